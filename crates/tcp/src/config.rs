@@ -1,0 +1,208 @@
+//! Everything that can be chosen about a connection, as plain data.
+//!
+//! A driver makes one [`Config`], usually from a [`crate::profile`], checks it with [`Config::validate`], and shares it
+//! between all connections that behave alike.
+
+use crate::acking::Acking;
+use crate::congestion;
+use crate::options::Layout;
+use crate::rto;
+use crate::time::Span;
+use crate::transmit::Transmit;
+
+/// What the MSS counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MssCounts {
+    /// Payload bytes alone, as in the BSD systems of the 1980s and in most simulators.
+    Data,
+    /// Payload and TCP options together: what stands in each segment shrinks by its options (RFC 6691; RFC 9293,
+    /// section 3.7.1).
+    DataAndOptions,
+}
+
+/// How a window larger than 16 bits is told to the peer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WindowOption {
+    /// Not at all: 65,535 bytes at most.
+    None,
+    /// RFC 7323, section 2: a shift agreed on the SYN segments.
+    Rfc7323,
+    /// A shift in every segment ("TCP sending rate control at Tera bits per second", section II).
+    ScaleEverySegment,
+    /// RFC 1106, section 3: options B and C.
+    BigWindow,
+}
+
+/// Which mechanism decides what is resent, beside the retransmission timer that every choice has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Recovery {
+    /// The timer alone.
+    Timeout,
+    /// 4.3BSD-Tahoe: the third duplicate ACK resends one segment and slow-starts.
+    Tahoe,
+    /// 4.3BSD-Reno, RFC 5681 section 3.2: fast retransmit and fast recovery, over at the first new ACK.
+    Reno,
+    /// RFC 6582: stays in recovery until all that was in flight is acknowledged.
+    NewReno,
+    /// RFC 6675.
+    Sack,
+    /// RFC 1106, section 2: what the receiver asks for is resent at once.
+    Nak,
+}
+
+/// What a loss is taken for (RFC 1106, section 4.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LossMeans {
+    /// Congestion: the window shrinks.
+    Congestion,
+    /// Noise: a loss noticed without a timeout leaves the window as it is.
+    Noise,
+}
+
+/// How large cwnd is at the start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum InitialWindow {
+    /// So many full segments.
+    Segments(u32),
+    /// RFC 2581, section 3.1: at most two segments.
+    Rfc2581,
+    /// RFC 3390: min(4·MSS, max(2·MSS, 4380 bytes)).
+    Rfc3390,
+    /// RFC 6928: min(10·MSS, max(2·MSS, 14600 bytes)).
+    Rfc6928,
+}
+
+impl InitialWindow {
+    /// In bytes, for segments of `mss` bytes.
+    pub fn bytes(self, mss: u32) -> u32 {
+        match self {
+            Self::Segments(n) => n.saturating_mul(mss),
+            Self::Rfc2581 => 2 * mss,
+            Self::Rfc3390 => (4 * mss).min((2 * mss).max(4380)),
+            Self::Rfc6928 => (10 * mss).min((2 * mss).max(14_600)),
+        }
+    }
+}
+
+/// What an acknowledgment counts for when cwnd grows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Counting {
+    /// Each ACK of new data counts as one full segment, as in the BSD systems and ns-2.
+    Acks,
+    /// min(bytes acknowledged, MSS) for each ACK (RFC 5681, equation 2).
+    AcksByRfc5681,
+    /// Bytes acknowledged (RFC 3465), at most `limit` segments an ACK.
+    Bytes {
+        /// L of RFC 3465, section 2.2.
+        limit: u8,
+    },
+}
+
+/// How cwnd grows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Growth {
+    /// What an ACK counts for.
+    pub counting: Counting,
+    /// Segments by which cwnd opens for each counted segment in slow start: 1, or 2 (RFC 1106, section 4.2).
+    pub slow_start_per_ack: u8,
+}
+
+/// The grain of the retransmission timer and of the round-trip clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TimerGrain {
+    /// Timers run out when they are due.
+    Continuous,
+    /// A free-running clock: a timer of n ticks runs out at the n-th tick to come; round trips are counted in ticks
+    /// crossed. 500 ms in BSD.
+    Ticks {
+        /// Length of a tick.
+        period: Span,
+        /// When the first tick falls, less than `period`.
+        phase: Span,
+    },
+}
+
+/// Keep-alive probes (RFC 9293, section 3.8.4); off by default.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct KeepAlive {
+    /// Idle time before the first probe: two hours by RFC 9293, MUST-28.
+    pub idle: Span,
+    /// Time between probes.
+    pub interval: Span,
+    /// Unanswered probes before the connection is given up.
+    pub probes: u8,
+}
+
+/// Whether duplicate ACKs are counted by a sender that listens to NAKs (RFC 1106, section 4.3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DupAcks {
+    /// They start a fast retransmit.
+    Counted,
+    /// They mean nothing.
+    Ignored,
+}
+
+/// A whole configuration.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Config {
+    /// Largest segment we send, and announce to be ready to receive, in bytes.
+    pub mss: u16,
+    /// What `mss` counts.
+    pub mss_counts: MssCounts,
+    /// Receive buffer in bytes: the largest window we offer, below 2^30.
+    pub receive_window: u32,
+    /// Cap on unacknowledged bytes, whatever the peer offers.
+    pub send_window: Option<u32>,
+    /// Send buffer in bytes: data written and not yet acknowledged.
+    pub send_buffer: u64,
+    /// Use the window in whole segments only.
+    pub whole_segments: bool,
+    /// How large windows are announced.
+    pub window_option: WindowOption,
+    /// How experimental options look on the wire.
+    pub layout: Layout,
+    /// Offer timestamps (RFC 7323, section 3).
+    pub timestamps: bool,
+    /// Offer and send SACK (RFC 2018, with D-SACK of RFC 2883).
+    pub sack: bool,
+    /// What is resent.
+    pub recovery: Recovery,
+    /// Duplicate ACKs that start a fast retransmit: 3.
+    pub dup_ack_threshold: u8,
+    /// Whether a sender with NAKs counts duplicate ACKs as well.
+    pub dup_acks_beside_naks: DupAcks,
+    /// New data on the first two duplicate ACKs (RFC 3042).
+    pub limited_transmit: bool,
+    /// What a loss is taken for.
+    pub loss_means: LossMeans,
+    /// The congestion control algorithm.
+    pub congestion: congestion::Kind,
+    /// cwnd at the start.
+    pub initial_window: InitialWindow,
+    /// ssthresh at the start in bytes; `u32::MAX` is infinite.
+    pub initial_ssthresh: u32,
+    /// How cwnd grows.
+    pub growth: Growth,
+    /// Restart from the initial window after an idle RTO (RFC 5681, section 4.1).
+    pub idle_restart: bool,
+    /// The estimator.
+    pub rto: rto::Kind,
+    /// Whether only the RTT of one segment at a time is measured (without timestamps), and timers tick.
+    pub timer_grain: TimerGrain,
+    /// When received data is acknowledged.
+    pub acking: Acking,
+    /// When a short segment leaves.
+    pub transmit: Transmit,
+    /// Keep-alive probes.
+    pub keep_alive: Option<KeepAlive>,
+    /// Give up when data stays unacknowledged for so long (RFC 9293, section 3.8.3); `None`: only by retries.
+    pub user_timeout: Option<Span>,
+    /// Retransmissions of a SYN before giving up.
+    pub syn_retries: u8,
+    /// Retransmissions of data before giving up (R2 of RFC 9293, section 3.8.3).
+    pub retries: u8,
+    /// 2·MSL: how long TIME-WAIT lasts.
+    pub time_wait: Span,
+    /// Challenge ACKs per second (RFC 5961, section 7).
+    pub challenge_acks_per_second: u32,
+}

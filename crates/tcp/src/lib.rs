@@ -1,0 +1,26 @@
+//! One TCP, written without I/O.
+//!
+//! [`Connection`] owns no clock, no socket, no payload bytes and no randomness. Segments, application calls and the time
+//! go in; segments, deadlines and events come out. So the same code runs in a deterministic simulator, in a real-time
+//! emulator and on the wire.
+//!
+//! Each mechanism of the literature is one file that bears its name: see [`congestion`], [`recovery`], [`rto`],
+//! [`transmit`], [`acking`].
+
+pub mod acking;
+pub mod config;
+pub mod congestion;
+pub mod event;
+pub mod options;
+pub mod reason;
+pub mod rto;
+pub mod segment;
+pub mod seq;
+pub mod state;
+pub mod stats;
+pub mod time;
+pub mod transmit;
+
+mod connection;
+
+pub use connection::{Connection, Transmission};

@@ -1,0 +1,80 @@
+//! The states of RFC 9293, section 3.3.2, figure 5.
+
+/// The state of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum State {
+    /// No connection.
+    #[default]
+    Closed,
+    /// Waiting for a SYN.
+    Listen,
+    /// Our SYN is out.
+    SynSent,
+    /// Both SYNs are out, ours is not acknowledged.
+    SynReceived,
+    /// Open.
+    Established,
+    /// We have closed; our FIN is not acknowledged.
+    FinWait1,
+    /// Our FIN is acknowledged; the peer may still send.
+    FinWait2,
+    /// The peer has closed; we may still send.
+    CloseWait,
+    /// Both have closed; our FIN is not acknowledged.
+    Closing,
+    /// The peer closed first, our FIN is out.
+    LastAck,
+    /// Both FINs are acknowledged; old duplicates may still be about.
+    TimeWait,
+}
+
+impl State {
+    /// All eleven.
+    pub const ALL: [Self; 11] = [
+        Self::Closed,
+        Self::Listen,
+        Self::SynSent,
+        Self::SynReceived,
+        Self::Established,
+        Self::FinWait1,
+        Self::FinWait2,
+        Self::CloseWait,
+        Self::Closing,
+        Self::LastAck,
+        Self::TimeWait,
+    ];
+
+    /// Whether both SYNs have been exchanged and acknowledged: the "synchronized states" of RFC 9293.
+    pub const fn is_synchronized(self) -> bool {
+        !matches!(self, Self::Closed | Self::Listen | Self::SynSent | Self::SynReceived)
+    }
+
+    /// Whether data may be sent or still be outstanding.
+    pub const fn may_send(self) -> bool {
+        matches!(self, Self::Established | Self::CloseWait | Self::FinWait1 | Self::Closing | Self::LastAck)
+    }
+
+    /// Whether the peer may still send data.
+    pub const fn may_receive(self) -> bool {
+        matches!(self, Self::Established | Self::FinWait1 | Self::FinWait2)
+    }
+}
+
+/// Why a connection is over.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum CloseReason {
+    /// Both sides closed and everything was delivered.
+    Finished,
+    /// The peer reset it.
+    Reset,
+    /// The peer answered our SYN with a reset.
+    Refused,
+    /// We gave it up by [`crate::Connection::abort`].
+    Aborted,
+    /// No answer after the last permitted retransmission.
+    TimedOut,
+    /// The user timeout ran out.
+    UserTimeout,
+    /// Keep-alive probes went unanswered.
+    KeepAliveTimeout,
+}
