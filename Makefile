@@ -1,0 +1,108 @@
+# Everything is built inside the checkout: .venv, target, report. Nothing here needs root.
+# A second run of any target does only what changed; once the dependencies are fetched, no target needs a network.
+
+PYTHON        ?= python3
+REPORT        ?= report
+STUDIES       ?=
+BENCH         ?=
+FUZZ_SECONDS  ?= 60
+BENCH_COMMAND ?= cargo run --release --quiet $(LOCKED) -p netspurt-sim --bin netspurt-bench -- $(BENCH)
+
+VENV          := $(CURDIR)/.venv
+PIP           := $(VENV)/bin/python -m pip --quiet
+REQUIREMENTS  := requirements.txt requirements-dev.txt
+INSTALLED     := .venv/.requirements-installed
+EXTENSION     := .venv/.extension-built
+CRATES        := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -type f 2>/dev/null)
+
+# CI must find the lock files up to date; elsewhere cargo may bring them up to date.
+LOCKED        := $(if $(CI),--locked)
+
+# Caches that would otherwise land in the home directory.
+export PIP_CACHE_DIR ?= $(CURDIR)/.cache/pip
+export MPLCONFIGDIR  ?= $(CURDIR)/.cache/matplotlib
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# One interpreter for every build of the bindings, or they would be compiled again for each.
+export PYO3_PYTHON   := $(VENV)/bin/python
+
+MAKEFLAGS += --no-builtin-rules
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+.PHONY: help reproduce test test-rust test-python lint lint-rust lint-python lint-structure \
+        fuzz bench docs wheel fetch format clean distclean need-rust need-python
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
+
+reproduce: $(EXTENSION) ## the studies' tables beside the published figures; leaves report/index.html (STUDIES="rfc1106" for one)
+	$(VENV)/bin/netspurt reproduce $(STUDIES) --quick --out $(REPORT)
+
+test: test-rust test-python ## all tests of all languages
+
+# The bindings are tested from Python: a Rust test of them would have to link an interpreter.
+test-rust: | need-rust
+	cargo test --workspace --exclude netspurt-python --no-fail-fast $(LOCKED)
+
+test-python: $(EXTENSION)
+	$(VENV)/bin/python -m pytest -rs python/tests
+
+lint: lint-structure lint-rust lint-python ## formatting, lints, types, and which crate may import which
+
+lint-structure: | need-python
+	$(PYTHON) tools/check_layers.py --self-test
+	$(PYTHON) tools/check_layers.py
+	$(PYTHON) tools/check_size.py
+
+lint-rust: $(INSTALLED) | need-rust
+	cargo fmt --all --check
+	cargo fmt --manifest-path fuzz/Cargo.toml --check
+	cargo clippy --workspace --all-targets --quiet $(LOCKED) -- -D warnings
+
+lint-python: $(INSTALLED)
+	$(VENV)/bin/ruff check python tools
+	$(VENV)/bin/ruff format --check python tools
+	$(VENV)/bin/mypy python/netspurt tools
+
+fuzz: | need-rust ## the fuzz targets, FUZZ_SECONDS=60 shared among them
+	tools/fuzz.sh $(FUZZ_SECONDS)
+
+bench: | need-rust ## how fast and how small, each figure beside its goal (BENCH=short for a quick look)
+	$(BENCH_COMMAND)
+
+docs: $(INSTALLED) | need-rust ## the Rust API's pages, into target/doc
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps $(LOCKED)
+
+wheel: $(INSTALLED) | need-rust ## a Python wheel, into dist/
+	VIRTUAL_ENV=$(VENV) $(VENV)/bin/maturin build --release --strip $(LOCKED) --out dist
+
+fetch: $(INSTALLED) | need-rust ## every dependency, so that all the rest works without a network
+	cargo fetch $(LOCKED)
+	cargo fetch $(LOCKED) --manifest-path fuzz/Cargo.toml
+
+format: $(INSTALLED) | need-rust ## puts all sources into the form that lint asks for
+	cargo fmt --all
+	cargo fmt --manifest-path fuzz/Cargo.toml
+	$(VENV)/bin/ruff check --fix python tools
+	$(VENV)/bin/ruff format python tools
+
+clean: ## removes what was built and reported; keeps .venv and what was fetched
+	cargo clean --quiet
+	rm -rf fuzz/target fuzz/artifacts dist report site python/netspurt/_core*.so $(EXTENSION)
+
+distclean: clean ## removes all that make ever made
+	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis fuzz/corpus
+
+$(INSTALLED): $(REQUIREMENTS) | need-python
+	$(PYTHON) -m venv --clear .venv || { echo "make: $(PYTHON) cannot make a virtual environment (on Debian: apt-get install python3-venv)" >&2; exit 1; }
+	$(PIP) install --require-hashes $(addprefix -r ,$(REQUIREMENTS))
+	@touch $@
+
+$(EXTENSION): $(INSTALLED) $(CRATES) | need-rust
+	VIRTUAL_ENV=$(VENV) $(VENV)/bin/maturin develop --release $(LOCKED)
+	@touch $@
+
+need-rust:
+	@cargo --version >/dev/null || { echo "make: netspurt needs Rust, stable, 1.93 or newer: https://rustup.rs" >&2; exit 1; }
+
+need-python:
+	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit("make: netspurt needs Python 3.11 or newer, $(PYTHON) is %d.%d; name another one with: make PYTHON=python3.12" % v[:2])'

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Files and functions stay small enough to be read in one sitting.
+
+A Rust or Python file over 600 lines is pointed out, one over 700 fails; a Python function over 80 lines fails
+too (clippy's `too_many_lines` judges the Rust ones).
+
+    tools/check_size.py [ROOT]        check the repository (default: the one this file is in)
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+FOLDERS = ("crates", "python", "studies", "examples", "benches", "fuzz", "tools")
+NOT_OURS = {"target", "corpus", "artifacts", "node_modules", "__pycache__", "vendor"}
+FILE_LINES_NEAR = 600
+FILE_LINES_MOST = 700
+FUNCTION_LINES_MOST = 80
+
+
+def sources(root: Path) -> Iterator[Path]:
+    """Our own .rs and .py files, in order."""
+    for folder in FOLDERS:
+        for file in sorted((root / folder).rglob("*")):
+            if file.suffix in (".rs", ".py") and NOT_OURS.isdisjoint(file.relative_to(root).parts):
+                yield file
+
+
+def long_functions(text: str) -> Iterator[tuple[int, str, int]]:
+    """Python functions over the limit: first line, name, length without the docstring."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+            length = (node.end_lineno or 0) - body[0].lineno + 1 if body else 0
+            if length > FUNCTION_LINES_MOST:
+                yield node.lineno, node.name, length
+
+
+def main(arguments: list[str]) -> int:
+    """Runs the check; returns the exit status."""
+    if any(argument.startswith("-") for argument in arguments) or len(arguments) > 1:
+        print(__doc__)
+        return 0 if arguments in (["-h"], ["--help"]) else 2
+    root = Path(arguments[0]) if arguments else Path(__file__).resolve().parent.parent
+    failed = False
+    for file in sources(root):
+        name, text = file.relative_to(root), file.read_text()
+        lines = text.count("\n")
+        if lines > FILE_LINES_MOST:
+            failed = True
+            complain(f"{name}:1: {lines} lines, at most {FILE_LINES_MOST}: split it by what it knows")
+        elif lines > FILE_LINES_NEAR:
+            complain(f"{name}:1: note: {lines} lines, getting long ({FILE_LINES_NEAR} is the aim)")
+        for line, function, length in long_functions(text) if file.suffix == ".py" else ():
+            failed = True
+            complain(f"{name}:{line}: `{function}` has {length} lines, at most {FUNCTION_LINES_MOST}")
+    return 1 if failed else 0
+
+
+def complain(message: str) -> None:
+    """Says what is too long, where compilers say such things."""
+    print(message, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
