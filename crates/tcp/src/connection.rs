@@ -1,131 +1,450 @@
-//! Placeholder of the connection's surface; the real one follows.
+//! [`Connection`]: what an application and a network see of TCP.
 
-use crate::config::Config;
-use crate::event::Event;
-use crate::reason::Reason;
+use crate::config::{Config, Recovery};
+use crate::congestion::{Congestion, CongestionControl, Signal, View};
+use crate::event::{Event, Phase};
+use crate::handshake::Reply;
+use crate::negotiate::{Agreed, agree};
+use crate::options::Options;
+use crate::reason::{Hold, Reason};
+use crate::receive::{AckDue, ReceiveSpace};
+use crate::recovery::{self, LossState};
+use crate::rto::{Rto, RtoEstimator};
 use crate::segment::{Payload, Segment};
+use crate::send::SendSpace;
 use crate::seq::Seq;
 use crate::state::{CloseReason, State};
 use crate::stats::Stats;
 use crate::time::{Span, Time};
+use crate::timers::Timers;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// A segment on its way out, and why.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Transmission {
-    /// What.
+    /// What. The driver fetches the payload bytes from its buffer at [`Payload::offset`].
     pub segment: Segment,
     /// Why.
     pub reason: Reason,
 }
 
-/// TCP as an application and a network see it.
+/// Why [`Connection::write`] took nothing (RFC 9293, section 3.10.2).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum WriteError {
+    /// There is no connection.
+    NotConnected,
+    /// This side has closed.
+    Closing,
+}
+
+impl core::fmt::Display for WriteError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Self::NotConnected => "connection does not exist",
+            Self::Closing => "connection closing",
+        })
+    }
+}
+
+impl core::error::Error for WriteError {}
+
+/// One end of a TCP connection.
+///
+/// It does no I/O: a *driver* tells it what happened and asks it what to do. The methods are of four kinds.
+///
+/// * **The application**: [`open`](Self::open), [`write`](Self::write), [`read`](Self::read),
+///   [`close`](Self::close), [`abort`](Self::abort).
+/// * **The network**: [`handle_segment`](Self::handle_segment), for segments whose checksum was right and whose
+///   addresses and ports are this connection's.
+/// * **The clock**: [`next_deadline`](Self::next_deadline) names an instant; from then on
+///   [`handle_deadline`](Self::handle_deadline) shall be called.
+/// * **What comes out**: after every call of the first three kinds, call [`poll_transmit`](Self::poll_transmit) until it
+///   returns `None`, then look at [`next_deadline`](Self::next_deadline) again.
+///
+/// `now` must never go back from one call to the next; its origin is the driver's choice. Payload bytes stay with the
+/// driver: the connection speaks of ranges of the stream, counted in 64 bits from 0.
 #[derive(Debug)]
-pub struct Connection;
+pub struct Connection {
+    pub(crate) config: Arc<Config>,
+    pub(crate) state: State,
+    /// Opened by [`Connection::listen`]: a reset in SYN-RECEIVED leads back to LISTEN.
+    pub(crate) passive: bool,
+    closed: Option<CloseReason>,
+    /// Retransmissions in a row without an answer.
+    pub(crate) unanswered: u8,
+    pub(crate) keep_alives: u8,
+    hold: Hold,
+    pub(crate) agreed: Agreed,
+    pub(crate) snd: SendSpace,
+    pub(crate) rcv: ReceiveSpace,
+    pub(crate) loss: LossState,
+    pub(crate) congestion: Congestion,
+    pub(crate) rto: Rto,
+    pub(crate) timers: Timers,
+    /// A segment that stands outside the sequence: a reset.
+    pub(crate) reply: Option<Reply>,
+    /// TS.Recent, and when it was set (RFC 7323, section 5).
+    pub(crate) ts_recent: u32,
+    pub(crate) ts_recent_at: Time,
+    /// When the peer was last heard.
+    pub(crate) heard_at: Time,
+    /// Challenge ACKs in the second that began at the instant.
+    pub(crate) challenges: (Time, u32),
+    /// Path MTU in bytes, 0 if unknown; and the MSS that the peer announced.
+    path_mtu: u32,
+    peer_mss: u16,
+    pub(crate) stats: Stats,
+    pub(crate) log: Option<Box<VecDeque<(Time, Event)>>>,
+}
 
 impl Connection {
-    /// A connection in CLOSED, to be opened actively.
-    pub fn new(_config: Arc<Config>, _iss: Seq) -> Self {
-        panic!()
+    /// A connection in CLOSED, for [`open`](Self::open). `iss` is the initial send sequence number, which the driver
+    /// draws: see [`crate::isn`].
+    pub fn new(config: Arc<Config>, iss: Seq) -> Self {
+        let cwnd = config.initial_window.bytes(u32::from(config.mss));
+        let rto = Rto::new(config.rto);
+        Self {
+            state: State::Closed,
+            passive: false,
+            closed: None,
+            unanswered: 0,
+            keep_alives: 0,
+            hold: Hold::NotOpen,
+            agreed: Agreed { mss: config.mss, payload: config.mss, header_len: 20, ..Agreed::default() },
+            snd: SendSpace::new(iss),
+            rcv: ReceiveSpace::new(config.receive_window),
+            loss: LossState::default(),
+            congestion: Congestion::new(config.congestion, cwnd, config.initial_ssthresh, config.growth),
+            timers: Timers::new(&rto),
+            rto,
+            reply: None,
+            ts_recent: 0,
+            ts_recent_at: Time::ZERO,
+            heard_at: Time::ZERO,
+            challenges: (Time::ZERO, 0),
+            path_mtu: 0,
+            peer_mss: u16::MAX,
+            stats: Stats::default(),
+            log: None,
+            config,
+        }
     }
-    /// A connection in LISTEN.
-    pub fn listen(_config: Arc<Config>, _iss: Seq) -> Self {
-        panic!()
+
+    /// A connection in LISTEN: the next SYN makes it answer. A driver makes one for each SYN to a listening port.
+    pub fn listen(config: Arc<Config>, iss: Seq) -> Self {
+        Self { state: State::Listen, passive: true, ..Self::new(config, iss) }
     }
-    /// Active open: the SYN is the next thing to transmit.
-    pub fn open(&mut self, _now: Time) {
-        panic!()
+
+    /// Active open from CLOSED or LISTEN (RFC 9293, section 3.10.1): the SYN is the next thing to transmit. In any
+    /// other state nothing happens.
+    pub fn open(&mut self, now: Time) {
+        if matches!(self.state, State::Closed | State::Listen) && self.closed.is_none() {
+            self.passive = false;
+            self.heard_at = now;
+            self.enter(now, State::SynSent);
+        }
     }
-    /// A segment arrived, with a good checksum, for this connection.
-    pub fn handle_segment(&mut self, _now: Time, _segment: &Segment) {
-        panic!()
+
+    /// The application hands over `len` bytes and so marks an end of application data; returns how many found room in
+    /// the send buffer. Before the connection is open they wait.
+    ///
+    /// # Errors
+    /// [`WriteError::NotConnected`] in CLOSED and LISTEN, [`WriteError::Closing`] after [`close`](Self::close).
+    pub fn write(&mut self, now: Time, len: u64) -> Result<u64, WriteError> {
+        if matches!(self.state, State::Closed | State::Listen) {
+            return Err(WriteError::NotConnected);
+        }
+        if self.snd.closing || matches!(self.state, State::LastAck | State::TimeWait) {
+            return Err(WriteError::Closing);
+        }
+        let buffered = self.snd.data_end() - self.snd.una.max(1);
+        let accepted = len.min(self.config.send_buffer.saturating_sub(buffered));
+        if accepted > 0 {
+            if self.config.idle_restart && !self.snd.is_outstanding() {
+                self.restart_if_idle(now);
+            }
+            self.snd.written += accepted;
+            let end = self.snd.data_end();
+            self.snd.marks.push_back(end);
+        }
+        Ok(accepted)
     }
-    /// The time has come that [`Self::next_deadline`] named. Harmless if early.
-    pub fn handle_deadline(&mut self, _now: Time) {
-        panic!()
+
+    /// Like [`write`](Self::write), and the last of these bytes are urgent (RFC 9293, section 3.8.5).
+    ///
+    /// # Errors
+    /// As for [`write`](Self::write).
+    pub fn write_urgent(&mut self, now: Time, len: u64) -> Result<u64, WriteError> {
+        let accepted = self.write(now, len)?;
+        self.snd.urgent = self.snd.data_end();
+        Ok(accepted)
     }
-    /// When [`Self::handle_deadline`] wants to be called; [`Time::NEVER`] if nothing is armed.
-    pub fn next_deadline(&self) -> Time {
-        panic!()
-    }
-    /// The next segment to send; call until `None` after every other call.
-    pub fn poll_transmit(&mut self, _now: Time) -> Option<Transmission> {
-        panic!()
-    }
-    /// The application writes `len` bytes and marks an end of application data; returns how many were accepted.
-    pub fn write(&mut self, _now: Time, _len: u64) -> u64 {
-        panic!()
-    }
-    /// Bytes received in order and not yet read.
+
+    /// Bytes received in order and not yet read. Nothing can be read before the connection is open.
+    #[inline]
     pub fn readable(&self) -> u64 {
-        panic!()
+        if self.state == State::SynReceived { 0 } else { self.rcv.readable() }
     }
-    /// The application reads at most `max` bytes: which part of the stream it got.
-    pub fn read(&mut self, _now: Time, _max: u64) -> Payload {
-        panic!()
+
+    /// The application takes at most `max` bytes: which part of the peer's stream it gets. `len` is capped at
+    /// `u32::MAX`.
+    #[inline]
+    pub fn read(&mut self, _now: Time, max: u64) -> Payload {
+        let max = max.min(self.readable()).min(u64::from(u32::MAX));
+        let (position, len) = self.rcv.read(max, u32::from(self.agreed.payload));
+        Payload { offset: position.saturating_sub(1), len: len as u32 }
     }
-    /// Whether the peer has closed and everything it sent has been read.
+
+    /// Whether the peer has closed and everything that it sent was read.
+    #[inline]
     pub fn peer_finished(&self) -> bool {
-        panic!()
+        self.rcv.is_finished() && self.rcv.readable() == 0
     }
-    /// No more writes: FIN after what is written.
-    pub fn close(&mut self, _now: Time) {
-        panic!()
+
+    /// No more writes: FIN goes out behind what is written (RFC 9293, section 3.10.4).
+    pub fn close(&mut self, now: Time) {
+        match self.state {
+            State::Closed | State::Listen | State::SynSent => self.finish(now, CloseReason::Aborted),
+            State::Established => {
+                self.snd.closing = true;
+                self.enter(now, State::FinWait1);
+            }
+            // Queued: the FIN leaves once the connection is open, or behind what is still to be sent.
+            State::SynReceived | State::CloseWait => self.snd.closing = true,
+            State::FinWait1 | State::FinWait2 | State::Closing | State::LastAck | State::TimeWait => {}
+        }
     }
-    /// Gives the connection up with a RST.
-    pub fn abort(&mut self, _now: Time) {
-        panic!()
+
+    /// Gives the connection up, with a RST where the peer knows of it (RFC 9293, section 3.10.5).
+    pub fn abort(&mut self, now: Time) {
+        self.give_up(now, CloseReason::Aborted);
     }
-    /// State.
+
+    /// The state of RFC 9293, figure 5.
+    #[inline]
     pub fn state(&self) -> State {
-        panic!()
+        self.state
     }
+
     /// Why it is over, once it is.
+    #[inline]
     pub fn closed(&self) -> Option<CloseReason> {
-        panic!()
+        self.closed
     }
-    /// Stream bytes acknowledged by the peer.
+
+    /// Stream bytes that the peer has acknowledged.
+    #[inline]
     pub fn acknowledged(&self) -> u64 {
-        panic!()
+        self.snd.una.clamp(1, self.snd.data_end()) - 1
     }
-    /// Stream bytes written by the application.
+
+    /// Stream bytes that the application has written.
+    #[inline]
     pub fn written(&self) -> u64 {
-        panic!()
+        self.snd.written
     }
+
+    /// Stream bytes received in order.
+    #[inline]
+    pub fn received(&self) -> u64 {
+        (self.rcv.nxt - u64::from(self.rcv.is_finished())).max(1) - 1
+    }
+
     /// Counters.
+    #[inline]
     pub fn stats(&self) -> &Stats {
-        panic!()
+        &self.stats
     }
-    /// cwnd in bytes.
+
+    /// The configuration.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Why nothing was sent when [`poll_transmit`](Self::poll_transmit) last returned `None`.
+    pub fn holding(&self) -> Hold {
+        self.hold
+    }
+
+    /// Congestion window in bytes, without the inflation of fast recovery.
     pub fn cwnd(&self) -> u32 {
-        panic!()
+        self.congestion.cwnd()
     }
-    /// ssthresh in bytes, `u32::MAX` infinite.
+
+    /// Slow start threshold in bytes; `u32::MAX` is infinite.
     pub fn ssthresh(&self) -> u32 {
-        panic!()
+        self.congestion.ssthresh()
     }
-    /// Bytes outstanding.
+
+    /// Bytes in the network as far as the sender can tell.
     pub fn flight(&self) -> u32 {
-        panic!()
+        self.in_network() as u32
     }
-    /// The peer's window.
+
+    /// The peer's window in bytes.
     pub fn peer_window(&self) -> u32 {
-        panic!()
+        self.snd.wnd
     }
-    /// Smoothed round trip.
+
+    /// Payload bytes of a full segment.
+    pub fn segment_payload(&self) -> u32 {
+        u32::from(self.agreed.payload)
+    }
+
+    /// Smoothed round-trip time, once there is one.
     pub fn srtt(&self) -> Option<Span> {
-        panic!()
+        self.rto.srtt()
     }
-    /// Timeout in force, backoff included.
+
+    /// The retransmission timeout in force, backoff included.
     pub fn rto(&self) -> Span {
-        panic!()
+        self.timers.rto()
     }
-    /// Starts (or stops) recording events.
-    pub fn record_events(&mut self, _on: bool) {
-        panic!()
+
+    /// The path MTU has become known, or has changed (an input: RFC 1191 and RFC 8201 are the driver's to speak).
+    pub fn set_path_mtu(&mut self, mtu: u32) {
+        self.path_mtu = mtu;
+        self.agreed.limit_segments(&self.config, self.peer_mss, mtu);
     }
+
+    /// When [`handle_deadline`](Self::handle_deadline) wants to be called; [`Time::NEVER`] if nothing is armed.
+    #[inline]
+    pub fn next_deadline(&self) -> Time {
+        self.timers.next()
+    }
+
+    /// Starts (or stops) recording events. What a connection does is the same either way.
+    pub fn record_events(&mut self, on: bool) {
+        self.log = on.then(Box::default);
+    }
+
     /// The oldest event not yet taken.
     pub fn poll_event(&mut self) -> Option<(Time, Event)> {
-        panic!()
+        self.log.as_mut()?.pop_front()
+    }
+
+    /// The next segment to send. Call until `None` after every other call.
+    #[inline]
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Transmission> {
+        if let Some(reply) = self.reply.take() {
+            return Some(self.send_reply(now, reply));
+        }
+        match self.decide() {
+            crate::send::Decision::Send(plan) => Some(self.emit(now, plan)),
+            crate::send::Decision::Hold(why) => {
+                self.hold_back(now, why);
+                None
+            }
+        }
+    }
+
+    /// Nothing can be sent, and why: an idle sender before a closed window must probe it.
+    #[inline]
+    fn hold_back(&mut self, now: Time, why: Hold) {
+        self.hold = why;
+        match why {
+            Hold::CongestionWindow => self.snd.cwnd_limited = true,
+            Hold::ReceiveWindow => self.timers.persist(now, self.config.timer_grain),
+            _ => {}
+        }
+    }
+
+    /// Notes an event if anybody listens.
+    #[inline]
+    pub(crate) fn note(&mut self, now: Time, event: Event) {
+        if let Some(log) = &mut self.log {
+            log.push_back((now, event));
+        }
+    }
+
+    /// Enters a state.
+    pub(crate) fn enter(&mut self, now: Time, to: State) {
+        let from = core::mem::replace(&mut self.state, to);
+        self.note(now, Event::State { from, to });
+    }
+
+    /// The connection is over.
+    pub(crate) fn finish(&mut self, now: Time, why: CloseReason) {
+        if self.closed.is_none() {
+            self.closed = Some(why);
+            self.timers.stop_all();
+            self.rcv.due = AckDue::No;
+            self.loss.resend = None;
+            self.enter(now, State::Closed);
+            self.note(now, Event::Closed(why));
+        }
+    }
+
+    /// The connection is over, and the peer is told where it knows of it.
+    pub(crate) fn give_up(&mut self, now: Time, why: CloseReason) {
+        if matches!(
+            self.state,
+            State::SynReceived | State::Established | State::FinWait1 | State::FinWait2 | State::CloseWait
+        ) {
+            self.reply = Some(Reply::abort(self.snd.seq(self.snd.max), self.rcv.seq(self.rcv.nxt)));
+        }
+        self.finish(now, why);
+    }
+
+    /// Both SYN segments are known: settles what holds.
+    pub(crate) fn settle(&mut self, heard: &Options) {
+        self.peer_mss = heard.mss.unwrap_or(536);
+        self.agreed = agree(&self.config, heard, self.path_mtu);
+        self.rcv.limit_buffer(self.agreed.largest_window());
+        let mss = u32::from(self.agreed.payload);
+        if mss != u32::from(self.config.mss) {
+            let cwnd = self.config.initial_window.bytes(mss);
+            self.congestion =
+                Congestion::new(self.config.congestion, cwnd, self.config.initial_ssthresh, self.config.growth);
+        }
+    }
+
+    /// What congestion control may see, `flight` bytes having been outstanding.
+    #[inline]
+    pub(crate) fn view(&self, now: Time, flight: u64) -> View {
+        let own = self.config.send_window.unwrap_or(u32::MAX);
+        View {
+            now,
+            mss: u32::from(self.agreed.payload),
+            flight: flight.min(u64::from(u32::MAX)) as u32,
+            window: self.congestion.cwnd().min(self.snd.wnd).min(own),
+            srtt: self.rto.srtt(),
+            cwnd_limited: self.snd.cwnd_limited,
+        }
+    }
+
+    /// Tells congestion control.
+    #[inline]
+    pub(crate) fn signal(&mut self, now: Time, signal: Signal, flight: u64) {
+        let view = self.view(now, flight);
+        self.congestion.on(signal, &view);
+        if self.log.is_some() {
+            let (cwnd, ssthresh) = (self.congestion.cwnd(), self.congestion.ssthresh());
+            self.note(now, Event::Window { cwnd, ssthresh });
+        }
+    }
+
+    /// RFC 5681, section 4.1: a window that has not been used for an RTO says nothing any more.
+    fn restart_if_idle(&mut self, now: Time) {
+        if self.snd.max > 1 && now - self.snd.last_sent > self.timers.rto() {
+            self.signal(now, Signal::IdleRestart, 0);
+        }
+    }
+
+    /// Which phase the sender is in, for events.
+    pub(crate) fn phase(&self) -> Phase {
+        match self.loss.phase {
+            recovery::Phase::Fast => Phase::Recovery,
+            recovery::Phase::Loss => Phase::TimeoutRecovery,
+            recovery::Phase::Open if self.cwnd() < self.ssthresh() => Phase::SlowStart,
+            recovery::Phase::Open => Phase::CongestionAvoidance,
+        }
+    }
+
+    /// Whether this side repairs losses by the peer's SACK reports.
+    #[inline]
+    pub(crate) fn recovers_by_sack(&self) -> bool {
+        self.config.recovery == Recovery::Sack && self.agreed.sack
     }
 }

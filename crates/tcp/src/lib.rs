@@ -4,7 +4,7 @@
 //! go in; segments, deadlines and events come out. So the same code runs in a deterministic simulator, in a real-time
 //! emulator and on the wire.
 //!
-//! Each mechanism of the literature is one file that bears its name: see [`congestion`], [`recovery`], [`rto`],
+//! Each mechanism of the literature is one file that bears its name: see [`congestion`], `recovery`, [`rto`],
 //! [`transmit`], [`acking`].
 
 pub mod acking;
@@ -21,6 +21,18 @@ pub mod stats;
 pub mod time;
 pub mod transmit;
 
+mod ack;
 mod connection;
+mod deadline;
+mod handshake;
+mod input;
+mod negotiate;
+mod output;
+mod ranges;
+mod receive;
+mod recovery;
+mod send;
+mod timers;
 
-pub use connection::{Connection, Transmission};
+pub use connection::{Connection, Transmission, WriteError};
+pub use handshake::refuse;

@@ -16,9 +16,9 @@ pub enum Reason {
     FastRetransmit,
     /// A partial ACK showed the next hole (RFC 6582).
     PartialAck,
-    /// The scoreboard says lost (RFC 6675, NextSeg rule 1).
+    /// A hole on the scoreboard (RFC 6675, NextSeg rules 1 and 3).
     SackHole,
-    /// Nothing is known lost, but something may be (RFC 6675, NextSeg rules 3 and 4).
+    /// The last outstanding segment, once in a recovery (RFC 6675, NextSeg rule 4).
     SackRescue,
     /// The receiver asked for it (RFC 1106).
     NakResend,

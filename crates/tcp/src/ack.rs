@@ -1,0 +1,310 @@
+//! Fifth step of RFC 9293, section 3.10.7.4: what an acknowledgment tells the sender, and what follows from it.
+
+use crate::config::{LossMeans, Recovery};
+use crate::congestion::Signal;
+use crate::connection::Connection;
+use crate::event::Event;
+use crate::handshake::Reply;
+use crate::ranges::Range;
+use crate::reason::Reason;
+use crate::recovery::{DupAck, OnDupAck, OnNewAck, Phase, nak};
+use crate::rto::RtoEstimator;
+use crate::segment::Segment;
+use crate::state::State;
+use crate::time::{Span, Time};
+
+impl Connection {
+    /// Returns whether the rest of the segment shall be processed.
+    #[inline]
+    pub(crate) fn take_ack(&mut self, now: Time, segment: &Segment) -> bool {
+        let ack = self.snd.position(segment.ack);
+        // RFC 5961, section 5: SND.UNA − MAX.SND.WND ≤ SEG.ACK ≤ SND.NXT.
+        let oldest = self.snd.una as i64 - i64::from(self.snd.max_wnd);
+        if self.state == State::SynReceived {
+            if ack <= 0 || ack > self.snd.max as i64 {
+                self.reply = Some(Reply::refuse(segment));
+                return false;
+            }
+            self.syn_acknowledged(now, ack as u64);
+            self.snd.wl1 = segment.seq.minus(1);
+            self.become_established(now);
+        } else if ack > self.snd.max as i64 || ack < oldest {
+            self.challenge(now);
+            return false;
+        }
+        let window_before = self.snd.wnd;
+        let window = self.agreed.read_window(segment.window, &segment.options);
+        let una_before = self.snd.una;
+        let told = self.take_reports(segment);
+        if ack > una_before as i64 {
+            self.take_new_ack(now, ack as u64, segment);
+        }
+        if self.snd.update_window(segment.seq, self.snd.una.min(ack.max(0) as u64), window)
+            && window != window_before
+        {
+            self.window_changed(now, window);
+        }
+        if ack == una_before as i64 {
+            self.unanswered_probe(now);
+            // RFC 5681, section 2: outstanding data, no text, no SYN or FIN, nothing new, the same window; with SACK,
+            // RFC 6675, section 2: whatever reports something new.
+            let bare = segment.seq_len() == 0 && window == window_before;
+            let duplicate = if self.recovers_by_sack() { told || (bare && self.loss.sacked() == 0) } else { bare };
+            if duplicate && self.snd.is_outstanding() && !self.timers.is_persisting() {
+                self.take_dup_ack(now);
+            } else if !self.snd.is_outstanding() {
+                self.loss.dup_acks = 0;
+            }
+        }
+        if let Some(nak) = segment.options.nak {
+            self.take_nak(now, nak);
+        }
+        if self.snd.fin_acknowledged() {
+            self.fin_acknowledged(now);
+        }
+        true
+    }
+
+    /// The peer's SACK blocks. Returns whether they told anything new. What is acknowledged already, or was never sent,
+    /// is passed over: that is a D-SACK (RFC 2883), or nonsense.
+    #[inline]
+    fn take_reports(&mut self, segment: &Segment) -> bool {
+        if segment.options.sack.is_empty() || !self.agreed.sack {
+            return false;
+        }
+        let ack = self.snd.position(segment.ack).max(self.snd.una as i64);
+        let (max, mss) = (self.snd.max as i64, u32::from(self.agreed.payload));
+        let mut told = false;
+        for block in segment.options.sack.as_slice() {
+            let (left, right) = (self.snd.position(block.left), self.snd.position(block.right));
+            if ack < left && left < right && right <= max {
+                let board = self.loss.scoreboard.get_or_insert_default();
+                told |= board.report(Range::new(left as u64, right as u64));
+            }
+        }
+        if let Some(board) = &mut self.loss.scoreboard
+            && told
+        {
+            board.update_loss(u32::from(self.config.dup_ack_threshold), mss);
+        }
+        told
+    }
+
+    /// The peer acknowledges what it had not before.
+    #[inline]
+    fn take_new_ack(&mut self, now: Time, ack: u64, segment: &Segment) {
+        let una = self.snd.una;
+        let (acked, flight) = (ack - una, self.snd.max - una);
+        self.take_sample(now, ack, segment.options.timestamps.map(|t| t.echo));
+        self.snd.una = ack;
+        self.snd.nxt = self.snd.nxt.max(ack);
+        self.unanswered = 0;
+        if let Some(board) = &mut self.loss.scoreboard {
+            board.advance(ack);
+        }
+        if let Some((range, reason)) = self.loss.resend {
+            let rest = Range::new(range.start.max(ack), range.end);
+            self.loss.resend = (rest.len() > 0).then_some((rest, reason));
+        }
+        while self.snd.marks.front().is_some_and(|&mark| mark <= ack) {
+            self.snd.marks.pop_front();
+        }
+        self.note(now, Event::Acknowledged { offset: ack.clamp(1, self.snd.data_end()) - 1 });
+        let restart = self.advance_recovery(now, acked as u32, flight);
+        self.snd.cwnd_limited = false;
+        if !self.snd.is_outstanding() {
+            self.timers.stop_retransmit();
+        } else if restart {
+            self.timers.restart(now, self.config.timer_grain);
+            self.note_retransmit_timer(now);
+        }
+        if let Some(patience) = self.config.user_timeout {
+            self.timers.patience = if self.snd.is_outstanding() { now + patience } else { Time::NEVER };
+        }
+    }
+
+    /// What an ACK of new data means to recovery and congestion control. Returns whether the retransmission timer starts
+    /// anew (RFC 6298, section 5.3; RFC 6582, section 3.2, step 3: in recovery only at the first partial ACK).
+    #[inline]
+    fn advance_recovery(&mut self, now: Time, bytes: u32, flight: u64) -> bool {
+        let verdict = self.loss.on_new_ack(self.config.recovery, self.snd.una);
+        match verdict {
+            OnNewAck::Ordinary => {
+                self.loss.dup_acks = 0;
+                self.signal(now, Signal::Acked { bytes }, flight);
+                true
+            }
+            OnNewAck::Exit => {
+                let after_timeout = self.loss.phase == Phase::Loss;
+                self.loss.leave();
+                if after_timeout {
+                    self.signal(now, Signal::Acked { bytes }, flight);
+                } else if self.config.loss_means == LossMeans::Congestion {
+                    self.signal(now, Signal::ExitRecovery, self.snd.max - self.snd.una);
+                }
+                self.note(now, Event::Phase(self.phase()));
+                true
+            }
+            OnNewAck::Partial => {
+                let first = !core::mem::replace(&mut self.loss.partial_seen, true);
+                self.signal(now, Signal::PartialAck { bytes }, flight);
+                if self.recovers_by_sack() && self.loss.scoreboard.is_some() {
+                    return true;
+                }
+                // RFC 6582, section 3.2, step 3: deflate by what was acknowledged, add back a segment if it was one.
+                let mss = u32::from(self.agreed.payload);
+                let back = if bytes >= mss { mss } else { 0 };
+                self.loss.inflation = self.loss.inflation.saturating_sub(bytes).saturating_add(back);
+                self.resend_first(Reason::PartialAck);
+                first
+            }
+        }
+    }
+
+    /// A duplicate acknowledgment.
+    fn take_dup_ack(&mut self, now: Time) {
+        self.stats.dup_acks_received += 1;
+        self.loss.dup_acks += 1;
+        let una = self.snd.una;
+        let fact = DupAck {
+            n: self.loss.dup_acks,
+            threshold: u32::from(self.config.dup_ack_threshold),
+            una,
+            first_is_lost: self.loss.scoreboard.as_ref().is_some_and(|board| board.is_lost(una)),
+        };
+        let verdict = self.loss.on_dup_ack(&self.config, fact);
+        match verdict {
+            OnDupAck::Nothing => {
+                let n = fact.n;
+                self.signal(now, Signal::DupAck { n }, self.snd.max - una);
+            }
+            OnDupAck::Inflate => {
+                if !(self.recovers_by_sack() && self.loss.scoreboard.is_some()) {
+                    self.loss.inflation = self.loss.inflation.saturating_add(u32::from(self.agreed.payload));
+                }
+            }
+            OnDupAck::Enter(phase) => self.enter_recovery(now, phase, fact.threshold),
+        }
+    }
+
+    /// A loss is noticed without a timeout (RFC 5681, section 3.2; RFC 6675, section 5, step 4).
+    fn enter_recovery(&mut self, now: Time, phase: Phase, threshold: u32) {
+        self.stats.fast_retransmits += 1;
+        let mss = u32::from(self.agreed.payload);
+        // RFC 5681, equation 4: data sent by limited transmit does not count.
+        let beyond = if self.config.limited_transmit { threshold.saturating_sub(1).min(2) * mss } else { 0 };
+        let flight = (self.snd.max - self.snd.una).saturating_sub(u64::from(beyond)).max(u64::from(mss));
+        if self.config.loss_means == LossMeans::Congestion {
+            self.signal(now, Signal::EnterRecovery, flight);
+        }
+        self.loss.phase = phase;
+        self.loss.recover = self.snd.max;
+        self.loss.partial_seen = false;
+        self.loss.inflation = 0;
+        match &mut self.loss.scoreboard {
+            Some(board) if self.config.recovery == Recovery::Sack => board.begin(self.snd.una),
+            _ if phase == Phase::Fast => self.loss.inflation = threshold * mss,
+            _ => {}
+        }
+        self.resend_first(Reason::FastRetransmit);
+        self.timers.stop_retransmit();
+        self.note(now, Event::Phase(self.phase()));
+    }
+
+    /// The first unacknowledged segment goes out next. It, and what is being timed with it, gives no sample
+    /// (Karn's rule).
+    fn resend_first(&mut self, reason: Reason) {
+        let una = self.snd.una;
+        let end = (una + u64::from(self.agreed.payload)).min(self.snd.max);
+        let reported = self.loss.scoreboard.as_ref().and_then(|board| board.sacked.first());
+        let end = reported.map_or(end, |range| range.start.min(end));
+        self.loss.resend = (una < end).then_some((Range::new(una, end), reason));
+        self.snd.timed_end = 0;
+    }
+
+    /// The receiver names what is missing (RFC 1106, section 2): it is resent at once, the timer runs on, the sample in
+    /// progress is dropped.
+    #[cold]
+    fn take_nak(&mut self, now: Time, nak: crate::options::Nak) {
+        self.stats.naks_received += 1;
+        let Ok(first) = u64::try_from(self.snd.position(nak.first)) else { return };
+        let (una, max) = (self.snd.una, self.snd.max);
+        self.note(now, Event::NakReceived { offset: first.max(1) - 1, count: nak.count });
+        if self.config.recovery != Recovery::Nak {
+            return;
+        }
+        let Some(range) = nak::answer(first, nak.count, u32::from(self.agreed.payload), una, max) else { return };
+        self.loss.resend = Some((range, Reason::NakResend));
+        self.snd.timed_end = 0;
+        if self.config.loss_means == LossMeans::Congestion && range.start >= self.loss.recover {
+            self.loss.recover = max;
+            self.signal(now, Signal::EnterRecovery, max - una);
+        }
+    }
+
+    /// A round-trip sample: of the segment being timed where its ACK has come; else of the echoed timestamp, which is
+    /// ours whether the segment was resent or not (RFC 7323, section 4.1).
+    #[inline]
+    pub(crate) fn take_sample(&mut self, now: Time, ack: u64, echo: Option<u32>) {
+        let rtt = if self.snd.timed_end != 0 {
+            if ack < self.snd.timed_end {
+                return;
+            }
+            self.snd.timed_end = 0;
+            self.config.timer_grain.elapsed(self.snd.timed_at, now)
+        } else {
+            match echo {
+                Some(echo) if self.agreed.timestamps => Span::from_ms(u64::from(timestamp(now).wrapping_sub(echo))),
+                _ => return,
+            }
+        };
+        self.rto.sample(rtt);
+        self.timers.refresh(&self.rto);
+        self.stats.rtt_samples += 1;
+        self.stats.rtt_sum_ns += rtt.as_ps() / 1000;
+        self.note(now, Event::RttSample { rtt });
+    }
+
+    /// The peer's window is another.
+    #[inline]
+    fn window_changed(&mut self, now: Time, window: u32) {
+        self.note(now, Event::PeerWindow { window });
+        if self.timers.is_persisting() {
+            self.timers.stop_retransmit();
+            self.timers.refresh(&self.rto);
+            if self.snd.is_outstanding() {
+                self.timers.restart(now, self.config.timer_grain);
+            }
+        }
+    }
+
+    /// An ACK that acknowledges nothing new still answers a probe: the peer is there (RFC 9293, MUST-37).
+    #[inline]
+    fn unanswered_probe(&mut self, now: Time) {
+        if self.timers.is_persisting() {
+            self.unanswered = 0;
+        }
+        if self.keep_alives > 0 {
+            self.keep_alives = 0;
+            self.arm_keep_alive(now);
+        }
+    }
+
+    /// Notes where the retransmission timer stands.
+    #[inline]
+    pub(crate) fn note_retransmit_timer(&mut self, now: Time) {
+        if self.log.is_some() {
+            let (deadline, timer) = self.timers.retransmit();
+            if deadline.is_never() {
+                return;
+            }
+            self.note(now, Event::Armed { timer, deadline });
+        }
+    }
+}
+
+/// Our timestamp clock: milliseconds (RFC 7323, section 5.4, asks for 1 ms to 1 s).
+#[inline]
+pub(crate) fn timestamp(now: Time) -> u32 {
+    (now.as_ps() / 1_000_000_000) as u32
+}

@@ -1,0 +1,123 @@
+//! A deadline has come: RFC 9293, section 3.10.8, with probes and keep-alives.
+
+use crate::congestion::Signal;
+use crate::connection::Connection;
+use crate::event::{Event, Timer};
+use crate::reason::Reason;
+use crate::receive::AckDue;
+use crate::recovery::Phase;
+use crate::state::{CloseReason, State};
+use crate::time::Time;
+
+impl Connection {
+    /// The time has come that [`next_deadline`](Self::next_deadline) named. Harmless if it has not.
+    pub fn handle_deadline(&mut self, now: Time) {
+        if self.timers.delayed_ack <= now {
+            self.timers.delayed_ack = Time::NEVER;
+            if self.rcv.due == AckDue::Later {
+                self.note(now, Event::Fired { timer: Timer::DelayedAck });
+                self.rcv.acknowledge(Reason::DelayedAck);
+            }
+        }
+        let (due, timer) = self.timers.retransmit();
+        if due <= now {
+            self.note(now, Event::Fired { timer });
+            match timer {
+                Timer::Persist => self.persist_ran_out(now),
+                _ => self.retransmit_ran_out(now),
+            }
+        }
+        if self.timers.keep_alive <= now {
+            self.keep_alive_ran_out(now);
+        }
+        if self.timers.patience <= now {
+            if self.state == State::TimeWait {
+                self.note(now, Event::Fired { timer: Timer::TimeWait });
+                self.finish(now, CloseReason::Finished);
+            } else {
+                self.note(now, Event::Fired { timer: Timer::UserTimeout });
+                self.give_up(now, CloseReason::UserTimeout);
+            }
+        }
+    }
+
+    /// Nothing came back in time: everything that is outstanding goes out again, one segment first (RFC 5681,
+    /// section 3.1; RFC 6298, sections 5.4 to 5.6).
+    fn retransmit_ran_out(&mut self, now: Time) {
+        self.timers.stop_retransmit();
+        if !self.snd.is_outstanding() {
+            return;
+        }
+        self.unanswered = self.unanswered.saturating_add(1);
+        let opening = matches!(self.state, State::SynSent | State::SynReceived);
+        let patience = if opening { self.config.syn_retries } else { self.config.retries };
+        if self.unanswered > patience {
+            self.give_up(now, CloseReason::TimedOut);
+            return;
+        }
+        self.stats.timeouts += 1;
+        self.timers.back_off(&self.rto);
+        self.snd.timed_end = 0;
+        if !opening {
+            let flight = self.snd.max - self.snd.una;
+            self.signal(now, Signal::Timeout { first: self.unanswered == 1 }, flight);
+            self.loss.phase = Phase::Loss;
+            self.loss.recover = self.snd.max;
+        }
+        self.loss.dup_acks = 0;
+        self.loss.inflation = 0;
+        self.loss.resend = None;
+        if let Some(board) = &mut self.loss.scoreboard {
+            // A second timeout in a row: the peer may have dropped what it had reported (RFC 2018, section 8).
+            if self.unanswered > 1 { board.forget() } else { board.start_over() }
+        }
+        self.snd.nxt = self.snd.una;
+    }
+
+    /// The peer's window is still closed: one byte asks (RFC 9293, section 3.8.6.1); what an open sliver of it permits
+    /// goes instead (the override timeout of section 3.8.6.2.1).
+    fn persist_ran_out(&mut self, now: Time) {
+        self.timers.stop_retransmit();
+        self.unanswered = self.unanswered.saturating_add(1);
+        if self.unanswered > self.config.retries {
+            self.give_up(now, CloseReason::TimedOut);
+            return;
+        }
+        self.timers.back_off(&self.rto);
+        self.snd.probe = self.snd.nxt < self.snd.data_end();
+        self.timers.persist(now, self.config.timer_grain);
+    }
+
+    /// Arms the keep-alive timer if the connection has one.
+    #[inline]
+    pub(crate) fn arm_keep_alive(&mut self, now: Time) {
+        if let Some(keep_alive) = self.config.keep_alive {
+            self.timers.keep_alive = now + keep_alive.idle;
+        }
+    }
+
+    /// The connection was idle for long: is the peer still there (RFC 9293, section 3.8.4)?
+    fn keep_alive_ran_out(&mut self, now: Time) {
+        self.timers.keep_alive = Time::NEVER;
+        let Some(keep_alive) = self.config.keep_alive else { return };
+        if !self.state.is_synchronized() || self.state == State::TimeWait {
+            return;
+        }
+        let due = self.heard_at + keep_alive.idle;
+        if now < due && self.keep_alives == 0 {
+            self.timers.keep_alive = due;
+            return;
+        }
+        self.note(now, Event::Fired { timer: Timer::KeepAlive });
+        if self.keep_alives >= keep_alive.probes {
+            self.give_up(now, CloseReason::KeepAliveTimeout);
+            return;
+        }
+        self.timers.keep_alive = now + keep_alive.interval;
+        // While data is outstanding, the retransmission timer asks already.
+        if !self.snd.is_outstanding() {
+            self.keep_alives += 1;
+            self.rcv.acknowledge(Reason::KeepAlive);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Opening and closing: the transitions of RFC 9293, figure 5, that are not made by data.
+
+use crate::connection::Connection;
+use crate::event::Event;
+use crate::options::BigWindow;
+use crate::negotiate::WindowForm;
+use crate::receive::ReceiveSpace;
+use crate::recovery::LossState;
+use crate::segment::{Flags, Segment};
+use crate::send::SendSpace;
+use crate::seq::Seq;
+use crate::state::{CloseReason, State};
+use crate::time::Time;
+
+/// A segment that stands outside the sequence: a reset.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Reply {
+    pub(crate) seq: Seq,
+    pub(crate) ack: Seq,
+    pub(crate) flags: Flags,
+}
+
+impl Reply {
+    /// The reset that makes the sender of `segment` give up (RFC 9293, section 3.10.7.1).
+    pub(crate) fn refuse(segment: &Segment) -> Self {
+        if segment.flags.has(Flags::ACK) {
+            Self { seq: segment.ack, ack: Seq(0), flags: Flags::RST }
+        } else {
+            let ack = segment.seq.plus(segment.seq_len());
+            Self { seq: Seq(0), ack, flags: Flags::RST | Flags::ACK }
+        }
+    }
+
+    /// The reset of an abort (section 3.10.5).
+    pub(crate) fn abort(seq: Seq, ack: Seq) -> Self {
+        Self { seq, ack, flags: Flags::RST | Flags::ACK }
+    }
+
+    pub(crate) fn segment(self) -> Segment {
+        Segment { seq: self.seq, ack: self.ack, flags: self.flags, header_len: 20, ..Segment::default() }
+    }
+}
+
+/// The answer to a segment for which there is no connection: a reset, or nothing if it was one itself
+/// (RFC 9293, section 3.10.7.1).
+pub fn refuse(segment: &Segment) -> Option<Segment> {
+    (!segment.flags.has(Flags::RST)).then(|| Reply::refuse(segment).segment())
+}
+
+impl Connection {
+    /// Section 3.10.7.2.
+    pub(crate) fn arrives_in_listen(&mut self, now: Time, segment: &Segment) {
+        let flags = segment.flags;
+        if flags.has(Flags::RST) {
+            return;
+        }
+        if flags.has(Flags::ACK) {
+            self.reply = Some(Reply::refuse(segment));
+            return;
+        }
+        if flags.has(Flags::SYN) {
+            self.synchronize(now, segment);
+            self.enter(now, State::SynReceived);
+            self.take_syn_text(now, segment);
+        }
+    }
+
+    /// Section 3.10.7.3.
+    pub(crate) fn arrives_in_syn_sent(&mut self, now: Time, segment: &Segment) {
+        let flags = segment.flags;
+        let ack = self.snd.position(segment.ack);
+        let ours_acknowledged = flags.has(Flags::ACK);
+        if ours_acknowledged && (ack <= 0 || ack > self.snd.max as i64) {
+            if !flags.has(Flags::RST) {
+                self.reply = Some(Reply::refuse(segment));
+            }
+            return;
+        }
+        if flags.has(Flags::RST) {
+            // Only a reset that acknowledges our SYN can come from the peer.
+            if ours_acknowledged {
+                self.finish(now, CloseReason::Refused);
+            }
+            return;
+        }
+        if !flags.has(Flags::SYN) {
+            return;
+        }
+        self.synchronize(now, segment);
+        if ours_acknowledged {
+            self.syn_acknowledged(now, ack as u64);
+            self.become_established(now);
+            self.rcv.acknowledge(crate::reason::Reason::Ack);
+        } else {
+            // Simultaneous open: our SYN goes out again, with the ACK of the peer's.
+            self.snd.nxt = 0;
+            self.snd.timed_end = 0;
+            self.enter(now, State::SynReceived);
+        }
+        self.take_syn_text(now, segment);
+    }
+
+    /// The peer's SYN: sequence numbers, options, window. The window of a SYN is never scaled (RFC 7323, section 2.2);
+    /// but a Big Window offer names the window in force once both sides have agreed (RFC 1106, section 3).
+    fn synchronize(&mut self, now: Time, segment: &Segment) {
+        self.settle(&segment.options);
+        self.rcv.synchronize(segment.seq);
+        let window = match (self.agreed.window, segment.options.big_window) {
+            (WindowForm::Big, Some(BigWindow::Offer(offer))) => offer & 0x3FFF_FFFF,
+            _ => u32::from(segment.window),
+        };
+        self.snd.wl1 = segment.seq;
+        self.snd.wl2 = self.snd.una;
+        self.snd.wnd = window;
+        self.snd.max_wnd = window;
+        if let Some(timestamps) = segment.options.timestamps {
+            self.ts_recent = timestamps.value;
+            self.ts_recent_at = now;
+        }
+        self.note(now, Event::PeerWindow { window });
+    }
+
+    /// Text that came with a SYN is kept until the connection is open. A FIN beside it is left for the peer to repeat:
+    /// the state that it leads to has no place before that.
+    fn take_syn_text(&mut self, now: Time, segment: &Segment) {
+        if segment.payload.len > 0 {
+            self.take_text(now, segment, 1);
+        }
+    }
+
+    /// Our SYN is acknowledged.
+    pub(crate) fn syn_acknowledged(&mut self, now: Time, ack: u64) {
+        self.take_sample(now, ack, None);
+        self.snd.una = self.snd.una.max(ack.min(1));
+        self.snd.nxt = self.snd.nxt.max(self.snd.una);
+        self.unanswered = 0;
+        self.timers.stop_retransmit();
+    }
+
+    /// The connection is open.
+    pub(crate) fn become_established(&mut self, now: Time) {
+        let closing = self.snd.closing;
+        self.enter(now, if closing { State::FinWait1 } else { State::Established });
+        self.arm_keep_alive(now);
+    }
+
+    /// Back to LISTEN, as if nothing had been (section 3.10.7.4, RST and SYN in SYN-RECEIVED).
+    pub(crate) fn return_to_listen(&mut self, now: Time) {
+        self.timers.stop_all();
+        self.snd = SendSpace::new(self.snd.seq(0));
+        self.rcv = ReceiveSpace::new(self.config.receive_window);
+        self.loss = LossState::default();
+        self.unanswered = 0;
+        self.enter(now, State::Listen);
+    }
+
+    /// Our FIN is acknowledged.
+    pub(crate) fn fin_acknowledged(&mut self, now: Time) {
+        match self.state {
+            State::FinWait1 => self.enter(now, State::FinWait2),
+            State::Closing => self.wait_out(now),
+            State::LastAck => self.finish(now, CloseReason::Finished),
+            _ => {}
+        }
+    }
+
+    /// The peer's FIN has been passed: everything it sent has arrived.
+    pub(crate) fn peer_has_closed(&mut self, now: Time) {
+        self.rcv.acknowledge(crate::reason::Reason::Ack);
+        match self.state {
+            State::SynReceived | State::Established => self.enter(now, State::CloseWait),
+            State::FinWait1 if self.snd.fin_acknowledged() => self.wait_out(now),
+            State::FinWait1 => self.enter(now, State::Closing),
+            State::FinWait2 => self.wait_out(now),
+            _ => {}
+        }
+    }
+
+    /// TIME-WAIT: nothing is left to do but to answer old duplicates for 2·MSL.
+    pub(crate) fn wait_out(&mut self, now: Time) {
+        // Delayed or not, what is due is said at once: no timer but one runs from here on.
+        let due = self.rcv.due;
+        self.timers.stop_all();
+        self.timers.patience = now + self.config.time_wait;
+        self.enter(now, State::TimeWait);
+        self.rcv.due = due;
+    }
+
+    /// Whether a SYN for the same pair of sockets may open a new connection in place of this one, which waits in
+    /// TIME-WAIT: its sequence number, or its timestamp, lies beyond all that was seen (RFC 9293, section 3.6.1, MAY-2;
+    /// RFC 6191). The driver then drops this connection and makes a new one.
+    pub fn may_be_replaced(&self, syn: &Segment) -> bool {
+        let newer_timestamp = self.agreed.timestamps
+            && syn.options.timestamps.is_some_and(|t| t.value.wrapping_sub(self.ts_recent) as i32 > 0);
+        self.state == State::TimeWait
+            && syn.flags.has(Flags::SYN)
+            && !syn.flags.any(Flags::ACK | Flags::RST)
+            && (newer_timestamp || self.rcv.position(syn.seq) > self.rcv.nxt as i64)
+    }
+}

@@ -1,0 +1,191 @@
+//! A segment arrives: RFC 9293, section 3.10.7, in the order of its steps.
+
+use crate::connection::Connection;
+use crate::event::Event;
+use crate::handshake::Reply;
+use crate::options::Timestamps;
+use crate::reason::Reason;
+use crate::receive::Text;
+use crate::segment::{Flags, Segment};
+use crate::state::{CloseReason, State};
+use crate::time::{Span, Time};
+
+/// A TS.Recent older than this proves nothing (RFC 7323, section 5.5).
+const TS_RECENT_LIFETIME: Span = Span::from_secs(24 * 24 * 3600);
+
+impl Connection {
+    /// A segment arrived for this connection, its checksum was good.
+    #[inline]
+    pub fn handle_segment(&mut self, now: Time, segment: &Segment) {
+        self.stats.segments_received += 1;
+        self.heard_at = now;
+        match self.state {
+            State::Closed => {
+                if !segment.flags.has(Flags::RST) {
+                    self.reply = Some(Reply::refuse(segment));
+                }
+            }
+            State::Listen => self.arrives_in_listen(now, segment),
+            State::SynSent => self.arrives_in_syn_sent(now, segment),
+            _ => self.arrives(now, segment),
+        }
+    }
+
+    /// Section 3.10.7.4, for the other eight states.
+    #[inline]
+    fn arrives(&mut self, now: Time, segment: &Segment) {
+        let start = self.rcv.position(segment.seq);
+        let flags = segment.flags;
+        if !self.passes_timestamps(now, segment) || !self.rcv.accepts(start, segment.seq_len()) {
+            return self.arrives_outside(now, segment, start);
+        }
+        if flags.any(Flags::RST | Flags::SYN) {
+            return self.arrives_with_rst_or_syn(now, segment, start);
+        }
+        if !flags.has(Flags::ACK) {
+            return;
+        }
+        if let Some(timestamps) = segment.options.timestamps
+            && self.agreed.timestamps
+            && self.rcv.renews_timestamp(start)
+        {
+            self.ts_recent = timestamps.value;
+            self.ts_recent_at = now;
+        }
+        if !self.take_ack(now, segment) {
+            return;
+        }
+        if flags.has(Flags::URG) && self.state.may_receive() {
+            self.take_urgent(now, segment);
+        }
+        if segment.payload.len > 0 && self.state.may_receive() {
+            self.take_text(now, segment, start);
+        }
+        if flags.has(Flags::FIN) && self.rcv.take_fin(start + i64::from(segment.payload.len)) {
+            self.peer_has_closed(now);
+        }
+    }
+
+    /// PAWS (RFC 7323, section 5.3, R1): an older timestamp means an old duplicate. A reset is exempt.
+    #[inline]
+    fn passes_timestamps(&mut self, now: Time, segment: &Segment) -> bool {
+        if !self.agreed.timestamps || segment.flags.has(Flags::RST) {
+            return true;
+        }
+        let Some(Timestamps { value, .. }) = segment.options.timestamps else {
+            // RFC 7323, section 3.2: once agreed, a segment without the option SHOULD be dropped.
+            return false;
+        };
+        let old = (value.wrapping_sub(self.ts_recent) as i32) < 0;
+        if old && now - self.ts_recent_at <= TS_RECENT_LIFETIME {
+            self.stats.paws_drops += 1;
+            return false;
+        }
+        true
+    }
+
+    /// First step: the segment is not acceptable. It is answered with an ACK unless it is a reset; in TIME-WAIT a FIN
+    /// that comes again starts the wait anew.
+    #[cold]
+    fn arrives_outside(&mut self, now: Time, segment: &Segment, start: i64) {
+        if segment.flags.has(Flags::RST) {
+            return;
+        }
+        if self.state == State::SynReceived && segment.flags.has(Flags::SYN) && start == 0 {
+            if segment.flags.has(Flags::ACK) {
+                // Simultaneous open: the peer's SYN comes again with the ACK of ours (RFC 9293, figure 8).
+                if self.take_ack(now, segment) {
+                    self.rcv.acknowledge(Reason::Ack);
+                }
+            } else {
+                // Our SYN-ACK was lost, or crossed the peer's second SYN: only a SYN-ACK helps a peer in SYN-SENT.
+                self.snd.nxt = 0;
+                self.snd.timed_end = 0;
+            }
+            return;
+        }
+        self.stats.duplicates_received += 1;
+        self.rcv.note_duplicate(start, segment.payload.len);
+        if self.state == State::TimeWait && segment.flags.has(Flags::FIN) {
+            self.timers.patience = now + self.config.time_wait;
+        }
+        if segment.flags.has(Flags::SYN) {
+            self.challenge(now);
+            return;
+        }
+        let useful = segment.flags.has(Flags::ACK) && self.rcv.window() == 0 && start == self.rcv.nxt as i64;
+        if useful {
+            // RFC 9293, section 3.10.7.4: with a closed window, valid ACKs are still to be processed.
+            self.take_ack(now, segment);
+        }
+        self.rcv.acknowledge(Reason::DuplicateAck);
+    }
+
+    /// Second and fourth steps, as RFC 5961 has them.
+    #[cold]
+    fn arrives_with_rst_or_syn(&mut self, now: Time, segment: &Segment, start: i64) {
+        if !segment.flags.has(Flags::RST) {
+            if self.state == State::SynReceived && self.passive {
+                self.return_to_listen(now);
+            } else {
+                self.challenge(now);
+            }
+            return;
+        }
+        if start != self.rcv.nxt as i64 {
+            self.challenge(now);
+            return;
+        }
+        match self.state {
+            State::SynReceived if self.passive => self.return_to_listen(now),
+            State::SynReceived => self.finish(now, CloseReason::Refused),
+            State::Closing | State::LastAck | State::TimeWait => self.finish(now, CloseReason::Finished),
+            _ => self.finish(now, CloseReason::Reset),
+        }
+    }
+
+    /// A challenge ACK, as often as the limit permits (RFC 5961, section 7).
+    #[cold]
+    pub(crate) fn challenge(&mut self, now: Time) {
+        let (since, sent) = self.challenges;
+        let fresh = now - since >= Span::from_secs(1);
+        let sent = if fresh { 0 } else { sent };
+        if sent < self.config.challenge_acks_per_second {
+            self.challenges = (if fresh { now } else { since }, sent + 1);
+            self.stats.challenge_acks += 1;
+            self.rcv.acknowledge(Reason::ChallengeAck);
+        }
+    }
+
+    /// Sixth step.
+    #[cold]
+    fn take_urgent(&mut self, now: Time, segment: &Segment) {
+        if let Some(offset) = self.rcv.take_urgent(segment) {
+            self.note(now, Event::Urgent { offset });
+        }
+    }
+
+    /// Seventh step.
+    #[inline]
+    pub(crate) fn take_text(&mut self, now: Time, segment: &Segment, start: i64) {
+        let len = segment.payload.len;
+        let (text, taken) = self.rcv.take(start, len, u32::from(self.agreed.payload));
+        if text == Text::Duplicate {
+            self.stats.duplicates_received += 1;
+            self.rcv.note_duplicate(start, len);
+        } else if i64::try_from(segment.payload.offset).unwrap_or(i64::MAX) != start - 1 {
+            self.stats.foreign_bytes += taken.len();
+        }
+        if !self.agreed.nak {
+            self.rcv.forget_nak();
+        }
+        if let Some(when) = self.rcv.schedule_ack(now, text, self.config.acking)
+            && self.timers.delayed_ack.is_never()
+        {
+            self.timers.delayed_ack = when;
+        }
+        if matches!(text, Text::InOrder(_)) && self.rcv.finish() {
+            self.peer_has_closed(now);
+        }
+    }
+}

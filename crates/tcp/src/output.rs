@@ -1,0 +1,186 @@
+//! Carrying out a plan: the one place where segments are made.
+
+use crate::ack::timestamp;
+use crate::config::Recovery;
+use crate::connection::{Connection, Transmission};
+use crate::event::{Event, Phase};
+use crate::handshake::Reply;
+use crate::negotiate::syn_options;
+use crate::options::{Options, Timestamps};
+use crate::ranges::Range;
+use crate::reason::Reason;
+use crate::recovery;
+use crate::segment::{Flags, Payload, Segment};
+use crate::send::Plan;
+use crate::seq::Seq;
+use crate::state::State;
+use crate::time::Time;
+
+/// Octets that options may take (RFC 9293, section 3.1: the data offset has four bits).
+const OPTION_SPACE: usize = 40;
+
+impl Connection {
+    /// Sends what was decided.
+    #[inline]
+    pub(crate) fn emit(&mut self, now: Time, mut plan: Plan) -> Transmission {
+        let syn = plan.flags.has(Flags::SYN);
+        let mut segment = if syn { self.syn_segment(now) } else { self.ordinary_segment(now, &mut plan) };
+        segment.seq = self.snd.seq(plan.start);
+        segment.flags = segment.flags | plan.flags;
+        if self.snd.urgent > plan.start && !syn {
+            let distance = self.snd.urgent - plan.start;
+            segment.flags = segment.flags | Flags::URG;
+            segment.urgent = u16::try_from(distance).unwrap_or(u16::MAX);
+        }
+        self.timers.delayed_ack = Time::NEVER;
+        if segment.seq_len() > 0 {
+            self.occupy(now, &plan, segment.seq_len());
+        }
+        self.count(now, &plan);
+        Transmission { segment, reason: plan.reason }
+    }
+
+    /// A reset, which stands outside the sequence.
+    #[cold]
+    pub(crate) fn send_reply(&mut self, now: Time, reply: Reply) -> Transmission {
+        self.stats.segments_sent += 1;
+        self.note(now, Event::Sent { offset: 0, len: 0, reason: Reason::Reset });
+        Transmission { segment: reply.segment(), reason: Reason::Reset }
+    }
+
+    /// A SYN, with the ACK of the peer's if that has come. Its window is never scaled.
+    #[cold]
+    fn syn_segment(&mut self, now: Time) -> Segment {
+        let timestamps = self.timestamps(now);
+        let answering = self.state == State::SynReceived;
+        let offered = answering.then(|| self.agreed.as_offer());
+        let options = syn_options(&self.config, offered.as_ref(), timestamps);
+        let (flags, ack) = if answering {
+            (Flags::ACK, self.rcv.acknowledged())
+        } else {
+            (Flags::NONE, Seq(0))
+        };
+        Segment {
+            ack,
+            flags,
+            header_len: 20 + options.wire_len(self.config.layout),
+            window: self.config.receive_window.min(0xFFFF) as u16,
+            options,
+            ..Segment::default()
+        }
+    }
+
+    /// Any other segment: all of them acknowledge.
+    #[inline]
+    fn ordinary_segment(&mut self, now: Time, plan: &mut Plan) -> Segment {
+        let (window, announced) = self.rcv.announce(&self.agreed);
+        let mut options = self.agreed.every_segment(self.timestamps(now), announced);
+        let mut header_len = self.agreed.header_len;
+        if self.rcv.has_nak() || self.rcv.has_blocks() {
+            header_len = self.add_reports(&mut options, plan);
+        }
+        Segment {
+            ack: self.rcv.acknowledged(),
+            flags: Flags::ACK,
+            header_len,
+            window,
+            payload: Payload { offset: plan.start.saturating_sub(1), len: plan.len },
+            options,
+            ..Segment::default()
+        }
+    }
+
+    /// Adds a NAK and SACK blocks where there is room; returns the header length. Where the MSS counts options, the
+    /// payload makes room for them.
+    #[cold]
+    fn add_reports(&mut self, options: &mut Options, plan: &mut Plan) -> u8 {
+        options.nak = self.rcv.take_nak();
+        self.stats.naks_sent += u32::from(options.nak.is_some());
+        if self.agreed.sack && self.rcv.has_blocks() {
+            let used = usize::from(options.wire_len(self.config.layout));
+            let room = OPTION_SPACE.saturating_sub(used + 4) / 8;
+            options.sack = self.rcv.take_blocks(room.min(4));
+        }
+        let header_len = 20 + options.wire_len(self.config.layout);
+        let spare = u32::from(self.agreed.mss).saturating_sub(u32::from(header_len) - 20).max(1);
+        if self.config.mss_counts == crate::config::MssCounts::DataAndOptions && plan.len > spare {
+            plan.len = spare;
+            plan.flags = Flags(plan.flags.0 & !(Flags::FIN.0 | Flags::PSH.0));
+        }
+        header_len
+    }
+
+    #[inline]
+    fn timestamps(&self, now: Time) -> Timestamps {
+        if self.config.timestamps { Timestamps { value: timestamp(now), echo: self.ts_recent } } else { Timestamps::default() }
+    }
+
+    /// Sequence numbers leave: moves the edges, times the segment, arms the timer.
+    #[inline]
+    fn occupy(&mut self, now: Time, plan: &Plan, seq_len: u32) {
+        let end = plan.start + u64::from(seq_len);
+        let again = plan.start < self.snd.max;
+        self.snd.last_sent = now;
+        if plan.reason == Reason::WindowProbe {
+            self.snd.probe = false;
+            self.snd.max = self.snd.max.max(end);
+            return;
+        }
+        if again {
+            self.note_resent(plan, end);
+        } else if self.snd.timed_end == 0 {
+            self.snd.timed_end = end;
+            self.snd.timed_at = now;
+        }
+        let first = !self.snd.is_outstanding();
+        // What recovery resends ahead of SND.NXT, after a timeout, leaves it where it is.
+        let in_turn = matches!(plan.reason, Reason::Timeout | Reason::GoBackN) || !plan.reason.is_retransmission();
+        if in_turn || plan.start <= self.snd.nxt {
+            self.snd.nxt = self.snd.nxt.max(end);
+        }
+        self.snd.max = self.snd.max.max(end);
+        if !self.timers.retransmit_is_armed() {
+            self.timers.restart(now, self.config.timer_grain);
+            self.note_retransmit_timer(now);
+        }
+        if let Some(patience) = self.config.user_timeout
+            && first
+        {
+            self.timers.patience = now + patience;
+        }
+        if plan.flags.has(Flags::FIN) && self.state == State::CloseWait {
+            self.enter(now, State::LastAck);
+        }
+    }
+
+    /// What was sent before leaves again.
+    #[cold]
+    fn note_resent(&mut self, plan: &Plan, end: u64) {
+        self.snd.timed_end = 0;
+        let sent = Range::new(plan.start, end);
+        if let Some((range, reason)) = self.loss.resend
+            && range.start == plan.start
+        {
+            let rest = Range::new(end, range.end);
+            self.loss.resend = (rest.len() > 0).then_some((rest, reason));
+        }
+        if self.loss.phase == recovery::Phase::Fast
+            && self.config.recovery == Recovery::Sack
+            && let Some(board) = &mut self.loss.scoreboard
+        {
+            board.resent(sent, plan.reason);
+        }
+        self.stats.retransmitted += 1;
+    }
+
+    #[inline]
+    fn count(&mut self, now: Time, plan: &Plan) {
+        self.stats.segments_sent += 1;
+        if self.log.is_some() {
+            self.note(now, Event::Sent { offset: plan.start.max(1) - 1, len: plan.len, reason: plan.reason });
+            if plan.reason == Reason::Timeout {
+                self.note(now, Event::Phase(Phase::TimeoutRecovery));
+            }
+        }
+    }
+}

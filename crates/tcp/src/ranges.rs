@@ -1,0 +1,178 @@
+//! A set of disjoint half-open ranges of stream positions, in order.
+//!
+//! Kept in a deque: what is added lies near its end (new data) or near its front (repairs), and both are cheap there.
+
+use std::collections::VecDeque;
+
+/// Positions from `start` up to, not including, `end`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Range {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+}
+
+impl Range {
+    pub(crate) const fn new(start: u64, end: u64) -> Self {
+        Self { start, end }
+    }
+
+    pub(crate) const fn len(self) -> u64 {
+        self.end.saturating_sub(self.start)
+    }
+}
+
+/// The set.
+#[derive(Debug, Default)]
+pub(crate) struct RangeSet {
+    ranges: VecDeque<Range>,
+    covered: u64,
+}
+
+impl RangeSet {
+    /// Number of positions in the set.
+    pub(crate) fn covered(&self) -> u64 {
+        self.covered
+    }
+
+    /// Number of disjoint ranges.
+    pub(crate) fn len(&self) -> usize {
+        self.ranges.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    pub(crate) fn first(&self) -> Option<Range> {
+        self.ranges.front().copied()
+    }
+
+    pub(crate) fn last(&self) -> Option<Range> {
+        self.ranges.back().copied()
+    }
+
+    /// From the highest range down.
+    pub(crate) fn iter_down(&self) -> impl Iterator<Item = Range> {
+        self.ranges.iter().rev().copied()
+    }
+
+    /// Adds `new`; returns the whole range that it is part of now, and how many positions were not in the set before.
+    pub(crate) fn insert(&mut self, new: Range) -> (Range, u64) {
+        let from = self.ranges.partition_point(|r| r.end < new.start);
+        let to = from + self.ranges.iter().skip(from).take_while(|r| r.start <= new.end).count();
+        let mut merged = new;
+        let mut absorbed = 0;
+        for r in self.ranges.range(from..to) {
+            merged.start = merged.start.min(r.start);
+            merged.end = merged.end.max(r.end);
+            absorbed += r.len();
+        }
+        if to == from {
+            self.ranges.insert(from, merged);
+        } else {
+            self.ranges[from] = merged;
+            self.ranges.drain(from + 1..to);
+        }
+        let added = merged.len() - absorbed;
+        self.covered += added;
+        (merged, added)
+    }
+
+    /// Forgets every position before `edge`.
+    pub(crate) fn remove_below(&mut self, edge: u64) {
+        while let Some(first) = self.ranges.front_mut() {
+            if first.start >= edge {
+                break;
+            }
+            if first.end > edge {
+                self.covered -= edge - first.start;
+                first.start = edge;
+                break;
+            }
+            self.covered -= first.len();
+            self.ranges.pop_front();
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.ranges.clear();
+        self.covered = 0;
+    }
+
+    /// The range that holds `position`, if one does; otherwise where the next one begins, if one follows.
+    pub(crate) fn at_or_after(&self, position: u64) -> Option<Range> {
+        self.ranges.get(self.ranges.partition_point(|r| r.end <= position)).copied()
+    }
+
+    /// How many positions of `within` are in the set.
+    pub(crate) fn covered_within(&self, within: Range) -> u64 {
+        let from = self.ranges.partition_point(|r| r.end <= within.start);
+        self.ranges
+            .iter()
+            .skip(from)
+            .take_while(|r| r.start < within.end)
+            .map(|r| r.end.min(within.end) - r.start.max(within.start))
+            .sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(ranges: &[(u64, u64)]) -> RangeSet {
+        let mut set = RangeSet::default();
+        for &(start, end) in ranges {
+            set.insert(Range::new(start, end));
+        }
+        set
+    }
+
+    #[test]
+    fn touching_and_overlapping_ranges_become_one() {
+        let mut s = set(&[(10, 20), (30, 40)]);
+        assert_eq!(s.insert(Range::new(20, 30)), (Range::new(10, 40), 10));
+        assert_eq!((s.len(), s.covered()), (1, 30));
+        assert_eq!(s.insert(Range::new(5, 50)), (Range::new(5, 50), 15));
+        assert_eq!(s.insert(Range::new(6, 7)), (Range::new(5, 50), 0));
+    }
+
+    #[test]
+    fn removing_below_an_edge_trims_the_range_it_falls_into() {
+        let mut s = set(&[(10, 20), (30, 40)]);
+        s.remove_below(35);
+        assert_eq!((s.first(), s.covered()), (Some(Range::new(35, 40)), 5));
+    }
+
+    #[test]
+    fn coverage_is_counted_within_bounds() {
+        let s = set(&[(10, 20), (30, 40), (50, 60)]);
+        assert_eq!(s.covered_within(Range::new(15, 55)), 5 + 10 + 5);
+        assert_eq!(s.at_or_after(20), Some(Range::new(30, 40)));
+        assert_eq!(s.at_or_after(35), Some(Range::new(30, 40)));
+        assert_eq!(s.at_or_after(60), None);
+    }
+
+    #[test]
+    fn a_thousand_random_inserts_agree_with_a_plain_bitmap() {
+        let mut state = 1_u64;
+        let mut draw = move |n: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % n
+        };
+        let (mut s, mut bitmap) = (RangeSet::default(), vec![false; 700]);
+        for _ in 0..1000 {
+            let start = draw(600);
+            let end = start + 1 + draw(20);
+            let fresh = (start..end).filter(|&p| !bitmap[p as usize]).count() as u64;
+            assert_eq!(s.insert(Range::new(start, end)).1, fresh);
+            (start..end).for_each(|p| bitmap[p as usize] = true);
+            if draw(50) == 0 {
+                let edge = draw(300);
+                s.remove_below(edge);
+                (0..edge).for_each(|p| bitmap[p as usize] = false);
+            }
+            assert_eq!(s.covered(), bitmap.iter().filter(|&&b| b).count() as u64);
+        }
+    }
+}

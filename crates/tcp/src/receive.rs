@@ -1,0 +1,372 @@
+//! The receive sequence space: reassembly, the window we offer, and what to acknowledge and when.
+//!
+//! Positions count from the peer's SYN, which is 0; stream offset `n` is position `n + 1`; the FIN stands behind the last
+//! byte.
+
+use crate::acking::{Acking, Due};
+use crate::negotiate::Agreed;
+use crate::options::{Nak, SackBlock, SackBlocks};
+use crate::ranges::{Range, RangeSet};
+use crate::reason::Reason;
+use crate::recovery::nak;
+use crate::segment::Segment;
+use crate::seq::Seq;
+use crate::time::Time;
+
+/// Ranges held out of order at most: a peer that sends slivers shall not fill our memory.
+const MAX_HELD: usize = 1 << 14;
+
+/// Whether an acknowledgment is due.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum AckDue {
+    /// Nothing is to be acknowledged.
+    No,
+    /// When the timer runs out, or with the next segment.
+    Later,
+    /// Now, and why.
+    Now(Reason),
+}
+
+/// What became of a segment's text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Text {
+    /// In order: the left edge moved by so many bytes.
+    InOrder(u64),
+    /// Held beyond a gap.
+    OutOfOrder,
+    /// Nothing new.
+    Duplicate,
+}
+
+/// What is held beyond the left edge, and in which order SACK reports it.
+#[derive(Debug, Default)]
+struct Reassembly {
+    held: RangeSet,
+    /// The ranges that last changed, latest first (RFC 2018, section 4).
+    recent: [Range; 4],
+    /// A duplicate to be reported once (RFC 2883, section 4).
+    duplicate: Option<Range>,
+}
+
+/// The receive sequence space.
+#[derive(Debug)]
+pub(crate) struct ReceiveSpace {
+    irs: Seq,
+    /// Buffer size.
+    buffer: u32,
+    /// RCV.NXT.
+    pub(crate) nxt: u64,
+    /// Everything before this was read by the application.
+    read: u64,
+    /// Right edge of the window announced; it never moves left.
+    edge: u64,
+    reassembly: Option<Box<Reassembly>>,
+    /// Where the peer's FIN stands, once known; `u64::MAX` before.
+    fin: u64,
+    /// Last.ACK.sent (RFC 7323, section 4.3).
+    last_ack: u64,
+    /// Segments with data received in order and not acknowledged.
+    unacknowledged: u8,
+    pub(crate) due: AckDue,
+    /// Position of the last NAK, which is not repeated (RFC 1106, section 2.1).
+    last_nak: u64,
+    nak: Option<(u64, u8)>,
+    /// RCV.UP.
+    pub(crate) urgent: u64,
+}
+
+impl ReceiveSpace {
+    pub(crate) fn new(buffer: u32) -> Self {
+        Self {
+            irs: Seq(0),
+            buffer,
+            nxt: 0,
+            read: 0,
+            edge: 0,
+            reassembly: None,
+            fin: u64::MAX,
+            last_ack: 0,
+            unacknowledged: 0,
+            due: AckDue::No,
+            last_nak: 0,
+            nak: None,
+            urgent: 0,
+        }
+    }
+
+    /// The peer's SYN has arrived.
+    pub(crate) fn synchronize(&mut self, irs: Seq) {
+        self.irs = irs;
+        self.nxt = 1;
+        self.read = 1;
+        self.last_ack = 1;
+        self.edge = 1 + u64::from(self.buffer.min(0xFFFF));
+    }
+
+    /// No window above `largest` can be announced: the buffer beyond it is of no use.
+    pub(crate) fn limit_buffer(&mut self, largest: u32) {
+        self.buffer = self.buffer.min(largest);
+    }
+
+    /// The sequence number of a position.
+    #[inline]
+    pub(crate) fn seq(&self, position: u64) -> Seq {
+        self.irs.plus(position as u32)
+    }
+
+    /// The position of a sequence number: the one nearest to RCV.NXT. Negative before the SYN.
+    #[inline]
+    pub(crate) fn position(&self, seq: Seq) -> i64 {
+        self.nxt as i64 + i64::from(seq.distance_from(self.seq(self.nxt)))
+    }
+
+    /// RCV.WND: how much of what was announced is still open.
+    #[inline]
+    pub(crate) fn window(&self) -> u32 {
+        self.edge.saturating_sub(self.nxt) as u32
+    }
+
+    /// The four tests of RFC 9293, section 3.10.7.4, table 6: does any of the segment fall into the window?
+    #[inline]
+    pub(crate) fn accepts(&self, start: i64, seq_len: u32) -> bool {
+        let (nxt, edge) = (self.nxt as i64, self.edge.max(self.nxt) as i64);
+        let last = start + i64::from(seq_len) - 1;
+        if edge == nxt {
+            return seq_len == 0 && start == nxt;
+        }
+        (nxt <= start && start < edge) || (seq_len > 0 && nxt <= last && last < edge)
+    }
+
+    /// Takes in `len` bytes at position `start`, cut to the window. `now` and `acking` say when to acknowledge.
+    #[inline]
+    pub(crate) fn take(&mut self, start: i64, len: u32, mss: u32) -> (Text, Range) {
+        let end = (start + i64::from(len)).min(self.edge.min(self.fin) as i64);
+        let start = start.max(self.nxt as i64);
+        if end <= start {
+            return (Text::Duplicate, Range::default());
+        }
+        let range = Range::new(start as u64, end as u64);
+        if range.start == self.nxt {
+            (Text::InOrder(self.append(range)), range)
+        } else {
+            (self.hold(range, mss), range)
+        }
+    }
+
+    /// Moves the left edge over `range` and what is held directly behind it.
+    #[inline]
+    fn append(&mut self, range: Range) -> u64 {
+        let before = self.nxt;
+        self.nxt = range.end;
+        if let Some(reassembly) = &mut self.reassembly {
+            // Held ranges never touch each other, so only the one that `range` reaches into can carry the edge on.
+            if let Some(next) = reassembly.held.at_or_after(range.end)
+                && next.start <= range.end
+            {
+                self.nxt = next.end;
+            }
+            reassembly.held.remove_below(self.nxt);
+        }
+        self.nxt - before
+    }
+
+    /// Holds `range`, which lies beyond a gap.
+    fn hold(&mut self, range: Range, mss: u32) -> Text {
+        let reassembly = self.reassembly.get_or_insert_default();
+        let first = reassembly.held.first();
+        if reassembly.held.len() >= MAX_HELD && first.is_none_or(|r| range.end < r.start || range.start > r.end) {
+            return Text::OutOfOrder;
+        }
+        let (merged, added) = reassembly.held.insert(range);
+        if added == 0 {
+            reassembly.duplicate = Some(range);
+        }
+        let mut latest = [merged, Range::default(), Range::default(), Range::default()];
+        let older = reassembly.recent.iter().filter(|r| r.end < merged.start || merged.end < r.start);
+        for (slot, r) in latest[1..].iter_mut().zip(older.filter(|r| r.len() > 0)) {
+            *slot = *r;
+        }
+        reassembly.recent = latest;
+        if added == 0 {
+            return Text::Duplicate;
+        }
+        if let Some(gap) = reassembly.held.first()
+            && let Some(request) = nak::request(self.nxt, gap.start, self.last_nak, mss)
+        {
+            self.nak = Some(request);
+        }
+        Text::OutOfOrder
+    }
+
+    /// Remembers a duplicate for D-SACK; `start` and `len` as they came.
+    pub(crate) fn note_duplicate(&mut self, start: i64, len: u32) {
+        let start = start.max(1) as u64;
+        let end = (start + u64::from(len)).min(self.nxt);
+        if len > 0 && start < end {
+            self.reassembly.get_or_insert_default().duplicate = Some(Range::new(start, end));
+        }
+    }
+
+    /// Decides when the segment just taken in is acknowledged. Returns the instant, if a timer shall wait for it.
+    #[inline]
+    pub(crate) fn schedule_ack(&mut self, now: Time, text: Text, acking: Acking) -> Option<Time> {
+        let gap = self.reassembly.as_ref().is_some_and(|r| !r.held.is_empty());
+        match text {
+            Text::InOrder(advance) => {
+                self.unacknowledged = self.unacknowledged.saturating_add(1);
+                // RFC 5681, section 4.2: at once when a gap is filled, in whole or in part.
+                let filled = gap || advance > u64::from(u32::MAX);
+                match acking.due(now, self.unacknowledged) {
+                    Due::At(when) if !filled && !matches!(self.due, AckDue::Now(_)) => {
+                        self.due = AckDue::Later;
+                        return Some(when);
+                    }
+                    Due::At(_) | Due::Now => self.acknowledge(Reason::Ack),
+                }
+            }
+            Text::OutOfOrder if self.nak.is_some() => self.acknowledge(Reason::Nak),
+            Text::OutOfOrder | Text::Duplicate => self.acknowledge(Reason::DuplicateAck),
+        }
+        None
+    }
+
+    /// An acknowledgment is due now; an earlier reason stays, but for a NAK, which says more.
+    #[inline]
+    pub(crate) fn acknowledge(&mut self, reason: Reason) {
+        if !matches!(self.due, AckDue::Now(_)) || reason == Reason::Nak {
+            self.due = AckDue::Now(reason);
+        }
+    }
+
+    /// Remembers where the peer's FIN stands. Returns whether everything before it, and so the FIN, has arrived.
+    pub(crate) fn take_fin(&mut self, position: i64) -> bool {
+        if self.fin == u64::MAX && position >= self.nxt as i64 {
+            self.fin = position as u64;
+        }
+        self.finish()
+    }
+
+    /// Passes the FIN if the left edge has reached it.
+    pub(crate) fn finish(&mut self) -> bool {
+        let reached = self.nxt == self.fin;
+        if reached {
+            self.nxt += 1;
+            self.edge = self.edge.max(self.nxt);
+        }
+        reached
+    }
+
+    /// Whether the peer's FIN has been passed.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.nxt > self.fin
+    }
+
+    /// Position just behind the last byte received in order.
+    #[inline]
+    fn data_end(&self) -> u64 {
+        self.nxt.min(self.fin)
+    }
+
+    /// Bytes that the application may read.
+    #[inline]
+    pub(crate) fn readable(&self) -> u64 {
+        self.data_end().saturating_sub(self.read)
+    }
+
+    /// The application reads at most `max` bytes: position and length of what it gets. The window may open far enough
+    /// for an update: by half the buffer, or by a segment if it was all but closed (RFC 9293, section 3.8.6.2.2).
+    #[inline]
+    pub(crate) fn read(&mut self, max: u64, mss: u32) -> (u64, u64) {
+        let len = self.readable().min(max);
+        let from = self.read;
+        self.read += len;
+        let growth = (self.read + u64::from(self.buffer)).saturating_sub(self.edge);
+        let (half, open) = (u64::from(self.buffer / 2), u64::from(self.window()));
+        let mss = u64::from(mss);
+        if growth >= half.min(mss) && (growth >= half || open < 2 * mss) && !self.is_finished() && len > 0 {
+            self.acknowledge(Reason::WindowUpdate);
+        }
+        (from, len)
+    }
+
+    /// What the header of an outgoing segment announces. Called when the segment leaves: the edge moves.
+    #[inline]
+    pub(crate) fn announce(&mut self, agreed: &Agreed) -> (u16, u32) {
+        let promised = self.window();
+        let permitted = (self.read + u64::from(self.buffer)).max(self.edge);
+        let growth = permitted - self.edge;
+        let worth = growth >= u64::from(self.buffer / 2).min(u64::from(agreed.mss));
+        let offer = if worth { permitted.saturating_sub(self.nxt) as u32 } else { promised };
+        let (field, window) = agreed.write_window(offer, promised);
+        self.edge = self.edge.max(self.nxt + u64::from(window));
+        (field, window)
+    }
+
+    /// A segment that acknowledges everything leaves. Returns RCV.NXT as a sequence number.
+    #[inline]
+    pub(crate) fn acknowledged(&mut self) -> Seq {
+        self.last_ack = self.nxt;
+        self.unacknowledged = 0;
+        self.due = AckDue::No;
+        self.seq(self.nxt)
+    }
+
+    /// Whether the segment shall renew TS.Recent (RFC 7323, section 4.3, step 3).
+    #[inline]
+    pub(crate) fn renews_timestamp(&self, start: i64) -> bool {
+        start <= self.last_ack as i64
+    }
+
+    /// Whether there is anything that a SACK option would report.
+    #[inline]
+    pub(crate) fn has_blocks(&self) -> bool {
+        self.reassembly.as_ref().is_some_and(|r| !r.held.is_empty() || r.duplicate.is_some())
+    }
+
+    /// At most `room` blocks: the duplicate first, once (RFC 2883, section 4), then what changed last.
+    pub(crate) fn take_blocks(&mut self, room: usize) -> SackBlocks {
+        let (irs, nxt) = (self.irs, self.nxt);
+        let block = |r: Range| SackBlock { left: irs.plus(r.start as u32), right: irs.plus(r.end as u32) };
+        let mut blocks = SackBlocks::EMPTY;
+        let Some(reassembly) = &mut self.reassembly else { return blocks };
+        if let Some(duplicate) = reassembly.duplicate.take() {
+            blocks.push(block(duplicate));
+        }
+        for r in reassembly.recent.iter().filter(|r| r.start > nxt) {
+            if blocks.as_slice().len() < room {
+                blocks.push(block(*r));
+            }
+        }
+        blocks
+    }
+
+    /// The NAK that waits, as an option; it is remembered as sent.
+    #[inline]
+    pub(crate) fn take_nak(&mut self) -> Option<Nak> {
+        let (position, count) = self.nak.take()?;
+        self.last_nak = position;
+        Some(Nak { first: self.seq(position), count })
+    }
+
+    /// Whether a NAK waits.
+    #[inline]
+    pub(crate) fn has_nak(&self) -> bool {
+        self.nak.is_some()
+    }
+
+    /// Drops a NAK that the peer would not understand.
+    pub(crate) fn forget_nak(&mut self) {
+        self.nak = None;
+    }
+
+    /// Moves the urgent pointer; returns the stream offset behind the urgent data if it is news
+    /// (RFC 9293, section 3.8.5: the pointer names the byte behind the urgent data).
+    pub(crate) fn take_urgent(&mut self, segment: &Segment) -> Option<u64> {
+        let position = self.position(segment.seq.plus(u32::from(segment.urgent)));
+        if position > self.urgent as i64 && position > self.read as i64 {
+            self.urgent = position as u64;
+            return Some(self.urgent.saturating_sub(1));
+        }
+        None
+    }
+}

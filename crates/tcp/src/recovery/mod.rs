@@ -1,0 +1,122 @@
+//! Loss recovery: what is resent, and when. Apart from congestion control, which only learns that a loss was noticed.
+//!
+//! The rules of each kind are pure functions, one file each, that look at [`LossState`] and return a verdict;
+//! [`crate::ack`] carries the verdict out.
+
+pub(crate) mod nak;
+pub(crate) mod newreno;
+pub(crate) mod reno;
+pub(crate) mod sack;
+pub(crate) mod scoreboard;
+pub(crate) mod tahoe;
+pub(crate) mod timeout;
+
+use crate::config::{Config, DupAcks, Recovery};
+use crate::ranges::Range;
+use crate::reason::Reason;
+use scoreboard::Scoreboard;
+
+/// Where the sender stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Phase {
+    /// Nothing is known to be lost.
+    #[default]
+    Open,
+    /// A loss noticed by duplicate ACKs or SACK is being repaired.
+    Fast,
+    /// A timeout is being repaired: what was outstanding is sent again, in order.
+    Loss,
+}
+
+/// What the rules look at.
+#[derive(Debug, Default)]
+pub(crate) struct LossState {
+    pub(crate) phase: Phase,
+    /// Duplicate ACKs in a row.
+    pub(crate) dup_acks: u32,
+    /// Bytes by which duplicate ACKs widen the window in fast recovery (RFC 5681, section 3.2, steps 3 and 4).
+    pub(crate) inflation: u32,
+    /// Everything below was outstanding when the loss was noticed (RFC 6582, `recover`; RFC 6675, RecoveryPoint).
+    pub(crate) recover: u64,
+    /// Whether a partial ACK has already restarted the timer in this recovery (RFC 6582, section 3.2, step 3).
+    pub(crate) partial_seen: bool,
+    /// What goes out next, whatever the windows say.
+    pub(crate) resend: Option<(Range, Reason)>,
+    /// What the peer has reported by SACK; made when the first report comes.
+    pub(crate) scoreboard: Option<Box<Scoreboard>>,
+}
+
+/// What a duplicate ACK asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum OnDupAck {
+    /// Nothing.
+    Nothing,
+    /// A loss is noticed: resend, tell congestion control, and enter the given phase.
+    Enter(Phase),
+    /// A segment has left the network: widen the window by one.
+    Inflate,
+}
+
+/// What an ACK of new data asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum OnNewAck {
+    /// It is an ordinary one.
+    Ordinary,
+    /// In recovery, not all that was outstanding is acknowledged: the next hole is known.
+    Partial,
+    /// Recovery is over.
+    Exit,
+}
+
+/// The facts of a duplicate ACK that rules may need beside the state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DupAck {
+    /// Which one in a row, from 1.
+    pub(crate) n: u32,
+    /// Duplicate ACKs that mean a loss.
+    pub(crate) threshold: u32,
+    /// First unacknowledged position.
+    pub(crate) una: u64,
+    /// Whether the scoreboard says that the first unacknowledged segment is lost.
+    pub(crate) first_is_lost: bool,
+}
+
+impl LossState {
+    /// Applies the rule of the configured kind to a duplicate ACK.
+    pub(crate) fn on_dup_ack(&self, config: &Config, fact: DupAck) -> OnDupAck {
+        match config.recovery {
+            Recovery::Timeout => OnDupAck::Nothing,
+            Recovery::Tahoe => tahoe::on_dup_ack(fact),
+            Recovery::Reno => reno::on_dup_ack(self, fact),
+            Recovery::NewReno => newreno::on_dup_ack(self, fact),
+            Recovery::Sack if self.scoreboard.is_some() => sack::on_dup_ack(self, fact),
+            Recovery::Sack => newreno::on_dup_ack(self, fact),
+            Recovery::Nak => match config.dup_acks_beside_naks {
+                DupAcks::Ignored => OnDupAck::Nothing,
+                DupAcks::Counted => tahoe::on_dup_ack(fact),
+            },
+        }
+    }
+
+    /// Applies the rule of the configured kind to an ACK of everything below `una`.
+    pub(crate) fn on_new_ack(&self, kind: Recovery, una: u64) -> OnNewAck {
+        match (self.phase, kind) {
+            (Phase::Open, _) => OnNewAck::Ordinary,
+            (Phase::Loss, _) => timeout::on_new_ack(self, una),
+            (Phase::Fast, Recovery::Reno) => reno::on_new_ack(),
+            (Phase::Fast, _) => newreno::on_new_ack(self, una),
+        }
+    }
+
+    /// Leaves recovery.
+    pub(crate) fn leave(&mut self) {
+        self.phase = Phase::Open;
+        self.inflation = 0;
+        self.dup_acks = 0;
+    }
+
+    /// Bytes that the peer reported by SACK.
+    pub(crate) fn sacked(&self) -> u64 {
+        self.scoreboard.as_ref().map_or(0, |board| board.sacked.covered())
+    }
+}

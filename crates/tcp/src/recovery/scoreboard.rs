@@ -1,0 +1,178 @@
+//! The SACK scoreboard of RFC 6675: what has arrived, what is lost, how much is in the network, what to send next.
+
+use crate::ranges::{Range, RangeSet};
+use crate::reason::Reason;
+
+/// What the sender knows of the data between `una` and the highest position sent.
+#[derive(Debug, Default)]
+pub(crate) struct Scoreboard {
+    /// Reported by the peer.
+    pub(crate) sacked: RangeSet,
+    /// HighRxt: everything below that is still missing was resent in this recovery.
+    high_rxt: u64,
+    /// Every hole below this is lost by IsLost() (section 4): it only moves up while `una` stays.
+    lost_below: u64,
+    /// RescueRxt: whether the rescue retransmission of this recovery was made.
+    rescued: bool,
+}
+
+impl Scoreboard {
+    /// Takes in one reported range; returns whether it told anything new.
+    pub(crate) fn report(&mut self, range: Range) -> bool {
+        self.sacked.insert(range).1 > 0
+    }
+
+    /// Everything below `una` has been acknowledged.
+    pub(crate) fn advance(&mut self, una: u64) {
+        self.sacked.remove_below(una);
+    }
+
+    /// Moves the edge of loss. IsLost(): a hole is lost if `threshold` separate ranges, or more than
+    /// (threshold − 1)·MSS bytes, are reported above it (section 4). So the edge is the start of the range at which
+    /// one of the two sums, taken from the top, gets there.
+    pub(crate) fn update_loss(&mut self, threshold: u32, mss: u32) {
+        let enough = u64::from(threshold.saturating_sub(1)) * u64::from(mss);
+        let (mut ranges, mut bytes) = (0, 0);
+        for range in self.sacked.iter_down() {
+            ranges += 1;
+            bytes += range.len();
+            if ranges >= threshold || bytes > enough {
+                self.lost_below = self.lost_below.max(range.start);
+                break;
+            }
+        }
+    }
+
+    /// IsLost() of a position that is not reported.
+    pub(crate) fn is_lost(&self, position: u64) -> bool {
+        position < self.lost_below
+    }
+
+    /// Recovery begins at `una`: nothing has been resent yet.
+    pub(crate) fn begin(&mut self, una: u64) {
+        self.high_rxt = una;
+        self.rescued = false;
+    }
+
+    /// A segment was resent in recovery. The rescue retransmission leaves HighRxt as it is (NextSeg rule 4).
+    pub(crate) fn resent(&mut self, range: Range, reason: Reason) {
+        if reason == Reason::SackRescue {
+            self.rescued = true;
+        } else {
+            self.high_rxt = self.high_rxt.max(range.end);
+        }
+    }
+
+    /// pipe (section 4, SetPipe): bytes in the network. A hole counts unless it is lost, and counts (again) once it
+    /// was resent; so what is missing from it is exactly the lost bytes not yet resent.
+    pub(crate) fn pipe(&self, una: u64, max: u64) -> u64 {
+        let lost = Range::new(una.max(self.high_rxt), self.lost_below.min(max));
+        let lost_and_waiting = lost.len() - if lost.len() > 0 { self.sacked.covered_within(lost) } else { 0 };
+        (max - una).saturating_sub(self.sacked.covered() + lost_and_waiting)
+    }
+
+    /// NextSeg() rules 1 and 3 (section 4): the next hole to resend above what was resent; only a lost one, or any.
+    pub(crate) fn next_hole(&self, una: u64, mss: u32, only_lost: bool) -> Option<Range> {
+        let mut start = una.max(self.high_rxt);
+        let highest = self.sacked.last()?.end;
+        let mut next = self.sacked.at_or_after(start);
+        if let Some(range) = next
+            && range.start <= start
+        {
+            start = range.end;
+            next = self.sacked.at_or_after(start);
+        }
+        if start >= highest || (only_lost && !self.is_lost(start)) {
+            return None;
+        }
+        let end = next.map_or(highest, |range| range.start).min(start + u64::from(mss));
+        Some(Range::new(start, end))
+    }
+
+    /// NextSeg() rule 4: once in a recovery, the last outstanding segment, so that an ACK comes back.
+    pub(crate) fn rescue(&self, una: u64, recover: u64, max: u64, mss: u32) -> Option<Range> {
+        if self.rescued || una >= recover || self.high_rxt >= max {
+            return None;
+        }
+        let start = max.saturating_sub(u64::from(mss)).max(una).max(self.sacked.last().map_or(0, |r| r.end));
+        (start < max).then_some(Range::new(start, max))
+    }
+
+    /// Forgets all that was resent or held lost: a timeout starts over (section 5.1), the reports stay.
+    pub(crate) fn start_over(&mut self) {
+        self.high_rxt = 0;
+        self.lost_below = 0;
+        self.rescued = false;
+    }
+
+    /// Forgets the reports too: the peer may have reneged (RFC 2018, section 8).
+    pub(crate) fn forget(&mut self) {
+        self.sacked.clear();
+        self.start_over();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u32 = 100;
+
+    fn board(reports: &[(u64, u64)]) -> Scoreboard {
+        let mut board = Scoreboard::default();
+        for &(start, end) in reports {
+            board.report(Range::new(start, end));
+        }
+        board.update_loss(3, MSS);
+        board
+    }
+
+    #[test]
+    fn three_separate_ranges_above_a_hole_make_it_lost() {
+        let two = board(&[(50, 60), (70, 80)]);
+        assert!(!two.is_lost(1));
+        let three = board(&[(50, 60), (70, 80), (90, 95)]);
+        assert!(three.is_lost(1));
+        assert!(!three.is_lost(60));
+    }
+
+    #[test]
+    fn more_than_two_segments_above_a_hole_make_it_lost() {
+        assert!(!board(&[(101, 301)]).is_lost(1));
+        assert!(board(&[(101, 302)]).is_lost(1));
+    }
+
+    #[test]
+    fn pipe_leaves_out_what_arrived_and_what_is_lost_until_it_is_resent() {
+        let mut b = board(&[(101, 501)]);
+        b.begin(1);
+        assert_eq!(b.pipe(1, 1001), 1000 - 400 - 100);
+        b.resent(Range::new(1, 101), Reason::SackHole);
+        assert_eq!(b.pipe(1, 1001), 1000 - 400);
+    }
+
+    #[test]
+    fn holes_are_resent_from_below_and_once() {
+        let mut b = board(&[(101, 201), (301, 401), (501, 601)]);
+        b.begin(1);
+        let first = b.next_hole(1, MSS, true).unwrap();
+        assert_eq!(first, Range::new(1, 101));
+        b.resent(first, Reason::SackHole);
+        assert_eq!(b.next_hole(1, MSS, true), None, "the hole at 201 has only two ranges above it");
+        let second = b.next_hole(1, MSS, false).unwrap();
+        assert_eq!(second, Range::new(201, 301));
+        b.resent(second, Reason::SackHole);
+        assert_eq!(b.next_hole(1, MSS, false), Some(Range::new(401, 501)));
+    }
+
+    #[test]
+    fn the_last_segment_is_rescued_once() {
+        let mut b = board(&[(101, 601)]);
+        b.begin(1);
+        b.resent(Range::new(1, 101), Reason::SackHole);
+        let rescue = b.rescue(1, 801, 801, MSS).unwrap();
+        assert_eq!(rescue, Range::new(701, 801));
+        b.resent(rescue, Reason::SackRescue);
+        assert_eq!(b.rescue(1, 801, 801, MSS), None);
+    }
+}
