@@ -100,7 +100,7 @@ impl State {
             (self.w_max, self.k) = (cwnd, 0);
         } else {
             // K³ = (W_max − cwnd) / C, in (2⁻²⁰ s)³; C = 4/10 segments/s³.
-            let cube = (u128::from(self.w_max - cwnd) * 10 << 60) / (4 * u128::from(mss));
+            let cube = ((u128::from(self.w_max - cwnd) * 10) << 60) / (4 * u128::from(mss));
             self.k = cube_root(cube);
         }
         if self.cwnd_prior == 0 {
