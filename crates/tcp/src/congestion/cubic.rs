@@ -1,22 +1,233 @@
-//! placeholder
-use super::*;
-/// placeholder
-#[derive(Debug)]
-pub struct Cubic;
+//! CUBIC, RFC 9438, in integers: the same run on every machine.
+
+use super::growth::Window;
+use super::{CongestionControl, Signal, View};
+use crate::config::{Counting, Growth};
+use crate::time::{Span, Time};
+
+/// The window as a cubic function of the time since the last loss, not of the round trips.
+///
+/// C = 0.4 segments/s³ and β = 0.7 (sections 4.6 and 5.1), with fast convergence (section 4.7). Section numbers below
+/// are RFC 9438's. Time within the curve is counted in 2⁻²⁰ s, windows in bytes; what an ACK adds is carried to the
+/// last fraction.
+///
+/// * A window that the sender does not use does not grow, and such times are not part of `t` (sections 4.2 and 5.8).
+/// * Slow start is RFC 5681's (section 4.10) and ends *at* ssthresh: a reduction leaves cwnd = ssthresh, and that is
+///   avoidance, as RFC 5681, section 3.1, permits.
+/// * An ACK's share of a window is what [`Growth`] counts: with [`Counting::Acks`] a segment, else its bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cubic {
+    state: State,
+    /// The state before the last reduction, for Undo (section 4.9.2).
+    undo: Option<State>,
+    initial: u32,
+    in_recovery: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct State {
+    window: Window,
+    w_max: u32,
+    /// cwnd when ssthresh was last set; 0 before that.
+    cwnd_prior: u32,
+    /// Bytes times [`EST_ONE`].
+    w_est: u64,
+    /// K in 2⁻²⁰ s.
+    k: u64,
+    /// What ACKs have earned and cwnd has not yet got: bytes times cwnd.
+    credit: u64,
+    epoch: Time,
+    last_ack: Time,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    /// Not in avoidance; the next stage starts from the present cwnd, K = 0 (sections 4.8 and 4.10).
+    Fresh,
+    /// Not in avoidance; the next stage heads for W_max.
+    AfterLoss,
+    /// In avoidance since `epoch`.
+    Avoidance,
+}
+
+/// W_est is kept in 1/65536 bytes.
+const EST_ONE: u32 = 1 << 16;
+
 impl Cubic {
-    pub(crate) fn new(_cwnd: u32, _ssthresh: u32, _growth: Growth) -> Self {
-        Self
+    /// With the given initial `cwnd` and `ssthresh` in bytes.
+    pub const fn new(cwnd: u32, ssthresh: u32, growth: Growth) -> Self {
+        let window = Window::new(cwnd, ssthresh, growth);
+        let (epoch, last_ack) = (Time::ZERO, Time::ZERO);
+        let stage = Stage::Fresh;
+        let state =
+            State { window, w_max: 0, cwnd_prior: 0, w_est: 0, k: 0, credit: 0, epoch, last_ack, stage };
+        Self { state, undo: None, initial: cwnd, in_recovery: false }
     }
-    pub(crate) fn with_cautious_exit(_cwnd: u32, _ssthresh: u32, _growth: Growth) -> Self {
-        Self
+
+    /// Sections 4.6 and 4.7. `floor` is the least cwnd, in segments.
+    fn reduce(&mut self, view: &View, floor: u32) {
+        self.undo = Some(self.state);
+        let state = &mut self.state;
+        let cwnd = state.window.cwnd;
+        let converging = cwnd < state.w_max;
+        state.w_max = if converging { scaled(cwnd, 17, 20) } else { cwnd };
+        state.cwnd_prior = cwnd;
+        let reduced = scaled(view.flight, 7, 10);
+        let least = |segments: u32| reduced.max(view.mss.saturating_mul(segments));
+        state.window.set(least(floor), least(2));
+        state.stage = Stage::AfterLoss;
+    }
+
+    /// Section 4.8.
+    fn time_out(&mut self, first: bool, view: &View) {
+        if first {
+            let before = self.undo.filter(|_| self.in_recovery);
+            self.reduce(view, 2);
+            self.undo = before.or(self.undo);
+        }
+        self.state.window.set(view.mss, self.state.window.ssthresh);
+        self.state.stage = Stage::Fresh;
+        self.in_recovery = false;
     }
 }
+
+impl State {
+    /// The start of an avoidance stage: section 4.2, figure 2; sections 4.3, 4.8 and 4.10.
+    fn begin(&mut self, now: Time, mss: u32) {
+        let cwnd = self.window.cwnd;
+        if self.stage == Stage::Fresh || self.w_max <= cwnd {
+            (self.w_max, self.k) = (cwnd, 0);
+        } else {
+            // K³ = (W_max − cwnd) / C, in (2⁻²⁰ s)³; C = 4/10 segments/s³.
+            let cube = ((u128::from(self.w_max - cwnd) * 10) << 60) / (4 * u128::from(mss));
+            self.k = cube_root(cube);
+        }
+        if self.cwnd_prior == 0 {
+            self.cwnd_prior = cwnd;
+        }
+        self.w_est = u64::from(cwnd) * u64::from(EST_ONE);
+        self.credit = 0;
+        self.epoch = now;
+        self.stage = Stage::Avoidance;
+    }
+
+    /// W_cubic(t): section 4.2, figure 1.
+    fn curve(&self, t: Span, mss: u32) -> u32 {
+        let t = fine(t);
+        let distance = u128::from(t.abs_diff(self.k).min(1 << 31));
+        let rise = (distance * distance * distance * (4 * u128::from(mss))) >> 60;
+        let rise = u32::try_from(rise as u64 / 10).unwrap_or(u32::MAX);
+        if t < self.k { self.w_max.saturating_sub(rise) } else { self.w_max.saturating_add(rise) }
+    }
+
+    /// One ACK of new data in avoidance: sections 4.2 to 4.5.
+    fn avoid(&mut self, bytes: u32, view: &View) {
+        let mss = view.mss.max(1);
+        if self.stage != Stage::Avoidance {
+            self.begin(view.now, mss);
+        }
+        let counted = match self.window.growth.counting {
+            Counting::Acks => mss,
+            Counting::AcksByRfc5681 => bytes.min(mss),
+            Counting::Bytes { .. } => bytes,
+        };
+        let cwnd = self.window.cwnd.max(1);
+
+        // Section 4.3: α = 3 (1 − β) / (1 + β) = 9/17 until W_est has reached cwnd_prior, then 1.
+        let reached = self.w_est >= u64::from(self.cwnd_prior) * u64::from(EST_ONE);
+        let (num, den) = if reached { (1, 1) } else { (9, 17) };
+        let share = (u64::from(mss) * u64::from(EST_ONE) * num).saturating_mul(u64::from(counted));
+        self.w_est = self.w_est.saturating_add(share / (den * u64::from(cwnd)));
+        let w_est = u32::try_from(self.w_est / u64::from(EST_ONE)).unwrap_or(u32::MAX);
+
+        let t = view.now.since(self.epoch);
+        if self.curve(t, mss) < w_est {
+            self.window.cwnd = cwnd.max(w_est);
+            return;
+        }
+        let ahead = t + view.srtt.unwrap_or(Span::ZERO);
+        let target = self.curve(ahead, mss).clamp(cwnd, cwnd.saturating_add(cwnd / 2));
+        self.credit = self.credit.saturating_add(u64::from(target - cwnd) * u64::from(counted));
+        let step = self.credit / u64::from(cwnd);
+        self.credit -= step * u64::from(cwnd);
+        self.window.cwnd = cwnd.saturating_add(u32::try_from(step).unwrap_or(u32::MAX));
+    }
+
+    fn acked(&mut self, bytes: u32, view: &View) {
+        if !view.cwnd_limited {
+            // The stage stands still meanwhile: `t` does not run.
+            self.epoch += view.now.since(self.last_ack.max(self.epoch));
+        } else if self.window.cwnd < self.window.ssthresh {
+            self.window.slow_start(bytes, view.mss);
+        } else {
+            self.avoid(bytes, view);
+        }
+        self.last_ack = view.now;
+    }
+}
+
 impl CongestionControl for Cubic {
-    fn on(&mut self, _: Signal, _: &View) {}
-    fn cwnd(&self) -> u32 {
-        0
+    #[inline]
+    fn on(&mut self, signal: Signal, view: &View) {
+        match signal {
+            Signal::Acked { bytes } => self.state.acked(bytes, view),
+            Signal::EnterRecovery => {
+                self.reduce(view, 2);
+                self.in_recovery = true;
+            }
+            // Section 4.6: marks may take cwnd, not ssthresh, down to one segment.
+            Signal::EcnCe if !self.in_recovery => self.reduce(view, 1),
+            Signal::Timeout { first } => self.time_out(first, view),
+            Signal::ExitRecovery => self.in_recovery = false,
+            Signal::Undo => {
+                // Section 4.9.2: only if cwnd has not passed cwnd_prior meanwhile.
+                let lower = self.state.window.cwnd < self.state.cwnd_prior;
+                self.state = self.undo.take().filter(|_| lower).unwrap_or(self.state);
+                self.in_recovery = false;
+            }
+            Signal::IdleRestart => {
+                let cwnd = self.initial.min(self.state.window.cwnd);
+                self.state.window.set(cwnd, self.state.window.ssthresh);
+                self.state.stage = match self.state.stage {
+                    Stage::Fresh => Stage::Fresh,
+                    Stage::AfterLoss | Stage::Avoidance => Stage::AfterLoss,
+                };
+            }
+            Signal::EcnCe | Signal::DupAck { .. } | Signal::PartialAck { .. } => {}
+        }
     }
+
+    fn cwnd(&self) -> u32 {
+        self.state.window.cwnd
+    }
+
     fn ssthresh(&self) -> u32 {
-        0
+        self.state.window.ssthresh
     }
 }
+
+/// A span in 2⁻²⁰ s, cut off at 20 hours: 2²⁰ / 10¹² = 2⁸ / 5¹².
+fn fine(span: Span) -> u64 {
+    (span.as_ps().min((1 << 56) - 1) << 8) / 5_u64.pow(12)
+}
+
+fn scaled(bytes: u32, num: u64, den: u64) -> u32 {
+    (u64::from(bytes) * num / den) as u32
+}
+
+/// The largest integer whose cube does not exceed `n`, for n < 2^126.
+fn cube_root(n: u128) -> u64 {
+    let mut root = 0_u64;
+    for bit in (0..42).rev() {
+        let trial = root | 1 << bit;
+        if u128::from(trial).pow(3) <= n {
+            root = trial;
+        }
+    }
+    root
+}
+
+#[cfg(test)]
+#[path = "cubic_tests.rs"]
+mod tests;

@@ -5,6 +5,7 @@
 //! [`crate::recovery`].
 
 mod cubic;
+mod growth;
 mod none;
 mod reno;
 mod tahoe;
@@ -25,6 +26,8 @@ pub struct View {
     /// Bytes of a full segment.
     pub mss: u32,
     /// FlightSize: bytes sent and not yet acknowledged, *before* what happened took effect (RFC 5681, section 2).
+    /// With [`Signal::ExitRecovery`] alone: what is still outstanding *after* the ACK that ended recovery (RFC 6582,
+    /// section 3.2, step 3).
     pub flight: u32,
     /// The window that limits the sender: min(cwnd, peer's window, own cap), in bytes.
     pub window: u32,
@@ -155,5 +158,39 @@ impl CongestionControl for Congestion {
             Self::Cubic(cc) => cc.ssthresh(),
             Self::Custom(cc) => cc.ssthresh(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Counting;
+
+    pub(super) const GROWTH: Growth = Growth { counting: Counting::Acks, slow_start_per_ack: 1 };
+
+    /// A connection with `flight` bytes outstanding that uses all of its window.
+    pub(super) fn view(mss: u32, flight: u32) -> View {
+        View { now: Time::ZERO, mss, flight, window: flight, srtt: None, cwnd_limited: true }
+    }
+
+    /// One window's worth of ACKs, one for each segment.
+    pub(super) fn ack_a_round(cc: &mut impl CongestionControl, mss: u32) {
+        for _ in 0..cc.cwnd() / mss {
+            cc.on(Signal::Acked { bytes: mss }, &view(mss, cc.cwnd()));
+        }
+    }
+
+    #[test]
+    fn each_kind_starts_with_what_it_is_given() {
+        for kind in [Kind::Tahoe, Kind::Reno, Kind::NewReno, Kind::Cubic] {
+            let cc = Congestion::new(kind, 4000, 60_000, GROWTH);
+            assert_eq!((cc.cwnd(), cc.ssthresh()), (4000, 60_000), "{kind:?}");
+        }
+        assert_eq!(Congestion::new(Kind::None, 4000, 60_000, GROWTH).cwnd(), u32::MAX);
+    }
+
+    #[test]
+    fn the_choice_costs_little_room() {
+        assert!(size_of::<Congestion>() <= 40, "{}", size_of::<Congestion>());
     }
 }

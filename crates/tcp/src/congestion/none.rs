@@ -1,22 +1,34 @@
-//! placeholder
-use super::*;
-/// placeholder
-#[derive(Debug)]
+//! No congestion control: TCP before 1988.
+
+use super::{CongestionControl, Signal, View};
+
+/// Never in the way: `cwnd` is infinite, and the peer's window and the sender's own cap alone limit what is in flight.
+///
+/// RFC 793 knew nothing else; and it is what "noise, not congestion" means in RFC 1106, section 4.2, taken to its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Unlimited;
-impl Unlimited {
-    pub(crate) fn new(_cwnd: u32, _ssthresh: u32, _growth: Growth) -> Self {
-        Self
+
+impl CongestionControl for Unlimited {
+    fn on(&mut self, _signal: Signal, _view: &View) {}
+
+    fn cwnd(&self) -> u32 {
+        u32::MAX
     }
-    pub(crate) fn with_cautious_exit(_cwnd: u32, _ssthresh: u32, _growth: Growth) -> Self {
-        Self
+
+    fn ssthresh(&self) -> u32 {
+        u32::MAX
     }
 }
-impl CongestionControl for Unlimited {
-    fn on(&mut self, _: Signal, _: &View) {}
-    fn cwnd(&self) -> u32 {
-        0
-    }
-    fn ssthresh(&self) -> u32 {
-        0
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::view;
+    use super::*;
+
+    #[test]
+    fn nothing_moves_it() {
+        let mut cc = Unlimited;
+        cc.on(Signal::Timeout { first: true }, &view(1000, 8000));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (u32::MAX, u32::MAX));
     }
 }

@@ -1,22 +1,248 @@
-//! placeholder
-use super::*;
-/// placeholder
-#[derive(Debug)]
-pub struct Reno;
+//! RFC 5681, with the exit rule of RFC 6582 on request.
+
+use super::growth::Window;
+use super::{CongestionControl, Signal, View};
+use crate::config::Growth;
+
+/// Halve what is in flight, then add a segment in each round trip.
+///
+/// * The inflation of cwnd by duplicate ACKs and its deflation by partial ACKs (RFC 5681, section 3.2, steps 4 to 6)
+///   belong to [`crate::recovery`]; `cwnd` here is the window without them.
+/// * An ACK opens the window whether or not the sender used all of it, as in the BSD systems; RFC 7661 came later.
+/// * A congestion mark within a recovery is part of the same event (RFC 3168, section 6.1.2) and changes nothing.
+/// * Undo restores cwnd and ssthresh as they stood before the last reduction (RFC 4015, section 3.2, without its
+///   limits on bursts), unless the window has grown beyond by then.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reno {
+    window: Window,
+    /// The initial window: the restart window is no larger.
+    initial: u32,
+    prior_cwnd: u32,
+    prior_ssthresh: u32,
+    exit: Exit,
+    in_recovery: bool,
+}
+
+/// How recovery ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Exit {
+    /// cwnd = ssthresh.
+    Plain,
+    /// At most a segment more than is in flight, so that no burst follows.
+    Cautious,
+}
+
 impl Reno {
-    pub(crate) fn new(_cwnd: u32, _ssthresh: u32, _growth: Growth) -> Self {
-        Self
+    /// RFC 5681, with the given initial `cwnd` and `ssthresh` in bytes. Recovery ends with cwnd = ssthresh (section
+    /// 3.2, step 6).
+    pub const fn new(cwnd: u32, ssthresh: u32, growth: Growth) -> Self {
+        let window = Window::new(cwnd, ssthresh, growth);
+        Self {
+            window,
+            initial: cwnd,
+            prior_cwnd: 0,
+            prior_ssthresh: 0,
+            exit: Exit::Plain,
+            in_recovery: false,
+        }
     }
-    pub(crate) fn with_cautious_exit(_cwnd: u32, _ssthresh: u32, _growth: Growth) -> Self {
-        Self
+
+    /// The same, but recovery ends with cwnd = min(ssthresh, max(flight, MSS) + MSS) (RFC 6582, section 3.2, step 3,
+    /// option 1).
+    pub const fn with_cautious_exit(cwnd: u32, ssthresh: u32, growth: Growth) -> Self {
+        Self { exit: Exit::Cautious, ..Self::new(cwnd, ssthresh, growth) }
+    }
+
+    /// RFC 5681, section 3.1, equation 4: half of what is in flight, at least two segments.
+    fn threshold(view: &View) -> u32 {
+        (view.flight / 2).max(view.mss.saturating_mul(2))
+    }
+
+    fn remember(&mut self) {
+        self.prior_cwnd = self.window.cwnd;
+        self.prior_ssthresh = self.window.ssthresh;
+    }
+
+    fn halve(&mut self, view: &View) {
+        self.remember();
+        let ssthresh = Self::threshold(view);
+        self.window.set(ssthresh, ssthresh);
+    }
+
+    fn time_out(&mut self, first: bool, view: &View) {
+        if first {
+            if !self.in_recovery {
+                self.remember();
+            }
+            self.window.ssthresh = Self::threshold(view);
+        }
+        // RFC 5681, section 3.1: the loss window is one full segment.
+        self.window.set(view.mss, self.window.ssthresh);
+        self.in_recovery = false;
+    }
+
+    /// Only a recovery that no timeout has cut short has anything to end.
+    fn exit_recovery(&mut self, view: &View) {
+        if core::mem::take(&mut self.in_recovery) {
+            let cwnd = match self.exit {
+                Exit::Plain => self.window.ssthresh,
+                Exit::Cautious => {
+                    self.window.ssthresh.min(view.flight.max(view.mss).saturating_add(view.mss))
+                }
+            };
+            self.window.set(cwnd, self.window.ssthresh);
+        }
     }
 }
+
 impl CongestionControl for Reno {
-    fn on(&mut self, _: Signal, _: &View) {}
-    fn cwnd(&self) -> u32 {
-        0
+    #[inline]
+    fn on(&mut self, signal: Signal, view: &View) {
+        match signal {
+            Signal::Acked { bytes } if self.window.cwnd < self.window.ssthresh => {
+                self.window.slow_start(bytes, view.mss);
+            }
+            Signal::Acked { bytes } => self.window.avoid(bytes, view.mss),
+            Signal::EnterRecovery => {
+                self.halve(view);
+                self.in_recovery = true;
+            }
+            Signal::EcnCe if !self.in_recovery => self.halve(view),
+            Signal::Timeout { first } => self.time_out(first, view),
+            Signal::ExitRecovery => self.exit_recovery(view),
+            Signal::Undo => {
+                let cwnd = self.window.cwnd.max(self.prior_cwnd);
+                self.window.set(cwnd, self.window.ssthresh.max(self.prior_ssthresh));
+                self.in_recovery = false;
+            }
+            // RFC 5681, section 4.1: the restart window is min(IW, cwnd).
+            Signal::IdleRestart => {
+                self.window.set(self.initial.min(self.window.cwnd), self.window.ssthresh);
+            }
+            Signal::EcnCe | Signal::DupAck { .. } | Signal::PartialAck { .. } => {}
+        }
     }
+
+    fn cwnd(&self) -> u32 {
+        self.window.cwnd
+    }
+
     fn ssthresh(&self) -> u32 {
-        0
+        self.window.ssthresh
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{GROWTH, ack_a_round, view};
+    use super::*;
+
+    #[test]
+    fn slow_start_doubles_and_avoidance_adds_a_segment_in_each_round() {
+        let mut cc = Reno::new(1000, 8000, GROWTH);
+        let rounds: Vec<u32> = (0..6)
+            .map(|_| {
+                ack_a_round(&mut cc, 1000);
+                cc.cwnd()
+            })
+            .collect();
+        assert_eq!(rounds[..3], [2000, 4000, 8000]);
+        // Equation 3 divides by the window that has just grown, so a round adds a little less than a segment.
+        for pair in rounds[2..].windows(2) {
+            assert!((850..=1000).contains(&(pair[1] - pair[0])), "{pair:?}");
+        }
+    }
+
+    #[test]
+    fn a_loss_halves_what_is_in_flight() {
+        let mut cc = Reno::new(20_000, u32::MAX, GROWTH);
+        cc.on(Signal::EnterRecovery, &view(1000, 15_001));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (7500, 7500));
+    }
+
+    #[test]
+    fn the_threshold_never_falls_below_two_segments() {
+        let mut cc = Reno::new(20_000, u32::MAX, GROWTH);
+        cc.on(Signal::EnterRecovery, &view(1000, 3000));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (2000, 2000));
+    }
+
+    #[test]
+    fn the_threshold_falls_at_the_first_timeout_only() {
+        let mut cc = Reno::new(20_000, u32::MAX, GROWTH);
+        cc.on(Signal::Timeout { first: true }, &view(1000, 16_000));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (1000, 8000));
+        cc.on(Signal::Timeout { first: false }, &view(1000, 1000));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (1000, 8000));
+    }
+
+    #[test]
+    fn recovery_ends_at_the_threshold() {
+        let mut cc = Reno::new(20_000, u32::MAX, GROWTH);
+        cc.on(Signal::EnterRecovery, &view(1000, 20_000));
+        cc.on(Signal::PartialAck { bytes: 3000 }, &view(1000, 20_000));
+        cc.on(Signal::ExitRecovery, &view(1000, 0));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (10_000, 10_000));
+    }
+
+    #[test]
+    fn a_cautious_exit_allows_one_segment_more_than_is_in_flight() {
+        for (flight, cwnd) in [(0, 2000), (400, 2000), (5000, 6000), (9500, 10_000), (30_000, 10_000)] {
+            let mut cc = Reno::with_cautious_exit(20_000, u32::MAX, GROWTH);
+            cc.on(Signal::EnterRecovery, &view(1000, 20_000));
+            cc.on(Signal::ExitRecovery, &view(1000, flight));
+            assert_eq!((cc.cwnd(), cc.ssthresh()), (cwnd, 10_000), "flight {flight}");
+        }
+    }
+
+    #[test]
+    fn a_timeout_ends_recovery_and_slow_start_goes_on() {
+        let mut cc = Reno::new(20_000, u32::MAX, GROWTH);
+        cc.on(Signal::EnterRecovery, &view(1000, 20_000));
+        cc.on(Signal::Timeout { first: true }, &view(1000, 20_000));
+        cc.on(Signal::ExitRecovery, &view(1000, 0));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (1000, 10_000));
+    }
+
+    #[test]
+    fn undo_restores_what_stood_before_the_reduction() {
+        let mut cc = Reno::new(20_000, 64_000, GROWTH);
+        cc.on(Signal::EnterRecovery, &view(1000, 20_000));
+        cc.on(Signal::Timeout { first: true }, &view(1000, 20_000));
+        cc.on(Signal::Undo, &view(1000, 20_000));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (20_000, 64_000), "one loss, whatever followed");
+    }
+
+    #[test]
+    fn undo_without_a_reduction_changes_nothing() {
+        let mut cc = Reno::new(20_000, 64_000, GROWTH);
+        cc.on(Signal::Undo, &view(1000, 20_000));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (20_000, 64_000));
+    }
+
+    #[test]
+    fn a_mark_counts_as_a_loss_but_not_within_a_recovery() {
+        let mut cc = Reno::new(20_000, u32::MAX, GROWTH);
+        cc.on(Signal::EcnCe, &view(1000, 20_000));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (10_000, 10_000));
+        cc.on(Signal::EnterRecovery, &view(1000, 10_000));
+        cc.on(Signal::EcnCe, &view(1000, 5000));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (5000, 5000));
+    }
+
+    #[test]
+    fn an_idle_time_restarts_from_the_initial_window_at_most() {
+        let mut cc = Reno::new(4000, 8000, GROWTH);
+        ack_a_round(&mut cc, 1000);
+        cc.on(Signal::IdleRestart, &view(1000, 0));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (4000, 8000));
+        cc.on(Signal::Timeout { first: true }, &view(1000, 4000));
+        cc.on(Signal::IdleRestart, &view(1000, 0));
+        assert_eq!(cc.cwnd(), 1000);
+    }
+
+    #[test]
+    fn it_is_small() {
+        assert!(size_of::<Reno>() <= 40, "{}", size_of::<Reno>());
     }
 }

@@ -1,22 +1,103 @@
-//! placeholder
-use super::*;
-/// placeholder
-#[derive(Debug)]
-pub struct Tahoe;
+//! 4.3BSD-Tahoe (June 1988): V. Jacobson, "Congestion Avoidance and Control", SIGCOMM 1988, sections 1 and 3.
+
+use super::growth::Window;
+use super::{CongestionControl, Signal, View};
+use crate::config::Growth;
+
+/// Every loss, however it was noticed, halves the threshold and starts over from one segment.
+///
+/// * Loss: ssthresh = half of min(cwnd, peer's window) in whole segments, at least two of them; cwnd = 1 MSS. This
+///   happens at *every* timeout, also at one for data that had timed out before.
+/// * An ACK opens the window whether or not the sender used all of it, and slow start still rules at cwnd =
+///   ssthresh: the system compared `cwnd > ssthresh` to choose avoidance.
+/// * The cap of 65,535 bytes that the system put on cwnd is left to the window field: RFC 1106 lifted both.
+/// * A congestion mark counts as a loss (RFC 3168, section 6.1.2), and nothing is ever undone: the system knew neither.
+/// * After an idle time, cwnd = 1 MSS.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tahoe {
+    window: Window,
+}
+
 impl Tahoe {
-    pub(crate) fn new(_cwnd: u32, _ssthresh: u32, _growth: Growth) -> Self {
-        Self
+    /// With the given initial `cwnd` and `ssthresh` in bytes.
+    pub const fn new(cwnd: u32, ssthresh: u32, growth: Growth) -> Self {
+        Self { window: Window::new(cwnd, ssthresh, growth) }
     }
-    pub(crate) fn with_cautious_exit(_cwnd: u32, _ssthresh: u32, _growth: Growth) -> Self {
-        Self
+
+    fn start_over(&mut self, view: &View) {
+        let half = view.window.min(self.window.cwnd) / 2 / view.mss.max(1);
+        self.window.set(view.mss, half.max(2).saturating_mul(view.mss));
     }
 }
+
 impl CongestionControl for Tahoe {
-    fn on(&mut self, _: Signal, _: &View) {}
-    fn cwnd(&self) -> u32 {
-        0
+    #[inline]
+    fn on(&mut self, signal: Signal, view: &View) {
+        match signal {
+            Signal::Acked { bytes } if self.window.cwnd <= self.window.ssthresh => {
+                self.window.slow_start(bytes, view.mss);
+            }
+            Signal::Acked { bytes } => self.window.avoid(bytes, view.mss),
+            Signal::EnterRecovery | Signal::EcnCe | Signal::Timeout { .. } => self.start_over(view),
+            Signal::IdleRestart => self.window.set(view.mss.min(self.window.cwnd), self.window.ssthresh),
+            Signal::DupAck { .. } | Signal::PartialAck { .. } | Signal::ExitRecovery | Signal::Undo => {}
+        }
     }
+
+    fn cwnd(&self) -> u32 {
+        self.window.cwnd
+    }
+
     fn ssthresh(&self) -> u32 {
-        0
+        self.window.ssthresh
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{GROWTH, ack_a_round, view};
+    use super::*;
+
+    #[test]
+    fn a_loss_halves_in_whole_segments() {
+        for (window, segments) in [(8000, 4), (7999, 3), (7000, 3), (5000, 2), (1000, 2), (0, 2)] {
+            let mut cc = Tahoe::new(20_000, u32::MAX, GROWTH);
+            cc.on(Signal::EnterRecovery, &View { window, ..view(1000, 9000) });
+            assert_eq!((cc.cwnd(), cc.ssthresh()), (1000, segments * 1000), "window {window}");
+        }
+    }
+
+    #[test]
+    fn the_peers_window_counts_if_it_is_smaller_and_flight_does_not() {
+        let mut cc = Tahoe::new(20_000, u32::MAX, GROWTH);
+        cc.on(Signal::Timeout { first: true }, &View { window: u32::MAX, ..view(1000, 4000) });
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (1000, 10_000));
+    }
+
+    #[test]
+    fn each_timeout_halves_anew() {
+        let mut cc = Tahoe::new(16_000, u32::MAX, GROWTH);
+        cc.on(Signal::Timeout { first: true }, &View { window: 16_000, ..view(1000, 0) });
+        cc.on(Signal::Timeout { first: false }, &View { window: 1000, ..view(1000, 0) });
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (1000, 2000));
+    }
+
+    #[test]
+    fn slow_start_still_rules_at_the_threshold() {
+        let mut cc = Tahoe::new(1000, 4000, GROWTH);
+        ack_a_round(&mut cc, 1000);
+        ack_a_round(&mut cc, 1000);
+        assert_eq!(cc.cwnd(), 4000);
+        cc.on(Signal::Acked { bytes: 1000 }, &view(1000, 4000));
+        assert_eq!(cc.cwnd(), 5000, "cwnd = ssthresh: one segment more");
+        cc.on(Signal::Acked { bytes: 1000 }, &view(1000, 5000));
+        assert_eq!(cc.cwnd(), 5200, "cwnd > ssthresh: 1000 * 1000 / 5000 bytes");
+    }
+
+    #[test]
+    fn an_idle_time_restarts_from_one_segment() {
+        let mut cc = Tahoe::new(9000, 4000, GROWTH);
+        cc.on(Signal::IdleRestart, &view(1000, 0));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (1000, 4000));
     }
 }

@@ -1,4 +1,188 @@
-//! placeholder
-/// placeholder
-#[derive(Debug)]
-pub struct Linux;
+//! The retransmission timeout of Linux, as its `tcp_rtt_estimator` has computed it since 2.4.
+//!
+//! Described in P. Sarolahti and A. Kuznetsov, "Congestion Control in Linux TCP", USENIX 2002, section 4.
+
+use super::RtoEstimator;
+use crate::time::Span;
+
+/// RFC 6298 with three changes, in microseconds:
+///
+/// * a round trip that got *shorter* raises the deviation by an eighth of the usual gain only;
+/// * the variance term of a round trip is the largest deviation seen in it, and falls back by a quarter of the
+///   difference when a round trip is over ([`RtoEstimator::round_trip_over`]);
+/// * the floor of 200 ms stands under the variance term, not under the timeout.
+///
+/// Linux then rounds to its timer's jiffies; the grain of a timer is not the estimator's business here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Linux {
+    max: Span,
+    initial: Span,
+    /// Eighths of a microsecond; 0: no sample yet.
+    srtt: u32,
+    /// Quarters of a microsecond.
+    mdev: u32,
+    mdev_max: u32,
+    rttvar: u32,
+    min_us: u32,
+    round: Round,
+}
+
+/// Whether the end of a round trip can be told yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Round {
+    /// The sample just taken was the first: a round begins with it, and none is over.
+    Begins,
+    /// At least two samples.
+    Runs,
+}
+
+/// Longest round trip that is taken in, 268 s: eight of them fit into 32 bits.
+const LONGEST_US: u64 = (1 << 28) - 1;
+
+const fn micros(span: Span) -> u32 {
+    let us = span.as_ps() / 1_000_000;
+    if us > LONGEST_US { LONGEST_US as u32 } else { us as u32 }
+}
+
+impl Linux {
+    /// TCP_RTO_MIN (the floor under the variance), TCP_RTO_MAX (zero: none) and TCP_TIMEOUT_INIT.
+    pub const fn new(min: Span, max: Span, initial: Span) -> Self {
+        let max = if max.as_ps() == 0 { Span::MAX } else { max };
+        let (srtt, mdev, mdev_max, rttvar) = (0, 0, 0, 0);
+        Self { max, initial, srtt, mdev, mdev_max, rttvar, min_us: micros(min), round: Round::Begins }
+    }
+
+    fn first(&mut self, rtt: u32) {
+        self.srtt = (rtt << 3).max(1);
+        self.mdev = rtt << 1;
+        self.rttvar = self.mdev.max(self.min_us);
+        self.mdev_max = self.rttvar;
+        self.round = Round::Begins;
+    }
+}
+
+impl RtoEstimator for Linux {
+    #[inline]
+    fn sample(&mut self, rtt: Span) {
+        let rtt = micros(rtt);
+        if self.srtt == 0 {
+            return self.first(rtt);
+        }
+        let mean = self.srtt >> 3;
+        self.srtt = (self.srtt - mean + rtt).max(1);
+        let old = self.mdev >> 2;
+        let error = rtt.abs_diff(mean);
+        if rtt < mean && error > old {
+            self.mdev += (error - old) >> 3;
+        } else {
+            self.mdev = self.mdev - old + error;
+        }
+        self.mdev_max = self.mdev_max.max(self.mdev);
+        self.rttvar = self.rttvar.max(self.mdev_max);
+        self.round = Round::Runs;
+    }
+
+    #[inline]
+    fn rto(&self) -> Span {
+        let computed = if self.srtt == 0 {
+            self.initial
+        } else {
+            Span::from_us(u64::from(self.srtt >> 3) + u64::from(self.rttvar))
+        };
+        computed.min(self.max)
+    }
+
+    fn srtt(&self) -> Option<Span> {
+        (self.srtt > 0).then(|| Span::from_us(u64::from(self.srtt)).scale(1, 8))
+    }
+
+    fn max(&self) -> Span {
+        self.max
+    }
+
+    #[inline]
+    fn round_trip_over(&mut self) {
+        if self.round == Round::Runs {
+            self.rttvar -= self.rttvar.saturating_sub(self.mdev_max) >> 2;
+            self.mdev_max = self.min_us;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn linux() -> Linux {
+        Linux::new(Span::from_ms(200), Span::from_secs(120), Span::from_secs(1))
+    }
+
+    #[test]
+    fn a_worked_example() {
+        // One sample in a round trip. (RTT in ms, srtt in us, mdev in us (in quarters: x4), rttvar in us), by hand.
+        let worked = [
+            (100, 100_000, 200_000, 200_000),
+            (100, 100_000, 150_000, 200_000), // mdev falls by a quarter; the floor holds
+            (500, 150_000, 512_500, 512_500), // error 400: 150 - 37.5 + 400
+            (150, 150_000, 384_375, 480_469), // error 0; rttvar falls by a quarter of 128.125
+            (50, 137_500, 384_863, 456_568),  // shorter: (100,000 - 96,093) / 8 = 488 only
+            (130, 136_562, 296_148, 416_463), // shorter by less than the deviation: 384,863 - 96,215 + 7,500
+            (136, 136_492, 222_673, 368_016), // 296,148 - 74,037 + 562
+            (136, 136_430, 167_497, 326_012), // 222,673 - 55,668 + 492; from here the floor of 200 ms pulls
+            (136, 136_377, 126_053, 294_509), // 167,497 - 41,874 + 430
+            (136, 136_329, 94_917, 270_882),  // 126,053 - 31,513 + 377
+        ];
+        let mut estimator = linux();
+        assert_eq!((estimator.rto(), estimator.srtt()), (Span::from_secs(1), None));
+        for (rtt, srtt, mdev, rttvar) in worked {
+            estimator.sample(Span::from_ms(rtt));
+            estimator.round_trip_over();
+            assert_eq!(
+                (estimator.srtt >> 3, estimator.mdev, estimator.rttvar),
+                (srtt, mdev, rttvar),
+                "{rtt}"
+            );
+            assert_eq!(estimator.rto(), Span::from_us(u64::from(srtt + rttvar)));
+        }
+    }
+
+    #[test]
+    fn within_a_round_trip_the_variance_only_rises() {
+        let mut estimator = linux();
+        estimator.sample(Span::from_ms(1000));
+        estimator.sample(Span::from_ms(3000));
+        let high = estimator.rttvar;
+        for _ in 0..50 {
+            estimator.sample(Span::from_ms(1250));
+            assert_eq!(estimator.rttvar, high);
+        }
+        estimator.round_trip_over();
+        assert_eq!(estimator.rttvar, high, "the largest deviation was in this round trip");
+        estimator.sample(Span::from_ms(1250));
+        estimator.round_trip_over();
+        assert!(estimator.rttvar < high);
+    }
+
+    #[test]
+    fn the_floor_stands_under_the_variance() {
+        let mut estimator = linux();
+        for _ in 0..500 {
+            estimator.sample(Span::from_us(80));
+            estimator.round_trip_over();
+        }
+        let rto = estimator.rto().as_ps() / 1_000_000;
+        assert!((200_080..=200_085).contains(&rto), "{rto} us");
+    }
+
+    #[test]
+    fn extremes_do_not_overflow() {
+        let mut estimator = Linux::new(Span::MAX, Span::ZERO, Span::ZERO);
+        for rtt in [Span::MAX, Span::ZERO, Span::MAX, Span::MAX, Span::ZERO, Span::ZERO] {
+            for _ in 0..40 {
+                estimator.sample(rtt);
+            }
+            estimator.round_trip_over();
+            assert!(estimator.rto() > Span::ZERO && estimator.srtt().is_some());
+        }
+    }
+}

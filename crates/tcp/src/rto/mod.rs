@@ -9,9 +9,10 @@ mod linux;
 mod rfc6298;
 mod rfc793;
 mod rfc889;
+mod smooth;
 
 pub use fixed::Fixed;
-pub use jacobson88::Jacobson88;
+pub use jacobson88::{Deviations, Jacobson88};
 pub use linux::Linux;
 pub use rfc793::Rfc793;
 pub use rfc889::Rfc889;
@@ -29,6 +30,9 @@ pub trait RtoEstimator: core::fmt::Debug + Send {
     fn srtt(&self) -> Option<Span>;
     /// The largest timeout that backoff may reach.
     fn max(&self) -> Span;
+    /// A round trip is over: what was in flight when the last one ended, or at the first sample, is acknowledged.
+    /// To be called *after* the sample of that ACK. Only Linux listens; a replay of single delays calls it after each.
+    fn round_trip_over(&mut self) {}
 }
 
 /// The choice of an estimator with its parameters. Spans of zero for a bound mean "none".
@@ -63,8 +67,17 @@ pub enum Kind {
         /// Timeout before the first sample.
         initial: Span,
     },
-    /// Jacobson 1988 as in 4.3BSD-Tahoe: integer arithmetic in clock ticks.
+    /// Jacobson 1988, revised: mean plus *four* deviations, integer arithmetic in clock ticks. 4.3BSD-Reno and after.
     Jacobson88 {
+        /// Length of a tick: 500 ms in BSD.
+        tick: Span,
+        /// Lower bound in ticks: 2 in BSD.
+        min_ticks: u32,
+        /// Upper bound in ticks: 128 in BSD.
+        max_ticks: u32,
+    },
+    /// Jacobson 1988 as first printed, and 4.3BSD-Tahoe: the same with *two* deviations.
+    Tahoe {
         /// Length of a tick: 500 ms in BSD.
         tick: Span,
         /// Lower bound in ticks: 2 in BSD.
@@ -116,4 +129,135 @@ pub enum Rto {
     Fixed(Fixed),
     /// The user's own.
     Custom(Box<dyn RtoEstimator>),
+}
+
+impl Rto {
+    /// A new estimator that has not heard a sample yet.
+    pub const fn new(kind: Kind) -> Self {
+        match kind {
+            Kind::Rfc793 { alpha_milli, beta_milli, min, max, initial } => {
+                Self::Rfc793(Rfc793::new(alpha_milli, beta_milli, min, max, initial))
+            }
+            Kind::Rfc889 { f1_milli, f2_milli, g_milli, min, max, initial } => {
+                Self::Rfc889(Rfc889::new(f1_milli, f2_milli, g_milli, initial).bounded(min, max))
+            }
+            Kind::Jacobson88 { tick, min_ticks, max_ticks } => {
+                Self::Jacobson88(Jacobson88::new(tick, min_ticks, max_ticks, Deviations::Four))
+            }
+            Kind::Tahoe { tick, min_ticks, max_ticks } => {
+                Self::Jacobson88(Jacobson88::new(tick, min_ticks, max_ticks, Deviations::Two))
+            }
+            Kind::Rfc6298 { min, max, initial, granularity } => {
+                Self::Rfc6298(Rfc6298::new(min, max, initial, granularity))
+            }
+            Kind::Linux { min, max, initial } => Self::Linux(Linux::new(min, max, initial)),
+            Kind::Fixed { rto } => Self::Fixed(Fixed::new(rto)),
+        }
+    }
+}
+
+impl RtoEstimator for Rto {
+    #[inline]
+    fn sample(&mut self, rtt: Span) {
+        match self {
+            Self::Rfc793(estimator) => estimator.sample(rtt),
+            Self::Rfc889(estimator) => estimator.sample(rtt),
+            Self::Jacobson88(estimator) => estimator.sample(rtt),
+            Self::Rfc6298(estimator) => estimator.sample(rtt),
+            Self::Linux(estimator) => estimator.sample(rtt),
+            Self::Fixed(estimator) => estimator.sample(rtt),
+            Self::Custom(estimator) => estimator.sample(rtt),
+        }
+    }
+
+    #[inline]
+    fn rto(&self) -> Span {
+        match self {
+            Self::Rfc793(estimator) => estimator.rto(),
+            Self::Rfc889(estimator) => estimator.rto(),
+            Self::Jacobson88(estimator) => estimator.rto(),
+            Self::Rfc6298(estimator) => estimator.rto(),
+            Self::Linux(estimator) => estimator.rto(),
+            Self::Fixed(estimator) => estimator.rto(),
+            Self::Custom(estimator) => estimator.rto(),
+        }
+    }
+
+    #[inline]
+    fn srtt(&self) -> Option<Span> {
+        match self {
+            Self::Rfc793(estimator) => estimator.srtt(),
+            Self::Rfc889(estimator) => estimator.srtt(),
+            Self::Jacobson88(estimator) => estimator.srtt(),
+            Self::Rfc6298(estimator) => estimator.srtt(),
+            Self::Linux(estimator) => estimator.srtt(),
+            Self::Fixed(estimator) => estimator.srtt(),
+            Self::Custom(estimator) => estimator.srtt(),
+        }
+    }
+
+    #[inline]
+    fn max(&self) -> Span {
+        match self {
+            Self::Rfc793(estimator) => estimator.max(),
+            Self::Rfc889(estimator) => estimator.max(),
+            Self::Jacobson88(estimator) => estimator.max(),
+            Self::Rfc6298(estimator) => estimator.max(),
+            Self::Linux(estimator) => estimator.max(),
+            Self::Fixed(estimator) => estimator.max(),
+            Self::Custom(estimator) => estimator.max(),
+        }
+    }
+
+    #[inline]
+    fn round_trip_over(&mut self) {
+        match self {
+            Self::Rfc793(estimator) => estimator.round_trip_over(),
+            Self::Rfc889(estimator) => estimator.round_trip_over(),
+            Self::Jacobson88(estimator) => estimator.round_trip_over(),
+            Self::Rfc6298(estimator) => estimator.round_trip_over(),
+            Self::Linux(estimator) => estimator.round_trip_over(),
+            Self::Fixed(estimator) => estimator.round_trip_over(),
+            Self::Custom(estimator) => estimator.round_trip_over(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn estimators_are_small() {
+        for size in [
+            size_of::<Rfc793>(),
+            size_of::<Rfc889>(),
+            size_of::<Jacobson88>(),
+            size_of::<Rfc6298>(),
+            size_of::<Linux>(),
+            size_of::<Fixed>(),
+        ] {
+            assert!(size <= 48, "{size}");
+        }
+        assert!(size_of::<Rto>() <= 56, "{}", size_of::<Rto>());
+    }
+
+    #[test]
+    fn each_kind_starts_with_its_initial_timeout_and_then_follows_its_samples() {
+        let second = Span::from_secs(1);
+        let (min, max, initial) = (Span::ZERO, Span::from_secs(60), Span::from_secs(3));
+        let kinds = [
+            Kind::Rfc793 { alpha_milli: 875, beta_milli: 2000, min, max, initial },
+            Kind::Rfc889 { f1_milli: 938, f2_milli: 750, g_milli: 2000, min, max, initial },
+            Kind::Rfc6298 { min, max, initial, granularity: Span::ZERO },
+            Kind::Linux { min, max, initial },
+        ];
+        for (kind, multiple) in kinds.into_iter().zip([2, 2, 3, 3]) {
+            let mut rto = Rto::new(kind);
+            assert_eq!((rto.rto(), rto.srtt(), rto.max()), (initial, None, max), "{kind:?}");
+            rto.sample(second);
+            rto.round_trip_over();
+            assert_eq!((rto.rto(), rto.srtt()), (Span::from_secs(multiple), Some(second)), "{kind:?}");
+        }
+    }
 }

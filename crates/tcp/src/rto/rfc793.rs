@@ -1,4 +1,76 @@
-//! placeholder
-/// placeholder
-#[derive(Debug)]
-pub struct Rfc793;
+//! RFC 793, section 3.7: the first retransmission timeout of TCP.
+
+use super::RtoEstimator;
+use super::smooth::{Bounds, Mean};
+use crate::time::Span;
+
+/// SRTT = α·SRTT + (1−α)·RTT; RTO = min(UBOUND, max(LBOUND, β·SRTT)) (RFC 793, section 3.7).
+///
+/// The document does not say how SRTT starts: here, as with everybody, the first sample is SRTT.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rfc793 {
+    srtt: Mean,
+    bounds: Bounds,
+    alpha_milli: u32,
+    beta_milli: u32,
+}
+
+impl Rfc793 {
+    /// α and β in thousandths; `min`, `max`, `initial` are LBOUND, UBOUND (zero: none) and the timeout before the
+    /// first sample.
+    pub const fn new(alpha_milli: u32, beta_milli: u32, min: Span, max: Span, initial: Span) -> Self {
+        Self { srtt: Mean::NONE, bounds: Bounds::new(min, max, initial), alpha_milli, beta_milli }
+    }
+}
+
+impl RtoEstimator for Rfc793 {
+    #[inline]
+    fn sample(&mut self, rtt: Span) {
+        self.srtt.update(rtt, |_| self.alpha_milli);
+    }
+
+    #[inline]
+    fn rto(&self) -> Span {
+        self.bounds.apply(self.srtt.times_milli(self.beta_milli))
+    }
+
+    fn srtt(&self) -> Option<Span> {
+        self.srtt.get()
+    }
+
+    fn max(&self) -> Span {
+        self.bounds.max()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worked_example() {
+        // α = 0.875, β = 2, LBOUND 200 ms, UBOUND 1 s. Round trips in ms and SRTT in us, worked out with fractions:
+        // each SRTT is (7 · SRTT + RTT) / 8.
+        let ms = Span::from_ms;
+        let mut estimator = Rfc793::new(875, 2000, ms(200), ms(1000), ms(3000));
+        assert_eq!(estimator.rto(), ms(1000), "even the initial timeout is bounded");
+        let worked = [
+            (80, 80_000_000, 200_000_000),
+            (80, 80_000_000, 200_000_000),
+            (160, 90_000_000, 200_000_000),
+            (240, 108_750_000, 217_500_000),
+            (400, 145_156_250, 290_312_500),
+            (2000, 377_011_718, 754_023_437),
+            (2000, 579_885_253, 1_000_000_000),
+            (100, 519_899_597, 1_000_000_000),
+            (100, 467_412_147, 934_824_295),
+            (100, 421_485_629, 842_971_258),
+        ];
+        for (rtt, srtt_ns, rto_ns) in worked {
+            estimator.sample(ms(rtt));
+            let near = |span: Span, ns: u64| span.as_ps() / 1000 == ns;
+            assert!(estimator.srtt().is_some_and(|srtt| near(srtt, srtt_ns)), "{estimator:?}, not {srtt_ns}");
+            assert!(near(estimator.rto(), rto_ns), "{estimator:?}, not {rto_ns}");
+        }
+    }
+}
