@@ -12,6 +12,7 @@ pub mod config;
 pub mod congestion;
 pub mod event;
 pub mod options;
+pub mod profile;
 pub mod reason;
 pub mod rto;
 pub mod segment;
@@ -20,6 +21,7 @@ pub mod state;
 pub mod stats;
 pub mod time;
 pub mod transmit;
+pub mod validate;
 
 mod ack;
 mod connection;

@@ -1,0 +1,323 @@
+//! What a [`Config`] must not say: contradictions and values that no TCP can carry.
+
+use crate::acking::Acking;
+use crate::config::{Config, Counting, InitialWindow, Recovery, TimerGrain};
+use crate::options::Layout;
+use crate::rto;
+use crate::time::Span;
+use core::fmt;
+
+/// No window reaches 2^30 bytes: RFC 7323, section 2.3, so that old and new segments can be told apart.
+pub const WINDOW_LIMIT: u32 = 1 << 30;
+/// Header options take up to 40 bytes of a segment; below this little or nothing would be left for data.
+pub const SMALLEST_MSS: u16 = 64;
+/// An IPv4 packet holds 65,535 bytes, 40 of them headers.
+pub const LARGEST_MSS: u16 = 65_495;
+
+/// What is wrong with a configuration. Its text is one sentence that names the keys as [`Config`] does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ConfigError {
+    /// The MSS is outside [`SMALLEST_MSS`] … [`LARGEST_MSS`].
+    Mss(u16),
+    /// The window of this key is not below [`WINDOW_LIMIT`].
+    WindowTooLarge(&'static str),
+    /// This key must not be zero.
+    Zero(&'static str),
+    /// NAK recovery beside SACK.
+    NakBesideSack,
+    /// SACK recovery without SACK.
+    SackRecoveryWithoutSack,
+    /// Slow start by other than one or two segments.
+    SlowStartPerAck(u8),
+    /// A shared experimental option kind other than 253 and 254.
+    SharedKind(u8),
+    /// An option kind that a standard has taken.
+    StandardKind(u8),
+    /// Two options with the same number.
+    SameNumber(u16),
+    /// A tick whose first fall comes after its period, in this key.
+    Phase(&'static str),
+    /// A lower bound of the timeout above the upper one.
+    RtoBounds,
+    /// A factor of an estimator outside what its document allows.
+    RtoFactor(&'static str),
+}
+
+impl ConfigError {
+    /// The fields of [`Config`] that are at fault; the same one twice if it is only one.
+    pub const fn keys(&self) -> [&'static str; 2] {
+        match self {
+            Self::Mss(_) => ["mss"; 2],
+            Self::WindowTooLarge(key) | Self::Zero(key) | Self::Phase(key) => [*key; 2],
+            Self::NakBesideSack | Self::SackRecoveryWithoutSack => ["recovery", "sack"],
+            Self::SlowStartPerAck(_) => ["slow_start_per_ack"; 2],
+            Self::SharedKind(_) | Self::StandardKind(_) | Self::SameNumber(_) => ["option_layout"; 2],
+            Self::RtoBounds | Self::RtoFactor(_) => ["rto"; 2],
+        }
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mss(mss) => {
+                write!(f, "an MSS of {mss} bytes is outside {SMALLEST_MSS} to {LARGEST_MSS} bytes")
+            }
+            Self::WindowTooLarge(key) => {
+                write!(f, "{key} is too large: every TCP window lies below 2^30 = {WINDOW_LIMIT} bytes")
+            }
+            Self::Zero(key) => write!(f, "{key} must not be zero, nor any count or span in it"),
+            Self::NakBesideSack => f.write_str(
+                "recovery \"nak\" and sack exclude each other: both tell the sender what is missing; \
+                 set sack = false or choose recovery = \"sack\"",
+            ),
+            Self::SackRecoveryWithoutSack => f.write_str(
+                "recovery \"sack\" needs what SACK reports: set sack = true or choose another recovery",
+            ),
+            Self::SlowStartPerAck(n) => {
+                write!(f, "slow_start_per_ack is {n}: slow start opens cwnd by 1 or by 2 segments an ACK")
+            }
+            Self::SharedKind(kind) => {
+                write!(f, "option kind {kind} is not shared by experiments: RFC 6994 names 253 and 254")
+            }
+            Self::StandardKind(kind) => {
+                write!(f, "option kind {kind} belongs to a standard option: choose another")
+            }
+            Self::SameNumber(number) => write!(f, "two options of option_layout have the number {number}"),
+            Self::Phase(key) => write!(f, "the phase of {key} must be less than its period"),
+            Self::RtoBounds => f.write_str("the lower bound of rto is above its upper bound"),
+            Self::RtoFactor(factor) => {
+                write!(f, "the factor {factor} of rto is outside what its document allows")
+            }
+        }
+    }
+}
+
+impl core::error::Error for ConfigError {}
+
+impl Config {
+    /// Whether a connection can be made of this; the first thing found wrong if not.
+    ///
+    /// A `receive_window` above 65,535 bytes without a window option is no error: it is merely announced as 65,535.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        if !(SMALLEST_MSS..=LARGEST_MSS).contains(&self.mss) {
+            return Err(ConfigError::Mss(self.mss));
+        }
+        self.validate_windows()?;
+        match (self.recovery, self.sack) {
+            (Recovery::Nak, true) => return Err(ConfigError::NakBesideSack),
+            (Recovery::Sack, false) => return Err(ConfigError::SackRecoveryWithoutSack),
+            _ => {}
+        }
+        nonzero("dup_ack_threshold", u64::from(self.dup_ack_threshold))?;
+        if !(1..=2).contains(&self.growth.slow_start_per_ack) {
+            return Err(ConfigError::SlowStartPerAck(self.growth.slow_start_per_ack));
+        }
+        if let Counting::Bytes { limit } = self.growth.counting {
+            nonzero("counting", u64::from(limit))?;
+        }
+        self.layout.validate()?;
+        self.validate_timers()?;
+        self.rto.validate()
+    }
+
+    fn validate_windows(&self) -> Result<(), ConfigError> {
+        nonzero("receive_window", u64::from(self.receive_window))?;
+        if self.receive_window >= WINDOW_LIMIT {
+            return Err(ConfigError::WindowTooLarge("receive_window"));
+        }
+        if let Some(cap) = self.send_window {
+            nonzero("send_window", u64::from(cap))?;
+            if cap >= WINDOW_LIMIT {
+                return Err(ConfigError::WindowTooLarge("send_window"));
+            }
+        }
+        nonzero("send_buffer", self.send_buffer)?;
+        match self.initial_window {
+            InitialWindow::Segments(n) => nonzero("initial_window", u64::from(n)),
+            InitialWindow::Rfc2581 | InitialWindow::Rfc3390 | InitialWindow::Rfc6928 => Ok(()),
+        }
+    }
+
+    fn validate_timers(&self) -> Result<(), ConfigError> {
+        match self.timer_grain {
+            TimerGrain::Continuous => {}
+            TimerGrain::Ticks { period, phase } => tick("timer_grain", period, phase)?,
+        }
+        match self.acking {
+            Acking::EverySegment => {}
+            Acking::Delayed { every, delay } => {
+                nonzero("acking", u64::from(every))?;
+                nonzero("acking", delay.as_ps())?;
+            }
+            Acking::FreeTick { every, period, phase } => {
+                nonzero("acking", u64::from(every))?;
+                tick("acking", period, phase)?;
+            }
+        }
+        if let Some(probing) = self.keep_alive {
+            nonzero("keep_alive", probing.idle.as_ps())?;
+            nonzero("keep_alive", probing.interval.as_ps())?;
+            nonzero("keep_alive", u64::from(probing.probes))?;
+        }
+        match self.user_timeout {
+            Some(timeout) => nonzero("user_timeout", timeout.as_ps()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Layout {
+    fn validate(self) -> Result<(), ConfigError> {
+        let numbers = match self {
+            Self::Document { nak, offer, upper, scale } => {
+                let kinds = [nak, offer, upper, scale];
+                // End of list, no-operation, MSS, window scale, SACK-permitted, SACK, timestamps.
+                if let Some(taken) = kinds.into_iter().find(|kind| matches!(kind, 0..=5 | 8)) {
+                    return Err(ConfigError::StandardKind(taken));
+                }
+                kinds.map(u16::from)
+            }
+            Self::Shared { kind, nak, offer, upper, scale } => {
+                if !matches!(kind, 253 | 254) {
+                    return Err(ConfigError::SharedKind(kind));
+                }
+                [nak, offer, upper, scale]
+            }
+        };
+        let twice = numbers.iter().enumerate().find(|(at, number)| numbers[..*at].contains(number));
+        match twice {
+            Some((_, number)) => Err(ConfigError::SameNumber(*number)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl rto::Kind {
+    fn validate(self) -> Result<(), ConfigError> {
+        match self {
+            Self::Rfc793 { alpha_milli, beta_milli, min, max, initial } => {
+                factor("alpha", alpha_milli < 1000)?;
+                factor("beta", beta_milli > 0)?;
+                bounds(min, max, initial)
+            }
+            Self::Rfc889 { f1_milli, f2_milli, g_milli, min, max, initial } => {
+                factor("f1", f1_milli < 1000)?;
+                factor("f2", f2_milli < 1000)?;
+                factor("g", g_milli > 0)?;
+                bounds(min, max, initial)
+            }
+            Self::Jacobson88 { tick, min_ticks, max_ticks } => {
+                nonzero("rto", tick.as_ps())?;
+                nonzero("rto", u64::from(max_ticks))?;
+                if min_ticks > max_ticks { Err(ConfigError::RtoBounds) } else { Ok(()) }
+            }
+            Self::Rfc6298 { min, max, initial, granularity: _ } | Self::Linux { min, max, initial } => {
+                bounds(min, max, initial)
+            }
+            Self::Fixed { rto } => nonzero("rto", rto.as_ps()),
+        }
+    }
+}
+
+fn nonzero(key: &'static str, value: u64) -> Result<(), ConfigError> {
+    if value == 0 { Err(ConfigError::Zero(key)) } else { Ok(()) }
+}
+
+fn tick(key: &'static str, period: Span, phase: Span) -> Result<(), ConfigError> {
+    nonzero(key, period.as_ps())?;
+    if phase < period { Ok(()) } else { Err(ConfigError::Phase(key)) }
+}
+
+fn factor(name: &'static str, holds: bool) -> Result<(), ConfigError> {
+    if holds { Ok(()) } else { Err(ConfigError::RtoFactor(name)) }
+}
+
+/// A bound of zero means "none".
+fn bounds(min: Span, max: Span, initial: Span) -> Result<(), ConfigError> {
+    nonzero("rto", initial.as_ps())?;
+    if max != Span::ZERO && min > max { Err(ConfigError::RtoBounds) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile;
+
+    /// The profile `rfc`, changed.
+    fn changed(change: impl FnOnce(&mut Config)) -> Result<(), ConfigError> {
+        let mut config = profile::by_name("rfc").expect("a built-in profile").config.clone();
+        change(&mut config);
+        config.validate()
+    }
+
+    #[test]
+    fn a_window_must_stay_below_two_to_the_thirty() {
+        assert_eq!(changed(|c| c.receive_window = WINDOW_LIMIT - 1), Ok(()));
+        assert_eq!(
+            changed(|c| c.receive_window = WINDOW_LIMIT),
+            Err(ConfigError::WindowTooLarge("receive_window"))
+        );
+        assert_eq!(
+            changed(|c| c.send_window = Some(u32::MAX)),
+            Err(ConfigError::WindowTooLarge("send_window"))
+        );
+    }
+
+    #[test]
+    fn nak_and_sack_exclude_each_other() {
+        assert_eq!(changed(|c| c.recovery = Recovery::Nak), Err(ConfigError::NakBesideSack));
+        assert_eq!(changed(|c| c.sack = false), Err(ConfigError::SackRecoveryWithoutSack));
+        assert_eq!(
+            changed(|c| {
+                c.recovery = Recovery::Nak;
+                c.sack = false;
+            }),
+            Ok(())
+        );
+    }
+
+    #[test]
+    fn option_numbers_must_be_free_and_distinct() {
+        let document = |nak, offer| Layout::Document { nak, offer, upper: 202, scale: 203 };
+        assert_eq!(changed(|c| c.layout = document(8, 201)), Err(ConfigError::StandardKind(8)));
+        assert_eq!(changed(|c| c.layout = document(202, 201)), Err(ConfigError::SameNumber(202)));
+        let shared = |kind, nak| Layout::Shared { kind, nak, offer: 2, upper: 3, scale: 4 };
+        assert_eq!(changed(|c| c.layout = shared(252, 1)), Err(ConfigError::SharedKind(252)));
+        assert_eq!(changed(|c| c.layout = shared(254, 4)), Err(ConfigError::SameNumber(4)));
+        assert_eq!(changed(|c| c.layout = shared(254, 1)), Ok(()));
+    }
+
+    #[test]
+    fn ticks_need_a_period_and_a_phase_within_it() {
+        let grain =
+            |period, phase| TimerGrain::Ticks { period: Span::from_ms(period), phase: Span::from_ms(phase) };
+        assert_eq!(changed(|c| c.timer_grain = grain(500, 499)), Ok(()));
+        assert_eq!(changed(|c| c.timer_grain = grain(500, 500)), Err(ConfigError::Phase("timer_grain")));
+        assert_eq!(changed(|c| c.timer_grain = grain(0, 0)), Err(ConfigError::Zero("timer_grain")));
+    }
+
+    #[test]
+    fn counts_of_zero_are_refused() {
+        assert_eq!(changed(|c| c.dup_ack_threshold = 0), Err(ConfigError::Zero("dup_ack_threshold")));
+        assert_eq!(changed(|c| c.mss = 0), Err(ConfigError::Mss(0)));
+        assert_eq!(
+            changed(|c| c.initial_window = InitialWindow::Segments(0)),
+            Err(ConfigError::Zero("initial_window"))
+        );
+        assert_eq!(changed(|c| c.growth.slow_start_per_ack = 3), Err(ConfigError::SlowStartPerAck(3)));
+    }
+
+    #[test]
+    fn every_error_names_a_key_and_speaks_one_sentence() {
+        for error in [
+            ConfigError::Mss(1),
+            ConfigError::Zero("acking"),
+            ConfigError::NakBesideSack,
+            ConfigError::RtoBounds,
+        ] {
+            assert!(error.keys().iter().all(|key| error.to_string().contains(key) || *key == "mss"));
+            assert!(!error.to_string().contains('\n'));
+        }
+    }
+}
