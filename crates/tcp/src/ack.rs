@@ -49,7 +49,8 @@ impl Connection {
             // RFC 5681, section 2: outstanding data, no text, no SYN or FIN, nothing new, the same window; with SACK,
             // RFC 6675, section 2: whatever reports something new.
             let bare = segment.seq_len() == 0 && window == window_before;
-            let duplicate = if self.recovers_by_sack() { told || (bare && self.loss.sacked() == 0) } else { bare };
+            let duplicate =
+                if self.recovers_by_sack() { told || (bare && self.loss.sacked() == 0) } else { bare };
             if duplicate && self.snd.is_outstanding() && !self.timers.is_persisting() {
                 self.take_dup_ack(now);
             } else if !self.snd.is_outstanding() {
@@ -233,7 +234,9 @@ impl Connection {
         if self.config.recovery != Recovery::Nak {
             return;
         }
-        let Some(range) = nak::answer(first, nak.count, u32::from(self.agreed.payload), una, max) else { return };
+        let Some(range) = nak::answer(first, nak.count, u32::from(self.agreed.payload), una, max) else {
+            return;
+        };
         self.loss.resend = Some((range, Reason::NakResend));
         self.snd.timed_end = 0;
         if self.config.loss_means == LossMeans::Congestion && range.start >= self.loss.recover {
@@ -254,7 +257,9 @@ impl Connection {
             self.config.timer_grain.elapsed(self.snd.timed_at, now)
         } else {
             match echo {
-                Some(echo) if self.agreed.timestamps => Span::from_ms(u64::from(timestamp(now).wrapping_sub(echo))),
+                Some(echo) if self.agreed.timestamps => {
+                    Span::from_ms(u64::from(timestamp(now).wrapping_sub(echo)))
+                }
                 _ => return,
             }
         };

@@ -395,8 +395,12 @@ impl Connection {
         let mss = u32::from(self.agreed.payload);
         if mss != u32::from(self.config.mss) {
             let cwnd = self.config.initial_window.bytes(mss);
-            self.congestion =
-                Congestion::new(self.config.congestion, cwnd, self.config.initial_ssthresh, self.config.growth);
+            self.congestion = Congestion::new(
+                self.config.congestion,
+                cwnd,
+                self.config.initial_ssthresh,
+                self.config.growth,
+            );
         }
     }
 

@@ -2,8 +2,8 @@
 
 use crate::connection::Connection;
 use crate::event::Event;
-use crate::options::BigWindow;
 use crate::negotiate::WindowForm;
+use crate::options::BigWindow;
 use crate::receive::ReceiveSpace;
 use crate::recovery::LossState;
 use crate::segment::{Flags, Segment};

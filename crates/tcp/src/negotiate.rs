@@ -104,7 +104,11 @@ pub(crate) fn agree(config: &Config, heard: &Options, path_mtu: u32) -> Agreed {
 impl Agreed {
     /// Sets the segment size from the peer's MSS and the path MTU (RFC 9293, section 3.7.1: Eff.snd.MSS).
     pub(crate) fn limit_segments(&mut self, config: &Config, peer: u16, path_mtu: u32) {
-        let path = if path_mtu == 0 { u16::MAX } else { u16::try_from(path_mtu.saturating_sub(40)).unwrap_or(u16::MAX) };
+        let path = if path_mtu == 0 {
+            u16::MAX
+        } else {
+            u16::try_from(path_mtu.saturating_sub(40)).unwrap_or(u16::MAX)
+        };
         // A peer that names an absurd MSS shall not make us send headers only.
         self.mss = config.mss.min(peer.max(64)).min(path).max(64);
         self.payload = match config.mss_counts {

@@ -55,11 +55,8 @@ impl Connection {
         let answering = self.state == State::SynReceived;
         let offered = answering.then(|| self.agreed.as_offer());
         let options = syn_options(&self.config, offered.as_ref(), timestamps);
-        let (flags, ack) = if answering {
-            (Flags::ACK, self.rcv.acknowledged())
-        } else {
-            (Flags::NONE, Seq(0))
-        };
+        let (flags, ack) =
+            if answering { (Flags::ACK, self.rcv.acknowledged()) } else { (Flags::NONE, Seq(0)) };
         Segment {
             ack,
             flags,
@@ -112,7 +109,11 @@ impl Connection {
 
     #[inline]
     fn timestamps(&self, now: Time) -> Timestamps {
-        if self.config.timestamps { Timestamps { value: timestamp(now), echo: self.ts_recent } } else { Timestamps::default() }
+        if self.config.timestamps {
+            Timestamps { value: timestamp(now), echo: self.ts_recent }
+        } else {
+            Timestamps::default()
+        }
     }
 
     /// Sequence numbers leave: moves the edges, times the segment, arms the timer.
@@ -134,7 +135,8 @@ impl Connection {
         }
         let first = !self.snd.is_outstanding();
         // What recovery resends ahead of SND.NXT, after a timeout, leaves it where it is.
-        let in_turn = matches!(plan.reason, Reason::Timeout | Reason::GoBackN) || !plan.reason.is_retransmission();
+        let in_turn =
+            matches!(plan.reason, Reason::Timeout | Reason::GoBackN) || !plan.reason.is_retransmission();
         if in_turn || plan.start <= self.snd.nxt {
             self.snd.nxt = self.snd.nxt.max(end);
         }

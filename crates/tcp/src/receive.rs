@@ -174,7 +174,9 @@ impl ReceiveSpace {
     fn hold(&mut self, range: Range, mss: u32) -> Text {
         let reassembly = self.reassembly.get_or_insert_default();
         let first = reassembly.held.first();
-        if reassembly.held.len() >= MAX_HELD && first.is_none_or(|r| range.end < r.start || range.start > r.end) {
+        if reassembly.held.len() >= MAX_HELD
+            && first.is_none_or(|r| range.end < r.start || range.start > r.end)
+        {
             return Text::OutOfOrder;
         }
         let (merged, added) = reassembly.held.insert(range);

@@ -207,7 +207,7 @@ impl rto::Kind {
                 factor("g", g_milli > 0)?;
                 bounds(min, max, initial)
             }
-            Self::Jacobson88 { tick, min_ticks, max_ticks } => {
+            Self::Jacobson88 { tick, min_ticks, max_ticks } | Self::Tahoe { tick, min_ticks, max_ticks } => {
                 nonzero("rto", tick.as_ps())?;
                 nonzero("rto", u64::from(max_ticks))?;
                 if min_ticks > max_ticks { Err(ConfigError::RtoBounds) } else { Ok(()) }

@@ -11,13 +11,13 @@ use std::sync::Arc;
 
 /// The two ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum End {
+pub(crate) enum End {
     Client,
     Server,
 }
 
 impl End {
-    pub fn other(self) -> Self {
+    pub(crate) fn other(self) -> Self {
         match self {
             Self::Client => Self::Server,
             Self::Server => Self::Client,
@@ -26,15 +26,15 @@ impl End {
 }
 
 /// What the path does with a segment: the extra delays of the copies that arrive. Empty: it is lost.
-pub type Fate = Vec<Span>;
+pub(crate) type Fate = Vec<Span>;
 
 /// A segment that was sent, for tests to look at.
 #[derive(Clone, Copy, Debug)]
-pub struct Sent {
-    pub at: Time,
-    pub from: End,
-    pub segment: Segment,
-    pub reason: Reason,
+pub(crate) struct Sent {
+    pub(crate) at: Time,
+    pub(crate) from: End,
+    pub(crate) segment: Segment,
+    pub(crate) reason: Reason,
 }
 
 struct Flying {
@@ -45,20 +45,20 @@ struct Flying {
 }
 
 /// Client and server with the time, the path and the applications between them.
-pub struct Pair<'a> {
-    pub client: Connection,
-    pub server: Connection,
-    pub now: Time,
+pub(crate) struct Pair<'a> {
+    pub(crate) client: Connection,
+    pub(crate) server: Connection,
+    pub(crate) now: Time,
     /// One way.
-    pub delay: Span,
+    pub(crate) delay: Span,
     /// Every segment sent, in order.
-    pub sent: Vec<Sent>,
+    pub(crate) sent: Vec<Sent>,
     /// Whether arriving data is read at once.
-    pub client_reads: bool,
-    pub server_reads: bool,
+    pub(crate) client_reads: bool,
+    pub(crate) server_reads: bool,
     /// Stream bytes read at each end; each read must begin where the last one ended.
-    pub client_read: u64,
-    pub server_read: u64,
+    pub(crate) client_read: u64,
+    pub(crate) server_read: u64,
     path: Box<dyn FnMut(&Sent) -> Fate + 'a>,
     flying: Vec<Flying>,
     order: u64,
@@ -66,7 +66,7 @@ pub struct Pair<'a> {
 
 impl<'a> Pair<'a> {
     /// A client in CLOSED and a server in LISTEN, `delay` apart, on a path that loses nothing.
-    pub fn new(client: Config, server: Config, delay: Span) -> Self {
+    pub(crate) fn new(client: Config, server: Config, delay: Span) -> Self {
         Self {
             client: Connection::new(Arc::new(client), Seq(1_000_000)),
             server: Connection::listen(Arc::new(server), Seq(u32::MAX - 5_000)),
@@ -84,20 +84,20 @@ impl<'a> Pair<'a> {
     }
 
     /// Puts another path between the two.
-    pub fn path(mut self, path: impl FnMut(&Sent) -> Fate + 'a) -> Self {
+    pub(crate) fn path(mut self, path: impl FnMut(&Sent) -> Fate + 'a) -> Self {
         self.path = Box::new(path);
         self
     }
 
     /// Opens the connection and runs until both ends are established.
-    pub fn open(mut self) -> Self {
+    pub(crate) fn open(mut self) -> Self {
         self.client.open(self.now);
         self.settle();
         self.run_for(Span::from_ps(self.delay.as_ps() * 4));
         self
     }
 
-    pub fn end(&mut self, end: End) -> &mut Connection {
+    pub(crate) fn end(&mut self, end: End) -> &mut Connection {
         match end {
             End::Client => &mut self.client,
             End::Server => &mut self.server,
@@ -105,28 +105,28 @@ impl<'a> Pair<'a> {
     }
 
     /// Writes at one end and lets it send.
-    pub fn write(&mut self, end: End, len: u64) {
+    pub(crate) fn write(&mut self, end: End, len: u64) {
         let now = self.now;
         self.end(end).write(now, len).expect("the connection takes writes");
         self.settle();
     }
 
     /// Closes one end and lets it send.
-    pub fn close(&mut self, end: End) {
+    pub(crate) fn close(&mut self, end: End) {
         let now = self.now;
         self.end(end).close(now);
         self.settle();
     }
 
     /// Hands a segment to one end, as if it came from the network now.
-    pub fn inject(&mut self, to: End, segment: &Segment) {
+    pub(crate) fn inject(&mut self, to: End, segment: &Segment) {
         let now = self.now;
         self.end(to).handle_segment(now, segment);
         self.settle();
     }
 
     /// Lets both ends send what they have.
-    pub fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         for end in [End::Client, End::Server] {
             self.read(end);
             while let Some(Transmission { segment, reason }) = {
@@ -172,14 +172,15 @@ impl<'a> Pair<'a> {
     }
 
     /// Runs one instant's worth of events. Returns whether there was one at or before `until`.
-    pub fn step(&mut self, until: Time) -> bool {
+    pub(crate) fn step(&mut self, until: Time) -> bool {
         let next = self.next();
         if next > until || next.is_never() {
             return false;
         }
         self.now = self.now.max(next);
         let now = self.now;
-        let due = self.flying.iter().enumerate().filter(|(_, f)| f.at <= now).min_by_key(|(_, f)| (f.at, f.order));
+        let due =
+            self.flying.iter().enumerate().filter(|(_, f)| f.at <= now).min_by_key(|(_, f)| (f.at, f.order));
         if let Some((index, _)) = due {
             let arrived = self.flying.swap_remove(index);
             self.end(arrived.to).handle_segment(now, &arrived.segment);
@@ -192,22 +193,22 @@ impl<'a> Pair<'a> {
     }
 
     /// Runs until `until`.
-    pub fn run_until(&mut self, until: Time) {
+    pub(crate) fn run_until(&mut self, until: Time) {
         while self.step(until) {}
         self.now = self.now.max(until);
     }
 
-    pub fn run_for(&mut self, span: Span) {
+    pub(crate) fn run_for(&mut self, span: Span) {
         self.run_until(self.now + span);
     }
 
     /// What one end sent, with its reason.
-    pub fn sent_by(&self, end: End) -> impl Iterator<Item = &Sent> {
+    pub(crate) fn sent_by(&self, end: End) -> impl Iterator<Item = &Sent> {
         self.sent.iter().filter(move |s| s.from == end)
     }
 }
 
 /// Milliseconds from the origin.
-pub fn ms(n: u64) -> Time {
+pub(crate) fn ms(n: u64) -> Time {
     Time::ZERO + Span::from_ms(n)
 }
