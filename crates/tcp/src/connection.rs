@@ -49,6 +49,10 @@ impl core::fmt::Display for WriteError {
 
 impl core::error::Error for WriteError {}
 
+/// Events not yet taken, boxed as one: hardly any connection has them.
+#[derive(Debug, Default)]
+pub(crate) struct EventLog(pub(crate) VecDeque<(Time, Event)>);
+
 /// One end of a TCP connection.
 ///
 /// It does no I/O: a *driver* tells it what happened and asks it what to do. The methods are of four kinds.
@@ -95,7 +99,7 @@ pub struct Connection {
     path_mtu: u32,
     peer_mss: u16,
     pub(crate) stats: Stats,
-    pub(crate) log: Option<Box<VecDeque<(Time, Event)>>>,
+    pub(crate) log: Option<Box<EventLog>>,
 }
 
 impl Connection {
@@ -321,7 +325,7 @@ impl Connection {
 
     /// The oldest event not yet taken.
     pub fn poll_event(&mut self) -> Option<(Time, Event)> {
-        self.log.as_mut()?.pop_front()
+        self.log.as_mut()?.0.pop_front()
     }
 
     /// The next segment to send. Call until `None` after every other call.
@@ -354,7 +358,7 @@ impl Connection {
     #[inline]
     pub(crate) fn note(&mut self, now: Time, event: Event) {
         if let Some(log) = &mut self.log {
-            log.push_back((now, event));
+            log.0.push_back((now, event));
         }
     }
 

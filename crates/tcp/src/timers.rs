@@ -54,10 +54,6 @@ impl Timers {
         self.rto
     }
 
-    pub(crate) fn backoff(&self) -> u8 {
-        self.backoff
-    }
-
     /// (Re)starts the retransmission timer.
     #[inline]
     pub(crate) fn restart(&mut self, now: Time, grain: TimerGrain) {
