@@ -34,6 +34,7 @@ mod ranges;
 mod receive;
 mod recovery;
 mod send;
+mod sizes;
 mod timers;
 
 pub use connection::{Connection, Transmission, WriteError};
