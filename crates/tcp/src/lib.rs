@@ -8,6 +8,7 @@
 //! [`transmit`], [`acking`].
 
 pub mod acking;
+pub mod codec;
 pub mod config;
 pub mod congestion;
 pub mod event;
