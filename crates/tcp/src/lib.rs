@@ -8,9 +8,11 @@
 //! [`transmit`], [`acking`].
 
 pub mod acking;
+pub mod codec;
 pub mod config;
 pub mod congestion;
 pub mod event;
+pub mod isn;
 pub mod options;
 pub mod profile;
 pub mod reason;
