@@ -5,9 +5,11 @@
 //! [`engine::EventQueue`]. Time and randomness are arguments: the same specification and seed give the same result on
 //! every machine.
 
+pub mod app;
 pub mod digest;
 pub mod engine;
 pub mod packet;
 pub mod random;
+pub mod spec;
 
 mod ring;
