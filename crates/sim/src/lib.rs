@@ -8,7 +8,11 @@
 pub mod app;
 pub mod digest;
 pub mod engine;
+pub mod impair;
+pub mod link;
+pub mod loss;
 pub mod packet;
+pub mod queue;
 pub mod random;
 pub mod spec;
 
