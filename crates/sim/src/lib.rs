@@ -11,9 +11,14 @@ pub mod engine;
 pub mod impair;
 pub mod link;
 pub mod loss;
+pub mod network;
 pub mod packet;
+pub mod probe;
 pub mod queue;
 pub mod random;
+pub mod route;
 pub mod spec;
 
 mod ring;
+#[cfg(test)]
+mod testing;
