@@ -16,9 +16,15 @@ pub mod packet;
 pub mod probe;
 pub mod queue;
 pub mod random;
+pub mod result;
 pub mod route;
 pub mod spec;
 
+mod host;
 mod ring;
+mod summary;
 #[cfg(test)]
 mod testing;
+mod world;
+
+pub use world::World;
