@@ -30,15 +30,22 @@ pub(crate) struct Slab {
 }
 
 impl Slab {
+    /// A place for a packet, with the content of an earlier one.
     #[inline]
+    pub(crate) fn reserve(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| self.grow())
+    }
+
+    #[cold]
+    fn grow(&mut self) -> u32 {
+        self.packets.push(Packet::default());
+        (self.packets.len() - 1) as u32
+    }
+
     pub(crate) fn insert(&mut self, packet: Packet) -> u32 {
-        if let Some(slot) = self.free.pop() {
-            self.packets[slot as usize] = packet;
-            slot
-        } else {
-            self.packets.push(packet);
-            (self.packets.len() - 1) as u32
-        }
+        let slot = self.reserve();
+        *self.get_mut(slot) = packet;
+        slot
     }
 
     #[inline]

@@ -288,14 +288,7 @@ impl Recorder {
     }
 
     /// A packet was let into a captured link.
-    pub(crate) fn entered(
-        &mut self,
-        channel: u32,
-        packet: &Packet,
-        leaves: u64,
-        arrives: Option<u64>,
-        damaged: bool,
-    ) {
+    pub(crate) fn entered(&mut self, channel: u32, packet: &Packet, leaves: u64, arrives: Option<u64>) {
         let Some(capture) = &mut self.capture else { return };
         if !capture.channels.get(channel as usize).is_some_and(|&wanted| wanted) {
             return;
@@ -311,7 +304,7 @@ impl Recorder {
             source_port: ports[1 - to],
             destination_port: ports[to],
             size: packet.size,
-            corrupted: packet.corrupted || damaged,
+            corrupted: packet.corrupted,
             segment: packet.segment,
         };
         capture.sink.packet(channel, &captured);

@@ -38,6 +38,11 @@ pub struct Fate {
     pub damaged: bool,
 }
 
+impl Fate {
+    /// Nothing happens to it.
+    pub const FINE: Self = Self { lost: None, held: 0, doubled: false, damaged: false };
+}
+
 impl Impairments {
     /// What `spec` asks for; `None` if nothing ever goes wrong. `name` is the direction's, as in
     /// `link/satellite/earth->space`.
