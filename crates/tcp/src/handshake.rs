@@ -55,7 +55,7 @@ impl Connection {
             return;
         }
         if flags.has(Flags::ACK) {
-            self.reply = Some(Reply::refuse(segment));
+            self.reply(Reply::refuse(segment));
             return;
         }
         if flags.has(Flags::SYN) {
@@ -72,7 +72,7 @@ impl Connection {
         let ours_acknowledged = flags.has(Flags::ACK);
         if ours_acknowledged && (ack <= 0 || ack > self.snd.max as i64) {
             if !flags.has(Flags::RST) {
-                self.reply = Some(Reply::refuse(segment));
+                self.reply(Reply::refuse(segment));
             }
             return;
         }
@@ -110,7 +110,7 @@ impl Connection {
             _ => u32::from(segment.window),
         };
         self.snd.wl1 = segment.seq;
-        self.snd.wl2 = self.snd.una;
+        self.snd.wl2 = self.snd.seq(self.snd.una);
         self.snd.wnd = window;
         self.snd.max_wnd = window;
         if let Some(timestamps) = segment.options.timestamps {

@@ -6,16 +6,16 @@
 use crate::config::Recovery;
 use crate::congestion::CongestionControl;
 use crate::connection::Connection;
+use crate::marks::Marks;
 use crate::ranges::Range;
 use crate::reason::{Hold, Reason};
 use crate::receive::AckDue;
-use crate::recovery::Phase;
+use crate::recovery::{Phase, Resend};
 use crate::segment::Flags;
 use crate::seq::Seq;
 use crate::state::State;
 use crate::time::Time;
 use crate::transmit::{Situation, Verdict, judge};
-use std::collections::VecDeque;
 
 /// What to send, and why.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,11 +53,11 @@ pub(crate) struct SendSpace {
     /// SND.WL1.
     pub(crate) wl1: Seq,
     /// SND.WL2.
-    pub(crate) wl2: u64,
+    pub(crate) wl2: Seq,
     /// Bytes that the application has written.
     pub(crate) written: u64,
     /// Positions behind each end of application data that is not yet acknowledged.
-    pub(crate) marks: VecDeque<u64>,
+    pub(crate) marks: Marks,
     /// The application has closed.
     pub(crate) closing: bool,
     /// A byte shall go into a closed window.
@@ -69,8 +69,6 @@ pub(crate) struct SendSpace {
     pub(crate) timed_at: Time,
     /// When the last segment with data left.
     pub(crate) last_sent: Time,
-    /// SND.UP: position behind urgent data, 0 if none.
-    pub(crate) urgent: u64,
 }
 
 impl SendSpace {
@@ -83,16 +81,15 @@ impl SendSpace {
             wnd: 0,
             max_wnd: 0,
             wl1: Seq(0),
-            wl2: 0,
+            wl2: Seq(0),
             written: 0,
-            marks: VecDeque::new(),
+            marks: Marks::default(),
             closing: false,
             probe: false,
             cwnd_limited: false,
             timed_end: 0,
             timed_at: Time::ZERO,
             last_sent: Time::ZERO,
-            urgent: 0,
         }
     }
 
@@ -134,9 +131,9 @@ impl SendSpace {
 
     /// Takes in the peer's window if the segment is not older than the one that set it (RFC 9293, section 3.10.7.4).
     #[inline]
-    pub(crate) fn update_window(&mut self, seq: Seq, ack: u64, window: u32) -> bool {
+    pub(crate) fn update_window(&mut self, seq: Seq, ack: Seq, window: u32) -> bool {
         let newer = seq.distance_from(self.wl1);
-        let current = newer > 0 || (newer == 0 && ack >= self.wl2);
+        let current = newer > 0 || (newer == 0 && ack.distance_from(self.wl2) >= 0);
         if current {
             self.wl1 = seq;
             self.wl2 = ack;
@@ -159,8 +156,7 @@ impl SendSpace {
     fn plan(&self, start: u64, len: u32, reason: Reason, fin: bool) -> Plan {
         let end = start + u64::from(len);
         let mut flags = Flags::NONE;
-        let behind = self.marks.partition_point(|&mark| mark <= start);
-        if self.marks.get(behind).is_some_and(|&mark| mark <= end) {
+        if self.marks.lies_in(start, end) {
             flags = flags | Flags::PSH;
         }
         if fin && end == self.data_end() {
@@ -208,8 +204,8 @@ impl Connection {
     }
 
     fn decide_data(&self) -> Decision {
-        if let Some((range, reason)) = self.loss.resend {
-            let first = Range::new(range.start, range.end.min(range.start + u64::from(self.agreed.payload)));
+        if let Some(Resend { start, len, reason }) = self.loss.resend {
+            let first = Range::new(start, start + u64::from(len.min(u32::from(self.agreed.payload))));
             return Decision::Send(self.snd.again(first, reason));
         }
         if self.snd.probe {
