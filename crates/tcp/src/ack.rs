@@ -98,9 +98,7 @@ impl Connection {
         self.snd.una = ack;
         self.snd.nxt = self.snd.nxt.max(ack);
         self.unanswered = 0;
-        if let Some(board) = &mut self.loss.scoreboard {
-            board.advance(ack);
-        }
+        self.loss.advance(ack);
         self.loss.resend = self.loss.resend.and_then(|resend| resend.rest(ack));
         self.snd.marks.forget(ack);
         self.note(now, Event::Acknowledged { offset: ack.clamp(1, self.snd.data_end()) - 1 });

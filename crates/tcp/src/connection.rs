@@ -436,7 +436,7 @@ impl Connection {
             mss: u32::from(self.agreed.payload),
             flight: flight.min(u64::from(u32::MAX)) as u32,
             window: self.congestion.cwnd().min(self.snd.wnd).min(own),
-            srtt: self.rto.srtt(),
+            srtt: self.timers.srtt(),
             cwnd_limited: self.snd.cwnd_limited,
         }
     }

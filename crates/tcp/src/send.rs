@@ -170,18 +170,8 @@ impl Connection {
     /// What to send now, or why nothing: a pure decision.
     #[inline]
     pub(crate) fn decide(&self) -> Decision {
-        if matches!(self.state, State::SynSent | State::SynReceived) && self.snd.nxt == 0 {
-            let reason = if self.state == State::SynSent { Reason::Open } else { Reason::Accept };
-            return Decision::Send(Plan { start: 0, len: 0, flags: Flags::SYN, reason });
-        }
-        let hold = if self.state.may_send() {
-            match self.decide_data() {
-                Decision::Hold(why) => why,
-                send => return send,
-            }
-        } else {
-            Hold::NotOpen
-        };
+        let decision = if self.state.may_send() { self.decide_data() } else { self.decide_unopened() };
+        let Decision::Hold(hold) = decision else { return decision };
         match self.rcv.due {
             AckDue::Now(reason) => {
                 let start = self.ack_position(reason);
@@ -203,7 +193,67 @@ impl Connection {
         }
     }
 
+    /// A SYN, or nothing.
+    fn decide_unopened(&self) -> Decision {
+        let reason = match self.state {
+            State::SynSent => Reason::Open,
+            State::SynReceived => Reason::Accept,
+            _ => return Decision::Hold(Hold::NotOpen),
+        };
+        if self.snd.nxt == 0 {
+            Decision::Send(Plan { start: 0, len: 0, flags: Flags::SYN, reason })
+        } else {
+            Decision::Hold(Hold::NotOpen)
+        }
+    }
+
+    #[inline]
     fn decide_data(&self) -> Decision {
+        if !self.loss.is_quiet() || self.snd.probe {
+            return self.decide_repair();
+        }
+        self.decide_ordinary().unwrap_or_else(|| self.decide_next())
+    }
+
+    /// The ordinary case, and nearly all of them: nothing is lost, and there are full segments to send or nothing at
+    /// all. `None` if it is another; [`Self::decide_next`], which knows them all, would say the same of this one.
+    #[inline]
+    fn decide_ordinary(&self) -> Option<Decision> {
+        let snd = &self.snd;
+        let (mss, end) = (u64::from(self.agreed.payload), snd.data_end());
+        if snd.nxt >= end && !snd.closing {
+            return Some(Decision::Hold(Hold::NoData));
+        }
+        if snd.nxt + mss > end || snd.nxt < snd.max || self.config.whole_segments {
+            return None;
+        }
+        let unacknowledged = snd.nxt - snd.una;
+        let (window, limit) = self.tightest_window();
+        if unacknowledged + mss <= window {
+            return Some(Decision::Send(snd.plan(snd.nxt, mss as u32, Reason::NewData, snd.closing)));
+        }
+        (unacknowledged > 0).then_some(Decision::Hold(limit))
+    }
+
+    /// The smallest of the windows that count from SND.UNA, and which it is.
+    #[inline]
+    fn tightest_window(&self) -> (u64, Hold) {
+        // One segment may always be out, or nothing would ever come back.
+        let mut window = self.congestion.cwnd().max(u32::from(self.agreed.payload));
+        let mut limit = Hold::CongestionWindow;
+        if self.snd.wnd < window {
+            (window, limit) = (self.snd.wnd, Hold::ReceiveWindow);
+        }
+        if let Some(cap) = self.config.send_window
+            && cap < window
+        {
+            (window, limit) = (cap, Hold::SendWindow);
+        }
+        (u64::from(window), limit)
+    }
+
+    /// Something is lost, or may be, or a closed window is to be probed.
+    fn decide_repair(&self) -> Decision {
         if let Some(Resend { start, len, reason }) = self.loss.resend {
             let first = Range::new(start, start + u64::from(len.min(u32::from(self.agreed.payload))));
             return Decision::Send(self.snd.again(first, reason));
@@ -244,7 +294,6 @@ impl Connection {
     }
 
     /// The segment at SND.NXT: new data, or what a timeout has sent us back to.
-    #[inline]
     fn decide_next(&self) -> Decision {
         let snd = &self.snd;
         let (start, stop) = self.next_range();
@@ -284,7 +333,6 @@ impl Connection {
 
     /// Where the next segment begins, and where it must stop at the latest. After a timeout, what SACK reports as
     /// received is passed over.
-    #[inline]
     fn next_range(&self) -> (u64, u64) {
         let (nxt, end) = (self.snd.nxt, self.snd.data_end());
         if nxt < self.snd.max
@@ -337,7 +385,6 @@ impl Connection {
     }
 
     /// How many bytes from `start` on the windows permit, and which of them is the tightest.
-    #[inline]
     fn allowed(&self, start: u64) -> (u64, Hold) {
         let snd = &self.snd;
         let whole = |window: u64| {

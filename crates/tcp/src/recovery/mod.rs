@@ -136,6 +136,31 @@ impl LossState {
         self.phase = Phase::Open;
         self.inflation = 0;
         self.dup_acks = 0;
+        self.clear_away();
+    }
+
+    /// Everything below `una` was acknowledged: what was reported there is of no use any more.
+    #[inline]
+    pub(crate) fn advance(&mut self, una: u64) {
+        if let Some(board) = &mut self.scoreboard {
+            board.advance(una);
+            if self.phase == Phase::Open {
+                self.clear_away();
+            }
+        }
+    }
+
+    /// An empty scoreboard is no scoreboard: outside recovery it says nothing.
+    fn clear_away(&mut self) {
+        if self.scoreboard.as_ref().is_some_and(|board| board.sacked.is_empty()) {
+            self.scoreboard = None;
+        }
+    }
+
+    /// Nothing is lost, and nothing hints at it.
+    #[inline]
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.phase == Phase::Open && self.dup_acks == 0 && self.resend.is_none() && self.scoreboard.is_none()
     }
 
     /// Bytes that the peer reported by SACK.
