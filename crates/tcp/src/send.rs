@@ -268,7 +268,8 @@ impl Connection {
             allowed,
             mss: u32::from(self.agreed.payload),
             unacknowledged: snd.nxt - snd.una,
-            max_window: snd.max_wnd,
+            // A cap of our own is all the window there will ever be: waiting for more would be waiting for ever.
+            max_window: snd.max_wnd.min(self.config.send_window.unwrap_or(u32::MAX)),
             // A piece cut short by a SACK report, or resent, waits for nothing.
             closing: fin_waits || start < snd.max,
         };
@@ -346,7 +347,8 @@ impl Connection {
         let snd = &self.snd;
         let whole = |window: u64| {
             let mss = u64::from(self.agreed.payload);
-            if self.config.whole_segments { window / mss * mss } else { window }
+            // A window below one segment is used as it is, or nothing could ever go.
+            if self.config.whole_segments && window > mss { window / mss * mss } else { window }
         };
         // One segment may always be out, or nothing would ever come back.
         let least = u32::from(self.agreed.payload);
