@@ -133,10 +133,11 @@ impl SendSpace {
     }
 
     /// Takes in the peer's window if the segment is not older than the one that set it (RFC 9293, section 3.10.7.4).
+    /// The acknowledgment decides first: a peer that resends goes back in sequence, never in what it acknowledges, and
+    /// counting its old window from its new acknowledgment would reach beyond what it ever announced.
     #[inline]
     pub(crate) fn update_window(&mut self, seq: Seq, ack: u64, window: u32) -> bool {
-        let newer = seq.distance_from(self.wl1);
-        let current = newer > 0 || (newer == 0 && ack >= self.wl2);
+        let current = ack > self.wl2 || (ack == self.wl2 && seq.distance_from(self.wl1) >= 0);
         if current {
             self.wl1 = seq;
             self.wl2 = ack;
