@@ -9,7 +9,7 @@ use crate::ranges::Range;
 use crate::reason::Reason;
 use crate::recovery::{DupAck, OnDupAck, OnNewAck, Phase, nak};
 use crate::rto::RtoEstimator;
-use crate::segment::Segment;
+use crate::segment::{Flags, Segment};
 use crate::state::State;
 use crate::time::{Span, Time};
 
@@ -33,7 +33,11 @@ impl Connection {
             return false;
         }
         let window_before = self.snd.wnd;
-        let window = self.agreed.read_window(segment.window, &segment.options);
+        let window = if segment.flags.has(Flags::SYN) {
+            self.agreed.read_syn_window(segment.window, &segment.options)
+        } else {
+            self.agreed.read_window(segment.window, &segment.options)
+        };
         let una_before = self.snd.una;
         let told = self.take_reports(segment);
         if ack > una_before as i64 {
