@@ -101,7 +101,7 @@ impl Connection {
     /// The peer's SYN: sequence numbers, options, window.
     fn synchronize(&mut self, now: Time, segment: &Segment) {
         self.settle(&segment.options);
-        self.rcv.synchronize(segment.seq);
+        self.rcv.synchronize(segment.seq, self.agreed.syn_window());
         let window = self.agreed.read_syn_window(segment.window, &segment.options);
         self.snd.wl1 = segment.seq;
         self.snd.wl2 = self.snd.una;

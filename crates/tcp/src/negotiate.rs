@@ -173,6 +173,14 @@ impl Agreed {
         }
     }
 
+    /// The largest window that our SYN can have announced: 16 bits, or what a Big Window offer says.
+    pub(crate) const fn syn_window(&self) -> u32 {
+        match self.window {
+            WindowForm::Big => BIGGEST,
+            _ => 0xFFFF,
+        }
+    }
+
     /// The largest window that can be announced.
     pub(crate) const fn largest_window(&self) -> u32 {
         match self.window {
