@@ -203,7 +203,12 @@ impl Agreed {
         match self.window {
             WindowForm::Plain => (window.min(0xFFFF) as u16, window.min(0xFFFF)),
             WindowForm::Shifted { ours, .. } => round(ours),
-            WindowForm::EachSegment => round(shift_for(window)),
+            WindowForm::EachSegment => {
+                // What was promised may need one shift more to be rounded up to.
+                let shift = shift_for(window);
+                let fits = promised.div_ceil(1 << shift) <= 0xFFFF;
+                round(if fits { shift } else { (shift + 1).min(MAX_SHIFT) })
+            }
             WindowForm::Big => (window as u16, window),
         }
     }
