@@ -306,12 +306,15 @@ impl Connection {
         (nxt, end)
     }
 
-    /// Why data at `start` is sent: `fresh` if it never was before.
+    /// Why data at `start` is sent: `fresh` if it never was before. Recovery from a timeout may be over, or replaced by
+    /// a fast retransmit (Tahoe, Reno), before SND.NXT has caught up. A byte that probed a closed window is not held
+    /// against the segment that carries it at last.
     #[inline]
     fn reason_at(&self, start: u64, fresh: Reason) -> Reason {
-        if start >= self.snd.max || self.loss.phase != Phase::Loss {
+        let probed = self.loss.phase == Phase::Open && start + 1 == self.snd.max;
+        if start >= self.snd.max || probed {
             fresh
-        } else if start == self.snd.una {
+        } else if start == self.snd.una && self.loss.phase == Phase::Loss {
             Reason::Timeout
         } else {
             Reason::GoBackN
