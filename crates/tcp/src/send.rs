@@ -326,10 +326,13 @@ impl Connection {
     pub(crate) fn in_network(&self) -> u64 {
         let (una, nxt) = (self.snd.una, self.snd.nxt);
         let Some(board) = &self.loss.scoreboard else { return nxt - una };
+        let by_sack = self.config.recovery == Recovery::Sack;
         match self.loss.phase {
-            Phase::Fast if self.config.recovery == Recovery::Sack => board.pipe(una, self.snd.max),
-            Phase::Open if !self.config.limited_transmit => nxt - una,
-            Phase::Open | Phase::Fast | Phase::Loss => {
+            Phase::Fast if by_sack => board.pipe(una, self.snd.max),
+            // Other recoveries count what left the network by duplicate ACKs: not twice.
+            Phase::Fast => nxt - una,
+            Phase::Open if !(by_sack && self.config.limited_transmit) => nxt - una,
+            Phase::Open | Phase::Loss => {
                 (nxt - una).saturating_sub(board.sacked.covered_within(Range::new(una, nxt)))
             }
         }
@@ -374,14 +377,14 @@ impl Connection {
         (allowed, limit)
     }
 
-    /// Room for new data on the first two duplicate ACKs (RFC 3042). With SACK reports, what they name has left the
-    /// network already and makes the room by itself.
+    /// Room for new data on the first two duplicate ACKs (RFC 3042). Where SACK reports rule, what they name has left
+    /// the network already and makes the room by itself.
     #[inline]
     fn limited_transmit(&self) -> u32 {
         let counts = self.config.limited_transmit
             && self.loss.phase == Phase::Open
             && self.loss.dup_acks > 0
-            && self.loss.sacked() == 0;
+            && (self.config.recovery != Recovery::Sack || self.loss.sacked() == 0);
         if counts { self.loss.dup_acks.min(2) * u32::from(self.agreed.payload) } else { 0 }
     }
 }
