@@ -221,8 +221,9 @@ impl Connection {
     fn resend_first(&mut self, reason: Reason) {
         let una = self.snd.una;
         let end = (una + u64::from(self.agreed.payload)).min(self.snd.max);
+        // A report of the first byte itself cannot be true.
         let reported = self.loss.scoreboard.as_ref().and_then(|board| board.sacked.first());
-        let end = reported.map_or(end, |range| range.start.min(end));
+        let end = reported.filter(|range| range.start > una).map_or(end, |range| range.start.min(end));
         self.loss.resend = (una < end).then_some((Range::new(una, end), reason));
         self.snd.timed_end = 0;
     }
