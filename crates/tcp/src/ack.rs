@@ -9,7 +9,7 @@ use crate::ranges::Range;
 use crate::reason::Reason;
 use crate::recovery::{DupAck, OnDupAck, OnNewAck, Phase, Resend, nak};
 use crate::rto::RtoEstimator;
-use crate::segment::Segment;
+use crate::segment::{Flags, Segment};
 use crate::state::State;
 use crate::time::{Span, Time};
 
@@ -33,7 +33,11 @@ impl Connection {
             return false;
         }
         let window_before = self.snd.wnd;
-        let window = self.agreed.read_window(segment.window, &segment.options);
+        let window = if segment.flags.has(Flags::SYN) {
+            self.agreed.read_syn_window(segment.window, &segment.options)
+        } else {
+            self.agreed.read_window(segment.window, &segment.options)
+        };
         let una_before = self.snd.una;
         let told = self.take_reports(segment);
         if ack > una_before as i64 {
@@ -208,8 +212,9 @@ impl Connection {
     fn resend_first(&mut self, reason: Reason) {
         let una = self.snd.una;
         let end = (una + u64::from(self.agreed.payload)).min(self.snd.max);
+        // A report of the first byte itself cannot be true.
         let reported = self.loss.scoreboard.as_ref().and_then(|board| board.sacked.first());
-        let end = reported.map_or(end, |range| range.start.min(end));
+        let end = reported.filter(|range| range.start > una).map_or(end, |range| range.start.min(end));
         self.loss.resend = Resend::new(Range::new(una, end), reason);
         self.snd.timed_end = 0;
     }

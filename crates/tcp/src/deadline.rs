@@ -68,8 +68,10 @@ impl Connection {
         self.loss.inflation = 0;
         self.loss.resend = None;
         if let Some(board) = &mut self.loss.scoreboard {
-            // A second timeout in a row: the peer may have dropped what it had reported (RFC 2018, section 8).
-            if self.unanswered > 1 { board.forget() } else { board.start_over() }
+            // A second timeout in a row, or a report of the very byte that it does not acknowledge: the peer may have
+            // dropped what it had reported (RFC 2018, section 8).
+            let reneged = board.sacked.first().is_some_and(|range| range.start <= self.snd.una);
+            if self.unanswered > 1 || reneged { board.forget() } else { board.start_over() }
         }
         self.snd.nxt = self.snd.una;
     }

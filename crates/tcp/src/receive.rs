@@ -89,13 +89,13 @@ impl ReceiveSpace {
         }
     }
 
-    /// The peer's SYN has arrived.
-    pub(crate) fn synchronize(&mut self, irs: Seq) {
+    /// The peer's SYN has arrived; ours announces a window of `window` bytes.
+    pub(crate) fn synchronize(&mut self, irs: Seq, window: u32) {
         self.irs = irs;
         self.nxt = 1;
         self.read = 1;
         self.last_ack = 1;
-        self.edge = 1 + u64::from(self.buffer.min(0xFFFF));
+        self.edge = 1 + u64::from(self.buffer.min(window));
     }
 
     /// No window above `largest` can be announced: the buffer beyond it is of no use.

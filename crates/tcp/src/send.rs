@@ -130,10 +130,12 @@ impl SendSpace {
     }
 
     /// Takes in the peer's window if the segment is not older than the one that set it (RFC 9293, section 3.10.7.4).
+    /// The acknowledgment decides first: a peer that resends goes back in sequence, never in what it acknowledges, and
+    /// counting its old window from its new acknowledgment would reach beyond what it ever announced.
     #[inline]
     pub(crate) fn update_window(&mut self, seq: Seq, ack: Seq, window: u32) -> bool {
-        let newer = seq.distance_from(self.wl1);
-        let current = newer > 0 || (newer == 0 && ack.distance_from(self.wl2) >= 0);
+        let ahead = ack.distance_from(self.wl2);
+        let current = ahead > 0 || (ahead == 0 && seq.distance_from(self.wl1) >= 0);
         if current {
             self.wl1 = seq;
             self.wl2 = ack;
@@ -313,7 +315,8 @@ impl Connection {
             allowed,
             mss: u32::from(self.agreed.payload),
             unacknowledged: snd.nxt - snd.una,
-            max_window: snd.max_wnd,
+            // A cap of our own is all the window there will ever be: waiting for more would be waiting for ever.
+            max_window: snd.max_wnd.min(self.config.send_window.unwrap_or(u32::MAX)),
             // A piece cut short by a SACK report, or resent, waits for nothing.
             closing: fin_waits || start < snd.max,
         };
@@ -348,12 +351,15 @@ impl Connection {
         (nxt, end)
     }
 
-    /// Why data at `start` is sent: `fresh` if it never was before.
+    /// Why data at `start` is sent: `fresh` if it never was before. Recovery from a timeout may be over, or replaced by
+    /// a fast retransmit (Tahoe, Reno), before SND.NXT has caught up. A byte that probed a closed window is not held
+    /// against the segment that carries it at last.
     #[inline]
     fn reason_at(&self, start: u64, fresh: Reason) -> Reason {
-        if start >= self.snd.max || self.loss.phase != Phase::Loss {
+        let probed = self.loss.phase == Phase::Open && start + 1 == self.snd.max;
+        if start >= self.snd.max || probed {
             fresh
-        } else if start == self.snd.una {
+        } else if start == self.snd.una && self.loss.phase == Phase::Loss {
             Reason::Timeout
         } else {
             Reason::GoBackN
@@ -365,10 +371,13 @@ impl Connection {
     pub(crate) fn in_network(&self) -> u64 {
         let (una, nxt) = (self.snd.una, self.snd.nxt);
         let Some(board) = &self.loss.scoreboard else { return nxt - una };
+        let by_sack = self.config.recovery == Recovery::Sack;
         match self.loss.phase {
-            Phase::Fast if self.config.recovery == Recovery::Sack => board.pipe(una, self.snd.max),
-            Phase::Open if !self.config.limited_transmit => nxt - una,
-            Phase::Open | Phase::Fast | Phase::Loss => {
+            Phase::Fast if by_sack => board.pipe(una, self.snd.max),
+            // Other recoveries count what left the network by duplicate ACKs: not twice.
+            Phase::Fast => nxt - una,
+            Phase::Open if !(by_sack && self.config.limited_transmit) => nxt - una,
+            Phase::Open | Phase::Loss => {
                 (nxt - una).saturating_sub(board.sacked.covered_within(Range::new(una, nxt)))
             }
         }
@@ -389,7 +398,8 @@ impl Connection {
         let snd = &self.snd;
         let whole = |window: u64| {
             let mss = u64::from(self.agreed.payload);
-            if self.config.whole_segments { window / mss * mss } else { window }
+            // A window below one segment is used as it is, or nothing could ever go.
+            if self.config.whole_segments && window > mss { window / mss * mss } else { window }
         };
         // One segment may always be out, or nothing would ever come back.
         let least = u32::from(self.agreed.payload);
@@ -411,14 +421,14 @@ impl Connection {
         (allowed, limit)
     }
 
-    /// Room for new data on the first two duplicate ACKs (RFC 3042). With SACK reports, what they name has left the
-    /// network already and makes the room by itself.
+    /// Room for new data on the first two duplicate ACKs (RFC 3042). Where SACK reports rule, what they name has left
+    /// the network already and makes the room by itself.
     #[inline]
     fn limited_transmit(&self) -> u32 {
         let counts = self.config.limited_transmit
             && self.loss.phase == Phase::Open
             && self.loss.dup_acks > 0
-            && self.loss.sacked() == 0;
+            && (self.config.recovery != Recovery::Sack || self.loss.sacked() == 0);
         if counts { self.loss.dup_acks.min(2) * u32::from(self.agreed.payload) } else { 0 }
     }
 }
