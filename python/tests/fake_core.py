@@ -151,7 +151,7 @@ class Run:
         columns: dict[str, Any] = {"time_s": rounds * self.round_trip, "value": 1024.0 * 2.0**rounds}
         if name == "queue":
             return columns | {"link": ["line"] * rounds.size, "direction": ["a->b"] * rounds.size}
-        return columns | {"flow": ["flow"] * rounds.size}
+        return columns | {"flow": ["flow"] * rounds.size, "end": ["client", "server"] * (rounds.size // 2)}
 
     def segments(self) -> dict[str, Any]:
         count = 40 if "segments" in self.record else 0
@@ -178,18 +178,29 @@ def schema() -> str:
 
 
 def profiles() -> str:
-    entry = {
-        "name": "reno",
-        "summary": "4.3BSD-Reno",
-        "document": "RFC 2001",
-        "settings": {"recovery": "reno"},
-    }
+    entry = {"name": "reno", "summary": "4.3BSD-Reno", "document": "RFC 2001", "tcp": {"recovery": "reno"}}
     return json.dumps([entry])
 
 
 def mechanisms() -> str:
-    entry = {"family": "rto", "name": "rfc6298", "default": True, "summary": "…", "document": "RFC 6298"}
-    return json.dumps([entry, {"family": "rto", "name": "fixed", "default": False, "unit": "ms"}])
+    parameter = {"name": "min", "default": "1 s", "unit": "time span", "summary": "lower bound"}
+    choice = {
+        "name": "rfc6298",
+        "default": True,
+        "summary": "…",
+        "document": "RFC 6298",
+        "parameters": [parameter],
+    }
+    family = {"family": "rto", "path": "tcp.rto", "summary": "…", "default": "rfc6298", "choices": [choice]}
+    plain = {
+        "family": "mss",
+        "path": "tcp.mss",
+        "summary": "…",
+        "unit": "size",
+        "default": "1460 B",
+        "choices": [],
+    }
+    return json.dumps([family, plain])
 
 
 def version() -> str:

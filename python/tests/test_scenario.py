@@ -34,7 +34,7 @@ def test_results_are_tables(scenario: ns.Scenario) -> None:
     assert result.seed == 3
     assert result.flows["bytes_delivered"].to_list() == [1048576]
     assert result.links["drops_queue"].to_list() == [1]
-    assert result.series("cwnd").columns == ["time_s", "value", "flow"]
+    assert result.series("cwnd").columns == ["time_s", "value", "flow", "end"]
     assert result.drops.is_empty()
     assert result.segments.is_empty()
 
@@ -60,7 +60,7 @@ def test_a_capture_is_written_by_running_again(scenario: ns.Scenario, tmp_path: 
 
 def test_time_sequence_graph_of_a_result(scenario: ns.Scenario) -> None:
     figure = ns.plot.time_sequence(scenario.run(record=["segments"]))
-    labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]  # type: ignore[union-attr]
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert labels == ["new data", "resent: NAK (1)", "acknowledged", "window's edge", "NAK sent (1)"]
     with pytest.raises(ValueError, match="no segments were recorded"):
         ns.plot.time_sequence(scenario.run())
