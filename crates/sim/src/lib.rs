@@ -18,6 +18,7 @@ pub mod queue;
 pub mod random;
 pub mod result;
 pub mod route;
+pub mod scenario;
 pub mod spec;
 
 mod host;

@@ -197,15 +197,15 @@ impl Network {
             Err(cause) => return self.discard(slot, number, at, cause),
         };
         let size = channel.framed(packet.size);
-        let fate = channel.impairments.as_mut().map_or(Fate::FINE, |all| all.decide(packet, size));
+        let fate = channel.impairments.as_mut().map_or_else(Fate::default, |all| all.decide(packet, size));
         let arrival = passage.arrival.saturating_add(fate.held);
-        packet.corrupted |= fate.damaged;
         if let Some(recorder) = &mut self.recorder {
             if recorder.wants(Wants::QUEUE) && passage.start > at {
                 recorder.queue(at, number, channel.backlog().packets);
             }
-            recorder.entered(number, packet, passage.start, fate.lost.is_none().then_some(arrival));
+            recorder.entered(number, packet, passage.start, arrival, &fate);
         }
+        packet.corrupted |= fate.damaged;
         if let Some(partner) = channel.partner {
             let occupied = channel.occupied();
             self.channels[partner as usize].share(occupied);
@@ -240,12 +240,14 @@ impl Network {
             && recorder.wants(Wants::DROPS)
         {
             let backlog = channel.backlog();
-            recorder.recording.drops.push(Dropped {
+            recorder.dropped(packet, |flow, end| Dropped {
                 time: Time::from_ps(at),
                 channel: number,
                 cause,
                 queue_packets: backlog.packets,
                 queue_bytes: backlog.bytes,
+                flow,
+                end,
                 size: packet.size,
                 segment: packet.segment,
             });
