@@ -7,10 +7,11 @@ use crate::engine::EventQueue;
 use crate::impair::Fate;
 use crate::link::{Channel, MAX_PACKET};
 use crate::loss::Cause;
-use crate::packet::{Packet, Slab};
+use crate::packet::{Label, Packet, Slab};
 use crate::probe::{Dropped, Recorder, Recording, Wants};
 use crate::route::{Hop, NoRoute, Routes};
 use crate::spec::WorldSpec;
+use netspurt_tcp::segment::Segment;
 use netspurt_tcp::time::Time;
 
 /// What is due.
@@ -138,13 +139,19 @@ impl Network {
         self.packets.remove(slot);
     }
 
-    /// A host sends a packet, whose [`Packet::hop`] is the start of its route.
+    /// A host sends a segment in a packet.
     #[inline]
-    pub fn send(&mut self, now: Time, packet: Packet) {
-        debug_assert!(packet.size < MAX_PACKET, "no such packet: {} octets", packet.size);
-        let hop = packet.hop;
-        let slot = self.packets.insert(packet);
-        self.forward(slot, hop, now.as_ps());
+    pub fn send(&mut self, now: Time, segment: &Segment, label: Label) {
+        debug_assert!(label.size < MAX_PACKET, "no such packet: {} octets", label.size);
+        let slot = self.packets.reserve();
+        let packet = self.packets.get_mut(slot);
+        // Field by field, into its place: a packet built elsewhere would be copied twice.
+        packet.segment = *segment;
+        packet.endpoint = label.endpoint;
+        packet.size = label.size;
+        packet.generation = label.generation;
+        packet.corrupted = false;
+        self.forward(slot, label.route, now.as_ps());
     }
 
     /// Takes a packet into the channel of this hop at `at`, and through all that can be computed at once.
@@ -170,7 +177,7 @@ impl Network {
     }
 
     /// The arrival of a packet behind this hop is an event.
-    #[inline]
+    #[inline(always)]
     fn carry(&mut self, slot: u32, hop: Hop, mut arrival: u64) {
         let channel = &mut self.channels[hop.channel() as usize];
         if hop.is_last() {

@@ -12,7 +12,7 @@ pub struct Packet {
     pub segment: Segment,
     /// Who receives it: a number that means something to the driver of the network.
     pub endpoint: u32,
-    /// Position in the network's list of hops: the channel to enter next.
+    /// Position in the network's list of hops: the channel whose end it reaches next.
     pub hop: u32,
     /// Octets, IP header included, without a link's own framing.
     pub size: u32,
@@ -20,6 +20,19 @@ pub struct Packet {
     pub generation: u16,
     /// Damaged on the way: the receiving host's checksum finds it.
     pub corrupted: bool,
+}
+
+/// What a host writes on a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Label {
+    /// Who receives it: a number that means something to the driver of the network.
+    pub endpoint: u32,
+    /// Which occupant of the endpoint's place is meant.
+    pub generation: u16,
+    /// Where its route begins in the network's list of hops.
+    pub route: u32,
+    /// Octets, IP header included.
+    pub size: u32,
 }
 
 /// All packets on their way; a place is a `u32`.

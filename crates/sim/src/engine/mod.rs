@@ -23,6 +23,8 @@ pub struct EventQueue {
     near: Wheel,
     /// `time << 64 | source`: one comparison orders both.
     far: Heap,
+    /// Time of the first entry in `far`; [`u64::MAX`] if there is none.
+    far_from: u64,
 }
 
 const fn key(time: u64, source: u32) -> u128 {
@@ -38,7 +40,7 @@ impl Default for EventQueue {
 impl EventQueue {
     /// An empty queue.
     pub fn new() -> Self {
-        Self { near: Wheel::new(), far: Heap::default() }
+        Self { near: Wheel::new(), far: Heap::default(), far_from: u64::MAX }
     }
 
     /// Entries waiting, stale ones included; for tests, since they are counted.
@@ -72,20 +74,18 @@ impl EventQueue {
     fn place(&mut self, time: u64, source: u32) {
         if !self.near.push(time, source) {
             self.far.push(key(time, source));
+            self.far_from = self.far_from.min(time);
         }
     }
 
     /// The earliest entry, if it is due at or before `until`; it leaves the queue.
     #[inline]
     pub fn pop_until(&mut self, until: u64) -> Option<(u64, u32)> {
-        let far = self.far.first();
         let Some((bucket, time, source)) = self.near.first() else {
-            return self.pop_far(far?, until);
+            return self.pop_far(until);
         };
-        if let Some(far) = far
-            && far < key(time, source)
-        {
-            return self.pop_far(far, until);
+        if time >= self.far_from && self.far.first().is_some_and(|far| far < key(time, source)) {
+            return self.pop_far(until);
         }
         if time > until {
             return None;
@@ -95,14 +95,15 @@ impl EventQueue {
     }
 
     #[cold]
-    fn pop_far(&mut self, first: u128, until: u64) -> Option<(u64, u32)> {
-        let time = (first >> 64) as u64;
-        if time > until {
+    fn pop_far(&mut self, until: u64) -> Option<(u64, u32)> {
+        if self.far_from > until {
             return None;
         }
-        self.far.pop();
-        self.near.advance(time);
-        Some((time, first as u32))
+        let first = self.far.pop()?;
+        self.near.advance(self.far_from);
+        let popped = (self.far_from, first as u32);
+        self.far_from = self.far.first().map_or(u64::MAX, |next| (next >> 64) as u64);
+        Some(popped)
     }
 }
 
