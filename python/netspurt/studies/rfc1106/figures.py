@@ -145,7 +145,7 @@ def _column(key: tuple[str, str], tables: Sequence[Table]) -> Iterable[Check]:
     reached = sum(_reaches(cell) for cell in column)
     yield Check(words, reached >= must if whole else None, f"{reached} of 9" if whole else "")
     if key in MEAN_BARS:
-        words = f"{figure}, error rate {error}: the column's mean lies within {MEAN_BARS[key]:.0%}"
+        words = f"{figure}, error rate {error}: the column's mean lies within {100 * MEAN_BARS[key]:g} %"
         yield _column_mean(words, column, MEAN_BARS[key]) if whole else Check(words, None)
 
 
@@ -178,7 +178,7 @@ def _within(cells: Sequence[Cell], fraction: float) -> int:
 def _overall(cells: Sequence[Cell]) -> Iterable[Check]:
     whole = all(cell.measured is not None for cell in cells)
     for fraction, must in OVERALL.items():
-        words = f"over both figures at least {must} of {len(cells)} cells lie within {fraction:.0%}"
+        words = f"over both figures at least {must} of {len(cells)} cells lie within {100 * fraction:g} %"
         count = _within(cells, fraction)
         yield Check(words, count >= must if whole else None, f"{count} of {len(cells)}" if whole else "")
 
