@@ -1,1 +1,31 @@
-//! The simulated world.
+//! The simulated world: hosts, links, queues, losses and applications round one TCP.
+//!
+//! Describe a world as a [`spec::WorldSpec`], run it as a [`World`], read the [`result::RunResult`]. Under the world
+//! lies a [`network::Network`], which moves packets and knows nothing of TCP, and under that an
+//! [`engine::EventQueue`]. Time and randomness are arguments: the same specification and seed give the same result on
+//! every machine.
+
+pub mod app;
+pub mod digest;
+pub mod engine;
+pub mod impair;
+pub mod link;
+pub mod loss;
+pub mod network;
+pub mod packet;
+pub mod probe;
+pub mod queue;
+pub mod random;
+pub mod result;
+pub mod route;
+pub mod scenario;
+pub mod spec;
+
+mod host;
+mod ring;
+mod summary;
+#[cfg(test)]
+mod testing;
+mod world;
+
+pub use world::World;

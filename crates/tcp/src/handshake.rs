@@ -53,7 +53,7 @@ impl Connection {
             return;
         }
         if flags.has(Flags::ACK) {
-            self.reply = Some(Reply::refuse(segment));
+            self.reply(Reply::refuse(segment));
             return;
         }
         if flags.has(Flags::SYN) {
@@ -70,7 +70,7 @@ impl Connection {
         let ours_acknowledged = flags.has(Flags::ACK);
         if ours_acknowledged && (ack <= 0 || ack > self.snd.max as i64) {
             if !flags.has(Flags::RST) {
-                self.reply = Some(Reply::refuse(segment));
+                self.reply(Reply::refuse(segment));
             }
             return;
         }
@@ -104,7 +104,7 @@ impl Connection {
         self.rcv.synchronize(segment.seq, self.agreed.syn_window());
         let window = self.agreed.read_syn_window(segment.window, &segment.options);
         self.snd.wl1 = segment.seq;
-        self.snd.wl2 = self.snd.una;
+        self.snd.wl2 = self.snd.seq(self.snd.una);
         self.snd.wnd = window;
         self.snd.max_wnd = window;
         if let Some(timestamps) = segment.options.timestamps {

@@ -8,9 +8,11 @@
 //! [`transmit`], [`acking`].
 
 pub mod acking;
+pub mod codec;
 pub mod config;
 pub mod congestion;
 pub mod event;
+pub mod isn;
 pub mod options;
 pub mod profile;
 pub mod reason;
@@ -28,12 +30,15 @@ mod connection;
 mod deadline;
 mod handshake;
 mod input;
+mod marks;
 mod negotiate;
 mod output;
 mod ranges;
+mod rare;
 mod receive;
 mod recovery;
 mod send;
+mod sizes;
 mod timers;
 
 pub use connection::{Connection, Transmission, WriteError};

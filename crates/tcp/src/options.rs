@@ -156,43 +156,80 @@ impl Layout {
     }
 }
 
+/// How options are put one behind the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Packing {
+    /// Each of the options with numbers begins, with leading NOPs, so that its values lie on 32-bit words (RFC 7323,
+    /// appendix A; RFC 2018, section 3).
+    Aligned,
+    /// No NOPs: all that is asked for fits into 40 octets in this way only.
+    Tight,
+}
+
 impl Options {
     /// Octets on the wire, padded to a multiple of four, so that 20 more make the header length.
     ///
     /// MSS 4, window scale 3, SACK-permitted 2, timestamps 10, SACK 2 + 8 a block, A 7, B 6, C 4, scale in every
-    /// segment 3; the last four two more each with an ExID. It must agree with what the codec writes.
+    /// segment 3; the last four two more each with an ExID. The first five are padded to whole words, with
+    /// SACK-permitted before timestamps taking the room of their padding: timestamps and n SACK blocks take
+    /// 12 + 4 + 8·n octets, as with everybody. If that exceeds 40 octets, nothing but the end is padded. More than 40
+    /// octets cannot be sent: the codec refuses them.
     pub fn wire_len(&self, layout: Layout) -> u8 {
+        self.packing(layout).1
+    }
+
+    /// How the codec packs these options, and how many octets they take.
+    pub(crate) fn packing(&self, layout: Layout) -> (Packing, u8) {
+        let own = self.experimental_len(layout);
+        let blocks = self.sack.as_slice().len() as u32;
+        let (mut aligned, mut tight) = (0, 0);
+        if blocks > 0 {
+            (aligned, tight) = (4 + 8 * blocks, 2 + 8 * blocks);
+        }
+        match (self.timestamps, self.sack_permitted) {
+            (Some(_), permitted) => {
+                aligned += 12;
+                tight += 10 + 2 * u32::from(permitted);
+            }
+            (None, true) => {
+                aligned += 4;
+                tight += 2;
+            }
+            (None, false) => {}
+        }
+        if self.mss.is_some() {
+            aligned += 4;
+            tight += 4;
+        }
+        if self.window_scale.is_some() {
+            aligned += 4;
+            tight += 3;
+        }
+        let aligned = (aligned + own).next_multiple_of(4);
+        if aligned <= 40 {
+            (Packing::Aligned, aligned as u8)
+        } else {
+            (Packing::Tight, (tight + own).next_multiple_of(4) as u8)
+        }
+    }
+
+    /// Octets of the options that never got numbers.
+    fn experimental_len(&self, layout: Layout) -> u32 {
         let exid = layout.exid_len();
-        let mut len = 0;
-        if self.timestamps.is_some() {
-            len += 10;
-        }
-        if !self.sack.is_empty() {
-            len += 2 + 8 * self.sack.as_slice().len() as u32;
-        }
-        match self.big_window {
-            Some(BigWindow::Offer(_)) => len += 6 + exid,
-            Some(BigWindow::Upper(_)) => len += 4 + exid,
-            None => {}
-        }
+        let mut len = match self.big_window {
+            Some(BigWindow::Offer(_)) => 6 + exid,
+            Some(BigWindow::Upper(_)) => 4 + exid,
+            None => 0,
+        };
         if self.nak.is_some() {
             len += 7 + exid;
         }
         if self.segment_scale.is_some() {
             len += 3 + exid;
         }
-        if let Some(_mss) = self.mss {
-            len += 4;
-        }
-        if self.window_scale.is_some() {
-            len += 3;
-        }
-        if self.sack_permitted {
-            len += 2;
-        }
         if self.nak_permitted && exid > 0 {
             len += 4;
         }
-        len.next_multiple_of(4) as u8
+        len
     }
 }

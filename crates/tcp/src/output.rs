@@ -27,10 +27,12 @@ impl Connection {
         let mut segment = if syn { self.syn_segment(now) } else { self.ordinary_segment(now, &mut plan) };
         segment.seq = self.snd.seq(plan.start);
         segment.flags = segment.flags | plan.flags;
-        if self.snd.urgent > plan.start && !syn {
-            let distance = self.snd.urgent - plan.start;
+        if let Some(rare) = &self.rare
+            && rare.send_urgent > plan.start
+            && !syn
+        {
             segment.flags = segment.flags | Flags::URG;
-            segment.urgent = u16::try_from(distance).unwrap_or(u16::MAX);
+            segment.urgent = u16::try_from(rare.send_urgent - plan.start).unwrap_or(u16::MAX);
         }
         self.timers.delayed_ack = Time::NEVER;
         if segment.seq_len() > 0 {
@@ -92,7 +94,9 @@ impl Connection {
     #[cold]
     fn add_reports(&mut self, options: &mut Options, plan: &mut Plan) -> u8 {
         options.nak = self.rcv.take_nak();
-        self.stats.naks_sent += u32::from(options.nak.is_some());
+        if options.nak.is_some() {
+            self.rare().counters.naks_sent += 1;
+        }
         if self.agreed.sack && self.rcv.has_blocks() {
             let used = usize::from(options.wire_len(self.config.layout));
             let room = OPTION_SPACE.saturating_sub(used + 4) / 8;
@@ -160,11 +164,10 @@ impl Connection {
     fn note_resent(&mut self, plan: &Plan, end: u64) {
         self.snd.timed_end = 0;
         let sent = Range::new(plan.start, end);
-        if let Some((range, reason)) = self.loss.resend
-            && range.start == plan.start
+        if let Some(resend) = self.loss.resend
+            && resend.start == plan.start
         {
-            let rest = Range::new(end, range.end);
-            self.loss.resend = (rest.len() > 0).then_some((rest, reason));
+            self.loss.resend = resend.rest(end);
         }
         if self.loss.phase == recovery::Phase::Fast
             && self.config.recovery == Recovery::Sack

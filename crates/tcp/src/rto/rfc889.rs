@@ -4,7 +4,7 @@ use super::RtoEstimator;
 use super::smooth::{Bounds, Mean, Ordering};
 use crate::time::Span;
 
-/// E = F·E + (1−F)·R, with F = F1 if R < E, else F2; T = G·E (RFC 889, section 3).
+/// E = F·E + (1−F)·R, with F = F1 if R < E, else F2; T = G·E (RFC 889, sections 3 and 3.3).
 ///
 /// With F1 > F2 the estimate follows a rise faster than a fall. The document's values are 15/16, 3/4 and 2. The
 /// first sample is E.

@@ -1,0 +1,125 @@
+//! What runs over a connection. One file each.
+//!
+//! An application is woken whenever its connection has moved and when the time comes that it asked for; it reads and
+//! writes, and says when it wants to be woken next. It is first woken when the connection is open, *behind* the segment
+//! that opened it, as a program is that returns from `connect`.
+
+mod bulk;
+mod request_response;
+
+pub use bulk::{BulkReceiver, BulkSender};
+pub use request_response::{Requester, Responder};
+
+use netspurt_tcp::Connection;
+use netspurt_tcp::time::{Span, Time};
+
+/// What a flow does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AppSpec {
+    /// The client sends, then closes.
+    Bulk {
+        /// How much; `None` for as long as the simulation lasts.
+        bytes: Option<u64>,
+    },
+    /// The client asks and the server answers, over and over; then the client closes.
+    RequestResponse {
+        /// Bytes of a request.
+        request: u64,
+        /// Bytes of a response.
+        response: u64,
+        /// How often.
+        exchanges: u64,
+        /// From the last byte of a response to the next request.
+        gap: Span,
+    },
+}
+
+/// What became of an application's task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Progress {
+    /// Bytes read from the connection.
+    pub received: u64,
+    /// When the task was done at this end; [`Time::NEVER`] if it is not.
+    pub done: Time,
+}
+
+/// One end of an application.
+pub trait Application {
+    /// Reads and writes what can be read and written. Returns when it wants to be woken although nothing has moved;
+    /// [`Time::NEVER`] if not.
+    fn wake(&mut self, now: Time, connection: &mut Connection) -> Time;
+    /// How far it is.
+    fn progress(&self) -> Progress;
+}
+
+/// The built-in applications.
+#[derive(Clone, Copy, Debug)]
+pub enum App {
+    /// See [`BulkSender`].
+    BulkSender(BulkSender),
+    /// See [`BulkReceiver`].
+    BulkReceiver(BulkReceiver),
+    /// See [`Requester`].
+    Requester(Requester),
+    /// See [`Responder`].
+    Responder(Responder),
+}
+
+impl App {
+    /// The client's and the server's part of what `spec` asks for.
+    pub const fn pair(spec: &AppSpec) -> [Self; 2] {
+        match *spec {
+            AppSpec::Bulk { bytes } => {
+                [Self::BulkSender(BulkSender::new(bytes)), Self::BulkReceiver(BulkReceiver::new(bytes))]
+            }
+            AppSpec::RequestResponse { request, response, exchanges, gap } => [
+                Self::Requester(Requester::new(request, response, exchanges, gap)),
+                Self::Responder(Responder::new(request, response)),
+            ],
+        }
+    }
+}
+
+impl Application for App {
+    #[inline]
+    fn wake(&mut self, now: Time, connection: &mut Connection) -> Time {
+        match self {
+            Self::BulkSender(app) => app.wake(now, connection),
+            Self::BulkReceiver(app) => app.wake(now, connection),
+            Self::Requester(app) => app.wake(now, connection),
+            Self::Responder(app) => app.wake(now, connection),
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        match self {
+            Self::BulkSender(app) => app.progress(),
+            Self::BulkReceiver(app) => app.progress(),
+            Self::Requester(app) => app.progress(),
+            Self::Responder(app) => app.progress(),
+        }
+    }
+}
+
+/// Reads everything there is; how much it was.
+#[inline]
+fn read_all(now: Time, connection: &mut Connection) -> u64 {
+    let mut total = 0;
+    loop {
+        let readable = connection.readable();
+        if readable == 0 {
+            return total;
+        }
+        let got = u64::from(connection.read(now, readable).len);
+        if got == 0 {
+            return total;
+        }
+        total += got;
+    }
+}
+
+/// Writes what finds room; a connection that is over takes nothing.
+#[inline]
+fn write(now: Time, connection: &mut Connection, len: u64) -> u64 {
+    connection.write(now, len).unwrap_or(0)
+}

@@ -1,0 +1,114 @@
+//! Where connections live: pairs of endpoints side by side, and what a host gives its connections.
+
+use crate::app::{App, Application as _};
+use crate::digest::Digest;
+use crate::random::Stream;
+use crate::spec::{NodeSpec, TimerPhase};
+use netspurt_tcp::Connection;
+use netspurt_tcp::acking::Acking;
+use netspurt_tcp::config::{Config, TimerGrain};
+use netspurt_tcp::seq::Seq;
+use netspurt_tcp::state::State;
+use netspurt_tcp::time::{Span, Time};
+use std::sync::Arc;
+
+/// A place for one end of a flow. The client's is an even number, the server's the one after it.
+#[derive(Debug)]
+pub(crate) struct Endpoint {
+    /// `None` while the place is free.
+    pub(crate) connection: Option<Connection>,
+    pub(crate) app: App,
+    /// The application has been told that the connection is open.
+    pub(crate) open: bool,
+    /// Which occupant of this place it is.
+    pub(crate) generation: u16,
+    /// The flow's position in the scenario.
+    pub(crate) flow: u32,
+    /// Where the route to the other end begins.
+    pub(crate) route: u32,
+    /// The instant of the connection's entry in the event queue.
+    pub(crate) armed_at: Time,
+    /// The instant of the application's entry.
+    pub(crate) app_armed_at: Time,
+    /// What was delivered here.
+    pub(crate) digest: Digest,
+}
+
+impl Endpoint {
+    /// The application reads and writes. Whether there may be something to transmit that was not there before is not
+    /// said: ask the connection. Returns a new instant at which the application wants to be woken.
+    #[inline]
+    pub(crate) fn wake_app(&mut self, now: Time) -> Option<Time> {
+        let connection = self.connection.as_mut()?;
+        let next = self.app.wake(now, connection);
+        (!next.is_never() && next != self.app_armed_at).then(|| {
+            self.app_armed_at = next;
+            next
+        })
+    }
+
+    /// Whether this end has nothing more to say, and nothing to hear that matters.
+    pub(crate) fn is_over(&self) -> bool {
+        self.connection.as_ref().is_none_or(|connection| {
+            matches!(connection.state(), State::Closed | State::TimeWait | State::Listen)
+        })
+    }
+}
+
+/// What a host gives its connections.
+#[derive(Debug)]
+pub(crate) struct Host {
+    name: Arc<str>,
+    phase: TimerPhase,
+    /// Initial sequence numbers.
+    iss: Option<Stream>,
+    /// Configurations met here, and the same with this host's ticks.
+    configs: Vec<(Arc<Config>, Arc<Config>)>,
+    /// Packets discarded because the checksum was wrong.
+    pub(crate) checksum_drops: u64,
+}
+
+impl Host {
+    pub(crate) fn new(spec: &NodeSpec) -> Self {
+        Self {
+            name: Arc::clone(&spec.name),
+            phase: spec.timer_phase,
+            iss: None,
+            configs: Vec::new(),
+            checksum_drops: 0,
+        }
+    }
+
+    /// An initial sequence number.
+    pub(crate) fn iss(&mut self, seed: u64) -> Seq {
+        let name = &self.name;
+        let stream = self.iss.get_or_insert_with(|| Stream::new(seed, &format!("host/{name}/iss")));
+        Seq(stream.bits() as u32)
+    }
+
+    /// `config` with the phases of this host's clocks: all connections of a host hear the same ticks.
+    pub(crate) fn config(&mut self, config: &Arc<Config>, seed: u64) -> Arc<Config> {
+        let ticks = matches!(config.timer_grain, TimerGrain::Ticks { .. })
+            || matches!(config.acking, Acking::FreeTick { .. });
+        if !ticks || self.phase == TimerPhase::AsConfigured {
+            return Arc::clone(config);
+        }
+        if let Some((_, own)) = self.configs.iter().find(|(original, _)| Arc::ptr_eq(original, config)) {
+            return Arc::clone(own);
+        }
+        let within = |period: Span, clock: &str| {
+            let mut stream = Stream::new(seed, &format!("host/{}/{clock}", self.name));
+            Span::from_ps(stream.below(period.as_ps()))
+        };
+        let mut own = Config::clone(config);
+        if let TimerGrain::Ticks { period, phase } = &mut own.timer_grain {
+            *phase = within(*period, "timer-tick");
+        }
+        if let Acking::FreeTick { period, phase, .. } = &mut own.acking {
+            *phase = within(*period, "ack-tick");
+        }
+        let own = Arc::new(own);
+        self.configs.push((Arc::clone(config), Arc::clone(&own)));
+        own
+    }
+}

@@ -1,0 +1,80 @@
+//! What else can happen to a packet on a link: it is held back, doubled or damaged. One file each.
+//!
+//! Everything here is decided when a packet enters the link, each from a random stream of its own, so that switching
+//! one on does not change the others.
+
+mod corrupt;
+mod duplicate;
+mod reorder;
+
+pub use corrupt::Corrupt;
+pub use duplicate::Duplicate;
+pub use reorder::Reorder;
+
+use crate::loss::{Cause, Loss, LossProcess as _};
+use crate::packet::Packet;
+use crate::random::Stream;
+use crate::spec::ChannelSpec;
+
+/// Everything that may go wrong in one direction of a link.
+#[derive(Clone, Debug)]
+pub struct Impairments {
+    loss: Option<(Loss, Stream)>,
+    reorder: Option<Reorder>,
+    duplicate: Option<Duplicate>,
+    corrupt: Option<Corrupt>,
+}
+
+/// What befalls one packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Fate {
+    /// It is lost.
+    pub lost: Option<Cause>,
+    /// It is late by so many picoseconds.
+    pub held: u64,
+    /// It arrives twice.
+    pub doubled: bool,
+    /// It arrives damaged.
+    pub damaged: bool,
+}
+
+impl Impairments {
+    /// What `spec` asks for; `None` if nothing ever goes wrong. `name` is the direction's, as in
+    /// `link/satellite/earth->space`.
+    pub fn new(spec: &ChannelSpec, seed: u64, name: &str) -> Option<Self> {
+        let stream = |what: &str| Stream::new(seed, &format!("{name}/{what}"));
+        let all = Self {
+            loss: Loss::new(&spec.loss).map(|loss| (loss, stream("loss"))),
+            reorder: spec.reorder.map(|reorder| Reorder::new(reorder, stream("reorder"))),
+            duplicate: (spec.duplicate > 0.0).then(|| Duplicate::new(spec.duplicate, stream("duplicate"))),
+            corrupt: (spec.corrupt > 0.0).then(|| Corrupt::new(spec.corrupt, stream("corrupt"))),
+        };
+        let clean =
+            all.loss.is_none() && all.reorder.is_none() && all.duplicate.is_none() && all.corrupt.is_none();
+        (!clean).then_some(all)
+    }
+
+    /// Under which name the losses are counted.
+    pub fn cause(&self) -> Option<Cause> {
+        self.loss.as_ref().map(|(loss, _)| loss.cause())
+    }
+
+    /// Whether packets may overtake each other here.
+    pub const fn reorders(&self) -> bool {
+        self.reorder.is_some()
+    }
+
+    /// What befalls this packet of `size` octets.
+    pub fn decide(&mut self, packet: &Packet, size: u32) -> Fate {
+        let lost = self
+            .loss
+            .as_mut()
+            .and_then(|(loss, stream)| loss.loses(packet, size, stream).then(|| loss.cause()));
+        Fate {
+            lost,
+            held: self.reorder.as_mut().map_or(0, Reorder::holds),
+            doubled: self.duplicate.as_mut().is_some_and(Duplicate::doubles),
+            damaged: self.corrupt.as_mut().is_some_and(Corrupt::damages),
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! One direction of a link: a FIFO queue, a transmitter, a propagation delay.
+//!
+//! The departure of a packet follows by arithmetic when it enters: it starts when the transmitter is free, and takes
+//! `bits / rate`. Fractions of a picosecond are carried from packet to packet within a busy period, so that n packets
+//! back to back occupy the link for exactly n · bits / rate, cut to picoseconds once. No event is needed for a
+//! departure; what waits at a given instant is counted by looking which starts lie ahead.
+//!
+//! Packets in flight stay here, in order of arrival, and only the first of them is in the event queue.
+
+use crate::digest::Digest;
+use crate::impair::Impairments;
+use crate::loss::Cause;
+use crate::queue::{Admission as _, Backlog, Discipline};
+use crate::ring::Ring;
+use crate::spec::{ChannelSpec, Duplex};
+use netspurt_tcp::time::Time;
+
+/// Picoseconds in a second.
+const SECOND: u64 = 1_000_000_000_000;
+
+/// The largest packet for which `bits · 10^12` plus a remainder fits into 64 bits.
+pub const MAX_PACKET: u32 = 1 << 20;
+
+/// How long a number of octets occupies the transmitter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Pace {
+    /// No time at all.
+    Infinite,
+    /// A whole number of picoseconds for each octet.
+    Exact { ps_per_byte: u64 },
+    /// Bits per second, where picoseconds leave a remainder.
+    Fractional { rate: u64 },
+}
+
+impl Pace {
+    const fn new(rate: Option<u64>) -> Self {
+        match rate {
+            None => Self::Infinite,
+            Some(rate) if (8 * SECOND).is_multiple_of(rate) => Self::Exact { ps_per_byte: 8 * SECOND / rate },
+            Some(rate) => Self::Fractional { rate },
+        }
+    }
+}
+
+/// When a packet that was let in moves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Passage {
+    /// Its first bit leaves.
+    pub start: u64,
+    /// Its last bit arrives.
+    pub arrival: u64,
+}
+
+/// A packet in flight.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct InFlight {
+    pub(crate) arrival: u64,
+    pub(crate) slot: u32,
+}
+
+/// What passed through one direction of a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ChannelCounters {
+    /// Packets transmitted, lost ones included.
+    pub packets: u64,
+    /// Octets transmitted, framing included.
+    pub bytes: u64,
+    /// Packets that did not arrive, by [`Cause`].
+    pub drops: [u64; Cause::ALL.len()],
+    /// Packets held back.
+    pub held: u64,
+    /// Packets doubled.
+    pub doubled: u64,
+    /// Packets damaged.
+    pub damaged: u64,
+    /// Most packets that ever waited.
+    pub queue_max: u32,
+    /// Picoseconds of transmission.
+    busy: u64,
+    /// Sum over all packets of the picoseconds they waited.
+    waited: u128,
+}
+
+/// One direction of a link.
+#[derive(Debug)]
+pub struct Channel {
+    /// The transmitter is free from here on.
+    busy_until: u64,
+    /// A fraction of a picosecond by which it is busy longer, in units of 1 / rate.
+    remainder: u64,
+    pace: Pace,
+    delay: u64,
+    /// Latency of the host at the end, for packets that are addressed to it.
+    pub(crate) end_latency: u64,
+    framing: u32,
+    /// The other direction, if both share the medium.
+    pub(crate) partner: Option<u32>,
+    discipline: Discipline,
+    /// Start of transmission and size of what is waiting.
+    waiting: Ring<(u64, u32)>,
+    waiting_bytes: u64,
+    /// Packets on their way whose arrival is the next thing that happens to them.
+    pub(crate) in_flight: Ring<InFlight>,
+    /// The arrival that the event queue knows of.
+    pub(crate) armed_at: u64,
+    pub(crate) impairments: Option<Box<Impairments>>,
+    pub(crate) counters: ChannelCounters,
+    pub(crate) digest: Digest,
+}
+
+impl Channel {
+    /// A channel as `spec` says; `name` is the direction's, and gives its random streams their names.
+    pub fn new(spec: &ChannelSpec, seed: u64, name: &str) -> Self {
+        Self {
+            busy_until: 0,
+            remainder: 0,
+            pace: Pace::new(spec.rate),
+            delay: spec.delay.as_ps(),
+            end_latency: 0,
+            framing: spec.framing,
+            partner: None,
+            discipline: Discipline::new(spec.queue),
+            waiting: Ring::new(),
+            waiting_bytes: 0,
+            in_flight: Ring::new(),
+            armed_at: u64::MAX,
+            impairments: Impairments::new(spec, seed, name).map(Box::new),
+            counters: ChannelCounters::default(),
+            digest: Digest::default(),
+        }
+    }
+
+    /// Both directions of a link; `numbers` are the channels' own.
+    pub(crate) fn pair(
+        spec: &crate::spec::LinkSpec,
+        names: [&str; 2],
+        seed: u64,
+        numbers: [u32; 2],
+    ) -> [Self; 2] {
+        let direction = |i: usize| {
+            let mut channel = Self::new(&spec.directions[i], seed, names[i]);
+            channel.partner = (spec.duplex == Duplex::Half).then_some(numbers[1 - i]);
+            channel
+        };
+        [direction(0), direction(1)]
+    }
+
+    /// A packet of `size` octets comes to the link at `now`, no earlier than the one before it.
+    #[inline]
+    pub fn enter(&mut self, now: u64, size: u32) -> Result<Passage, Cause> {
+        let size = size + self.framing;
+        let start = if now < self.busy_until {
+            self.settle(now);
+            if !self.discipline.admits(self.backlog(), size) {
+                return Err(Cause::Queue);
+            }
+            let start = self.busy_until;
+            self.waiting.push_back((start, size));
+            self.waiting_bytes += u64::from(size);
+            self.counters.waited += u128::from(start - now);
+            self.counters.queue_max = self.counters.queue_max.max(self.waiting.len() as u32);
+            start
+        } else {
+            self.waiting.clear();
+            self.waiting_bytes = 0;
+            if now > self.busy_until {
+                self.remainder = 0;
+            }
+            now
+        };
+        let took = self.transmission(size);
+        let departure = start.saturating_add(took);
+        self.busy_until = departure;
+        self.counters.packets += 1;
+        self.counters.bytes += u64::from(size);
+        self.counters.busy = self.counters.busy.saturating_add(took);
+        Ok(Passage { start, arrival: departure.saturating_add(self.delay) })
+    }
+
+    /// Picoseconds for `size` octets, the fraction going to the remainder.
+    #[inline]
+    const fn transmission(&mut self, size: u32) -> u64 {
+        match self.pace {
+            Pace::Infinite => 0,
+            Pace::Exact { ps_per_byte } => ps_per_byte * size as u64,
+            Pace::Fractional { rate } => {
+                let work = size as u64 * 8 * SECOND + self.remainder;
+                self.remainder = work % rate;
+                work / rate
+            }
+        }
+    }
+
+    /// Octets that a packet of `size` octets has on this link.
+    pub(crate) const fn framed(&self, size: u32) -> u32 {
+        size + self.framing
+    }
+
+    /// Forgets what began to be transmitted by `now`.
+    #[inline]
+    fn settle(&mut self, now: u64) {
+        while let Some((start, size)) = self.waiting.front()
+            && start <= now
+        {
+            self.waiting.pop_front();
+            self.waiting_bytes -= u64::from(size);
+        }
+    }
+
+    /// The same one at a time, for a probe: the start of the next packet that began by `now`.
+    pub(crate) fn settle_one(&mut self, now: u64) -> Option<u64> {
+        let (start, size) = self.waiting.front().filter(|(start, _)| *start <= now)?;
+        self.waiting.pop_front();
+        self.waiting_bytes -= u64::from(size);
+        Some(start)
+    }
+
+    /// What waits, as of the last call that told the time.
+    pub const fn backlog(&self) -> Backlog {
+        Backlog { packets: self.waiting.len() as u32, bytes: self.waiting_bytes }
+    }
+
+    /// When the transmitter is free, and the fraction of a picosecond on top of it in units of 1 / rate.
+    pub const fn occupied(&self) -> (Time, u64) {
+        (Time::from_ps(self.busy_until), self.remainder)
+    }
+
+    /// Takes over the state of a medium shared with the other direction.
+    pub(crate) const fn share(&mut self, (busy_until, remainder): (Time, u64)) {
+        self.busy_until = busy_until.as_ps();
+        self.remainder = remainder;
+    }
+
+    /// Counts a packet that did not arrive.
+    #[cold]
+    pub(crate) fn count_drop(&mut self, now: u64, size: u32, cause: Cause) {
+        self.counters.drops[cause as usize] += 1;
+        self.digest.fold(now);
+        self.digest.fold(u64::from(size) << 8 | cause as u64);
+    }
+
+    /// Puts a packet among those in flight; whether it is now the first.
+    #[inline]
+    pub(crate) fn carry(&mut self, arrival: u64, slot: u32) -> bool {
+        self.in_flight.insert_from_back(InFlight { arrival, slot }, |other| other.arrival <= arrival);
+        self.in_flight.front().is_some_and(|first| first.slot == slot)
+    }
+
+    /// Whether the transmitter is never busy and the far end is reached at once.
+    pub(crate) const fn is_instant(&self) -> bool {
+        matches!(self.pace, Pace::Infinite) && self.delay == 0
+    }
+
+    /// Counters.
+    pub const fn counters(&self) -> &ChannelCounters {
+        &self.counters
+    }
+
+    /// The drop causes that can occur here.
+    pub(crate) fn possible_causes(&self) -> impl Iterator<Item = Cause> {
+        let queue = (!matches!(self.discipline, Discipline::Unlimited)).then_some(Cause::Queue);
+        let loss = self.impairments.as_ref().and_then(|impairments| impairments.cause());
+        queue.into_iter().chain(loss)
+    }
+
+    /// Share of the time up to `end` in which the transmitter was busy.
+    pub fn utilisation(&self, end: Time) -> f64 {
+        let busy = self.counters.busy.saturating_sub(self.busy_until.saturating_sub(end.as_ps()));
+        ratio(busy as f64, end)
+    }
+
+    /// Packets waiting, averaged over the time up to `end`.
+    pub fn queue_mean(&self, end: Time) -> f64 {
+        let end_ps = end.as_ps();
+        let ahead: u128 =
+            (0..self.waiting.len()).map(|i| u128::from(self.waiting.get(i).0.saturating_sub(end_ps))).sum();
+        ratio(self.counters.waited.saturating_sub(ahead) as f64, end)
+    }
+}
+
+fn ratio(ps: f64, end: Time) -> f64 {
+    if end == Time::ZERO { 0.0 } else { ps / end.as_ps() as f64 }
+}

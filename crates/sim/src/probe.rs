@@ -1,0 +1,332 @@
+//! What is recorded of a run, beside the results: nothing unless asked for.
+//!
+//! A link that is computed together with the one before (see [`crate::route`]) tells of times that lie ahead of the
+//! clock. So records are written down as they come, and put in order of time, then of source, when the run is over.
+
+use crate::loss::Cause;
+use crate::packet::Packet;
+use netspurt_tcp::event::Event;
+use netspurt_tcp::reason::Reason;
+use netspurt_tcp::segment::Segment;
+use netspurt_tcp::time::Time;
+
+/// What can be recorded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Wants(u8);
+
+impl Wants {
+    /// Nothing.
+    pub const NOTHING: Self = Self(0);
+    /// Series of cwnd, ssthresh, srtt, rto, flight and window of every connection.
+    pub const SERIES: Self = Self(1);
+    /// The length of every queue, whenever it changes.
+    pub const QUEUE: Self = Self(2);
+    /// Every segment sent, with its reason.
+    pub const SEGMENTS: Self = Self(4);
+    /// Every packet that did not arrive.
+    pub const DROPS: Self = Self(8);
+    /// Every event of every connection.
+    pub const EVENTS: Self = Self(16);
+    /// All of it.
+    pub const ALL: Self = Self(31);
+
+    /// This and that.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether all of `other` is wanted.
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+/// The two ends of a flow.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum End {
+    /// The one that opened the connection.
+    Client,
+    /// The one that accepted it.
+    Server,
+}
+
+/// What a series shows.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Quantity {
+    /// Congestion window in bytes.
+    Cwnd,
+    /// Slow start threshold in bytes; `u32::MAX` is infinite.
+    Ssthresh,
+    /// Smoothed round-trip time in picoseconds.
+    Srtt,
+    /// Retransmission timeout in picoseconds, backoff included.
+    Rto,
+    /// Bytes outstanding.
+    Flight,
+    /// The peer's window in bytes.
+    Window,
+}
+
+impl Quantity {
+    /// Every quantity, in declaration order.
+    pub const ALL: [Self; 6] =
+        [Self::Cwnd, Self::Ssthresh, Self::Srtt, Self::Rto, Self::Flight, Self::Window];
+
+    /// The name used in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cwnd => "cwnd",
+            Self::Ssthresh => "ssthresh",
+            Self::Srtt => "srtt",
+            Self::Rto => "rto",
+            Self::Flight => "flight",
+            Self::Window => "window",
+        }
+    }
+}
+
+/// A quantity took a new value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sample {
+    /// When.
+    pub time: Time,
+    /// Of which flow, by its position in the scenario.
+    pub flow: u32,
+    /// At which end.
+    pub end: End,
+    /// What.
+    pub quantity: Quantity,
+    /// In the quantity's unit.
+    pub value: u64,
+}
+
+/// The number of packets waiting for one direction of a link changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct QueueSample {
+    /// When.
+    pub time: Time,
+    /// Which direction: twice the link's position in the scenario, plus one for the way back.
+    pub channel: u32,
+    /// Packets waiting, the one being transmitted not counted.
+    pub packets: u32,
+}
+
+/// A segment was handed to the network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sent {
+    /// When.
+    pub time: Time,
+    /// By which flow.
+    pub flow: u32,
+    /// By which end.
+    pub end: End,
+    /// The segment, with its options.
+    pub segment: Segment,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// A packet did not arrive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dropped {
+    /// When it came to the link.
+    pub time: Time,
+    /// Which direction of which link.
+    pub channel: u32,
+    /// Why.
+    pub cause: Cause,
+    /// Packets waiting at that moment.
+    pub queue_packets: u32,
+    /// Octets waiting at that moment.
+    pub queue_bytes: u64,
+    /// Octets of the packet.
+    pub size: u32,
+    /// The segment.
+    pub segment: Segment,
+}
+
+/// Something happened inside a connection.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Happened {
+    /// When.
+    pub time: Time,
+    /// In which flow.
+    pub flow: u32,
+    /// At which end.
+    pub end: End,
+    /// What.
+    pub event: Event,
+}
+
+/// A packet as a capture sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CapturedPacket {
+    /// Its first bit leaves the near end of the link: when a capture there sees it.
+    pub leaves: Time,
+    /// Its last bit arrives at the far end: when a capture there sees it. `None` if it never does.
+    pub arrives: Option<Time>,
+    /// The sending host, by its position in the scenario.
+    pub source: u32,
+    /// The receiving host.
+    pub destination: u32,
+    /// The sender's port.
+    pub source_port: u16,
+    /// The receiver's port.
+    pub destination_port: u16,
+    /// Octets, IP header included.
+    pub size: u32,
+    /// Damaged on this link, or on one before.
+    pub corrupted: bool,
+    /// The segment.
+    pub segment: Segment,
+}
+
+/// Takes captured packets.
+///
+/// Packets of one direction of a link come in the order in which they leave; between directions there is no order.
+pub trait CaptureSink: Send {
+    /// A packet entered this direction of a link.
+    fn packet(&mut self, channel: u32, packet: &CapturedPacket);
+}
+
+/// Who a packet belongs to, for captures.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Addresses {
+    pub(crate) nodes: [u32; 2],
+    pub(crate) ports: [u16; 2],
+}
+
+/// What was recorded, each list in order of time, then of source.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Recording {
+    /// Series.
+    pub samples: Vec<Sample>,
+    /// Queue lengths.
+    pub queues: Vec<QueueSample>,
+    /// Segments sent.
+    pub segments: Vec<Sent>,
+    /// Packets that did not arrive.
+    pub drops: Vec<Dropped>,
+    /// Events.
+    pub events: Vec<Happened>,
+}
+
+/// Writes down what is wanted.
+#[derive(Default)]
+pub struct Recorder {
+    wants: Wants,
+    capture: Option<Capture>,
+    pub(crate) recording: Recording,
+    /// For each pair of endpoints: the client's, then the server's addresses.
+    addresses: Vec<Addresses>,
+    /// For each endpoint, the last value of each quantity.
+    last: Vec<[u64; Quantity::ALL.len()]>,
+}
+
+/// Which links are captured, and where the packets go.
+struct Capture {
+    channels: Vec<bool>,
+    sink: Box<dyn CaptureSink>,
+}
+
+impl core::fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Recorder").field("wants", &self.wants).finish_non_exhaustive()
+    }
+}
+
+impl Recorder {
+    /// Records what is wanted.
+    pub fn new(wants: Wants) -> Self {
+        Self { wants, ..Self::default() }
+    }
+
+    /// Hands the packets of these links (positions in the scenario) to `sink` as well.
+    #[must_use]
+    pub fn with_capture(mut self, links: &[u32], sink: Box<dyn CaptureSink>) -> Self {
+        let highest = links.iter().max().map_or(0, |&link| 2 * link as usize + 2);
+        let mut channels = vec![false; highest];
+        for &link in links {
+            channels[2 * link as usize..][..2].fill(true);
+        }
+        self.capture = Some(Capture { channels, sink });
+        self
+    }
+
+    pub(crate) const fn wants(&self, what: Wants) -> bool {
+        self.wants.has(what)
+    }
+
+    /// A new occupant of a pair of places.
+    pub(crate) fn pair(&mut self, client: u32, addresses: Addresses) {
+        let pair = client as usize / 2;
+        if self.addresses.len() <= pair {
+            self.addresses.resize(pair + 1, Addresses::default());
+        }
+        self.addresses[pair] = addresses;
+        if self.last.len() < 2 * pair + 2 {
+            self.last.resize(2 * pair + 2, [u64::MAX; 6]);
+        }
+        self.last[2 * pair..][..2].fill([u64::MAX; 6]);
+    }
+
+    /// Notes each quantity of an endpoint that has changed.
+    pub(crate) fn sample(&mut self, time: Time, endpoint: u32, flow: u32, values: [u64; 6]) {
+        let end = end_of(endpoint);
+        let last = &mut self.last[endpoint as usize];
+        for ((quantity, value), last) in Quantity::ALL.into_iter().zip(values).zip(last) {
+            if value != *last {
+                *last = value;
+                self.recording.samples.push(Sample { time, flow, end, quantity, value });
+            }
+        }
+    }
+
+    pub(crate) fn queue(&mut self, time: u64, channel: u32, packets: u32) {
+        self.recording.queues.push(QueueSample { time: Time::from_ps(time), channel, packets });
+    }
+
+    /// A packet was let into a captured link.
+    pub(crate) fn entered(
+        &mut self,
+        channel: u32,
+        packet: &Packet,
+        leaves: u64,
+        arrives: Option<u64>,
+        damaged: bool,
+    ) {
+        let Some(capture) = &mut self.capture else { return };
+        if !capture.channels.get(channel as usize).is_some_and(|&wanted| wanted) {
+            return;
+        }
+        let Addresses { nodes, ports } =
+            self.addresses.get(packet.endpoint as usize / 2).copied().unwrap_or_default();
+        let to = packet.endpoint as usize % 2;
+        let captured = CapturedPacket {
+            leaves: Time::from_ps(leaves),
+            arrives: arrives.map(Time::from_ps),
+            source: nodes[1 - to],
+            destination: nodes[to],
+            source_port: ports[1 - to],
+            destination_port: ports[to],
+            size: packet.size,
+            corrupted: packet.corrupted || damaged,
+            segment: packet.segment,
+        };
+        capture.sink.packet(channel, &captured);
+    }
+
+    /// What was recorded, in order.
+    pub(crate) fn finish(mut self) -> Recording {
+        let recording = &mut self.recording;
+        recording.queues.sort_by_key(|sample| (sample.time, sample.channel));
+        recording.drops.sort_by_key(|drop| (drop.time, drop.channel));
+        self.recording
+    }
+}
+
+/// Which end of its flow an endpoint is.
+pub(crate) const fn end_of(endpoint: u32) -> End {
+    if endpoint.is_multiple_of(2) { End::Client } else { End::Server }
+}

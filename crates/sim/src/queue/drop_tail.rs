@@ -1,0 +1,31 @@
+//! Drop-tail: who finds the queue full is dropped.
+
+use super::{Admission, Backlog};
+
+/// A limit in packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DropTailPackets {
+    /// Packets that may wait.
+    pub limit: u32,
+}
+
+impl Admission for DropTailPackets {
+    #[inline]
+    fn admits(&mut self, backlog: Backlog, _size: u32) -> bool {
+        backlog.packets < self.limit
+    }
+}
+
+/// A limit in octets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DropTailBytes {
+    /// Octets that may wait.
+    pub limit: u64,
+}
+
+impl Admission for DropTailBytes {
+    #[inline]
+    fn admits(&mut self, backlog: Backlog, size: u32) -> bool {
+        backlog.bytes + u64::from(size) <= self.limit
+    }
+}

@@ -1,0 +1,277 @@
+//! Routes: fewest hops, ties broken by the order in which links are declared; computed once, before the run.
+//!
+//! All routes lie in one list of hops. A hop names the channel to enter, and says whether it can be *fused*: computed
+//! together with the channel before it. That is so where a channel is fed by exactly one other over all routes in use,
+//! and by no host: then the order and the times of what enters it are known as soon as they are known for the other
+//! one, and no event is needed in between.
+
+use crate::link::Channel;
+use crate::spec::{NodeId, WorldSpec};
+use std::collections::BTreeMap;
+
+/// What follows the last hop of a route.
+const END: u32 = u32::MAX;
+/// Marks a hop that is computed together with the one before.
+const FUSED: u32 = 1 << 31;
+
+/// What comes after a channel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Next {
+    /// The route ends: the packet is delivered.
+    End,
+    /// Another channel, to be entered on arrival.
+    Hop,
+    /// Another channel, to be computed at once.
+    Fused,
+}
+
+/// A host pair without a path between them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NoRoute {
+    /// From here.
+    pub from: NodeId,
+    /// To there.
+    pub to: NodeId,
+}
+
+/// All routes in use.
+#[derive(Debug, Default)]
+pub struct Routes {
+    hops: Vec<u32>,
+    /// Where the route from one node to another begins.
+    starts: BTreeMap<(NodeId, NodeId), u32>,
+}
+
+impl Routes {
+    /// The route of `from` and `to`, and the way back, which takes the same links.
+    pub fn between(&self, from: NodeId, to: NodeId) -> Option<(u32, u32)> {
+        Some((*self.starts.get(&(from, to))?, *self.starts.get(&(to, from))?))
+    }
+
+    /// The channel at a position in the list of hops.
+    #[inline]
+    pub(crate) fn channel(&self, hop: u32) -> u32 {
+        self.hops[hop as usize] & !FUSED
+    }
+
+    /// What comes after the hop at this position.
+    #[inline]
+    pub(crate) fn next(&self, hop: u32) -> Next {
+        match self.hops[hop as usize + 1] {
+            END => Next::End,
+            next if next & FUSED != 0 => Next::Fused,
+            _ => Next::Hop,
+        }
+    }
+
+    /// The channels of a route.
+    pub fn channels(&self, start: u32) -> impl Iterator<Item = u32> {
+        self.hops[start as usize..].iter().take_while(|&&hop| hop != END).map(|hop| hop & !FUSED)
+    }
+
+    /// The routes that the flows of `spec` need.
+    pub fn new(spec: &WorldSpec) -> Result<Self, NoRoute> {
+        let mut finder = Finder::new(spec);
+        let mut routes = Self::default();
+        for flow in &spec.flows {
+            let (from, to) = (flow.from, flow.to);
+            if routes.starts.contains_key(&(from, to)) {
+                continue;
+            }
+            let path = finder.path(from, to).ok_or(NoRoute { from, to })?;
+            routes.add(from, to, path.iter().copied());
+            routes.add(to, from, path.iter().rev().map(|channel| channel ^ 1));
+        }
+        Ok(routes)
+    }
+
+    fn add(&mut self, from: NodeId, to: NodeId, channels: impl Iterator<Item = u32>) {
+        self.starts.insert((from, to), self.hops.len() as u32);
+        self.hops.extend(channels);
+        self.hops.push(END);
+    }
+
+    /// Marks the hops that can be computed together with the one before.
+    pub(crate) fn fuse(&mut self, channels: &[Channel]) {
+        #[derive(Clone, Copy, PartialEq)]
+        enum Fed {
+            Never,
+            By(u32),
+            Mixed,
+        }
+        let mut fed = vec![Fed::Never; channels.len()];
+        let mut before = END;
+        for &hop in &self.hops {
+            if hop != END {
+                let by = &mut fed[hop as usize];
+                *by = match (*by, before) {
+                    (_, END) => Fed::Mixed,
+                    (Fed::Never, before) => Fed::By(before),
+                    (Fed::By(other), before) if other == before => Fed::By(other),
+                    _ => Fed::Mixed,
+                };
+            }
+            before = hop;
+        }
+        for hop in &mut self.hops {
+            if *hop == END {
+                continue;
+            }
+            let channel = &channels[*hop as usize];
+            if let Fed::By(feeder) = fed[*hop as usize]
+                && channel.partner.is_none()
+                && !channel.is_instant()
+                && !channels[feeder as usize].impairments.as_ref().is_some_and(|i| i.reorders())
+            {
+                *hop |= FUSED;
+            }
+        }
+    }
+}
+
+/// Breadth-first search, with the trees already grown kept: hosts on one router share its tree.
+struct Finder {
+    /// For each node its outgoing channels and where they lead, in declaration order.
+    out: Vec<Vec<(u32, u32)>>,
+    /// For each root, the channel by which each node is reached.
+    trees: BTreeMap<u32, Vec<u32>>,
+    /// For each channel the node where it begins.
+    origin: Vec<u32>,
+}
+
+impl Finder {
+    fn new(spec: &WorldSpec) -> Self {
+        let mut out = vec![Vec::new(); spec.nodes.len()];
+        let mut origin = Vec::with_capacity(2 * spec.links.len());
+        for (link, ends) in spec.links.iter().map(|link| link.ends).enumerate() {
+            let [a, b] = ends.map(|end| end.0);
+            out[a as usize].push((2 * link as u32, b));
+            out[b as usize].push((2 * link as u32 + 1, a));
+            origin.extend([a, b]);
+        }
+        Self { out, trees: BTreeMap::new(), origin }
+    }
+
+    /// The channels from one node to another. The lower-numbered node is where the search begins, so that there and
+    /// back are the same links.
+    fn path(&mut self, from: NodeId, to: NodeId) -> Option<Vec<u32>> {
+        if from > to {
+            let back = self.path(to, from)?;
+            return Some(back.iter().rev().map(|channel| channel ^ 1).collect());
+        }
+        let (mut root, mut first) = (from.0, None);
+        if let [(channel, neighbour)] = self.out[root as usize][..] {
+            (root, first) = (neighbour, Some(channel));
+        }
+        if from == to {
+            return None;
+        }
+        let out = &self.out;
+        let tree = self.trees.entry(root).or_insert_with(|| grow(out, root));
+        let mut path = Vec::new();
+        let mut at = to.0;
+        while at != root {
+            let channel = tree[at as usize];
+            if channel == END {
+                return None;
+            }
+            path.push(channel);
+            at = self.origin[channel as usize];
+        }
+        path.extend(first);
+        path.reverse();
+        Some(path)
+    }
+}
+
+/// The channel by which breadth-first search from `root` first reaches each node.
+fn grow(out: &[Vec<(u32, u32)>], root: u32) -> Vec<u32> {
+    let mut reached = vec![END; out.len()];
+    let mut frontier = std::collections::VecDeque::from([root]);
+    while let Some(node) = frontier.pop_front() {
+        for &(channel, neighbour) in &out[node as usize] {
+            if neighbour != root && reached[neighbour as usize] == END {
+                reached[neighbour as usize] = channel;
+                frontier.push_back(neighbour);
+            }
+        }
+    }
+    reached
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::AppSpec;
+    use crate::spec::ChannelSpec;
+    use netspurt_tcp::time::Span;
+
+    fn spec(links: &[(u32, u32)], nodes: u32) -> WorldSpec {
+        let mut spec = WorldSpec::new("routes", Span::ZERO);
+        for node in 0..nodes {
+            spec.node(&node.to_string());
+        }
+        for &(a, b) in links {
+            spec.link("l", [NodeId(a), NodeId(b)], &ChannelSpec::default());
+        }
+        spec
+    }
+
+    fn path(spec: &WorldSpec, from: u32, to: u32) -> Option<Vec<u32>> {
+        Finder::new(spec).path(NodeId(from), NodeId(to))
+    }
+
+    #[test]
+    fn the_fewest_hops_win_and_the_first_declared_among_equals() {
+        // A square with a tail: 0-1, 1-3, 0-2, 2-3, 3-4.
+        let square = spec(&[(0, 1), (1, 3), (0, 2), (2, 3), (3, 4)], 5);
+        assert_eq!(path(&square, 0, 3), Some(vec![0, 2]));
+        assert_eq!(path(&square, 0, 4), Some(vec![0, 2, 8]));
+        assert_eq!(path(&square, 2, 3), Some(vec![6]));
+    }
+
+    #[test]
+    fn the_way_back_takes_the_same_links() {
+        let square = spec(&[(0, 1), (1, 3), (0, 2), (2, 3), (3, 4)], 5);
+        assert_eq!(path(&square, 4, 0), Some(vec![9, 3, 1]));
+    }
+
+    #[test]
+    fn no_path_is_no_path() {
+        assert_eq!(path(&spec(&[(0, 1), (2, 3)], 4), 0, 3), None);
+    }
+
+    #[test]
+    fn neighbours_of_one_another_and_leaves_of_one_router() {
+        let star = spec(&[(0, 3), (1, 3), (2, 3)], 4);
+        assert_eq!(path(&star, 0, 2), Some(vec![0, 5]));
+        assert_eq!(path(&star, 0, 3), Some(vec![0]));
+        assert_eq!(path(&spec(&[(0, 1)], 2), 0, 1), Some(vec![0]));
+    }
+
+    #[test]
+    fn only_a_channel_fed_by_one_other_alone_is_fused() {
+        // Two senders 0, 1 - router 2 - router 3 - two receivers 4, 5; flows 0→4 and 1→5.
+        let mut spec = spec(&[(0, 2), (1, 2), (2, 3), (3, 4), (3, 5)], 6);
+        for link in &mut spec.links {
+            link.directions[0].delay = Span::from_ms(1);
+            link.directions[1].delay = Span::from_ms(1);
+        }
+        let config = crate::testing::config();
+        spec.flow("a", [NodeId(0), NodeId(4)], AppSpec::Bulk { bytes: None }, &config);
+        spec.flow("b", [NodeId(1), NodeId(5)], AppSpec::Bulk { bytes: None }, &config);
+        let channels: Vec<Channel> = spec
+            .links
+            .iter()
+            .flat_map(|l| l.directions.each_ref().map(|d| Channel::new(d, 0, "x")))
+            .collect();
+        let mut routes = Routes::new(&spec).unwrap();
+        routes.fuse(&channels);
+        let marks = |from, to| {
+            let (start, _) = routes.between(NodeId(from), NodeId(to)).unwrap();
+            [0, 1, 2].map(|i| routes.next(start + i))
+        };
+        assert_eq!(marks(0, 4), [Next::Hop, Next::Fused, Next::End]);
+        assert_eq!(marks(5, 1), [Next::Hop, Next::Fused, Next::End]);
+    }
+}

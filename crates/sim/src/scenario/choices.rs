@@ -1,0 +1,449 @@
+//! The choices of each mechanism family of TCP as a scenario file names them.
+//!
+//! The doc comments here are what the schema, `netspurt mechanisms` and an editor show. A paragraph that begins with
+//! `Document:` names the source.
+
+use super::quantity::Duration;
+use netspurt_tcp::{config, congestion, transmit};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A choice without parameters: one enum in the file, one in `tcp`, the same arms. An arm that one of them lacks does
+/// not compile.
+macro_rules! names {
+    ($(#[$doc:meta])* $name:ident for $tcp:path { $($(#[$arm_doc:meta])* $arm:ident),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "lowercase")]
+        pub enum $name {
+            $($(#[$arm_doc])* $arm,)+
+        }
+
+        impl From<$name> for $tcp {
+            fn from(name: $name) -> Self {
+                match name {
+                    $($name::$arm => Self::$arm,)+
+                }
+            }
+        }
+
+        impl From<$tcp> for $name {
+            fn from(choice: $tcp) -> Self {
+                match choice {
+                    $(<$tcp>::$arm => Self::$arm,)+
+                }
+            }
+        }
+    };
+}
+
+names! {
+    /// What the MSS counts.
+    MssCounts for config::MssCounts {
+        /// Payload bytes alone.
+        ///
+        /// Document: the BSD systems of the 1980s and most simulators.
+        Data,
+        /// Payload and TCP options together.
+        ///
+        /// Document: RFC 6691; RFC 9293, section 3.7.1.
+        #[serde(rename = "data-and-options")]
+        DataAndOptions,
+    }
+}
+
+names! {
+    /// How a window larger than 16 bits is told to the peer.
+    WindowOption for config::WindowOption {
+        /// Not at all: 65,535 bytes at most are announced.
+        ///
+        /// Document: RFC 793.
+        None,
+        /// A shift agreed on the SYN segments.
+        ///
+        /// Document: RFC 7323, section 2.
+        Rfc7323,
+        /// A shift in every segment.
+        ///
+        /// Document: "TCP sending rate control at Tera bits per second", section II.
+        #[serde(rename = "scale-every-segment")]
+        ScaleEverySegment,
+        /// The Big Window option: 30 bits, the upper 15 of them in every segment.
+        ///
+        /// Document: RFC 1106, section 3.
+        #[serde(rename = "big-window")]
+        BigWindow,
+    }
+}
+
+names! {
+    /// Which mechanism decides what is resent, beside the retransmission timer.
+    Recovery for config::Recovery {
+        /// The timer alone.
+        ///
+        /// Document: RFC 793.
+        Timeout,
+        /// The third duplicate ACK resends one segment, slow start follows.
+        ///
+        /// Document: 4.3BSD-Tahoe.
+        Tahoe,
+        /// Fast retransmit and fast recovery, over at the first new ACK.
+        ///
+        /// Document: RFC 5681, section 3.2.
+        Reno,
+        /// Stays in recovery until all that was in flight is acknowledged.
+        ///
+        /// Document: RFC 6582.
+        NewReno,
+        /// From a scoreboard of what SACK reports.
+        ///
+        /// Document: RFC 6675.
+        Sack,
+        /// What the receiver asks for with the NAK option, at once.
+        ///
+        /// Document: RFC 1106, section 2.
+        Nak,
+    }
+}
+
+names! {
+    /// Whether a sender that listens to NAKs counts duplicate ACKs as well.
+    DupAcksBesideNaks for config::DupAcks {
+        /// They start a fast retransmit.
+        Counted,
+        /// They mean nothing.
+        ///
+        /// Document: RFC 1106, section 4.3.
+        Ignored,
+    }
+}
+
+names! {
+    /// What a loss is taken for.
+    LossMeans for config::LossMeans {
+        /// Congestion: the window shrinks.
+        ///
+        /// Document: RFC 5681.
+        Congestion,
+        /// Noise: a loss noticed without a timeout leaves the window as it is.
+        ///
+        /// Document: RFC 1106, section 4.2.
+        Noise,
+    }
+}
+
+names! {
+    /// Congestion control: how much may be in flight.
+    Congestion for congestion::Kind {
+        /// The windows alone limit the sender.
+        None,
+        /// Slow start and congestion avoidance; every loss goes back to one segment.
+        ///
+        /// Document: Jacobson, "Congestion avoidance and control", SIGCOMM 1988.
+        Tahoe,
+        /// A loss noticed without a timeout halves the window.
+        ///
+        /// Document: RFC 5681.
+        Reno,
+        /// Reno with the cautious exit from recovery.
+        ///
+        /// Document: RFC 6582, section 3.2.
+        NewReno,
+        /// The window grows as a cubic function of the time since the last loss.
+        ///
+        /// Document: RFC 9438.
+        Cubic,
+    }
+}
+
+names! {
+    /// When a short segment may leave.
+    Transmit for transmit::Transmit {
+        /// At once.
+        NoDelay,
+        /// Each segment judged alone: a short one waits while anything is unacknowledged.
+        ///
+        /// Document: RFC 896; RFC 9293, section 3.7.4.
+        #[serde(rename = "nagle-strict")]
+        NagleStrict,
+    }
+}
+
+/// What an acknowledgment counts for when cwnd grows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Counting {
+    /// Each ACK of new data as one full segment.
+    ///
+    /// Document: the BSD systems and ns-2.
+    Acks,
+    /// min(bytes acknowledged, MSS) for each ACK.
+    ///
+    /// Document: RFC 5681, equation 2.
+    #[serde(rename = "acks-rfc5681")]
+    AcksByRfc5681,
+    /// Bytes acknowledged.
+    ///
+    /// Document: RFC 3465.
+    Bytes {
+        /// L: at most so many segments an ACK.
+        #[serde(default = "two")]
+        #[schemars(range(min = 1))]
+        limit: u8,
+    },
+}
+
+/// When received data is acknowledged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Acking {
+    /// Every segment at once.
+    EverySegment,
+    /// Every n-th segment at once, others after a delay on a timer of the connection's own.
+    ///
+    /// Document: RFC 5681, section 4.2; RFC 9293, section 3.8.6.3.
+    Delayed {
+        /// Full segments that make an ACK due.
+        #[serde(default = "two")]
+        #[schemars(range(min = 1))]
+        every: u8,
+        /// How long the others wait: at most 500 ms by RFC 9293.
+        #[serde(default = "ms_200")]
+        delay: Duration,
+    },
+    /// Every n-th segment at once, others at the next tick of a clock that runs freely.
+    ///
+    /// Document: 4.3BSD, tcp_fasttimo().
+    BsdTick {
+        /// Full segments that make an ACK due.
+        #[serde(default = "two")]
+        #[schemars(range(min = 1))]
+        every: u8,
+        /// Length of a tick. Where the first one falls is drawn for each host.
+        #[serde(default = "ms_200")]
+        period: Duration,
+    },
+}
+
+/// From round-trip samples to a retransmission timeout.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Rto {
+    /// SRTT = α·SRTT + (1 − α)·RTT, RTO = β·SRTT between two bounds.
+    ///
+    /// Document: RFC 793, section 3.7.
+    Rfc793 {
+        /// α, to a thousandth: 0.8 to 0.9.
+        #[serde(default = "alpha")]
+        #[schemars(range(min = 0.0, max = 0.999))]
+        alpha: f64,
+        /// β, to a thousandth: 1.3 to 2.
+        #[serde(default = "double")]
+        #[schemars(range(min = 0.001, max = 1000.0))]
+        beta: f64,
+        /// LBOUND; "0 s" for none.
+        #[serde(default = "s_1")]
+        min: Duration,
+        /// UBOUND; "0 s" for none.
+        #[serde(default = "s_60")]
+        max: Duration,
+        /// Before the first sample (RFC 1122, section 4.2.3.1).
+        #[serde(default = "s_3")]
+        initial: Duration,
+    },
+    /// Mills's two smoothing factors, fast upwards and slow downwards: T = G·E.
+    ///
+    /// Document: RFC 889, section 3.
+    Rfc889 {
+        /// F1, to a thousandth, for a sample below the estimate; 15/16 in the document.
+        #[serde(default = "f1")]
+        #[schemars(range(min = 0.0, max = 0.999))]
+        f1: f64,
+        /// F2, to a thousandth, otherwise.
+        #[serde(default = "f2")]
+        #[schemars(range(min = 0.0, max = 0.999))]
+        f2: f64,
+        /// G, to a thousandth.
+        #[serde(default = "double")]
+        #[schemars(range(min = 0.001, max = 1000.0))]
+        g: f64,
+        /// Lower bound; "0 s" for none.
+        #[serde(default = "none")]
+        min: Duration,
+        /// Upper bound; "0 s" for none.
+        #[serde(default = "s_60")]
+        max: Duration,
+        /// Before the first sample.
+        #[serde(default = "s_3")]
+        initial: Duration,
+    },
+    /// Mean and four deviations in integer arithmetic on a coarse clock.
+    ///
+    /// Document: Jacobson, "Congestion avoidance and control", revised in 1992, appendix A; 4.3BSD-Reno.
+    Jacobson88 {
+        /// Length of a tick.
+        #[serde(default = "ms_500")]
+        tick: Duration,
+        /// Lower bound in ticks.
+        #[serde(default = "ticks_2")]
+        min_ticks: u32,
+        /// Upper bound in ticks.
+        #[serde(default = "ticks_128")]
+        #[schemars(range(min = 1))]
+        max_ticks: u32,
+    },
+    /// Mean and two deviations in integer arithmetic on a coarse clock.
+    ///
+    /// Document: Jacobson, "Congestion avoidance and control", SIGCOMM 1988, appendix A; 4.3BSD-Tahoe.
+    Tahoe {
+        /// Length of a tick.
+        #[serde(default = "ms_500")]
+        tick: Duration,
+        /// Lower bound in ticks.
+        #[serde(default = "ticks_2")]
+        min_ticks: u32,
+        /// Upper bound in ticks.
+        #[serde(default = "ticks_128")]
+        #[schemars(range(min = 1))]
+        max_ticks: u32,
+    },
+    /// SRTT plus four times the variation, at least a second.
+    ///
+    /// Document: RFC 6298.
+    Rfc6298 {
+        /// Lower bound; "0 s" for none.
+        #[serde(default = "s_1")]
+        min: Duration,
+        /// Upper bound: at least 60 s.
+        #[serde(default = "s_60")]
+        max: Duration,
+        /// Before the first sample.
+        #[serde(default = "s_1")]
+        initial: Duration,
+        /// G, the grain of the clock.
+        #[serde(default = "ms_1")]
+        granularity: Duration,
+    },
+    /// The deviation's maximum over a round trip, with a floor under it.
+    ///
+    /// Document: Linux, tcp_rtt_estimator().
+    Linux {
+        /// Floor under the variance term.
+        #[serde(default = "ms_200")]
+        min: Duration,
+        /// Upper bound.
+        #[serde(default = "s_120")]
+        max: Duration,
+        /// Before the first sample.
+        #[serde(default = "s_1")]
+        initial: Duration,
+    },
+    /// Always the same.
+    Fixed {
+        /// The timeout.
+        rto: Duration,
+    },
+}
+
+/// How the options that never got numbers stand on the wire.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum OptionLayout {
+    /// The document's own layout with option kinds of your choice.
+    ///
+    /// Document: RFC 1106, sections 2.1 and 3.
+    Document {
+        /// Kind of option A, the NAK.
+        #[serde(default = "kind_nak")]
+        nak: u8,
+        /// Kind of option B, the offer of a big window.
+        #[serde(default = "kind_offer")]
+        offer: u8,
+        /// Kind of option C, the upper bits of the window.
+        #[serde(default = "kind_upper")]
+        upper: u8,
+        /// Kind of the scale in every segment.
+        #[serde(default = "kind_scale")]
+        scale: u8,
+    },
+    /// One kind shared by experiments, and a 16-bit number (ExID) for each.
+    ///
+    /// Document: RFC 6994.
+    Shared {
+        /// The kind: 253 or 254.
+        #[serde(default = "kind_shared")]
+        option: u8,
+        /// ExID of option A, the NAK.
+        #[serde(default = "exid_nak")]
+        nak: u16,
+        /// ExID of option B, the offer of a big window.
+        #[serde(default = "exid_offer")]
+        offer: u16,
+        /// ExID of option C, the upper bits of the window.
+        #[serde(default = "exid_upper")]
+        upper: u16,
+        /// ExID of the scale in every segment.
+        #[serde(default = "exid_scale")]
+        scale: u16,
+    },
+}
+
+/// Probes of an idle connection.
+///
+/// Document: RFC 9293, section 3.8.4.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum KeepAlive {
+    /// None.
+    Off,
+    /// After a time of silence.
+    Probes {
+        /// Idle time before the first probe.
+        #[serde(default = "h_2")]
+        idle: Duration,
+        /// Time between probes.
+        #[serde(default = "s_75")]
+        interval: Duration,
+        /// Unanswered probes before the connection is given up.
+        #[serde(default = "probes")]
+        #[schemars(range(min = 1))]
+        probes: u8,
+    },
+}
+
+/// Defaults of parameters; each is named where its key is declared, and the schema shows it.
+macro_rules! defaults {
+    ($($name:ident: $type:ty = $value:expr;)+) => {
+        $(const fn $name() -> $type { $value })+
+    };
+}
+
+defaults! {
+    two: u8 = 2;
+    probes: u8 = 9;
+    ticks_2: u32 = 2;
+    ticks_128: u32 = 128;
+    alpha: f64 = 0.9;
+    double: f64 = 2.0;
+    f1: f64 = 0.9375;
+    f2: f64 = 0.75;
+    none: Duration = Duration::ms(0);
+    ms_1: Duration = Duration::ms(1);
+    ms_200: Duration = Duration::ms(200);
+    ms_500: Duration = Duration::ms(500);
+    s_1: Duration = Duration::secs(1);
+    s_3: Duration = Duration::secs(3);
+    s_60: Duration = Duration::secs(60);
+    s_75: Duration = Duration::secs(75);
+    s_120: Duration = Duration::secs(120);
+    h_2: Duration = Duration::secs(7200);
+    kind_nak: u8 = 200;
+    kind_offer: u8 = 201;
+    kind_upper: u8 = 202;
+    kind_scale: u8 = 203;
+    kind_shared: u8 = 253;
+    exid_nak: u16 = 0x4E41;
+    exid_offer: u16 = 0x4257;
+    exid_upper: u16 = 0x4243;
+    exid_scale: u16 = 0x5343;
+}

@@ -1,0 +1,224 @@
+//! The scenario file: one tree of types is its keys, defaults, help and schema.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `network.rs`, `flow.rs`, `tcp.rs`, `choices.rs` | the types, whose doc comments are the file's reference |
+//! | `convert.rs` | choices to and from the types of `tcp` |
+//! | `quantity.rs`, `decimal.rs` | values with units, exact |
+//! | `form.rs` | a bare name for a table, a table for a list |
+//! | `tree.rs`, `shape.rs`, `meaning.rs`, `suggest.rs`, `error.rs` | from text to a [`Scenario`], or to a sentence that says where |
+//! | `catalogue.rs` | the lists of profiles and mechanisms |
+//!
+//! A file is read in four steps: TOML with the place of every key and value; overrides put into it; its shape held
+//! against the schema; its meaning checked. The types are only filled once the shape is right.
+
+mod catalogue;
+mod choices;
+mod convert;
+mod decimal;
+mod error;
+mod flow;
+mod form;
+mod meaning;
+mod network;
+mod quantity;
+mod shape;
+mod suggest;
+mod tcp;
+mod tree;
+
+pub use catalogue::{mechanisms_json, profiles_json};
+pub use choices::{
+    Acking, Congestion, Counting, DupAcksBesideNaks, KeepAlive, LossMeans, MssCounts, OptionLayout, Recovery,
+    Rto, Transmit, WindowOption,
+};
+pub use error::ScenarioError;
+pub use flow::{App, End, Flow};
+pub use form::{Named, OneOrMany};
+pub use network::{Corrupt, Duplex, Duplicate, Host, Link, Loss, Queue, Reorder};
+pub use quantity::{
+    Cap, Direction, Duration, Grain, InitialCwnd, Limit, Packets, Patience, Quantity, Rate, Size, Window,
+};
+pub use tcp::{ProfileName, TcpError, TcpTable};
+
+use indexmap::{IndexMap, IndexSet};
+use netspurt_tcp::config::Config;
+use schemars::{JsonSchema, Schema, transform::RecursiveTransform};
+use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
+use tree::{At, Fault, Node, Part};
+
+/// A network, and the flows over it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// When the simulation ends.
+    pub duration: Duration,
+    /// Choices about TCP for every host.
+    #[serde(default, skip_serializing_if = "TcpTable::is_empty")]
+    pub tcp: TcpTable,
+    /// The links by name.
+    pub link: IndexMap<String, Link>,
+    /// What is particular about single nodes, by name.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub host: IndexMap<String, Host>,
+    /// The flows.
+    pub flow: Vec<Flow>,
+}
+
+static SCHEMA: LazyLock<serde_json::Value> = LazyLock::new(|| {
+    let settings = schemars::generate::SchemaSettings::draft2020_12()
+        .with_transform(RecursiveTransform(|schema: &mut Schema| without_null(schema)));
+    let mut schema = settings.into_generator().into_root_schema_for::<Scenario>().to_value();
+    schema["title"] = "netspurt scenario".into();
+    schema
+});
+
+/// The JSON Schema of the scenario file.
+pub fn schema() -> serde_json::Value {
+    SCHEMA.clone()
+}
+
+/// TOML has no null: a key that need not be there is left out.
+fn without_null(schema: &mut Schema) {
+    let null = |value: &serde_json::Value| value == "null" || value["type"] == "null";
+    for key in ["type", "anyOf"] {
+        let Some(serde_json::Value::Array(list)) = schema.get_mut(key) else { continue };
+        list.retain(|value| !null(value));
+        if list.len() != 1 {
+            continue;
+        }
+        let only = list.remove(0);
+        schema.remove(key);
+        match only {
+            serde_json::Value::Object(inner) => {
+                for (key, value) in inner {
+                    if schema.get(&key).is_none() {
+                        schema.insert(key, value);
+                    }
+                }
+            }
+            only => {
+                schema.insert(key.to_owned(), only);
+            }
+        }
+    }
+    if schema.get("default").is_some_and(serde_json::Value::is_null) {
+        schema.remove("default");
+    }
+}
+
+impl Scenario {
+    /// Reads the text of a scenario file, puts the overrides (path, value) into it in their order, and checks the whole.
+    /// `file` is the name that errors carry.
+    pub fn parse(text: &str, file: &str, overrides: &[(&str, &str)]) -> Result<Self, ScenarioError> {
+        Self::read(text, overrides).map_err(|fault| {
+            let mut error = ScenarioError {
+                file: file.to_owned(),
+                line: None,
+                column: None,
+                override_path: None,
+                message: fault.message,
+            };
+            match fault.at {
+                At::File(offset) => {
+                    let (line, column) = error::line_and_column(text, offset);
+                    (error.line, error.column) = (Some(line), Some(column));
+                }
+                At::Override(index) => {
+                    let path = overrides.get(index).map_or("", |(path, _)| *path);
+                    // The path need not be said twice.
+                    if let Some(rest) =
+                        error.message.strip_prefix(path).and_then(|rest| rest.strip_prefix(": "))
+                    {
+                        error.message = rest.to_owned();
+                    }
+                    error.override_path = Some(path.to_owned());
+                }
+            }
+            error
+        })
+    }
+
+    fn read(text: &str, overrides: &[(&str, &str)]) -> Result<Self, Fault> {
+        let mut tree = Node::parse(text)?;
+        for (index, (path, value)) in overrides.iter().enumerate() {
+            tree.set(path, value, index)?;
+        }
+        shape::check(&SCHEMA, &tree)?;
+        // The shape is right, so this does not fail; if the two ever disagree, the whole file is named.
+        let scenario = Self::deserialize(tree.to_toml()).map_err(|error| Fault {
+            at: At::File(0),
+            message: error.message().trim().replace('\n', "; "),
+        })?;
+        meaning::check(&scenario).map_err(|objection| {
+            let path: Vec<&str> = objection.path.iter().map(String::as_str).collect();
+            Fault { at: locate(&tree, &path, objection.part), message: objection.message }
+        })?;
+        meaning::check_tcp(&scenario).map_err(|objection| Fault {
+            at: locate_choice(&tree, &objection),
+            message: objection.error.message,
+        })?;
+        Ok(scenario)
+    }
+
+    /// Every name in a `between`, in the order of the file.
+    pub fn nodes(&self) -> Vec<&str> {
+        let names: IndexSet<&str> =
+            self.link.values().flat_map(|link| link.between.iter().map(String::as_str)).collect();
+        names.into_iter().collect()
+    }
+
+    /// The choices about TCP at one end of a flow: those of [`Scenario::tcp`], under those of the host, under those of
+    /// the flow. Phases of ticks are zero, for the driver to set.
+    pub fn tcp_for(&self, flow: usize, end: End) -> Result<Config, TcpError> {
+        let Some(flow) = self.flow.get(flow) else {
+            return Err(TcpError { keys: ["profile"; 2], message: format!("there is no flow {flow}") });
+        };
+        let node = match end {
+            End::From => &flow.from,
+            End::To => &flow.to,
+        };
+        let mut table = self.tcp.clone();
+        if let Some(host) = self.host.get(node) {
+            table.overlay(&host.tcp);
+        }
+        table.overlay(&flow.tcp);
+        table.config()
+    }
+
+    /// The scenario as it is in force, as a file that [`Scenario::parse`] reads to the same scenario.
+    pub fn merged_toml(&self) -> String {
+        // Every type in the tree has a form in TOML.
+        toml::to_string(self).unwrap_or_default()
+    }
+}
+
+/// A loss that is written as a list of one lies a step deeper than one that is written as a table.
+fn locate(tree: &Node, path: &[&str], part: Part) -> At {
+    if let ["link", name, "loss", key] = path {
+        let listed = ["link", name, "loss", "0", key];
+        if tree.has(&listed) {
+            return tree.locate(&listed, part);
+        }
+    }
+    tree.locate(path, part)
+}
+
+/// The nearest place that names a key at fault; else the nearest profile; else the flow.
+fn locate_choice(tree: &Node, objection: &meaning::TcpObjection) -> At {
+    let [first, second] = objection.error.keys;
+    for keys in [&[first, second][..], &["profile"]] {
+        for place in &objection.places {
+            for key in keys {
+                let mut path: Vec<&str> = place.iter().map(String::as_str).collect();
+                path.push(key);
+                if tree.has(&path) {
+                    return tree.locate(&path, Part::Value);
+                }
+            }
+        }
+    }
+    let flow: Vec<&str> = objection.places.first().into_iter().flatten().map(String::as_str).collect();
+    tree.locate(flow.get(..2).unwrap_or_default(), Part::Value)
+}

@@ -1,0 +1,191 @@
+//! The network of a scenario: links, what stands at them and what befalls packets on them.
+
+use super::form::OneOrMany;
+use super::quantity::{Direction, Duration, Limit, Packets, Rate};
+use super::tcp::TcpTable;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A link between two nodes.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// The two nodes that it joins. A node that no flow starts or ends at is a router.
+    pub between: [String; 2],
+    /// How fast bits leave, in each direction. Default: infinitely fast.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// Propagation delay, one way.
+    #[serde(default)]
+    pub delay: Duration,
+    /// Whether both directions can be used at once.
+    #[serde(default)]
+    pub duplex: Duplex,
+    /// The queue before the link, one for each direction. Default: a queue without limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Queue>,
+    /// What is lost on the way: one table, or a list of several that all apply. Default: nothing.
+    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    pub loss: OneOrMany<Loss>,
+    /// Packets that are held back, so that others overtake them. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reorder: Option<Reorder>,
+    /// Packets that arrive twice. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicate: Option<Duplicate>,
+    /// Packets that arrive damaged, for the receiver's checksum to find. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corrupt: Option<Corrupt>,
+}
+
+/// Whether both directions of a link can be used at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Duplex {
+    /// Each direction has the rate for itself.
+    #[default]
+    Full,
+    /// One packet at a time, in either direction.
+    Half,
+}
+
+/// The queue before a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Queue {
+    /// First in, first out; a packet that finds no room is dropped.
+    DropTail {
+        /// The room, without the packet being sent.
+        limit: Limit,
+    },
+}
+
+/// What is lost on a link.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Loss {
+    /// Nothing.
+    None,
+    /// Each bit is wrong with the same probability, and a packet with a wrong bit is lost.
+    BitError {
+        /// Probability for one bit.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        rate: f64,
+        /// Only in this direction. Default: in both.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        direction: Option<Direction>,
+    },
+    /// Each packet is lost with the same probability.
+    PacketError {
+        /// Probability for one packet.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        rate: f64,
+        /// Only in this direction. Default: in both.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        direction: Option<Direction>,
+    },
+    /// The gaps between losses are distributed exponentially.
+    ///
+    /// Document: "TCP sending rate control at Tera bits per second", section III.
+    ExponentialGaps {
+        /// Mean gap.
+        mean: Packets,
+        /// Only in this direction. Default: in both.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        direction: Option<Direction>,
+    },
+    /// Two states, good and bad, between which each packet may change.
+    ///
+    /// Document: Gilbert, "Capacity of a burst-noise channel", 1960; Elliott, 1963.
+    GilbertElliott {
+        /// Probability of going from good to bad, for each packet.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        good_to_bad: f64,
+        /// Probability of going from bad to good, for each packet.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        bad_to_good: f64,
+        /// Probability of losing a packet in the good state.
+        #[serde(default = "never")]
+        #[schemars(range(min = 0.0, max = 1.0))]
+        loss_good: f64,
+        /// Probability of losing a packet in the bad state.
+        #[serde(default = "always")]
+        #[schemars(range(min = 0.0, max = 1.0))]
+        loss_bad: f64,
+        /// Only in this direction. Default: in both, each with a state of its own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        direction: Option<Direction>,
+    },
+    /// The packets of these numbers.
+    Script {
+        /// Numbers of the lost packets, counted from 1 in the order in which they enter the link.
+        #[schemars(inner(range(min = 1)))]
+        drop: Vec<u64>,
+        /// Only in this direction. Default: in both, each counted by itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        direction: Option<Direction>,
+    },
+}
+
+const fn never() -> f64 {
+    0.0
+}
+
+const fn always() -> f64 {
+    1.0
+}
+
+impl Loss {
+    /// The direction to which it is confined.
+    pub const fn direction(&self) -> Option<&Direction> {
+        match self {
+            Self::None => None,
+            Self::BitError { direction, .. }
+            | Self::PacketError { direction, .. }
+            | Self::ExponentialGaps { direction, .. }
+            | Self::GilbertElliott { direction, .. }
+            | Self::Script { direction, .. } => direction.as_ref(),
+        }
+    }
+}
+
+/// Packets that are held back.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reorder {
+    /// Probability for one packet.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub probability: f64,
+    /// By how much it is delayed beyond the link's own delay.
+    pub delay: Duration,
+}
+
+/// Packets that arrive twice.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Duplicate {
+    /// Probability for one packet.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub probability: f64,
+}
+
+/// Packets that arrive damaged.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Corrupt {
+    /// Probability for one packet.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub probability: f64,
+}
+
+/// What is particular about a node.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Host {
+    /// What the host takes to process each packet that arrives, before its TCP sees it.
+    #[serde(default)]
+    pub latency: Duration,
+    /// Choices about TCP for the connections of this host.
+    #[serde(default, skip_serializing_if = "TcpTable::is_empty")]
+    pub tcp: TcpTable,
+}

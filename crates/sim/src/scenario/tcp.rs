@@ -1,0 +1,370 @@
+//! The `tcp` tables: single choices over a profile.
+
+use super::choices::{
+    Acking, Congestion, Counting, DupAcksBesideNaks, KeepAlive, LossMeans, MssCounts, OptionLayout, Recovery,
+    Rto, Transmit, WindowOption,
+};
+use super::form::Named;
+use super::quantity::{Cap, Duration, Grain, InitialCwnd, Patience, Quantity, Size, Window};
+use super::suggest;
+use netspurt_tcp::config::{self, Config, TimerGrain};
+use netspurt_tcp::profile;
+use netspurt_tcp::time::Span;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::borrow::Cow;
+use std::fmt;
+
+/// The name of a profile.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct ProfileName(&'static str);
+
+impl ProfileName {
+    /// The name of a built-in profile, if it is one.
+    pub fn new(name: &str) -> Option<Self> {
+        profile::by_name(name).map(|profile| Self(profile.name))
+    }
+
+    /// The name.
+    pub const fn as_str(self) -> &'static str {
+        self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for ProfileName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let known = profile::profiles().iter().map(|profile| profile.name);
+        Self::new(&name).ok_or_else(|| {
+            serde::de::Error::custom(format!("unknown name {name:?}: {}", suggest::among(&name, known)))
+        })
+    }
+}
+
+impl JsonSchema for ProfileName {
+    fn schema_name() -> Cow<'static, str> {
+        "ProfileName".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names: Vec<_> = profile::profiles()
+            .iter()
+            .map(|profile| {
+                json_schema!({
+                    "type": "string",
+                    "const": profile.name,
+                    "description": format!("{}.\n\nDocument: {}.", profile.summary, profile.document),
+                })
+            })
+            .collect();
+        json_schema!({ "description": "The name of a profile.", "oneOf": names })
+    }
+}
+
+/// Declares [`TcpTable`] with `overlay`, so that no key is forgotten there.
+macro_rules! tcp_table {
+    ($(#[$doc:meta])* pub struct $table:ident { $($(#[$key_doc:meta])* $key:ident: $type:ty,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct $table {
+            $(
+                $(#[$key_doc])*
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub $key: Option<$type>,
+            )+
+        }
+
+        impl $table {
+            /// Takes over every key that `nearer` names.
+            pub fn overlay(&mut self, nearer: &Self) {
+                $(
+                    if nearer.$key.is_some() {
+                        self.$key = nearer.$key;
+                    }
+                )+
+            }
+
+            /// Whether no key is named.
+            pub fn is_empty(&self) -> bool {
+                $(self.$key.is_none())&&+
+            }
+        }
+    };
+}
+
+tcp_table! {
+    /// Choices about TCP. Every key may stand globally, on a host and on a flow; each is taken from the nearest place that
+    /// names it (flow, then host, then global), `profile` like any other; what no place names comes from the profile.
+    pub struct TcpTable {
+        /// The bundle of choices that fills what is not said here. Default: "rfc".
+        profile: ProfileName,
+        /// Largest segment that is sent, and announced to be ready to receive.
+        ///
+        /// Document: RFC 9293, section 3.7.1.
+        mss: Size,
+        /// What `mss` counts.
+        mss_counts: MssCounts,
+        /// Receive buffer: the largest window offered, below 2^30 bytes. Without a window option no more than 65,535 bytes of
+        /// it are announced.
+        ///
+        /// Document: RFC 7323, section 2.3.
+        receive_window: Window,
+        /// Cap on unacknowledged data, whatever the peer offers.
+        send_window: Cap,
+        /// Send buffer: data written and not yet acknowledged.
+        send_buffer: Window,
+        /// Use the window in whole segments only.
+        whole_segments: bool,
+        /// How windows above 65,535 bytes are announced.
+        window_option: WindowOption,
+        /// How experimental options look on the wire.
+        option_layout: Named<OptionLayout>,
+        /// Offer timestamps.
+        ///
+        /// Document: RFC 7323, section 3.
+        timestamps: bool,
+        /// Offer and send SACK, with D-SACK.
+        ///
+        /// Document: RFC 2018; RFC 2883.
+        sack: bool,
+        /// What is resent, beside the retransmission timer.
+        recovery: Recovery,
+        /// Duplicate ACKs that start a fast retransmit.
+        ///
+        /// Document: RFC 5681, section 3.2.
+        #[schemars(range(min = 1))]
+        dup_ack_threshold: u8,
+        /// Whether a sender that listens to NAKs counts duplicate ACKs as well.
+        dup_acks_beside_naks: DupAcksBesideNaks,
+        /// New data on the first two duplicate ACKs.
+        ///
+        /// Document: RFC 3042.
+        limited_transmit: bool,
+        /// What a loss is taken for.
+        loss_means: LossMeans,
+        /// The congestion control algorithm.
+        congestion: Congestion,
+        /// cwnd at the start.
+        initial_window: InitialCwnd,
+        /// ssthresh at the start.
+        ///
+        /// Document: RFC 5681, section 3.1.
+        initial_ssthresh: Cap,
+        /// What an ACK counts for when cwnd grows.
+        counting: Named<Counting>,
+        /// Segments by which cwnd opens for each counted segment in slow start: 1 or 2.
+        ///
+        /// Document: RFC 1106, section 4.2.
+        #[schemars(range(min = 1, max = 2))]
+        slow_start_per_ack: u8,
+        /// Restart from the initial window after an idle time of one RTO.
+        ///
+        /// Document: RFC 5681, section 4.1.
+        idle_restart: bool,
+        /// The estimator of the retransmission timeout.
+        rto: Named<Rto>,
+        /// The grain of the retransmission timer and of the round-trip clock. Where the first tick falls is drawn for each
+        /// host.
+        timer_grain: Grain,
+        /// When received data is acknowledged.
+        acking: Named<Acking>,
+        /// When a short segment leaves.
+        transmit: Transmit,
+        /// Probes of an idle connection.
+        keep_alive: Named<KeepAlive>,
+        /// How long data may stay unacknowledged before the connection is given up.
+        ///
+        /// Document: RFC 9293, section 3.8.3.
+        user_timeout: Patience,
+        /// Retransmissions of a SYN before giving up.
+        ///
+        /// Document: RFC 9293, section 3.8.3.
+        syn_retries: u8,
+        /// Retransmissions of data before giving up: R2.
+        ///
+        /// Document: RFC 9293, section 3.8.3.
+        retries: u8,
+        /// How long TIME-WAIT lasts: 2·MSL.
+        ///
+        /// Document: RFC 9293, section 3.4.2.
+        time_wait: Duration,
+        /// Challenge ACKs per second.
+        ///
+        /// Document: RFC 5961, section 7.
+        challenge_acks_per_second: u32,
+    }
+}
+
+/// What is wrong with the choices of one connection.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TcpError {
+    /// The keys at fault; the same one twice if it is only one.
+    pub keys: [&'static str; 2],
+    /// One sentence.
+    pub message: String,
+}
+
+impl fmt::Display for TcpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for TcpError {}
+
+impl TcpTable {
+    /// The configuration that these choices make, checked.
+    pub fn config(&self) -> Result<Config, TcpError> {
+        let name = self.profile.map_or(profile::DEFAULT, ProfileName::as_str);
+        let Some(profile) = profile::by_name(name) else {
+            return Err(TcpError { keys: ["profile"; 2], message: format!("there is no profile {name:?}") });
+        };
+        let mut config = profile.config.clone();
+        self.set_windows(&mut config)?;
+        self.set_growth(&mut config);
+        self.set_reliability(&mut config);
+        self.set_timers(&mut config);
+        config.validate().map_err(|error| TcpError { keys: error.keys(), message: error.to_string() })?;
+        Ok(config)
+    }
+
+    /// Beyond 32 bits a window saturates, for [`Config::validate`] to refuse.
+    fn set_windows(&self, config: &mut Config) -> Result<(), TcpError> {
+        if let Some(mss) = self.mss {
+            config.mss = u16::try_from(mss.0).map_err(|_| TcpError {
+                keys: ["mss"; 2],
+                message: format!("an MSS of {} does not fit into 16 bits", mss.print()),
+            })?;
+        }
+        let mss = config.mss;
+        let narrow = |window: Window| u32::try_from(window.bytes(mss)).unwrap_or(u32::MAX);
+        set(&mut config.mss_counts, self.mss_counts);
+        set(&mut config.receive_window, self.receive_window.map(narrow));
+        if let Some(cap) = self.send_window {
+            config.send_window = match cap {
+                Cap::Infinite => None,
+                Cap::At(window) => Some(narrow(window)),
+            };
+        }
+        set(&mut config.send_buffer, self.send_buffer.map(|buffer| buffer.bytes(mss)));
+        set(&mut config.whole_segments, self.whole_segments);
+        set(&mut config.window_option, self.window_option);
+        set(&mut config.layout, self.option_layout.map(|layout| layout.0));
+        if let Some(cap) = self.initial_ssthresh {
+            config.initial_ssthresh = match cap {
+                Cap::Infinite => u32::MAX,
+                Cap::At(window) => narrow(window),
+            };
+        }
+        Ok(())
+    }
+
+    fn set_growth(&self, config: &mut Config) {
+        set(&mut config.congestion, self.congestion);
+        set(&mut config.loss_means, self.loss_means);
+        if let Some(window) = self.initial_window {
+            config.initial_window = match window {
+                InitialCwnd::Segments(n) => config::InitialWindow::Segments(n),
+                InitialCwnd::Rfc2581 => config::InitialWindow::Rfc2581,
+                InitialCwnd::Rfc3390 => config::InitialWindow::Rfc3390,
+                InitialCwnd::Rfc6928 => config::InitialWindow::Rfc6928,
+            };
+        }
+        set(&mut config.growth.counting, self.counting.map(|counting| counting.0));
+        set(&mut config.growth.slow_start_per_ack, self.slow_start_per_ack);
+        set(&mut config.idle_restart, self.idle_restart);
+    }
+
+    fn set_reliability(&self, config: &mut Config) {
+        set(&mut config.timestamps, self.timestamps);
+        set(&mut config.sack, self.sack);
+        set(&mut config.recovery, self.recovery);
+        set(&mut config.dup_ack_threshold, self.dup_ack_threshold);
+        set(&mut config.dup_acks_beside_naks, self.dup_acks_beside_naks);
+        set(&mut config.limited_transmit, self.limited_transmit);
+        set(&mut config.syn_retries, self.syn_retries);
+        set(&mut config.retries, self.retries);
+        set(&mut config.challenge_acks_per_second, self.challenge_acks_per_second);
+    }
+
+    fn set_timers(&self, config: &mut Config) {
+        set(&mut config.rto, self.rto.map(|rto| rto.0));
+        if let Some(grain) = self.timer_grain {
+            config.timer_grain = match grain {
+                Grain::Continuous => TimerGrain::Continuous,
+                Grain::Ticks(period) => TimerGrain::Ticks { period: period.0, phase: Span::ZERO },
+            };
+        }
+        set(&mut config.acking, self.acking.map(|acking| acking.0));
+        set(&mut config.transmit, self.transmit);
+        set(&mut config.keep_alive, self.keep_alive.map(|probing| probing.0));
+        if let Some(patience) = self.user_timeout {
+            config.user_timeout = match patience {
+                Patience::Forever => None,
+                Patience::For(span) => Some(span.0),
+            };
+        }
+        set(&mut config.time_wait, self.time_wait.map(|span| span.0));
+    }
+}
+
+fn set<T, U: Into<T>>(place: &mut T, value: Option<U>) {
+    if let Some(value) = value {
+        *place = value.into();
+    }
+}
+
+impl From<&Config> for TcpTable {
+    /// Every key but `profile`.
+    fn from(config: &Config) -> Self {
+        let bytes = |n: u32| Window::Bytes(u64::from(n));
+        Self {
+            profile: None,
+            mss: Some(Size(u64::from(config.mss))),
+            mss_counts: Some(config.mss_counts.into()),
+            receive_window: Some(bytes(config.receive_window)),
+            send_window: Some(config.send_window.map_or(Cap::Infinite, |cap| Cap::At(bytes(cap)))),
+            send_buffer: Some(Window::Bytes(config.send_buffer)),
+            whole_segments: Some(config.whole_segments),
+            window_option: Some(config.window_option.into()),
+            option_layout: Some(Named(config.layout.into())),
+            timestamps: Some(config.timestamps),
+            sack: Some(config.sack),
+            recovery: Some(config.recovery.into()),
+            dup_ack_threshold: Some(config.dup_ack_threshold),
+            dup_acks_beside_naks: Some(config.dup_acks_beside_naks.into()),
+            limited_transmit: Some(config.limited_transmit),
+            loss_means: Some(config.loss_means.into()),
+            congestion: Some(config.congestion.into()),
+            initial_window: Some(match config.initial_window {
+                config::InitialWindow::Segments(n) => InitialCwnd::Segments(n),
+                config::InitialWindow::Rfc2581 => InitialCwnd::Rfc2581,
+                config::InitialWindow::Rfc3390 => InitialCwnd::Rfc3390,
+                config::InitialWindow::Rfc6928 => InitialCwnd::Rfc6928,
+            }),
+            initial_ssthresh: Some(match config.initial_ssthresh {
+                u32::MAX => Cap::Infinite,
+                n => Cap::At(bytes(n)),
+            }),
+            counting: Some(Named(config.growth.counting.into())),
+            slow_start_per_ack: Some(config.growth.slow_start_per_ack),
+            idle_restart: Some(config.idle_restart),
+            rto: Some(Named(config.rto.into())),
+            timer_grain: Some(match config.timer_grain {
+                TimerGrain::Continuous => Grain::Continuous,
+                TimerGrain::Ticks { period, phase: _ } => Grain::Ticks(Duration(period)),
+            }),
+            acking: Some(Named(config.acking.into())),
+            transmit: Some(config.transmit.into()),
+            keep_alive: Some(Named(config.keep_alive.into())),
+            user_timeout: Some(
+                config.user_timeout.map_or(Patience::Forever, |span| Patience::For(Duration(span))),
+            ),
+            syn_retries: Some(config.syn_retries),
+            retries: Some(config.retries),
+            time_wait: Some(Duration(config.time_wait)),
+            challenge_acks_per_second: Some(config.challenge_acks_per_second),
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! A world as plain data, every value resolved: what the scenario file is compiled into, and what tests build by hand.
+
+use crate::app::AppSpec;
+use netspurt_tcp::config::Config;
+use netspurt_tcp::time::{Span, Time};
+use std::sync::Arc;
+
+/// A node, by its position in [`WorldSpec::nodes`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct NodeId(pub u32);
+
+/// Where the ticks of a host's timers fall.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum TimerPhase {
+    /// Anywhere within the period: drawn for each host from its own stream.
+    #[default]
+    Random,
+    /// As the connection's configuration says.
+    AsConfigured,
+}
+
+/// A host or a router: what makes the difference is whether a flow begins or ends there.
+#[derive(Clone, Debug)]
+pub struct NodeSpec {
+    /// Its name in the scenario.
+    pub name: Arc<str>,
+    /// Time from the arrival of a packet for this host until its TCP sees it.
+    pub latency: Span,
+    /// Where the ticks of its timers fall.
+    pub timer_phase: TimerPhase,
+}
+
+/// Whether the two directions of a link get in each other's way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Duplex {
+    /// They do not.
+    #[default]
+    Full,
+    /// One packet at a time, first come, first served.
+    Half,
+}
+
+/// What may wait for a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum QueueSpec {
+    /// Everything.
+    #[default]
+    Unlimited,
+    /// At most so many packets, the one being transmitted not counted.
+    Packets(u32),
+    /// At most so many octets, the packet being transmitted not counted.
+    Bytes(u64),
+}
+
+/// What a scripted loss counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Counted {
+    /// Every packet that enters the link.
+    #[default]
+    Packets,
+    /// Packets with payload only.
+    Data,
+}
+
+/// Which packets are lost on their way through a link.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub enum LossSpec {
+    /// None.
+    #[default]
+    None,
+    /// Each bit is wrong with this probability, and one wrong bit loses the packet.
+    BitError {
+        /// Bit error rate.
+        rate: f64,
+    },
+    /// Each packet with this probability.
+    PacketError {
+        /// Packet error rate.
+        rate: f64,
+    },
+    /// Losses at exponentially distributed distances.
+    ExponentialGaps {
+        /// Mean distance in packets.
+        mean_packets: f64,
+    },
+    /// A two-state chain (Gilbert 1960, Elliott 1963), one step for each packet.
+    GilbertElliott {
+        /// Probability of going from good to bad.
+        good_to_bad: f64,
+        /// Probability of going from bad to good.
+        bad_to_good: f64,
+        /// Loss probability in the good state.
+        loss_good: f64,
+        /// Loss probability in the bad state.
+        loss_bad: f64,
+    },
+    /// These, the first being 1.
+    Script {
+        /// What is counted.
+        counted: Counted,
+        /// The numbers of those that are lost.
+        drop: Vec<u64>,
+    },
+}
+
+/// Packets that are held back and may be overtaken.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ReorderSpec {
+    /// Share of packets held back.
+    pub probability: f64,
+    /// For how long.
+    pub extra_delay: Span,
+}
+
+/// One direction of a link.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ChannelSpec {
+    /// Bits per second; `None` is infinite.
+    pub rate: Option<u64>,
+    /// Propagation delay.
+    pub delay: Span,
+    /// Octets that the link adds to each packet.
+    pub framing: u32,
+    /// What may wait.
+    pub queue: QueueSpec,
+    /// What is lost.
+    pub loss: LossSpec,
+    /// What is held back.
+    pub reorder: Option<ReorderSpec>,
+    /// Probability that a packet arrives twice.
+    pub duplicate: f64,
+    /// Probability that a packet arrives damaged, to be discarded by the receiving host.
+    pub corrupt: f64,
+}
+
+/// A link between two nodes.
+#[derive(Clone, Debug)]
+pub struct LinkSpec {
+    /// Its name in the scenario.
+    pub name: Arc<str>,
+    /// Its ends.
+    pub ends: [NodeId; 2],
+    /// Whether its directions share the medium.
+    pub duplex: Duplex,
+    /// From `ends[0]` to `ends[1]`, and back.
+    pub directions: [ChannelSpec; 2],
+}
+
+/// One transfer: a pair of connections and what runs over them.
+#[derive(Clone, Debug)]
+pub struct FlowSpec {
+    /// Its name in the scenario.
+    pub name: Arc<str>,
+    /// Its number among those of the same name.
+    pub index: u32,
+    /// What runs over it.
+    pub app: AppSpec,
+    /// The host that opens the connection.
+    pub from: NodeId,
+    /// The host that accepts it.
+    pub to: NodeId,
+    /// When it is opened.
+    pub start: Time,
+    /// TCP of `from`.
+    pub client: Arc<Config>,
+    /// TCP of `to`.
+    pub server: Arc<Config>,
+}
+
+/// A whole world.
+#[derive(Clone, Debug)]
+pub struct WorldSpec {
+    /// Name of the scenario.
+    pub name: Arc<str>,
+    /// When the simulation ends.
+    pub duration: Span,
+    /// Hosts and routers.
+    pub nodes: Vec<NodeSpec>,
+    /// Links.
+    pub links: Vec<LinkSpec>,
+    /// Flows.
+    pub flows: Vec<FlowSpec>,
+    /// Compute a link that is fed by one other link alone together with that one. It makes no difference but in speed,
+    /// and a test holds both ways against each other.
+    pub fuse: bool,
+}
+
+impl WorldSpec {
+    /// An empty world.
+    pub fn new(name: &str, duration: Span) -> Self {
+        Self {
+            name: name.into(),
+            duration,
+            nodes: Vec::new(),
+            links: Vec::new(),
+            flows: Vec::new(),
+            fuse: true,
+        }
+    }
+
+    /// Adds a node.
+    pub fn node(&mut self, name: &str) -> NodeId {
+        self.nodes.push(NodeSpec {
+            name: name.into(),
+            latency: Span::ZERO,
+            timer_phase: TimerPhase::default(),
+        });
+        NodeId(self.nodes.len() as u32 - 1)
+    }
+
+    /// Adds a full-duplex link, the same in both directions, to be refined through the returned reference.
+    pub fn link(&mut self, name: &str, ends: [NodeId; 2], both: &ChannelSpec) -> &mut LinkSpec {
+        let directions = [both.clone(), both.clone()];
+        self.links.push(LinkSpec { name: name.into(), ends, duplex: Duplex::Full, directions });
+        let last = self.links.len() - 1;
+        &mut self.links[last]
+    }
+
+    /// Adds a flow with the same TCP at both ends, starting at once, to be refined through the returned reference.
+    pub fn flow(
+        &mut self,
+        name: &str,
+        ends: [NodeId; 2],
+        app: AppSpec,
+        config: &Arc<Config>,
+    ) -> &mut FlowSpec {
+        let [from, to] = ends;
+        let index = self.flows.iter().rev().find(|flow| *flow.name == *name).map_or(0, |flow| flow.index + 1);
+        self.flows.push(FlowSpec {
+            name: name.into(),
+            index,
+            app,
+            from,
+            to,
+            start: Time::ZERO,
+            client: Arc::clone(config),
+            server: Arc::clone(config),
+        });
+        let last = self.flows.len() - 1;
+        &mut self.flows[last]
+    }
+}
+
+impl ChannelSpec {
+    /// A link of `rate` bits per second and `delay`, without limits or losses.
+    pub fn new(rate: u64, delay: Span) -> Self {
+        Self { rate: Some(rate), delay, ..Self::default() }
+    }
+
+    /// The same with a drop-tail queue of so many packets.
+    #[must_use]
+    pub fn with_queue(mut self, packets: u32) -> Self {
+        self.queue = QueueSpec::Packets(packets);
+        self
+    }
+
+    /// The same with losses.
+    #[must_use]
+    pub fn with_loss(mut self, loss: LossSpec) -> Self {
+        self.loss = loss;
+        self
+    }
+}

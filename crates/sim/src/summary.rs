@@ -1,0 +1,202 @@
+//! From what happened to what is told: folding flows and links into a [`RunResult`].
+
+use crate::app::{AppSpec, Application as _, Progress};
+use crate::digest::Digest;
+use crate::host::Endpoint;
+use crate::link::Channel;
+use crate::loss::Cause;
+use crate::result::{FlowResult, LinkResult, Performance, RunResult};
+use crate::spec::{FlowSpec, WorldSpec};
+use crate::world::World;
+use netspurt_tcp::Connection;
+use netspurt_tcp::state::CloseReason;
+use netspurt_tcp::stats::Stats;
+use netspurt_tcp::time::Time;
+use std::sync::Arc;
+
+/// How a flow stands.
+#[derive(Debug)]
+pub(crate) enum FlowRecord {
+    /// It has not started.
+    Waiting,
+    /// It is under way; the client's place.
+    Live(u32),
+    /// It is over.
+    Over(Box<Outcome>),
+}
+
+/// What is left of a flow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outcome {
+    /// Bytes read by the end that receives the data.
+    delivered: u64,
+    done: Time,
+    delivered_at: Time,
+    closed: Option<CloseReason>,
+    stats: [Stats; 2],
+    digests: [u64; 2],
+}
+
+impl FlowRecord {
+    pub(crate) fn over(app: &AppSpec, pair: &[Endpoint]) -> Self {
+        Self::Over(Box::new(Outcome::new(app, pair)))
+    }
+}
+
+impl Outcome {
+    fn new(app: &AppSpec, pair: &[Endpoint]) -> Self {
+        let [client, server]: [Progress; 2] = [0, 1].map(|end| pair[end].app.progress());
+        let receiver = match app {
+            AppSpec::Bulk { .. } => server,
+            AppSpec::RequestResponse { .. } => client,
+        };
+        let connection = |end: usize| pair[end].connection.as_ref();
+        Self {
+            delivered: receiver.received,
+            done: client.done,
+            delivered_at: receiver.done,
+            closed: connection(0).and_then(|connection| connection.closed()),
+            stats: [0, 1].map(|end| connection(end).map_or_else(Stats::default, Connection::stats)),
+            digests: [0, 1].map(|end| pair[end].digest.value()),
+        }
+    }
+
+    /// A flow that never started.
+    fn nothing() -> Self {
+        Self {
+            delivered: 0,
+            done: Time::NEVER,
+            delivered_at: Time::NEVER,
+            closed: None,
+            stats: [Stats::default(); 2],
+            digests: [0; 2],
+        }
+    }
+}
+
+pub(crate) fn summarise(mut world: World, interrupted: bool) -> RunResult {
+    let horizon = if interrupted { world.now } else { Time::ZERO + world.spec.duration };
+    let outcomes: Vec<Outcome> = (0..world.spec.flows.len()).map(|flow| outcome(&world, flow)).collect();
+    let active = active_until(&outcomes, world.network.channels(), horizon);
+    let recording = world.network.close(horizon);
+    let spec = &world.spec;
+    RunResult {
+        scenario: Arc::clone(&spec.name),
+        seed: world.seed,
+        digest: format!("{:016x}", digest(&outcomes, world.network.channels())),
+        duration_s: spec.duration.as_secs_f64(),
+        active_s: active.as_secs_f64(),
+        interrupted,
+        flows: spec
+            .flows
+            .iter()
+            .zip(&outcomes)
+            .map(|(flow, outcome)| flow_result(spec, flow, outcome, horizon))
+            .collect(),
+        links: link_results(spec, world.network.channels(), active),
+        checksum_drops: world.hosts.iter().map(|host| host.checksum_drops).sum(),
+        performance: Performance {
+            events: world.network.events(),
+            data_packets: world.data_packets,
+            ..Performance::default()
+        },
+        recording,
+    }
+}
+
+fn outcome(world: &World, flow: usize) -> Outcome {
+    match &world.records[flow] {
+        FlowRecord::Waiting => Outcome::nothing(),
+        FlowRecord::Live(client) => Outcome::new(world.app(flow), &world.endpoints[*client as usize..][..2]),
+        FlowRecord::Over(outcome) => **outcome,
+    }
+}
+
+/// Until when anything went on.
+fn active_until(outcomes: &[Outcome], channels: &[Channel], horizon: Time) -> Time {
+    let flows = outcomes.iter().map(|outcome| outcome.done).max();
+    let links = channels.iter().map(|channel| channel.occupied().0).max();
+    flows.max(links).unwrap_or(Time::ZERO).min(horizon)
+}
+
+fn digest(outcomes: &[Outcome], channels: &[Channel]) -> u64 {
+    let mut digest = Digest::default();
+    for outcome in outcomes {
+        digest.fold(outcome.digests[0]);
+        digest.fold(outcome.digests[1]);
+        digest.fold(outcome.delivered);
+        digest.fold(outcome.done.as_ps());
+        for stats in &outcome.stats {
+            digest.fold(stats.segments_sent);
+            digest.fold(u64::from(stats.retransmitted) << 32 | u64::from(stats.timeouts));
+        }
+    }
+    for channel in channels {
+        digest.fold(channel.digest.value());
+        digest.fold(channel.counters().packets);
+        digest.fold(channel.counters().bytes);
+    }
+    digest.value()
+}
+
+fn flow_result(spec: &WorldSpec, flow: &FlowSpec, outcome: &Outcome, horizon: Time) -> FlowResult {
+    let [client, server] = outcome.stats;
+    let (sender, receiver) = match flow.app {
+        AppSpec::Bulk { .. } => (client, server),
+        AppSpec::RequestResponse { .. } => (server, client),
+    };
+    let seconds = |time: Time| (!time.is_never()).then(|| time.as_secs_f64());
+    let lasted = outcome.done.min(horizon).since(flow.start).as_secs_f64();
+    FlowResult {
+        flow: Arc::clone(&flow.name),
+        index: flow.index,
+        from: Arc::clone(&spec.nodes[flow.from.0 as usize].name),
+        to: Arc::clone(&spec.nodes[flow.to.0 as usize].name),
+        bytes_delivered: outcome.delivered,
+        start_s: flow.start.as_secs_f64(),
+        end_s: seconds(outcome.done),
+        delivered_s: seconds(outcome.delivered_at),
+        goodput_bps: if lasted > 0.0 { outcome.delivered as f64 * 8.0 / lasted } else { 0.0 },
+        segments_sent: sender.segments_sent,
+        retransmitted: sender.retransmitted,
+        timeouts: sender.timeouts,
+        fast_retransmits: sender.fast_retransmits,
+        naks_sent: receiver.naks_sent,
+        rtt_mean_s: (sender.rtt_samples > 0)
+            .then(|| sender.rtt_sum_ns as f64 * 1e-9 / f64::from(sender.rtt_samples)),
+        completed: !outcome.done.is_never(),
+        wrong_bytes: client.foreign_bytes + server.foreign_bytes,
+        closed: outcome.closed,
+        client,
+        server,
+    }
+}
+
+fn link_results(spec: &WorldSpec, channels: &[Channel], active: Time) -> Vec<LinkResult> {
+    let mut results = Vec::with_capacity(channels.len());
+    for (link, pair) in spec.links.iter().zip(channels.chunks_exact(2)) {
+        for (channel, (from, to)) in pair.iter().zip([(0, 1), (1, 0)]) {
+            let name = |end: usize| &spec.nodes[link.ends[end].0 as usize].name;
+            let counters = channel.counters();
+            let mut drops: std::collections::BTreeMap<_, _> =
+                channel.possible_causes().map(|cause| (cause.name(), 0)).collect();
+            for (cause, &count) in Cause::ALL.iter().zip(&counters.drops).filter(|(_, count)| **count > 0) {
+                drops.insert(cause.name(), count);
+            }
+            results.push(LinkResult {
+                link: Arc::clone(&link.name),
+                direction: format!("{}->{}", name(from), name(to)),
+                packets: counters.packets,
+                bytes: counters.bytes,
+                drops,
+                held: counters.held,
+                duplicated: counters.doubled,
+                corrupted: counters.damaged,
+                utilisation: channel.utilisation(active),
+                queue_mean_packets: channel.queue_mean(active),
+                queue_max_packets: counters.queue_max,
+            });
+        }
+    }
+    results
+}

@@ -1,0 +1,351 @@
+//! The world: a network with hosts, their connections and their applications.
+
+use crate::app::{App, AppSpec};
+use crate::digest::Digest;
+use crate::host::{Endpoint, Host};
+use crate::network::{Due, Network};
+use crate::packet::{IP_HEADER, Packet};
+use crate::probe::{Addresses, Recorder, Sent, Wants, end_of};
+use crate::result::RunResult;
+use crate::route::NoRoute;
+use crate::spec::{FlowSpec, WorldSpec};
+use crate::summary::{self, FlowRecord};
+use netspurt_tcp::Connection;
+use netspurt_tcp::time::Time;
+
+/// The starter of flows is the first of the world's timers; each endpoint has two more.
+const STARTER: u32 = 0;
+
+/// How many events pass between two looks at whether to stop.
+const PATIENCE: u32 = 1 << 16;
+
+/// A simulated world.
+///
+/// Make it with [`World::new`], then either [`World::run`] it to its end, or move it with [`World::run_until`] and end
+/// with [`World::finish`]. The same specification and seed give the same result, digest included, however it is moved
+/// and whatever is recorded.
+#[derive(Debug)]
+pub struct World {
+    pub(crate) spec: WorldSpec,
+    pub(crate) seed: u64,
+    pub(crate) network: Network,
+    pub(crate) hosts: Vec<Host>,
+    pub(crate) endpoints: Vec<Endpoint>,
+    /// Clients' places whose flows are over.
+    free: Vec<u32>,
+    /// Flows by their start, then by their position, the next one last.
+    to_start: Vec<u32>,
+    pub(crate) records: Vec<FlowRecord>,
+    pub(crate) data_packets: u64,
+    pub(crate) now: Time,
+}
+
+impl World {
+    /// The world of `spec`, at time zero.
+    pub fn new(spec: WorldSpec, seed: u64, recorder: Option<Recorder>) -> Result<Self, NoRoute> {
+        let network = Network::new(&spec, seed, recorder)?;
+        let hosts = spec.nodes.iter().map(Host::new).collect();
+        let mut to_start: Vec<u32> = (0..spec.flows.len() as u32).collect();
+        to_start.sort_by_key(|&flow| core::cmp::Reverse((spec.flows[flow as usize].start, flow)));
+        let records = (0..spec.flows.len()).map(|_| FlowRecord::Waiting).collect();
+        let mut world = Self {
+            spec,
+            seed,
+            network,
+            hosts,
+            endpoints: Vec::new(),
+            free: Vec::new(),
+            to_start,
+            records,
+            data_packets: 0,
+            now: Time::ZERO,
+        };
+        world.arm_starter();
+        Ok(world)
+    }
+
+    /// Runs to the end, or until `stop` says so.
+    pub fn run(mut self, stop: &dyn Fn() -> bool) -> RunResult {
+        let end = Time::ZERO + self.spec.duration;
+        let mut interrupted = false;
+        while !interrupted && self.steps(end, PATIENCE) {
+            interrupted = stop();
+        }
+        self.finish(interrupted)
+    }
+
+    /// Runs everything that is due up to and including `until`.
+    pub fn run_until(&mut self, until: Time) {
+        while self.steps(until, PATIENCE) {}
+    }
+
+    /// Ends the run here.
+    pub fn finish(self, interrupted: bool) -> RunResult {
+        summary::summarise(self, interrupted)
+    }
+
+    /// The time of the last event.
+    pub const fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The connections of a flow that is under way: the client's and the server's.
+    pub fn connections(&self, flow: u32) -> Option<[&Connection; 2]> {
+        let FlowRecord::Live(client) = self.records.get(flow as usize)? else { return None };
+        let connection = |place: u32| self.endpoints[place as usize].connection.as_ref();
+        Some([connection(*client)?, connection(client + 1)?])
+    }
+
+    /// The network.
+    pub const fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// Serves at most `count` events up to `until`; whether there may be more.
+    fn steps(&mut self, until: Time, count: u32) -> bool {
+        for _ in 0..count {
+            let Some((now, due)) = self.network.next(until) else { return false };
+            self.now = now;
+            match due {
+                Due::Packet(slot) => self.deliver(now, slot),
+                Due::Timer(STARTER) => self.start_flows(now),
+                Due::Timer(timer) if timer % 2 == 1 => self.connection_timer(now, timer / 2),
+                Due::Timer(timer) => self.app_timer(now, timer / 2 - 1),
+            }
+        }
+        true
+    }
+
+    /// A packet has reached its host.
+    #[inline]
+    fn deliver(&mut self, now: Time, slot: u32) {
+        let packet = self.network.packet(slot);
+        let place = packet.endpoint;
+        let endpoint = &mut self.endpoints[place as usize];
+        if packet.corrupted {
+            let flow = &self.spec.flows[endpoint.flow as usize];
+            let host = if place.is_multiple_of(2) { flow.from } else { flow.to };
+            self.hosts[host.0 as usize].checksum_drops += 1;
+            return self.network.release(slot);
+        }
+        let current = packet.generation == endpoint.generation;
+        let Some(connection) = endpoint.connection.as_mut().filter(|_| current) else {
+            return self.network.release(slot);
+        };
+        endpoint.digest.fold_segment(now.as_ps(), &packet.segment);
+        connection.handle_segment(now, &packet.segment);
+        self.network.release(slot);
+        self.serve(now, place);
+    }
+
+    /// A connection's entry in the event queue has come up.
+    fn connection_timer(&mut self, now: Time, place: u32) {
+        let endpoint = &mut self.endpoints[place as usize];
+        if endpoint.armed_at != now {
+            return;
+        }
+        endpoint.armed_at = Time::NEVER;
+        let Some(connection) = &mut endpoint.connection else { return };
+        let deadline = connection.next_deadline();
+        if deadline > now {
+            endpoint.armed_at = deadline;
+            return self.network.arm(deadline, 2 * place + 1);
+        }
+        connection.handle_deadline(now);
+        self.serve(now, place);
+    }
+
+    /// An application's entry in the event queue has come up.
+    fn app_timer(&mut self, now: Time, place: u32) {
+        let endpoint = &mut self.endpoints[place as usize];
+        if endpoint.app_armed_at == now {
+            endpoint.app_armed_at = Time::NEVER;
+            self.serve(now, place);
+        }
+    }
+
+    /// Something has moved at an endpoint: its application and the network take what there is.
+    #[inline]
+    fn serve(&mut self, now: Time, place: u32) {
+        let endpoint = &mut self.endpoints[place as usize];
+        if !endpoint.open {
+            let Some(connection) = &endpoint.connection else { return };
+            endpoint.open = connection.state().is_synchronized();
+            // What opens the connection leaves before what the application has to say.
+            self.transmit(now, place);
+        }
+        let endpoint = &mut self.endpoints[place as usize];
+        if endpoint.open
+            && let Some(wake) = endpoint.wake_app(now)
+        {
+            self.network.arm(wake, 2 * place + 2);
+        }
+        self.transmit(now, place);
+        if self.network.recorder.is_some() {
+            self.record(now, place);
+        }
+        let endpoint = &mut self.endpoints[place as usize];
+        let Some(connection) = &endpoint.connection else { return };
+        let deadline = connection.next_deadline();
+        if deadline < endpoint.armed_at {
+            endpoint.armed_at = deadline;
+            self.network.arm(deadline, 2 * place + 1);
+        }
+        if endpoint.is_over() {
+            self.retire(place & !1);
+        }
+    }
+
+    /// Sends all that the connection wants to send.
+    #[inline]
+    fn transmit(&mut self, now: Time, place: u32) {
+        let endpoint = &mut self.endpoints[place as usize];
+        let Some(connection) = &mut endpoint.connection else { return };
+        while let Some(out) = connection.poll_transmit(now) {
+            self.data_packets += u64::from(out.segment.payload.len > 0);
+            if let Some(recorder) = &mut self.network.recorder
+                && recorder.wants(Wants::SEGMENTS)
+            {
+                recorder.recording.segments.push(Sent {
+                    time: now,
+                    flow: endpoint.flow,
+                    end: end_of(place),
+                    segment: out.segment,
+                    reason: out.reason,
+                });
+            }
+            let packet = Packet {
+                segment: out.segment,
+                endpoint: place ^ 1,
+                hop: endpoint.route,
+                size: IP_HEADER + out.segment.wire_len(),
+                generation: endpoint.generation,
+                corrupted: false,
+            };
+            self.network.send(now, packet);
+        }
+    }
+
+    /// Tells the recorder how the connection stands.
+    #[cold]
+    fn record(&mut self, now: Time, place: u32) {
+        let endpoint = &mut self.endpoints[place as usize];
+        let (Some(connection), Some(recorder)) = (&mut endpoint.connection, &mut self.network.recorder)
+        else {
+            return;
+        };
+        if recorder.wants(Wants::SERIES) {
+            let values = [
+                u64::from(connection.cwnd()),
+                u64::from(connection.ssthresh()),
+                connection.srtt().map_or(u64::MAX, |srtt| srtt.as_ps()),
+                connection.rto().as_ps(),
+                u64::from(connection.flight()),
+                u64::from(connection.peer_window()),
+            ];
+            recorder.sample(now, place, endpoint.flow, values);
+        }
+        if recorder.wants(Wants::EVENTS) {
+            let (flow, end) = (endpoint.flow, end_of(place));
+            while let Some((time, event)) = connection.poll_event() {
+                recorder.recording.events.push(crate::probe::Happened { time, flow, end, event });
+            }
+        }
+    }
+
+    fn arm_starter(&mut self) {
+        if let Some(&next) = self.to_start.last() {
+            self.network.arm(self.spec.flows[next as usize].start, STARTER);
+        }
+    }
+
+    /// Starts the flows whose time has come.
+    fn start_flows(&mut self, now: Time) {
+        while let Some(&flow) = self.to_start.last()
+            && self.spec.flows[flow as usize].start <= now
+        {
+            self.to_start.pop();
+            let client = self.settle_flow(flow);
+            self.records[flow as usize] = FlowRecord::Live(client);
+            let endpoint = &mut self.endpoints[client as usize];
+            if let Some(connection) = &mut endpoint.connection {
+                connection.open(now);
+            }
+            self.serve(now, client);
+        }
+        self.arm_starter();
+    }
+
+    /// Gives a flow a pair of places; returns the client's.
+    fn settle_flow(&mut self, number: u32) -> u32 {
+        let flow = &self.spec.flows[number as usize];
+        let (there, back) =
+            self.network.routes().between(flow.from, flow.to).expect("routes cover all flows");
+        let client = self.free.pop().unwrap_or(self.endpoints.len() as u32);
+        let [client_app, server_app] = App::pair(&flow.app);
+        let events = self.network.recorder.as_ref().is_some_and(|recorder| recorder.wants(Wants::EVENTS));
+        let seed = self.seed;
+        let mut endpoint = |server: bool, app: App, route: u32, generation: u16| {
+            let (node, config) = if server { (flow.to, &flow.server) } else { (flow.from, &flow.client) };
+            let host = &mut self.hosts[node.0 as usize];
+            let (config, iss) = (host.config(config, seed), host.iss(seed));
+            let mut connection =
+                if server { Connection::listen(config, iss) } else { Connection::new(config, iss) };
+            connection.record_events(events);
+            Endpoint {
+                connection: Some(connection),
+                app,
+                open: false,
+                generation,
+                flow: number,
+                route,
+                armed_at: Time::NEVER,
+                app_armed_at: Time::NEVER,
+                digest: Digest::default(),
+            }
+        };
+        let generation =
+            self.endpoints.get(client as usize).map_or(0, |before| before.generation.wrapping_add(1));
+        let pair =
+            [endpoint(false, client_app, there, generation), endpoint(true, server_app, back, generation)];
+        if client as usize == self.endpoints.len() {
+            self.endpoints.extend(pair);
+        } else {
+            let [a, b] = pair;
+            self.endpoints[client as usize] = a;
+            self.endpoints[client as usize + 1] = b;
+        }
+        if let Some(recorder) = &mut self.network.recorder {
+            recorder.pair(client, addresses(flow, number));
+        }
+        client
+    }
+
+    /// Folds a flow whose two ends are over into its record, and frees its places.
+    fn retire(&mut self, client: u32) {
+        let pair = &self.endpoints[client as usize..][..2];
+        let flow = pair[0].flow as usize;
+        if !pair.iter().all(Endpoint::is_over) || !matches!(self.records[flow], FlowRecord::Live(_)) {
+            return;
+        }
+        self.records[flow] = FlowRecord::over(&self.spec.flows[flow].app, pair);
+        for endpoint in &mut self.endpoints[client as usize..][..2] {
+            endpoint.connection = None;
+            endpoint.armed_at = Time::NEVER;
+            endpoint.app_armed_at = Time::NEVER;
+        }
+        self.free.push(client);
+    }
+
+    /// What a flow does.
+    pub(crate) fn app(&self, flow: usize) -> &AppSpec {
+        &self.spec.flows[flow].app
+    }
+}
+
+/// Addresses and ports of a flow.
+fn addresses(flow: &FlowSpec, number: u32) -> Addresses {
+    const PORTS: u32 = 64_000;
+    let ports = [1024 + (number % PORTS) as u16, 5001 + (number / PORTS) as u16];
+    Addresses { nodes: [flow.from.0, flow.to.0], ports }
+}

@@ -1,0 +1,310 @@
+//! The network driven with plain packets, without TCP.
+
+use netspurt_sim::app::AppSpec;
+use netspurt_sim::loss::Cause;
+use netspurt_sim::network::{Due, Network};
+use netspurt_sim::packet::Packet;
+use netspurt_sim::probe::{Recorder, Recording, Wants};
+use netspurt_sim::random::Stream;
+use netspurt_sim::spec::{ChannelSpec, Counted, Duplex, LossSpec, NodeId, QueueSpec, ReorderSpec, WorldSpec};
+use netspurt_tcp::profile;
+use netspurt_tcp::time::{Span, Time};
+use std::sync::Arc;
+
+/// N hosts - router - router - N hosts, one flow from each to its opposite.
+fn dumbbell(n: u32, bottleneck: &ChannelSpec) -> WorldSpec {
+    let config = Arc::new(profile::by_name("newreno").unwrap().config.clone());
+    let mut spec = WorldSpec::new("dumbbell", Span::from_secs(2));
+    let (left, right) = (spec.node("left"), spec.node("right"));
+    spec.link("bottleneck", [left, right], bottleneck);
+    for i in 0..n {
+        let (a, b) = (spec.node(&format!("a{i}")), spec.node(&format!("b{i}")));
+        let access = ChannelSpec::new(100_000_000, Span::from_us(100 * u64::from(i % 3)));
+        spec.link(&format!("access a{i}"), [a, left], &access);
+        spec.link(&format!("access b{i}"), [right, b], &access.clone().with_queue(3));
+        spec.flow("f", [a, b], AppSpec::Bulk { bytes: None }, &config);
+    }
+    spec
+}
+
+/// What a run of fake traffic left behind.
+#[derive(PartialEq, Debug)]
+struct Trace {
+    /// When, to which endpoint, how many octets, which number, damaged or not.
+    deliveries: Vec<(Time, u32, u32, u64, bool)>,
+    counters: Vec<netspurt_sim::link::ChannelCounters>,
+    recording: Recording,
+}
+
+/// Each flow sends packets at random, and each data packet that arrives is answered.
+fn run(spec: &WorldSpec, seed: u64, wants: Wants) -> (Trace, u64) {
+    let mut network = Network::new(spec, seed, Some(Recorder::new(wants))).unwrap();
+    let mut sources: Vec<Stream> =
+        (0..spec.flows.len()).map(|i| Stream::new(seed, &format!("source/{i}"))).collect();
+    for source in 0..sources.len() as u32 {
+        network.arm(Time::ZERO, source);
+    }
+    let route = |network: &Network, flow: usize| {
+        network.routes().between(spec.flows[flow].from, spec.flows[flow].to).unwrap()
+    };
+    let mut deliveries = Vec::new();
+    let mut number = 0;
+    while let Some((now, due)) = network.next(Time::NEVER) {
+        match due {
+            Due::Timer(flow) => {
+                let stream = &mut sources[flow as usize];
+                let size = 40 + stream.below(1461) as u32;
+                let burst = stream.below(4);
+                let next = now + Span::from_us(stream.below(2000));
+                let (there, _) = route(&network, flow as usize);
+                for _ in 0..burst {
+                    let mut packet = Packet { endpoint: 2 * flow + 1, hop: there, size, ..Packet::default() };
+                    number += 1;
+                    packet.segment.payload.offset = number;
+                    packet.segment.payload.len = size - 40;
+                    network.send(now, packet);
+                }
+                network.arm(next, flow);
+            }
+            Due::Packet(slot) => {
+                let packet = *network.packet(slot);
+                network.release(slot);
+                deliveries.push((
+                    now,
+                    packet.endpoint,
+                    packet.size,
+                    packet.segment.payload.offset,
+                    packet.corrupted,
+                ));
+                if packet.endpoint % 2 == 1 {
+                    let (_, back) = route(&network, packet.endpoint as usize / 2);
+                    let answer = Packet { endpoint: packet.endpoint - 1, hop: back, size: 40, ..packet };
+                    network.send(now, answer);
+                }
+            }
+        }
+    }
+    let events = network.events();
+    let counters = network.channels().iter().map(|channel| *channel.counters()).collect();
+    let recording = network.close(Time::ZERO + spec.duration);
+    (Trace { deliveries, counters, recording }, events)
+}
+
+fn assert_fusing_changes_nothing(mut spec: WorldSpec, what: &str) {
+    for seed in 1..4 {
+        for wants in [Wants::NOTHING, Wants::ALL] {
+            spec.fuse = true;
+            let (fused, fused_events) = run(&spec, seed, wants);
+            spec.fuse = false;
+            let (plain, plain_events) = run(&spec, seed, wants);
+            assert!(fused == plain, "{what}, seed {seed}: fusing made a difference");
+            assert!(fused_events < plain_events, "{what}: nothing was fused");
+            assert!(fused.deliveries.len() > 100, "{what}: no traffic to speak of");
+            if wants == Wants::ALL {
+                assert!(!fused.recording.drops.is_empty(), "{what}: nothing was dropped");
+            }
+        }
+    }
+}
+
+fn slow() -> ChannelSpec {
+    ChannelSpec::new(15_440_000, Span::from_ms(3)).with_queue(10)
+}
+
+#[test]
+fn a_fused_network_does_what_a_plain_one_does() {
+    assert_fusing_changes_nothing(dumbbell(1, &slow()), "one flow");
+    assert_fusing_changes_nothing(dumbbell(7, &slow()), "seven flows");
+}
+
+#[test]
+fn a_fused_network_loses_what_a_plain_one_loses() {
+    let bit_errors = slow().with_loss(LossSpec::BitError { rate: 1e-5 });
+    let mut spec = dumbbell(5, &bit_errors);
+    for link in &mut spec.links {
+        link.directions[0].loss = LossSpec::PacketError { rate: 0.01 };
+        link.directions[1].duplicate = 0.05;
+        link.directions[1].corrupt = 0.05;
+    }
+    spec.links[0].directions[0].reorder =
+        Some(ReorderSpec { probability: 0.1, extra_delay: Span::from_us(700) });
+    assert_fusing_changes_nothing(spec, "losses");
+}
+
+#[test]
+fn a_fused_network_with_host_latency_and_half_duplex_is_the_same() {
+    let mut spec = dumbbell(4, &slow());
+    spec.links[0].duplex = Duplex::Half;
+    for node in spec.nodes.iter_mut().skip(2) {
+        node.latency = Span::from_us(333);
+    }
+    assert_fusing_changes_nothing(spec, "half duplex");
+}
+
+#[test]
+fn instant_links_are_not_fused_out_of_order() {
+    let mut spec = dumbbell(6, &slow());
+    for link in spec.links.iter_mut().skip(1) {
+        for direction in &mut link.directions {
+            *direction = ChannelSpec::default();
+        }
+    }
+    spec.fuse = true;
+    let fused = run(&spec, 1, Wants::ALL).0;
+    spec.fuse = false;
+    assert!(fused == run(&spec, 1, Wants::ALL).0);
+}
+
+#[test]
+fn watching_changes_nothing() {
+    let spec = dumbbell(3, &slow().with_loss(LossSpec::PacketError { rate: 0.1 }));
+    let (watched, unwatched) = (run(&spec, 1, Wants::ALL).0, run(&spec, 1, Wants::NOTHING).0);
+    assert_eq!(watched.deliveries, unwatched.deliveries);
+    assert_eq!(watched.counters, unwatched.counters);
+}
+
+#[test]
+fn a_queue_series_follows_every_change() {
+    let (trace, _) = run(&dumbbell(4, &slow()), 1, Wants::ALL);
+    assert!(trace.recording.queues.windows(2).all(|pair| pair[0].time <= pair[1].time));
+    for channel in 0..2 {
+        let mut last = 0i64;
+        let mut highest = 0;
+        for sample in trace.recording.queues.iter().filter(|sample| sample.channel == channel) {
+            assert_eq!((i64::from(sample.packets) - last).abs(), 1, "at {:?}", sample.time);
+            last = i64::from(sample.packets);
+            highest = highest.max(sample.packets);
+        }
+        assert_eq!(highest, trace.counters[channel as usize].queue_max);
+    }
+    let full = trace.recording.drops.iter().filter(|drop| drop.channel == 0 && drop.cause == Cause::Queue);
+    assert!(full.clone().all(|drop| drop.queue_packets == 10) && full.count() > 0);
+}
+
+#[test]
+fn adding_a_component_does_not_shift_the_others() {
+    let lossy = slow().with_loss(LossSpec::PacketError { rate: 0.1 });
+    let mut spec = dumbbell(1, &ChannelSpec { queue: QueueSpec::Unlimited, ..lossy });
+    let lost = |spec: &WorldSpec| -> Vec<u64> {
+        let (trace, _) = run(spec, 5, Wants::DROPS);
+        let drops = trace.recording.drops.iter().filter(|drop| drop.channel == 0);
+        drops.map(|drop| drop.segment.payload.offset).collect()
+    };
+    let before = lost(&spec);
+    spec.links[0].directions[0].duplicate = 0.5;
+    spec.links[0].directions[0].corrupt = 0.5;
+    spec.links[0].directions[1].loss = LossSpec::PacketError { rate: 0.5 };
+    assert_eq!(lost(&spec), before);
+    assert!(before.len() > 20);
+}
+
+/// Two nodes and one link; packets of 1000 octets are sent back to back from `a`.
+fn one_link(spec: ChannelSpec, packets: u64) -> Vec<(Time, u64, bool)> {
+    let mut world = WorldSpec::new("link", Span::from_secs(10));
+    let ends = [world.node("a"), world.node("b")];
+    world.link("l", ends, &spec);
+    let config = Arc::new(profile::by_name("newreno").unwrap().config.clone());
+    world.flow("f", ends, AppSpec::Bulk { bytes: None }, &config);
+    let mut network = Network::new(&world, 1, None).unwrap();
+    let (there, _) = network.routes().between(NodeId(0), NodeId(1)).unwrap();
+    for number in 1..=packets {
+        let mut packet = Packet { endpoint: 1, hop: there, size: 1000, ..Packet::default() };
+        packet.segment.payload.offset = number;
+        network.send(Time::ZERO, packet);
+    }
+    let mut arrived = Vec::new();
+    while let Some((now, Due::Packet(slot))) = network.next(Time::NEVER) {
+        let packet = network.packet(slot);
+        arrived.push((now, packet.segment.payload.offset, packet.corrupted));
+        network.release(slot);
+    }
+    assert_eq!(network.packets_under_way(), 0);
+    arrived
+}
+
+fn ms(n: u64) -> Time {
+    Time::ZERO + Span::from_ms(n)
+}
+
+#[test]
+fn packets_arrive_one_transmission_apart() {
+    let arrived = one_link(ChannelSpec::new(8_000_000, Span::from_ms(5)), 3);
+    assert_eq!(arrived, [(ms(6), 1, false), (ms(7), 2, false), (ms(8), 3, false)]);
+}
+
+#[test]
+fn a_packet_held_back_is_overtaken() {
+    let mut spec = ChannelSpec::new(8_000_000, Span::from_ms(5));
+    spec.reorder = Some(ReorderSpec { probability: 0.3, extra_delay: Span::from_us(2500) });
+    let arrived = one_link(spec, 200);
+    assert_eq!(arrived.len(), 200);
+    assert!(arrived.is_sorted_by_key(|packet| packet.0));
+    let mut held = 0;
+    for &(at, number, _) in &arrived {
+        let due = ms(5 + number);
+        assert!(at == due || at == due + Span::from_us(2500), "packet {number} at {at:?}");
+        held += u32::from(at > due);
+    }
+    assert!((30..90).contains(&held));
+    assert!(!arrived.is_sorted_by_key(|packet| packet.1));
+}
+
+#[test]
+fn a_doubled_packet_comes_twice_and_takes_no_more_time() {
+    let mut spec = ChannelSpec::new(8_000_000, Span::from_ms(5));
+    spec.duplicate = 1.0;
+    let arrived = one_link(spec, 2);
+    assert_eq!(
+        arrived.iter().map(|a| (a.0, a.1)).collect::<Vec<_>>(),
+        [(ms(6), 1), (ms(6), 1), (ms(7), 2), (ms(7), 2)]
+    );
+}
+
+#[test]
+fn a_damaged_packet_arrives_marked() {
+    let mut spec = ChannelSpec::new(8_000_000, Span::from_ms(5));
+    spec.corrupt = 1.0;
+    assert!(one_link(spec, 5).iter().all(|packet| packet.2));
+}
+
+#[test]
+fn a_script_drops_the_seventh_and_it_takes_its_time() {
+    let script = LossSpec::Script { counted: Counted::Packets, drop: vec![7] };
+    let arrived = one_link(ChannelSpec::new(8_000_000, Span::from_ms(5)).with_loss(script), 8);
+    assert_eq!(arrived.iter().map(|a| a.1).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6, 8]);
+    assert_eq!(arrived[6].0, ms(13));
+}
+
+#[test]
+fn directions_of_a_half_duplex_link_wait_for_each_other() {
+    let mut world = WorldSpec::new("hub", Span::from_secs(10));
+    let ends = [world.node("a"), world.node("b")];
+    world.link("l", ends, &ChannelSpec::new(8_000_000, Span::ZERO)).duplex = Duplex::Half;
+    let config = Arc::new(profile::by_name("newreno").unwrap().config.clone());
+    world.flow("f", ends, AppSpec::Bulk { bytes: None }, &config);
+    let mut network = Network::new(&world, 1, None).unwrap();
+    let (there, back) = network.routes().between(NodeId(0), NodeId(1)).unwrap();
+    for (hop, endpoint) in [(there, 1), (back, 0), (there, 1)] {
+        network.send(Time::ZERO, Packet { endpoint, hop, size: 1000, ..Packet::default() });
+    }
+    let mut arrived = Vec::new();
+    while let Some((now, Due::Packet(slot))) = network.next(Time::NEVER) {
+        arrived.push((now, network.packet(slot).endpoint));
+        network.release(slot);
+    }
+    assert_eq!(arrived, [(ms(1), 1), (ms(2), 0), (ms(3), 1)]);
+}
+
+#[test]
+fn a_host_with_latency_gets_its_packets_later() {
+    let mut world = WorldSpec::new("latency", Span::from_secs(10));
+    let ends = [world.node("a"), world.node("b")];
+    world.nodes[1].latency = Span::from_ms(40);
+    world.link("l", ends, &ChannelSpec::new(8_000_000, Span::from_ms(5)));
+    let config = Arc::new(profile::by_name("newreno").unwrap().config.clone());
+    world.flow("f", ends, AppSpec::Bulk { bytes: None }, &config);
+    let mut network = Network::new(&world, 1, None).unwrap();
+    let (there, _) = network.routes().between(NodeId(0), NodeId(1)).unwrap();
+    network.send(Time::ZERO, Packet { endpoint: 1, hop: there, size: 1000, ..Packet::default() });
+    assert_eq!(network.next(Time::NEVER).map(|(now, _)| now), Some(ms(46)));
+}

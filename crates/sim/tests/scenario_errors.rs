@@ -1,0 +1,267 @@
+//! Bad input: one clear sentence, at the line and column of what is wrong.
+
+use netspurt_sim::scenario::Scenario;
+
+const GOOD: &str = r#"duration = "10 s"
+[link.satellite]
+between = ["earth", "space"]
+rate = "1.544 Mbit/s"
+delay = "290 ms"
+loss = { kind = "bit-error", rate = 1e-6 }
+[host.earth.tcp]
+profile = "bsd43-tahoe"
+[[flow]]
+app = { kind = "bulk" }
+from = "earth"
+to = "space"
+"#;
+
+/// The good file with one change.
+#[track_caller]
+fn changed(from: &str, to: &str) -> String {
+    assert_eq!(GOOD.matches(from).count(), 1, "{from:?} must stand once in the file");
+    let text = GOOD.replace(from, to);
+    match Scenario::parse(&text, "bad.toml", &[]) {
+        Ok(_) => panic!("accepted: {text}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[track_caller]
+fn overridden(path: &str, value: &str) -> String {
+    match Scenario::parse(GOOD, "bad.toml", &[(path, value)]) {
+        Ok(_) => panic!("accepted: {path} = {value}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn the_unchanged_file_is_good() {
+    assert!(Scenario::parse(GOOD, "good.toml", &[]).is_ok());
+}
+
+#[test]
+fn broken_toml_is_placed() {
+    assert!(changed("duration = \"10 s\"", "duration = \"10 s").starts_with("bad.toml:1:"));
+    assert!(
+        changed("to = \"space\"", "to = \"space\"\nto = \"space\"")
+            .starts_with("bad.toml:13:1: duplicate key")
+    );
+}
+
+#[test]
+fn an_unknown_key_is_placed_and_the_nearest_known_one_named() {
+    assert_eq!(
+        changed("delay = ", "dealy = "),
+        "bad.toml:5:1: link.satellite: unknown key \"dealy\": did you mean \"delay\"? Known: between, corrupt, delay, \
+         duplex, duplicate, loss, queue, rate, reorder"
+    );
+    assert!(
+        changed("rate = 1e-6", "rat = 1e-6")
+            .starts_with("bad.toml:6:30: link.satellite.loss: unknown key \"rat\": did you mean \"rate\"?")
+    );
+}
+
+#[test]
+fn a_missing_unit_is_an_error_that_says_which_would_be_right() {
+    assert_eq!(
+        changed("\"290 ms\"", "290"),
+        "bad.toml:5:9: link.satellite.delay: 290 has no unit: write \"290 ms\", or another of ps, ns, us, µs, ms, s, \
+         min, h"
+    );
+    assert!(changed("\"1.544 Mbit/s\"", "1.544").starts_with(
+        "bad.toml:4:8: link.satellite.rate: 1.544 has no unit: write \"1.544 Mbit/s\", or another of bit/s, kbit/s"
+    ));
+    assert!(
+        changed("\"290 ms\"", "\"290\"").starts_with("bad.toml:5:9: link.satellite.delay: 290 has no unit")
+    );
+    assert!(changed("\"290 ms\"", "\"290 msec\"").contains("\"msec\" is not a unit for this"));
+    assert!(changed("\"290 ms\"", "\"-290 ms\"").contains("negative"));
+}
+
+#[test]
+fn an_unknown_name_is_placed_and_the_nearest_known_one_named() {
+    assert_eq!(
+        changed("profile = \"bsd43-tahoe\"", "congestion = \"cubik\""),
+        "bad.toml:8:14: host.earth.tcp.congestion: unknown name \"cubik\": did you mean \"cubic\"? Known: none, tahoe, \
+         reno, newreno, cubic"
+    );
+    assert!(changed("\"bsd43-tahoe\"", "\"bsd43-taho\"").contains("did you mean \"bsd43-tahoe\"?"));
+    assert!(changed("profile = \"bsd43-tahoe\"", "rto = \"rfc6289\"").contains("did you mean \"rfc6298\"?"));
+    assert!(
+        changed("profile = \"bsd43-tahoe\"", "rto = \"fixed\"").contains("write { kind = \"fixed\", … }")
+    );
+    assert_eq!(
+        changed("\"bit-error\"", "\"bit-eror\""),
+        "bad.toml:6:17: link.satellite.loss: unknown kind \"bit-eror\": did you mean \"bit-error\"? Known: none, \
+         bit-error, packet-error, exponential-gaps, gilbert-elliott, script"
+    );
+    assert!(
+        changed("kind = \"bulk\"", "")
+            .starts_with("bad.toml:10:7: flow.0.app: the table needs a key \"kind\"")
+    );
+    assert!(
+        changed("profile = \"bsd43-tahoe\"", "initial_window = \"rfc6982\"")
+            .contains("did you mean \"rfc6928\"?")
+    );
+}
+
+#[test]
+fn nodes_that_are_not_there_are_placed() {
+    assert_eq!(
+        changed("to = \"space\"", "to = \"spce\""),
+        "bad.toml:12:6: no link has a node \"spce\": did you mean \"space\"? Known: earth, space"
+    );
+    assert_eq!(
+        changed("from = \"earth\"", "from = \"mars\""),
+        "bad.toml:11:8: no link has a node \"mars\": known: earth, space"
+    );
+    assert_eq!(
+        changed("[host.earth.tcp]", "[host.erth.tcp]"),
+        "bad.toml:7:7: no link has a node \"erth\": did you mean \"earth\"? Known: earth, space"
+    );
+}
+
+#[test]
+fn a_rate_of_zero_is_placed() {
+    assert_eq!(
+        changed("\"1.544 Mbit/s\"", "\"0 Mbit/s\""),
+        "bad.toml:4:8: link \"satellite\" has a rate of zero: give it a rate above zero, or none for infinitely fast"
+    );
+}
+
+#[test]
+fn a_window_of_two_to_the_thirty_is_placed() {
+    assert_eq!(
+        changed("profile = \"bsd43-tahoe\"", "receive_window = \"1 GiB\""),
+        "bad.toml:8:18: receive_window is too large: every TCP window lies below 2^30 = 1073741824 bytes"
+    );
+    assert!(changed("profile = \"bsd43-tahoe\"", "receive_window = \"1 TiB\"").contains("too large"));
+}
+
+#[test]
+fn nak_against_sack_is_placed() {
+    assert_eq!(
+        changed("profile = \"bsd43-tahoe\"", "profile = \"linux\"\nrecovery = \"nak\""),
+        "bad.toml:9:12: recovery \"nak\" and sack exclude each other: both tell the sender what is missing; set sack = \
+         false or choose recovery = \"sack\""
+    );
+    assert!(
+        changed("profile = \"bsd43-tahoe\"", "profile = \"bsd43-bigwindow-nak\"\nsack = true")
+            .starts_with("bad.toml:9:8: recovery \"nak\"")
+    );
+}
+
+#[test]
+fn other_contradictions_of_tcp_are_placed() {
+    let tcp = |keys: &str| changed("profile = \"bsd43-tahoe\"", keys);
+    assert!(tcp("mss = \"100 kB\"").starts_with("bad.toml:8:7: an MSS of 100 kB does not fit"));
+    assert!(tcp("mss = \"0 B\"").starts_with("bad.toml:8:7: an MSS of 0 bytes"));
+    assert!(tcp("sack = false").starts_with("bad.toml:8:8: recovery \"sack\" needs"));
+    assert!(
+        tcp("dup_ack_threshold = 0").starts_with("bad.toml:8:21: host.earth.tcp.dup_ack_threshold: 0 is out")
+    );
+    assert!(tcp("retries = 300").contains("between 0 and 255"));
+    assert!(tcp("timer_grain = \"0 ms\"").starts_with("bad.toml:8:15: timer_grain must not be zero"));
+    assert!(
+        tcp("option_layout = { kind = \"document\", nak = 8 }").contains("8 belongs to a standard option")
+    );
+    assert!(tcp("option_layout = { kind = \"shared\", option = 252 }").contains("RFC 6994"));
+    assert!(tcp("rto = { kind = \"rfc6298\", min = \"90 s\" }").contains("lower bound"));
+    assert!(tcp("sack = 1").starts_with("bad.toml:8:8: host.earth.tcp.sack: expected true or false"));
+}
+
+#[test]
+fn flows_without_sense_are_placed() {
+    assert!(
+        changed("to = \"space\"", "to = \"earth\"")
+            .starts_with("bad.toml:12:6: a flow from \"earth\" to itself")
+    );
+    assert_eq!(
+        changed("to = \"space\"", "to = \"space\"\ncount = 0"),
+        "bad.toml:13:9: flow.0.count: 0 is out of range: it must be at least 1"
+    );
+}
+
+#[test]
+fn nodes_that_no_links_join_are_placed() {
+    let text = GOOD.replace("[host.earth.tcp]", "[link.other]\nbetween = [\"a\", \"b\"]\n[host.earth.tcp]");
+    let text = text.replace("to = \"space\"", "to = \"a\"");
+    let error = Scenario::parse(&text, "bad.toml", &[]).expect_err("no route");
+    assert_eq!(error.to_string(), "bad.toml:14:6: no links lead from \"earth\" to \"a\"");
+    assert_eq!((error.line, error.column), (Some(14), Some(6)));
+}
+
+#[test]
+fn a_file_without_flows_or_links_is_refused() {
+    let no_flow = &GOOD[..GOOD.find("[[flow]]").expect("flows")];
+    let error = Scenario::parse(no_flow, "bad.toml", &[]).expect_err("no flow");
+    assert_eq!(error.to_string(), "bad.toml:1:1: the key \"flow\" is missing");
+    let empty = format!("flow = []\n{no_flow}");
+    let error = Scenario::parse(&empty, "bad.toml", &[]).expect_err("empty flow");
+    assert_eq!(error.to_string(), "bad.toml:1:8: there must be at least one flow");
+    assert!(
+        Scenario::parse("", "bad.toml", &[]).expect_err("nothing").to_string().starts_with("bad.toml:1:1: ")
+    );
+}
+
+#[test]
+fn links_without_sense_are_placed() {
+    assert!(
+        changed("[\"earth\", \"space\"]", "[\"earth\"]")
+            .starts_with("bad.toml:3:11: link.satellite.between: ")
+    );
+    assert!(changed("[\"earth\", \"space\"]", "[\"earth\", \"earth\"]").starts_with("bad.toml:3:21: "));
+    assert_eq!(
+        changed("rate = 1e-6", "rate = 1.5"),
+        "bad.toml:6:37: link.satellite.loss.rate: 1.5 is out of range: it must be between 0 and 1"
+    );
+    assert!(changed("rate = 1e-6", "rate = nan").contains("out of range"));
+    assert_eq!(
+        changed("rate = 1e-6", "rate = 1e-6, direction = \"earth->mars\""),
+        "bad.toml:6:55: \"earth->mars\" is no direction of link \"satellite\": it has \"earth->space\" and \
+         \"space->earth\""
+    );
+    assert!(
+        changed("between = [\"earth\", \"space\"]\n", "")
+            .starts_with("bad.toml:2:1: link.satellite: the key")
+    );
+    assert!(changed("\"10 s\"", "\"0 s\"").starts_with("bad.toml:1:12: duration must be more than zero"));
+    let listed = changed(
+        "loss = { kind = \"bit-error\", rate = 1e-6 }",
+        "loss = [{ kind = \"bit-error\", rate = 1e-6, direction = \"a->b\" }]",
+    );
+    assert!(listed.starts_with("bad.toml:6:56: \"a->b\" is no direction"), "{listed}");
+}
+
+#[test]
+fn an_error_in_an_override_names_the_override() {
+    assert_eq!(
+        overridden("link.satellite.delay", "300"),
+        "--set link.satellite.delay: 300 has no unit: write \"300 ms\", or another of ps, ns, us, \
+         µs, ms, s, min, h"
+    );
+    assert!(overridden("link.satelite.delay", "300 ms").contains("did you mean \"satellite\"?"));
+    assert!(overridden("link.satellite.dealy", "300 ms").contains("did you mean \"delay\"?"));
+    assert!(overridden("flow.1.start", "1 s").contains("\"1\" is no index of flow, which has 1"));
+    assert!(
+        overridden("host.mars.latency", "1 s").starts_with("--set host.mars.latency: no link has a node")
+    );
+    assert!(
+        overridden("host.earth.tcp.receive_window", "2 GiB")
+            .starts_with("--set host.earth.tcp.receive_window: ")
+    );
+    assert!(overridden("duration.x", "1").starts_with("--set duration.x: "));
+    assert!(overridden("", "1").contains("is no path"));
+}
+
+#[test]
+fn columns_count_characters() {
+    let text =
+        GOOD.replace("loss = { kind = \"bit-error\", rate = 1e-6 }", "loss = { kind = \"µµµ\", rate = 1 }");
+    let error = Scenario::parse(&text, "bad.toml", &[]).expect_err("unknown kind");
+    assert_eq!((error.line, error.column), (Some(6), Some(17)));
+    let text = GOOD.replace("rate = 1e-6 }", "direction = \"µ->µ\", rat = 1 }");
+    let error = Scenario::parse(&text, "bad.toml", &[]).expect_err("unknown key");
+    assert_eq!((error.line, error.column), (Some(6), Some(50)));
+}

@@ -1,0 +1,198 @@
+"""The command ``netspurt``: options in, an exit status out.
+
+Lives here: the options of every command, and what becomes of errors. Must not live here: any work.
+
+Exit status: 0 fine; 1 the work was done and something fell short; 2 the request was wrong, in one sentence;
+130 interrupted, partial results kept. Nothing heavy is imported before a command is known, so that ``--help``
+answers at once; that is also why this is argparse (15 ms to import) and not a richer library (130 ms).
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import NoReturn, cast
+
+from netspurt import __version__
+from netspurt.errors import RequestError, nearest
+
+FINE, FELL_SHORT, WRONG_REQUEST, INTERRUPTED = 0, 1, 2, 130
+
+Command = Callable[[argparse.Namespace], int]
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what was wrong in one sentence, where argparse prints a page of usage before it."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raises what ``main`` turns into a sentence and an exit status."""
+        raise RequestError(f"{message} (see '{self.prog} --help')")
+
+
+def parser() -> Parser:
+    """All commands and their options."""
+    top = Parser(
+        prog="netspurt",
+        description="A TCP performance laboratory: why is this transfer slow, and what would change if …?",
+        epilog="example: netspurt reproduce --quick",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    top.add_argument("--version", action="version", version=f"netspurt {__version__}")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    _reproduce(commands)
+    _run(commands)
+    for name, words, example in (
+        ("profiles", "every TCP profile with its settings and its document", "netspurt profiles --json"),
+        ("mechanisms", "every choice of each mechanism family", "netspurt mechanisms"),
+        ("schema", "the JSON Schema of the scenario file", "netspurt schema > scenario.schema.json"),
+    ):
+        _add(commands, name, words, example)
+    return top
+
+
+Commands = argparse._SubParsersAction  # argparse gives the type no public name
+
+
+def _add(commands: Commands[Parser], name: str, words: str, example: str) -> Parser:
+    command = commands.add_parser(
+        name,
+        help=words,
+        description=words[0].upper() + words[1:] + ".",
+        epilog=f"example: {example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    command.add_argument("--json", action="store_true", help="one JSON document on standard output")
+    return command
+
+
+def _reproduce(commands: Commands[Parser]) -> None:
+    command = _add(
+        commands,
+        "reproduce",
+        "run the studies and put published and measured figures side by side",
+        "netspurt reproduce rfc1106 --quick --out report",
+    )
+    command.add_argument("studies", nargs="*", metavar="STUDY", help="terabit, rfc1106, or all (the default)")
+    command.add_argument("--quick", action="store_true", help="an honest subset with fewer seeds")
+    command.add_argument("--seeds", type=_positive, metavar="N", help="seeds for each cell with randomness")
+    _jobs(command)
+    command.add_argument(
+        "--out", default="report", metavar="DIR", help="where the report goes (default: report)"
+    )
+
+
+def _run(commands: Commands[Parser]) -> None:
+    command = _add(
+        commands,
+        "run",
+        "simulate a scenario",
+        "netspurt run satellite.toml --set link.satellite.delay='300 ms' --seed 7 --json",
+    )
+    command.add_argument("scenario", metavar="SCENARIO.toml")
+    command.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        dest="settings",
+        type=_setting,
+        metavar="PATH=VALUE",
+        help="override a path of the scenario, as often as wanted; a list index is a number",
+    )
+    command.add_argument("--seed", type=_natural, default=1, metavar="N", help="first seed (default: 1)")
+    command.add_argument(
+        "--seeds", type=_positive, default=1, metavar="N", help="run so many seeds, with a summary"
+    )
+    _jobs(command)
+    command.add_argument("--pcap", metavar="FILE", help="capture every link as pcapng")
+    command.add_argument("--trace", metavar="FILE.parquet", help="all series and segments, as Parquet")
+    command.add_argument("--out", metavar="DIR", help="merged scenario, versions, result and tables")
+
+
+def _jobs(command: Parser) -> None:
+    command.add_argument(
+        "--jobs", type=_positive, default=os.cpu_count() or 1, metavar="N", help="simulations at once"
+    )
+
+
+def _positive(text: str) -> int:
+    return _at_least(1, text)
+
+
+def _natural(text: str) -> int:
+    return _at_least(0, text)
+
+
+def _at_least(least: int, text: str) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = least - 1
+    if value < least:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of at least {least}")
+    return value
+
+
+def _setting(text: str) -> tuple[str, str]:
+    path, equals, value = text.partition("=")
+    if not equals or not path.strip():
+        raise argparse.ArgumentTypeError(f"'{text}' is not of the form path=value")
+    return path.strip(), value.strip()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command and returns its exit status; errors become a sentence on standard error."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        status = _command(words)
+        sys.stdout.flush()
+        return status
+    except RequestError as error:
+        return _complain(error)
+    except KeyboardInterrupt:
+        print("netspurt: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has seen enough. Standard output must not be flushed into the void at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FINE
+    except ImportError as error:
+        if error.name != "netspurt._core":
+            raise
+        return _complain(
+            "the native module is not built; run 'make reproduce', or 'maturin develop --release'"
+        )
+    except ValueError as error:
+        # ScenarioError comes from the native module, which must not be imported just to name its type.
+        if type(error).__name__ != "ScenarioError":
+            raise
+        return _complain(error)
+
+
+def _command(words: list[str]) -> int:
+    top = parser()
+    known = ("reproduce", "run", "profiles", "mechanisms", "schema")
+    if words and not words[0].startswith("-") and words[0] not in known:
+        raise RequestError(
+            f"there is no command '{words[0]}'{nearest(words[0], known)} (see 'netspurt --help')"
+        )
+    options = top.parse_args(words)
+    if options.command is None:
+        top.print_help()
+        return FINE
+    module = "catalogue" if options.command in ("profiles", "mechanisms", "schema") else options.command
+    command = cast("Command", importlib.import_module(f"netspurt.commands.{module}").command)
+    return command(options)
+
+
+def _complain(error: object) -> int:
+    print(f"netspurt: {' '.join(str(error).split())}", file=sys.stderr)
+    return WRONG_REQUEST
+
+
+if __name__ == "__main__":
+    sys.exit(main())

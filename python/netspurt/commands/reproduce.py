@@ -1,0 +1,84 @@
+"""``netspurt reproduce``: runs the studies, prints their tables side by side, leaves a report."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import sys
+import time
+from pathlib import Path
+
+from netspurt import output
+from netspurt.cli import FELL_SHORT, FINE, INTERRUPTED
+from netspurt.studies import choose, find
+from netspurt.studies.experiment import Plan
+from netspurt.studies.model import StudyResult
+from netspurt.studies.runner import Work, prepare, run
+from netspurt.terminal import progress
+
+
+def command(options: argparse.Namespace) -> int:
+    """Runs the studies asked for and writes the report.
+
+    Raises:
+        RequestError: an unknown study, or a place that cannot be written to (found out before any work).
+        ScenarioError: a scenario of a study is wrong.
+    """
+    studies = [find(name) for name in choose(options.studies)]
+    plan = Plan(quick=options.quick, seeds=options.seeds)
+    with output.directory(Path(options.out)) as stage:
+        began = time.monotonic()
+        works = [prepare(study, plan) for study in studies]
+        results = _run_all(works, options.jobs)
+        from netspurt import report
+
+        whole = report.document(results, options.quick, time.monotonic() - began)
+        report.write(stage, results, _asked(options), whole)
+    if options.json:
+        print(json.dumps(whole))
+    else:
+        _print(results, Path(options.out))
+    if whole["interrupted"]:
+        return INTERRUPTED
+    return FELL_SHORT if any(result.falls_short for result in results) else FINE
+
+
+def _run_all(works: list[Work], jobs: int) -> list[StudyResult]:
+    """All studies in turn; after Ctrl-C the rest are evaluated without runs, so that they show as not run."""
+    results: list[StudyResult] = []
+    with progress(sum(len(work.tasks) for work in works), "simulating") as advance:
+        for work in works:
+            if results and results[-1].interrupted:
+                results.append(run(work, jobs, advance, begin=False))
+            else:
+                results.append(run(work, jobs, advance))
+    return results
+
+
+def _asked(options: argparse.Namespace) -> str:
+    words = ["netspurt", "reproduce", *options.studies]
+    if options.quick:
+        words.append("--quick")
+    if options.seeds is not None:
+        words += ["--seeds", str(options.seeds)]
+    return shlex.join([*words, "--jobs", str(options.jobs), "--out", options.out])
+
+
+def _print(results: list[StudyResult], out: Path) -> None:
+    from rich.console import Console
+
+    from netspurt import side_by_side
+
+    # A file or a pipe has no width: the tables stand there whole.
+    console = Console() if sys.stdout.isatty() else Console(width=side_by_side.WIDE)
+    for result in results:
+        side_by_side.show(console, result)
+    beyond = sum(table.kind == "beyond" for result in results for table in result.findings.tables)
+    console.print(
+        f"{beyond} tables beyond the documents, and all pictures: {out / 'index.html'}", soft_wrap=True
+    )
+    if any(result.interrupted for result in results):
+        print(
+            "netspurt: interrupted; finished cells are kept, the others are marked 'not run'", file=sys.stderr
+        )

@@ -1,0 +1,229 @@
+"""``netspurt run``: simulates a scenario with one seed or many."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import platform
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netspurt import __version__, output
+from netspurt.cli import FELL_SHORT, FINE, INTERRUPTED
+from netspurt.errors import RequestError
+from netspurt.parallel import for_each
+from netspurt.terminal import progress
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from netspurt import _core
+    from netspurt.statistics import Estimate
+
+TRACED = ("cwnd", "ssthresh", "srtt", "rto", "flight", "window", "queue")
+
+FLOW_COLUMNS = (
+    *("flow", "index", "from", "to", "bytes_delivered", "start_s", "end_s", "goodput_bps"),
+    *("segments_sent", "retransmitted", "timeouts", "rtt_mean_s", "completed"),
+)
+LINK_COLUMNS = ("link", "direction", "packets", "bytes", "drops", "utilisation", "queue_mean_packets")
+
+
+def command(options: argparse.Namespace) -> int:
+    """Runs the scenario and prints one result for each flow and link.
+
+    Returns 1 if a flow did not end as it should.
+
+    Raises:
+        RequestError: options that exclude each other, a missing file, a place that cannot be written to.
+        ScenarioError: the scenario is wrong.
+    """
+    if options.seeds > 1 and (options.pcap or options.trace):
+        raise RequestError("--pcap and --trace hold one run: leave out --seeds, or run the seed you want")
+    path = Path(options.scenario)
+    if not path.is_file():
+        raise RequestError(f"there is no scenario file {path}")
+    from netspurt import _core
+
+    scenario = _core.Scenario.load(str(path), options.settings)
+    with contextlib.ExitStack() as writing:
+        # Every destination is tried before any work is done.
+        out = writing.enter_context(output.directory(Path(options.out))) if options.out else None
+        pcap = writing.enter_context(output.file(Path(options.pcap))) if options.pcap else None
+        trace = writing.enter_context(output.file(Path(options.trace))) if options.trace else None
+        if options.seeds == 1:
+            # On the main thread, where the native module sees Ctrl-C.
+            record = [*TRACED, "segments"] if trace else []
+            run = scenario.run(options.seed, record, None if pcap is None else str(pcap))
+            runs, whole = {options.seed: run}, True
+        else:
+            runs, whole = _many(scenario, range(options.seed, options.seed + options.seeds), options.jobs)
+        ordered = [runs[seed] for seed in sorted(runs)]
+        if trace is not None:
+            write_trace(trace, ordered[0])
+        if out is not None:
+            _write_results(out, scenario, ordered)
+    _print(ordered, options)
+    if not whole:
+        return INTERRUPTED
+    return FINE if all(_finished(run) for run in ordered) else FELL_SHORT
+
+
+def _many(scenario: _core.Scenario, seeds: Sequence[int], jobs: int) -> tuple[dict[int, _core.Run], bool]:
+    runs: dict[int, _core.Run] = {}
+    with progress(len(seeds), "simulating") as advance:
+
+        def keep(seed: int, run: _core.Run) -> None:
+            runs[seed] = run
+            advance(f"seed {seed}")
+
+        whole = for_each(seeds, lambda seed: scenario.run(seed), keep, jobs)
+    return runs, whole
+
+
+def _finished(run: _core.Run) -> bool:
+    """A flow that was asked for a number of bytes has delivered them; one without an end cannot fall short."""
+    flows = json.loads(run.json())["flows"]
+    return not any(flow.get("completed") is False and flow.get("bytes_asked") is not None for flow in flows)
+
+
+def _print(runs: list[_core.Run], options: argparse.Namespace) -> None:
+    several = options.seeds > 1
+    if options.json:
+        if several:
+            print(json.dumps({"runs": [json.loads(run.json()) for run in runs], "summary": summary(runs)}))
+        else:
+            print(runs[0].json())
+        return
+    from rich.console import Console
+
+    console = Console()
+    if several:
+        _show_summary(console, summary(runs), len(runs))
+        return
+    whole = json.loads(runs[0].json())
+    _show(
+        console,
+        f"{whole['scenario']}, seed {whole['seed']}, digest {whole['digest']}",
+        whole["flows"],
+        FLOW_COLUMNS,
+    )
+    _show(console, "links", whole["links"], LINK_COLUMNS)
+
+
+def _show(console: Any, title: str, rows: list[dict[str, Any]], columns: tuple[str, ...]) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(
+        *columns, title=escape(title), title_justify="left", box=None, header_style="bold", pad_edge=False
+    )
+    for row in rows:
+        table.add_row(*(escape(_text(row.get(column))) for column in columns))
+    console.print(table)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, dict):
+        return ", ".join(f"{count} {cause}" for cause, count in value.items() if count) or "0"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "–" if value is None else str(value)
+
+
+def summary(runs: list[_core.Run]) -> list[dict[str, Any]]:
+    """For each flow and each of its numbers: mean over seeds and its 95 % interval."""
+    from netspurt.statistics import mean_interval
+
+    values: dict[tuple[str, int, str], list[float]] = {}
+    for run in runs:
+        for flow in json.loads(run.json())["flows"]:
+            for name, value in flow.items():
+                if name != "index" and isinstance(value, int | float) and not isinstance(value, bool):
+                    values.setdefault((flow["flow"], flow["index"], name), []).append(float(value))
+    return [
+        {"flow": flow, "index": index, "quantity": name, **_as_json(mean_interval(column))}
+        for (flow, index, name), column in values.items()
+    ]
+
+
+def _as_json(estimate: Estimate) -> dict[str, Any]:
+    interval = None if estimate.interval is None else list(estimate.interval)
+    return {"mean": estimate.mean, "interval": interval, "runs": estimate.count}
+
+
+def _show_summary(console: Any, rows: list[dict[str, Any]], seeds: int) -> None:
+    from rich.table import Table
+
+    table = Table("flow", "quantity", "mean", "95 % interval", box=None, header_style="bold", pad_edge=False)
+    table.title = f"{seeds} seeds"
+    for row in rows:
+        interval = "–" if row["interval"] is None else " … ".join(f"{end:.6g}" for end in row["interval"])
+        table.add_row(f"{row['flow']} {row['index']}", row["quantity"], f"{row['mean']:.6g}", interval)
+    console.print(table)
+
+
+def write_trace(path: Path, run: _core.Run) -> None:
+    """Writes all series and segments as one Parquet table.
+
+    Columns: ``record`` ("segments" or the name of a series), ``time_s``, and those of the record; the columns
+    of other records are null.
+    """
+    import polars as pl
+
+    frames = []
+    for name in (*TRACED, "segments"):
+        columns = run.segments() if name == "segments" else run.series(name)
+        frame = pl.DataFrame(dict(columns), strict=False)
+        if name != "segments":
+            frame = frame.with_columns(pl.col("value").cast(pl.Float64))
+        frames.append(frame.select(pl.lit(name).alias("record"), pl.all()))
+    pl.concat(frames, how="diagonal_relaxed").sort("time_s", maintain_order=True).write_parquet(path)
+
+
+def _write_results(directory: Path, scenario: _core.Scenario, runs: list[_core.Run]) -> None:
+    """The merged scenario, what ran it, and results for programs: JSON and one CSV each for flows and links."""
+    from netspurt import _core
+
+    (directory / "scenario.toml").write_text(scenario.merged(), encoding="utf-8")
+    about = {
+        "netspurt": __version__,
+        "netspurt._core": _core.version(),
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "seeds": [run.seed for run in runs],
+    }
+    (directory / "versions.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+    documents = [json.loads(run.json()) for run in runs]
+    whole = documents[0] if len(runs) == 1 else {"runs": documents, "summary": summary(runs)}
+    (directory / "result.json").write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
+    for name in ("flows", "links"):
+        _write_csv(
+            directory / f"{name}.csv",
+            [{"seed": d["seed"], **_flat(row)} for d in documents for row in d[name]],
+        )
+
+
+def _flat(row: dict[str, Any]) -> dict[str, Any]:
+    """Nested counts as columns of their own, such as ``drops_queue``."""
+    flat: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, dict):
+            flat.update({f"{name}_{inner}": count for inner, count in value.items()})
+        else:
+            flat[name] = value
+    return flat
+
+
+def _write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
+    import csv
+
+    # Runs may differ in which causes of loss they met.
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    with path.open("w", newline="", encoding="utf-8") as file:
+        lines = csv.DictWriter(file, names)
+        lines.writeheader()
+        lines.writerows(rows)

@@ -1,0 +1,39 @@
+"""The errors a user can mend, and the words for them.
+
+Lives here: error types and helpers that turn a system error into one clear sentence.
+Must not live here: anything that prints or exits (that is ``cli``'s).
+"""
+
+from __future__ import annotations
+
+import difflib
+import errno
+from collections.abc import Iterable
+from pathlib import Path
+
+
+class RequestError(Exception):
+    """The request was wrong: the message is one sentence that says what, where and what would be right."""
+
+
+class OutputError(RequestError):
+    """A file or directory could not be written."""
+
+    def __init__(self, path: Path | str, error: OSError) -> None:
+        if error.errno == errno.ENOSPC:
+            why = "no space is left there"
+        elif error.errno == errno.EDQUOT:
+            why = "the disk quota is used up"
+        else:
+            why = (error.strerror or str(error)).lower()
+        super().__init__(f"cannot write {path}: {why}; nothing was left there")
+
+
+class StudyError(Exception):
+    """A study cannot be evaluated: a scenario or a published figure is not what the code expects."""
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The words ``, did you mean 'x'?``, or nothing where no known word is near."""
+    match = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
+    return f", did you mean '{match[0]}'?" if match else ""

@@ -1,0 +1,121 @@
+"""Files and directories that appear whole or not at all.
+
+Lives here: staging beside the destination, renaming, and clear words when the disk says no.
+Must not live here: what the files contain.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from netspurt.errors import OutputError
+
+MANIFEST = "manifest.json"
+"""Names every file of a directory that we wrote, so that a later run can take away what it no longer writes."""
+
+
+@contextmanager
+def directory(destination: Path) -> Iterator[Path]:
+    """A directory to write into that takes the destination's place when the block ends well.
+
+    Files of the user's own in an existing destination are left alone; files of an earlier run of ours are
+    replaced or, where they are not written any more, removed.
+
+    Raises:
+        OutputError: at once if nothing can be written there, or later when the disk is full. The
+            destination is then as it was before.
+    """
+    try:
+        if destination.exists() and not destination.is_dir():
+            raise NotADirectoryError(20, "it is a file, not a directory")
+        if destination.exists():
+            _probe(destination)
+        stage = Path(tempfile.mkdtemp(prefix=f".{destination.name}-", dir=_existing(destination.parent)))
+    except OSError as error:
+        raise OutputError(destination, error) from error
+    try:
+        yield stage
+        _commit(stage, destination)
+    except OSError as error:
+        raise OutputError(destination, error) from error
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+@contextmanager
+def file(destination: Path) -> Iterator[Path]:
+    """A path to write one file to that takes the destination's place when the block ends well.
+
+    Raises:
+        OutputError: as for ``directory``.
+    """
+    if destination.is_dir():
+        raise OutputError(destination, IsADirectoryError(21, "it is a directory"))
+    try:
+        # The suffix stays: writers of captures and tables go by it.
+        handle, name = tempfile.mkstemp(
+            prefix=".netspurt-", suffix=destination.suffix, dir=destination.parent
+        )
+        os.close(handle)
+    except OSError as error:
+        raise OutputError(destination, error) from error
+    stage = Path(name)
+    try:
+        yield stage
+        stage.chmod(0o666 & ~_umask())
+        stage.replace(destination)
+    except OSError as error:
+        raise OutputError(destination, error) from error
+    finally:
+        stage.unlink(missing_ok=True)
+
+
+def _existing(path: Path) -> Path:
+    """The nearest ancestor that exists: staging there is on the file system of the destination."""
+    while not path.exists():
+        path = path.parent
+    return path
+
+
+def _probe(path: Path) -> None:
+    with tempfile.TemporaryFile(dir=path):
+        pass
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _commit(stage: Path, destination: Path) -> None:
+    written = sorted(str(path.relative_to(stage)) for path in stage.rglob("*") if path.is_file())
+    (stage / MANIFEST).write_text(json.dumps({"files": written}, indent=1) + "\n", encoding="utf-8")
+    before = _files_of_an_earlier_run(destination)
+    stage.chmod(0o777 & ~_umask())
+    if not destination.exists():
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        stage.rename(destination)
+        return
+    for name in [*written, MANIFEST]:
+        target = destination / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (stage / name).replace(target)
+    for name in before - set(written):
+        (destination / name).unlink(missing_ok=True)
+
+
+def _files_of_an_earlier_run(destination: Path) -> set[str]:
+    try:
+        names = json.loads((destination / MANIFEST).read_text(encoding="utf-8"))["files"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
+    inside = destination.resolve()
+    # A manifest from elsewhere must not make us delete outside the destination.
+    return {str(name) for name in names if (inside / str(name)).resolve().is_relative_to(inside)}

@@ -1,0 +1,135 @@
+"""The report: one self-contained HTML page, and beside it the same numbers for programs.
+
+Lives here: what is written where. Must not live here: verdicts or drawing.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import platform
+import time
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netspurt import __version__
+from netspurt.studies.model import StudyResult, Table
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+HERE = Path(__file__).parent
+
+
+def versions() -> dict[str, str]:
+    """What the results depend on."""
+    from netspurt import _core
+
+    return {
+        "netspurt": __version__,
+        "netspurt._core": _core.version(),
+        "python": platform.python_version(),
+        **{name: metadata.version(name) for name in ("numpy", "scipy", "polars", "matplotlib")},
+        "platform": platform.platform(),
+    }
+
+
+def document(results: Sequence[StudyResult], quick: bool, seconds: float) -> dict[str, Any]:
+    """The document that ``reproduce --json`` prints."""
+    return {
+        "netspurt": __version__,
+        "quick": quick,
+        "seconds": seconds,
+        "interrupted": any(result.interrupted for result in results),
+        "versions": versions(),
+        "studies": [result.as_json() for result in results],
+    }
+
+
+def write(directory: Path, results: Sequence[StudyResult], asked: str, whole: dict[str, Any]) -> None:
+    """Writes the page, the JSON document, a CSV for each table, the pictures and the merged scenarios.
+
+    Args:
+        directory: exists and is empty.
+        results: of the studies, in order.
+        asked: the command, for the page.
+        whole: from ``document``.
+
+    Raises:
+        OSError: the disk says no.
+    """
+    from netspurt import plot
+
+    pictures: dict[str, str] = {}
+    (directory / "pictures").mkdir()
+    for picture in (picture for result in results for picture in result.findings.pictures):
+        pictures[picture.name] = plot.svg(picture.draw(), picture.name)
+        path = directory / "pictures" / f"{picture.name}.svg"
+        path.write_text(pictures[picture.name] + "\n", encoding="utf-8")
+    page = _template().render(
+        results=results,
+        pictures=pictures,
+        asked=asked,
+        whole=whole,
+        style=(HERE / "style.css").read_text(encoding="utf-8"),
+        date=time.strftime("%Y-%m-%d %H:%M %Z"),
+    )
+    (directory / "index.html").write_text(page, encoding="utf-8")
+    (directory / "reproduce.json").write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
+    for result in results:
+        _write_study(directory, result)
+
+
+def _write_study(directory: Path, result: StudyResult) -> None:
+    tables, scenarios = directory / "tables", directory / "scenarios" / result.study
+    tables.mkdir(exist_ok=True)
+    scenarios.mkdir(parents=True)
+    for table in result.findings.tables:
+        write_csv(tables / f"{result.study}-{table.name}.csv", table)
+    for name, text in result.scenarios.items():
+        (scenarios / name).write_text(text, encoding="utf-8")
+
+
+def write_csv(path: Path, table: Table) -> None:
+    """One line for each cell, full precision; the row's names come first."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        lines = csv.writer(file)
+        for place, cell in enumerate(table.cells):
+            flat = cell.as_json()
+            names = flat.pop("row")
+            low, high = flat.pop("interval") or (None, None)
+            flat.pop("band_5_95", None)
+            flat.pop("reason", None)
+            flat.pop("null_model", None)
+            band = cell.band or (None, None)
+            line = {
+                **names,
+                **flat,
+                "interval_low": low,
+                "interval_high": high,
+                "band_5": band[0],
+                "band_95": band[1],
+                "null_model": cell.null_model,
+                "reason": cell.reason,
+            }
+            if place == 0:
+                lines.writerow(line)
+            lines.writerow(line.values())
+
+
+def _template() -> Template:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    from netspurt import words
+
+    environment = Environment(
+        loader=FileSystemLoader(HERE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["words"] = words
+    return environment.get_template("page.html.j2")

@@ -1,0 +1,217 @@
+"""Scenarios and their results, as tables.
+
+Lives here: the Python face of the native ``Scenario`` and ``Run``: types in, polars tables out.
+Must not live here: knowledge of scenario keys, of studies, or of pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from netspurt.errors import OutputError
+from netspurt.settings import Value, overrides
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from netspurt import _core
+
+SERIES = ("cwnd", "ssthresh", "srtt", "rto", "flight", "window", "queue")
+"""What can be recorded as a series in time."""
+
+RECORDABLE = (*SERIES, "segments", "drops")
+"""Everything that ``record`` may name."""
+
+
+def load(path: str | Path) -> Scenario:
+    """Reads a scenario file.
+
+    Raises:
+        ScenarioError: the file is missing or says something that cannot be; names file, line and column.
+    """
+    from netspurt import _core
+
+    return Scenario(_core.Scenario.load(str(path)))
+
+
+def parse(text: str, name: str = "<scenario>") -> Scenario:
+    """Reads a scenario from TOML text; ``name`` stands in error messages.
+
+    Raises:
+        ScenarioError: names line and column.
+    """
+    from netspurt import _core
+
+    return Scenario(_core.Scenario.parse(text, name))
+
+
+class Scenario:
+    """A network, its hosts and what they do. Immutable: ``set`` returns another one.
+
+    Order of calls: ``load`` or ``parse``, any number of ``set``, then ``run`` as often as wanted. The same
+    scenario and seed give the same result on every machine.
+    """
+
+    def __init__(self, native: _core.Scenario) -> None:
+        self._native = native
+
+    @property
+    def name(self) -> str:
+        """The scenario's name: its file, or what was given to ``parse``."""
+        return self._native.name
+
+    @property
+    def native(self) -> _core.Scenario:
+        """The object of the native module, for callers that want columns without polars."""
+        return self._native
+
+    def set(self, settings: Mapping[str, Value]) -> Scenario:
+        """A scenario with some paths overridden.
+
+        Args:
+            settings: dotted path to value; a list index is a number (``flow.0.app.bytes``). A dict replaces
+                a whole table, such as ``{"link.satellite.loss": {"kind": "none"}}``.
+
+        Raises:
+            ScenarioError: an unknown path or an impossible value.
+            TypeError: a value that TOML cannot hold.
+        """
+        return Scenario(self._native.set(overrides(settings)))
+
+    def merged(self) -> str:
+        """The complete scenario as TOML, with every default and override written out."""
+        return self._native.merged()
+
+    def run(self, seed: int = 1, record: Sequence[str] = (), pcap: str | Path | None = None) -> Result:
+        """Simulates the scenario. The interpreter lock is released meanwhile.
+
+        Args:
+            seed: the one number all randomness derives from, at least 0.
+            record: names out of ``RECORDABLE``; recording does not change what happens.
+            pcap: file to capture into, pcapng.
+
+        Raises:
+            ValueError: a name in ``record`` that does not exist.
+            OutputError: the capture cannot be written.
+            KeyboardInterrupt: Ctrl-C, within a second.
+        """
+        unknown = [name for name in record if name not in RECORDABLE]
+        if unknown:
+            raise ValueError(f"cannot record '{unknown[0]}'; what can be: {', '.join(RECORDABLE)}")
+        try:
+            native = self._native.run(seed, list(record), None if pcap is None else str(pcap))
+        except OSError as error:
+            raise OutputError(pcap or "the capture", error) from error
+        return Result(self, native)
+
+    def __repr__(self) -> str:
+        return f"Scenario({self.name!r})"
+
+
+class Result:
+    """What one run left behind. Tables are built when first asked for.
+
+    Times are seconds of virtual time, rates bits per second, sizes bytes unless a column's name says
+    otherwise.
+    """
+
+    def __init__(self, scenario: Scenario, native: _core.Run) -> None:
+        self.scenario = scenario
+        self._native = native
+
+    @property
+    def seed(self) -> int:
+        """The seed of this run."""
+        return self._native.seed
+
+    @property
+    def digest(self) -> str:
+        """Hash over every event in order: equal digests mean equal histories."""
+        return self._native.digest
+
+    @property
+    def native(self) -> _core.Run:
+        """The object of the native module, for callers that want columns without polars."""
+        return self._native
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """One row for each flow.
+
+        Columns: ``flow``, ``index``, ``from``, ``to``, ``bytes_delivered``, ``start_s``, ``end_s`` (null if
+        unfinished), ``goodput_bps``, ``segments_sent``, ``retransmitted``, ``timeouts``,
+        ``fast_retransmits``, ``naks_sent``, ``rtt_mean_s``, ``completed``, and what else the run reports.
+        """
+        return _frame(self._native.flows())
+
+    @property
+    def links(self) -> pl.DataFrame:
+        """One row for each direction of each link.
+
+        Columns: ``link``, ``direction`` (``"a->b"``), ``packets``, ``bytes``, ``drops_<cause>``,
+        ``utilisation`` (0 to 1), ``queue_mean_packets``, and what else the run reports.
+        """
+        return _frame(self._native.links())
+
+    def series(self, name: str) -> pl.DataFrame:
+        """One recorded series.
+
+        Columns: ``time_s``, ``flow``, ``value``; for ``queue``: ``time_s``, ``link``, ``direction``, ``value``.
+
+        Args:
+            name: one of ``SERIES``, and named in ``record`` when the scenario was run.
+
+        Raises:
+            ValueError: the series was not recorded or does not exist.
+        """
+        if name not in SERIES:
+            raise ValueError(f"there is no series '{name}'; there are: {', '.join(SERIES)}")
+        return _frame(self._native.series(name))
+
+    @property
+    def segments(self) -> pl.DataFrame:
+        """One row for each segment that any host sent; empty unless ``"segments"`` was recorded.
+
+        Columns: ``time_s``, ``flow``, ``from_client``, ``seq`` and ``ack`` (offsets in the stream),
+        ``length`` (bytes), ``window`` (bytes from ``ack`` to the right edge), ``reason``, ``nak`` (offset
+        or -1).
+        """
+        return _frame(self._native.segments())
+
+    @property
+    def drops(self) -> pl.DataFrame:
+        """One row for each lost packet; empty unless ``"drops"`` was recorded.
+
+        Columns: ``time_s``, ``link``, ``direction``, ``flow``, ``size`` (bytes), ``cause``, ``queue_packets``.
+        """
+        return _frame(self._native.drops())
+
+    def json(self) -> str:
+        """The document that ``netspurt run --json`` prints."""
+        return self._native.json()
+
+    def write_pcap(self, path: str | Path) -> None:
+        """Writes the capture of every link as pcapng with nanosecond times.
+
+        The run is repeated to do so: a simulation keeps no packets, and the same seed gives the same ones.
+
+        Raises:
+            OutputError: the file cannot be written.
+        """
+        again = self.scenario.run(self.seed, pcap=path)
+        if again.digest != self.digest:
+            raise RuntimeError(
+                f"the run of seed {self.seed} did not repeat itself ({self.digest}, then {again.digest}): "
+                "please report this"
+            )
+
+    def __repr__(self) -> str:
+        return f"Result({self.scenario.name!r}, seed={self.seed}, digest={self.digest!r})"
+
+
+def _frame(columns: Mapping[str, object]) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.DataFrame(dict(columns), strict=False)

@@ -1,0 +1,115 @@
+"""Means, intervals and bands over seeds.
+
+Lives here: statistics of plain columns of numbers. Must not live here: anything that knows a study.
+scipy is imported inside the functions, since most commands never need it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Column = Sequence[float] | npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean with its confidence interval, in the unit of the values.
+
+    ``low`` and ``high`` are ``None`` for fewer than two values: one run has no interval.
+    """
+
+    mean: float
+    low: float | None
+    high: float | None
+    count: int
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """``(low, high)``, or ``None`` where there is none."""
+        if self.low is None or self.high is None:
+            return None
+        return self.low, self.high
+
+
+def mean_interval(values: Column, confidence: float = 0.95) -> Estimate:
+    """The mean of independent values with Student's t interval.
+
+    Args:
+        values: one number for each seed, shape (n,), n >= 1.
+        confidence: probability that the interval covers the mean, between 0 and 1.
+
+    Raises:
+        ValueError: no values, or a confidence outside (0, 1).
+    """
+    from scipy.special import stdtrit
+
+    numbers = np.asarray(values, dtype=np.float64)
+    if numbers.size == 0:
+        raise ValueError("an interval needs at least one value")
+    if not 0.0 < confidence < 1.0:
+        raise ValueError(f"the confidence must lie between 0 and 1, not at {confidence}")
+    mean = float(numbers.mean())
+    if numbers.size == 1:
+        return Estimate(mean, None, None, 1)
+    error = float(numbers.std(ddof=1)) / float(np.sqrt(numbers.size))
+    reach = float(stdtrit(numbers.size - 1, 0.5 + confidence / 2.0)) * error
+    return Estimate(mean, mean - reach, mean + reach, int(numbers.size))
+
+
+def percentile_band(values: Column, low: float = 5.0, high: float = 95.0) -> tuple[float, float]:
+    """The range that holds the middle of the values, by linear interpolation between order statistics.
+
+    Args:
+        values: shape (n,), n >= 1.
+        low: lower percentile, 0 to 100.
+        high: upper percentile, 0 to 100.
+
+    Raises:
+        ValueError: no values.
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    if numbers.size == 0:
+        raise ValueError("a band needs at least one value")
+    lower, upper = np.percentile(numbers, [low, high])
+    return float(lower), float(upper)
+
+
+def bootstrap_interval(
+    values: Column,
+    statistic: Callable[..., float] = np.mean,
+    confidence: float = 0.95,
+    seed: int = 1,
+    resamples: int = 2000,
+) -> tuple[float, float]:
+    """The BCa bootstrap interval of a statistic (Efron 1987): no normality asked of skewed goodputs.
+
+    Args:
+        values: shape (n,), n >= 2 and not all equal.
+        statistic: takes an array and an ``axis``.
+        confidence: between 0 and 1.
+        seed: of the resampling, so that a report says the same thing twice.
+        resamples: how many.
+
+    Raises:
+        ValueError: fewer than two values.
+    """
+    from scipy.stats import bootstrap
+
+    numbers = np.asarray(values, dtype=np.float64)
+    if numbers.size < 2:
+        raise ValueError("a bootstrap needs at least two values")
+    if np.all(numbers == numbers[0]):
+        return float(numbers[0]), float(numbers[0])
+    result = bootstrap(
+        (numbers,),
+        statistic,
+        confidence_level=confidence,
+        n_resamples=resamples,
+        rng=np.random.default_rng(seed),
+        method="BCa",
+    )
+    return float(result.confidence_interval.low), float(result.confidence_interval.high)

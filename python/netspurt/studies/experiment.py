@@ -1,0 +1,145 @@
+"""What a study wants to be run, and what came of it.
+
+Lives here: the experiment (one scenario with settings, over seeds), the plan (how many seeds), the samples.
+Must not live here: how the runs are spread over cores (``runner``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
+
+from netspurt.errors import StudyError
+from netspurt.settings import Value
+from netspurt.studies.model import Findings
+
+if TYPE_CHECKING:
+    from netspurt import _core
+
+Key = tuple[str | int | float | bool, ...]
+"""Names an experiment within its study."""
+
+DATA = Path(__file__).parent / "data"
+"""The scenario files and published figures of all studies."""
+
+T = TypeVar("T")
+
+
+class Transfer(NamedTuple):
+    """What most tables need of a run with one flow.
+
+    ``seconds`` runs from the flow's start (its SYN) to its end; infinite if it did not come to one.
+    """
+
+    seconds: float
+    bytes: int
+    timeouts: int
+    retransmitted: int
+
+
+def transfer(run: _core.Run) -> Transfer:
+    """Reads the first flow of a run."""
+    flows = run.flows()
+    finished = bool(flows["completed"][0])
+    seconds = float(flows["end_s"][0]) - float(flows["start_s"][0]) if finished else float("inf")
+    return Transfer(
+        seconds,
+        int(flows["bytes_delivered"][0]),
+        int(flows["timeouts"][0]),
+        int(flows["retransmitted"][0]),
+    )
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One scenario file with settings, run with the seeds 1 … ``seeds``.
+
+    ``measure`` is called in a worker thread and should keep little: thousands of runs are held at once.
+    """
+
+    key: Key
+    scenario: str
+    settings: Mapping[str, Value] = field(default_factory=dict)
+    seeds: int = 1
+    record: tuple[str, ...] = ()
+    measure: Callable[[_core.Run], Any] = transfer
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is to be run: ``quick`` for a fast honest subset; ``seeds`` overrides what a part would take."""
+
+    quick: bool = False
+    seeds: int | None = None
+
+    def choose(self, quick: int, full: int) -> int:
+        """The number of seeds for an experiment that by itself takes so many."""
+        if self.seeds is not None:
+            return self.seeds
+        return quick if self.quick else full
+
+
+class Samples:
+    """What the runs gave, by experiment. An experiment of which seeds are missing counts as not run."""
+
+    def __init__(self, experiments: Iterable[Experiment]) -> None:
+        self._seeds: dict[Key, int] = {}
+        self._values: dict[Key, dict[int, Any]] = {}
+        for experiment in experiments:
+            if experiment.key in self._seeds:
+                raise StudyError(f"two experiments are called {experiment.key}")
+            self._seeds[experiment.key] = experiment.seeds
+            self._values[experiment.key] = {}
+
+    def put(self, key: Key, seed: int, value: Any) -> None:
+        """Files the outcome of one run."""
+        self._values[key][seed] = value
+
+    def complete(self, *keys: Key) -> bool:
+        """True if every seed of these experiments has been run."""
+        return all(len(self._values[key]) == self._seeds[key] for key in keys)
+
+    def all(self, key: Key) -> list[Any] | None:
+        """The outcomes in order of seed, or None if some are missing."""
+        if not self.complete(key):
+            return None
+        values = self._values[key]
+        return [values[seed] for seed in sorted(values)]
+
+    def one(self, key: Key, kind: type[T]) -> T | None:
+        """The outcome of an experiment with one seed, or None if it was not run."""
+        values = self.all(key)
+        return None if values is None else cast("T", values[0])
+
+    def transfers(self, key: Key) -> list[Transfer] | None:
+        """``all`` for experiments that measure transfers."""
+        return self.all(key)
+
+
+class Part(Protocol):
+    """A piece of a study that runs its own experiments and says what they mean."""
+
+    def experiments(self, plan: Plan) -> Iterable[Experiment]:
+        """What has to be run."""
+        ...
+
+    def evaluate(self, samples: Samples) -> Findings:
+        """What it means; called also with samples that are not complete."""
+        ...
+
+
+@dataclass(frozen=True)
+class Study:
+    """A document, the question it asked, and the parts that ask it again."""
+
+    name: str
+    title: str
+    document: str
+    asked: str
+    parts: tuple[Part, ...]
+
+    def path(self, name: str) -> Path:
+        """A file of this study's data."""
+        return DATA / self.name / name

@@ -1,0 +1,194 @@
+"""What a study says: cells, tables, checks, pictures; and their JSON form, which scripts rely on.
+
+Lives here: data and its JSON shape. Must not live here: simulation, drawing, printing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from netspurt.studies.verdict import Bar, Role, Verdict, deviation, judge
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Label = str | bool | int | float
+"""What names a row."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of a table, published and measured.
+
+    ``measured`` carries full precision. ``interval`` is the 95 % confidence interval of the mean, ``band``
+    the 5 to 95 % range over seeds, ``null_model`` what a trivial rule says; all in ``unit``.
+    ``allowance`` marks a bar of which a column may miss some cells: a check then decides on the column.
+    """
+
+    row: Mapping[str, Label]
+    quantity: str
+    unit: str
+    published: float | None
+    measured: float | None
+    decimals: int | None = None
+    bar: Bar | None = None
+    role: Role = "predicted"
+    interval: tuple[float, float] | None = None
+    band: tuple[float, float] | None = None
+    null_model: float | None = None
+    runs: int = 1
+    allowance: bool = False
+    reason: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The one word on this cell."""
+        return judge(self.published, self.measured, self.decimals, self.bar, self.band)
+
+    @property
+    def deviation(self) -> float | None:
+        """Measured over published, minus one."""
+        return deviation(self.published, self.measured)
+
+    @property
+    def falls_short(self) -> bool:
+        """True if this cell alone makes the study fall short."""
+        return self.verdict == "outside" and not self.allowance
+
+    def as_json(self) -> dict[str, Any]:
+        """The cell as ``reproduce --json`` prints it."""
+        cell: dict[str, Any] = {
+            "row": dict(self.row),
+            "quantity": self.quantity,
+            "unit": self.unit,
+            "published": self.published,
+            "measured": self.measured,
+            "interval": None if self.interval is None else list(self.interval),
+            "deviation": self.deviation,
+            "role": self.role,
+            "bar": None if self.bar is None else self.bar.words,
+            "verdict": self.verdict,
+            "runs": self.runs,
+        }
+        if self.band is not None:
+            cell["band_5_95"] = list(self.band)
+        if self.null_model is not None:
+            cell["null_model"] = self.null_model
+        if self.reason:
+            cell["reason"] = self.reason
+        return cell
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the document (``kind`` "document"), or one of ours that goes beyond it."""
+
+    name: str
+    title: str
+    cells: tuple[Cell, ...]
+    kind: Literal["document", "beyond"] = "document"
+    note: str = ""
+
+    def counts(self) -> Counter[Verdict]:
+        """How many cells have which verdict."""
+        return Counter(cell.verdict for cell in self.cells)
+
+    def as_json(self) -> dict[str, Any]:
+        """The table as ``reproduce --json`` prints it."""
+        table: dict[str, Any] = {"table": self.name, "kind": self.kind, "title": self.title}
+        if self.note:
+            table["note"] = self.note
+        table["cells"] = [cell.as_json() for cell in self.cells]
+        return table
+
+
+@dataclass(frozen=True)
+class Check:
+    """A statement that holds or does not; ``holds`` is None if it could not be run to the end."""
+
+    check: str
+    holds: bool | None
+    found: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The check as ``reproduce --json`` prints it."""
+        return {"check": self.check, "holds": self.holds, "found": self.found}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure to be drawn when a report wants it; ``alt`` says in words what the eye would see."""
+
+    name: str
+    title: str
+    caption: str
+    alt: str
+    draw: Callable[[], Figure]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What one part of a study has to say."""
+
+    tables: tuple[Table, ...] = ()
+    checks: tuple[Check, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """A study's outcome. ``seconds`` is wall time; ``scenarios`` maps a file name to its merged TOML."""
+
+    study: str
+    title: str
+    document: str
+    asked: str
+    seconds: float
+    findings: Findings
+    scenarios: Mapping[str, str] = field(default_factory=dict)
+    runs: int = 0
+    interrupted: bool = False
+
+    @property
+    def falls_short(self) -> bool:
+        """True if a cell or a check with a bar misses it."""
+        cells = any(cell.falls_short for table in self.findings.tables for cell in table.cells)
+        return cells or any(check.holds is False for check in self.findings.checks)
+
+    def counts(self) -> Counter[Verdict]:
+        """Verdicts over the tables of the document."""
+        total: Counter[Verdict] = Counter()
+        for table in self.findings.tables:
+            if table.kind == "document":
+                total += table.counts()
+        return total
+
+    def as_json(self) -> dict[str, Any]:
+        """The study as ``reproduce --json`` prints it."""
+        return {
+            "study": self.study,
+            "seconds": self.seconds,
+            "runs": self.runs,
+            "interrupted": self.interrupted,
+            "tables": [table.as_json() for table in self.findings.tables],
+            "checks": [check.as_json() for check in self.findings.checks],
+            "notes": list(self.findings.notes),
+        }
+
+
+def gather(parts: Iterable[Findings]) -> Findings:
+    """All findings of a study's parts, in order."""
+    whole = Findings()
+    for part in parts:
+        whole = replace(
+            whole,
+            tables=whole.tables + part.tables,
+            checks=whole.checks + part.checks,
+            pictures=whole.pictures + part.pictures,
+            notes=whole.notes + part.notes,
+        )
+    return whole

@@ -1,0 +1,67 @@
+"""One transfer at the high error rate without and with NAKs, segment by segment: why the rates differ so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netspurt.studies.experiment import Experiment, Plan, Samples
+from netspurt.studies.model import Findings, Picture
+from netspurt.studies.rfc1106.setting import FIGURE1, FIGURE2, HIGH, SCENARIO, Figure, settings
+
+if TYPE_CHECKING:
+    from netspurt import _core
+
+WINDOW_KIB = 100
+SEEN_S = 40.0
+"""How much of the transfer the picture shows, from the SYN on."""
+
+
+def opening(run: _core.Run) -> dict[str, np.ndarray]:
+    """The segments sent in the first ``SEEN_S`` seconds, as columns of equal length."""
+    columns = {name: np.asarray(column) for name, column in run.segments().items() if name != "sack"}
+    seen = columns["time_s"] <= SEEN_S
+    return {name: column[seen] for name, column in columns.items()}
+
+
+class TimeSequence:
+    """Two pictures."""
+
+    def experiments(self, plan: Plan) -> Iterable[Experiment]:
+        """The same window, error rate and seed, without and with NAKs."""
+        for figure in (FIGURE1, FIGURE2):
+            yield Experiment(
+                key=("time-sequence", figure.name),
+                scenario=SCENARIO,
+                settings=settings(WINDOW_KIB, HIGH, figure.profile),
+                record=("segments",),
+                measure=opening,
+            )
+
+    def evaluate(self, samples: Samples) -> Findings:
+        """The pictures that could be drawn."""
+        pictures = []
+        for figure, told in ((FIGURE1, "without NAKs"), (FIGURE2, "with NAKs")):
+            segments = samples.one(("time-sequence", figure.name), dict)
+            if segments is not None:
+                pictures.append(_picture(figure, told, segments))
+        return Findings(pictures=tuple(pictures))
+
+
+def _picture(figure: Figure, told: str, segments: dict[str, np.ndarray]) -> Picture:
+    from netspurt import plot
+
+    return Picture(
+        name=f"rfc1106-time-sequence-{figure.name}",
+        title=f"Time–sequence graph {told}",
+        caption=(
+            f"The first {SEEN_S:.0f} s of one transfer {told}, window {WINDOW_KIB}K, error rate {HIGH.name}, seed 1. "
+            "The lower line is what has been acknowledged, the upper one the edge of the window; between them lie the "
+            "segments, with retransmissions marked by their reason."
+        ),
+        alt=f"Sequence numbers against time {told}: segments climb between the ACK line and the window line.",
+        draw=partial(plot.time_sequence_of, segments),
+    )

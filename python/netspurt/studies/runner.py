@@ -1,0 +1,102 @@
+"""Runs a study: every experiment with every seed, spread over threads, and hands the samples to its parts.
+
+Lives here: order of work, interruption, merged scenarios. Must not live here: what the numbers mean.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from netspurt.parallel import for_each
+from netspurt.settings import overrides
+from netspurt.studies.experiment import Experiment, Key, Plan, Samples, Study
+from netspurt.studies.model import StudyResult, gather
+
+if TYPE_CHECKING:
+    from netspurt import _core
+
+
+class Task(NamedTuple):
+    """One simulation."""
+
+    experiment: Experiment
+    scenario: _core.Scenario
+    seed: int
+
+
+@dataclass(frozen=True)
+class Work:
+    """A study made ready to run: scenarios loaded and checked, tasks in order."""
+
+    study: Study
+    experiments: tuple[Experiment, ...]
+    scenarios: dict[Key, _core.Scenario]
+    tasks: tuple[Task, ...]
+
+
+def prepare(study: Study, plan: Plan) -> Work:
+    """Loads every scenario of a study, so that a mistake in one shows before any time is spent.
+
+    Raises:
+        ScenarioError: a scenario file or a setting is wrong.
+    """
+    from netspurt import _core
+
+    experiments = tuple(experiment for part in study.parts for experiment in part.experiments(plan))
+    files = {name: _core.Scenario.load(str(study.path(name))) for name in {e.scenario for e in experiments}}
+    scenarios = {e.key: files[e.scenario].set(overrides(e.settings)) for e in experiments}
+    # Cell by cell, so that what an interrupted study has finished are whole cells.
+    tasks = tuple(
+        Task(experiment, scenarios[experiment.key], seed)
+        for experiment in experiments
+        for seed in range(1, experiment.seeds + 1)
+    )
+    return Work(study, experiments, scenarios, tasks)
+
+
+def run(work: Work, jobs: int, advance: Callable[[str], None], *, begin: bool = True) -> StudyResult:
+    """Runs what was prepared and evaluates it, whole or as far as Ctrl-C let it come.
+
+    Args:
+        work: from ``prepare``.
+        jobs: simulations at once.
+        advance: called once for each finished run, with the name of its experiment.
+        begin: false to run nothing, for a study whose turn never came.
+    """
+    began = time.monotonic()
+    samples = Samples(work.experiments)
+    finished = 0
+
+    def keep(task: Task, value: Any) -> None:
+        nonlocal finished
+        finished += 1
+        samples.put(task.experiment.key, task.seed, value)
+        advance(f"{work.study.name}: {file_name(task.experiment.key)}")
+
+    whole = begin and for_each(work.tasks, _simulate, keep, jobs)
+    findings = gather(part.evaluate(samples) for part in work.study.parts)
+    return StudyResult(
+        study=work.study.name,
+        title=work.study.title,
+        document=work.study.document,
+        asked=work.study.asked,
+        seconds=time.monotonic() - began,
+        findings=findings,
+        scenarios={file_name(key) + ".toml": scenario.merged() for key, scenario in work.scenarios.items()},
+        runs=finished,
+        interrupted=not whole,
+    )
+
+
+def _simulate(task: Task) -> Any:
+    run = task.scenario.run(task.seed, list(task.experiment.record), None)
+    return task.experiment.measure(run)
+
+
+def file_name(key: Key) -> str:
+    """A name for files that belong to an experiment."""
+    return re.sub(r"[^A-Za-z0-9.+-]+", "-", "-".join(str(part) for part in key)).strip("-")

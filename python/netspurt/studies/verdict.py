@@ -1,0 +1,139 @@
+"""How a measured number is judged beside a published one: pure functions, and bars that call them.
+
+Lives here: verdicts. Must not live here: where the numbers come from, or what a study thinks of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+Verdict = Literal["exact", "within bar", "outside", "not comparable", "not run"]
+"""The word for one cell. ``not run`` appears only in a report that was cut short."""
+
+Role = Literal["fitted", "predicted"]
+"""Whether the model's free parameters were chosen on this very cell."""
+
+
+def prints_alike(published: float, measured: float, decimals: int) -> bool:
+    """True if both numbers are the same text when printed with as many decimals as the document prints."""
+    return f"{measured:.{decimals}f}" == f"{published:.{decimals}f}"
+
+
+def deviation(published: float | None, measured: float | None) -> float | None:
+    """How far the measured number is off, as a fraction of the published one; None without either."""
+    if published is None or measured is None or published == 0:
+        return None
+    return measured / published - 1.0
+
+
+def within_fraction(published: float, measured: float, fraction: float) -> bool:
+    """True if the measured number lies at most ``fraction`` of the published one away from it."""
+    # A deviation of exactly the bar is inside; the last bits of a division must not decide that.
+    return abs(measured - published) <= fraction * abs(published) * (1.0 + 1e-12)
+
+
+def within_range(value: float, low: float, high: float) -> bool:
+    """True if ``low <= value <= high``."""
+    return low <= value <= high
+
+
+class Bar(Protocol):
+    """What a cell must reach."""
+
+    @property
+    def words(self) -> str:
+        """The bar as a reader sees it."""
+        ...
+
+    def reached(self, published: float | None, measured: float, band: tuple[float, float] | None) -> bool:
+        """Whether the cell reaches it."""
+        ...
+
+
+@dataclass(frozen=True)
+class PrintedDigits:
+    """The measured number, printed as the document prints, is the same text."""
+
+    decimals: int
+
+    @property
+    def words(self) -> str:  # noqa: D102 - described by the protocol
+        return "printed digits"
+
+    def reached(  # noqa: D102
+        self, published: float | None, measured: float, band: tuple[float, float] | None
+    ) -> bool:
+        return published is not None and prints_alike(published, measured, self.decimals)
+
+
+@dataclass(frozen=True)
+class Fraction:
+    """The measured number lies within a fraction of the published one."""
+
+    fraction: float
+
+    @property
+    def words(self) -> str:  # noqa: D102
+        return f"{self.fraction * 100:g} %"
+
+    def reached(  # noqa: D102
+        self, published: float | None, measured: float, band: tuple[float, float] | None
+    ) -> bool:
+        return published is not None and within_fraction(published, measured, self.fraction)
+
+
+@dataclass(frozen=True)
+class PublishedInBand:
+    """The published number, one draw from a wide distribution, lies in the model's own band over seeds."""
+
+    low: int = 5
+    high: int = 95
+
+    @property
+    def words(self) -> str:  # noqa: D102
+        return f"published value in the model's {self.low}–{self.high} % band"
+
+    def reached(  # noqa: D102
+        self, published: float | None, measured: float, band: tuple[float, float] | None
+    ) -> bool:
+        return published is not None and band is not None and within_range(published, *band)
+
+
+@dataclass(frozen=True)
+class Range:
+    """The measured number lies in a range, where the document has a curve but no figures."""
+
+    low: float
+    high: float
+    text: str
+
+    @property
+    def words(self) -> str:  # noqa: D102
+        return self.text
+
+    def reached(  # noqa: D102
+        self, published: float | None, measured: float, band: tuple[float, float] | None
+    ) -> bool:
+        return within_range(measured, self.low, self.high)
+
+
+def judge(
+    published: float | None,
+    measured: float | None,
+    decimals: int | None,
+    bar: Bar | None,
+    band: tuple[float, float] | None = None,
+) -> Verdict:
+    """The verdict on one cell.
+
+    *exact* where both print alike, else by the bar; a cell without a bar is *not comparable*, and one
+    without a measured number is *not run*.
+    """
+    if measured is None:
+        return "not run"
+    if published is not None and decimals is not None and prints_alike(published, measured, decimals):
+        return "exact"
+    if bar is None:
+        return "not comparable"
+    return "within bar" if bar.reached(published, measured, band) else "outside"
