@@ -75,7 +75,7 @@ impl Connection {
         let (window, announced) = self.rcv.announce(&self.agreed);
         let mut options = self.agreed.every_segment(self.timestamps(now), announced);
         let mut header_len = self.agreed.header_len;
-        if self.rcv.has_nak() || self.rcv.has_blocks() {
+        if self.rcv.has_nak() || (self.agreed.sack && self.rcv.has_blocks()) {
             header_len = self.add_reports(&mut options, plan);
         }
         Segment {
