@@ -6,7 +6,7 @@ use netspurt_tcp::acking::Acking;
 use netspurt_tcp::config::{
     Config, Counting, Growth, InitialWindow, LossMeans, MssCounts, Recovery, TimerGrain,
 };
-use netspurt_tcp::options::{Nak, Options, SackBlock};
+use netspurt_tcp::options::{Nak, Options, SackBlock, Timestamps};
 use netspurt_tcp::reason::Reason;
 use netspurt_tcp::segment::{Flags, Payload, Segment};
 use netspurt_tcp::seq::Seq;
@@ -59,6 +59,8 @@ pub(crate) struct Lab {
     /// Next sequence number of the peer.
     pub(crate) seq: Seq,
     pub(crate) window: u16,
+    /// Timestamps on the peer's data.
+    pub(crate) stamp: Option<Timestamps>,
 }
 
 impl Lab {
@@ -71,6 +73,7 @@ impl Lab {
             fresh: 0,
             seq: THEIRS,
             window: 60_000,
+            stamp: None,
         };
         lab.tcp.open(lab.now);
         lab.drain();
@@ -165,13 +168,19 @@ impl Lab {
 
     /// Data of the peer: `len` bytes at stream offset `offset`; what the connection answers.
     pub(crate) fn data(&mut self, offset: u32, len: u32) -> Vec<Segment> {
+        self.data_at(u64::from(offset), len)
+    }
+
+    /// The same, beyond the 32 bits of the sequence numbers.
+    pub(crate) fn data_at(&mut self, offset: u64, len: u32) -> Vec<Segment> {
         let from = self.sent.len();
         let segment = Segment {
-            seq: THEIRS.plus(1 + offset),
+            seq: THEIRS.plus(1).plus(offset as u32),
             ack: Self::behind(0),
             flags: Flags::ACK,
             window: self.window,
-            payload: Payload { offset: u64::from(offset), len },
+            payload: Payload { offset, len },
+            options: Options { timestamps: self.stamp, ..Options::NONE },
             ..Segment::default()
         };
         self.tcp.handle_segment(self.now, &segment);
