@@ -183,7 +183,7 @@ impl World {
         }
         let endpoint = &mut self.endpoints[place as usize];
         if endpoint.open
-            && let Some(wake) = endpoint.wake_app(now)
+            && let Some(wake) = endpoint.wake_app(now, &self.spec.flows[endpoint.flow as usize].app)
         {
             self.network.arm(wake, 2 * place + 2);
         }
