@@ -192,7 +192,9 @@ impl Connection {
         let flight = self.snd.max - self.snd.una;
         let beyond = flight.saturating_sub(u64::from(self.congestion.cwnd())).min(u64::from(limited));
         let flight = (flight - beyond).max(u64::from(mss));
-        if self.config.loss_means == LossMeans::Congestion {
+        // Noise is what a NAK reports; who still counts duplicate ACKs beside NAKs takes them for what they always meant
+        // (RFC 1106, section 4.3).
+        if self.config.loss_means == LossMeans::Congestion || self.config.recovery == Recovery::Nak {
             self.signal(now, Signal::EnterRecovery, flight);
         }
         self.loss.phase = phase;

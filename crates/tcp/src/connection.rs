@@ -4,7 +4,7 @@ use crate::config::{Config, Recovery};
 use crate::congestion::{Congestion, CongestionControl, Signal, View};
 use crate::event::{Event, Phase};
 use crate::handshake::Reply;
-use crate::negotiate::{Agreed, agree};
+use crate::negotiate::{Agreed, agree, believed};
 use crate::options::Options;
 use crate::rare::{Counters, Rare};
 use crate::reason::{Hold, Reason};
@@ -435,7 +435,7 @@ impl Connection {
 
     /// Both SYN segments are known: settles what holds.
     pub(crate) fn settle(&mut self, heard: &Options) {
-        self.peer_mss = heard.mss.unwrap_or(536);
+        self.peer_mss = believed(&self.config, heard).mss.unwrap_or(self.config.mss);
         self.agreed = agree(&self.config, heard, self.path_mtu);
         self.rcv.limit_buffer(self.agreed.largest_window());
         let mss = u32::from(self.agreed.payload);
