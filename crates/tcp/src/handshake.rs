@@ -129,6 +129,8 @@ impl Connection {
         self.snd.nxt = self.snd.nxt.max(self.snd.una);
         self.unanswered = 0;
         self.timers.stop_retransmit();
+        // The user waits for nothing any more; from the next segment sent on, again.
+        self.timers.patience = Time::NEVER;
     }
 
     /// The connection is open.
