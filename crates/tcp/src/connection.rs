@@ -415,16 +415,10 @@ impl Connection {
         self.peer_mss = heard.mss.unwrap_or(536);
         self.agreed = agree(&self.config, heard, self.path_mtu);
         self.rcv.limit_buffer(self.agreed.largest_window());
-        let mss = u32::from(self.agreed.payload);
-        if mss != u32::from(self.config.mss) {
-            let cwnd = self.config.initial_window.bytes(mss);
-            self.congestion = Congestion::new(
-                self.config.congestion,
-                cwnd,
-                self.config.initial_ssthresh,
-                self.config.growth,
-            );
-        }
+        // The initial window counts segments of the size that holds from now on.
+        let cwnd = self.config.initial_window.bytes(u32::from(self.agreed.payload));
+        self.congestion =
+            Congestion::new(self.config.congestion, cwnd, self.config.initial_ssthresh, self.config.growth);
     }
 
     /// What congestion control may see, `flight` bytes having been outstanding.

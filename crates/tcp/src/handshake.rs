@@ -140,13 +140,22 @@ impl Connection {
         self.arm_keep_alive(now);
     }
 
-    /// Back to LISTEN, as if nothing had been (section 3.10.7.4, RST and SYN in SYN-RECEIVED).
+    /// Back to LISTEN, as if nothing had been (section 3.10.7.4, RST and SYN in SYN-RECEIVED); unless the application
+    /// has closed, and listens no more.
     pub(crate) fn return_to_listen(&mut self, now: Time) {
+        if self.snd.closing {
+            self.finish(now, CloseReason::Reset);
+            return;
+        }
         self.timers.stop_all();
+        self.timers.refresh(&self.rto);
         self.snd = SendSpace::new(self.snd.seq(0));
         self.rcv = ReceiveSpace::new(self.config.receive_window);
         self.loss = LossState::default();
         self.unanswered = 0;
+        if let Some(rare) = &mut self.rare {
+            (rare.send_urgent, rare.receive_urgent) = (0, 0);
+        }
         self.enter(now, State::Listen);
     }
 
