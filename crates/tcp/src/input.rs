@@ -70,7 +70,7 @@ impl Connection {
 
     /// PAWS (RFC 7323, section 5.3, R1): an older timestamp means an old duplicate. A reset is exempt.
     #[inline]
-    fn passes_timestamps(&mut self, now: Time, segment: &Segment) -> bool {
+    fn passes_timestamps(&self, now: Time, segment: &Segment) -> bool {
         if !self.agreed.timestamps || segment.flags.has(Flags::RST) {
             return true;
         }
@@ -79,18 +79,15 @@ impl Connection {
             return false;
         };
         let old = (value.wrapping_sub(self.ts_recent) as i32) < 0;
-        if old && now - self.ts_recent_at <= TS_RECENT_LIFETIME {
-            self.rare().counters.paws_drops += 1;
-            return false;
-        }
-        true
+        !old || now - self.ts_recent_at > TS_RECENT_LIFETIME
     }
 
-    /// First step: the segment is not acceptable. It is answered with an ACK unless it is a reset; in TIME-WAIT a FIN
-    /// that comes again starts the wait anew.
+    /// First step: the segment is not acceptable. It is answered with an ACK unless it is a reset, or lacks the timestamp
+    /// agreed on (RFC 7323, section 3.2); in TIME-WAIT the FIN, when it comes again, starts the wait anew.
     #[cold]
     fn arrives_outside(&mut self, now: Time, segment: &Segment, start: i64) {
-        if segment.flags.has(Flags::RST) {
+        let unstamped = self.agreed.timestamps && segment.options.timestamps.is_none();
+        if segment.flags.has(Flags::RST) || (unstamped && !segment.flags.has(Flags::SYN)) {
             return;
         }
         if self.state == State::SynReceived && segment.flags.has(Flags::SYN) && start == 0 {
@@ -108,17 +105,20 @@ impl Connection {
         }
         self.rare().counters.duplicates_received += 1;
         self.rcv.note_duplicate(start, segment.payload.len);
-        if self.state == State::TimeWait && segment.flags.has(Flags::FIN) {
-            self.timers.patience = now + self.config.time_wait;
-        }
         if segment.flags.has(Flags::SYN) {
             self.challenge(now);
             return;
         }
-        let useful = segment.flags.has(Flags::ACK) && self.rcv.window() == 0 && start == self.rcv.nxt as i64;
-        if useful {
+        let expected = self.rcv.nxt as i64;
+        if !self.passes_timestamps(now, segment) {
+            self.rare().counters.paws_drops += 1;
+        } else if segment.flags.has(Flags::ACK) && self.rcv.window() == 0 && start == expected {
             // RFC 9293, section 3.10.7.4: with a closed window, valid ACKs are still to be processed.
             self.take_ack(now, segment);
+        }
+        let ends_where_the_fin_did = start + i64::from(segment.seq_len()) == expected;
+        if self.state == State::TimeWait && segment.flags.has(Flags::FIN) && ends_where_the_fin_did {
+            self.timers.patience = now + self.config.time_wait;
         }
         self.rcv.acknowledge(Reason::DuplicateAck);
     }
