@@ -63,8 +63,13 @@ impl Connection {
         if segment.payload.len > 0 && self.state.may_receive() {
             self.take_text(now, segment, start);
         }
-        if flags.has(Flags::FIN) && self.rcv.take_fin(start + i64::from(segment.payload.len)) {
-            self.peer_has_closed(now);
+        if flags.has(Flags::FIN) {
+            if self.rcv.take_fin(start + i64::from(segment.payload.len)) {
+                self.peer_has_closed(now);
+            } else {
+                // Behind a gap, where the ACK tells of the gap (RFC 5681, section 4.2); or one FIN too many.
+                self.rcv.acknowledge(Reason::DuplicateAck);
+            }
         }
     }
 
