@@ -146,7 +146,10 @@ impl Connection {
         match self.state {
             State::SynReceived if self.passive => self.return_to_listen(now),
             State::SynReceived => self.finish(now, CloseReason::Refused),
-            State::Closing | State::LastAck | State::TimeWait => self.finish(now, CloseReason::Finished),
+            // Section 3.10.7.4 tells the user nothing here; but what was not acknowledged may not have arrived.
+            State::Closing | State::LastAck | State::TimeWait if self.snd.una >= self.snd.data_end() => {
+                self.finish(now, CloseReason::Finished);
+            }
             _ => self.finish(now, CloseReason::Reset),
         }
     }
