@@ -159,7 +159,7 @@ impl Connection {
     pub(crate) fn challenge(&mut self, now: Time) {
         let limit = self.config.challenge_acks_per_second;
         let rare = self.rare();
-        if now - rare.challenged_since >= Span::from_secs(1) {
+        if rare.challenged == 0 || now - rare.challenged_since >= Span::from_secs(1) {
             rare.challenged_since = now;
             rare.challenged = 0;
         }
