@@ -405,7 +405,8 @@ impl Connection {
             self.state,
             State::SynReceived | State::Established | State::FinWait1 | State::FinWait2 | State::CloseWait
         ) {
-            self.reply(Reply::abort(self.snd.seq(self.snd.max), self.rcv.seq(self.rcv.nxt)));
+            let position = self.ack_position(Reason::Reset);
+            self.reply(Reply::abort(self.snd.seq(position), self.rcv.seq(self.rcv.nxt)));
         }
         self.finish(now, why);
     }

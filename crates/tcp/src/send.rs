@@ -175,11 +175,12 @@ impl Connection {
         let decision = if self.state.may_send() { self.decide_data() } else { self.decide_unopened() };
         let Decision::Hold(hold) = decision else { return decision };
         match self.rcv.due {
-            AckDue::Now(reason) => {
+            // What is over says nothing more, though what it has received may still be read.
+            AckDue::Now(reason) if self.state != State::Closed => {
                 let start = self.ack_position(reason);
                 Decision::Send(Plan { start, len: 0, flags: Flags::NONE, reason })
             }
-            AckDue::No | AckDue::Later => Decision::Hold(hold),
+            AckDue::No | AckDue::Later | AckDue::Now(_) => Decision::Hold(hold),
         }
     }
 
@@ -187,7 +188,7 @@ impl Connection {
     /// a timeout has sent SND.NXT back; but not behind a byte that probes a closed window. A keep-alive stands one
     /// before (RFC 9293, section 3.8.4), so that the peer answers.
     #[inline]
-    fn ack_position(&self, reason: Reason) -> u64 {
+    pub(crate) fn ack_position(&self, reason: Reason) -> u64 {
         match reason {
             Reason::KeepAlive => self.snd.max - 1,
             _ if self.timers.is_persisting() => self.snd.nxt,
