@@ -43,7 +43,9 @@ impl Connection {
         if ack > una_before as i64 {
             self.take_new_ack(now, ack as u64, segment);
         }
-        if self.snd.update_window(segment.seq, segment.ack, window) && window != window_before {
+        // SND.UNA =< SEG.ACK only: an older segment's window begins further left.
+        let current = ack >= una_before as i64 && self.snd.update_window(segment.seq, segment.ack, window);
+        if current && window != window_before {
             self.window_changed(now, window);
         }
         if ack == una_before as i64 {
