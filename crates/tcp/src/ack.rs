@@ -111,6 +111,10 @@ impl Connection {
         let restart = self.advance_recovery(now, acked as u32, flight);
         self.snd.cwnd_limited = false;
         if !self.snd.is_outstanding() {
+            if self.timers.is_persisting() {
+                // A probe was taken: its backoff says nothing of the path.
+                self.timers.refresh(&self.rto);
+            }
             self.timers.stop_retransmit();
         } else if restart {
             self.timers.restart(now, self.config.timer_grain);
@@ -286,10 +290,11 @@ impl Connection {
         }
     }
 
-    /// An ACK that acknowledges nothing new still answers a probe: the peer is there (RFC 9293, MUST-37).
+    /// An ACK that acknowledges nothing new still answers a probe: the peer is there (RFC 9293, MUST-37). So it does a FIN
+    /// that finds the window closed, and which the peer may refuse.
     #[inline]
     fn unanswered_probe(&mut self) {
-        if self.timers.is_persisting() {
+        if self.timers.is_persisting() || self.snd.wnd == 0 {
             self.unanswered = 0;
         }
     }

@@ -262,7 +262,7 @@ impl Connection {
             return Decision::Send(self.snd.again(first, reason));
         }
         if self.snd.probe {
-            return Decision::Send(self.snd.plan(self.snd.nxt, 1, Reason::WindowProbe, false));
+            return Decision::Send(self.snd.plan(self.snd.nxt, self.probe_len(), Reason::WindowProbe, false));
         }
         if self.loss.phase == Phase::Fast
             && let Some(decision) = self.decide_by_scoreboard()
@@ -270,6 +270,15 @@ impl Connection {
             return decision;
         }
         self.decide_next()
+    }
+
+    /// One byte into a closed window (RFC 9293, section 3.8.6.1); of one that is open but silly, all that it permits
+    /// (section 3.8.6.2.1, rule 4).
+    #[cold]
+    fn probe_len(&self) -> u32 {
+        let (permitted, _) = self.allowed(self.snd.nxt);
+        let waiting = self.snd.data_end().saturating_sub(self.snd.nxt);
+        permitted.min(waiting).clamp(1, u64::from(self.agreed.payload)) as u32
     }
 
     /// NextSeg() of RFC 6675, section 4, while pipe leaves room for a segment; `None` without a scoreboard.
