@@ -33,6 +33,8 @@ pub(crate) struct Plan {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Decision {
     Send(Plan),
+    /// A segment that occupies nothing, and why nothing more than that.
+    Acknowledge(Plan, Hold),
     Hold(Hold),
 }
 
@@ -178,7 +180,7 @@ impl Connection {
             // What is over says nothing more, though what it has received may still be read.
             AckDue::Now(reason) if self.state != State::Closed => {
                 let start = self.ack_position(reason);
-                Decision::Send(Plan { start, len: 0, flags: Flags::NONE, reason })
+                Decision::Acknowledge(Plan { start, len: 0, flags: Flags::NONE, reason }, hold)
             }
             AckDue::No | AckDue::Later | AckDue::Now(_) => Decision::Hold(hold),
         }
@@ -399,8 +401,9 @@ impl Connection {
         self.congestion.cwnd().saturating_add(self.loss.inflation)
     }
 
+    /// Whether cwnd is used up, were it not for what duplicate ACKs say has left the network.
     fn at_cwnd(&self) -> bool {
-        self.in_network() >= u64::from(self.congestion.cwnd())
+        self.snd.nxt - self.snd.una >= u64::from(self.congestion.cwnd())
     }
 
     /// How many bytes from `start` on the windows permit, and which of them is the tightest.
