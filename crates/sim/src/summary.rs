@@ -8,6 +8,7 @@ use crate::loss::Cause;
 use crate::result::{FlowResult, LinkResult, Performance, RunResult};
 use crate::spec::{FlowSpec, WorldSpec};
 use crate::world::World;
+use netspurt_tcp::Connection;
 use netspurt_tcp::state::CloseReason;
 use netspurt_tcp::stats::Stats;
 use netspurt_tcp::time::Time;
@@ -55,7 +56,7 @@ impl Outcome {
             done: client.done,
             delivered_at: receiver.done,
             closed: connection(0).and_then(|connection| connection.closed()),
-            stats: [0, 1].map(|end| connection(end).map_or_else(Stats::default, |c| *c.stats())),
+            stats: [0, 1].map(|end| connection(end).map_or_else(Stats::default, Connection::stats)),
             digests: [0, 1].map(|end| pair[end].digest.value()),
         }
     }

@@ -7,9 +7,9 @@ use crate::event::Event;
 use crate::handshake::Reply;
 use crate::ranges::Range;
 use crate::reason::Reason;
-use crate::recovery::{DupAck, OnDupAck, OnNewAck, Phase, nak};
+use crate::recovery::{DupAck, OnDupAck, OnNewAck, Phase, Resend, nak};
 use crate::rto::RtoEstimator;
-use crate::segment::Segment;
+use crate::segment::{Flags, Segment};
 use crate::state::State;
 use crate::time::{Span, Time};
 
@@ -22,7 +22,7 @@ impl Connection {
         let oldest = self.snd.una as i64 - i64::from(self.snd.max_wnd);
         if self.state == State::SynReceived {
             if ack <= 0 || ack > self.snd.max as i64 {
-                self.reply = Some(Reply::refuse(segment));
+                self.reply(Reply::refuse(segment));
                 return false;
             }
             self.syn_acknowledged(now, ack as u64);
@@ -33,19 +33,21 @@ impl Connection {
             return false;
         }
         let window_before = self.snd.wnd;
-        let window = self.agreed.read_window(segment.window, &segment.options);
+        let window = if segment.flags.has(Flags::SYN) {
+            self.agreed.read_syn_window(segment.window, &segment.options)
+        } else {
+            self.agreed.read_window(segment.window, &segment.options)
+        };
         let una_before = self.snd.una;
         let told = self.take_reports(segment);
         if ack > una_before as i64 {
             self.take_new_ack(now, ack as u64, segment);
         }
-        if self.snd.update_window(segment.seq, self.snd.una.min(ack.max(0) as u64), window)
-            && window != window_before
-        {
+        if self.snd.update_window(segment.seq, segment.ack, window) && window != window_before {
             self.window_changed(now, window);
         }
         if ack == una_before as i64 {
-            self.unanswered_probe(now);
+            self.unanswered_probe();
             // RFC 5681, section 2: outstanding data, no text, no SYN or FIN, nothing new, the same window; with SACK,
             // RFC 6675, section 2: whatever reports something new.
             let bare = segment.seq_len() == 0 && window == window_before;
@@ -100,16 +102,9 @@ impl Connection {
         self.snd.una = ack;
         self.snd.nxt = self.snd.nxt.max(ack);
         self.unanswered = 0;
-        if let Some(board) = &mut self.loss.scoreboard {
-            board.advance(ack);
-        }
-        if let Some((range, reason)) = self.loss.resend {
-            let rest = Range::new(range.start.max(ack), range.end);
-            self.loss.resend = (rest.len() > 0).then_some((rest, reason));
-        }
-        while self.snd.marks.front().is_some_and(|&mark| mark <= ack) {
-            self.snd.marks.pop_front();
-        }
+        self.loss.advance(ack);
+        self.loss.resend = self.loss.resend.and_then(|resend| resend.rest(ack));
+        self.snd.marks.forget(ack);
         self.note(now, Event::Acknowledged { offset: ack.clamp(1, self.snd.data_end()) - 1 });
         let restart = self.advance_recovery(now, acked as u32, flight);
         self.snd.cwnd_limited = false;
@@ -164,7 +159,7 @@ impl Connection {
 
     /// A duplicate acknowledgment.
     fn take_dup_ack(&mut self, now: Time) {
-        self.stats.dup_acks_received += 1;
+        self.rare().counters.dup_acks_received += 1;
         self.loss.dup_acks += 1;
         let una = self.snd.una;
         let fact = DupAck {
@@ -217,9 +212,10 @@ impl Connection {
     fn resend_first(&mut self, reason: Reason) {
         let una = self.snd.una;
         let end = (una + u64::from(self.agreed.payload)).min(self.snd.max);
+        // A report of the first byte itself cannot be true.
         let reported = self.loss.scoreboard.as_ref().and_then(|board| board.sacked.first());
-        let end = reported.map_or(end, |range| range.start.min(end));
-        self.loss.resend = (una < end).then_some((Range::new(una, end), reason));
+        let end = reported.filter(|range| range.start > una).map_or(end, |range| range.start.min(end));
+        self.loss.resend = Resend::new(Range::new(una, end), reason);
         self.snd.timed_end = 0;
     }
 
@@ -227,7 +223,7 @@ impl Connection {
     /// progress is dropped.
     #[cold]
     fn take_nak(&mut self, now: Time, nak: crate::options::Nak) {
-        self.stats.naks_received += 1;
+        self.rare().counters.naks_received += 1;
         let Ok(first) = u64::try_from(self.snd.position(nak.first)) else { return };
         let (una, max) = (self.snd.una, self.snd.max);
         self.note(now, Event::NakReceived { offset: first.max(1) - 1, count: nak.count });
@@ -237,7 +233,7 @@ impl Connection {
         let Some(range) = nak::answer(first, nak.count, u32::from(self.agreed.payload), una, max) else {
             return;
         };
-        self.loss.resend = Some((range, Reason::NakResend));
+        self.loss.resend = Resend::new(range, Reason::NakResend);
         self.snd.timed_end = 0;
         if self.config.loss_means == LossMeans::Congestion && range.start >= self.loss.recover {
             self.loss.recover = max;
@@ -249,7 +245,8 @@ impl Connection {
     /// ours whether the segment was resent or not (RFC 7323, section 4.1).
     #[inline]
     pub(crate) fn take_sample(&mut self, now: Time, ack: u64, echo: Option<u32>) {
-        let rtt = if self.snd.timed_end != 0 {
+        let timed = self.snd.timed_end != 0;
+        let rtt = if timed {
             if ack < self.snd.timed_end {
                 return;
             }
@@ -264,6 +261,10 @@ impl Connection {
             }
         };
         self.rto.sample(rtt);
+        if timed {
+            // The next segment is timed once this one is acknowledged: that is a round trip.
+            self.rto.round_trip_over();
+        }
         self.timers.refresh(&self.rto);
         self.stats.rtt_samples += 1;
         self.stats.rtt_sum_ns += rtt.as_ps() / 1000;
@@ -285,13 +286,9 @@ impl Connection {
 
     /// An ACK that acknowledges nothing new still answers a probe: the peer is there (RFC 9293, MUST-37).
     #[inline]
-    fn unanswered_probe(&mut self, now: Time) {
+    fn unanswered_probe(&mut self) {
         if self.timers.is_persisting() {
             self.unanswered = 0;
-        }
-        if self.keep_alives > 0 {
-            self.keep_alives = 0;
-            self.arm_keep_alive(now);
         }
     }
 

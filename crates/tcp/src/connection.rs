@@ -6,12 +6,13 @@ use crate::event::{Event, Phase};
 use crate::handshake::Reply;
 use crate::negotiate::{Agreed, agree};
 use crate::options::Options;
+use crate::rare::{Counters, Rare};
 use crate::reason::{Hold, Reason};
 use crate::receive::{AckDue, ReceiveSpace};
 use crate::recovery::{self, LossState};
 use crate::rto::{Rto, RtoEstimator};
 use crate::segment::{Payload, Segment};
-use crate::send::SendSpace;
+use crate::send::{Decision, SendSpace};
 use crate::seq::Seq;
 use crate::state::{CloseReason, State};
 use crate::stats::Stats;
@@ -27,6 +28,15 @@ pub struct Transmission {
     pub segment: Segment,
     /// Why.
     pub reason: Reason,
+}
+
+/// What [`Connection::transmit_into`] wrote down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Departure {
+    /// Why the segment leaves.
+    pub reason: Reason,
+    /// Nothing follows: asking once more would bring `None`.
+    pub last: bool,
 }
 
 /// Why [`Connection::write`] took nothing (RFC 9293, section 3.10.2).
@@ -77,7 +87,6 @@ pub struct Connection {
     closed: Option<CloseReason>,
     /// Retransmissions in a row without an answer.
     pub(crate) unanswered: u8,
-    pub(crate) keep_alives: u8,
     hold: Hold,
     pub(crate) agreed: Agreed,
     pub(crate) snd: SendSpace,
@@ -86,19 +95,14 @@ pub struct Connection {
     pub(crate) congestion: Congestion,
     pub(crate) rto: Rto,
     pub(crate) timers: Timers,
-    /// A segment that stands outside the sequence: a reset.
-    pub(crate) reply: Option<Reply>,
     /// TS.Recent, and when it was set (RFC 7323, section 5).
     pub(crate) ts_recent: u32,
     pub(crate) ts_recent_at: Time,
-    /// When the peer was last heard.
-    pub(crate) heard_at: Time,
-    /// Challenge ACKs in the second that began at the instant.
-    pub(crate) challenges: (Time, u32),
     /// Path MTU in bytes, 0 if unknown; and the MSS that the peer announced.
     path_mtu: u32,
     peer_mss: u16,
-    pub(crate) stats: Stats,
+    pub(crate) stats: Counters,
+    pub(crate) rare: Option<Box<Rare>>,
     pub(crate) log: Option<Box<EventLog>>,
 }
 
@@ -113,7 +117,6 @@ impl Connection {
             passive: false,
             closed: None,
             unanswered: 0,
-            keep_alives: 0,
             hold: Hold::NotOpen,
             agreed: Agreed { mss: config.mss, payload: config.mss, header_len: 20, ..Agreed::default() },
             snd: SendSpace::new(iss),
@@ -122,14 +125,12 @@ impl Connection {
             congestion: Congestion::new(config.congestion, cwnd, config.initial_ssthresh, config.growth),
             timers: Timers::new(&rto),
             rto,
-            reply: None,
             ts_recent: 0,
             ts_recent_at: Time::ZERO,
-            heard_at: Time::ZERO,
-            challenges: (Time::ZERO, 0),
             path_mtu: 0,
             peer_mss: u16::MAX,
-            stats: Stats::default(),
+            stats: Counters::default(),
+            rare: None,
             log: None,
             config,
         }
@@ -145,7 +146,6 @@ impl Connection {
     pub fn open(&mut self, now: Time) {
         if matches!(self.state, State::Closed | State::Listen) && self.closed.is_none() {
             self.passive = false;
-            self.heard_at = now;
             self.enter(now, State::SynSent);
         }
     }
@@ -170,7 +170,7 @@ impl Connection {
             }
             self.snd.written += accepted;
             let end = self.snd.data_end();
-            self.snd.marks.push_back(end);
+            self.snd.marks.push(end);
         }
         Ok(accepted)
     }
@@ -181,7 +181,7 @@ impl Connection {
     /// As for [`write`](Self::write).
     pub fn write_urgent(&mut self, now: Time, len: u64) -> Result<u64, WriteError> {
         let accepted = self.write(now, len)?;
-        self.snd.urgent = self.snd.data_end();
+        self.rare().send_urgent = self.snd.data_end();
         Ok(accepted)
     }
 
@@ -256,9 +256,25 @@ impl Connection {
     }
 
     /// Counters.
-    #[inline]
-    pub fn stats(&self) -> &Stats {
-        &self.stats
+    pub fn stats(&self) -> Stats {
+        let often = self.stats;
+        let rare = self.rare.as_ref().map(|rare| rare.counters).unwrap_or_default();
+        Stats {
+            segments_sent: often.segments_sent,
+            segments_received: often.segments_received,
+            retransmitted: often.retransmitted,
+            timeouts: often.timeouts,
+            fast_retransmits: often.fast_retransmits,
+            naks_sent: rare.naks_sent,
+            naks_received: rare.naks_received,
+            dup_acks_received: rare.dup_acks_received,
+            duplicates_received: rare.duplicates_received,
+            challenge_acks: rare.challenge_acks,
+            paws_drops: rare.paws_drops,
+            rtt_samples: often.rtt_samples,
+            rtt_sum_ns: often.rtt_sum_ns,
+            foreign_bytes: rare.foreign_bytes,
+        }
     }
 
     /// The configuration.
@@ -331,12 +347,28 @@ impl Connection {
     /// The next segment to send. Call until `None` after every other call.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmission> {
-        if let Some(reply) = self.reply.take() {
-            return Some(self.send_reply(now, reply));
+        let mut segment = Segment::default();
+        let Departure { reason, .. } = self.transmit_into(now, &mut segment)?;
+        Some(Transmission { segment, reason })
+    }
+
+    /// The same for a driver that counts instructions: the segment is made where it shall stay, and the last one says
+    /// that it is the last. `segment` is overwritten whole if there is one, and is of no meaning otherwise.
+    #[inline]
+    pub fn transmit_into(&mut self, now: Time, segment: &mut Segment) -> Option<Departure> {
+        if let Some(rare) = &mut self.rare
+            && let Some(reply) = rare.reply.take()
+        {
+            return Some(Departure { reason: self.send_reply(now, reply, segment), last: false });
         }
         match self.decide() {
-            crate::send::Decision::Send(plan) => Some(self.emit(now, plan)),
-            crate::send::Decision::Hold(why) => {
+            Decision::Send(plan) => Some(Departure { reason: self.emit(now, plan, segment), last: false }),
+            Decision::Acknowledge(plan, why) => {
+                let reason = self.emit(now, plan, segment);
+                self.hold_back(now, why);
+                Some(Departure { reason, last: true })
+            }
+            Decision::Hold(why) => {
                 self.hold_back(now, why);
                 None
             }
@@ -360,6 +392,16 @@ impl Connection {
         if let Some(log) = &mut self.log {
             log.0.push_back((now, event));
         }
+    }
+
+    /// The place for what hardly any connection needs.
+    pub(crate) fn rare(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
+    }
+
+    /// A reset shall go out.
+    pub(crate) fn reply(&mut self, reply: Reply) {
+        self.rare().reply = Some(reply);
     }
 
     /// Enters a state.
@@ -386,7 +428,7 @@ impl Connection {
             self.state,
             State::SynReceived | State::Established | State::FinWait1 | State::FinWait2 | State::CloseWait
         ) {
-            self.reply = Some(Reply::abort(self.snd.seq(self.snd.max), self.rcv.seq(self.rcv.nxt)));
+            self.reply(Reply::abort(self.snd.seq(self.snd.max), self.rcv.seq(self.rcv.nxt)));
         }
         self.finish(now, why);
     }
@@ -417,7 +459,7 @@ impl Connection {
             mss: u32::from(self.agreed.payload),
             flight: flight.min(u64::from(u32::MAX)) as u32,
             window: self.congestion.cwnd().min(self.snd.wnd).min(own),
-            srtt: self.rto.srtt(),
+            srtt: self.timers.srtt(),
             cwnd_limited: self.snd.cwnd_limited,
         }
     }

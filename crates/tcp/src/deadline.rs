@@ -68,8 +68,10 @@ impl Connection {
         self.loss.inflation = 0;
         self.loss.resend = None;
         if let Some(board) = &mut self.loss.scoreboard {
-            // A second timeout in a row: the peer may have dropped what it had reported (RFC 2018, section 8).
-            if self.unanswered > 1 { board.forget() } else { board.start_over() }
+            // A second timeout in a row, or a report of the very byte that it does not acknowledge: the peer may have
+            // dropped what it had reported (RFC 2018, section 8).
+            let reneged = board.sacked.first().is_some_and(|range| range.start <= self.snd.una);
+            if self.unanswered > 1 || reneged { board.forget() } else { board.start_over() }
         }
         self.snd.nxt = self.snd.una;
     }
@@ -96,6 +98,15 @@ impl Connection {
         }
     }
 
+    /// The peer was heard: the idle time starts anew.
+    #[cold]
+    pub(crate) fn heard(&mut self, now: Time) {
+        if let Some(rare) = &mut self.rare {
+            rare.keep_alives = 0;
+        }
+        self.arm_keep_alive(now);
+    }
+
     /// The connection was idle for long: is the peer still there (RFC 9293, section 3.8.4)?
     fn keep_alive_ran_out(&mut self, now: Time) {
         self.timers.keep_alive = Time::NEVER;
@@ -103,20 +114,15 @@ impl Connection {
         if !self.state.is_synchronized() || self.state == State::TimeWait {
             return;
         }
-        let due = self.heard_at + keep_alive.idle;
-        if now < due && self.keep_alives == 0 {
-            self.timers.keep_alive = due;
-            return;
-        }
         self.note(now, Event::Fired { timer: Timer::KeepAlive });
-        if self.keep_alives >= keep_alive.probes {
+        if self.rare().keep_alives >= keep_alive.probes {
             self.give_up(now, CloseReason::KeepAliveTimeout);
             return;
         }
         self.timers.keep_alive = now + keep_alive.interval;
         // While data is outstanding, the retransmission timer asks already.
         if !self.snd.is_outstanding() {
-            self.keep_alives += 1;
+            self.rare().keep_alives += 1;
             self.rcv.acknowledge(Reason::KeepAlive);
         }
     }

@@ -2,8 +2,6 @@
 
 use crate::connection::Connection;
 use crate::event::Event;
-use crate::negotiate::WindowForm;
-use crate::options::BigWindow;
 use crate::receive::ReceiveSpace;
 use crate::recovery::LossState;
 use crate::segment::{Flags, Segment};
@@ -55,7 +53,7 @@ impl Connection {
             return;
         }
         if flags.has(Flags::ACK) {
-            self.reply = Some(Reply::refuse(segment));
+            self.reply(Reply::refuse(segment));
             return;
         }
         if flags.has(Flags::SYN) {
@@ -72,7 +70,7 @@ impl Connection {
         let ours_acknowledged = flags.has(Flags::ACK);
         if ours_acknowledged && (ack <= 0 || ack > self.snd.max as i64) {
             if !flags.has(Flags::RST) {
-                self.reply = Some(Reply::refuse(segment));
+                self.reply(Reply::refuse(segment));
             }
             return;
         }
@@ -100,17 +98,13 @@ impl Connection {
         self.take_syn_text(now, segment);
     }
 
-    /// The peer's SYN: sequence numbers, options, window. The window of a SYN is never scaled (RFC 7323, section 2.2);
-    /// but a Big Window offer names the window in force once both sides have agreed (RFC 1106, section 3).
+    /// The peer's SYN: sequence numbers, options, window.
     fn synchronize(&mut self, now: Time, segment: &Segment) {
         self.settle(&segment.options);
-        self.rcv.synchronize(segment.seq);
-        let window = match (self.agreed.window, segment.options.big_window) {
-            (WindowForm::Big, Some(BigWindow::Offer(offer))) => offer & 0x3FFF_FFFF,
-            _ => u32::from(segment.window),
-        };
+        self.rcv.synchronize(segment.seq, self.agreed.syn_window());
+        let window = self.agreed.read_syn_window(segment.window, &segment.options);
         self.snd.wl1 = segment.seq;
-        self.snd.wl2 = self.snd.una;
+        self.snd.wl2 = self.snd.seq(self.snd.una);
         self.snd.wnd = window;
         self.snd.max_wnd = window;
         if let Some(timestamps) = segment.options.timestamps {

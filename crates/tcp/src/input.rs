@@ -18,11 +18,13 @@ impl Connection {
     #[inline]
     pub fn handle_segment(&mut self, now: Time, segment: &Segment) {
         self.stats.segments_received += 1;
-        self.heard_at = now;
+        if !self.timers.keep_alive.is_never() {
+            self.heard(now);
+        }
         match self.state {
             State::Closed => {
                 if !segment.flags.has(Flags::RST) {
-                    self.reply = Some(Reply::refuse(segment));
+                    self.reply(Reply::refuse(segment));
                 }
             }
             State::Listen => self.arrives_in_listen(now, segment),
@@ -78,7 +80,7 @@ impl Connection {
         };
         let old = (value.wrapping_sub(self.ts_recent) as i32) < 0;
         if old && now - self.ts_recent_at <= TS_RECENT_LIFETIME {
-            self.stats.paws_drops += 1;
+            self.rare().counters.paws_drops += 1;
             return false;
         }
         true
@@ -104,7 +106,7 @@ impl Connection {
             }
             return;
         }
-        self.stats.duplicates_received += 1;
+        self.rare().counters.duplicates_received += 1;
         self.rcv.note_duplicate(start, segment.payload.len);
         if self.state == State::TimeWait && segment.flags.has(Flags::FIN) {
             self.timers.patience = now + self.config.time_wait;
@@ -147,21 +149,28 @@ impl Connection {
     /// A challenge ACK, as often as the limit permits (RFC 5961, section 7).
     #[cold]
     pub(crate) fn challenge(&mut self, now: Time) {
-        let (since, sent) = self.challenges;
-        let fresh = now - since >= Span::from_secs(1);
-        let sent = if fresh { 0 } else { sent };
-        if sent < self.config.challenge_acks_per_second {
-            self.challenges = (if fresh { now } else { since }, sent + 1);
-            self.stats.challenge_acks += 1;
+        let limit = self.config.challenge_acks_per_second;
+        let rare = self.rare();
+        if now - rare.challenged_since >= Span::from_secs(1) {
+            rare.challenged_since = now;
+            rare.challenged = 0;
+        }
+        if rare.challenged < limit {
+            rare.challenged += 1;
+            rare.counters.challenge_acks += 1;
             self.rcv.acknowledge(Reason::ChallengeAck);
         }
     }
 
-    /// Sixth step.
+    /// Sixth step: the pointer names the byte behind the urgent data (RFC 9293, section 3.8.5), and only what moves it
+    /// ahead of what was read is news.
     #[cold]
     fn take_urgent(&mut self, now: Time, segment: &Segment) {
-        if let Some(offset) = self.rcv.take_urgent(segment) {
-            self.note(now, Event::Urgent { offset });
+        let position = self.rcv.position(segment.seq.plus(u32::from(segment.urgent)));
+        let position = u64::try_from(position).unwrap_or(0);
+        if position > self.rcv.read_position() && position > self.rare().receive_urgent {
+            self.rare().receive_urgent = position;
+            self.note(now, Event::Urgent { offset: position - 1 });
         }
     }
 
@@ -171,10 +180,10 @@ impl Connection {
         let len = segment.payload.len;
         let (text, taken) = self.rcv.take(start, len, u32::from(self.agreed.payload));
         if text == Text::Duplicate {
-            self.stats.duplicates_received += 1;
+            self.rare().counters.duplicates_received += 1;
             self.rcv.note_duplicate(start, len);
         } else if i64::try_from(segment.payload.offset).unwrap_or(i64::MAX) != start - 1 {
-            self.stats.foreign_bytes += taken.len();
+            self.rare().counters.foreign_bytes += taken.len();
         }
         if !self.agreed.nak {
             self.rcv.forget_nak();

@@ -30,14 +30,16 @@ mod connection;
 mod deadline;
 mod handshake;
 mod input;
+mod marks;
 mod negotiate;
 mod output;
 mod ranges;
+mod rare;
 mod receive;
 mod recovery;
 mod send;
 mod sizes;
 mod timers;
 
-pub use connection::{Connection, Transmission, WriteError};
+pub use connection::{Connection, Departure, Transmission, WriteError};
 pub use handshake::refuse;

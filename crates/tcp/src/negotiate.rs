@@ -7,6 +7,8 @@ use crate::options::{BigWindow, Layout, Options, Timestamps};
 const DEFAULT_MSS: u16 = 536;
 /// Largest shift (RFC 7323, section 2.3).
 const MAX_SHIFT: u8 = 14;
+/// Largest Big Window: 30 bits (RFC 1106, section 1).
+const BIGGEST: u32 = (1 << 30) - 1;
 
 /// How windows are read and written after the SYN segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -132,6 +134,15 @@ impl Agreed {
         options
     }
 
+    /// The window that a SYN announces: never scaled (RFC 7323, section 2.2); but a Big Window offer names the window in
+    /// force once both sides have agreed (RFC 1106, section 3).
+    pub(crate) fn read_syn_window(&self, field: u16, options: &Options) -> u32 {
+        match (self.window, options.big_window) {
+            (WindowForm::Big, Some(BigWindow::Offer(offer))) => offer & BIGGEST,
+            _ => u32::from(field),
+        }
+    }
+
     /// The window that a segment after the SYN announces: `field` of its header, and its options. A segment without
     /// the option that should carry the rest is read as 16 bits.
     #[inline]
@@ -142,7 +153,8 @@ impl Agreed {
             WindowForm::Shifted { theirs, .. } => field << theirs,
             WindowForm::EachSegment => field << options.segment_scale.unwrap_or(0).min(MAX_SHIFT),
             WindowForm::Big => match options.big_window {
-                Some(BigWindow::Upper(upper)) => u32::from(upper & 0x7FFF) << 16 | field,
+                // The option has room for 15 bits, the window for 30 in all (RFC 1106, sections 1 and 3.1).
+                Some(BigWindow::Upper(upper)) => (u32::from(upper & 0x7FFF) << 16 | field).min(BIGGEST),
                 Some(BigWindow::Offer(_)) | None => field,
             },
         }
@@ -161,13 +173,21 @@ impl Agreed {
         }
     }
 
+    /// The largest window that our SYN can have announced: 16 bits, or what a Big Window offer says.
+    pub(crate) const fn syn_window(&self) -> u32 {
+        match self.window {
+            WindowForm::Big => BIGGEST,
+            _ => 0xFFFF,
+        }
+    }
+
     /// The largest window that can be announced.
     pub(crate) const fn largest_window(&self) -> u32 {
         match self.window {
             WindowForm::Plain => 0xFFFF,
             WindowForm::Shifted { ours, .. } => 0xFFFF << ours,
             WindowForm::EachSegment => 0xFFFF << MAX_SHIFT,
-            WindowForm::Big => 0x3FFF_FFFF,
+            WindowForm::Big => BIGGEST,
         }
     }
 
@@ -183,7 +203,12 @@ impl Agreed {
         match self.window {
             WindowForm::Plain => (window.min(0xFFFF) as u16, window.min(0xFFFF)),
             WindowForm::Shifted { ours, .. } => round(ours),
-            WindowForm::EachSegment => round(shift_for(window)),
+            WindowForm::EachSegment => {
+                // What was promised may need one shift more to be rounded up to.
+                let shift = shift_for(window);
+                let fits = promised.div_ceil(1 << shift) <= 0xFFFF;
+                round(if fits { shift } else { (shift + 1).min(MAX_SHIFT) })
+            }
             WindowForm::Big => (window as u16, window),
         }
     }

@@ -9,7 +9,6 @@ use crate::options::{Nak, SackBlock, SackBlocks};
 use crate::ranges::{Range, RangeSet};
 use crate::reason::Reason;
 use crate::recovery::nak;
-use crate::segment::Segment;
 use crate::seq::Seq;
 use crate::time::Time;
 
@@ -46,6 +45,10 @@ struct Reassembly {
     recent: [Range; 4],
     /// A duplicate to be reported once (RFC 2883, section 4).
     duplicate: Option<Range>,
+    /// Position of the last NAK, which is not repeated (RFC 1106, section 2.1).
+    last_nak: u64,
+    /// The NAK that waits: position and count.
+    nak: Option<(u64, u8)>,
 }
 
 /// The receive sequence space.
@@ -68,11 +71,6 @@ pub(crate) struct ReceiveSpace {
     /// Segments with data received in order and not acknowledged.
     unacknowledged: u8,
     pub(crate) due: AckDue,
-    /// Position of the last NAK, which is not repeated (RFC 1106, section 2.1).
-    last_nak: u64,
-    nak: Option<(u64, u8)>,
-    /// RCV.UP.
-    pub(crate) urgent: u64,
 }
 
 impl ReceiveSpace {
@@ -88,19 +86,16 @@ impl ReceiveSpace {
             last_ack: 0,
             unacknowledged: 0,
             due: AckDue::No,
-            last_nak: 0,
-            nak: None,
-            urgent: 0,
         }
     }
 
-    /// The peer's SYN has arrived.
-    pub(crate) fn synchronize(&mut self, irs: Seq) {
+    /// The peer's SYN has arrived; ours announces a window of `window` bytes.
+    pub(crate) fn synchronize(&mut self, irs: Seq, window: u32) {
         self.irs = irs;
         self.nxt = 1;
         self.read = 1;
         self.last_ack = 1;
-        self.edge = 1 + u64::from(self.buffer.min(0xFFFF));
+        self.edge = 1 + u64::from(self.buffer.min(window));
     }
 
     /// No window above `largest` can be announced: the buffer beyond it is of no use.
@@ -193,9 +188,9 @@ impl ReceiveSpace {
             return Text::Duplicate;
         }
         if let Some(gap) = reassembly.held.first()
-            && let Some(request) = nak::request(self.nxt, gap.start, self.last_nak, mss)
+            && let Some(request) = nak::request(self.nxt, gap.start, reassembly.last_nak, mss)
         {
-            self.nak = Some(request);
+            reassembly.nak = Some(request);
         }
         Text::OutOfOrder
     }
@@ -226,7 +221,7 @@ impl ReceiveSpace {
                     Due::At(_) | Due::Now => self.acknowledge(Reason::Ack),
                 }
             }
-            Text::OutOfOrder if self.nak.is_some() => self.acknowledge(Reason::Nak),
+            Text::OutOfOrder if self.has_nak() => self.acknowledge(Reason::Nak),
             Text::OutOfOrder | Text::Duplicate => self.acknowledge(Reason::DuplicateAck),
         }
         None
@@ -319,6 +314,12 @@ impl ReceiveSpace {
         start <= self.last_ack as i64
     }
 
+    /// Whether there is anything to report beside the left edge.
+    #[inline]
+    pub(crate) fn has_reports(&self) -> bool {
+        self.reassembly.is_some() && (self.has_nak() || self.has_blocks())
+    }
+
     /// Whether there is anything that a SACK option would report.
     #[inline]
     pub(crate) fn has_blocks(&self) -> bool {
@@ -345,30 +346,27 @@ impl ReceiveSpace {
     /// The NAK that waits, as an option; it is remembered as sent.
     #[inline]
     pub(crate) fn take_nak(&mut self) -> Option<Nak> {
-        let (position, count) = self.nak.take()?;
-        self.last_nak = position;
+        let reassembly = self.reassembly.as_mut()?;
+        let (position, count) = reassembly.nak.take()?;
+        reassembly.last_nak = position;
         Some(Nak { first: self.seq(position), count })
     }
 
     /// Whether a NAK waits.
     #[inline]
     pub(crate) fn has_nak(&self) -> bool {
-        self.nak.is_some()
+        self.reassembly.as_ref().is_some_and(|reassembly| reassembly.nak.is_some())
     }
 
     /// Drops a NAK that the peer would not understand.
     pub(crate) fn forget_nak(&mut self) {
-        self.nak = None;
+        if let Some(reassembly) = &mut self.reassembly {
+            reassembly.nak = None;
+        }
     }
 
-    /// Moves the urgent pointer; returns the stream offset behind the urgent data if it is news
-    /// (RFC 9293, section 3.8.5: the pointer names the byte behind the urgent data).
-    pub(crate) fn take_urgent(&mut self, segment: &Segment) -> Option<u64> {
-        let position = self.position(segment.seq.plus(u32::from(segment.urgent)));
-        if position > self.urgent as i64 && position > self.read as i64 {
-            self.urgent = position as u64;
-            return Some(self.urgent.saturating_sub(1));
-        }
-        None
+    /// Everything before this was read by the application.
+    pub(crate) fn read_position(&self) -> u64 {
+        self.read
     }
 }

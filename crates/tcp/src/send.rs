@@ -6,16 +6,16 @@
 use crate::config::Recovery;
 use crate::congestion::CongestionControl;
 use crate::connection::Connection;
+use crate::marks::Marks;
 use crate::ranges::Range;
 use crate::reason::{Hold, Reason};
 use crate::receive::AckDue;
-use crate::recovery::Phase;
+use crate::recovery::{Phase, Resend};
 use crate::segment::Flags;
 use crate::seq::Seq;
 use crate::state::State;
 use crate::time::Time;
 use crate::transmit::{Situation, Verdict, judge};
-use std::collections::VecDeque;
 
 /// What to send, and why.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +33,8 @@ pub(crate) struct Plan {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Decision {
     Send(Plan),
+    /// A segment that occupies nothing, and why nothing more than that.
+    Acknowledge(Plan, Hold),
     Hold(Hold),
 }
 
@@ -53,11 +55,11 @@ pub(crate) struct SendSpace {
     /// SND.WL1.
     pub(crate) wl1: Seq,
     /// SND.WL2.
-    pub(crate) wl2: u64,
+    pub(crate) wl2: Seq,
     /// Bytes that the application has written.
     pub(crate) written: u64,
     /// Positions behind each end of application data that is not yet acknowledged.
-    pub(crate) marks: VecDeque<u64>,
+    pub(crate) marks: Marks,
     /// The application has closed.
     pub(crate) closing: bool,
     /// A byte shall go into a closed window.
@@ -69,8 +71,6 @@ pub(crate) struct SendSpace {
     pub(crate) timed_at: Time,
     /// When the last segment with data left.
     pub(crate) last_sent: Time,
-    /// SND.UP: position behind urgent data, 0 if none.
-    pub(crate) urgent: u64,
 }
 
 impl SendSpace {
@@ -83,16 +83,15 @@ impl SendSpace {
             wnd: 0,
             max_wnd: 0,
             wl1: Seq(0),
-            wl2: 0,
+            wl2: Seq(0),
             written: 0,
-            marks: VecDeque::new(),
+            marks: Marks::default(),
             closing: false,
             probe: false,
             cwnd_limited: false,
             timed_end: 0,
             timed_at: Time::ZERO,
             last_sent: Time::ZERO,
-            urgent: 0,
         }
     }
 
@@ -133,10 +132,12 @@ impl SendSpace {
     }
 
     /// Takes in the peer's window if the segment is not older than the one that set it (RFC 9293, section 3.10.7.4).
+    /// The acknowledgment decides first: a peer that resends goes back in sequence, never in what it acknowledges, and
+    /// counting its old window from its new acknowledgment would reach beyond what it ever announced.
     #[inline]
-    pub(crate) fn update_window(&mut self, seq: Seq, ack: u64, window: u32) -> bool {
-        let newer = seq.distance_from(self.wl1);
-        let current = newer > 0 || (newer == 0 && ack >= self.wl2);
+    pub(crate) fn update_window(&mut self, seq: Seq, ack: Seq, window: u32) -> bool {
+        let ahead = ack.distance_from(self.wl2);
+        let current = ahead > 0 || (ahead == 0 && seq.distance_from(self.wl1) >= 0);
         if current {
             self.wl1 = seq;
             self.wl2 = ack;
@@ -159,8 +160,7 @@ impl SendSpace {
     fn plan(&self, start: u64, len: u32, reason: Reason, fin: bool) -> Plan {
         let end = start + u64::from(len);
         let mut flags = Flags::NONE;
-        let behind = self.marks.partition_point(|&mark| mark <= start);
-        if self.marks.get(behind).is_some_and(|&mark| mark <= end) {
+        if self.marks.lies_in(start, end) {
             flags = flags | Flags::PSH;
         }
         if fin && end == self.data_end() {
@@ -174,22 +174,12 @@ impl Connection {
     /// What to send now, or why nothing: a pure decision.
     #[inline]
     pub(crate) fn decide(&self) -> Decision {
-        if matches!(self.state, State::SynSent | State::SynReceived) && self.snd.nxt == 0 {
-            let reason = if self.state == State::SynSent { Reason::Open } else { Reason::Accept };
-            return Decision::Send(Plan { start: 0, len: 0, flags: Flags::SYN, reason });
-        }
-        let hold = if self.state.may_send() {
-            match self.decide_data() {
-                Decision::Hold(why) => why,
-                send => return send,
-            }
-        } else {
-            Hold::NotOpen
-        };
+        let decision = if self.state.may_send() { self.decide_data() } else { self.decide_unopened() };
+        let Decision::Hold(hold) = decision else { return decision };
         match self.rcv.due {
             AckDue::Now(reason) => {
                 let start = self.ack_position(reason);
-                Decision::Send(Plan { start, len: 0, flags: Flags::NONE, reason })
+                Decision::Acknowledge(Plan { start, len: 0, flags: Flags::NONE, reason }, hold)
             }
             AckDue::No | AckDue::Later => Decision::Hold(hold),
         }
@@ -207,9 +197,69 @@ impl Connection {
         }
     }
 
+    /// A SYN, or nothing.
+    fn decide_unopened(&self) -> Decision {
+        let reason = match self.state {
+            State::SynSent => Reason::Open,
+            State::SynReceived => Reason::Accept,
+            _ => return Decision::Hold(Hold::NotOpen),
+        };
+        if self.snd.nxt == 0 {
+            Decision::Send(Plan { start: 0, len: 0, flags: Flags::SYN, reason })
+        } else {
+            Decision::Hold(Hold::NotOpen)
+        }
+    }
+
+    #[inline]
     fn decide_data(&self) -> Decision {
-        if let Some((range, reason)) = self.loss.resend {
-            let first = Range::new(range.start, range.end.min(range.start + u64::from(self.agreed.payload)));
+        if !self.loss.is_quiet() || self.snd.probe {
+            return self.decide_repair();
+        }
+        self.decide_ordinary().unwrap_or_else(|| self.decide_next())
+    }
+
+    /// The ordinary case, and nearly all of them: nothing is lost, and there are full segments to send or nothing at
+    /// all. `None` if it is another; [`Self::decide_next`], which knows them all, would say the same of this one.
+    #[inline]
+    fn decide_ordinary(&self) -> Option<Decision> {
+        let snd = &self.snd;
+        let (mss, end) = (u64::from(self.agreed.payload), snd.data_end());
+        if snd.nxt >= end && !snd.closing {
+            return Some(Decision::Hold(Hold::NoData));
+        }
+        if snd.nxt + mss > end || snd.nxt < snd.max || self.config.whole_segments {
+            return None;
+        }
+        let unacknowledged = snd.nxt - snd.una;
+        let (window, limit) = self.tightest_window();
+        if unacknowledged + mss <= window {
+            return Some(Decision::Send(snd.plan(snd.nxt, mss as u32, Reason::NewData, snd.closing)));
+        }
+        (unacknowledged > 0).then_some(Decision::Hold(limit))
+    }
+
+    /// The smallest of the windows that count from SND.UNA, and which it is.
+    #[inline]
+    fn tightest_window(&self) -> (u64, Hold) {
+        // One segment may always be out, or nothing would ever come back.
+        let mut window = self.congestion.cwnd().max(u32::from(self.agreed.payload));
+        let mut limit = Hold::CongestionWindow;
+        if self.snd.wnd < window {
+            (window, limit) = (self.snd.wnd, Hold::ReceiveWindow);
+        }
+        if let Some(cap) = self.config.send_window
+            && cap < window
+        {
+            (window, limit) = (cap, Hold::SendWindow);
+        }
+        (u64::from(window), limit)
+    }
+
+    /// Something is lost, or may be, or a closed window is to be probed.
+    fn decide_repair(&self) -> Decision {
+        if let Some(Resend { start, len, reason }) = self.loss.resend {
+            let first = Range::new(start, start + u64::from(len.min(u32::from(self.agreed.payload))));
             return Decision::Send(self.snd.again(first, reason));
         }
         if self.snd.probe {
@@ -248,7 +298,6 @@ impl Connection {
     }
 
     /// The segment at SND.NXT: new data, or what a timeout has sent us back to.
-    #[inline]
     fn decide_next(&self) -> Decision {
         let snd = &self.snd;
         let (start, stop) = self.next_range();
@@ -268,7 +317,8 @@ impl Connection {
             allowed,
             mss: u32::from(self.agreed.payload),
             unacknowledged: snd.nxt - snd.una,
-            max_window: snd.max_wnd,
+            // A cap of our own is all the window there will ever be: waiting for more would be waiting for ever.
+            max_window: snd.max_wnd.min(self.config.send_window.unwrap_or(u32::MAX)),
             // A piece cut short by a SACK report, or resent, waits for nothing.
             closing: fin_waits || start < snd.max,
         };
@@ -288,7 +338,6 @@ impl Connection {
 
     /// Where the next segment begins, and where it must stop at the latest. After a timeout, what SACK reports as
     /// received is passed over.
-    #[inline]
     fn next_range(&self) -> (u64, u64) {
         let (nxt, end) = (self.snd.nxt, self.snd.data_end());
         if nxt < self.snd.max
@@ -304,12 +353,15 @@ impl Connection {
         (nxt, end)
     }
 
-    /// Why data at `start` is sent: `fresh` if it never was before.
+    /// Why data at `start` is sent: `fresh` if it never was before. Recovery from a timeout may be over, or replaced by
+    /// a fast retransmit (Tahoe, Reno), before SND.NXT has caught up. A byte that probed a closed window is not held
+    /// against the segment that carries it at last.
     #[inline]
     fn reason_at(&self, start: u64, fresh: Reason) -> Reason {
-        if start >= self.snd.max || self.loss.phase != Phase::Loss {
+        let probed = self.loss.phase == Phase::Open && start + 1 == self.snd.max;
+        if start >= self.snd.max || probed {
             fresh
-        } else if start == self.snd.una {
+        } else if start == self.snd.una && self.loss.phase == Phase::Loss {
             Reason::Timeout
         } else {
             Reason::GoBackN
@@ -321,10 +373,13 @@ impl Connection {
     pub(crate) fn in_network(&self) -> u64 {
         let (una, nxt) = (self.snd.una, self.snd.nxt);
         let Some(board) = &self.loss.scoreboard else { return nxt - una };
+        let by_sack = self.config.recovery == Recovery::Sack;
         match self.loss.phase {
-            Phase::Fast if self.config.recovery == Recovery::Sack => board.pipe(una, self.snd.max),
-            Phase::Open if !self.config.limited_transmit => nxt - una,
-            Phase::Open | Phase::Fast | Phase::Loss => {
+            Phase::Fast if by_sack => board.pipe(una, self.snd.max),
+            // Other recoveries count what left the network by duplicate ACKs: not twice.
+            Phase::Fast => nxt - una,
+            Phase::Open if !(by_sack && self.config.limited_transmit) => nxt - una,
+            Phase::Open | Phase::Loss => {
                 (nxt - una).saturating_sub(board.sacked.covered_within(Range::new(una, nxt)))
             }
         }
@@ -341,12 +396,12 @@ impl Connection {
     }
 
     /// How many bytes from `start` on the windows permit, and which of them is the tightest.
-    #[inline]
     fn allowed(&self, start: u64) -> (u64, Hold) {
         let snd = &self.snd;
         let whole = |window: u64| {
             let mss = u64::from(self.agreed.payload);
-            if self.config.whole_segments { window / mss * mss } else { window }
+            // A window below one segment is used as it is, or nothing could ever go.
+            if self.config.whole_segments && window > mss { window / mss * mss } else { window }
         };
         // One segment may always be out, or nothing would ever come back.
         let least = u32::from(self.agreed.payload);
@@ -368,14 +423,14 @@ impl Connection {
         (allowed, limit)
     }
 
-    /// Room for new data on the first two duplicate ACKs (RFC 3042). With SACK reports, what they name has left the
-    /// network already and makes the room by itself.
+    /// Room for new data on the first two duplicate ACKs (RFC 3042). Where SACK reports rule, what they name has left
+    /// the network already and makes the room by itself.
     #[inline]
     fn limited_transmit(&self) -> u32 {
         let counts = self.config.limited_transmit
             && self.loss.phase == Phase::Open
             && self.loss.dup_acks > 0
-            && self.loss.sacked() == 0;
+            && (self.config.recovery != Recovery::Sack || self.loss.sacked() == 0);
         if counts { self.loss.dup_acks.min(2) * u32::from(self.agreed.payload) } else { 0 }
     }
 }

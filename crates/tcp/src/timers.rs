@@ -19,6 +19,8 @@ pub(crate) struct Timers {
     pub(crate) patience: Time,
     /// The timeout in force, backoff included.
     rto: Span,
+    /// The estimator's smoothed round trip, zero before the first sample.
+    srtt: Span,
     /// Times that the timer ran out in a row.
     backoff: u8,
     persisting: bool,
@@ -32,9 +34,16 @@ impl Timers {
             keep_alive: Time::NEVER,
             patience: Time::NEVER,
             rto: estimator.rto(),
+            srtt: Span::ZERO,
             backoff: 0,
             persisting: false,
         }
+    }
+
+    /// The smoothed round trip, once there is one.
+    #[inline]
+    pub(crate) fn srtt(&self) -> Option<Span> {
+        (self.srtt > Span::ZERO).then_some(self.srtt)
     }
 
     /// The earliest deadline.
@@ -95,6 +104,7 @@ impl Timers {
     #[inline]
     pub(crate) fn refresh(&mut self, estimator: &Rto) {
         self.backoff = 0;
+        self.srtt = estimator.srtt().unwrap_or(Span::ZERO);
         self.set_rto(estimator);
     }
 

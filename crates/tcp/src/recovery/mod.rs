@@ -41,9 +41,32 @@ pub(crate) struct LossState {
     /// Whether a partial ACK has already restarted the timer in this recovery (RFC 6582, section 3.2, step 3).
     pub(crate) partial_seen: bool,
     /// What goes out next, whatever the windows say.
-    pub(crate) resend: Option<(Range, Reason)>,
+    pub(crate) resend: Option<Resend>,
     /// What the peer has reported by SACK; made when the first report comes.
     pub(crate) scoreboard: Option<Box<Scoreboard>>,
+}
+
+/// What goes out next, whatever the windows say, and why.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Resend {
+    pub(crate) start: u64,
+    /// Positions, a FIN among them.
+    pub(crate) len: u32,
+    pub(crate) reason: Reason,
+}
+
+impl Resend {
+    /// All of `range`, if there is any.
+    pub(crate) fn new(range: Range, reason: Reason) -> Option<Self> {
+        let len = u32::try_from(range.len()).unwrap_or(u32::MAX);
+        (len > 0).then_some(Self { start: range.start, len, reason })
+    }
+
+    /// What is left of it from `position` on.
+    pub(crate) fn rest(self, position: u64) -> Option<Self> {
+        let end = self.start + u64::from(self.len);
+        Self::new(Range::new(self.start.max(position), end), self.reason)
+    }
 }
 
 /// What a duplicate ACK asks for.
@@ -113,6 +136,31 @@ impl LossState {
         self.phase = Phase::Open;
         self.inflation = 0;
         self.dup_acks = 0;
+        self.clear_away();
+    }
+
+    /// Everything below `una` was acknowledged: what was reported there is of no use any more.
+    #[inline]
+    pub(crate) fn advance(&mut self, una: u64) {
+        if let Some(board) = &mut self.scoreboard {
+            board.advance(una);
+            if self.phase == Phase::Open {
+                self.clear_away();
+            }
+        }
+    }
+
+    /// An empty scoreboard is no scoreboard: outside recovery it says nothing.
+    fn clear_away(&mut self) {
+        if self.scoreboard.as_ref().is_some_and(|board| board.sacked.is_empty()) {
+            self.scoreboard = None;
+        }
+    }
+
+    /// Nothing is lost, and nothing hints at it.
+    #[inline]
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.phase == Phase::Open && self.dup_acks == 0 && self.resend.is_none() && self.scoreboard.is_none()
     }
 
     /// Bytes that the peer reported by SACK.

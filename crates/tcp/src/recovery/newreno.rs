@@ -4,11 +4,11 @@
 use super::{DupAck, LossState, OnDupAck, OnNewAck, Phase};
 
 /// Section 3.2, step 2: only if the ACK covers more than `recover`, lest retransmissions of a timeout that were not
-/// needed start another reduction.
+/// needed start another reduction. Their duplicate ACKs acknowledge exactly what was outstanding at the timeout.
 pub(super) fn on_dup_ack(state: &LossState, fact: DupAck) -> OnDupAck {
     match state.phase {
         Phase::Fast => OnDupAck::Inflate,
-        Phase::Open if fact.n == fact.threshold && fact.una >= state.recover => OnDupAck::Enter(Phase::Fast),
+        Phase::Open if fact.n == fact.threshold && fact.una > state.recover => OnDupAck::Enter(Phase::Fast),
         Phase::Open | Phase::Loss => OnDupAck::Nothing,
     }
 }

@@ -64,11 +64,15 @@ impl Scoreboard {
     }
 
     /// pipe (section 4, SetPipe): bytes in the network. A hole counts unless it is lost, and counts (again) once it
-    /// was resent; so what is missing from it is exactly the lost bytes not yet resent.
+    /// was resent: lost bytes not yet resent are missing from it, and resent bytes not held lost count twice.
     pub(crate) fn pipe(&self, una: u64, max: u64) -> u64 {
-        let lost = Range::new(una.max(self.high_rxt), self.lost_below.min(max));
-        let lost_and_waiting = lost.len() - if lost.len() > 0 { self.sacked.covered_within(lost) } else { 0 };
-        (max - una).saturating_sub(self.sacked.covered() + lost_and_waiting)
+        let holes = |from: u64, to: u64| {
+            let within = Range::new(from.max(una), to.min(max));
+            if within.len() == 0 { 0 } else { within.len() - self.sacked.covered_within(within) }
+        };
+        let lost_and_waiting = holes(self.high_rxt, self.lost_below);
+        let perhaps_twice = holes(self.lost_below, self.high_rxt);
+        (max - una + perhaps_twice).saturating_sub(self.sacked.covered() + lost_and_waiting)
     }
 
     /// NextSeg() rules 1 and 3 (section 4): the next hole to resend above what was resent; only a lost one, or any.

@@ -1,0 +1,64 @@
+//! Ends of application data: where a `write` ended, and so where PSH belongs.
+//!
+//! Hardly any connection has more than one that is not yet acknowledged, so the first stands by itself.
+
+use std::collections::VecDeque;
+
+/// Positions behind each end of application data, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Marks {
+    /// The lowest; 0 if there is none.
+    first: u64,
+    /// The others.
+    later: Option<Box<VecDeque<u64>>>,
+}
+
+impl Marks {
+    /// Adds a mark above all others.
+    pub(crate) fn push(&mut self, mark: u64) {
+        if self.first == 0 {
+            self.first = mark;
+        } else {
+            self.later.get_or_insert_default().push_back(mark);
+        }
+    }
+
+    /// Forgets the marks up to and including `position`.
+    #[inline]
+    pub(crate) fn forget(&mut self, position: u64) {
+        while self.first != 0 && self.first <= position {
+            self.first = self.later.as_mut().and_then(|later| later.pop_front()).unwrap_or(0);
+        }
+    }
+
+    /// Whether a mark lies behind `start`, at `end` at the latest.
+    #[inline]
+    pub(crate) fn lies_in(&self, start: u64, end: u64) -> bool {
+        if self.first == 0 || self.first > end {
+            return false;
+        }
+        if self.first > start {
+            return true;
+        }
+        self.later.as_ref().is_some_and(|later| {
+            later.get(later.partition_point(|&mark| mark <= start)).is_some_and(|&mark| mark <= end)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_is_marked_if_a_write_ended_in_it() {
+        let mut marks = Marks::default();
+        [101, 151, 301].into_iter().for_each(|mark| marks.push(mark));
+        assert!(marks.lies_in(1, 101) && !marks.lies_in(1, 100));
+        assert!(marks.lies_in(101, 151) && !marks.lies_in(151, 300) && marks.lies_in(151, 400));
+        marks.forget(151);
+        assert!(!marks.lies_in(1, 300) && marks.lies_in(1, 301));
+        marks.forget(301);
+        assert!(!marks.lies_in(0, u64::MAX));
+    }
+}

@@ -1,0 +1,38 @@
+//! Whatever two ends are configured to do, and whatever the path or a stranger does to them. Each case is one seed.
+
+mod world;
+
+use proptest::prelude::*;
+use world::{World, hostile};
+
+fn cases(cases: u32) -> ProptestConfig {
+    // A seed has nothing to shrink.
+    ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 0, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(cases(600))]
+
+    #[test]
+    fn the_stream_arrives_whole_and_in_order_or_the_connection_ends_with_an_error(seed in any::<u64>()) {
+        World::new(seed, false).run();
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(100))]
+
+    #[test]
+    fn recording_events_changes_no_segment(seed in any::<u64>()) {
+        prop_assert_eq!(World::new(seed, false).digest(), World::new(seed, true).digest());
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(3000))]
+
+    #[test]
+    fn no_stranger_breaks_a_connection(seed in any::<u64>()) {
+        hostile::run(seed, 150);
+    }
+}

@@ -1,0 +1,170 @@
+//! One connection and a stranger who sends whatever comes to mind: near the windows, far from them, with any flags and
+//! options.
+
+use super::{Dice, config};
+use netspurt_tcp::Connection;
+use netspurt_tcp::options::{BigWindow, Nak, Options, SackBlock, Timestamps};
+use netspurt_tcp::segment::{Flags, Payload, Segment};
+use netspurt_tcp::seq::Seq;
+use netspurt_tcp::state::State;
+use netspurt_tcp::time::{Span, Time};
+use std::sync::Arc;
+
+/// What is seen of a connection from outside, for aiming.
+struct Seen {
+    /// Behind the highest sequence number that it sent, and the lowest one unacknowledged.
+    next: Seq,
+    una: Seq,
+    /// What it acknowledged last.
+    ack: Seq,
+}
+
+/// Feeds `steps` random inputs, all from `seed`.
+pub(crate) fn run(seed: u64, steps: u32) {
+    let mut dice = Dice(seed);
+    let config = Arc::new(config(&mut dice));
+    let iss = Seq(dice.next() as u32);
+    let mut seen = Seen { next: iss, una: iss, ack: Seq(dice.next() as u32) };
+    let mut tcp =
+        if dice.permille(500) { Connection::listen(config, iss) } else { Connection::new(config, iss) };
+    tcp.record_events(dice.permille(100));
+    let mut now = Time::ZERO;
+    tcp.open(now);
+    for step in 0..steps {
+        drain(&mut tcp, now, &mut seen);
+        check(&tcp, seed, step);
+        match dice.below(20) {
+            0 => {
+                let _ = tcp.write(now, dice.pick(&[1, 100, 5000, 100_000]));
+            }
+            1 => {
+                tcp.read(now, dice.pick(&[1, 100, u64::MAX]));
+            }
+            2 if dice.permille(100) => tcp.close(now),
+            3 if dice.permille(30) => tcp.abort(now),
+            4 if dice.permille(100) => tcp.set_path_mtu(dice.pick(&[0, 1, 68, 576, 1500, u32::MAX])),
+            5 => {
+                let _ = tcp.write_urgent(now, 10);
+            }
+            6 | 7 => {
+                if !tcp.next_deadline().is_never() {
+                    now = now.max(tcp.next_deadline());
+                    tcp.handle_deadline(now);
+                }
+            }
+            8 => now += Span::from_us(dice.below(2_000_000)),
+            _ => {
+                let segment = segment(&mut dice, &seen);
+                tcp.handle_segment(now, &segment);
+            }
+        }
+    }
+}
+
+fn drain(tcp: &mut Connection, now: Time, seen: &mut Seen) {
+    let mut burst = 0;
+    while let Some(sent) = tcp.poll_transmit(now) {
+        burst += 1;
+        assert!(burst < 100_000, "an endless burst: {sent:?}");
+        let s = sent.segment;
+        assert!(s.header_len <= 60, "{s:?}");
+        let end = s.seq.plus(s.seq_len());
+        if !s.flags.has(Flags::RST) && end.distance_from(seen.next) > 0 {
+            seen.next = end;
+        }
+        if s.flags.has(Flags::ACK) {
+            seen.ack = s.ack;
+        }
+    }
+    while tcp.poll_event().is_some() {}
+}
+
+fn check(tcp: &Connection, seed: u64, step: u32) {
+    let state = tcp.state();
+    assert!(
+        tcp.acknowledged() <= tcp.written(),
+        "seed {seed}, step {step}: acknowledged what was not written"
+    );
+    // What was resent may be in the network twice.
+    let most = 2 * (tcp.written() - tcp.acknowledged() + 2);
+    assert!(u64::from(tcp.flight()) <= most, "seed {seed}, step {step}: flight {}", tcp.flight());
+    let room = u64::from(tcp.config().receive_window) + (1 << 14);
+    assert!(tcp.readable() <= room, "seed {seed}, step {step}: {} held", tcp.readable());
+    assert_eq!(tcp.closed().is_some(), state == State::Closed && tcp.closed().is_some());
+    let alive = !matches!(state, State::Closed | State::Listen);
+    if alive && tcp.written() > tcp.acknowledged() {
+        assert!(
+            !tcp.next_deadline().is_never(),
+            "seed {seed}, step {step}: no deadline in {state:?}, hold {:?}, {:?}",
+            tcp.holding(),
+            tcp.config()
+        );
+    }
+}
+
+fn segment(dice: &mut Dice, seen: &Seen) -> Segment {
+    let near = |dice: &mut Dice, to: Seq| match dice.below(8) {
+        0..=3 => to,
+        4 => to.plus(dice.below(3) as u32).minus(1),
+        5 => to.plus(dice.below(70_000) as u32),
+        6 => to.minus(dice.below(70_000) as u32),
+        _ => Seq(dice.next() as u32),
+    };
+    let mut flags =
+        dice.pick(&[Flags::ACK, Flags::ACK, Flags::ACK, Flags::ACK, Flags::SYN, Flags::SYN | Flags::ACK]);
+    if dice.permille(100) {
+        flags = flags | Flags(1 << dice.below(8));
+    }
+    if dice.permille(5) {
+        flags = Flags(dice.next() as u8);
+    }
+    let len = dice.pick(&[0, 0, 1, 100, 1460, 60_000]);
+    let base = if dice.permille(500) { seen.una } else { seen.next };
+    Segment {
+        seq: near(dice, seen.ack),
+        ack: near(dice, base),
+        flags,
+        header_len: 20,
+        window: dice.pick(&[0, 0, 1, 500, 20_000, 65_535]),
+        urgent: dice.next() as u16,
+        payload: Payload { offset: dice.next() >> 1, len },
+        options: options(dice, seen),
+    }
+}
+
+fn options(dice: &mut Dice, seen: &Seen) -> Options {
+    let mut options = Options::NONE;
+    if dice.permille(300) {
+        options.mss = Some(dice.pick(&[0, 1, 64, 536, 1460, 65_535]));
+        options.window_scale = dice.pick(&[None, Some(0), Some(7), Some(14), Some(255)]);
+        options.sack_permitted = dice.permille(700);
+        options.nak_permitted = dice.permille(500);
+    }
+    if dice.permille(300) {
+        options.segment_scale = dice.pick(&[None, Some(0), Some(3), Some(14), Some(255)]);
+        options.big_window = dice.pick(&[
+            None,
+            Some(BigWindow::Offer(70_000)),
+            Some(BigWindow::Offer(u32::MAX)),
+            Some(BigWindow::Upper(0)),
+            Some(BigWindow::Upper(1)),
+            Some(BigWindow::Upper(u16::MAX)),
+        ]);
+    }
+    if dice.permille(500) {
+        options.timestamps =
+            Some(Timestamps { value: dice.below(3000) as u32, echo: dice.below(3000) as u32 });
+    }
+    if dice.permille(100) {
+        let first = seen.next.minus(dice.below(20_000) as u32);
+        options.nak = Some(Nak { first, count: dice.pick(&[0, 1, 3, 255]) });
+    }
+    if dice.permille(400) {
+        for _ in 0..dice.below(5) {
+            let left = seen.next.minus(dice.below(20_000) as u32);
+            let right = if dice.permille(300) { seen.next } else { left.plus(dice.below(4000) as u32) };
+            options.sack.push(SackBlock { left, right });
+        }
+    }
+    options
+}

@@ -1,0 +1,532 @@
+//! A world of two ends with random applications and a random path between them, watched from outside: what is asserted
+//! here uses the public API and the segments alone.
+
+pub(crate) mod hostile;
+
+use netspurt_tcp::acking::Acking;
+use netspurt_tcp::config::{
+    Config, Counting, DupAcks, InitialWindow, KeepAlive, LossMeans, MssCounts, Recovery, TimerGrain,
+    WindowOption,
+};
+use netspurt_tcp::congestion;
+use netspurt_tcp::options::{BigWindow, Layout};
+use netspurt_tcp::profile;
+use netspurt_tcp::reason::Reason;
+use netspurt_tcp::rto;
+use netspurt_tcp::segment::{Flags, Segment};
+use netspurt_tcp::seq::Seq;
+use netspurt_tcp::state::{CloseReason, State};
+use netspurt_tcp::time::{Span, Time};
+use netspurt_tcp::transmit::Transmit;
+use netspurt_tcp::{Connection, Transmission};
+use std::sync::Arc;
+
+/// SplitMix64: reproducible, and a failing case is its seed.
+#[derive(Clone, Debug)]
+pub(crate) struct Dice(pub(crate) u64);
+
+impl Dice {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        self.next() % n.max(1)
+    }
+
+    /// True in `n` of a thousand throws.
+    pub(crate) fn permille(&mut self, n: u32) -> bool {
+        self.below(1000) < u64::from(n)
+    }
+
+    pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len() as u64) as usize]
+    }
+}
+
+/// A random profile with random changes, valid.
+pub(crate) fn config(dice: &mut Dice) -> Config {
+    let all = profile::profiles();
+    loop {
+        let mut config = all[dice.below(all.len() as u64) as usize].config.clone();
+        for _ in 0..dice.below(7) {
+            change(&mut config, dice);
+        }
+        if config.validate().is_ok() {
+            return config;
+        }
+    }
+}
+
+/// One random change.
+fn change(c: &mut Config, dice: &mut Dice) {
+    let ms = Span::from_ms;
+    match dice.below(26) {
+        0 => c.mss = dice.pick(&[64, 100, 536, 1460, 9000]),
+        1 => c.mss_counts = dice.pick(&[MssCounts::Data, MssCounts::DataAndOptions]),
+        2 | 3 => c.receive_window = dice.pick(&[20, 70, 500, 3000, 20_000, 65_535, 65_536, 1 << 20]),
+        4 => c.send_window = dice.pick(&[None, Some(20), Some(900), Some(5000), Some(1 << 20)]),
+        5 => c.send_buffer = dice.pick(&[20, 200, 4000, 1 << 20]),
+        6 => c.whole_segments = !c.whole_segments,
+        7 | 8 => {
+            c.window_option = dice.pick(&[
+                WindowOption::None,
+                WindowOption::Rfc7323,
+                WindowOption::ScaleEverySegment,
+                WindowOption::BigWindow,
+            ]);
+        }
+        9 => c.layout = dice.pick(&[Layout::DOCUMENT, Layout::SHARED]),
+        10 => c.timestamps = !c.timestamps,
+        11 => c.sack = !c.sack,
+        12 | 13 => {
+            c.recovery = dice.pick(&[
+                Recovery::Timeout,
+                Recovery::Tahoe,
+                Recovery::Reno,
+                Recovery::NewReno,
+                Recovery::Sack,
+                Recovery::Nak,
+            ]);
+        }
+        14 => c.dup_ack_threshold = dice.pick(&[1, 2, 3, 5, 255]),
+        15 => c.dup_acks_beside_naks = dice.pick(&[DupAcks::Counted, DupAcks::Ignored]),
+        16 => c.limited_transmit = !c.limited_transmit,
+        17 => c.loss_means = dice.pick(&[LossMeans::Congestion, LossMeans::Noise]),
+        18 => {
+            use congestion::Kind::{Cubic, NewReno, None, Reno, Tahoe};
+            c.congestion = dice.pick(&[None, Tahoe, Reno, NewReno, Cubic]);
+        }
+        19 => {
+            c.initial_window = dice.pick(&[
+                InitialWindow::Segments(1),
+                InitialWindow::Segments(40),
+                InitialWindow::Rfc3390,
+                InitialWindow::Rfc6928,
+            ]);
+        }
+        20 => c.initial_ssthresh = dice.pick(&[1, 3000, 65_535, u32::MAX]),
+        21 => {
+            c.growth.counting =
+                dice.pick(&[Counting::Acks, Counting::AcksByRfc5681, Counting::Bytes { limit: 2 }])
+        }
+        22 => {
+            c.timer_grain =
+                dice.pick(&[TimerGrain::Continuous, TimerGrain::Ticks { period: ms(500), phase: ms(123) }]);
+        }
+        23 => c.rto = dice.pick(&[rto::Kind::Fixed { rto: ms(300) }, rto::Kind::Fixed { rto: ms(3000) }]),
+        24 => {
+            c.acking = dice.pick(&[
+                Acking::EverySegment,
+                Acking::Delayed { every: 2, delay: ms(200) },
+                Acking::Delayed { every: 200, delay: ms(500) },
+                Acking::FreeTick { every: 3, period: ms(200), phase: ms(7) },
+            ]);
+        }
+        _ => {
+            c.transmit = dice.pick(&[Transmit::NoDelay, Transmit::NagleStrict]);
+            c.idle_restart = !c.idle_restart;
+            c.growth.slow_start_per_ack = dice.pick(&[1, 2]);
+            let probing = KeepAlive { idle: ms(2000), interval: ms(500), probes: 9 };
+            c.keep_alive = dice.pick(&[None, Some(probing)]);
+            c.user_timeout = dice.pick(&[None, Some(Span::from_secs(200))]);
+        }
+    }
+}
+
+/// What an application does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct App {
+    /// Bytes to write in all, and at a time.
+    pub(crate) total: u64,
+    pub(crate) piece: u64,
+    /// Between writes; zero: as soon as there is room.
+    pub(crate) think: Span,
+    /// Bytes read at a time, and the pause between reads; zero: all at once.
+    pub(crate) gulp: u64,
+    pub(crate) pause: Span,
+    /// When the connection is aborted, if it is.
+    pub(crate) abort_at: Time,
+    /// When it is closed although not all is written.
+    pub(crate) close_at: Time,
+}
+
+impl App {
+    pub(crate) fn random(dice: &mut Dice) -> Self {
+        let seldom = |dice: &mut Dice, n| {
+            if dice.permille(n) { Time::ZERO + Span::from_ms(dice.below(20_000)) } else { Time::NEVER }
+        };
+        Self {
+            total: dice.pick(&[0, 1, 500, 5000, 40_000]),
+            piece: dice.pick(&[1, 100, 1460, 4096, 100_000]).max(1),
+            think: dice.pick(&[Span::ZERO, Span::ZERO, Span::from_ms(30), Span::from_ms(1100)]),
+            gulp: dice.pick(&[u64::MAX, u64::MAX, 300, 2000]),
+            pause: dice.pick(&[Span::ZERO, Span::ZERO, Span::from_ms(50), Span::from_ms(4000)]),
+            abort_at: seldom(dice, 60),
+            close_at: seldom(dice, 100),
+        }
+    }
+
+    /// Pieces so small, or pauses so long, that the whole would take for ever are made larger.
+    fn tempered(mut self, narrow: u32) -> Self {
+        self.total = self.total.min(50 * u64::from(narrow));
+        self.piece = self.piece.max(self.total / 400);
+        self.gulp = self.gulp.max(500);
+        if self.think > Span::from_ms(100) {
+            self.piece = self.piece.max(self.total / 20);
+        }
+        self
+    }
+}
+
+/// What the path does, in thousandths of the segments.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Path {
+    pub(crate) delay: Span,
+    pub(crate) loss: u32,
+    pub(crate) duplicate: u32,
+    pub(crate) late: u32,
+    /// How much later, at most.
+    pub(crate) lateness: Span,
+}
+
+impl Path {
+    pub(crate) fn random(dice: &mut Dice) -> Self {
+        Self {
+            delay: dice.pick(&[Span::from_us(10), Span::from_ms(1), Span::from_ms(40), Span::from_ms(290)]),
+            loss: dice.pick(&[0, 0, 10, 50, 200]),
+            duplicate: dice.pick(&[0, 0, 20, 100]),
+            late: dice.pick(&[0, 0, 50, 300]),
+            lateness: dice.pick(&[Span::from_us(30), Span::from_ms(5), Span::from_ms(500)]),
+        }
+    }
+}
+
+struct Side {
+    tcp: Connection,
+    app: App,
+    written: u64,
+    read: u64,
+    next_write: Time,
+    next_read: Time,
+    /// Right edge that the peer announced for what this side sends, as a stream offset.
+    edge: u64,
+    /// The shift that this side's SYN offered.
+    shift: Option<u8>,
+    iss: Seq,
+}
+
+/// Both ends and what is on its way.
+pub(crate) struct World {
+    sides: [Side; 2],
+    path: Path,
+    dice: Dice,
+    pub(crate) now: Time,
+    flying: Vec<(Time, u64, usize, Segment)>,
+    order: u64,
+    /// What was sent: a digest.
+    digest: u64,
+    sent: u64,
+    aborted: bool,
+}
+
+const MOST_STEPS: u64 = 400_000;
+
+impl World {
+    /// Everything follows from `seed`.
+    pub(crate) fn new(seed: u64, events: bool) -> Self {
+        let mut dice = Dice(seed);
+        let configs = [config(&mut dice), config(&mut dice)].map(Arc::new);
+        let path = Path::random(&mut dice);
+        let simultaneous = dice.permille(100);
+        let isss = [Seq(dice.next() as u32), Seq(dice.next() as u32)];
+        // A window of a few bytes takes a round trip, or a probe, for each of them.
+        let narrowest = |c: &Arc<Config>| {
+            let windows = c.receive_window.min(c.send_window.unwrap_or(u32::MAX));
+            windows.min(u32::try_from(c.send_buffer).unwrap_or(u32::MAX))
+        };
+        let narrow = configs.iter().map(narrowest).min();
+        let [first, second] = configs;
+        let mut side = |tcp: Connection, iss| Side {
+            tcp,
+            app: App::random(&mut dice).tempered(narrow.unwrap_or(0)),
+            written: 0,
+            read: 0,
+            next_write: Time::ZERO,
+            next_read: Time::ZERO,
+            edge: 0,
+            shift: None,
+            iss,
+        };
+        let client = side(Connection::new(first, isss[0]), isss[0]);
+        let other =
+            if simultaneous { Connection::new(second, isss[1]) } else { Connection::listen(second, isss[1]) };
+        let server = side(other, isss[1]);
+        let mut world = Self {
+            sides: [client, server],
+            path,
+            dice,
+            now: Time::ZERO,
+            flying: Vec::new(),
+            order: 0,
+            digest: 0xCBF2_9CE4_8422_2325,
+            sent: 0,
+            aborted: false,
+        };
+        for side in &mut world.sides {
+            side.tcp.record_events(events);
+            if side.tcp.state() == State::Closed {
+                side.tcp.open(world.now);
+            }
+        }
+        world
+    }
+
+    /// Runs to the end, then says whether the streams arrived as they must.
+    pub(crate) fn run(&mut self) {
+        self.settle();
+        let mut steps = 0;
+        while self.step() {
+            steps += 1;
+            assert!(steps < MOST_STEPS, "never comes to rest: {}", self.describe());
+        }
+        for (from, to) in [(0, 1), (1, 0)] {
+            let (x, y) = (&self.sides[from], &self.sides[to]);
+            let whole = y.read == x.written;
+            let failed = self.aborted
+                || [x, y].iter().any(|s| !matches!(s.tcp.closed(), None | Some(CloseReason::Finished)));
+            assert!(whole || failed, "side {from}: bytes are missing and nobody knows: {}", self.describe());
+            assert!(y.read <= x.written);
+        }
+    }
+
+    pub(crate) fn describe(&self) -> String {
+        let side = |s: &Side| {
+            format!(
+                "\n{:?} written {}/{} acknowledged {} read {} edge {} wnd {} flight {} cwnd {} hold {:?} deadline {:?} \
+                 closed {:?}\n  {:?}\n  {:?}\n  {:?}",
+                s.tcp.state(),
+                s.written,
+                s.app.total,
+                s.tcp.acknowledged(),
+                s.read,
+                s.edge,
+                s.tcp.peer_window(),
+                s.tcp.flight(),
+                s.tcp.cwnd(),
+                s.tcp.holding(),
+                s.tcp.next_deadline(),
+                s.tcp.closed(),
+                s.app,
+                s.tcp.stats(),
+                s.tcp.config()
+            )
+        };
+        format!(
+            "at {:?}, {:?}, {} flying: {}{}",
+            self.now,
+            self.path,
+            self.flying.len(),
+            side(&self.sides[0]),
+            side(&self.sides[1])
+        )
+    }
+
+    fn step(&mut self) -> bool {
+        let mut next = self.flying.iter().map(|f| f.0).min().unwrap_or(Time::NEVER);
+        for side in &self.sides {
+            next = next.min(side.tcp.next_deadline());
+            if side.next_read > self.now && side.tcp.readable() > 0 {
+                next = next.min(side.next_read);
+            }
+            if self.over(side) {
+                continue;
+            }
+            for at in [side.next_write, side.app.abort_at, side.app.close_at] {
+                if at > self.now {
+                    next = next.min(at);
+                }
+            }
+        }
+        if next.is_never() || next > Time::ZERO + Span::from_secs(20_000) {
+            return false;
+        }
+        self.now = self.now.max(next);
+        let now = self.now;
+        let due = (0..self.flying.len())
+            .filter(|&i| self.flying[i].0 <= now)
+            .min_by_key(|&i| (self.flying[i].0, self.flying[i].1));
+        if let Some(index) = due {
+            let (_, _, to, segment) = self.flying.swap_remove(index);
+            self.sides[to].tcp.handle_segment(now, &segment);
+        } else {
+            for side in &mut self.sides {
+                side.tcp.handle_deadline(now);
+            }
+        }
+        self.settle();
+        true
+    }
+
+    fn over(&self, side: &Side) -> bool {
+        side.tcp.closed().is_some() || side.tcp.state() == State::TimeWait
+    }
+
+    fn settle(&mut self) {
+        for i in 0..2 {
+            self.act(i);
+            self.drain(i);
+            self.check(i);
+        }
+    }
+
+    /// The application's turn.
+    fn act(&mut self, i: usize) {
+        let now = self.now;
+        let side = &mut self.sides[i];
+        if side.app.abort_at <= now && side.tcp.closed().is_none() {
+            side.app.abort_at = Time::NEVER;
+            self.aborted = true;
+            side.tcp.abort(now);
+        }
+        while side.next_read <= now && side.tcp.readable() > 0 {
+            let got = side.tcp.read(now, side.app.gulp);
+            assert!(got.len > 0);
+            assert_eq!(got.offset, side.read, "the stream is read in order");
+            side.read += u64::from(got.len);
+            side.next_read = now + side.app.pause;
+        }
+        if side.tcp.closed().is_some() {
+            return;
+        }
+        // An accepted connection is handed to its application once it is open.
+        let open = !matches!(side.tcp.state(), State::Closed | State::Listen | State::SynReceived);
+        while open && side.next_write <= now && side.written < side.app.total {
+            let len = side.app.piece.min(side.app.total - side.written);
+            let Ok(taken) = side.tcp.write(now, len) else {
+                side.app.total = side.written;
+                break;
+            };
+            side.written += taken;
+            if taken == 0 {
+                break;
+            }
+            side.next_write = now + side.app.think;
+        }
+        let done = side.written == side.app.total || side.app.close_at <= now;
+        let early = matches!(side.tcp.state(), State::Listen | State::SynSent | State::SynReceived);
+        if done && !early {
+            side.app.total = side.written;
+            side.tcp.close(now);
+        }
+    }
+
+    /// A digest of all that was sent.
+    pub(crate) fn digest(mut self) -> (u64, u64) {
+        self.run();
+        (self.sent, self.digest)
+    }
+
+    fn drain(&mut self, i: usize) {
+        let now = self.now;
+        let mut burst = 0;
+        while let Some(sent) = self.sides[i].tcp.poll_transmit(now) {
+            burst += 1;
+            assert!(burst < 50_000, "an endless burst: {:?} {}", sent, self.describe());
+            self.observe(i, &sent);
+            let path = self.path;
+            if self.dice.permille(path.loss) {
+                continue;
+            }
+            let copies = 1 + u32::from(self.dice.permille(path.duplicate));
+            for _ in 0..copies {
+                let late = self.dice.permille(path.late);
+                let extra = if late { self.dice.below(path.lateness.as_ps()) } else { 0 };
+                self.order += 1;
+                let at = now + path.delay + Span::from_ps(extra);
+                self.flying.push((at, self.order, 1 - i, sent.segment));
+            }
+        }
+    }
+
+    /// What a bystander sees in a segment that leaves.
+    fn observe(&mut self, i: usize, sent: &Transmission) {
+        self.sent += 1;
+        for byte in format!("{:?}{:?}", self.now, sent).bytes() {
+            self.digest = (self.digest ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3);
+        }
+        let s = &sent.segment;
+        assert!((20..=60).contains(&s.header_len) && s.header_len.is_multiple_of(4));
+        let layout = self.sides[i].tcp.config().layout;
+        assert_eq!(s.header_len, 20 + s.options.wire_len(layout), "{s:?}");
+        if s.flags.has(Flags::RST) {
+            return;
+        }
+        let both = |o: WindowOption| self.sides.iter().all(|s| s.tcp.config().window_option == o);
+        let (both_big, both_shift) = (both(WindowOption::BigWindow), both(WindowOption::Rfc7323));
+        let mut window = u64::from(s.window);
+        if s.flags.has(Flags::SYN) {
+            self.sides[i].shift = s.options.window_scale;
+            if let (true, Some(BigWindow::Offer(offer))) = (both_big, s.options.big_window) {
+                window = u64::from(offer);
+            }
+        } else if both_shift {
+            window <<= self.sides[i].shift.unwrap_or(0);
+        } else if let Some(shift) = s.options.segment_scale {
+            window <<= shift;
+        } else if let Some(BigWindow::Upper(upper)) = s.options.big_window {
+            window |= u64::from(upper) << 16;
+        }
+        if s.flags.has(Flags::ACK) {
+            let peer = &mut self.sides[1 - i];
+            let acknowledged = u64::from(s.ack.0.wrapping_sub(peer.iss.0)).max(1) - 1;
+            peer.edge = peer.edge.max(acknowledged + window);
+        } else if s.flags.has(Flags::SYN) {
+            let peer = &mut self.sides[1 - i];
+            peer.edge = peer.edge.max(window);
+        }
+        let side = &self.sides[i];
+        let end = s.payload.offset + u64::from(s.payload.len);
+        if s.payload.len > 0 {
+            assert_eq!(s.seq, side.iss.plus(1 + s.payload.offset as u32));
+            assert!(end <= side.written, "sends what was never written");
+            let probe = sent.reason == Reason::WindowProbe && s.payload.len == 1;
+            assert!(end <= side.edge + u64::from(probe), "beyond the window: {sent:?} {}", self.describe());
+            assert!(s.payload.len <= side.tcp.segment_payload(), "{s:?}");
+        }
+    }
+
+    /// What must hold whenever a side has had its turn.
+    fn check(&mut self, i: usize) {
+        let (x, y) = (&self.sides[i], &self.sides[1 - i]);
+        let tcp = &x.tcp;
+        assert_eq!(tcp.written(), x.written);
+        assert!(tcp.acknowledged() <= tcp.written());
+        assert!(
+            tcp.acknowledged() <= y.tcp.received(),
+            "acknowledged what never arrived: {}",
+            self.describe()
+        );
+        assert!(tcp.received() <= y.tcp.written());
+        // What was resent may be in the network twice.
+        assert!(
+            u64::from(tcp.flight()) <= 2 * (tcp.written() - tcp.acknowledged() + 2),
+            "{}",
+            self.describe()
+        );
+        assert_eq!(tcp.stats().foreign_bytes, 0);
+        let room = u64::from(tcp.config().receive_window) + (1 << 14);
+        assert!(tcp.readable() <= room, "more than the buffer: {}", self.describe());
+        let waiting = tcp.written() > tcp.acknowledged();
+        let alive = tcp.closed().is_none() && !matches!(tcp.state(), State::Listen | State::Closed);
+        if waiting && alive {
+            assert!(!tcp.next_deadline().is_never(), "no deadline is armed: {}", self.describe());
+        }
+        let log = &mut self.sides[i].tcp;
+        while log.poll_event().is_some() {}
+    }
+}
