@@ -61,7 +61,7 @@ impl Run {
         Self { result, recorded }
     }
 
-    /// Name, number and from-client columns of rows that belong to the end of a flow.
+    /// Name, number and host of rows that belong to the end of a flow.
     fn who(
         &self,
         columns: &Columns<'_>,
@@ -75,8 +75,7 @@ impl Run {
         )?;
         columns.counts("index", rows.clone().map(|row| flows[row.0 as usize].index))?;
         let hosts = flows.iter().flat_map(|flow| [&*flow.from, &*flow.to]);
-        columns.names("host", hosts, rows.clone().map(|(flow, end)| 2 * flow as usize + end as usize))?;
-        columns.array("from_client", rows.map(|(_, end)| end == End::Client).collect())
+        columns.names("host", hosts, rows.map(|(flow, end)| 2 * flow as usize + end as usize))
     }
 
     /// Link and direction of rows that belong to a channel.
@@ -104,6 +103,7 @@ impl Run {
         let rows: Vec<&Sample> = self.result.recording.samples.iter().filter(known).collect();
         columns.array("time_s", seconds(rows.iter().map(|row| row.time)))?;
         self.who(&columns, rows.iter().map(|row| (row.flow, row.end)))?;
+        columns.words("end", rows.iter().map(|row| end_name(row.end)))?;
         columns.array("value", rows.iter().filter_map(|row| in_units(row)).collect())?;
         Ok(columns.finish())
     }
@@ -167,6 +167,7 @@ impl Run {
             .collect();
         columns.array("time_s", seconds(rows.iter().map(|row| row.time)))?;
         self.who(&columns, rows.iter().map(|row| (row.flow, row.end)))?;
+        columns.array("from_client", rows.iter().map(|row| row.end == End::Client).collect())?;
         columns.array("seq", told.iter().map(|told| told.seq).collect())?;
         columns.counts("length", rows.iter().map(|row| row.segment.payload.len))?;
         columns.array("ack", told.iter().map(|told| told.ack.unwrap_or(-1)).collect())?;
@@ -182,6 +183,7 @@ impl Run {
         columns.array("time_s", seconds(rows.iter().map(|row| row.time)))?;
         self.place(&columns, rows.iter().map(|row| row.channel))?;
         self.who(&columns, rows.iter().map(|row| (row.flow, row.end)))?;
+        columns.array("from_client", rows.iter().map(|row| row.end == End::Client).collect())?;
         columns.counts("size", rows.iter().map(|row| row.size))?;
         columns.counts("length", rows.iter().map(|row| row.segment.payload.len))?;
         columns.words("cause", rows.iter().map(|row| row.cause.name()))?;
@@ -192,6 +194,13 @@ impl Run {
 
     fn __repr__(&self) -> String {
         format!("<netspurt._core.Run of {:?}, seed {}>", self.result.scenario, self.result.seed)
+    }
+}
+
+const fn end_name(end: End) -> &'static str {
+    match end {
+        End::Client => "client",
+        End::Server => "server",
     }
 }
 
