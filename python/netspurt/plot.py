@@ -70,7 +70,7 @@ def _figure(width: float = 7.0, height: float = 4.0) -> tuple[Figure, Axes]:
 
 def _legend(figure: Figure) -> None:
     """Below the axes, where it hides no data."""
-    figure.legend(loc="outside lower center", ncols=2, fontsize=8, markerscale=1.4)
+    figure.legend(loc="outside lower center", ncols=2, fontsize=8, markerscale=1.4, frameon=False)
 
 
 def svg(figure: Figure, name: str) -> str:
@@ -94,8 +94,15 @@ def svg(figure: Figure, name: str) -> str:
 
 
 def _shorten_numbers(text: str) -> str:
-    """Coordinates to a hundredth of a point: nobody sees more, and half of the file is digits."""
-    return re.sub(r"(?<![\w#.-])(-?\d+\.\d{2})\d+(?![\w.])", r"\1", text)
+    """Coordinates to a hundredth of a point: nobody sees more, and half of the file is digits.
+
+    Only those of paths and places: the scale of a glyph is a small number that has to stay as it is.
+    """
+    return re.sub(
+        r' (d|x|y)="[^"]*"',
+        lambda attribute: re.sub(r"(\d\.\d{2})\d+", r"\1", attribute.group()),
+        text,
+    )
 
 
 def rate_against_window(columns: Mapping[str, Sequence[Cell]], told: str) -> Figure:

@@ -1,7 +1,7 @@
 //! Fifth step of RFC 9293, section 3.10.7.4: what an acknowledgment tells the sender, and what follows from it.
 
 use crate::config::{LossMeans, Recovery};
-use crate::congestion::Signal;
+use crate::congestion::{CongestionControl, Signal};
 use crate::connection::Connection;
 use crate::event::Event;
 use crate::handshake::Reply;
@@ -187,9 +187,11 @@ impl Connection {
     fn enter_recovery(&mut self, now: Time, phase: Phase, threshold: u32) {
         self.stats.fast_retransmits += 1;
         let mss = u32::from(self.agreed.payload);
-        // RFC 5681, equation 4: data sent by limited transmit does not count.
-        let beyond = if self.config.limited_transmit { threshold.saturating_sub(1).min(2) * mss } else { 0 };
-        let flight = (self.snd.max - self.snd.una).saturating_sub(u64::from(beyond)).max(u64::from(mss));
+        // RFC 5681, equation 4: data sent by limited transmit does not count. It is what went beyond cwnd.
+        let limited = if self.config.limited_transmit { threshold.saturating_sub(1).min(2) * mss } else { 0 };
+        let flight = self.snd.max - self.snd.una;
+        let beyond = flight.saturating_sub(u64::from(self.congestion.cwnd())).min(u64::from(limited));
+        let flight = (flight - beyond).max(u64::from(mss));
         if self.config.loss_means == LossMeans::Congestion {
             self.signal(now, Signal::EnterRecovery, flight);
         }

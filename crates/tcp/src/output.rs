@@ -84,7 +84,7 @@ impl Connection {
         if segment.header_len > 20 {
             segment.options = self.agreed.every_segment(self.timestamps(now), announced);
         }
-        if self.rcv.has_reports() {
+        if self.rcv.has_reports(self.agreed.sack) {
             segment.header_len = self.add_reports(&mut segment.options, plan);
         }
         segment.ack = self.rcv.acknowledged();

@@ -51,6 +51,20 @@ struct Reassembly {
     nak: Option<(u64, u8)>,
 }
 
+impl Reassembly {
+    /// What of `range` is held already is a duplicate: the first such part is reported, unless one below it will be
+    /// (RFC 2883, section 4.2).
+    #[inline]
+    fn note_overlap(&mut self, range: Range) {
+        if let Some(held) = self.held.at_or_after(range.start)
+            && held.start < range.end
+            && self.duplicate.is_none()
+        {
+            self.duplicate = Some(Range::new(held.start.max(range.start), held.end.min(range.end)));
+        }
+    }
+}
+
 /// The receive sequence space.
 #[derive(Debug)]
 pub(crate) struct ReceiveSpace {
@@ -136,10 +150,14 @@ impl ReceiveSpace {
     #[inline]
     pub(crate) fn take(&mut self, start: i64, len: u32, mss: u32) -> (Text, Range) {
         let end = (start + i64::from(len)).min(self.edge.min(self.fin) as i64);
-        let start = start.max(self.nxt as i64);
-        if end <= start {
+        let nxt = self.nxt as i64;
+        if end <= start.max(nxt) {
             return (Text::Duplicate, Range::default());
         }
+        if start < nxt {
+            self.note_duplicate(start, (nxt - start) as u32);
+        }
+        let start = start.max(nxt);
         let range = Range::new(start as u64, end as u64);
         if range.start == self.nxt {
             (Text::InOrder(self.append(range)), range)
@@ -154,6 +172,7 @@ impl ReceiveSpace {
         let before = self.nxt;
         self.nxt = range.end;
         if let Some(reassembly) = &mut self.reassembly {
+            reassembly.note_overlap(range);
             // Held ranges never touch each other, so only the one that `range` reaches into can carry the edge on.
             if let Some(next) = reassembly.held.at_or_after(range.end)
                 && next.start <= range.end
@@ -174,10 +193,8 @@ impl ReceiveSpace {
         {
             return Text::OutOfOrder;
         }
+        reassembly.note_overlap(range);
         let (merged, added) = reassembly.held.insert(range);
-        if added == 0 {
-            reassembly.duplicate = Some(range);
-        }
         let mut latest = [merged, Range::default(), Range::default(), Range::default()];
         let older = reassembly.recent.iter().filter(|r| r.end < merged.start || merged.end < r.start);
         for (slot, r) in latest[1..].iter_mut().zip(older.filter(|r| r.len() > 0)) {
@@ -316,8 +333,8 @@ impl ReceiveSpace {
 
     /// Whether there is anything to report beside the left edge.
     #[inline]
-    pub(crate) fn has_reports(&self) -> bool {
-        self.reassembly.is_some() && (self.has_nak() || self.has_blocks())
+    pub(crate) fn has_reports(&self, sack: bool) -> bool {
+        self.reassembly.is_some() && (self.has_nak() || (sack && self.has_blocks()))
     }
 
     /// Whether there is anything that a SACK option would report.

@@ -391,8 +391,9 @@ impl Connection {
         self.congestion.cwnd().saturating_add(self.loss.inflation)
     }
 
+    /// Whether cwnd is used up, were it not for what duplicate ACKs say has left the network.
     fn at_cwnd(&self) -> bool {
-        self.in_network() >= u64::from(self.congestion.cwnd())
+        self.snd.nxt - self.snd.una >= u64::from(self.congestion.cwnd())
     }
 
     /// How many bytes from `start` on the windows permit, and which of them is the tightest.

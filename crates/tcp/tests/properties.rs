@@ -3,15 +3,23 @@
 mod world;
 
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use world::{World, hostile};
 
 fn cases(cases: u32) -> ProptestConfig {
-    // A seed has nothing to shrink.
-    ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 0, ..ProptestConfig::default() }
+    // The same cases on every run; a seed has nothing to shrink.
+    let rng_seed = RngSeed::Fixed(1106);
+    ProptestConfig {
+        cases,
+        rng_seed,
+        failure_persistence: None,
+        max_shrink_iters: 0,
+        ..ProptestConfig::default()
+    }
 }
 
 proptest! {
-    #![proptest_config(cases(600))]
+    #![proptest_config(cases(3000))]
 
     #[test]
     fn the_stream_arrives_whole_and_in_order_or_the_connection_ends_with_an_error(seed in any::<u64>()) {
@@ -20,7 +28,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(cases(100))]
+    #![proptest_config(cases(500))]
 
     #[test]
     fn recording_events_changes_no_segment(seed in any::<u64>()) {
@@ -29,7 +37,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(cases(3000))]
+    #![proptest_config(cases(10_000))]
 
     #[test]
     fn no_stranger_breaks_a_connection(seed in any::<u64>()) {

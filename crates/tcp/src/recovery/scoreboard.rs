@@ -156,6 +156,15 @@ mod tests {
     }
 
     #[test]
+    fn pipe_counts_twice_what_is_resent_without_being_lost() {
+        let mut b = board(&[(101, 201)]);
+        b.begin(1);
+        assert_eq!(b.pipe(1, 1001), 1000 - 100);
+        b.resent(Range::new(1, 101), Reason::SackHole);
+        assert_eq!(b.pipe(1, 1001), 1000 - 100 + 100);
+    }
+
+    #[test]
     fn holes_are_resent_from_below_and_once() {
         let mut b = board(&[(101, 201), (301, 401), (501, 601)]);
         b.begin(1);

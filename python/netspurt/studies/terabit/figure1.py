@@ -113,9 +113,12 @@ def parting_s(one: Growth, other: Growth) -> float:
 
 
 def slope_per_round(curve: Growth, after_s: float) -> float:
-    """Mean growth in segments for each round trip of 2 µs, from one round after ``after_s`` to the end."""
+    """Mean growth in segments for each round trip of 2 µs, from one round after ``after_s`` on.
+
+    The last rounds are left out: with the file at its end they carry less than a window.
+    """
     round_s = 2 * DELAY_S
-    begin, end = after_s + round_s, float(curve.time_s[-1])
+    begin, end = after_s + round_s, float(curve.time_s[-1]) - 2 * round_s
     if not end > begin:
         return float("nan")
     low, high = curve.at(np.array([begin, end]))

@@ -1,0 +1,284 @@
+//! Bytes become a configuration and a row of segments, calls and steps of time, fed to one connection: it never panics,
+//! never comes to a standstill with something unacknowledged, and always ends what it has to send.
+#![no_main]
+
+use arbitrary::{Arbitrary, Unstructured};
+use libfuzzer_sys::fuzz_target;
+use netspurt_tcp::Connection;
+use netspurt_tcp::acking::Acking;
+use netspurt_tcp::config::{Config, LossMeans, Recovery, WindowOption};
+use netspurt_tcp::options::{BigWindow, Layout, Nak, Options, SackBlock, SackBlocks, Timestamps};
+use netspurt_tcp::profile;
+use netspurt_tcp::segment::{Flags, Payload, Segment};
+use netspurt_tcp::seq::Seq;
+use netspurt_tcp::state::State;
+use netspurt_tcp::time::{Span, Time};
+use std::sync::Arc;
+
+const OURS: Seq = Seq(0xFFFF_F000);
+const THEIRS: Seq = Seq(0x7FFF_F000);
+
+/// How the connection is set up.
+#[derive(Arbitrary, Debug)]
+struct Setup {
+    profile: u8,
+    recovery: Option<u8>,
+    window_option: Option<u8>,
+    receive_window: Option<u16>,
+    send_window: Option<u16>,
+    send_buffer: Option<u16>,
+    mss: Option<u16>,
+    sack: Option<bool>,
+    timestamps: Option<bool>,
+    limited_transmit: bool,
+    noise: bool,
+    whole_segments: bool,
+    shared: bool,
+    passive: bool,
+    events: bool,
+    /// Both SYNs are exchanged before the bytes have their say.
+    open: bool,
+}
+
+#[derive(Arbitrary, Debug)]
+enum Input {
+    Segment(Wire),
+    Write(u16),
+    WriteUrgent(u8),
+    Read(u16),
+    Close,
+    Abort,
+    PathMtu(u16),
+    /// Milliseconds.
+    Wait(u16),
+    /// Until the next deadline.
+    Deadline,
+}
+
+/// A segment near what the connection expects: every number is an offset.
+#[derive(Arbitrary, Debug)]
+struct Wire {
+    /// From what the connection acknowledged last.
+    seq: i32,
+    /// From the highest number that it sent, or from the first.
+    ack: i32,
+    from_start: bool,
+    flags: u8,
+    window: u16,
+    urgent: u16,
+    len: u16,
+    offset: u64,
+    mss: Option<u16>,
+    window_scale: Option<u8>,
+    segment_scale: Option<u8>,
+    sack_permitted: bool,
+    nak_permitted: bool,
+    timestamps: Option<(u32, u32)>,
+    sack: [Option<(i16, u16)>; 4],
+    offer: Option<u32>,
+    upper: Option<u16>,
+    nak: Option<(i16, u8)>,
+}
+
+struct Bench {
+    tcp: Connection,
+    now: Time,
+    /// Behind the highest number sent.
+    next: Seq,
+    /// Acknowledged last.
+    acknowledged: Seq,
+    read: u64,
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let mut bytes = Unstructured::new(bytes);
+    let Ok(setup) = Setup::arbitrary(&mut bytes) else { return };
+    let Some(mut bench) = Bench::new(&setup) else { return };
+    bench.drain();
+    while !bytes.is_empty() {
+        let Ok(input) = Input::arbitrary(&mut bytes) else { return };
+        bench.apply(&input);
+        bench.drain();
+        bench.check();
+    }
+});
+
+impl Setup {
+    fn config(&self) -> Config {
+        let all = profile::profiles();
+        let mut config = all[usize::from(self.profile) % all.len()].config.clone();
+        if let Some(n) = self.recovery {
+            let all = [
+                Recovery::Timeout,
+                Recovery::Tahoe,
+                Recovery::Reno,
+                Recovery::NewReno,
+                Recovery::Sack,
+                Recovery::Nak,
+            ];
+            config.recovery = all[usize::from(n) % all.len()];
+        }
+        if let Some(n) = self.window_option {
+            let all = [
+                WindowOption::None,
+                WindowOption::Rfc7323,
+                WindowOption::ScaleEverySegment,
+                WindowOption::BigWindow,
+            ];
+            config.window_option = all[usize::from(n) % all.len()];
+        }
+        config.receive_window = self.receive_window.map_or(config.receive_window, u32::from);
+        config.send_window = self.send_window.map(u32::from);
+        config.send_buffer = self.send_buffer.map_or(config.send_buffer, u64::from);
+        config.mss = self.mss.unwrap_or(config.mss);
+        config.sack = self.sack.unwrap_or(config.sack);
+        config.timestamps = self.timestamps.unwrap_or(config.timestamps);
+        config.limited_transmit = self.limited_transmit;
+        config.whole_segments = self.whole_segments;
+        config.loss_means = if self.noise { LossMeans::Noise } else { LossMeans::Congestion };
+        config.layout = if self.shared { Layout::SHARED } else { Layout::DOCUMENT };
+        if self.noise {
+            config.acking = Acking::Delayed { every: 2, delay: Span::from_ms(200) };
+        }
+        config
+    }
+}
+
+impl Bench {
+    fn new(setup: &Setup) -> Option<Self> {
+        let config = setup.config();
+        config.validate().ok()?;
+        let config = Arc::new(config);
+        let mut tcp =
+            if setup.passive { Connection::listen(config, OURS) } else { Connection::new(config, OURS) };
+        tcp.record_events(setup.events);
+        let mut bench = Self { tcp, now: Time::ZERO, next: OURS, acknowledged: THEIRS, read: 0 };
+        if !setup.passive {
+            bench.tcp.open(bench.now);
+        }
+        bench.drain();
+        if setup.open {
+            bench.open(setup);
+        }
+        Some(bench)
+    }
+
+    /// The peer's half of the handshake, with every option on offer.
+    fn open(&mut self, setup: &Setup) {
+        let options = Options {
+            mss: Some(1460),
+            window_scale: Some(3),
+            segment_scale: Some(3),
+            sack_permitted: true,
+            nak_permitted: true,
+            timestamps: Some(Timestamps::default()),
+            big_window: Some(BigWindow::Offer(100_000)),
+            ..Options::NONE
+        };
+        let flags = if setup.passive { Flags::SYN } else { Flags::SYN | Flags::ACK };
+        let syn = Segment { seq: THEIRS, ack: self.next, flags, window: 9000, options, ..Segment::default() };
+        self.tcp.handle_segment(self.now, &syn);
+        self.drain();
+        if setup.passive {
+            let timestamps = Some(Timestamps::default());
+            let options = Options { timestamps, ..Options::NONE };
+            let (seq, ack) = (THEIRS.plus(1), self.next);
+            let ack = Segment { seq, ack, flags: Flags::ACK, window: 9000, options, ..Segment::default() };
+            self.tcp.handle_segment(self.now, &ack);
+        }
+    }
+
+    fn apply(&mut self, input: &Input) {
+        match *input {
+            Input::Segment(ref wire) => {
+                let segment = self.segment(wire);
+                self.tcp.handle_segment(self.now, &segment);
+            }
+            Input::Write(len) => drop(self.tcp.write(self.now, u64::from(len))),
+            Input::WriteUrgent(len) => drop(self.tcp.write_urgent(self.now, u64::from(len))),
+            Input::Read(max) => {
+                let got = self.tcp.read(self.now, u64::from(max));
+                if got.len > 0 {
+                    assert_eq!(got.offset, self.read, "the stream is read in order");
+                    self.read += u64::from(got.len);
+                }
+            }
+            Input::Close => self.tcp.close(self.now),
+            Input::Abort => self.tcp.abort(self.now),
+            Input::PathMtu(mtu) => self.tcp.set_path_mtu(u32::from(mtu)),
+            Input::Wait(ms) => {
+                self.now += Span::from_ms(u64::from(ms));
+                self.tcp.handle_deadline(self.now);
+            }
+            Input::Deadline => {
+                let next = self.tcp.next_deadline();
+                if !next.is_never() {
+                    self.now = self.now.max(next);
+                    self.tcp.handle_deadline(self.now);
+                }
+            }
+        }
+    }
+
+    fn segment(&self, wire: &Wire) -> Segment {
+        let from = |base: Seq, offset: i32| Seq(base.0.wrapping_add_signed(offset));
+        let mut options = Options {
+            mss: wire.mss,
+            window_scale: wire.window_scale,
+            segment_scale: wire.segment_scale,
+            sack_permitted: wire.sack_permitted,
+            nak_permitted: wire.nak_permitted,
+            timestamps: wire.timestamps.map(|(value, echo)| Timestamps { value, echo }),
+            big_window: wire.offer.map(BigWindow::Offer).or(wire.upper.map(BigWindow::Upper)),
+            nak: wire.nak.map(|(first, count)| Nak { first: from(self.next, i32::from(first)), count }),
+            sack: SackBlocks::EMPTY,
+        };
+        for (left, len) in wire.sack.into_iter().flatten() {
+            let left = from(self.next, i32::from(left));
+            options.sack.push(SackBlock { left, right: left.plus(u32::from(len)) });
+        }
+        Segment {
+            seq: from(self.acknowledged, wire.seq),
+            ack: from(if wire.from_start { OURS } else { self.next }, wire.ack),
+            flags: Flags(wire.flags),
+            header_len: 20,
+            window: wire.window,
+            urgent: wire.urgent,
+            payload: Payload { offset: wire.offset, len: u32::from(wire.len) },
+            options,
+        }
+    }
+
+    fn drain(&mut self) {
+        let mut burst = 0;
+        while let Some(sent) = self.tcp.poll_transmit(self.now) {
+            burst += 1;
+            assert!(burst < 300_000, "an endless burst: {sent:?}");
+            let s = sent.segment;
+            let layout = self.tcp.config().layout;
+            assert_eq!(s.header_len, 20 + s.options.wire_len(layout), "{s:?}");
+            assert!(s.header_len <= 60, "{s:?}");
+            if s.flags.has(Flags::RST) {
+                continue;
+            }
+            let end = s.seq.plus(s.seq_len());
+            if end.distance_from(self.next) > 0 {
+                self.next = end;
+            }
+            if s.flags.has(Flags::ACK) {
+                self.acknowledged = s.ack;
+            }
+        }
+        while self.tcp.poll_event().is_some() {}
+    }
+
+    fn check(&self) {
+        let tcp = &self.tcp;
+        assert!(tcp.acknowledged() <= tcp.written());
+        // A scaled window is rounded to at most 2^14 bytes.
+        assert!(tcp.readable() <= u64::from(tcp.config().receive_window) + (1 << 14));
+        let waiting = tcp.written() > tcp.acknowledged();
+        let alive = !matches!(tcp.state(), State::Closed | State::Listen);
+        assert!(!(alive && waiting && tcp.next_deadline().is_never()), "no deadline is armed: {tcp:?}");
+    }
+}
