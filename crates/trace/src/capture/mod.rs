@@ -1,7 +1,9 @@
 //! Captures: packets with the times at which they were seen at some place.
 //!
 //! * `writer.rs`: pcapng out
+//! * `destination.rs`: where it goes
 
+mod destination;
 mod writer;
 
 pub use writer::{CaptureError, CaptureWriter, Checksum, Direction, EPOCH_S, Host, Interface, Record, Setup};

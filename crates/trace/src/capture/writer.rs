@@ -1,5 +1,6 @@
 //! Segments into a pcapng file, as if a sniffer had seen them.
 
+use super::destination::Destination;
 use netspurt_tcp::codec::{self, Addresses, Body, EncodeError, Ip, Ports};
 use netspurt_tcp::options::Layout;
 use netspurt_tcp::segment::Segment;
@@ -14,18 +15,19 @@ use pcap_file::pcapng::blocks::opt_common::CommonOption;
 use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
 use pcap_file::pcapng::{PcapNgWriteError, PcapNgWriter};
 use std::borrow::Cow;
-use std::fs;
 use std::io::{self, BufWriter};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tempfile::NamedTempFile;
 
 /// What time zero of a capture is on the calendar: 2000-01-01 00:00:00 UTC, in seconds since 1970.
 ///
 /// A simulation has no date, but every reader of captures shows one. This one is round, so that the time of day is the
 /// time of the simulation, and lies after 1970, where some readers take a time for missing.
 pub const EPOCH_S: u64 = 946_684_800;
+
+/// Longer than any packet. Zero would say the same, but not every reader knows.
+const ANY_LENGTH: u32 = 262_144;
 
 /// Where in a TCP header the checksum stands.
 const CHECKSUM: usize = 16;
@@ -130,7 +132,8 @@ pub enum CaptureError {
 /// [`CaptureWriter::create`], then any number of [`CaptureWriter::push`] with a [`CaptureWriter::settle`] now and then,
 /// then [`CaptureWriter::finish`]. Packets may be pushed in any order so long as none is older than the time last
 /// settled; they stand in the file in order of time, and in order of pushing where times are equal. Until `finish` the
-/// file's name belongs to whatever was there before: a capture is there whole or not at all.
+/// file's name belongs to whatever was there before: a capture is there whole or not at all. Into a pipe or a device it is
+/// written as it comes.
 #[derive(Debug)]
 pub struct CaptureWriter {
     path: PathBuf,
@@ -143,7 +146,7 @@ pub struct CaptureWriter {
 }
 
 /// `PcapNgWriter` is not `Debug`.
-struct Output(PcapNgWriter<BufWriter<NamedTempFile>>);
+struct Output(PcapNgWriter<BufWriter<Destination>>);
 
 impl core::fmt::Debug for Output {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
@@ -158,18 +161,7 @@ impl CaptureWriter {
     }
 
     fn begin(path: &Path, setup: &Setup) -> io::Result<Self> {
-        if path.is_dir() {
-            return Err(io::ErrorKind::IsADirectory.into());
-        }
-        // A name that is a link stays one: it is what it points to that is replaced.
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let directory =
-            path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut staging = tempfile::Builder::new();
-        staging.prefix(".netspurt-").suffix(".pcapng");
-        #[cfg(unix)]
-        staging.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = BufWriter::with_capacity(1 << 16, staging.tempfile_in(directory)?);
+        let file = BufWriter::with_capacity(1 << 16, Destination::open(path)?);
         let mut file = PcapNgWriter::with_section_header(file, section(setup)).map_err(plain)?;
         for interface in &setup.interfaces {
             file.write_pcapng_block(describe(interface, setup.snaplen)).map_err(plain)?;
@@ -178,7 +170,7 @@ impl CaptureWriter {
             file.write_pcapng_block(names(&setup.hosts)).map_err(plain)?;
         }
         Ok(Self {
-            path,
+            path: path.to_owned(),
             file: Output(file),
             snaplen: setup.snaplen.filter(|&len| len > 0).map_or(usize::MAX, |len| len as usize),
             pending: Vec::new(),
@@ -206,10 +198,7 @@ impl CaptureWriter {
     pub fn finish(mut self) -> Result<u64, CaptureError> {
         self.settle(Time::NEVER)?;
         let Self { path, file, packets, .. } = self;
-        let put = || {
-            let staged = file.0.into_inner().into_inner().map_err(|error| error.into_error())?;
-            staged.persist(&path).map_err(|error| error.error)
-        };
+        let put = || file.0.into_inner().into_inner().map_err(|error| error.into_error())?.finish();
         put().map_err(|source| CaptureError::Write { path: path.clone(), source })?;
         Ok(packets)
     }
@@ -268,7 +257,7 @@ fn describe(interface: &Interface, snaplen: Option<u32>) -> InterfaceDescription
     if let Some(speed) = interface.speed {
         options.push(InterfaceDescriptionOption::IfSpeed(speed));
     }
-    InterfaceDescriptionBlock { linktype: DataLink::RAW, snaplen: snaplen.unwrap_or(0), options }
+    InterfaceDescriptionBlock { linktype: DataLink::RAW, snaplen: snaplen.unwrap_or(ANY_LENGTH), options }
 }
 
 fn names(hosts: &[Host]) -> NameResolutionBlock<'_> {
