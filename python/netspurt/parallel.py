@@ -59,6 +59,8 @@ def for_each(
             try:
                 outcomes.put((task, work(task), None))
             except BaseException as error:
+                with lock:
+                    waiting.clear()
                 outcomes.put((task, None, error))
                 return
 

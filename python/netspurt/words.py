@@ -65,6 +65,7 @@ def line(table: Table, cell: Cell) -> dict[str, str]:
         "95 % interval": interval(cell),
         "null": number(cell.null_model, 4),
         "role": cell.role,
+        "bar": "–" if cell.bar is None else cell.bar.words,
         "verdict": cell.verdict,
     }
 

@@ -259,8 +259,8 @@ impl Channel {
     /// The drop causes that can occur here.
     pub(crate) fn possible_causes(&self) -> impl Iterator<Item = Cause> {
         let queue = (!matches!(self.discipline, Discipline::Unlimited)).then_some(Cause::Queue);
-        let loss = self.impairments.as_ref().and_then(|impairments| impairments.cause());
-        queue.into_iter().chain(loss)
+        let losses = self.impairments.iter().flat_map(|impairments| impairments.causes());
+        queue.into_iter().chain(losses)
     }
 
     /// Share of the time up to `end` in which the transmitter was busy.

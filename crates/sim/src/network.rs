@@ -4,6 +4,7 @@
 //! that has reached its end, or one of its own timers.
 
 use crate::engine::EventQueue;
+use crate::impair::Fate;
 use crate::link::{Channel, MAX_PACKET, Passage};
 use crate::loss::Cause;
 use crate::packet::{Packet, Slab};
@@ -198,17 +199,16 @@ impl Network {
         let packet = *self.packets.get(slot);
         let channel = &mut self.channels[number as usize];
         let size = channel.framed(packet.size);
-        let fate = channel.impairments.as_mut().map(|impairments| impairments.decide(&packet, size));
-        let lost = fate.and_then(|fate| fate.lost);
-        let (held, doubled, damaged) =
-            fate.map_or((0, false, false), |fate| (fate.held, fate.doubled, fate.damaged));
+        let impairments = channel.impairments.as_mut();
+        let fate = impairments.map_or_else(Fate::default, |impairments| impairments.decide(&packet, size));
+        let Fate { lost, held, doubled, damaged } = fate;
         let arrival = passage.arrival.saturating_add(held);
         if let Some(recorder) = &mut self.recorder {
             let watched = self.channels[number as usize].backlog().packets;
             if recorder.wants(Wants::QUEUE) && passage.start > at {
                 recorder.queue(at, number, watched);
             }
-            recorder.entered(number, &packet, passage.start, lost.is_none().then_some(arrival), damaged);
+            recorder.entered(number, &packet, passage.start, arrival, &fate);
         }
         if let Some(cause) = lost {
             return self.discard(slot, number, at, cause);
@@ -245,12 +245,14 @@ impl Network {
             && recorder.wants(Wants::DROPS)
         {
             let backlog = channel.backlog();
-            recorder.recording.drops.push(Dropped {
+            recorder.dropped(packet, |flow, end| Dropped {
                 time: Time::from_ps(at),
                 channel: number,
                 cause,
                 queue_packets: backlog.packets,
                 queue_bytes: backlog.bytes,
+                flow,
+                end,
                 size: packet.size,
                 segment: packet.segment,
             });

@@ -3,6 +3,7 @@
 //! A link that is computed together with the one before (see [`crate::route`]) tells of times that lie ahead of the
 //! clock. So records are written down as they come, and put in order of time, then of source, when the run is over.
 
+use crate::impair::Fate;
 use crate::loss::Cause;
 use crate::packet::Packet;
 use netspurt_tcp::event::Event;
@@ -140,6 +141,10 @@ pub struct Dropped {
     pub queue_packets: u32,
     /// Octets waiting at that moment.
     pub queue_bytes: u64,
+    /// Of which flow the packet is.
+    pub flow: u32,
+    /// Which end sent it.
+    pub end: End,
     /// Octets of the packet.
     pub size: u32,
     /// The segment.
@@ -166,6 +171,12 @@ pub struct CapturedPacket {
     pub leaves: Time,
     /// Its last bit arrives at the far end: when a capture there sees it. `None` if it never does.
     pub arrives: Option<Time>,
+    /// It arrives twice.
+    pub doubled: bool,
+    /// Of which flow it is, by its position in the scenario.
+    pub flow: u32,
+    /// Which end sent it.
+    pub end: End,
     /// The sending host, by its position in the scenario.
     pub source: u32,
     /// The receiving host.
@@ -176,8 +187,10 @@ pub struct CapturedPacket {
     pub destination_port: u16,
     /// Octets, IP header included.
     pub size: u32,
-    /// Damaged on this link, or on one before.
+    /// Damaged on a link before this one.
     pub corrupted: bool,
+    /// Damaged on this link: it leaves as it came, but does not arrive so.
+    pub damaged: bool,
     /// The segment.
     pub segment: Segment,
 }
@@ -193,6 +206,7 @@ pub trait CaptureSink: Send {
 /// Who a packet belongs to, for captures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Addresses {
+    pub(crate) flow: u32,
     pub(crate) nodes: [u32; 2],
     pub(crate) ports: [u16; 2],
 }
@@ -283,35 +297,38 @@ impl Recorder {
         }
     }
 
+    /// A packet of this endpoint's did not arrive.
+    pub(crate) fn dropped(&mut self, packet: &Packet, dropped: impl FnOnce(u32, End) -> Dropped) {
+        let flow = self.addresses.get(packet.endpoint as usize / 2).map_or(0, |addresses| addresses.flow);
+        self.recording.drops.push(dropped(flow, end_of(packet.endpoint ^ 1)));
+    }
+
     pub(crate) fn queue(&mut self, time: u64, channel: u32, packets: u32) {
         self.recording.queues.push(QueueSample { time: Time::from_ps(time), channel, packets });
     }
 
-    /// A packet was let into a captured link.
-    pub(crate) fn entered(
-        &mut self,
-        channel: u32,
-        packet: &Packet,
-        leaves: u64,
-        arrives: Option<u64>,
-        damaged: bool,
-    ) {
+    /// A packet that left `leaves` was let into a link, where it met its `fate`; it arrives at `arrival` if it does.
+    pub(crate) fn entered(&mut self, channel: u32, packet: &Packet, leaves: u64, arrival: u64, fate: &Fate) {
         let Some(capture) = &mut self.capture else { return };
         if !capture.channels.get(channel as usize).is_some_and(|&wanted| wanted) {
             return;
         }
-        let Addresses { nodes, ports } =
+        let Addresses { flow, nodes, ports } =
             self.addresses.get(packet.endpoint as usize / 2).copied().unwrap_or_default();
         let to = packet.endpoint as usize % 2;
         let captured = CapturedPacket {
             leaves: Time::from_ps(leaves),
-            arrives: arrives.map(Time::from_ps),
+            arrives: fate.lost.is_none().then_some(Time::from_ps(arrival)),
+            doubled: fate.doubled,
+            flow,
+            end: end_of(packet.endpoint ^ 1),
             source: nodes[1 - to],
             destination: nodes[to],
             source_port: ports[1 - to],
             destination_port: ports[to],
             size: packet.size,
-            corrupted: packet.corrupted || damaged,
+            corrupted: packet.corrupted,
+            damaged: fate.damaged,
             segment: packet.segment,
         };
         capture.sink.packet(channel, &captured);

@@ -19,6 +19,8 @@ pub struct FlowResult {
     pub from: Arc<str>,
     /// The host that accepted it.
     pub to: Arc<str>,
+    /// Bytes that the application was asked to deliver; `None` for a transfer without end.
+    pub bytes_asked: Option<u64>,
     /// Bytes that the receiving application has read: the server's of a bulk transfer, the client's of an exchange.
     pub bytes_delivered: u64,
     /// When it started.

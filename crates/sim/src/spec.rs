@@ -101,6 +101,18 @@ pub enum LossSpec {
         /// The numbers of those that are lost.
         drop: Vec<u64>,
     },
+    /// All of these, none of which is again a list.
+    Several(Vec<LossSpec>),
+}
+
+impl LossSpec {
+    /// The single processes.
+    pub const fn each(&self) -> &[Self] {
+        match self {
+            Self::Several(all) => all.as_slice(),
+            one => core::slice::from_ref(one),
+        }
+    }
 }
 
 /// Packets that are held back and may be overtaken.

@@ -152,6 +152,7 @@ fn flow_result(spec: &WorldSpec, flow: &FlowSpec, outcome: &Outcome, horizon: Ti
         index: flow.index,
         from: Arc::clone(&spec.nodes[flow.from.0 as usize].name),
         to: Arc::clone(&spec.nodes[flow.to.0 as usize].name),
+        bytes_asked: flow.app.bytes_asked(),
         bytes_delivered: outcome.delivered,
         start_s: flow.start.as_secs_f64(),
         end_s: seconds(outcome.done),

@@ -66,12 +66,19 @@ impl World {
 
     /// Runs to the end, or until `stop` says so.
     pub fn run(mut self, stop: &dyn Fn() -> bool) -> RunResult {
-        let end = Time::ZERO + self.spec.duration;
         let mut interrupted = false;
-        while !interrupted && self.steps(end, PATIENCE) {
+        while !interrupted && self.proceed() {
             interrupted = stop();
         }
         self.finish(interrupted)
+    }
+
+    /// Runs on for a while; whether there is more to come.
+    ///
+    /// For a driver that has something to do now and then. Whatever is reported after this call belongs to
+    /// [`World::now`] or later.
+    pub fn proceed(&mut self) -> bool {
+        self.steps(Time::ZERO + self.spec.duration, PATIENCE)
     }
 
     /// Runs everything that is due up to and including `until`.
@@ -347,5 +354,5 @@ impl World {
 fn addresses(flow: &FlowSpec, number: u32) -> Addresses {
     const PORTS: u32 = 64_000;
     let ports = [1024 + (number % PORTS) as u16, 5001 + (number / PORTS) as u16];
-    Addresses { nodes: [flow.from.0, flow.to.0], ports }
+    Addresses { flow: number, nodes: [flow.from.0, flow.to.0], ports }
 }

@@ -33,17 +33,21 @@ fn main() {
     let mut wire: VecDeque<(usize, netspurt_tcp::segment::Segment)> = VecDeque::new();
     ends[0].open(now);
     let (mut written, mut data) = (false, 0_u64);
+    let mut segment = netspurt_tcp::segment::Segment::default();
     while data < wanted {
         for (end, connection) in ends.iter_mut().enumerate() {
             let _ = connection.read(now, u64::MAX);
-            while let Some(out) = connection.poll_transmit(now) {
-                data += u64::from(out.segment.payload.len > 0);
-                wire.push_back((1 - end, out.segment));
+            while let Some(departure) = connection.transmit_into(now, &mut segment) {
+                data += u64::from(segment.payload.len > 0);
+                wire.push_back((1 - end, segment));
+                if departure.last {
+                    break;
+                }
             }
         }
-        let (to, segment) = wire.pop_front().expect("segments flow for ever");
+        let (to, arrived) = wire.pop_front().expect("segments flow for ever");
         now += Span::from_us(10);
-        ends[to].handle_segment(now, &segment);
+        ends[to].handle_segment(now, &arrived);
         if !written && ends[0].state().is_synchronized() {
             written = ends[0].write(now, 1 << 49).is_ok();
         }

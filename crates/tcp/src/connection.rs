@@ -12,7 +12,7 @@ use crate::receive::{AckDue, ReceiveSpace};
 use crate::recovery::{self, LossState};
 use crate::rto::{Rto, RtoEstimator};
 use crate::segment::{Payload, Segment};
-use crate::send::SendSpace;
+use crate::send::{Decision, SendSpace};
 use crate::seq::Seq;
 use crate::state::{CloseReason, State};
 use crate::stats::Stats;
@@ -28,6 +28,15 @@ pub struct Transmission {
     pub segment: Segment,
     /// Why.
     pub reason: Reason,
+}
+
+/// What [`Connection::transmit_into`] wrote down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Departure {
+    /// Why the segment leaves.
+    pub reason: Reason,
+    /// Nothing follows: asking once more would bring `None`.
+    pub last: bool,
 }
 
 /// Why [`Connection::write`] took nothing (RFC 9293, section 3.10.2).
@@ -338,14 +347,28 @@ impl Connection {
     /// The next segment to send. Call until `None` after every other call.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmission> {
+        let mut segment = Segment::default();
+        let Departure { reason, .. } = self.transmit_into(now, &mut segment)?;
+        Some(Transmission { segment, reason })
+    }
+
+    /// The same for a driver that counts instructions: the segment is made where it shall stay, and the last one says
+    /// that it is the last. `segment` is overwritten whole if there is one, and is of no meaning otherwise.
+    #[inline]
+    pub fn transmit_into(&mut self, now: Time, segment: &mut Segment) -> Option<Departure> {
         if let Some(rare) = &mut self.rare
             && let Some(reply) = rare.reply.take()
         {
-            return Some(self.send_reply(now, reply));
+            return Some(Departure { reason: self.send_reply(now, reply, segment), last: false });
         }
         match self.decide() {
-            crate::send::Decision::Send(plan) => Some(self.emit(now, plan)),
-            crate::send::Decision::Hold(why) => {
+            Decision::Send(plan) => Some(Departure { reason: self.emit(now, plan, segment), last: false }),
+            Decision::Acknowledge(plan, why) => {
+                let reason = self.emit(now, plan, segment);
+                self.hold_back(now, why);
+                Some(Departure { reason, last: true })
+            }
+            Decision::Hold(why) => {
                 self.hold_back(now, why);
                 None
             }

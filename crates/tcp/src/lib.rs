@@ -41,5 +41,5 @@ mod send;
 mod sizes;
 mod timers;
 
-pub use connection::{Connection, Transmission, WriteError};
+pub use connection::{Connection, Departure, Transmission, WriteError};
 pub use handshake::refuse;

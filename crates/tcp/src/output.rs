@@ -2,7 +2,7 @@
 
 use crate::ack::timestamp;
 use crate::config::Recovery;
-use crate::connection::{Connection, Transmission};
+use crate::connection::Connection;
 use crate::event::{Event, Phase};
 use crate::handshake::Reply;
 use crate::negotiate::syn_options;
@@ -22,11 +22,14 @@ const OPTION_SPACE: usize = 40;
 impl Connection {
     /// Sends what was decided.
     #[inline]
-    pub(crate) fn emit(&mut self, now: Time, mut plan: Plan) -> Transmission {
+    pub(crate) fn emit(&mut self, now: Time, mut plan: Plan, segment: &mut Segment) -> Reason {
         let syn = plan.flags.has(Flags::SYN);
-        let mut segment = if syn { self.syn_segment(now) } else { self.ordinary_segment(now, &mut plan) };
+        if syn {
+            *segment = self.syn_segment(now);
+        } else {
+            self.ordinary_segment(now, &mut plan, segment);
+        }
         segment.seq = self.snd.seq(plan.start);
-        segment.flags = segment.flags | plan.flags;
         if let Some(rare) = &self.rare
             && rare.send_urgent > plan.start
             && !syn
@@ -35,19 +38,21 @@ impl Connection {
             segment.urgent = u16::try_from(rare.send_urgent - plan.start).unwrap_or(u16::MAX);
         }
         self.timers.delayed_ack = Time::NEVER;
-        if segment.seq_len() > 0 {
-            self.occupy(now, &plan, segment.seq_len());
+        let occupied = plan.len + u32::from(plan.flags.any(Flags::SYN | Flags::FIN));
+        if occupied > 0 {
+            self.occupy(now, &plan, occupied);
         }
         self.count(now, &plan);
-        Transmission { segment, reason: plan.reason }
+        plan.reason
     }
 
     /// A reset, which stands outside the sequence.
     #[cold]
-    pub(crate) fn send_reply(&mut self, now: Time, reply: Reply) -> Transmission {
+    pub(crate) fn send_reply(&mut self, now: Time, reply: Reply, segment: &mut Segment) -> Reason {
         self.stats.segments_sent += 1;
         self.note(now, Event::Sent { offset: 0, len: 0, reason: Reason::Reset });
-        Transmission { segment: reply.segment(), reason: Reason::Reset }
+        *segment = reply.segment();
+        Reason::Reset
     }
 
     /// A SYN, with the ACK of the peer's if that has come. Its window is never scaled.
@@ -61,7 +66,7 @@ impl Connection {
             if answering { (Flags::ACK, self.rcv.acknowledged()) } else { (Flags::NONE, Seq(0)) };
         Segment {
             ack,
-            flags,
+            flags: flags | Flags::SYN,
             header_len: 20 + options.wire_len(self.config.layout),
             window: self.config.receive_window.min(0xFFFF) as u16,
             options,
@@ -71,22 +76,21 @@ impl Connection {
 
     /// Any other segment: all of them acknowledge.
     #[inline]
-    fn ordinary_segment(&mut self, now: Time, plan: &mut Plan) -> Segment {
+    fn ordinary_segment(&mut self, now: Time, plan: &mut Plan, segment: &mut Segment) {
         let (window, announced) = self.rcv.announce(&self.agreed);
-        let mut options = self.agreed.every_segment(self.timestamps(now), announced);
-        let mut header_len = self.agreed.header_len;
-        if self.rcv.has_nak() || (self.agreed.sack && self.rcv.has_blocks()) {
-            header_len = self.add_reports(&mut options, plan);
+        segment.window = window;
+        segment.header_len = self.agreed.header_len;
+        segment.options = Options::NONE;
+        if segment.header_len > 20 {
+            segment.options = self.agreed.every_segment(self.timestamps(now), announced);
         }
-        Segment {
-            ack: self.rcv.acknowledged(),
-            flags: Flags::ACK,
-            header_len,
-            window,
-            payload: Payload { offset: plan.start.saturating_sub(1), len: plan.len },
-            options,
-            ..Segment::default()
+        if self.rcv.has_reports(self.agreed.sack) {
+            segment.header_len = self.add_reports(&mut segment.options, plan);
         }
+        segment.ack = self.rcv.acknowledged();
+        segment.flags = Flags::ACK | plan.flags;
+        segment.urgent = 0;
+        segment.payload = Payload { offset: plan.start.saturating_sub(1), len: plan.len };
     }
 
     /// Adds a NAK and SACK blocks where there is room; returns the header length. Where the MSS counts options, the

@@ -33,6 +33,8 @@ pub(crate) struct Plan {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Decision {
     Send(Plan),
+    /// A segment that occupies nothing, and why nothing more than that.
+    Acknowledge(Plan, Hold),
     Hold(Hold),
 }
 
@@ -134,8 +136,8 @@ impl SendSpace {
     /// counting its old window from its new acknowledgment would reach beyond what it ever announced.
     #[inline]
     pub(crate) fn update_window(&mut self, seq: Seq, ack: Seq, window: u32) -> bool {
-        let further = ack.distance_from(self.wl2);
-        let current = further > 0 || (further == 0 && seq.distance_from(self.wl1) >= 0);
+        let ahead = ack.distance_from(self.wl2);
+        let current = ahead > 0 || (ahead == 0 && seq.distance_from(self.wl1) >= 0);
         if current {
             self.wl1 = seq;
             self.wl2 = ack;
@@ -177,7 +179,7 @@ impl Connection {
         match self.rcv.due {
             AckDue::Now(reason) => {
                 let start = self.ack_position(reason);
-                Decision::Send(Plan { start, len: 0, flags: Flags::NONE, reason })
+                Decision::Acknowledge(Plan { start, len: 0, flags: Flags::NONE, reason }, hold)
             }
             AckDue::No | AckDue::Later => Decision::Hold(hold),
         }

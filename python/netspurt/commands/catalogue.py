@@ -38,28 +38,37 @@ def _print_profiles(profiles: list[dict[str, Any]]) -> None:
         )
         if profile.get("document"):
             console.print(f"    [dim]{escape(profile['document'])}[/]", highlight=False)
-        settings = ", ".join(
-            f"{key} = {json.dumps(value)}" for key, value in profile.get("settings", {}).items()
-        )
+        settings = ", ".join(f"{key} = {json.dumps(value)}" for key, value in profile["tcp"].items())
         if settings:
             console.print(f"    {escape(settings)}", highlight=False)
 
 
-def _print_mechanisms(choices: list[dict[str, Any]]) -> None:
+def _print_mechanisms(families: list[dict[str, Any]]) -> None:
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table("family", "choice", "", "unit", "document", box=None, header_style="bold", pad_edge=False)
-    before = None
-    for choice in choices:
-        family, name = str(choice["family"]), str(choice["name"])
-        table.add_row(
-            escape(family) if family != before else "",
-            escape(name) + (" (default)" if choice.get("default") else ""),
-            escape(str(choice.get("summary") or "")),
-            escape(str(choice.get("unit") or "")),
-            escape(str(choice.get("document") or "")),
-        )
-        before = family
-    Console().print(table)
+    console = Console()
+    for family in families:
+        unit = f", in {family['unit']}" if family.get("unit") else ""
+        default = f", default {json.dumps(family['default'])}" if family.get("default") is not None else ""
+        console.print(f"[bold]{escape(family['path'])}[/]{escape(unit + default)}", highlight=False)
+        console.print(f"    {escape(_sourced(family))}", highlight=False)
+        table = Table(box=None, show_header=False, padding=(0, 1, 0, 4))
+        for choice in family.get("choices", []):
+            name = choice["name"] + (" (default)" if choice.get("default") else "")
+            table.add_row(f"[bold]{escape(name)}[/]", escape(_sourced(choice) + _parameters(choice)))
+        console.print(table)
+
+
+def _sourced(entry: dict[str, Any]) -> str:
+    document = f" [{entry['document']}]" if entry.get("document") else ""
+    return str(entry.get("summary") or "") + document
+
+
+def _parameters(choice: dict[str, Any]) -> str:
+    parameters = []
+    for each in choice.get("parameters", []):
+        unit = f" in {each['unit']}" if each.get("unit") else ""
+        parameters.append(f"{each['name']}{unit} = {json.dumps(each.get('default'))}")
+    return f" Parameters: {', '.join(parameters)}." if parameters else ""

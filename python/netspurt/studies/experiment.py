@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
 
 from netspurt.errors import StudyError
 from netspurt.settings import Value
@@ -25,6 +28,8 @@ DATA = Path(__file__).parent / "data"
 """The scenario files and published figures of all studies."""
 
 T = TypeVar("T")
+
+Floats: TypeAlias = npt.NDArray[np.float64]
 
 
 class Transfer(NamedTuple):
@@ -52,11 +57,23 @@ def transfer(run: _core.Run) -> Transfer:
     )
 
 
+def series_of(run: _core.Run, name: str, end: Literal["client", "server"]) -> tuple[Floats, Floats]:
+    """Times in seconds and values of a recorded series at one end of the only flow, each shape (n,)."""
+    series = run.series(name)
+    wanted = np.asarray(series["end"]) == end
+    return (
+        np.asarray(series["time_s"], dtype=np.float64)[wanted],
+        np.asarray(series["value"], dtype=np.float64)[wanted],
+    )
+
+
 @dataclass(frozen=True)
 class Experiment:
     """One scenario file with settings, run with the seeds 1 … ``seeds``.
 
     ``measure`` is called in a worker thread and should keep little: thousands of runs are held at once.
+    ``optional`` marks a setting that needs a mechanism the simulator may not have yet: the experiment is then left out,
+    and what rests on it is reported as not run.
     """
 
     key: Key
@@ -65,6 +82,7 @@ class Experiment:
     seeds: int = 1
     record: tuple[str, ...] = ()
     measure: Callable[[_core.Run], Any] = transfer
+    optional: bool = False
 
 
 @dataclass(frozen=True)

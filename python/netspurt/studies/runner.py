@@ -48,11 +48,18 @@ def prepare(study: Study, plan: Plan) -> Work:
 
     experiments = tuple(experiment for part in study.parts for experiment in part.experiments(plan))
     files = {name: _core.Scenario.load(str(study.path(name))) for name in {e.scenario for e in experiments}}
-    scenarios = {e.key: files[e.scenario].set(overrides(e.settings)) for e in experiments}
+    scenarios: dict[Key, _core.Scenario] = {}
+    for experiment in experiments:
+        try:
+            scenarios[experiment.key] = files[experiment.scenario].set(overrides(experiment.settings))
+        except _core.ScenarioError:
+            if not experiment.optional:
+                raise
     # Cell by cell, so that what an interrupted study has finished are whole cells.
     tasks = tuple(
         Task(experiment, scenarios[experiment.key], seed)
         for experiment in experiments
+        if experiment.key in scenarios
         for seed in range(1, experiment.seeds + 1)
     )
     return Work(study, experiments, scenarios, tasks)

@@ -34,6 +34,16 @@ pub enum AppSpec {
     },
 }
 
+impl AppSpec {
+    /// Bytes that are to be delivered to the receiving end: the server of a bulk transfer, the client of an exchange.
+    pub const fn bytes_asked(&self) -> Option<u64> {
+        match *self {
+            Self::Bulk { bytes } => bytes,
+            Self::RequestResponse { response, exchanges, .. } => Some(response.saturating_mul(exchanges)),
+        }
+    }
+}
+
 /// What became of an application's task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress {

@@ -19,14 +19,14 @@ use crate::spec::ChannelSpec;
 /// Everything that may go wrong in one direction of a link.
 #[derive(Clone, Debug)]
 pub struct Impairments {
-    loss: Option<(Loss, Stream)>,
+    losses: Vec<(Loss, Stream)>,
     reorder: Option<Reorder>,
     duplicate: Option<Duplicate>,
     corrupt: Option<Corrupt>,
 }
 
 /// What befalls one packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Fate {
     /// It is lost.
     pub lost: Option<Cause>,
@@ -43,20 +43,24 @@ impl Impairments {
     /// `link/satellite/earth->space`.
     pub fn new(spec: &ChannelSpec, seed: u64, name: &str) -> Option<Self> {
         let stream = |what: &str| Stream::new(seed, &format!("{name}/{what}"));
+        let losses = spec.loss.each().iter().zip(0..).filter_map(|(loss, place)| {
+            let name = if place == 0 { "loss".to_owned() } else { format!("loss/{place}") };
+            Loss::new(loss).map(|loss| (loss, stream(&name)))
+        });
         let all = Self {
-            loss: Loss::new(&spec.loss).map(|loss| (loss, stream("loss"))),
+            losses: losses.collect(),
             reorder: spec.reorder.map(|reorder| Reorder::new(reorder, stream("reorder"))),
             duplicate: (spec.duplicate > 0.0).then(|| Duplicate::new(spec.duplicate, stream("duplicate"))),
             corrupt: (spec.corrupt > 0.0).then(|| Corrupt::new(spec.corrupt, stream("corrupt"))),
         };
         let clean =
-            all.loss.is_none() && all.reorder.is_none() && all.duplicate.is_none() && all.corrupt.is_none();
+            all.losses.is_empty() && all.reorder.is_none() && all.duplicate.is_none() && all.corrupt.is_none();
         (!clean).then_some(all)
     }
 
-    /// Under which name the losses are counted.
-    pub fn cause(&self) -> Option<Cause> {
-        self.loss.as_ref().map(|(loss, _)| loss.cause())
+    /// Under which names the losses are counted.
+    pub fn causes(&self) -> impl Iterator<Item = Cause> {
+        self.losses.iter().map(|(loss, _)| loss.cause())
     }
 
     /// Whether packets may overtake each other here.
@@ -66,10 +70,13 @@ impl Impairments {
 
     /// What befalls this packet of `size` octets.
     pub fn decide(&mut self, packet: &Packet, size: u32) -> Fate {
-        let lost = self
-            .loss
-            .as_mut()
-            .and_then(|(loss, stream)| loss.loses(packet, size, stream).then(|| loss.cause()));
+        // Every process sees every packet, so that one more does not change the others.
+        let mut lost = None;
+        for (loss, stream) in &mut self.losses {
+            if loss.loses(packet, size, stream) {
+                lost = lost.or(Some(loss.cause()));
+            }
+        }
         Fate {
             lost,
             held: self.reorder.as_mut().map_or(0, Reorder::holds),

@@ -86,10 +86,10 @@ pub enum Loss {
 }
 
 impl Loss {
-    /// The process that `spec` asks for.
+    /// The process that `spec` asks for, if it is a single one.
     pub fn new(spec: &LossSpec) -> Option<Self> {
         Some(match spec {
-            LossSpec::None => return None,
+            LossSpec::None | LossSpec::Several(_) => return None,
             LossSpec::BitError { rate } => Self::BitError(BitError::new(*rate)),
             LossSpec::PacketError { rate } => Self::PacketError(PacketError::new(*rate)),
             LossSpec::ExponentialGaps { mean_packets } => {

@@ -12,6 +12,7 @@
 //! A file is read in four steps: TOML with the place of every key and value; overrides put into it; its shape held
 //! against the schema; its meaning checked. The types are only filled once the shape is right.
 
+mod build;
 mod catalogue;
 mod choices;
 mod convert;

@@ -103,6 +103,7 @@ class OtherPaths:
                 settings={
                     **chosen,
                     "tcp.receive_window": path.window,
+                    "tcp.send_buffer": path.window,
                     "link.satellite.rate": path.rate,
                     "link.satellite.delay": path.delay,
                     "link.satellite.loss": error.loss,
@@ -128,7 +129,6 @@ class OtherPaths:
             "Other paths: windows of about two pipes, 8 MiB (64 MiB at 100 Mbit/s)",
             cells,
             kind="beyond",
-            note="At 100 Mbit/s one loss in slow start decides; NAKs that take loss for noise do not care.",
         )
         return Findings(tables=(table,))
 

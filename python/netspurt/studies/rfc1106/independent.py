@@ -10,7 +10,7 @@ import numpy as np
 
 from netspurt.settings import Value
 from netspurt.statistics import mean_interval
-from netspurt.studies.experiment import Experiment, Plan, Samples
+from netspurt.studies.experiment import Experiment, Plan, Samples, series_of
 from netspurt.studies.model import Cell, Check, Findings, Table
 from netspurt.studies.rfc1106.setting import (
     FIGURE1,
@@ -149,9 +149,8 @@ TRIPLES = "slow start by two segments for each ACK triples the window each round
 
 def window_by_round(run: _core.Run) -> list[float]:
     """The sender's congestion window in segments, in the middle of each of the first rounds of data."""
-    series = run.series("cwnd")
-    time_s = np.asarray(series["time_s"], dtype=np.float64)
-    segments = np.asarray(series["value"], dtype=np.float64) / MSS_BYTES
+    time_s, window = series_of(run, "cwnd", "client")
+    segments = window / MSS_BYTES
     # Data leaves one round trip after the SYN, and its ACKs arrive at the end of each round.
     middles = ROUND_TRIP_S * (1.5 + np.arange(ROUNDS))
     return [float(value) for value in segments[np.searchsorted(time_s, middles, side="right") - 1]]
@@ -168,7 +167,7 @@ class SlowStart:
                 scenario=SCENARIO,
                 settings={
                     **settings(4096, NO_ERROR, FIGURE1.profile),
-                    "tcp.slow_start_per_ack": f"{step} segments",
+                    "tcp.slow_start_per_ack": step,
                     "link.satellite.rate": "1 Gbit/s",
                     "host.earth.latency": "0 ms",
                     "host.space.latency": "0 ms",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from netspurt.studies.experiment import Experiment, Key, Plan, Samples
+from netspurt.studies.experiment import Experiment, Key, Plan, Samples, series_of
 from netspurt.studies.model import Check, Findings, Picture
 from netspurt.studies.terabit.setting import DELAY_S, MSS_BYTES, SCENARIO, settings
 
@@ -41,14 +41,8 @@ class Growth:
 
 def growth(run: _core.Run) -> Growth:
     """The server's congestion window of a run that recorded ``cwnd``."""
-    series = run.series("cwnd")
-    time_s = np.asarray(series["time_s"], dtype=np.float64)
-    segments = np.asarray(series["value"], dtype=np.float64) / MSS_BYTES
-    if "host" in series:
-        # Both ends of a connection have a window; the one that sends the file is meant.
-        server = np.asarray(series["host"]) == "server"
-        time_s, segments = time_s[server], segments[server]
-    return Growth(time_s, segments)
+    time_s, window = series_of(run, "cwnd", "server")
+    return Growth(time_s, window / MSS_BYTES)
 
 
 class Figure1:
@@ -119,9 +113,12 @@ def parting_s(one: Growth, other: Growth) -> float:
 
 
 def slope_per_round(curve: Growth, after_s: float) -> float:
-    """Mean growth in segments for each round trip of 2 µs, from one round after ``after_s`` to the end."""
+    """Mean growth in segments for each round trip of 2 µs, from one round after ``after_s`` on.
+
+    The last rounds are left out: with the file at its end they carry less than a window.
+    """
     round_s = 2 * DELAY_S
-    begin, end = after_s + round_s, float(curve.time_s[-1])
+    begin, end = after_s + round_s, float(curve.time_s[-1]) - 2 * round_s
     if not end > begin:
         return float("nan")
     low, high = curve.at(np.array([begin, end]))

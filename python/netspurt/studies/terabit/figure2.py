@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 from netspurt.settings import Value
 from netspurt.statistics import bootstrap_interval
@@ -53,7 +53,7 @@ class Point:
         """The mean, in percent of the goodput without loss."""
         return 100.0 * self.mean / self.lossless
 
-    @property
+    @cached_property
     def interval(self) -> tuple[float, float]:
         """95 % interval of the mean by bootstrap: the goodputs are either near lossless or near nothing."""
         return bootstrap_interval(self.files) if len(self.files) > 1 else (self.mean, self.mean)

@@ -1,0 +1,193 @@
+//! From a scenario to a world: names become numbers, choices become configurations, flows are counted out.
+
+use super::flow::{App, End, Flow};
+use super::network::{self, Link, Loss};
+use super::quantity::Limit;
+use super::{Scenario, ScenarioError};
+use crate::app::AppSpec;
+use crate::spec::{
+    ChannelSpec, Counted, Duplex, FlowSpec, LinkSpec, LossSpec, NodeId, NodeSpec, QueueSpec, ReorderSpec,
+    TimerPhase, WorldSpec,
+};
+use indexmap::IndexSet;
+use netspurt_tcp::config::Config;
+use netspurt_tcp::time::{Span, Time};
+use std::sync::Arc;
+
+/// Flows in one world, at most. Each takes some hundred octets before it has even started.
+const MAX_FLOWS: u64 = 10_000_000;
+
+impl Scenario {
+    /// The world that this scenario describes, under the name `name`.
+    ///
+    /// Nodes come in the order in which links name them, links and flows in the order of the file. Connections that
+    /// are configured alike share their configuration.
+    pub fn build(&self, name: &str) -> Result<WorldSpec, ScenarioError> {
+        let report = |message: String| ScenarioError {
+            file: name.to_owned(),
+            line: None,
+            column: None,
+            override_path: None,
+            message,
+        };
+        let count: u64 = self.flow.iter().map(|flow| u64::from(flow.count)).sum();
+        if count > MAX_FLOWS {
+            return Err(report(format!("{count} flows are more than one run can hold: {MAX_FLOWS} at most")));
+        }
+        let nodes: IndexSet<&str> = self.nodes().into_iter().collect();
+        let mut configs = Configs::default();
+        let mut flows = Vec::with_capacity(count as usize);
+        let mut labels = Labels::default();
+        for (number, flow) in self.flow.iter().enumerate() {
+            let mut config = |end| {
+                let config = self.tcp_for(number, end).map_err(|error| report(error.message))?;
+                Ok(configs.share(config))
+            };
+            let ends = [config(End::From)?, config(End::To)?];
+            let [Some(from), Some(to)] = [&flow.from, &flow.to].map(|node| nodes.get_index_of(node.as_str()))
+            else {
+                return Err(report(format!("no link has the nodes of flow {number}")));
+            };
+            let first = labels.first_index(flow);
+            flows.extend(alike(flow, first, [NodeId(from as u32), NodeId(to as u32)], &ends));
+        }
+        Ok(WorldSpec {
+            name: name.into(),
+            duration: self.duration.0,
+            links: self.link.iter().map(|(name, link)| build_link(name, link, &nodes)).collect(),
+            nodes: nodes.iter().map(|node| self.build_node(node)).collect(),
+            flows,
+            fuse: true,
+        })
+    }
+
+    fn build_node(&self, name: &str) -> NodeSpec {
+        let latency = self.host.get(name).map_or(Span::ZERO, |host| host.latency.0);
+        NodeSpec { name: name.into(), latency, timer_phase: TimerPhase::Random }
+    }
+}
+
+/// The configurations in use, each once.
+#[derive(Default)]
+struct Configs(Vec<Arc<Config>>);
+
+impl Configs {
+    fn share(&mut self, config: Config) -> Arc<Config> {
+        if let Some(known) = self.0.iter().find(|known| ***known == config) {
+            return Arc::clone(known);
+        }
+        let config = Arc::new(config);
+        self.0.push(Arc::clone(&config));
+        config
+    }
+}
+
+/// How many flows of each name there are, so that two entries of the same name are numbered through.
+#[derive(Default)]
+struct Labels(indexmap::IndexMap<Arc<str>, u32>);
+
+impl Labels {
+    /// The flow's name and the number of the first of them.
+    fn first_index(&mut self, flow: &Flow) -> (Arc<str>, u32) {
+        let label: Arc<str> = flow.label().into();
+        let next = self.0.entry(Arc::clone(&label)).or_default();
+        let first = *next;
+        *next += flow.count;
+        (label, first)
+    }
+}
+
+/// The flows that one entry stands for. A start beyond the end of time never comes.
+fn alike(
+    flow: &Flow,
+    (name, first): (Arc<str>, u32),
+    ends: [NodeId; 2],
+    [client, server]: &[Arc<Config>; 2],
+) -> impl Iterator<Item = FlowSpec> {
+    let app = build_app(&flow.app);
+    let (start, stagger) = (Time::ZERO + flow.start.0, flow.stagger.0);
+    (0..flow.count).map(move |number| FlowSpec {
+        name: Arc::clone(&name),
+        index: first + number,
+        app,
+        from: ends[0],
+        to: ends[1],
+        start: start + stagger.saturating_mul(u64::from(number)),
+        client: Arc::clone(client),
+        server: Arc::clone(server),
+    })
+}
+
+fn build_app(app: &App) -> AppSpec {
+    match *app {
+        App::Bulk { bytes } => AppSpec::Bulk { bytes: bytes.map(|bytes| bytes.0) },
+        App::RequestResponse { request, response, exchanges, gap } => AppSpec::RequestResponse {
+            request: request.0,
+            response: response.0,
+            exchanges: u64::from(exchanges),
+            gap: gap.0,
+        },
+    }
+}
+
+fn build_link(name: &str, link: &Link, nodes: &IndexSet<&str>) -> LinkSpec {
+    let [a, b] = &link.between;
+    // Every name in a `between` is a node.
+    let node = |name: &str| NodeId(nodes.get_index_of(name).unwrap_or_default() as u32);
+    LinkSpec {
+        name: name.into(),
+        ends: [node(a), node(b)],
+        duplex: match link.duplex {
+            network::Duplex::Full => Duplex::Full,
+            network::Duplex::Half => Duplex::Half,
+        },
+        directions: [channel(link, [a, b]), channel(link, [b, a])],
+    }
+}
+
+fn channel(link: &Link, [from, to]: [&str; 2]) -> ChannelSpec {
+    let here = |loss: &&Loss| loss.direction().is_none_or(|way| way.from == from && way.to == to);
+    let mut losses: Vec<LossSpec> = link.loss.0.iter().filter(here).map(build_loss).collect();
+    ChannelSpec {
+        rate: link.rate.map(|rate| rate.0),
+        delay: link.delay.0,
+        framing: 0,
+        queue: match link.queue {
+            None => QueueSpec::Unlimited,
+            Some(network::Queue::DropTail { limit: Limit::Bytes(bytes) }) => QueueSpec::Bytes(bytes),
+            Some(network::Queue::DropTail { limit: Limit::Packets(packets) }) => {
+                // More than 32 bits of packets fit into no memory.
+                u32::try_from(packets).map_or(QueueSpec::Unlimited, QueueSpec::Packets)
+            }
+        },
+        loss: match losses.len() {
+            0 => LossSpec::None,
+            1 => losses.remove(0),
+            _ => LossSpec::Several(losses),
+        },
+        reorder: link.reorder.map(|reorder| ReorderSpec {
+            probability: reorder.probability,
+            extra_delay: reorder.delay.0,
+        }),
+        duplicate: link.duplicate.map_or(0.0, |duplicate| duplicate.probability),
+        corrupt: link.corrupt.map_or(0.0, |corrupt| corrupt.probability),
+    }
+}
+
+fn build_loss(loss: &Loss) -> LossSpec {
+    match loss {
+        Loss::None => LossSpec::None,
+        Loss::BitError { rate, .. } => LossSpec::BitError { rate: *rate },
+        Loss::PacketError { rate, .. } => LossSpec::PacketError { rate: *rate },
+        Loss::ExponentialGaps { mean, .. } => LossSpec::ExponentialGaps { mean_packets: mean.0 as f64 },
+        Loss::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad, .. } => {
+            LossSpec::GilbertElliott {
+                good_to_bad: *good_to_bad,
+                bad_to_good: *bad_to_good,
+                loss_good: *loss_good,
+                loss_bad: *loss_bad,
+            }
+        }
+        Loss::Script { drop, .. } => LossSpec::Script { counted: Counted::Packets, drop: drop.clone() },
+    }
+}

@@ -1,0 +1,163 @@
+//! Places in the stream and windows in bytes, from the header fields of both directions.
+
+use netspurt_tcp::options::{BigWindow, Options};
+use netspurt_tcp::segment::{Flags, Segment};
+use netspurt_tcp::seq::Seq;
+
+/// Largest shift (RFC 7323, section 2.3).
+const MAX_SHIFT: u8 = 14;
+
+/// One of the two ends of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Side {
+    /// The one whose segments are told under this name; as a rule the one that opened the connection.
+    A,
+    /// The other one.
+    B,
+}
+
+/// What a segment says, in terms of the streams.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Told {
+    /// Place of its first byte in its sender's stream, which begins at 0; a SYN stands at −1.
+    pub seq: i64,
+    /// Everything of the other stream before this place is acknowledged.
+    pub ack: Option<i64>,
+    /// Bytes that may be sent from [`Told::ack`] on.
+    pub window: u32,
+    /// Place in the other stream of the first byte that a NAK asks for.
+    pub nak: Option<i64>,
+}
+
+/// A connection as its segments tell of it.
+///
+/// Give it every segment of both directions in order of time. A capture that begins in the middle of a connection has no
+/// SYN: streams then begin where it begins, and windows are read unscaled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Conversation {
+    ends: [End; 2],
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct End {
+    /// Sequence number of the first byte of its stream.
+    first: Option<Seq>,
+    /// Place of the latest known number, near which the next one must lie.
+    near: i64,
+    /// What its SYN offered.
+    offered: Options,
+}
+
+impl End {
+    /// The place of `seq`: of all places that it may stand for, the one nearest to those known.
+    fn place(&mut self, seq: Seq) -> i64 {
+        let first = *self.first.get_or_insert(seq);
+        let near = first.plus(self.near as u32);
+        let place = self.near + i64::from(seq.distance_from(near));
+        self.near = self.near.max(place);
+        place
+    }
+}
+
+impl Conversation {
+    /// Takes in a segment from `side`.
+    pub fn hear(&mut self, side: Side, segment: &Segment) -> Told {
+        let [mine, theirs] = match side {
+            Side::A => [0, 1],
+            Side::B => [1, 0],
+        };
+        let syn = segment.flags.has(Flags::SYN);
+        if syn {
+            self.ends[mine].first = Some(segment.seq.plus(1));
+            self.ends[mine].offered = segment.options;
+        }
+        Told {
+            seq: self.ends[mine].place(segment.seq),
+            ack: segment.flags.has(Flags::ACK).then(|| self.ends[theirs].place(segment.ack)),
+            window: if syn { u32::from(segment.window) } else { self.window(mine, segment) },
+            nak: segment.options.nak.map(|nak| self.ends[theirs].place(nak.first)),
+        }
+    }
+
+    /// The window of a segment after the SYN: what holds is what both SYN segments offered.
+    fn window(&self, mine: usize, segment: &Segment) -> u32 {
+        let both = |offers: fn(&Options) -> bool| self.ends.iter().all(|end| offers(&end.offered));
+        let field = u32::from(segment.window);
+        if both(|offered| offered.window_scale.is_some()) {
+            let shift = self.ends[mine].offered.window_scale.unwrap_or(0);
+            field << shift.min(MAX_SHIFT)
+        } else if both(|offered| offered.segment_scale.is_some()) {
+            field << segment.options.segment_scale.unwrap_or(0).min(MAX_SHIFT)
+        } else if both(|offered| matches!(offered.big_window, Some(BigWindow::Offer(_)))) {
+            match segment.options.big_window {
+                Some(BigWindow::Upper(upper)) => u32::from(upper & 0x7FFF) << 16 | field,
+                Some(BigWindow::Offer(_)) | None => field,
+            }
+        } else {
+            field
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netspurt_tcp::options::Nak;
+    use netspurt_tcp::segment::Payload;
+
+    fn segment(flags: Flags, seq: u32, ack: u32, window: u16, options: Options) -> Segment {
+        Segment { flags, seq: Seq(seq), ack: Seq(ack), window, options, ..Segment::default() }
+    }
+
+    fn opened(client: Options, server: Options) -> Conversation {
+        let mut talk = Conversation::default();
+        talk.hear(Side::A, &segment(Flags::SYN, u32::MAX - 9, 0, 1000, client));
+        let told =
+            talk.hear(Side::B, &segment(Flags::SYN | Flags::ACK, 500, u32::MAX - 8, 1000, server));
+        assert_eq!(told, Told { seq: -1, ack: Some(0), window: 1000, nak: None });
+        talk
+    }
+
+    #[test]
+    fn places_go_on_where_sequence_numbers_wrap() {
+        let mut talk = opened(Options::NONE, Options::NONE);
+        let told = talk.hear(Side::A, &segment(Flags::ACK, 20, 501, 7, Options::NONE));
+        assert_eq!((told.seq, told.ack, told.window), (29, Some(0), 7));
+        let told = talk.hear(Side::A, &segment(Flags::ACK, u32::MAX - 8, 501, 7, Options::NONE));
+        assert_eq!(told.seq, 0, "an old segment lies behind");
+    }
+
+    #[test]
+    fn five_times_round_the_circle_is_counted() {
+        let mut talk = opened(Options::NONE, Options::NONE);
+        let (mut seq, step) = (Seq(u32::MAX - 8), 1 << 30);
+        for round in 0..20_i64 {
+            let mut data = segment(Flags::ACK, seq.0, 501, 7, Options::NONE);
+            data.payload = Payload { offset: 0, len: step };
+            assert_eq!(talk.hear(Side::A, &data).seq, round << 30);
+            seq = seq.plus(step);
+        }
+    }
+
+    #[test]
+    fn a_window_is_scaled_if_both_offered_it() {
+        let scale = |n| Options { window_scale: Some(n), ..Options::NONE };
+        let later = segment(Flags::ACK, 501, u32::MAX - 8, 1000, Options::NONE);
+        assert_eq!(opened(scale(3), scale(7)).hear(Side::B, &later).window, 1000 << 7);
+        assert_eq!(opened(Options::NONE, scale(7)).hear(Side::B, &later).window, 1000);
+        let offer = Options { big_window: Some(BigWindow::Offer(1 << 20)), ..Options::NONE };
+        let upper = Options { big_window: Some(BigWindow::Upper(2)), ..Options::NONE };
+        let later = Segment { options: upper, ..later };
+        assert_eq!(opened(offer, offer).hear(Side::B, &later).window, (2 << 16) + 1000);
+        let each = |n| Options { segment_scale: Some(n), ..Options::NONE };
+        let later = Segment { options: each(4), ..later };
+        assert_eq!(opened(each(1), each(1)).hear(Side::B, &later).window, 1000 << 4);
+    }
+
+    #[test]
+    fn a_nak_speaks_of_the_other_stream() {
+        let mut talk = opened(Options::NONE, Options::NONE);
+        let nak = Options { nak: Some(Nak { first: Seq(11), count: 2 }), ..Options::NONE };
+        assert_eq!(talk.hear(Side::B, &segment(Flags::ACK, 501, 1, 7, nak)).nak, Some(20));
+    }
+}
