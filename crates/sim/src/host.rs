@@ -112,3 +112,49 @@ impl Host {
         own
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host(name: &str, timer_phase: TimerPhase) -> Host {
+        Host::new(&NodeSpec { name: name.into(), latency: Span::ZERO, timer_phase })
+    }
+
+    fn ticking() -> Arc<Config> {
+        let mut config = Config::clone(&crate::testing::config());
+        config.acking = Acking::FreeTick { every: 2, period: Span::from_ms(200), phase: Span::ZERO };
+        config.timer_grain = TimerGrain::Ticks { period: Span::from_ms(500), phase: Span::ZERO };
+        Arc::new(config)
+    }
+
+    #[test]
+    fn all_connections_of_a_host_hear_the_same_ticks_and_two_hosts_do_not() {
+        let (config, mut a, mut b) =
+            (ticking(), host("a", TimerPhase::Random), host("b", TimerPhase::Random));
+        let of_a = a.config(&config, 1);
+        assert!(Arc::ptr_eq(&of_a, &a.config(&config, 1)));
+        assert_eq!(*of_a, *a.config(&ticking(), 1));
+        let of_b = b.config(&config, 1);
+        assert_ne!(of_a.acking, of_b.acking);
+        assert_ne!(of_a.timer_grain, of_b.timer_grain);
+        let TimerGrain::Ticks { period, phase } = of_a.timer_grain else { panic!("it ticks") };
+        assert!(phase < period);
+        assert_ne!(a.config(&config, 1).acking, host("a", TimerPhase::Random).config(&config, 2).acking);
+    }
+
+    #[test]
+    fn a_host_may_be_told_when_it_ticks() {
+        let config = ticking();
+        assert!(Arc::ptr_eq(&config, &host("a", TimerPhase::AsConfigured).config(&config, 1)));
+    }
+
+    #[test]
+    fn initial_sequence_numbers_are_the_hosts_own() {
+        let (mut a, mut b) = (host("a", TimerPhase::Random), host("b", TimerPhase::Random));
+        let first = a.iss(1);
+        assert_ne!(first, a.iss(1));
+        assert_ne!(first, b.iss(1));
+        assert_eq!(first, host("a", TimerPhase::Random).iss(1));
+    }
+}

@@ -8,39 +8,18 @@
 //! Packets in flight stay here, in order of arrival, and only the first of them is in the event queue.
 
 use crate::digest::Digest;
-use crate::impair::Impairments;
+use crate::impair::{Fate, Impairments};
 use crate::loss::Cause;
 use crate::queue::{Admission as _, Backlog, Discipline};
 use crate::ring::Ring;
 use crate::spec::{ChannelSpec, Duplex};
 use netspurt_tcp::time::Time;
 
-/// Picoseconds in a second.
-const SECOND: u64 = 1_000_000_000_000;
+/// What an octet costs: bits times picoseconds in a second, to be divided by the rate.
+const PER_BYTE: u64 = 8 * 1_000_000_000_000;
 
 /// The largest packet for which `bits · 10^12` plus a remainder fits into 64 bits.
 pub const MAX_PACKET: u32 = 1 << 20;
-
-/// How long a number of octets occupies the transmitter.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Pace {
-    /// No time at all.
-    Infinite,
-    /// A whole number of picoseconds for each octet.
-    Exact { ps_per_byte: u64 },
-    /// Bits per second, where picoseconds leave a remainder.
-    Fractional { rate: u64 },
-}
-
-impl Pace {
-    const fn new(rate: Option<u64>) -> Self {
-        match rate {
-            None => Self::Infinite,
-            Some(rate) if (8 * SECOND).is_multiple_of(rate) => Self::Exact { ps_per_byte: 8 * SECOND / rate },
-            Some(rate) => Self::Fractional { rate },
-        }
-    }
-}
 
 /// When a packet that was let in moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,8 +54,6 @@ pub struct ChannelCounters {
     pub damaged: u64,
     /// Most packets that ever waited.
     pub queue_max: u32,
-    /// Picoseconds of transmission.
-    busy: u64,
     /// Sum over all packets of the picoseconds they waited.
     waited: u128,
 }
@@ -88,7 +65,10 @@ pub struct Channel {
     busy_until: u64,
     /// A fraction of a picosecond by which it is busy longer, in units of 1 / rate.
     remainder: u64,
-    pace: Pace,
+    /// Bits per second; 0 stands for infinite.
+    rate: u64,
+    /// Picoseconds for each octet, where they leave no remainder; else 0.
+    ps_per_byte: u64,
     delay: u64,
     /// Latency of the host at the end, for packets that are addressed to it.
     pub(crate) end_latency: u64,
@@ -101,6 +81,9 @@ pub struct Channel {
     waiting_bytes: u64,
     /// Packets on their way whose arrival is the next thing that happens to them.
     pub(crate) in_flight: Ring<InFlight>,
+    /// The latest arrival among them.
+    last_arrival: u64,
+    plain: bool,
     /// The arrival that the event queue knows of.
     pub(crate) armed_at: u64,
     pub(crate) impairments: Option<Box<Impairments>>,
@@ -111,10 +94,14 @@ pub struct Channel {
 impl Channel {
     /// A channel as `spec` says; `name` is the direction's, and gives its random streams their names.
     pub fn new(spec: &ChannelSpec, seed: u64, name: &str) -> Self {
+        let impairments = Impairments::new(spec, seed, name).map(Box::new);
         Self {
             busy_until: 0,
             remainder: 0,
-            pace: Pace::new(spec.rate),
+            rate: spec.rate.unwrap_or(0),
+            ps_per_byte: spec
+                .rate
+                .map_or(0, |rate| if PER_BYTE.is_multiple_of(rate) { PER_BYTE / rate } else { 0 }),
             delay: spec.delay.as_ps(),
             end_latency: 0,
             framing: spec.framing,
@@ -124,7 +111,9 @@ impl Channel {
             waiting_bytes: 0,
             in_flight: Ring::new(),
             armed_at: u64::MAX,
-            impairments: Impairments::new(spec, seed, name).map(Box::new),
+            last_arrival: 0,
+            plain: impairments.is_none(),
+            impairments,
             counters: ChannelCounters::default(),
             digest: Digest::default(),
         }
@@ -140,13 +129,14 @@ impl Channel {
         let direction = |i: usize| {
             let mut channel = Self::new(&spec.directions[i], seed, names[i]);
             channel.partner = (spec.duplex == Duplex::Half).then_some(numbers[1 - i]);
+            channel.plain &= channel.partner.is_none();
             channel
         };
         [direction(0), direction(1)]
     }
 
     /// A packet of `size` octets comes to the link at `now`, no earlier than the one before it.
-    #[inline]
+    #[inline(always)]
     pub fn enter(&mut self, now: u64, size: u32) -> Result<Passage, Cause> {
         let size = size + self.framing;
         let start = if now < self.busy_until {
@@ -161,34 +151,30 @@ impl Channel {
             self.counters.queue_max = self.counters.queue_max.max(self.waiting.len() as u32);
             start
         } else {
-            self.waiting.clear();
-            self.waiting_bytes = 0;
             if now > self.busy_until {
                 self.remainder = 0;
             }
             now
         };
-        let took = self.transmission(size);
-        let departure = start.saturating_add(took);
+        let departure = start.saturating_add(self.transmission(size));
         self.busy_until = departure;
         self.counters.packets += 1;
         self.counters.bytes += u64::from(size);
-        self.counters.busy = self.counters.busy.saturating_add(took);
         Ok(Passage { start, arrival: departure.saturating_add(self.delay) })
     }
 
     /// Picoseconds for `size` octets, the fraction going to the remainder.
     #[inline]
     const fn transmission(&mut self, size: u32) -> u64 {
-        match self.pace {
-            Pace::Infinite => 0,
-            Pace::Exact { ps_per_byte } => ps_per_byte * size as u64,
-            Pace::Fractional { rate } => {
-                let work = size as u64 * 8 * SECOND + self.remainder;
-                self.remainder = work % rate;
-                work / rate
-            }
+        if self.ps_per_byte != 0 {
+            return self.ps_per_byte * size as u64;
         }
+        if self.rate == 0 {
+            return 0;
+        }
+        let work = size as u64 * PER_BYTE + self.remainder;
+        self.remainder = work % self.rate;
+        work / self.rate
     }
 
     /// Octets that a packet of `size` octets has on this link.
@@ -239,16 +225,53 @@ impl Channel {
         self.digest.fold(u64::from(size) << 8 | cause as u64);
     }
 
+    /// Counts what befell a packet that arrives.
+    pub(crate) fn count_fate(&mut self, fate: Fate) {
+        self.counters.held += u64::from(fate.held > 0);
+        self.counters.doubled += u64::from(fate.doubled);
+        self.counters.damaged += u64::from(fate.damaged);
+    }
+
     /// Puts a packet among those in flight; whether it is now the first.
     #[inline]
     pub(crate) fn carry(&mut self, arrival: u64, slot: u32) -> bool {
-        self.in_flight.insert_from_back(InFlight { arrival, slot }, |other| other.arrival <= arrival);
-        self.in_flight.front().is_some_and(|first| first.slot == slot)
+        let packet = InFlight { arrival, slot };
+        let alone = self.in_flight.is_empty();
+        if alone || self.last_arrival <= arrival {
+            self.last_arrival = arrival;
+            self.in_flight.push_back(packet);
+            alone
+        } else {
+            self.overtake(packet)
+        }
+    }
+
+    /// The same for a packet that arrives before others that left before it.
+    #[cold]
+    fn overtake(&mut self, packet: InFlight) -> bool {
+        self.in_flight.insert_from_back(packet, |other| other.arrival <= packet.arrival);
+        self.in_flight.front() == Some(packet)
+    }
+
+    /// Whether packets may overtake each other here.
+    pub(crate) fn reorders(&self) -> bool {
+        self.impairments.as_ref().is_some_and(|impairments| impairments.reorders())
+    }
+
+    /// Whether there is nothing to a passage but queue, transmission and delay.
+    #[inline]
+    pub(crate) const fn is_plain(&self) -> bool {
+        self.plain
+    }
+
+    /// Every passage is to be looked at.
+    pub(crate) const fn watch(&mut self) {
+        self.plain = false;
     }
 
     /// Whether the transmitter is never busy and the far end is reached at once.
     pub(crate) const fn is_instant(&self) -> bool {
-        matches!(self.pace, Pace::Infinite) && self.delay == 0
+        self.rate == 0 && self.delay == 0
     }
 
     /// Counters.
@@ -265,8 +288,12 @@ impl Channel {
 
     /// Share of the time up to `end` in which the transmitter was busy.
     pub fn utilisation(&self, end: Time) -> f64 {
-        let busy = self.counters.busy.saturating_sub(self.busy_until.saturating_sub(end.as_ps()));
-        ratio(busy as f64, end)
+        if self.rate == 0 {
+            return 0.0;
+        }
+        let busy = u128::from(self.counters.bytes) * u128::from(PER_BYTE) / u128::from(self.rate);
+        let ahead = u128::from(self.busy_until.saturating_sub(end.as_ps()));
+        ratio(busy.saturating_sub(ahead) as f64, end)
     }
 
     /// Packets waiting, averaged over the time up to `end`.

@@ -5,12 +5,13 @@
 
 use crate::engine::EventQueue;
 use crate::impair::Fate;
-use crate::link::{Channel, MAX_PACKET, Passage};
+use crate::link::{Channel, MAX_PACKET};
 use crate::loss::Cause;
-use crate::packet::{Packet, Slab};
+use crate::packet::{Label, Packet, Slab};
 use crate::probe::{Dropped, Recorder, Recording, Wants};
-use crate::route::{Next, NoRoute, Routes};
+use crate::route::{Hop, NoRoute, Routes};
 use crate::spec::WorldSpec;
+use netspurt_tcp::segment::Segment;
 use netspurt_tcp::time::Time;
 
 /// What is due.
@@ -55,11 +56,14 @@ impl Network {
         if spec.fuse {
             routes.fuse(&channels);
         }
+        if recorder.is_some() {
+            channels.iter_mut().for_each(Channel::watch);
+        }
         Ok(Self {
             channels,
             routes,
             packets: Slab::default(),
-            queue: EventQueue::with_capacity(256),
+            queue: EventQueue::new(),
             horizon: (Time::ZERO + spec.duration).as_ps(),
             events: 0,
             recorder: recorder.map(Box::new),
@@ -114,14 +118,11 @@ impl Network {
                 }
                 None => u64::MAX,
             };
-            match self.routes.next(self.packets.get(head.slot).hop) {
-                Next::End => return Some((Time::from_ps(now), Due::Packet(head.slot))),
-                Next::Hop | Next::Fused => {
-                    let packet = self.packets.get_mut(head.slot);
-                    packet.hop += 1;
-                    self.forward(head.slot, now);
-                }
+            let hop = self.packets.get(head.slot).hop;
+            if self.routes.hop(hop).is_last() {
+                return Some((Time::from_ps(now), Due::Packet(head.slot)));
             }
+            self.forward(head.slot, hop + 1, now);
         }
         None
     }
@@ -138,101 +139,102 @@ impl Network {
         self.packets.remove(slot);
     }
 
-    /// A host sends a packet, whose [`Packet::hop`] is the start of its route.
+    /// A host sends a segment in a packet.
     #[inline]
-    pub fn send(&mut self, now: Time, packet: Packet) {
-        debug_assert!(packet.size < MAX_PACKET, "no such packet: {} octets", packet.size);
-        let slot = self.packets.insert(packet);
-        self.forward(slot, now.as_ps());
+    pub fn send(&mut self, now: Time, segment: &Segment, label: Label) {
+        debug_assert!(label.size < MAX_PACKET, "no such packet: {} octets", label.size);
+        let slot = self.packets.reserve();
+        let packet = self.packets.get_mut(slot);
+        // Field by field, into its place: a packet built elsewhere would be copied twice.
+        packet.segment = *segment;
+        packet.endpoint = label.endpoint;
+        packet.size = label.size;
+        packet.generation = label.generation;
+        packet.corrupted = false;
+        self.forward(slot, label.route, now.as_ps());
     }
 
-    /// Takes a packet into the channel of its hop at `at`, and through all that can be computed at once.
-    fn forward(&mut self, slot: u32, mut at: u64) {
+    /// Takes a packet into the channel of this hop at `at`, and through all that can be computed at once.
+    fn forward(&mut self, slot: u32, mut position: u32, mut at: u64) {
+        let size = self.packets.get(slot).size;
         loop {
-            let packet = self.packets.get_mut(slot);
-            let hop = packet.hop;
-            let number = self.routes.channel(hop);
-            let channel = &mut self.channels[number as usize];
-            if self.recorder.is_some() {
-                watch_queue(self.recorder.as_deref_mut(), channel, number, at);
+            let hop = self.routes.hop(position);
+            let channel = &mut self.channels[hop.channel() as usize];
+            if !channel.is_plain() {
+                return self.forward_carefully(slot, position, at);
             }
-            let passage = match channel.enter(at, packet.size) {
+            let passage = match channel.enter(at, size) {
                 Ok(passage) => passage,
-                Err(cause) => return self.discard(slot, number, at, cause),
+                Err(cause) => return self.discard(slot, hop.channel(), at, cause),
             };
-            if let Some(partner) = channel.partner {
-                let occupied = channel.occupied();
-                self.channels[partner as usize].share(occupied);
+            if !hop.goes_on_at_once() || passage.arrival > self.horizon {
+                self.packets.get_mut(slot).hop = position;
+                return self.carry(slot, hop, passage.arrival);
             }
-            let channel = &self.channels[number as usize];
-            if channel.impairments.is_some() || self.recorder.is_some() {
-                return self.ordeal(slot, number, at, passage);
-            }
-            match self.routes.next(hop) {
-                Next::Fused if passage.arrival <= self.horizon => {
-                    self.packets.get_mut(slot).hop += 1;
-                    at = passage.arrival;
-                }
-                next => return self.carry(slot, number, passage.arrival, next),
-            }
+            position += 1;
+            at = passage.arrival;
         }
     }
 
-    /// The arrival of a packet at the end of this channel is an event.
-    #[inline]
-    fn carry(&mut self, slot: u32, number: u32, mut arrival: u64, next: Next) {
-        let channel = &mut self.channels[number as usize];
-        if next == Next::End {
+    /// The arrival of a packet behind this hop is an event.
+    #[inline(always)]
+    fn carry(&mut self, slot: u32, hop: Hop, mut arrival: u64) {
+        let channel = &mut self.channels[hop.channel() as usize];
+        if hop.is_last() {
             arrival = arrival.saturating_add(channel.end_latency);
         }
         if arrival > self.horizon {
             self.packets.remove(slot);
         } else if channel.carry(arrival, slot) {
             channel.armed_at = arrival;
-            self.queue.push(arrival, number);
+            self.queue.push(arrival, hop.channel());
         }
     }
 
-    /// What a packet goes through on a link where something may go wrong, or that is watched.
+    /// [`Network::forward`] where something may go wrong, or is shared with the other direction, or is watched.
     #[cold]
-    fn ordeal(&mut self, slot: u32, number: u32, at: u64, passage: Passage) {
-        let packet = *self.packets.get(slot);
+    fn forward_carefully(&mut self, slot: u32, position: u32, at: u64) {
+        let number = self.routes.hop(position).channel();
         let channel = &mut self.channels[number as usize];
+        watch_queue(self.recorder.as_deref_mut(), channel, number, at);
+        let packet = self.packets.get_mut(slot);
+        packet.hop = position;
+        let passage = match channel.enter(at, packet.size) {
+            Ok(passage) => passage,
+            Err(cause) => return self.discard(slot, number, at, cause),
+        };
         let size = channel.framed(packet.size);
-        let impairments = channel.impairments.as_mut();
-        let fate = impairments.map_or_else(Fate::default, |impairments| impairments.decide(&packet, size));
-        let Fate { lost, held, doubled, damaged } = fate;
-        let arrival = passage.arrival.saturating_add(held);
+        let fate = channel.impairments.as_mut().map_or_else(Fate::default, |all| all.decide(packet, size));
+        let arrival = passage.arrival.saturating_add(fate.held);
         if let Some(recorder) = &mut self.recorder {
-            let watched = self.channels[number as usize].backlog().packets;
             if recorder.wants(Wants::QUEUE) && passage.start > at {
-                recorder.queue(at, number, watched);
+                recorder.queue(at, number, channel.backlog().packets);
             }
-            recorder.entered(number, &packet, passage.start, arrival, &fate);
+            recorder.entered(number, packet, passage.start, arrival, &fate);
         }
-        if let Some(cause) = lost {
+        packet.corrupted |= fate.damaged;
+        if let Some(partner) = channel.partner {
+            let occupied = channel.occupied();
+            self.channels[partner as usize].share(occupied);
+        }
+        if let Some(cause) = fate.lost {
             return self.discard(slot, number, at, cause);
         }
-        let counters = &mut self.channels[number as usize].counters;
-        counters.held += u64::from(held > 0);
-        counters.doubled += u64::from(doubled);
-        counters.damaged += u64::from(damaged);
-        self.packets.get_mut(slot).corrupted |= damaged;
-        let twin = doubled.then(|| self.packets.insert(*self.packets.get(slot)));
-        self.go_on(slot, number, arrival);
+        self.channels[number as usize].count_fate(fate);
+        let twin = fate.doubled.then(|| self.packets.insert(*self.packets.get(slot)));
+        self.go_on(slot, position, arrival);
         if let Some(twin) = twin {
-            self.go_on(twin, number, arrival);
+            self.go_on(twin, position, arrival);
         }
     }
 
-    /// A packet has come through this channel: to the next one at once, or at an event.
-    fn go_on(&mut self, slot: u32, number: u32, arrival: u64) {
-        match self.routes.next(self.packets.get(slot).hop) {
-            Next::Fused if arrival <= self.horizon => {
-                self.packets.get_mut(slot).hop += 1;
-                self.forward(slot, arrival);
-            }
-            next => self.carry(slot, number, arrival, next),
+    /// A packet has come through this hop: to the next one at once, or at an event.
+    fn go_on(&mut self, slot: u32, position: u32, arrival: u64) {
+        let hop = self.routes.hop(position);
+        if hop.goes_on_at_once() && arrival <= self.horizon {
+            self.forward(slot, position + 1, arrival);
+        } else {
+            self.carry(slot, hop, arrival);
         }
     }
 

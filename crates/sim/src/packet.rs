@@ -12,7 +12,7 @@ pub struct Packet {
     pub segment: Segment,
     /// Who receives it: a number that means something to the driver of the network.
     pub endpoint: u32,
-    /// Position in the network's list of hops: the channel to enter next.
+    /// Position in the network's list of hops: the channel whose end it reaches next.
     pub hop: u32,
     /// Octets, IP header included, without a link's own framing.
     pub size: u32,
@@ -20,6 +20,19 @@ pub struct Packet {
     pub generation: u16,
     /// Damaged on the way: the receiving host's checksum finds it.
     pub corrupted: bool,
+}
+
+/// What a host writes on a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Label {
+    /// Who receives it: a number that means something to the driver of the network.
+    pub endpoint: u32,
+    /// Which occupant of the endpoint's place is meant.
+    pub generation: u16,
+    /// Where its route begins in the network's list of hops.
+    pub route: u32,
+    /// Octets, IP header included.
+    pub size: u32,
 }
 
 /// All packets on their way; a place is a `u32`.
@@ -30,15 +43,22 @@ pub(crate) struct Slab {
 }
 
 impl Slab {
+    /// A place for a packet, with the content of an earlier one.
     #[inline]
+    pub(crate) fn reserve(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| self.grow())
+    }
+
+    #[cold]
+    fn grow(&mut self) -> u32 {
+        self.packets.push(Packet::default());
+        (self.packets.len() - 1) as u32
+    }
+
     pub(crate) fn insert(&mut self, packet: Packet) -> u32 {
-        if let Some(slot) = self.free.pop() {
-            self.packets[slot as usize] = packet;
-            slot
-        } else {
-            self.packets.push(packet);
-            (self.packets.len() - 1) as u32
-        }
+        let slot = self.reserve();
+        *self.get_mut(slot) = packet;
+        slot
     }
 
     #[inline]

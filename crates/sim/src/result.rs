@@ -59,17 +59,20 @@ pub struct FlowResult {
 }
 
 fn close_reason<S: Serializer>(reason: &Option<CloseReason>, serializer: S) -> Result<S::Ok, S::Error> {
-    reason
-        .map(|reason| match reason {
-            CloseReason::Finished => "finished",
-            CloseReason::Reset => "reset",
-            CloseReason::Refused => "refused",
-            CloseReason::Aborted => "aborted",
-            CloseReason::TimedOut => "timed-out",
-            CloseReason::UserTimeout => "user-timeout",
-            CloseReason::KeepAliveTimeout => "keep-alive-timeout",
-        })
-        .serialize(serializer)
+    reason.map(close_name).serialize(serializer)
+}
+
+/// The name of a reason in files.
+pub const fn close_name(reason: CloseReason) -> &'static str {
+    match reason {
+        CloseReason::Finished => "finished",
+        CloseReason::Reset => "reset",
+        CloseReason::Refused => "refused",
+        CloseReason::Aborted => "aborted",
+        CloseReason::TimedOut => "timed-out",
+        CloseReason::UserTimeout => "user-timeout",
+        CloseReason::KeepAliveTimeout => "keep-alive-timeout",
+    }
 }
 
 /// One direction of a link.

@@ -17,8 +17,8 @@ impl<T: Copy + Default> Ring<T> {
         self.len
     }
 
-    pub(crate) const fn clear(&mut self) {
-        self.len = 0;
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.len == 0
     }
 
     const fn place(&self, index: usize) -> usize {

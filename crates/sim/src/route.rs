@@ -9,20 +9,36 @@ use crate::link::Channel;
 use crate::spec::{NodeId, WorldSpec};
 use std::collections::BTreeMap;
 
-/// What follows the last hop of a route.
-const END: u32 = u32::MAX;
-/// Marks a hop that is computed together with the one before.
-const FUSED: u32 = 1 << 31;
+/// No channel.
+const NONE: u32 = u32::MAX;
 
-/// What comes after a channel.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Next {
-    /// The route ends: the packet is delivered.
-    End,
-    /// Another channel, to be entered on arrival.
-    Hop,
-    /// Another channel, to be computed at once.
-    Fused,
+/// One hop of a route: the channel to enter, and what comes after it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Hop(u32);
+
+impl Hop {
+    /// The route ends here: the packet is delivered.
+    const LAST: u32 = 1 << 31;
+    /// The next hop is computed together with this one.
+    const FUSED: u32 = 1 << 30;
+
+    /// The channel to enter.
+    #[inline]
+    pub(crate) const fn channel(self) -> u32 {
+        self.0 & !(Self::LAST | Self::FUSED)
+    }
+
+    /// Whether the packet is delivered behind this channel.
+    #[inline]
+    pub(crate) const fn is_last(self) -> bool {
+        self.0 & Self::LAST != 0
+    }
+
+    /// Whether the next channel is to be entered at once, for the time of arrival.
+    #[inline]
+    pub(crate) const fn goes_on_at_once(self) -> bool {
+        self.0 & Self::FUSED != 0
+    }
 }
 
 /// A host pair without a path between them.
@@ -35,9 +51,9 @@ pub struct NoRoute {
 }
 
 /// All routes in use.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Routes {
-    hops: Vec<u32>,
+    hops: Vec<Hop>,
     /// Where the route from one node to another begins.
     starts: BTreeMap<(NodeId, NodeId), u32>,
 }
@@ -48,25 +64,20 @@ impl Routes {
         Some((*self.starts.get(&(from, to))?, *self.starts.get(&(to, from))?))
     }
 
-    /// The channel at a position in the list of hops.
+    /// The hop at a position in the list of hops.
     #[inline]
-    pub(crate) fn channel(&self, hop: u32) -> u32 {
-        self.hops[hop as usize] & !FUSED
-    }
-
-    /// What comes after the hop at this position.
-    #[inline]
-    pub(crate) fn next(&self, hop: u32) -> Next {
-        match self.hops[hop as usize + 1] {
-            END => Next::End,
-            next if next & FUSED != 0 => Next::Fused,
-            _ => Next::Hop,
-        }
+    pub(crate) fn hop(&self, position: u32) -> Hop {
+        self.hops[position as usize]
     }
 
     /// The channels of a route.
     pub fn channels(&self, start: u32) -> impl Iterator<Item = u32> {
-        self.hops[start as usize..].iter().take_while(|&&hop| hop != END).map(|hop| hop & !FUSED)
+        let mut over = false;
+        self.hops[start as usize..].iter().map_while(move |hop| {
+            let this = (!over).then(|| hop.channel());
+            over |= hop.is_last();
+            this
+        })
     }
 
     /// The routes that the flows of `spec` need.
@@ -87,8 +98,10 @@ impl Routes {
 
     fn add(&mut self, from: NodeId, to: NodeId, channels: impl Iterator<Item = u32>) {
         self.starts.insert((from, to), self.hops.len() as u32);
-        self.hops.extend(channels);
-        self.hops.push(END);
+        self.hops.extend(channels.map(Hop));
+        if let Some(last) = self.hops.last_mut() {
+            last.0 |= Hop::LAST;
+        }
     }
 
     /// Marks the hops that can be computed together with the one before.
@@ -100,32 +113,38 @@ impl Routes {
             Mixed,
         }
         let mut fed = vec![Fed::Never; channels.len()];
-        let mut before = END;
-        for &hop in &self.hops {
-            if hop != END {
-                let by = &mut fed[hop as usize];
-                *by = match (*by, before) {
-                    (_, END) => Fed::Mixed,
-                    (Fed::Never, before) => Fed::By(before),
-                    (Fed::By(other), before) if other == before => Fed::By(other),
-                    _ => Fed::Mixed,
-                };
-            }
-            before = hop;
+        let mut before = NONE;
+        for hop in &self.hops {
+            let by = &mut fed[hop.channel() as usize];
+            *by = match (*by, before) {
+                (_, NONE) => Fed::Mixed,
+                (Fed::Never, before) => Fed::By(before),
+                (Fed::By(other), before) if other == before => Fed::By(other),
+                _ => Fed::Mixed,
+            };
+            before = if hop.is_last() { NONE } else { hop.channel() };
         }
-        for hop in &mut self.hops {
-            if *hop == END {
-                continue;
-            }
-            let channel = &channels[*hop as usize];
-            if let Fed::By(feeder) = fed[*hop as usize]
+        for i in 1..self.hops.len() {
+            let (before, this) = (self.hops[i - 1], self.hops[i].channel() as usize);
+            let channel = &channels[this];
+            if !before.is_last()
+                && fed[this] == Fed::By(before.channel())
                 && channel.partner.is_none()
                 && !channel.is_instant()
-                && !channels[feeder as usize].impairments.as_ref().is_some_and(|i| i.reorders())
+                && !channels[before.channel() as usize].reorders()
             {
-                *hop |= FUSED;
+                self.hops[i - 1].0 |= Hop::FUSED;
             }
         }
+    }
+}
+
+impl core::fmt::Debug for Routes {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let route = |(&(from, to), &start): (&(NodeId, NodeId), &u32)| {
+            ((from.0, to.0), self.channels(start).collect::<Vec<_>>())
+        };
+        f.debug_map().entries(self.starts.iter().map(route)).finish()
     }
 }
 
@@ -172,7 +191,7 @@ impl Finder {
         let mut at = to.0;
         while at != root {
             let channel = tree[at as usize];
-            if channel == END {
+            if channel == NONE {
                 return None;
             }
             path.push(channel);
@@ -186,11 +205,11 @@ impl Finder {
 
 /// The channel by which breadth-first search from `root` first reaches each node.
 fn grow(out: &[Vec<(u32, u32)>], root: u32) -> Vec<u32> {
-    let mut reached = vec![END; out.len()];
+    let mut reached = vec![NONE; out.len()];
     let mut frontier = std::collections::VecDeque::from([root]);
     while let Some(node) = frontier.pop_front() {
         for &(channel, neighbour) in &out[node as usize] {
-            if neighbour != root && reached[neighbour as usize] == END {
+            if neighbour != root && reached[neighbour as usize] == NONE {
                 reached[neighbour as usize] = channel;
                 frontier.push_back(neighbour);
             }
@@ -269,9 +288,11 @@ mod tests {
         routes.fuse(&channels);
         let marks = |from, to| {
             let (start, _) = routes.between(NodeId(from), NodeId(to)).unwrap();
-            [0, 1, 2].map(|i| routes.next(start + i))
+            [0, 1, 2].map(|i| routes.hop(start + i)).map(|hop| (hop.goes_on_at_once(), hop.is_last()))
         };
-        assert_eq!(marks(0, 4), [Next::Hop, Next::Fused, Next::End]);
-        assert_eq!(marks(5, 1), [Next::Hop, Next::Fused, Next::End]);
+        assert_eq!(marks(0, 4), [(false, false), (true, false), (false, true)]);
+        assert_eq!(marks(5, 1), [(false, false), (true, false), (false, true)]);
+        let (start, _) = routes.between(NodeId(0), NodeId(4)).unwrap();
+        assert_eq!(routes.channels(start).collect::<Vec<_>>(), [0, 4, 6]);
     }
 }

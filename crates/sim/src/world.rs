@@ -4,7 +4,7 @@ use crate::app::{App, AppSpec};
 use crate::digest::Digest;
 use crate::host::{Endpoint, Host};
 use crate::network::{Due, Network};
-use crate::packet::{IP_HEADER, Packet};
+use crate::packet::{IP_HEADER, Label};
 use crate::probe::{Addresses, Recorder, Sent, Wants, end_of};
 use crate::result::RunResult;
 use crate::route::NoRoute;
@@ -221,15 +221,13 @@ impl World {
                     reason: out.reason,
                 });
             }
-            let packet = Packet {
-                segment: out.segment,
+            let label = Label {
                 endpoint: place ^ 1,
-                hop: endpoint.route,
-                size: IP_HEADER + out.segment.wire_len(),
                 generation: endpoint.generation,
-                corrupted: false,
+                route: endpoint.route,
+                size: IP_HEADER + out.segment.wire_len(),
             };
-            self.network.send(now, packet);
+            self.network.send(now, &out.segment, label);
         }
     }
 

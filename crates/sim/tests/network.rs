@@ -3,7 +3,7 @@
 use netspurt_sim::app::AppSpec;
 use netspurt_sim::loss::Cause;
 use netspurt_sim::network::{Due, Network};
-use netspurt_sim::packet::Packet;
+use netspurt_sim::packet::{Label, Packet};
 use netspurt_sim::probe::{Recorder, Recording, Wants};
 use netspurt_sim::random::Stream;
 use netspurt_sim::spec::{ChannelSpec, Counted, Duplex, LossSpec, NodeId, QueueSpec, ReorderSpec, WorldSpec};
@@ -25,6 +25,12 @@ fn dumbbell(n: u32, bottleneck: &ChannelSpec) -> WorldSpec {
         spec.flow("f", [a, b], AppSpec::Bulk { bytes: None }, &config);
     }
     spec
+}
+
+/// Sends a packet whose `hop` is where its route begins.
+fn send(network: &mut Network, now: Time, packet: Packet) {
+    let Packet { endpoint, hop: route, size, generation, .. } = packet;
+    network.send(now, &packet.segment, Label { endpoint, generation, route, size });
 }
 
 /// What a run of fake traffic left behind.
@@ -62,7 +68,7 @@ fn run(spec: &WorldSpec, seed: u64, wants: Wants) -> (Trace, u64) {
                     number += 1;
                     packet.segment.payload.offset = number;
                     packet.segment.payload.len = size - 40;
-                    network.send(now, packet);
+                    send(&mut network, now, packet);
                 }
                 network.arm(next, flow);
             }
@@ -79,7 +85,7 @@ fn run(spec: &WorldSpec, seed: u64, wants: Wants) -> (Trace, u64) {
                 if packet.endpoint % 2 == 1 {
                     let (_, back) = route(&network, packet.endpoint as usize / 2);
                     let answer = Packet { endpoint: packet.endpoint - 1, hop: back, size: 40, ..packet };
-                    network.send(now, answer);
+                    send(&mut network, now, answer);
                 }
             }
         }
@@ -210,7 +216,7 @@ fn one_link(spec: ChannelSpec, packets: u64) -> Vec<(Time, u64, bool)> {
     for number in 1..=packets {
         let mut packet = Packet { endpoint: 1, hop: there, size: 1000, ..Packet::default() };
         packet.segment.payload.offset = number;
-        network.send(Time::ZERO, packet);
+        send(&mut network, Time::ZERO, packet);
     }
     let mut arrived = Vec::new();
     while let Some((now, Due::Packet(slot))) = network.next(Time::NEVER) {
@@ -285,7 +291,7 @@ fn directions_of_a_half_duplex_link_wait_for_each_other() {
     let mut network = Network::new(&world, 1, None).unwrap();
     let (there, back) = network.routes().between(NodeId(0), NodeId(1)).unwrap();
     for (hop, endpoint) in [(there, 1), (back, 0), (there, 1)] {
-        network.send(Time::ZERO, Packet { endpoint, hop, size: 1000, ..Packet::default() });
+        send(&mut network, Time::ZERO, Packet { endpoint, hop, size: 1000, ..Packet::default() });
     }
     let mut arrived = Vec::new();
     while let Some((now, Due::Packet(slot))) = network.next(Time::NEVER) {
@@ -305,6 +311,6 @@ fn a_host_with_latency_gets_its_packets_later() {
     world.flow("f", ends, AppSpec::Bulk { bytes: None }, &config);
     let mut network = Network::new(&world, 1, None).unwrap();
     let (there, _) = network.routes().between(NodeId(0), NodeId(1)).unwrap();
-    network.send(Time::ZERO, Packet { endpoint: 1, hop: there, size: 1000, ..Packet::default() });
+    send(&mut network, Time::ZERO, Packet { endpoint: 1, hop: there, size: 1000, ..Packet::default() });
     assert_eq!(network.next(Time::NEVER).map(|(now, _)| now), Some(ms(46)));
 }

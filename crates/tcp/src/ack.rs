@@ -43,7 +43,9 @@ impl Connection {
         if ack > una_before as i64 {
             self.take_new_ack(now, ack as u64, segment);
         }
-        if self.snd.update_window(segment.seq, segment.ack, window) && window != window_before {
+        // SND.UNA =< SEG.ACK only: an older segment's window begins further left.
+        let current = ack >= una_before as i64 && self.snd.update_window(segment.seq, segment.ack, window);
+        if current && window != window_before {
             self.window_changed(now, window);
         }
         if ack == una_before as i64 {
@@ -109,6 +111,10 @@ impl Connection {
         let restart = self.advance_recovery(now, acked as u32, flight);
         self.snd.cwnd_limited = false;
         if !self.snd.is_outstanding() {
+            if self.timers.is_persisting() {
+                // A probe was taken: its backoff says nothing of the path.
+                self.timers.refresh(&self.rto);
+            }
             self.timers.stop_retransmit();
         } else if restart {
             self.timers.restart(now, self.config.timer_grain);
@@ -192,7 +198,9 @@ impl Connection {
         let flight = self.snd.max - self.snd.una;
         let beyond = flight.saturating_sub(u64::from(self.congestion.cwnd())).min(u64::from(limited));
         let flight = (flight - beyond).max(u64::from(mss));
-        if self.config.loss_means == LossMeans::Congestion {
+        // Noise is what a NAK reports; who still counts duplicate ACKs beside NAKs takes them for what they always meant
+        // (RFC 1106, section 4.3).
+        if self.config.loss_means == LossMeans::Congestion || self.config.recovery == Recovery::Nak {
             self.signal(now, Signal::EnterRecovery, flight);
         }
         self.loss.phase = phase;
@@ -286,10 +294,11 @@ impl Connection {
         }
     }
 
-    /// An ACK that acknowledges nothing new still answers a probe: the peer is there (RFC 9293, MUST-37).
+    /// An ACK that acknowledges nothing new still answers a probe: the peer is there (RFC 9293, MUST-37). So it does a FIN
+    /// that finds the window closed, and which the peer may refuse.
     #[inline]
     fn unanswered_probe(&mut self) {
-        if self.timers.is_persisting() {
+        if self.timers.is_persisting() || self.snd.wnd == 0 {
             self.unanswered = 0;
         }
     }

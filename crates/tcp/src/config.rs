@@ -33,6 +33,16 @@ pub enum WindowOption {
     BigWindow,
 }
 
+/// What stands on a SYN.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SynOptions {
+    /// Every option that is offered, as on a real network.
+    Announced,
+    /// None at all: each end takes it that the other is configured as itself. So work simulators whose packets have 40
+    /// bytes of header and no negotiation.
+    Assumed,
+}
+
 /// Which mechanism decides what is resent, beside the retransmission timer that every choice has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Recovery {
@@ -159,6 +169,8 @@ pub struct Config {
     pub whole_segments: bool,
     /// How large windows are announced.
     pub window_option: WindowOption,
+    /// What stands on a SYN.
+    pub syn_options: SynOptions,
     /// How experimental options look on the wire.
     pub layout: Layout,
     /// Offer timestamps (RFC 7323, section 3).

@@ -4,7 +4,7 @@ use crate::config::{Config, Recovery};
 use crate::congestion::{Congestion, CongestionControl, Signal, View};
 use crate::event::{Event, Phase};
 use crate::handshake::Reply;
-use crate::negotiate::{Agreed, agree};
+use crate::negotiate::{Agreed, agree, believed};
 use crate::options::Options;
 use crate::rare::{Counters, Rare};
 use crate::reason::{Hold, Reason};
@@ -428,26 +428,21 @@ impl Connection {
             self.state,
             State::SynReceived | State::Established | State::FinWait1 | State::FinWait2 | State::CloseWait
         ) {
-            self.reply(Reply::abort(self.snd.seq(self.snd.max), self.rcv.seq(self.rcv.nxt)));
+            let position = self.ack_position(Reason::Reset);
+            self.reply(Reply::abort(self.snd.seq(position), self.rcv.seq(self.rcv.nxt)));
         }
         self.finish(now, why);
     }
 
     /// Both SYN segments are known: settles what holds.
     pub(crate) fn settle(&mut self, heard: &Options) {
-        self.peer_mss = heard.mss.unwrap_or(536);
+        self.peer_mss = believed(&self.config, heard).mss.unwrap_or(self.config.mss);
         self.agreed = agree(&self.config, heard, self.path_mtu);
         self.rcv.limit_buffer(self.agreed.largest_window());
-        let mss = u32::from(self.agreed.payload);
-        if mss != u32::from(self.config.mss) {
-            let cwnd = self.config.initial_window.bytes(mss);
-            self.congestion = Congestion::new(
-                self.config.congestion,
-                cwnd,
-                self.config.initial_ssthresh,
-                self.config.growth,
-            );
-        }
+        // The initial window counts segments of the size that holds from now on.
+        let cwnd = self.config.initial_window.bytes(u32::from(self.agreed.payload));
+        self.congestion =
+            Congestion::new(self.config.congestion, cwnd, self.config.initial_ssthresh, self.config.growth);
     }
 
     /// What congestion control may see, `flight` bytes having been outstanding.

@@ -129,6 +129,8 @@ impl Connection {
         self.snd.nxt = self.snd.nxt.max(self.snd.una);
         self.unanswered = 0;
         self.timers.stop_retransmit();
+        // The user waits for nothing any more; from the next segment sent on, again.
+        self.timers.patience = Time::NEVER;
     }
 
     /// The connection is open.
@@ -138,13 +140,22 @@ impl Connection {
         self.arm_keep_alive(now);
     }
 
-    /// Back to LISTEN, as if nothing had been (section 3.10.7.4, RST and SYN in SYN-RECEIVED).
+    /// Back to LISTEN, as if nothing had been (section 3.10.7.4, RST and SYN in SYN-RECEIVED); unless the application
+    /// has closed, and listens no more.
     pub(crate) fn return_to_listen(&mut self, now: Time) {
+        if self.snd.closing {
+            self.finish(now, CloseReason::Reset);
+            return;
+        }
         self.timers.stop_all();
+        self.timers.refresh(&self.rto);
         self.snd = SendSpace::new(self.snd.seq(0));
         self.rcv = ReceiveSpace::new(self.config.receive_window);
         self.loss = LossState::default();
         self.unanswered = 0;
+        if let Some(rare) = &mut self.rare {
+            (rare.send_urgent, rare.receive_urgent) = (0, 0);
+        }
         self.enter(now, State::Listen);
     }
 
@@ -181,14 +192,20 @@ impl Connection {
     }
 
     /// Whether a SYN for the same pair of sockets may open a new connection in place of this one, which waits in
-    /// TIME-WAIT: its sequence number, or its timestamp, lies beyond all that was seen (RFC 9293, section 3.6.1, MAY-2;
-    /// RFC 6191). The driver then drops this connection and makes a new one.
+    /// TIME-WAIT: its timestamp, or without one its sequence number, lies beyond all that was seen (RFC 6191, section 2;
+    /// RFC 9293, section 3.6.1, MAY-2). The driver then drops this connection and makes a new one.
     pub fn may_be_replaced(&self, syn: &Segment) -> bool {
-        let newer_timestamp = self.agreed.timestamps
-            && syn.options.timestamps.is_some_and(|t| t.value.wrapping_sub(self.ts_recent) as i32 > 0);
+        let new_number = self.rcv.position(syn.seq) >= self.rcv.nxt as i64;
+        let new = match syn.options.timestamps.filter(|_| self.agreed.timestamps) {
+            Some(timestamps) => {
+                let later = timestamps.value.wrapping_sub(self.ts_recent) as i32;
+                later > 0 || (later == 0 && new_number)
+            }
+            None => new_number,
+        };
         self.state == State::TimeWait
             && syn.flags.has(Flags::SYN)
             && !syn.flags.any(Flags::ACK | Flags::RST)
-            && (newer_timestamp || self.rcv.position(syn.seq) > self.rcv.nxt as i64)
+            && new
     }
 }

@@ -63,14 +63,19 @@ impl Connection {
         if segment.payload.len > 0 && self.state.may_receive() {
             self.take_text(now, segment, start);
         }
-        if flags.has(Flags::FIN) && self.rcv.take_fin(start + i64::from(segment.payload.len)) {
-            self.peer_has_closed(now);
+        if flags.has(Flags::FIN) {
+            if self.rcv.take_fin(start + i64::from(segment.payload.len)) {
+                self.peer_has_closed(now);
+            } else {
+                // Behind a gap, where the ACK tells of the gap (RFC 5681, section 4.2); or one FIN too many.
+                self.rcv.acknowledge(Reason::DuplicateAck);
+            }
         }
     }
 
     /// PAWS (RFC 7323, section 5.3, R1): an older timestamp means an old duplicate. A reset is exempt.
     #[inline]
-    fn passes_timestamps(&mut self, now: Time, segment: &Segment) -> bool {
+    fn passes_timestamps(&self, now: Time, segment: &Segment) -> bool {
         if !self.agreed.timestamps || segment.flags.has(Flags::RST) {
             return true;
         }
@@ -79,18 +84,15 @@ impl Connection {
             return false;
         };
         let old = (value.wrapping_sub(self.ts_recent) as i32) < 0;
-        if old && now - self.ts_recent_at <= TS_RECENT_LIFETIME {
-            self.rare().counters.paws_drops += 1;
-            return false;
-        }
-        true
+        !old || now - self.ts_recent_at > TS_RECENT_LIFETIME
     }
 
-    /// First step: the segment is not acceptable. It is answered with an ACK unless it is a reset; in TIME-WAIT a FIN
-    /// that comes again starts the wait anew.
+    /// First step: the segment is not acceptable. It is answered with an ACK unless it is a reset, or lacks the timestamp
+    /// agreed on (RFC 7323, section 3.2); in TIME-WAIT the FIN, when it comes again, starts the wait anew.
     #[cold]
     fn arrives_outside(&mut self, now: Time, segment: &Segment, start: i64) {
-        if segment.flags.has(Flags::RST) {
+        let unstamped = self.agreed.timestamps && segment.options.timestamps.is_none();
+        if segment.flags.has(Flags::RST) || (unstamped && !segment.flags.has(Flags::SYN)) {
             return;
         }
         if self.state == State::SynReceived && segment.flags.has(Flags::SYN) && start == 0 {
@@ -108,17 +110,20 @@ impl Connection {
         }
         self.rare().counters.duplicates_received += 1;
         self.rcv.note_duplicate(start, segment.payload.len);
-        if self.state == State::TimeWait && segment.flags.has(Flags::FIN) {
-            self.timers.patience = now + self.config.time_wait;
-        }
         if segment.flags.has(Flags::SYN) {
             self.challenge(now);
             return;
         }
-        let useful = segment.flags.has(Flags::ACK) && self.rcv.window() == 0 && start == self.rcv.nxt as i64;
-        if useful {
+        let expected = self.rcv.nxt as i64;
+        if !self.passes_timestamps(now, segment) {
+            self.rare().counters.paws_drops += 1;
+        } else if segment.flags.has(Flags::ACK) && self.rcv.window() == 0 && start == expected {
             // RFC 9293, section 3.10.7.4: with a closed window, valid ACKs are still to be processed.
             self.take_ack(now, segment);
+        }
+        let ends_where_the_fin_did = start + i64::from(segment.seq_len()) == expected;
+        if self.state == State::TimeWait && segment.flags.has(Flags::FIN) && ends_where_the_fin_did {
+            self.timers.patience = now + self.config.time_wait;
         }
         self.rcv.acknowledge(Reason::DuplicateAck);
     }
@@ -141,7 +146,10 @@ impl Connection {
         match self.state {
             State::SynReceived if self.passive => self.return_to_listen(now),
             State::SynReceived => self.finish(now, CloseReason::Refused),
-            State::Closing | State::LastAck | State::TimeWait => self.finish(now, CloseReason::Finished),
+            // Section 3.10.7.4 tells the user nothing here; but what was not acknowledged may not have arrived.
+            State::Closing | State::LastAck | State::TimeWait if self.snd.una >= self.snd.data_end() => {
+                self.finish(now, CloseReason::Finished);
+            }
             _ => self.finish(now, CloseReason::Reset),
         }
     }
@@ -151,7 +159,7 @@ impl Connection {
     pub(crate) fn challenge(&mut self, now: Time) {
         let limit = self.config.challenge_acks_per_second;
         let rare = self.rare();
-        if now - rare.challenged_since >= Span::from_secs(1) {
+        if rare.challenged == 0 || now - rare.challenged_since >= Span::from_secs(1) {
             rare.challenged_since = now;
             rare.challenged = 0;
         }

@@ -1,6 +1,6 @@
 //! What two SYN segments agree on. One pure function: what we would do, what the peer's SYN says, what holds then.
 
-use crate::config::{Config, MssCounts, Recovery, WindowOption};
+use crate::config::{Config, MssCounts, Recovery, SynOptions, WindowOption};
 use crate::options::{BigWindow, Layout, Options, Timestamps};
 
 /// MSS of a peer that names none (RFC 9293, section 3.7.1, MUST-15; the value for IPv4).
@@ -52,6 +52,14 @@ pub(crate) const fn shift_for(window: u32) -> u8 {
 /// The options of our SYN, or, if `heard` are those of the peer's, of our SYN-ACK: there nothing is offered that the
 /// peer did not offer (RFC 7323, sections 2.2 and 3.2; RFC 1106, section 3).
 pub(crate) fn syn_options(config: &Config, heard: Option<&Options>, timestamps: Timestamps) -> Options {
+    match config.syn_options {
+        SynOptions::Announced => offer(config, heard, timestamps),
+        SynOptions::Assumed => Options::NONE,
+    }
+}
+
+/// The options that the configuration would offer, or answer with.
+fn offer(config: &Config, heard: Option<&Options>, timestamps: Timestamps) -> Options {
     let offered = |by_us: bool, by_peer: fn(&Options) -> bool| by_us && heard.is_none_or(by_peer);
     let window = config.window_option;
     let shift = shift_for(config.receive_window);
@@ -75,8 +83,17 @@ pub(crate) fn syn_options(config: &Config, heard: Option<&Options>, timestamps: 
     }
 }
 
+/// What the peer offers: what its SYN says, or, where SYN segments say nothing, what we would.
+pub(crate) fn believed(config: &Config, heard: &Options) -> Options {
+    match config.syn_options {
+        SynOptions::Announced => Options { mss: Some(heard.mss.unwrap_or(DEFAULT_MSS)), ..*heard },
+        SynOptions::Assumed => offer(config, None, Timestamps::default()),
+    }
+}
+
 /// What holds once both SYN segments are known. `path_mtu` of zero means unknown.
 pub(crate) fn agree(config: &Config, heard: &Options, path_mtu: u32) -> Agreed {
+    let heard = &believed(config, heard);
     let window = match config.window_option {
         WindowOption::Rfc7323 => heard.window_scale.map_or(WindowForm::Plain, |theirs| WindowForm::Shifted {
             ours: shift_for(config.receive_window),

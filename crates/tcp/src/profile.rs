@@ -5,7 +5,7 @@
 
 use crate::acking::Acking;
 use crate::config::{
-    Config, Counting, DupAcks, Growth, InitialWindow, LossMeans, MssCounts, Recovery, TimerGrain,
+    Config, Counting, DupAcks, Growth, InitialWindow, LossMeans, MssCounts, Recovery, SynOptions, TimerGrain,
     WindowOption,
 };
 use crate::congestion;
@@ -111,6 +111,7 @@ const BSD43_TAHOE: Config = Config {
     send_buffer: 1 << 20,
     whole_segments: false,
     window_option: WindowOption::None,
+    syn_options: SynOptions::Announced,
     layout: Layout::DOCUMENT,
     timestamps: false,
     sack: false,
@@ -128,8 +129,8 @@ const BSD43_TAHOE: Config = Config {
     growth: BY_ACKS,
     // tcp_output(): an idle connection starts again from one segment.
     idle_restart: true,
-    // PR_SLOWHZ = 2: TCPTV_MIN = 1 s, TCPTV_REXMTMAX = 64 s.
-    rto: rto::Kind::Jacobson88 { tick: Span::from_ms(500), min_ticks: 2, max_ticks: 128 },
+    // PR_SLOWHZ = 2: TCPTV_MIN = 1 s, TCPTV_REXMTMAX = 64 s; mean and two deviations, four came with Reno.
+    rto: rto::Kind::Tahoe { tick: Span::from_ms(500), min_ticks: 2, max_ticks: 128 },
     timer_grain: TimerGrain::Ticks { period: Span::from_ms(500), phase: Span::ZERO },
     // PR_FASTHZ = 5; the second segment brings a window update of two segments, which tcp_output() sends at once.
     acking: Acking::FreeTick { every: 2, period: Span::from_ms(200), phase: Span::ZERO },
@@ -172,6 +173,7 @@ const RENO: Config = Config {
     send_buffer: 1 << 20,
     whole_segments: false,
     window_option: WindowOption::None,
+    syn_options: SynOptions::Announced,
     layout: Layout::SHARED,
     timestamps: false,
     sack: false,
@@ -228,9 +230,10 @@ const SSFNET: Config = Config {
     // Packets of 1540 bytes on the wire: the only MSS that gives the table's printed digits.
     mss: 1500,
     mss_counts: MssCounts::Data,
-    // 65,535 scaled by 2^14, RFC 7323's largest.
+    // 65,535 scaled by 2^14, RFC 7323's largest, and nothing said of it on the SYN (section III).
     receive_window: 65_535 << 14,
     window_option: WindowOption::Rfc7323,
+    syn_options: SynOptions::Assumed,
     // 100 segments: neither 99 nor 101 reproduce the table.
     send_window: Some(100 * 1500),
     whole_segments: true,
@@ -257,6 +260,8 @@ const NS2: Config = Config {
     send_window: Some(20 * 1000),
     initial_ssthresh: 20 * 1000,
     whole_segments: true,
+    // tcpip_base_hdr_size_ = 40 for every packet.
+    syn_options: SynOptions::Assumed,
     // singledup_ = 1.
     limited_transmit: true,
     // windowInit_ = 2.

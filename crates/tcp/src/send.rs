@@ -177,11 +177,12 @@ impl Connection {
         let decision = if self.state.may_send() { self.decide_data() } else { self.decide_unopened() };
         let Decision::Hold(hold) = decision else { return decision };
         match self.rcv.due {
-            AckDue::Now(reason) => {
+            // What is over says nothing more, though what it has received may still be read.
+            AckDue::Now(reason) if self.state != State::Closed => {
                 let start = self.ack_position(reason);
                 Decision::Acknowledge(Plan { start, len: 0, flags: Flags::NONE, reason }, hold)
             }
-            AckDue::No | AckDue::Later => Decision::Hold(hold),
+            AckDue::No | AckDue::Later | AckDue::Now(_) => Decision::Hold(hold),
         }
     }
 
@@ -189,7 +190,7 @@ impl Connection {
     /// a timeout has sent SND.NXT back; but not behind a byte that probes a closed window. A keep-alive stands one
     /// before (RFC 9293, section 3.8.4), so that the peer answers.
     #[inline]
-    fn ack_position(&self, reason: Reason) -> u64 {
+    pub(crate) fn ack_position(&self, reason: Reason) -> u64 {
         match reason {
             Reason::KeepAlive => self.snd.max - 1,
             _ if self.timers.is_persisting() => self.snd.nxt,
@@ -263,7 +264,7 @@ impl Connection {
             return Decision::Send(self.snd.again(first, reason));
         }
         if self.snd.probe {
-            return Decision::Send(self.snd.plan(self.snd.nxt, 1, Reason::WindowProbe, false));
+            return Decision::Send(self.snd.plan(self.snd.nxt, self.probe_len(), Reason::WindowProbe, false));
         }
         if self.loss.phase == Phase::Fast
             && let Some(decision) = self.decide_by_scoreboard()
@@ -271,6 +272,15 @@ impl Connection {
             return decision;
         }
         self.decide_next()
+    }
+
+    /// One byte into a closed window (RFC 9293, section 3.8.6.1); of one that is open but silly, all that it permits
+    /// (section 3.8.6.2.1, rule 4).
+    #[cold]
+    fn probe_len(&self) -> u32 {
+        let (permitted, _) = self.allowed(self.snd.nxt);
+        let waiting = self.snd.data_end().saturating_sub(self.snd.nxt);
+        permitted.min(waiting).clamp(1, u64::from(self.agreed.payload)) as u32
     }
 
     /// NextSeg() of RFC 6675, section 4, while pipe leaves room for a segment; `None` without a scoreboard.

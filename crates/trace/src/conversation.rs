@@ -112,8 +112,7 @@ mod tests {
     fn opened(client: Options, server: Options) -> Conversation {
         let mut talk = Conversation::default();
         talk.hear(Side::A, &segment(Flags::SYN, u32::MAX - 9, 0, 1000, client));
-        let told =
-            talk.hear(Side::B, &segment(Flags::SYN | Flags::ACK, 500, u32::MAX - 8, 1000, server));
+        let told = talk.hear(Side::B, &segment(Flags::SYN | Flags::ACK, 500, u32::MAX - 8, 1000, server));
         assert_eq!(told, Told { seq: -1, ack: Some(0), window: 1000, nak: None });
         talk
     }

@@ -6,6 +6,9 @@ use netspurt_tcp::time::Time;
 
 /// What an endless sender offers at a time: more than any buffer takes.
 const PLENTY: u64 = 1 << 40;
+/// A writer that found the buffer full comes again when this part of it is free. Small enough not to matter to the
+/// transfer, and it keeps a large buffer from being filled up byte by byte, each time with an end of data of its own.
+const PART: u64 = 64;
 
 /// The sending end. It is done when the last byte has been acknowledged.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +16,8 @@ pub struct BulkSender {
     /// How much in all; `None` without end.
     bytes: Option<u64>,
     unwritten: u64,
+    /// Bytes that the connection's buffer takes, once it has been found full.
+    capacity: u64,
     closed: bool,
     done: Time,
 }
@@ -24,7 +29,22 @@ impl BulkSender {
             Some(bytes) => bytes,
             None => PLENTY,
         };
-        Self { bytes, unwritten, closed: false, done: Time::NEVER }
+        Self { bytes, unwritten, capacity: u64::MAX, closed: false, done: Time::NEVER }
+    }
+
+    /// Writes if there is room worth the trouble.
+    fn write(&mut self, now: Time, connection: &mut Connection) {
+        let buffered = connection.written() - connection.acknowledged();
+        if self.capacity.saturating_sub(buffered) < self.capacity / PART {
+            return;
+        }
+        let accepted = write(now, connection, self.unwritten);
+        if accepted < self.unwritten {
+            self.capacity = buffered + accepted;
+        }
+        if self.bytes.is_some() {
+            self.unwritten -= accepted;
+        }
     }
 }
 
@@ -32,10 +52,7 @@ impl Application for BulkSender {
     #[inline]
     fn wake(&mut self, now: Time, connection: &mut Connection) -> Time {
         if self.unwritten > 0 {
-            let accepted = write(now, connection, self.unwritten);
-            if self.bytes.is_some() {
-                self.unwritten -= accepted;
-            }
+            self.write(now, connection);
         }
         if self.unwritten == 0 {
             if !self.closed {

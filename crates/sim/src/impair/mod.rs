@@ -53,8 +53,10 @@ impl Impairments {
             duplicate: (spec.duplicate > 0.0).then(|| Duplicate::new(spec.duplicate, stream("duplicate"))),
             corrupt: (spec.corrupt > 0.0).then(|| Corrupt::new(spec.corrupt, stream("corrupt"))),
         };
-        let clean =
-            all.losses.is_empty() && all.reorder.is_none() && all.duplicate.is_none() && all.corrupt.is_none();
+        let clean = all.losses.is_empty()
+            && all.reorder.is_none()
+            && all.duplicate.is_none()
+            && all.corrupt.is_none();
         (!clean).then_some(all)
     }
 

@@ -165,10 +165,9 @@ fn channel(link: &Link, [from, to]: [&str; 2]) -> ChannelSpec {
             1 => losses.remove(0),
             _ => LossSpec::Several(losses),
         },
-        reorder: link.reorder.map(|reorder| ReorderSpec {
-            probability: reorder.probability,
-            extra_delay: reorder.delay.0,
-        }),
+        reorder: link
+            .reorder
+            .map(|reorder| ReorderSpec { probability: reorder.probability, extra_delay: reorder.delay.0 }),
         duplicate: link.duplicate.map_or(0.0, |duplicate| duplicate.probability),
         corrupt: link.corrupt.map_or(0.0, |corrupt| corrupt.probability),
     }

@@ -77,6 +77,20 @@ names! {
 }
 
 names! {
+    /// What stands on a SYN.
+    SynOptions for config::SynOptions {
+        /// Every option that is offered, as on a real network.
+        ///
+        /// Document: RFC 9293, section 3.2.
+        Announced,
+        /// None at all: each end takes it that the other is configured as itself.
+        ///
+        /// Document: simulators whose packets have 40 bytes of header and no negotiation (SSFNet, ns-2).
+        Assumed,
+    }
+}
+
+names! {
     /// Which mechanism decides what is resent, beside the retransmission timer.
     Recovery for config::Recovery {
         /// The timer alone.

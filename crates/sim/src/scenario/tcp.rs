@@ -2,7 +2,7 @@
 
 use super::choices::{
     Acking, Congestion, Counting, DupAcksBesideNaks, KeepAlive, LossMeans, MssCounts, OptionLayout, Recovery,
-    Rto, Transmit, WindowOption,
+    Rto, SynOptions, Transmit, WindowOption,
 };
 use super::form::Named;
 use super::quantity::{Cap, Duration, Grain, InitialCwnd, Patience, Quantity, Size, Window};
@@ -118,6 +118,8 @@ tcp_table! {
         whole_segments: bool,
         /// How windows above 65,535 bytes are announced.
         window_option: WindowOption,
+        /// What stands on a SYN.
+        syn_options: SynOptions,
         /// How experimental options look on the wire.
         option_layout: Named<OptionLayout>,
         /// Offer timestamps.
@@ -250,6 +252,7 @@ impl TcpTable {
         set(&mut config.send_buffer, self.send_buffer.map(|buffer| buffer.bytes(mss)));
         set(&mut config.whole_segments, self.whole_segments);
         set(&mut config.window_option, self.window_option);
+        set(&mut config.syn_options, self.syn_options);
         set(&mut config.layout, self.option_layout.map(|layout| layout.0));
         if let Some(cap) = self.initial_ssthresh {
             config.initial_ssthresh = match cap {
@@ -328,6 +331,7 @@ impl From<&Config> for TcpTable {
             send_buffer: Some(Window::Bytes(config.send_buffer)),
             whole_segments: Some(config.whole_segments),
             window_option: Some(config.window_option.into()),
+            syn_options: Some(config.syn_options.into()),
             option_layout: Some(Named(config.layout.into())),
             timestamps: Some(config.timestamps),
             sack: Some(config.sack),

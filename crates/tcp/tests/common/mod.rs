@@ -1,6 +1,8 @@
 //! A deterministic pair of connections, joined by a path whose behaviour a test decides segment by segment.
 #![expect(dead_code, reason = "each test file uses its own part of the pair")]
 
+pub(crate) mod lone;
+
 use netspurt_tcp::config::Config;
 use netspurt_tcp::reason::Reason;
 use netspurt_tcp::segment::Segment;

@@ -241,10 +241,11 @@ impl CaptureWriter {
             })],
         };
         self.packets += 1;
-        self.file.0.write_pcapng_block(block).map(drop).map_err(|error| CaptureError::Write {
-            path: self.path.clone(),
-            source: plain(error),
-        })
+        self.file
+            .0
+            .write_pcapng_block(block)
+            .map(drop)
+            .map_err(|error| CaptureError::Write { path: self.path.clone(), source: plain(error) })
     }
 }
 

@@ -1,0 +1,74 @@
+//! What is raised.
+
+use netspurt_sim::scenario;
+use netspurt_trace::capture::CaptureError;
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use std::io;
+
+pyo3::create_exception!(
+    netspurt._core,
+    ScenarioError,
+    PyValueError,
+    "A scenario that cannot be: ``str(error)`` is ``file:line:column: message``.\n\n\
+     Attributes: ``file``, ``line``, ``column`` (both counted from 1; None where the error lies in no line),\n\
+     ``path`` (the override at fault, or None), ``message``."
+);
+
+/// A scenario's error as an exception with its attributes.
+pub(crate) fn scenario_error(py: Python<'_>, error: &scenario::ScenarioError) -> PyErr {
+    let raised = ScenarioError::new_err(error.to_string());
+    let value = raised.value(py);
+    let dressed = value
+        .setattr("file", &error.file)
+        .and_then(|()| value.setattr("line", error.line))
+        .and_then(|()| value.setattr("column", error.column))
+        .and_then(|()| value.setattr("path", &error.override_path))
+        .and_then(|()| value.setattr("message", &error.message));
+    dressed.err().unwrap_or(raised)
+}
+
+/// The same for what is wrong with a scenario as a whole.
+pub(crate) fn scenario_fault(py: Python<'_>, name: &str, message: String) -> PyErr {
+    let error = scenario::ScenarioError {
+        file: name.to_owned(),
+        line: None,
+        column: None,
+        override_path: None,
+        message,
+    };
+    scenario_error(py, &error)
+}
+
+/// What the system says, in its own words.
+pub(crate) fn system_words(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.rfind(" (os error ") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    }
+}
+
+/// A capture that could not be written: an `OSError` with its number, or a `ValueError` for a packet that fits into no
+/// capture.
+pub(crate) fn capture_error(error: &CaptureError) -> PyErr {
+    match error {
+        CaptureError::Write { path, source } => match source.raw_os_error() {
+            Some(number) => PyOSError::new_err((number, system_words(source), path.clone())),
+            None => PyOSError::new_err(error.to_string()),
+        },
+        CaptureError::Packet { .. } => PyValueError::new_err(error.to_string()),
+    }
+}
+
+/// A broken invariant of ours.
+pub(crate) fn broken(name: &str, seed: u64, panic: &(dyn std::any::Any + Send)) -> PyErr {
+    let words = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("no reason given");
+    PyRuntimeError::new_err(format!(
+        "the simulation of {name} with seed {seed} broke one of its own rules ({words}): please report this"
+    ))
+}

@@ -1,0 +1,72 @@
+//! The native module `netspurt._core`: types in, tables out. The contract is `python/netspurt/_core.pyi`.
+//!
+//! Lives here: conversion between Python's types and ours, and the loop that runs a world without holding the
+//! interpreter. Must not live here: anything that a user of the Rust crates would miss.
+//!
+//! * `scenario.rs`, `run.rs`: the two classes
+//! * `simulate.rs`: a run, which Ctrl-C and the interpreter's end can stop
+//! * `tap.rs`: from simulated packets to a capture
+//! * `columns.rs`: columns of a table
+//! * `errors.rs`: what is raised
+
+mod columns;
+mod errors;
+mod run;
+mod scenario;
+mod simulate;
+mod tap;
+
+use pyo3::prelude::*;
+
+/// Scenario types, the simulator and its tables.
+#[pymodule(name = "_core")]
+mod core_module {
+    use netspurt_sim::scenario;
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::errors::ScenarioError;
+    #[pymodule_export]
+    use crate::run::Run;
+    #[pymodule_export]
+    use crate::scenario::Scenario;
+
+    /// The JSON Schema of the scenario file.
+    #[pyfunction]
+    fn schema() -> String {
+        scenario::schema().to_string()
+    }
+
+    /// Every TCP profile with its settings, as JSON.
+    #[pyfunction]
+    fn profiles() -> String {
+        scenario::profiles_json().to_string()
+    }
+
+    /// Every choice of each mechanism family, as JSON.
+    #[pyfunction]
+    fn mechanisms() -> String {
+        scenario::mechanisms_json().to_string()
+    }
+
+    /// The version of the native module.
+    #[pyfunction]
+    const fn version() -> &'static str {
+        env!("CARGO_PKG_VERSION")
+    }
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::stop_at_exit(module.py())
+    }
+}
+
+/// Ends what other threads simulate before the interpreter goes away: a thread that came back to it then would be
+/// killed in the middle of our code.
+fn stop_at_exit(py: Python<'_>) -> PyResult<()> {
+    let stop = pyo3::types::PyCFunction::new_closure(py, None, None, |args, _| {
+        args.py().detach(simulate::stop_all);
+    })?;
+    py.import("atexit")?.call_method1("register", (stop,))?;
+    Ok(())
+}

@@ -1,0 +1,266 @@
+//! The class `Run`.
+
+use crate::columns::Columns;
+use netspurt_sim::probe::{End, Quantity, Sample, Wants};
+use netspurt_sim::result::{FlowResult, LinkResult, RunResult, close_name};
+use netspurt_tcp::time::{Span, Time};
+use netspurt_trace::{Conversation, Side};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::collections::BTreeSet;
+
+const QUEUE: &str = "queue";
+const SEGMENTS: &str = "segments";
+const DROPS: &str = "drops";
+
+/// What `record` may name.
+fn recordable() -> impl Iterator<Item = &'static str> {
+    Quantity::ALL.into_iter().map(Quantity::name).chain([QUEUE, SEGMENTS, DROPS])
+}
+
+/// What is recorded.
+pub(crate) struct Recorded(BTreeSet<&'static str>);
+
+impl Recorded {
+    /// Reads what `record` names.
+    pub(crate) fn new(names: &[String]) -> Result<Self, String> {
+        let known: Vec<&'static str> = recordable().collect();
+        let find = |name: &String| {
+            known
+                .iter()
+                .copied()
+                .find(|known| known == name)
+                .ok_or_else(|| format!("cannot record '{name}'; what can be: {}", known.join(", ")))
+        };
+        names.iter().map(find).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// The same for the simulator.
+    pub(crate) fn wants(&self) -> Wants {
+        self.0.iter().fold(Wants::NOTHING, |wants, &name| {
+            wants.and(match name {
+                QUEUE => Wants::QUEUE,
+                SEGMENTS => Wants::SEGMENTS,
+                DROPS => Wants::DROPS,
+                _ => Wants::SERIES,
+            })
+        })
+    }
+}
+
+/// What one simulation left behind, as columns.
+#[pyclass(frozen, module = "netspurt._core")]
+pub(crate) struct Run {
+    result: RunResult,
+    recorded: Recorded,
+}
+
+impl Run {
+    pub(crate) const fn new(result: RunResult, recorded: Recorded) -> Self {
+        Self { result, recorded }
+    }
+
+    /// Name, number and host of rows that belong to the end of a flow.
+    fn who(
+        &self,
+        columns: &Columns<'_>,
+        rows: impl ExactSizeIterator<Item = (u32, End)> + Clone,
+    ) -> PyResult<()> {
+        let flows = &self.result.flows;
+        columns.names(
+            "flow",
+            flows.iter().map(|flow| &*flow.flow),
+            rows.clone().map(|row| row.0 as usize),
+        )?;
+        columns.counts("index", rows.clone().map(|row| flows[row.0 as usize].index))?;
+        let hosts = flows.iter().flat_map(|flow| [&*flow.from, &*flow.to]);
+        columns.names("host", hosts, rows.map(|(flow, end)| 2 * flow as usize + end as usize))
+    }
+
+    /// Link and direction of rows that belong to a channel.
+    fn place(&self, columns: &Columns<'_>, rows: impl ExactSizeIterator<Item = u32> + Clone) -> PyResult<()> {
+        let links = &self.result.links;
+        columns.names("link", links.iter().map(|link| &*link.link), rows.clone().map(|row| row as usize))?;
+        columns.names(
+            "direction",
+            links.iter().map(|link| link.direction.as_str()),
+            rows.map(|row| row as usize),
+        )
+    }
+
+    fn queue<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (columns, rows) = (Columns::new(py), &self.result.recording.queues);
+        columns.array("time_s", seconds(rows.iter().map(|row| row.time)))?;
+        self.place(&columns, rows.iter().map(|row| row.channel))?;
+        columns.array("value", rows.iter().map(|row| f64::from(row.packets)).collect())?;
+        Ok(columns.finish())
+    }
+
+    fn quantity<'py>(&self, py: Python<'py>, quantity: Quantity) -> PyResult<Bound<'py, PyDict>> {
+        let columns = Columns::new(py);
+        let known = |row: &&Sample| row.quantity == quantity && in_units(row).is_some();
+        let rows: Vec<&Sample> = self.result.recording.samples.iter().filter(known).collect();
+        columns.array("time_s", seconds(rows.iter().map(|row| row.time)))?;
+        self.who(&columns, rows.iter().map(|row| (row.flow, row.end)))?;
+        columns.words("end", rows.iter().map(|row| end_name(row.end)))?;
+        columns.array("value", rows.iter().filter_map(|row| in_units(row)).collect())?;
+        Ok(columns.finish())
+    }
+}
+
+#[pymethods]
+impl Run {
+    /// The seed of this run.
+    #[getter]
+    const fn seed(&self) -> u64 {
+        self.result.seed
+    }
+
+    /// Hash over every event in order.
+    #[getter]
+    fn digest(&self) -> &str {
+        &self.result.digest
+    }
+
+    /// The document that ``netspurt run --json`` prints.
+    fn json(&self) -> PyResult<String> {
+        serde_json::to_string(&self.result).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+
+    /// One row for each flow.
+    fn flows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        flow_columns(py, &self.result.flows)
+    }
+
+    /// One row for each direction of each link.
+    fn links<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        link_columns(py, &self.result.links)
+    }
+
+    /// One recorded series. Bytes, or seconds for "srtt" and "rto", or packets for "queue".
+    fn series<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
+        let quantity = Quantity::ALL.into_iter().find(|quantity| quantity.name() == name);
+        if quantity.is_none() && name != QUEUE {
+            let known: Vec<_> = Quantity::ALL.into_iter().map(Quantity::name).chain([QUEUE]).collect();
+            let message = format!("there is no series '{name}'; there are: {}", known.join(", "));
+            return Err(PyValueError::new_err(message));
+        }
+        if !self.recorded.0.contains(name) {
+            let message = format!("the series '{name}' was not recorded: run with record=[\"{name}\"]");
+            return Err(PyValueError::new_err(message));
+        }
+        quantity.map_or_else(|| self.queue(py), |quantity| self.quantity(py, quantity))
+    }
+
+    /// One row for each segment that any host sent; empty unless recorded.
+    fn segments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (columns, rows) = (Columns::new(py), &self.result.recording.segments);
+        let mut talks =
+            vec![Conversation::default(); if rows.is_empty() { 0 } else { self.result.flows.len() }];
+        let told: Vec<_> = rows
+            .iter()
+            .map(|row| {
+                let side = if row.end == End::Client { Side::A } else { Side::B };
+                talks[row.flow as usize].hear(side, &row.segment)
+            })
+            .collect();
+        columns.array("time_s", seconds(rows.iter().map(|row| row.time)))?;
+        self.who(&columns, rows.iter().map(|row| (row.flow, row.end)))?;
+        columns.array("from_client", rows.iter().map(|row| row.end == End::Client).collect())?;
+        columns.array("seq", told.iter().map(|told| told.seq).collect())?;
+        columns.counts("length", rows.iter().map(|row| row.segment.payload.len))?;
+        columns.array("ack", told.iter().map(|told| told.ack.unwrap_or(-1)).collect())?;
+        columns.counts("window", told.iter().map(|told| told.window))?;
+        columns.words("reason", rows.iter().map(|row| row.reason.name()))?;
+        columns.array("nak", told.iter().map(|told| told.nak.unwrap_or(-1)).collect())?;
+        Ok(columns.finish())
+    }
+
+    /// One row for each lost packet; empty unless recorded.
+    fn drops<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (columns, rows) = (Columns::new(py), &self.result.recording.drops);
+        columns.array("time_s", seconds(rows.iter().map(|row| row.time)))?;
+        self.place(&columns, rows.iter().map(|row| row.channel))?;
+        self.who(&columns, rows.iter().map(|row| (row.flow, row.end)))?;
+        columns.array("from_client", rows.iter().map(|row| row.end == End::Client).collect())?;
+        columns.counts("size", rows.iter().map(|row| row.size))?;
+        columns.counts("length", rows.iter().map(|row| row.segment.payload.len))?;
+        columns.words("cause", rows.iter().map(|row| row.cause.name()))?;
+        columns.counts("queue_packets", rows.iter().map(|row| row.queue_packets))?;
+        columns.counts("queue_bytes", rows.iter().map(|row| row.queue_bytes))?;
+        Ok(columns.finish())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<netspurt._core.Run of {:?}, seed {}>", self.result.scenario, self.result.seed)
+    }
+}
+
+const fn end_name(end: End) -> &'static str {
+    match end {
+        End::Client => "client",
+        End::Server => "server",
+    }
+}
+
+fn seconds(times: impl Iterator<Item = Time>) -> Vec<f64> {
+    times.map(Time::as_secs_f64).collect()
+}
+
+/// The value of a sample as people read it; `None` if there is none yet.
+fn in_units(sample: &Sample) -> Option<f64> {
+    match sample.quantity {
+        Quantity::Srtt | Quantity::Rto => {
+            (sample.value != u64::MAX).then(|| Span::from_ps(sample.value).as_secs_f64())
+        }
+        Quantity::Ssthresh if sample.value == u64::from(u32::MAX) => Some(f64::INFINITY),
+        _ => Some(sample.value as f64),
+    }
+}
+
+fn flow_columns<'py>(py: Python<'py>, flows: &[FlowResult]) -> PyResult<Bound<'py, PyDict>> {
+    let columns = Columns::new(py);
+    let every = || 0..flows.len();
+    columns.names("flow", flows.iter().map(|flow| &*flow.flow), every())?;
+    columns.counts("index", flows.iter().map(|flow| flow.index))?;
+    columns.names("from", flows.iter().map(|flow| &*flow.from), every())?;
+    columns.names("to", flows.iter().map(|flow| &*flow.to), every())?;
+    columns.list("bytes_asked", flows.iter().map(|flow| flow.bytes_asked).collect())?;
+    columns.counts("bytes_delivered", flows.iter().map(|flow| flow.bytes_delivered))?;
+    columns.array("start_s", flows.iter().map(|flow| flow.start_s).collect())?;
+    columns.list("end_s", flows.iter().map(|flow| flow.end_s).collect())?;
+    columns.list("delivered_s", flows.iter().map(|flow| flow.delivered_s).collect())?;
+    columns.array("goodput_bps", flows.iter().map(|flow| flow.goodput_bps).collect())?;
+    columns.counts("segments_sent", flows.iter().map(|flow| flow.segments_sent))?;
+    columns.counts("retransmitted", flows.iter().map(|flow| flow.retransmitted))?;
+    columns.counts("timeouts", flows.iter().map(|flow| flow.timeouts))?;
+    columns.counts("fast_retransmits", flows.iter().map(|flow| flow.fast_retransmits))?;
+    columns.counts("naks_sent", flows.iter().map(|flow| flow.naks_sent))?;
+    columns.list("rtt_mean_s", flows.iter().map(|flow| flow.rtt_mean_s).collect())?;
+    columns.array("completed", flows.iter().map(|flow| flow.completed).collect())?;
+    columns.counts("wrong_bytes", flows.iter().map(|flow| flow.wrong_bytes))?;
+    columns.list("closed", flows.iter().map(|flow| flow.closed.map(close_name)).collect())?;
+    Ok(columns.finish())
+}
+
+fn link_columns<'py>(py: Python<'py>, links: &[LinkResult]) -> PyResult<Bound<'py, PyDict>> {
+    let columns = Columns::new(py);
+    let every = || 0..links.len();
+    columns.names("link", links.iter().map(|link| &*link.link), every())?;
+    columns.names("direction", links.iter().map(|link| link.direction.as_str()), every())?;
+    columns.counts("packets", links.iter().map(|link| link.packets))?;
+    columns.counts("bytes", links.iter().map(|link| link.bytes))?;
+    let causes: BTreeSet<&str> = links.iter().flat_map(|link| link.drops.keys().copied()).collect();
+    for cause in causes {
+        let count = |link: &LinkResult| link.drops.get(cause).copied().unwrap_or(0);
+        columns.counts(&format!("drops_{cause}"), links.iter().map(count))?;
+    }
+    columns.counts("held", links.iter().map(|link| link.held))?;
+    columns.counts("duplicated", links.iter().map(|link| link.duplicated))?;
+    columns.counts("corrupted", links.iter().map(|link| link.corrupted))?;
+    columns.array("utilisation", links.iter().map(|link| link.utilisation).collect())?;
+    columns.array("queue_mean_packets", links.iter().map(|link| link.queue_mean_packets).collect())?;
+    columns.counts("queue_max_packets", links.iter().map(|link| link.queue_max_packets))?;
+    Ok(columns.finish())
+}

@@ -1,0 +1,225 @@
+//! From simulated packets to a capture.
+//!
+//! A capture point is one end of a link, where a sniffer on that host or router would sit: packets of its own are seen
+//! when their first bit leaves, others when their last bit has arrived, and what is lost on the way in is not seen.
+
+use netspurt_sim::app::AppSpec;
+use netspurt_sim::probe::{CaptureSink, CapturedPacket, End};
+use netspurt_sim::spec::{FlowSpec, NodeId, WorldSpec};
+use netspurt_tcp::codec::{Addresses, Ports};
+use netspurt_tcp::options::Layout;
+use netspurt_tcp::time::Time;
+use netspurt_trace::capture::{
+    CaptureError, CaptureWriter, Checksum, Direction, Host, Interface, Record, Setup,
+};
+use std::net::Ipv4Addr;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// One end of a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Point {
+    link: u32,
+    /// Which of the link's ends.
+    end: usize,
+}
+
+/// Where a capture is taken.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Points {
+    points: Vec<Point>,
+    /// Each flow is seen only at the host that sends its data.
+    senders_only: bool,
+}
+
+impl Points {
+    /// The points that `names` stand for: a node for all its links, `LINK@NODE` for one of them, `all` for both ends of
+    /// every link. Without names each flow is seen once: at the host that sends its data.
+    pub(crate) fn choose(spec: &WorldSpec, names: &[String]) -> Result<Self, String> {
+        let all =
+            || (0..spec.links.len() as u32).flat_map(|link| [Point { link, end: 0 }, Point { link, end: 1 }]);
+        if names.is_empty() {
+            let senders: std::collections::BTreeSet<NodeId> = spec.flows.iter().map(sender).collect();
+            let points = all().filter(|point| senders.contains(&point.node(spec))).collect();
+            return Ok(Self { points, senders_only: true });
+        }
+        let mut points: Vec<Point> = Vec::new();
+        for name in names {
+            let before = points.len();
+            for point in all() {
+                let node = &*spec.nodes[point.node(spec).0 as usize].name;
+                if (name == "all" || name == node || *name == point.name(spec)) && !points.contains(&point) {
+                    points.push(point);
+                }
+            }
+            if points.len() == before && !names[..].iter().any(|other| other == "all") {
+                let known: Vec<String> = all().map(|point| point.name(spec)).collect();
+                return Err(format!(
+                    "nothing can be captured at \"{name}\", or it was named twice: name a node, \"all\", or one of {}",
+                    known.join(", ")
+                ));
+            }
+        }
+        Ok(Self { points, senders_only: false })
+    }
+}
+
+impl Point {
+    fn node(self, spec: &WorldSpec) -> NodeId {
+        spec.links[self.link as usize].ends[self.end]
+    }
+
+    fn name(self, spec: &WorldSpec) -> String {
+        let link = &spec.links[self.link as usize];
+        format!("{}@{}", link.name, spec.nodes[self.node(spec).0 as usize].name)
+    }
+
+    fn interface(self, spec: &WorldSpec) -> Interface {
+        let link = &spec.links[self.link as usize];
+        let [near, far] = [self.end, 1 - self.end].map(|end| &spec.nodes[link.ends[end].0 as usize].name);
+        Interface {
+            name: self.name(spec),
+            description: format!("{near}, on link {} to {far}", link.name),
+            speed: link.directions[self.end].rate,
+        }
+    }
+}
+
+/// The host that sends the data of a flow.
+const fn sender(flow: &FlowSpec) -> NodeId {
+    match flow.app {
+        AppSpec::Bulk { .. } => flow.from,
+        AppSpec::RequestResponse { .. } => flow.to,
+    }
+}
+
+/// Writes a capture as the world goes on. The simulator holds one handle, whoever runs it another.
+#[derive(Clone)]
+pub(crate) struct Tap(Arc<Mutex<State>>);
+
+struct State {
+    /// `None` once it is finished.
+    writer: Option<CaptureWriter>,
+    points: Points,
+    /// For each direction of each link: which interfaces see a packet leave and arrive there.
+    seen_by: Vec<[Option<u32>; 2]>,
+    /// The node of each interface.
+    nodes: Vec<NodeId>,
+    flows: Vec<FlowSpec>,
+    end: Time,
+}
+
+impl Tap {
+    /// Begins a capture of the run of `spec` with `seed`.
+    pub(crate) fn open(
+        path: &Path,
+        points: Points,
+        spec: &WorldSpec,
+        seed: u64,
+        snaplen: Option<u32>,
+    ) -> Result<Self, CaptureError> {
+        let hosts = spec.nodes.iter().zip(0..);
+        let setup = Setup {
+            application: format!("netspurt {}", env!("CARGO_PKG_VERSION")),
+            comment: format!("simulated: {}, seed {seed}", spec.name),
+            interfaces: points.points.iter().map(|point| point.interface(spec)).collect(),
+            hosts: hosts
+                .map(|(node, number)| Host { address: address(number), name: node.name.to_string() })
+                .collect(),
+            snaplen,
+        };
+        let mut seen_by = vec![[None; 2]; 2 * spec.links.len()];
+        for (point, interface) in points.points.iter().zip(0..) {
+            let there = 2 * point.link as usize + point.end;
+            seen_by[there][0] = Some(interface);
+            seen_by[there ^ 1][1] = Some(interface);
+        }
+        Ok(Self(Arc::new(Mutex::new(State {
+            writer: Some(CaptureWriter::create(path, &setup)?),
+            nodes: points.points.iter().map(|point| point.node(spec)).collect(),
+            points,
+            seen_by,
+            flows: spec.flows.clone(),
+            end: Time::ZERO + spec.duration,
+        }))))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The links to be watched.
+    pub(crate) fn links(&self) -> Vec<u32> {
+        self.state().points.points.iter().map(|point| point.link).collect()
+    }
+
+    /// Writes everything that lies before `now`.
+    pub(crate) fn settle(&self, now: Time) -> Result<(), CaptureError> {
+        self.state().writer.as_mut().map_or(Ok(()), |writer| writer.settle(now))
+    }
+
+    /// Gives the file its name.
+    pub(crate) fn finish(self) -> Result<(), CaptureError> {
+        let writer = self.state().writer.take();
+        writer.map_or(Ok(()), |writer| writer.finish().map(drop))
+    }
+}
+
+impl CaptureSink for Tap {
+    fn packet(&mut self, channel: u32, packet: &CapturedPacket) {
+        let mut state = self.state();
+        let [leaving, arriving] = state.seen_by[channel as usize];
+        if let Some(interface) = leaving {
+            state.see(interface, Direction::Outbound, packet.leaves, packet, packet.corrupted);
+        }
+        if let Some((interface, time)) = arriving.zip(packet.arrives) {
+            for _ in 0..1 + u8::from(packet.doubled) {
+                state.see(interface, Direction::Inbound, time, packet, packet.corrupted || packet.damaged);
+            }
+        }
+    }
+}
+
+impl State {
+    fn see(
+        &mut self,
+        interface: u32,
+        direction: Direction,
+        time: Time,
+        packet: &CapturedPacket,
+        corrupted: bool,
+    ) {
+        let Some(flow) = self.flows.get(packet.flow as usize) else { return };
+        let elsewhere = self.points.senders_only && sender(flow) != self.nodes[interface as usize];
+        if time > self.end || elsewhere {
+            return;
+        }
+        let Some(writer) = &mut self.writer else { return };
+        writer.push(Record {
+            time,
+            interface,
+            direction,
+            addresses: Addresses::V4 {
+                source: address(packet.source),
+                destination: address(packet.destination),
+            },
+            ports: Ports { source: packet.source_port, destination: packet.destination_port },
+            layout: layout(flow, packet.end),
+            checksum: if corrupted { Checksum::Wrong } else { Checksum::Right },
+            segment: packet.segment,
+        });
+    }
+}
+
+/// How the sender of a packet writes options without numbers.
+fn layout(flow: &FlowSpec, end: End) -> Layout {
+    match end {
+        End::Client => flow.client.layout,
+        End::Server => flow.server.layout,
+    }
+}
+
+/// The address of a node: 10.0.0.1 for the first.
+fn address(node: u32) -> Ipv4Addr {
+    Ipv4Addr::from_bits((10 << 24) + ((node + 1) & 0xFF_FFFF))
+}

@@ -1,0 +1,171 @@
+//! The event queue: a four-way min-heap of `(time, source)`.
+//!
+//! A *source* is anything that can be due: one direction of a link, an endpoint's timer, an application's timer, the
+//! starter of flows. Each has a fixed number and asks to be woken at one instant at a time. Events at the same instant
+//! are served in the order of their sources' numbers, never in the order of insertion: so the outcome of a run does not
+//! depend on when, or how often, an entry was made, and computing several hops at once changes nothing.
+//!
+//! An entry that is no longer wanted stays where it is; its source recognises it as stale because the time is not the
+//! one it is waiting for. A timer that moves later leaves its entry alone as well, and asks again when it comes up.
+//!
+//! What is near waits in a [`wheel`], what is far ahead in a [`heap`]; the earlier of their first entries is next. How
+//! an entry is kept has no influence on the order.
+
+mod heap;
+mod wheel;
+
+use heap::Heap;
+use wheel::Wheel;
+
+/// An event queue. Times are picoseconds.
+#[derive(Debug)]
+pub struct EventQueue {
+    near: Wheel,
+    /// `time << 64 | source`: one comparison orders both.
+    far: Heap,
+    /// Time of the first entry in `far`; [`u64::MAX`] if there is none.
+    far_from: u64,
+}
+
+const fn key(time: u64, source: u32) -> u128 {
+    (time as u128) << 64 | source as u128
+}
+
+impl Default for EventQueue {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl EventQueue {
+    /// An empty queue.
+    pub fn new() -> Self {
+        Self { near: Wheel::new(), far: Heap::default(), far_from: u64::MAX }
+    }
+
+    /// Entries waiting, stale ones included; for tests, since they are counted.
+    pub fn len(&self) -> usize {
+        self.near.len() + self.far.len()
+    }
+
+    /// Whether nothing is waiting.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Wakes `source` at `time`.
+    #[inline]
+    pub fn push(&mut self, time: u64, source: u32) {
+        self.place(time, source);
+        if self.near.is_due_for_review() {
+            self.review();
+        }
+    }
+
+    #[cold]
+    fn review(&mut self) {
+        for (time, source) in self.near.review() {
+            self.place(time, source);
+        }
+        self.near.watch_anew();
+    }
+
+    #[inline]
+    fn place(&mut self, time: u64, source: u32) {
+        if !self.near.push(time, source) {
+            self.far.push(key(time, source));
+            self.far_from = self.far_from.min(time);
+        }
+    }
+
+    /// The earliest entry, if it is due at or before `until`; it leaves the queue.
+    #[inline]
+    pub fn pop_until(&mut self, until: u64) -> Option<(u64, u32)> {
+        let Some((bucket, time, source)) = self.near.first() else {
+            return self.pop_far(until);
+        };
+        if time >= self.far_from && self.far.first().is_some_and(|far| far < key(time, source)) {
+            return self.pop_far(until);
+        }
+        if time > until {
+            return None;
+        }
+        self.near.take(bucket);
+        Some((time, source))
+    }
+
+    #[cold]
+    fn pop_far(&mut self, until: u64) -> Option<(u64, u32)> {
+        if self.far_from > until {
+            return None;
+        }
+        let first = self.far.pop()?;
+        self.near.advance(self.far_from);
+        let popped = (self.far_from, first as u32);
+        self.far_from = self.far.first().map_or(u64::MAX, |next| (next >> 64) as u64);
+        Some(popped)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Random entries from a small generator: source `i` is due within `spread` of `now`.
+    fn random(state: &mut u64, now: u64, spread: u64) -> u64 {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        now + (*state >> 20) % spread
+    }
+
+    #[test]
+    fn entries_come_in_order_of_time_then_source_however_far_they_are_apart() {
+        for spread in [1, 50, 1 << 20, 1 << 32, 1 << 40] {
+            let (mut queue, mut state, mut expected) = (EventQueue::new(), 1, Vec::new());
+            for source in 0..5000 {
+                let entry = (random(&mut state, 0, spread), source ^ 0x155);
+                expected.push(entry);
+                queue.push(entry.0, entry.1);
+            }
+            expected.sort_unstable();
+            let popped: Vec<_> = std::iter::from_fn(|| queue.pop_until(u64::MAX)).collect();
+            assert!(popped == expected, "spread {spread}");
+        }
+    }
+
+    #[test]
+    fn a_queue_in_motion_agrees_with_a_sorted_set() {
+        for (spread, sources) in [(10, 3), (1 << 12, 100), (1 << 30, 2000), (1 << 36, 300), (1 << 45, 50)] {
+            let (mut queue, mut state) = (EventQueue::new(), spread);
+            let mut expected = std::collections::BTreeSet::new();
+            for source in 0..sources {
+                let time = random(&mut state, 0, spread);
+                queue.push(time, source);
+                expected.insert((time, source));
+            }
+            for round in 0..30_000u64 {
+                let popped = queue.pop_until(u64::MAX).unwrap();
+                assert_eq!(Some(popped), expected.pop_first(), "round {round}, spread {spread}");
+                // Now and then the traffic changes its pace; and some entries are for an instant that has passed.
+                let pace = if round / 8000 % 2 == 0 { spread } else { spread.isqrt().max(1) };
+                let time = random(&mut state, popped.0.saturating_sub(pace / 64), pace);
+                queue.push(time, popped.1);
+                expected.insert((time, popped.1));
+                assert_eq!(queue.len(), sources as usize);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_due_later_stays() {
+        let mut queue = EventQueue::default();
+        queue.push(10, 1);
+        assert_eq!(queue.pop_until(9), None);
+        assert_eq!(queue.pop_until(10), Some((10, 1)));
+        assert!(queue.is_empty());
+        assert_eq!(queue.pop_until(u64::MAX), None);
+        queue.push(1 << 60, 2);
+        assert_eq!(queue.pop_until(1 << 59), None);
+        assert_eq!(queue.pop_until(1 << 60), Some((1 << 60, 2)));
+        assert!(queue.is_empty());
+    }
+}

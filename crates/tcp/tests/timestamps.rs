@@ -1,0 +1,178 @@
+//! Timestamps and what they protect from (RFC 7323).
+
+mod common;
+
+use common::lone::{ACK, FIN_ACK, FULL, Lone, RST, SYN, SYN_ACK, ack, data, plain, segment, with_text};
+use common::ms;
+use netspurt_tcp::acking::Acking;
+use netspurt_tcp::config::Config;
+use netspurt_tcp::options::{Options, Timestamps};
+use netspurt_tcp::segment::Segment;
+use netspurt_tcp::state::{CloseReason, State};
+use netspurt_tcp::time::Span;
+
+const DAY: Span = Span::from_secs(24 * 3600);
+
+fn config() -> Config {
+    Config { timestamps: true, ..plain() }
+}
+
+/// The segment with a timestamp of the peer's.
+fn stamped(value: u32, s: Segment) -> Segment {
+    Segment { options: Options { timestamps: Some(Timestamps { value, echo: 0 }), ..s.options }, ..s }
+}
+
+/// Established with a peer whose clock stood at `value`.
+fn established(config: Config, value: u32) -> Lone {
+    let options = Options { timestamps: Some(Timestamps { value, echo: 0 }), ..FULL };
+    Lone::established(config, options, 5000)
+}
+
+/// Our next answer's (TSval, TSecr).
+fn stamp(segment: &Segment) -> Option<(u32, u32)> {
+    segment.options.timestamps.map(|t| (t.value, t.echo))
+}
+
+#[test]
+fn both_sides_must_offer_timestamps_for_them_to_be_used() {
+    for (ours, theirs) in [(true, true), (true, false), (false, true), (false, false)] {
+        let mut lone = Lone::listening(Config { timestamps: ours, ..plain() });
+        let syn = if theirs { stamped(5, segment(SYN, 0, 0)) } else { segment(SYN, 0, 0) };
+        let accept = lone.gets(syn)[0].segment;
+        assert_eq!(accept.options.timestamps.is_some(), ours && theirs, "{ours} {theirs}");
+        lone.gets(if theirs { stamped(6, ack(1, 1, 5000)) } else { ack(1, 1, 5000) });
+        let sent = lone.writes(10)[0].segment;
+        assert_eq!(sent.options.timestamps.is_some(), ours && theirs, "{ours} {theirs}");
+    }
+}
+
+#[test]
+fn a_first_syn_echoes_nothing_and_its_answer_echoes_it() {
+    let mut lone = Lone::closed(config());
+    lone.now = ms(777);
+    lone.c.open(lone.now);
+    assert_eq!(stamp(&lone.poll()[0].segment), Some((777, 0)));
+    lone.now = ms(800);
+    let out = lone.gets(stamped(9000, segment(SYN_ACK, 0, 1)));
+    assert_eq!(stamp(&out[0].segment), Some((800, 9000)));
+}
+
+#[test]
+fn an_old_timestamp_marks_an_old_duplicate_which_is_answered_and_dropped() {
+    // Section 5.3, R1.
+    let mut lone = established(config(), 1000);
+    lone.gets(stamped(2000, data(1, 1, 100)));
+    let out = lone.gets(stamped(1999, data(101, 1, 100)));
+    assert_eq!(out.iter().map(|o| (o.flags, o.seq, o.ack)).collect::<Vec<_>>(), [(ACK, 1, 101)]);
+    assert_eq!(stamp(&out[0].segment).map(|(_, echo)| echo), Some(2000));
+    assert_eq!((lone.c.readable(), lone.c.stats().paws_drops), (100, 1));
+    lone.gets(stamped(2000, data(101, 1, 100)));
+    assert_eq!(lone.c.readable(), 200, "the same timestamp is not an old one");
+}
+
+#[test]
+fn nothing_of_an_old_duplicate_is_believed() {
+    let mut lone = established(config(), 1000);
+    lone.writes(1000);
+    lone.gets(stamped(999, ack(1, 1001, 7000)));
+    lone.gets(stamped(999, segment(FIN_ACK, 1, 1001)));
+    assert_eq!((lone.c.acknowledged(), lone.c.peer_window(), lone.c.state()), (0, 5000, State::Established));
+}
+
+#[test]
+fn nothing_of_an_old_duplicate_is_believed_while_our_window_is_closed() {
+    let mut lone = established(config(), 1000);
+    lone.writes(1000);
+    for n in 0..10 {
+        lone.gets(stamped(1001, data(1 + 1000 * n, 1, 1000)));
+    }
+    lone.gets(stamped(999, with_text(ack(10_001, 1001, 7000), 1)));
+    assert_eq!((lone.c.acknowledged(), lone.c.peer_window()), (0, 5000));
+    lone.gets(stamped(1001, with_text(ack(10_001, 1001, 7000), 1)));
+    assert_eq!(
+        (lone.c.acknowledged(), lone.c.peer_window()),
+        (1000, 7000),
+        "section 3.10.7.4: a valid ACK counts"
+    );
+}
+
+#[test]
+fn timestamps_are_compared_round_their_circle() {
+    let mut lone = established(config(), u32::MAX - 5);
+    lone.gets(stamped(3, data(1, 1, 100)));
+    assert_eq!(lone.c.readable(), 100, "3 comes after 2^32 - 6");
+    lone.gets(stamped(u32::MAX, data(101, 1, 100)));
+    assert_eq!(lone.c.readable(), 100, "2^32 - 1 comes before 3");
+}
+
+#[test]
+fn a_reset_needs_no_good_timestamp() {
+    // Section 5.2 and 5.3, R1: RST is exempt.
+    for reset in [stamped(1, segment(RST, 1, 0)), segment(RST, 1, 0)] {
+        let mut lone = established(config(), 1000);
+        lone.gets(reset);
+        assert_eq!(lone.c.closed(), Some(CloseReason::Reset), "{:?}", reset.options.timestamps);
+    }
+}
+
+#[test]
+fn a_segment_without_the_timestamp_agreed_on_is_dropped_in_silence() {
+    // Section 3.2; the connection must not be aborted for it.
+    let mut lone = established(config(), 1000);
+    assert_eq!(lone.gets(data(1, 1, 100)), []);
+    assert_eq!((lone.c.readable(), lone.c.state()), (0, State::Established));
+}
+
+#[test]
+fn a_remembered_timestamp_expires_after_24_days() {
+    // Section 5.5.
+    for (days, accepted) in [(23, false), (25, true)] {
+        let mut lone = established(config(), 1000);
+        lone.passes(DAY.saturating_mul(days));
+        lone.gets(stamped(999, data(1, 1, 100)));
+        assert_eq!(lone.c.readable() > 0, accepted, "after {days} days");
+        if accepted {
+            lone.gets(stamped(998, data(101, 1, 100)));
+            assert_eq!(lone.c.readable(), 100, "from here on, 999 is what is remembered");
+        }
+    }
+}
+
+#[test]
+fn the_echo_is_that_of_the_segment_that_moved_the_left_edge() {
+    // Section 4.3: a segment behind a gap does not renew TS.Recent; the one that fills it does.
+    let mut lone = established(config(), 1000);
+    let echo = |lone: &mut Lone, s: Segment| stamp(&lone.gets(s)[0].segment).map(|(_, echo)| echo);
+    assert_eq!(echo(&mut lone, stamped(1100, data(1, 1, 100))), Some(1100));
+    assert_eq!(echo(&mut lone, stamped(1300, data(201, 1, 100))), Some(1100), "behind a gap");
+    assert_eq!(echo(&mut lone, stamped(1400, data(101, 1, 100))), Some(1400), "fills the gap");
+}
+
+#[test]
+fn a_delayed_ack_echoes_the_earliest_segment_it_acknowledges() {
+    // Section 4.3 and 4.2, case (A): the sender measures the delay of the ACK as well.
+    let acking = Acking::Delayed { every: 2, delay: Span::from_ms(200) };
+    let mut lone = established(Config { acking, ..config() }, 1000);
+    assert_eq!(lone.gets(stamped(1100, data(1, 1, 100))), []);
+    let out = lone.gets(stamped(1200, data(101, 1, 100)));
+    assert_eq!(stamp(&out[0].segment).map(|(_, echo)| echo), Some(1100));
+}
+
+#[test]
+fn a_segment_outside_the_window_does_not_renew_the_timestamp() {
+    let mut lone = established(config(), 1000);
+    lone.gets(stamped(9000, data(50_000, 1, 100)));
+    lone.gets(stamped(1001, data(1, 1, 100)));
+    assert_eq!(lone.c.readable(), 100);
+}
+
+#[test]
+fn every_segment_but_a_reset_carries_the_timestamp() {
+    let mut lone = established(config(), 1000);
+    let mut all = lone.writes(3000);
+    all.extend(lone.gets(stamped(1001, data(1, 1, 100))));
+    all.extend(lone.passes(Span::from_secs(4)));
+    all.extend(lone.gets(stamped(1002, segment(RST, 300, 0))));
+    all.extend(lone.closes());
+    assert!(all.len() > 5 && all.iter().all(|o| o.segment.options.timestamps.is_some()), "{all:#?}");
+}
