@@ -136,7 +136,9 @@ impl ReceiveSpace {
         self.edge.saturating_sub(self.nxt) as u32
     }
 
-    /// The four tests of RFC 9293, section 3.10.7.4, table 6: does any of the segment fall into the window?
+    /// The four tests of RFC 9293, section 3.10.7.4, table 6: does any of the segment fall into the window? A segment
+    /// that occupies nothing may also stand at its right edge: there stands the sender whose last segments, which filled
+    /// the window, were lost, and its ACKs must not be lost with them (appendix A.2).
     #[inline]
     pub(crate) fn accepts(&self, start: i64, seq_len: u32) -> bool {
         let (nxt, edge) = (self.nxt as i64, self.edge.max(self.nxt) as i64);
@@ -144,7 +146,8 @@ impl ReceiveSpace {
         if edge == nxt {
             return seq_len == 0 && start == nxt;
         }
-        (nxt <= start && start < edge) || (seq_len > 0 && nxt <= last && last < edge)
+        (nxt <= start && start < edge + i64::from(seq_len == 0))
+            || (seq_len > 0 && nxt <= last && last < edge)
     }
 
     /// Takes in `len` bytes at position `start`, cut to the window. `now` and `acking` say when to acknowledge.
