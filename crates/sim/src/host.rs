@@ -1,6 +1,6 @@
 //! Where connections live: pairs of endpoints side by side, and what a host gives its connections.
 
-use crate::app::{App, Application as _};
+use crate::app::{App, AppSpec, Application as _};
 use crate::digest::Digest;
 use crate::random::Stream;
 use crate::spec::{NodeSpec, TimerPhase};
@@ -38,9 +38,9 @@ impl Endpoint {
     /// The application reads and writes. Whether there may be something to transmit that was not there before is not
     /// said: ask the connection. Returns a new instant at which the application wants to be woken.
     #[inline]
-    pub(crate) fn wake_app(&mut self, now: Time) -> Option<Time> {
+    pub(crate) fn wake_app(&mut self, now: Time, spec: &AppSpec) -> Option<Time> {
         let connection = self.connection.as_mut()?;
-        let next = self.app.wake(now, connection);
+        let next = self.app.wake(now, spec, connection);
         (!next.is_never() && next != self.app_armed_at).then(|| {
             self.app_armed_at = next;
             next

@@ -3,17 +3,17 @@
 /// First in, first out, with random access from the front.
 #[derive(Debug)]
 pub(crate) struct Ring<T> {
-    slots: Vec<T>,
-    head: usize,
-    len: usize,
+    slots: Box<[T]>,
+    head: u32,
+    len: u32,
 }
 
 impl<T: Copy + Default> Ring<T> {
-    pub(crate) const fn new() -> Self {
-        Self { slots: Vec::new(), head: 0, len: 0 }
+    pub(crate) fn new() -> Self {
+        Self { slots: Box::default(), head: 0, len: 0 }
     }
 
-    pub(crate) const fn len(&self) -> usize {
+    pub(crate) const fn len(&self) -> u32 {
         self.len
     }
 
@@ -21,21 +21,22 @@ impl<T: Copy + Default> Ring<T> {
         self.len == 0
     }
 
-    const fn place(&self, index: usize) -> usize {
-        (self.head + index) & (self.slots.len() - 1)
+    const fn place(&self, index: u32) -> usize {
+        self.head.wrapping_add(index) as usize & (self.slots.len() - 1)
     }
 
+    #[inline]
     pub(crate) fn front(&self) -> Option<T> {
         if self.len == 0 { None } else { Some(self.slots[self.place(0)]) }
     }
 
-    pub(crate) fn get(&self, index: usize) -> T {
+    pub(crate) fn get(&self, index: u32) -> T {
         self.slots[self.place(index)]
     }
 
     #[inline]
     pub(crate) fn push_back(&mut self, value: T) {
-        if self.len == self.slots.len() {
+        if self.len as usize == self.slots.len() {
             self.grow();
         }
         let place = self.place(self.len);
@@ -46,9 +47,23 @@ impl<T: Copy + Default> Ring<T> {
     #[inline]
     pub(crate) fn pop_front(&mut self) -> Option<T> {
         let value = self.front()?;
-        self.head = self.place(1);
+        self.head = self.head.wrapping_add(1);
         self.len -= 1;
         Some(value)
+    }
+
+    /// Takes the first element out; and which one is the first then.
+    #[inline]
+    pub(crate) fn pop_and_peek(&mut self) -> Option<(T, Option<T>)> {
+        if self.len == 0 {
+            return None;
+        }
+        let mask = self.slots.len() - 1;
+        let first = self.slots[self.head as usize & mask];
+        self.head = self.head.wrapping_add(1);
+        self.len -= 1;
+        let next = if self.len == 0 { None } else { Some(self.slots[self.head as usize & mask]) };
+        Some((first, next))
     }
 
     /// Puts `value` behind the last element for which `goes_before` holds, searching from the back.
@@ -67,10 +82,10 @@ impl<T: Copy + Default> Ring<T> {
     #[cold]
     fn grow(&mut self) {
         let mut slots = vec![T::default(); (self.slots.len() * 2).max(4)];
-        for (index, slot) in slots.iter_mut().enumerate().take(self.len) {
+        for (index, slot) in (0..self.len).zip(&mut slots) {
             *slot = self.get(index);
         }
-        (self.slots, self.head) = (slots, 0);
+        (self.slots, self.head) = (slots.into_boxed_slice(), 0);
     }
 }
 
@@ -92,7 +107,7 @@ mod tests {
                 next_out += 1;
             }
         }
-        assert_eq!(ring.len() as u32, next_in - next_out);
+        assert_eq!(ring.len(), next_in - next_out);
     }
 
     #[test]

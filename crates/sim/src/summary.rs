@@ -1,6 +1,6 @@
 //! From what happened to what is told: folding flows and links into a [`RunResult`].
 
-use crate::app::{AppSpec, Application as _, Progress};
+use crate::app::{AppSpec, Application as _};
 use crate::digest::Digest;
 use crate::host::Endpoint;
 use crate::link::Channel;
@@ -45,16 +45,15 @@ impl FlowRecord {
 
 impl Outcome {
     fn new(app: &AppSpec, pair: &[Endpoint]) -> Self {
-        let [client, server]: [Progress; 2] = [0, 1].map(|end| pair[end].app.progress());
         let receiver = match app {
-            AppSpec::Bulk { .. } => server,
-            AppSpec::RequestResponse { .. } => client,
+            AppSpec::Bulk { .. } => 1,
+            AppSpec::RequestResponse { .. } => 0,
         };
         let connection = |end: usize| pair[end].connection.as_ref();
         Self {
-            delivered: receiver.received,
-            done: client.done,
-            delivered_at: receiver.done,
+            delivered: connection(receiver).map_or(0, Connection::received),
+            done: pair[0].app.done(),
+            delivered_at: pair[receiver].app.done(),
             closed: connection(0).and_then(|connection| connection.closed()),
             stats: [0, 1].map(|end| connection(end).map_or_else(Stats::default, Connection::stats)),
             digests: [0, 1].map(|end| pair[end].digest.value()),

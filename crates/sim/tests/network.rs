@@ -91,7 +91,7 @@ fn run(spec: &WorldSpec, seed: u64, wants: Wants) -> (Trace, u64) {
         }
     }
     let events = network.events();
-    let counters = network.channels().iter().map(|channel| *channel.counters()).collect();
+    let counters = network.channels().iter().map(netspurt_sim::link::Channel::counters).collect();
     let recording = network.close(Time::ZERO + spec.duration);
     (Trace { deliveries, counters, recording }, events)
 }

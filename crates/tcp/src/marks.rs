@@ -10,6 +10,7 @@ pub(crate) struct Marks {
     /// The lowest; 0 if there is none.
     first: u64,
     /// The others.
+    #[expect(clippy::box_collection, reason = "few connections need it, and all would carry its 32 bytes")]
     later: Option<Box<VecDeque<u64>>>,
 }
 

@@ -331,7 +331,7 @@ impl ReceiveSpace {
         start <= self.last_ack as i64
     }
 
-    /// Whether there is anything to report beside the left edge.
+    /// Whether there is anything to report beside the left edge, SACK being permitted or not.
     #[inline]
     pub(crate) fn has_reports(&self, sack: bool) -> bool {
         self.reassembly.is_some() && (self.has_nak() || (sack && self.has_blocks()))

@@ -181,8 +181,11 @@ fn report(lab: &mut Lab, base: u32, from: u32, to: u32) -> (u32, Vec<(u32, u32)>
     (number(last.ack), blocks)
 }
 
-/// Feeds rows of a table: segment received, acknowledgment, blocks.
-fn table(base: u32, rows: &[(u32, u32, u32, &[(u32, u32)])]) {
+/// A row of a table: segment received (from, up to), acknowledgment, blocks.
+type Row<'a> = (u32, u32, u32, &'a [(u32, u32)]);
+
+/// Feeds the rows of a table.
+fn table(base: u32, rows: &[Row<'_>]) {
     let mut lab = Lab::with_sack(config(Recovery::Sack));
     for &(from, to, ack, blocks) in rows {
         assert_eq!(report(&mut lab, base, from, to), (ack, blocks.to_vec()), "after {from}-{to}");

@@ -1,6 +1,6 @@
 //! Bulk transfer: one end writes all it has and closes, the other reads all that comes and closes when it is over.
 
-use super::{Application, Progress, read_all, write};
+use super::{AppSpec, Application, read_all, write};
 use netspurt_tcp::Connection;
 use netspurt_tcp::time::Time;
 
@@ -13,9 +13,6 @@ const PART: u64 = 64;
 /// The sending end. It is done when the last byte has been acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub struct BulkSender {
-    /// How much in all; `None` without end.
-    bytes: Option<u64>,
-    unwritten: u64,
     /// Bytes that the connection's buffer takes, once it has been found full.
     capacity: u64,
     closed: bool,
@@ -23,75 +20,76 @@ pub struct BulkSender {
 }
 
 impl BulkSender {
-    /// Sends `bytes`, or without end.
-    pub const fn new(bytes: Option<u64>) -> Self {
-        let unwritten = match bytes {
-            Some(bytes) => bytes,
-            None => PLENTY,
-        };
-        Self { bytes, unwritten, capacity: u64::MAX, closed: false, done: Time::NEVER }
+    /// A sender that has sent nothing yet.
+    pub(super) const fn new() -> Self {
+        Self { capacity: u64::MAX, closed: false, done: Time::NEVER }
     }
 
-    /// Writes if there is room worth the trouble.
-    fn write(&mut self, now: Time, connection: &mut Connection) {
+    /// Writes these bytes if there is room worth the trouble.
+    fn write(&mut self, now: Time, connection: &mut Connection, bytes: u64) {
         let buffered = connection.written() - connection.acknowledged();
-        if self.capacity.saturating_sub(buffered) < self.capacity / PART {
-            return;
+        if self.capacity.saturating_sub(buffered) >= self.capacity / PART {
+            let accepted = write(now, connection, bytes);
+            if accepted < bytes {
+                self.capacity = buffered + accepted;
+            }
         }
-        let accepted = write(now, connection, self.unwritten);
-        if accepted < self.unwritten {
-            self.capacity = buffered + accepted;
+    }
+
+    /// Nothing is left to write.
+    fn wind_up(&mut self, now: Time, connection: &mut Connection, all: u64) {
+        if !self.closed {
+            self.closed = true;
+            connection.close(now);
         }
-        if self.bytes.is_some() {
-            self.unwritten -= accepted;
+        if self.done.is_never() && connection.acknowledged() >= all {
+            self.done = now;
         }
     }
 }
 
 impl Application for BulkSender {
     #[inline]
-    fn wake(&mut self, now: Time, connection: &mut Connection) -> Time {
-        if self.unwritten > 0 {
-            self.write(now, connection);
-        }
-        if self.unwritten == 0 {
-            if !self.closed {
-                self.closed = true;
-                connection.close(now);
-            }
-            if self.done.is_never() && self.bytes.is_some_and(|all| connection.acknowledged() >= all) {
-                self.done = now;
+    fn wake(&mut self, now: Time, spec: &AppSpec, connection: &mut Connection) -> Time {
+        match spec.bytes_asked() {
+            None => self.write(now, connection, PLENTY),
+            Some(all) => {
+                let left = all.saturating_sub(connection.written());
+                if left > 0 {
+                    self.write(now, connection, left);
+                }
+                if connection.written() >= all {
+                    self.wind_up(now, connection, all);
+                }
             }
         }
         Time::NEVER
     }
 
-    fn progress(&self) -> Progress {
-        Progress { received: 0, done: self.done }
+    fn done(&self) -> Time {
+        self.done
     }
 }
 
 /// The receiving end. It is done when the last byte has been read.
 #[derive(Clone, Copy, Debug)]
 pub struct BulkReceiver {
-    expected: Option<u64>,
-    received: u64,
     closed: bool,
     done: Time,
 }
 
 impl BulkReceiver {
-    /// Reads until the sender closes.
-    pub const fn new(expected: Option<u64>) -> Self {
-        Self { expected, received: 0, closed: false, done: Time::NEVER }
+    /// A receiver that has read nothing yet.
+    pub(super) const fn new() -> Self {
+        Self { closed: false, done: Time::NEVER }
     }
 }
 
 impl Application for BulkReceiver {
     #[inline]
-    fn wake(&mut self, now: Time, connection: &mut Connection) -> Time {
-        self.received += read_all(now, connection);
-        if self.done.is_never() && self.expected.is_some_and(|expected| self.received >= expected) {
+    fn wake(&mut self, now: Time, spec: &AppSpec, connection: &mut Connection) -> Time {
+        read_all(now, connection);
+        if self.done.is_never() && spec.bytes_asked().is_some_and(|all| connection.received() >= all) {
             self.done = now;
         }
         if !self.closed && connection.peer_finished() {
@@ -101,7 +99,7 @@ impl Application for BulkReceiver {
         Time::NEVER
     }
 
-    fn progress(&self) -> Progress {
-        Progress { received: self.received, done: self.done }
+    fn done(&self) -> Time {
+        self.done
     }
 }

@@ -44,22 +44,16 @@ impl AppSpec {
     }
 }
 
-/// What became of an application's task.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Progress {
-    /// Bytes read from the connection.
-    pub received: u64,
-    /// When the task was done at this end; [`Time::NEVER`] if it is not.
-    pub done: Time,
-}
-
 /// One end of an application.
+///
+/// It knows little: what it is to do stands in its [`AppSpec`], and how much has been read and written the connection
+/// knows.
 pub trait Application {
     /// Reads and writes what can be read and written. Returns when it wants to be woken although nothing has moved;
     /// [`Time::NEVER`] if not.
-    fn wake(&mut self, now: Time, connection: &mut Connection) -> Time;
-    /// How far it is.
-    fn progress(&self) -> Progress;
+    fn wake(&mut self, now: Time, spec: &AppSpec, connection: &mut Connection) -> Time;
+    /// When the task was done at this end; [`Time::NEVER`] if it is not.
+    fn done(&self) -> Time;
 }
 
 /// The built-in applications.
@@ -78,44 +72,45 @@ pub enum App {
 impl App {
     /// The client's and the server's part of what `spec` asks for.
     pub const fn pair(spec: &AppSpec) -> [Self; 2] {
-        match *spec {
-            AppSpec::Bulk { bytes } => {
-                [Self::BulkSender(BulkSender::new(bytes)), Self::BulkReceiver(BulkReceiver::new(bytes))]
+        match spec {
+            AppSpec::Bulk { .. } => {
+                [Self::BulkSender(BulkSender::new()), Self::BulkReceiver(BulkReceiver::new())]
             }
-            AppSpec::RequestResponse { request, response, exchanges, gap } => [
-                Self::Requester(Requester::new(request, response, exchanges, gap)),
-                Self::Responder(Responder::new(request, response)),
-            ],
+            AppSpec::RequestResponse { .. } => {
+                [Self::Requester(Requester::new()), Self::Responder(Responder::new())]
+            }
         }
     }
 }
 
 impl Application for App {
     #[inline]
-    fn wake(&mut self, now: Time, connection: &mut Connection) -> Time {
+    fn wake(&mut self, now: Time, spec: &AppSpec, connection: &mut Connection) -> Time {
         match self {
-            Self::BulkSender(app) => app.wake(now, connection),
-            Self::BulkReceiver(app) => app.wake(now, connection),
-            Self::Requester(app) => app.wake(now, connection),
-            Self::Responder(app) => app.wake(now, connection),
+            Self::BulkSender(app) => app.wake(now, spec, connection),
+            Self::BulkReceiver(app) => app.wake(now, spec, connection),
+            Self::Requester(app) => app.wake(now, spec, connection),
+            Self::Responder(app) => app.wake(now, spec, connection),
         }
     }
 
-    fn progress(&self) -> Progress {
+    fn done(&self) -> Time {
         match self {
-            Self::BulkSender(app) => app.progress(),
-            Self::BulkReceiver(app) => app.progress(),
-            Self::Requester(app) => app.progress(),
-            Self::Responder(app) => app.progress(),
+            Self::BulkSender(app) => app.done(),
+            Self::BulkReceiver(app) => app.done(),
+            Self::Requester(app) => app.done(),
+            Self::Responder(app) => app.done(),
         }
     }
 }
 
-/// Reads everything there is; how much it was.
+/// Reads everything there is.
 #[inline]
-fn read_all(now: Time, connection: &mut Connection) -> u64 {
-    // A read takes what a payload can say at most, and no window is that large.
-    if connection.readable() == 0 { 0 } else { u64::from(connection.read(now, u64::MAX).len) }
+fn read_all(now: Time, connection: &mut Connection) {
+    if connection.readable() > 0 {
+        // A read takes what a payload can say at most, and no window is that large.
+        connection.read(now, u64::MAX);
+    }
 }
 
 /// Writes what finds room; a connection that is over takes nothing.

@@ -1,114 +1,106 @@
 //! Request and response: the client asks, the server answers when the whole request is there, and the client asks again.
 
-use super::{Application, Progress, read_all, write};
+use super::{AppSpec, Application, read_all, write};
 use netspurt_tcp::Connection;
 use netspurt_tcp::time::{Span, Time};
+
+/// What is exchanged.
+struct Exchange {
+    request: u64,
+    response: u64,
+    exchanges: u64,
+    gap: Span,
+}
+
+impl Exchange {
+    const fn of(spec: &AppSpec) -> Self {
+        match *spec {
+            AppSpec::RequestResponse { request, response, exchanges, gap } => {
+                Self { request, response, exchanges, gap }
+            }
+            AppSpec::Bulk { .. } => Self { request: 0, response: 0, exchanges: 0, gap: Span::ZERO },
+        }
+    }
+}
 
 /// The asking end. It is done when the last byte of the last response has been read.
 #[derive(Clone, Copy, Debug)]
 pub struct Requester {
-    request: u64,
-    response: u64,
-    gap: Span,
-    /// Requests not yet begun.
-    left: u64,
-    /// Bytes of requests begun and not yet accepted by the connection.
-    unwritten: u64,
-    /// Bytes of the response that are still to come; 0 while no request is out.
-    awaited: u64,
+    /// Requests begun.
+    begun: u64,
+    /// A response is still to come.
+    waiting: bool,
     /// When the next request is due.
     next: Time,
-    received: u64,
     done: Time,
 }
 
 impl Requester {
-    /// Asks `exchanges` times.
-    pub const fn new(request: u64, response: u64, exchanges: u64, gap: Span) -> Self {
-        Self {
-            request,
-            response,
-            gap,
-            left: exchanges,
-            unwritten: 0,
-            awaited: 0,
-            next: Time::ZERO,
-            received: 0,
-            done: Time::NEVER,
-        }
+    /// A client that has asked nothing yet.
+    pub(super) const fn new() -> Self {
+        Self { begun: 0, waiting: false, next: Time::ZERO, done: Time::NEVER }
     }
 }
 
 impl Application for Requester {
-    fn wake(&mut self, now: Time, connection: &mut Connection) -> Time {
-        let got = read_all(now, connection);
-        self.received += got;
-        if self.awaited > 0 {
-            self.awaited = self.awaited.saturating_sub(got);
-            if self.awaited == 0 {
-                self.next = now + self.gap;
-                if self.left == 0 {
-                    self.done = now;
-                    connection.close(now);
-                }
+    fn wake(&mut self, now: Time, spec: &AppSpec, connection: &mut Connection) -> Time {
+        let Exchange { request, response, exchanges, gap } = Exchange::of(spec);
+        read_all(now, connection);
+        if self.waiting && connection.received() >= self.begun.saturating_mul(response) {
+            self.waiting = false;
+            self.next = now + gap;
+            if self.begun == exchanges {
+                self.done = now;
+                connection.close(now);
             }
         }
-        if self.awaited == 0 && self.left > 0 && now >= self.next {
-            self.left -= 1;
-            self.unwritten += self.request;
-            self.awaited = self.response;
+        if !self.waiting && self.begun < exchanges && now >= self.next {
+            self.begun += 1;
+            self.waiting = true;
         }
-        if self.unwritten > 0 {
-            self.unwritten -= write(now, connection, self.unwritten);
+        let unwritten = self.begun.saturating_mul(request).saturating_sub(connection.written());
+        if unwritten > 0 {
+            write(now, connection, unwritten);
         }
-        if self.awaited == 0 && self.left > 0 { self.next } else { Time::NEVER }
+        if !self.waiting && self.begun < exchanges { self.next } else { Time::NEVER }
     }
 
-    fn progress(&self) -> Progress {
-        Progress { received: self.received, done: self.done }
+    fn done(&self) -> Time {
+        self.done
     }
 }
 
 /// The answering end. It closes when the client has.
 #[derive(Clone, Copy, Debug)]
 pub struct Responder {
-    request: u64,
-    response: u64,
-    /// Bytes of the request that are still to come.
-    awaited: u64,
-    unwritten: u64,
-    received: u64,
     closed: bool,
 }
 
 impl Responder {
-    /// Answers each `request` bytes with `response` bytes.
-    pub const fn new(request: u64, response: u64) -> Self {
-        Self { request, response, awaited: request, unwritten: 0, received: 0, closed: false }
+    /// A server that has heard nothing yet.
+    pub(super) const fn new() -> Self {
+        Self { closed: false }
     }
 }
 
 impl Application for Responder {
-    fn wake(&mut self, now: Time, connection: &mut Connection) -> Time {
-        let mut got = read_all(now, connection);
-        self.received += got;
-        while got >= self.awaited && got > 0 {
-            got -= self.awaited;
-            self.awaited = self.request;
-            self.unwritten += self.response;
+    fn wake(&mut self, now: Time, spec: &AppSpec, connection: &mut Connection) -> Time {
+        let Exchange { request, response, .. } = Exchange::of(spec);
+        read_all(now, connection);
+        let requests = connection.received() / request.max(1);
+        let unwritten = requests.saturating_mul(response).saturating_sub(connection.written());
+        if unwritten > 0 {
+            write(now, connection, unwritten);
         }
-        self.awaited -= got;
-        if self.unwritten > 0 {
-            self.unwritten -= write(now, connection, self.unwritten);
-        }
-        if self.unwritten == 0 && !self.closed && connection.peer_finished() {
+        let all_written = connection.written() >= requests.saturating_mul(response);
+        if !self.closed && all_written && connection.peer_finished() {
             self.closed = true;
             connection.close(now);
         }
         Time::NEVER
     }
 
-    fn progress(&self) -> Progress {
-        Progress { received: self.received, done: Time::NEVER }
+    fn done(&self) -> Time {
+        Time::NEVER
     }
 }
