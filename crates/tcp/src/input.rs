@@ -21,6 +21,14 @@ impl Connection {
         if !self.timers.keep_alive.is_never() {
             self.heard(now);
         }
+        if self.takes_predicted(now, segment) {
+            return;
+        }
+        self.takes_any(now, segment);
+    }
+
+    /// The full procedure.
+    pub(crate) fn takes_any(&mut self, now: Time, segment: &Segment) {
         match self.state {
             State::Closed => {
                 if !segment.flags.has(Flags::RST) {

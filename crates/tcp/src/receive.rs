@@ -9,6 +9,7 @@ use crate::options::{Nak, SackBlock, SackBlocks};
 use crate::ranges::{Range, RangeSet};
 use crate::reason::Reason;
 use crate::recovery::nak;
+use crate::segment::Payload;
 use crate::seq::Seq;
 use crate::time::Time;
 
@@ -164,6 +165,21 @@ impl ReceiveSpace {
         } else {
             (self.hold(range, mss), range)
         }
+    }
+
+    /// Takes in a payload that is known to stand at the left edge, if all of it is just what is expected there: it fits
+    /// into the window, nothing is held beyond, and no FIN is known of.
+    #[inline]
+    pub(crate) fn takes_whole(&mut self, payload: Payload) -> bool {
+        let end = self.nxt + u64::from(payload.len);
+        let whole = end <= self.edge
+            && self.fin == u64::MAX
+            && self.reassembly.is_none()
+            && payload.offset + 1 == self.nxt;
+        if whole {
+            self.nxt = end;
+        }
+        whole
     }
 
     /// Moves the left edge over `range` and what is held directly behind it.

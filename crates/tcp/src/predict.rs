@@ -1,0 +1,99 @@
+//! Header prediction (V. Jacobson, "4BSD TCP header prediction", ACM CCR 20(2), 1990): on an open connection without
+//! losses nearly every segment is one of two, and nearly all of its header is known before it comes.
+//!
+//! What is done here is what [`crate::input`] and [`crate::ack`] would do, less the questions whose answers are known;
+//! a test feeds the same segments through both.
+
+use crate::congestion::Signal;
+use crate::connection::Connection;
+use crate::event::Event;
+use crate::receive::Text;
+use crate::segment::{Flags, Segment};
+use crate::state::State;
+use crate::time::Time;
+
+impl Connection {
+    /// Takes the segment if it is one of the two; `false` if it needs the full procedure.
+    #[inline]
+    pub(crate) fn takes_predicted(&mut self, now: Time, segment: &Segment) -> bool {
+        let options = &segment.options;
+        let expected = self.state == State::Established
+            && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
+            && segment.seq == self.rcv.seq(self.rcv.nxt)
+            && self.agreed.read_window(segment.window, options) == self.snd.wnd
+            && options.sack.is_empty()
+            && options.nak.is_none()
+            && self.loss.is_quiet()
+            && !self.timers.is_persisting();
+        if !expected || !self.stamp_is_in_turn(now, segment) {
+            return false;
+        }
+        let acked = segment.ack.distance_from(self.snd.seq(self.snd.una));
+        if segment.payload.len == 0 {
+            // Ordinary only while something remains outstanding: the end of a flight stops a timer.
+            let outstanding = self.snd.max - self.snd.una;
+            let ordinary = acked > 0 && (acked as u64) < outstanding;
+            if ordinary {
+                self.take_predicted_ack(now, segment, acked as u32, outstanding);
+            }
+            return ordinary;
+        }
+        acked == 0 && self.take_predicted_text(now, segment)
+    }
+
+    /// Whether the timestamp, if they were agreed on, passes PAWS; if so it is remembered where it has to be.
+    #[inline]
+    fn stamp_is_in_turn(&mut self, now: Time, segment: &Segment) -> bool {
+        if !self.agreed.timestamps {
+            return true;
+        }
+        let Some(timestamps) = segment.options.timestamps else { return false };
+        if (timestamps.value.wrapping_sub(self.ts_recent) as i32) < 0 {
+            return false;
+        }
+        if self.rcv.renews_timestamp(self.rcv.nxt as i64) {
+            self.ts_recent = timestamps.value;
+            self.ts_recent_at = now;
+        }
+        true
+    }
+
+    /// The next data in order, with nothing else to tell.
+    #[inline]
+    fn take_predicted_text(&mut self, now: Time, segment: &Segment) -> bool {
+        let payload = segment.payload;
+        if !self.rcv.takes_whole(payload) {
+            return false;
+        }
+        self.snd.wl1 = segment.seq;
+        self.snd.wl2 = segment.ack;
+        let text = Text::InOrder(u64::from(payload.len));
+        if let Some(when) = self.rcv.schedule_ack(now, text, self.config.acking)
+            && self.timers.delayed_ack.is_never()
+        {
+            self.timers.delayed_ack = when;
+        }
+        true
+    }
+
+    /// An acknowledgment of some, not all, of what is outstanding.
+    #[inline]
+    fn take_predicted_ack(&mut self, now: Time, segment: &Segment, bytes: u32, flight: u64) {
+        let ack = self.snd.una + u64::from(bytes);
+        self.take_sample(now, ack, segment.options.timestamps.map(|t| t.echo));
+        self.snd.una = ack;
+        self.snd.nxt = self.snd.nxt.max(ack);
+        self.snd.wl1 = segment.seq;
+        self.snd.wl2 = segment.ack;
+        self.unanswered = 0;
+        self.snd.marks.forget(ack);
+        self.note(now, Event::Acknowledged { offset: ack - 1 });
+        self.signal(now, Signal::Acked { bytes }, flight);
+        self.snd.cwnd_limited = false;
+        self.timers.restart(now, self.config.timer_grain);
+        self.note_retransmit_timer(now);
+        if let Some(patience) = self.config.user_timeout {
+            self.timers.patience = now + patience;
+        }
+    }
+}
