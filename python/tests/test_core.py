@@ -67,7 +67,8 @@ RECORD = ("cwnd", "ssthresh", "srtt", "rto", "flight", "window", "queue", "segme
 
 @pytest.fixture(scope="module")
 def run() -> Run:
-    return core.Scenario.parse(SCENARIO).run(1, RECORD)
+    done: Run = core.Scenario.parse(SCENARIO).run(1, RECORD)
+    return done
 
 
 def test_columns_and_json_say_the_same(run: Run) -> None:
@@ -132,7 +133,7 @@ def test_drops_say_whose_and_why(run: Run) -> None:
     for direction in ("client->server", "server->client"):
         for cause in ("queue", "packet-error", "script"):
             there = (drops["direction"] == direction) & (drops["cause"] == cause)
-            assert there.sum() == links[f"drops_{cause}"][links["direction"].index(direction)]
+            assert there.sum() == links[f"drops_{cause}"][list(links["direction"]).index(direction)]
     assert (drops["cause"] == "script").sum() == 1
     assert drops["queue_packets"][drops["cause"] == "queue"].min(initial=20) == 20
     assert set(drops["host"][drops["direction"] == "client->server"]) == {"client"}
