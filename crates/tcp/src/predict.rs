@@ -97,3 +97,70 @@ impl Connection {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile;
+    use crate::seq::Seq;
+    use crate::time::Span;
+    use std::collections::VecDeque;
+    use std::sync::Arc;
+
+    /// Every segment of a transfer over a path that loses one in `loss`, both ways, with or without prediction.
+    fn transfer(profile: &profile::Profile, loss: u64, seed: u64, predict: bool) -> Vec<Segment> {
+        let config = Arc::new(profile.config.clone());
+        let mut ends = [Connection::new(Arc::clone(&config), Seq(7)), Connection::listen(config, Seq(9))];
+        let (mut now, mut state, mut sent) = (Time::ZERO, seed, Vec::new());
+        let mut wire: VecDeque<(Time, usize, Segment)> = VecDeque::new();
+        ends[0].open(now);
+        for turn in 0..20_000 {
+            for end in 0..2 {
+                let _ = ends[end].read(now, u64::MAX);
+                if ends[end].state().is_synchronized() && turn < 1000 {
+                    let _ = ends[end].write(now, if end == 0 { 4000 } else { 30 });
+                }
+                while let Some(out) = ends[end].poll_transmit(now) {
+                    sent.push(out.segment);
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    if (state >> 33) % loss != 0 {
+                        wire.push_back((now + Span::from_ms(30), 1 - end, out.segment));
+                    }
+                }
+            }
+            let due = ends[0].next_deadline().min(ends[1].next_deadline());
+            match wire.front().copied() {
+                Some((at, to, segment)) if at <= due => {
+                    now = now.max(at);
+                    wire.pop_front();
+                    if predict {
+                        ends[to].handle_segment(now, &segment);
+                    } else {
+                        ends[to].stats.segments_received += 1;
+                        ends[to].takes_any(now, &segment);
+                    }
+                }
+                _ if due.is_never() => break,
+                _ => {
+                    now = now.max(due);
+                    ends.iter_mut().for_each(|end| end.handle_deadline(now));
+                }
+            }
+        }
+        assert!(ends[0].acknowledged() > 100_000, "{}: the transfer got somewhere", profile.name);
+        sent
+    }
+
+    #[test]
+    fn a_predicted_segment_does_what_the_full_procedure_would_do() {
+        for profile in profile::profiles() {
+            for (loss, seed) in [(u64::MAX, 1), (300, 2), (30, 3)] {
+                let (with, without) =
+                    (transfer(profile, loss, seed, true), transfer(profile, loss, seed, false));
+                assert_eq!(with.len(), without.len(), "{} loss 1/{loss} seed {seed}", profile.name);
+                let differs = with.iter().zip(&without).position(|(a, b)| a != b);
+                assert_eq!(differs, None, "{} loss 1/{loss} seed {seed}", profile.name);
+            }
+        }
+    }
+}
