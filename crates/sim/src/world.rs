@@ -226,6 +226,7 @@ impl World {
                 generation: endpoint.generation,
                 route: endpoint.route,
                 size: IP_HEADER + out.segment.wire_len(),
+                resend: out.reason.is_retransmission() && out.segment.payload.len > 0,
             };
             self.network.send(now, &out.segment, label);
         }
