@@ -21,6 +21,14 @@ impl Connection {
         if !self.timers.keep_alive.is_never() {
             self.heard(now);
         }
+        if self.takes_predicted(now, segment) {
+            return;
+        }
+        self.takes_any(now, segment);
+    }
+
+    /// The full procedure.
+    pub(crate) fn takes_any(&mut self, now: Time, segment: &Segment) {
         match self.state {
             State::Closed => {
                 if !segment.flags.has(Flags::RST) {
@@ -117,8 +125,7 @@ impl Connection {
         let expected = self.rcv.nxt as i64;
         if !self.passes_timestamps(now, segment) {
             self.rare().counters.paws_drops += 1;
-        } else if segment.flags.has(Flags::ACK) && self.rcv.window() == 0 && start == expected {
-            // RFC 9293, section 3.10.7.4: with a closed window, valid ACKs are still to be processed.
+        } else if segment.flags.has(Flags::ACK) && self.acknowledges_from(start) {
             self.take_ack(now, segment);
         }
         let ends_where_the_fin_did = start + i64::from(segment.seq_len()) == expected;
@@ -126,6 +133,14 @@ impl Connection {
             self.timers.patience = now + self.config.time_wait;
         }
         self.rcv.acknowledge(Reason::DuplicateAck);
+    }
+
+    /// Whether the ACK of a segment that stands outside the window is to be heard all the same: with a closed window
+    /// (RFC 9293, section 3.10.7.4); and one before the left edge, where a peer stands that does not know yet that its
+    /// probing byte was taken. Two ends that probe each other would else answer ACK with ACK for ever (appendix A.2).
+    fn acknowledges_from(&self, start: i64) -> bool {
+        let expected = self.rcv.nxt as i64;
+        (self.rcv.window() == 0 && start == expected) || start + 1 == expected
     }
 
     /// Second and fourth steps, as RFC 5961 has them.
@@ -139,8 +154,12 @@ impl Connection {
             }
             return;
         }
-        if start != self.rcv.nxt as i64 {
-            self.challenge(now);
+        let ahead = start - self.rcv.nxt as i64;
+        if ahead != 0 {
+            // At the right edge stands, of the segments that occupy nothing, an ACK at most.
+            if ahead < i64::from(self.rcv.window()) {
+                self.challenge(now);
+            }
             return;
         }
         match self.state {

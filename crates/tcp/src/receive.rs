@@ -9,6 +9,7 @@ use crate::options::{Nak, SackBlock, SackBlocks};
 use crate::ranges::{Range, RangeSet};
 use crate::reason::Reason;
 use crate::recovery::nak;
+use crate::segment::Payload;
 use crate::seq::Seq;
 use crate::time::Time;
 
@@ -135,7 +136,9 @@ impl ReceiveSpace {
         self.edge.saturating_sub(self.nxt) as u32
     }
 
-    /// The four tests of RFC 9293, section 3.10.7.4, table 6: does any of the segment fall into the window?
+    /// The four tests of RFC 9293, section 3.10.7.4, table 6: does any of the segment fall into the window? A segment
+    /// that occupies nothing may also stand at its right edge: there stands the sender whose last segments, which filled
+    /// the window, were lost, and its ACKs must not be lost with them (appendix A.2).
     #[inline]
     pub(crate) fn accepts(&self, start: i64, seq_len: u32) -> bool {
         let (nxt, edge) = (self.nxt as i64, self.edge.max(self.nxt) as i64);
@@ -143,7 +146,8 @@ impl ReceiveSpace {
         if edge == nxt {
             return seq_len == 0 && start == nxt;
         }
-        (nxt <= start && start < edge) || (seq_len > 0 && nxt <= last && last < edge)
+        (nxt <= start && start < edge + i64::from(seq_len == 0))
+            || (seq_len > 0 && nxt <= last && last < edge)
     }
 
     /// Takes in `len` bytes at position `start`, cut to the window. `now` and `acking` say when to acknowledge.
@@ -164,6 +168,21 @@ impl ReceiveSpace {
         } else {
             (self.hold(range, mss), range)
         }
+    }
+
+    /// Takes in a payload that is known to stand at the left edge, if all of it is just what is expected there: it fits
+    /// into the window, nothing is held beyond, and no FIN is known of.
+    #[inline]
+    pub(crate) fn takes_whole(&mut self, payload: Payload) -> bool {
+        let end = self.nxt + u64::from(payload.len);
+        let whole = end <= self.edge
+            && self.fin == u64::MAX
+            && self.reassembly.is_none()
+            && payload.offset + 1 == self.nxt;
+        if whole {
+            self.nxt = end;
+        }
+        whole
     }
 
     /// Moves the left edge over `range` and what is held directly behind it.
