@@ -161,6 +161,8 @@ fn by_definition(rate: u64, delay: u64, coming: &[Coming]) -> Vec<(u64, u64)> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn every_packet_arrives_when_the_definition_says(
         rate in 1_000_000u64..100_000_000,
