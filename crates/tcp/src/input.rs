@@ -125,7 +125,7 @@ impl Connection {
         let expected = self.rcv.nxt as i64;
         if !self.passes_timestamps(now, segment) {
             self.rare().counters.paws_drops += 1;
-        } else if segment.flags.has(Flags::ACK) && self.acknowledges_from(start) {
+        } else if segment.flags.has(Flags::ACK) && self.is_heard_at(start, segment.seq_len()) {
             self.take_ack(now, segment);
         }
         let ends_where_the_fin_did = start + i64::from(segment.seq_len()) == expected;
@@ -135,12 +135,15 @@ impl Connection {
         self.rcv.acknowledge(Reason::DuplicateAck);
     }
 
-    /// Whether the ACK of a segment that stands outside the window is to be heard all the same: with a closed window
-    /// (RFC 9293, section 3.10.7.4); and one before the left edge, where a peer stands that does not know yet that its
-    /// probing byte was taken. Two ends that probe each other would else answer ACK with ACK for ever (appendix A.2).
-    fn acknowledges_from(&self, start: i64) -> bool {
+    /// Whether the ACK of a segment that stands outside the window is to be heard all the same (RFC 9293, section 3.10.7.4,
+    /// for a closed window, and appendix A.2): one before the left edge stands a peer that does not know yet that its
+    /// probing byte was taken, and at the right edge one whose last segments were lost. Two such ends would else answer
+    /// ACK with ACK for ever.
+    fn is_heard_at(&self, start: i64, seq_len: u32) -> bool {
         let expected = self.rcv.nxt as i64;
-        (self.rcv.window() == 0 && start == expected) || start + 1 == expected
+        let at_an_edge = start + 1 == expected || self.rcv.is_right_edge(start);
+        (self.rcv.window() == 0 && start == expected)
+            || (self.state.is_synchronized() && seq_len == 0 && at_an_edge)
     }
 
     /// Second and fourth steps, as RFC 5961 has them.
@@ -154,12 +157,8 @@ impl Connection {
             }
             return;
         }
-        let ahead = start - self.rcv.nxt as i64;
-        if ahead != 0 {
-            // At the right edge stands, of the segments that occupy nothing, an ACK at most.
-            if ahead < i64::from(self.rcv.window()) {
-                self.challenge(now);
-            }
+        if start != self.rcv.nxt as i64 {
+            self.challenge(now);
             return;
         }
         match self.state {

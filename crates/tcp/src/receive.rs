@@ -136,9 +136,9 @@ impl ReceiveSpace {
         self.edge.saturating_sub(self.nxt) as u32
     }
 
-    /// The four tests of RFC 9293, section 3.10.7.4, table 6: does any of the segment fall into the window? A segment
-    /// that occupies nothing may also stand at its right edge: there stands the sender whose last segments, which filled
-    /// the window, were lost, and its ACKs must not be lost with them (appendix A.2).
+    /// The four tests of RFC 9293, section 3.10.7.4, table 6: does any of the segment fall into the window? The table
+    /// looks at the segment's two ends; one that covers the whole window (a FIN right behind it, the first byte already
+    /// taken as a probe) has both outside, and would be refused as often as it comes.
     #[inline]
     pub(crate) fn accepts(&self, start: i64, seq_len: u32) -> bool {
         let (nxt, edge) = (self.nxt as i64, self.edge.max(self.nxt) as i64);
@@ -146,8 +146,7 @@ impl ReceiveSpace {
         if edge == nxt {
             return seq_len == 0 && start == nxt;
         }
-        (nxt <= start && start < edge + i64::from(seq_len == 0))
-            || (seq_len > 0 && nxt <= last && last < edge)
+        start < edge && if seq_len > 0 { nxt <= last } else { nxt <= start }
     }
 
     /// Takes in `len` bytes at position `start`, cut to the window. `now` and `acking` say when to acknowledge.
@@ -168,6 +167,11 @@ impl ReceiveSpace {
         } else {
             (self.hold(range, mss), range)
         }
+    }
+
+    /// Whether a position is the right edge of a window that is open.
+    pub(crate) fn is_right_edge(&self, position: i64) -> bool {
+        self.edge > self.nxt && position == self.edge as i64
     }
 
     /// Takes in a payload that is known to stand at the left edge, if all of it is just what is expected there: it fits
