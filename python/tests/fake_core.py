@@ -26,7 +26,7 @@ UNITS = {
     "us": 1e-6,
     "ns": 1e-9,
 }
-UNITS |= {"B": 1, "KiB": 1024, "MiB": 1024**2, "packets": 1, "segments": 1}
+UNITS |= {"B": 1, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3, "packets": 1, "segments": 1}
 
 before_run: Callable[[Scenario, int], None] | None = None
 """A hook of tests, called at the start of each run; it may raise."""
@@ -132,6 +132,7 @@ class Run:
             "naks_sent": 0,
             "rtt_mean_s": self.round_trip,
             "completed": True,
+            "wrong_bytes": 0,
         }
 
     def json(self) -> str:

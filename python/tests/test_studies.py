@@ -7,7 +7,7 @@ import pytest
 
 from netspurt.studies import NAMES, find
 from netspurt.studies.experiment import Plan, Samples, Transfer
-from netspurt.studies.rfc1106 import figures, one_loss
+from netspurt.studies.rfc1106 import figures, objection, one_loss
 from netspurt.studies.rfc1106 import setting as satellite
 from netspurt.studies.terabit import closed_form, figure1, table1
 from netspurt.studies.terabit.setting import FILE_BITS, goodput_gbps
@@ -62,6 +62,23 @@ def test_null_model_is_the_least_of_three_ceilings() -> None:
 
 def test_one_pipe_is_what_the_satellite_holds() -> None:
     assert pytest.approx(105.85, abs=0.01) == one_loss.PIPE_SEGMENTS
+
+
+@pytest.mark.parametrize(
+    ("without", "cured", "completed", "holds"),
+    [(1000, 0, True, True), (0, 0, True, False), (1000, 7, True, False), (1000, 0, False, False)],
+)
+def test_the_objection_needs_damage_without_the_cure_and_none_with_it(
+    without: int, cured: int, completed: bool, holds: bool
+) -> None:
+    experiments = list(objection.Objection().experiments(Plan(quick=True)))
+    samples = Samples(experiments)
+    assert [check.holds for check in objection.Objection().evaluate(samples).checks] == [None]
+    for experiment, wrong in zip(experiments, (without, cured), strict=True):
+        for seed in range(1, experiment.seeds + 1):
+            # One transfer is damaged, the others are not.
+            samples.put(experiment.key, seed, objection.Delivery(10**6, wrong if seed == 2 else 0, completed))
+    assert [check.holds for check in objection.Objection().evaluate(samples).checks] == [holds]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -10,10 +10,11 @@
 use crate::digest::Digest;
 use crate::impair::{Fate, Impairments};
 use crate::loss::Cause;
-use crate::queue::{Admission as _, Backlog, Discipline};
+use crate::packet::Packet;
+use crate::queue::{Admission as _, Backlog, Discipline, Kept, ResendFirst};
 use crate::ring::Ring;
 use crate::route::Hop;
-use crate::spec::{ChannelSpec, Duplex};
+use crate::spec::{ChannelSpec, Duplex, QueueSpec};
 use netspurt_tcp::time::Time;
 
 /// What an octet costs: bits times picoseconds in a second, to be divided by the rate.
@@ -98,6 +99,8 @@ pub struct Channel {
     /// Start of transmission and size of what is waiting.
     waiting: Ring<(u64, u32)>,
     discipline: Discipline,
+    /// What waits, if the order in which it leaves is not that of arrival.
+    kept: Option<Box<ResendFirst>>,
 
     pub(crate) impairments: Option<Box<Impairments>>,
     mishaps: Mishaps,
@@ -117,6 +120,7 @@ impl Channel {
     /// A channel as `spec` says; `name` is the direction's, and gives its random streams their names.
     pub fn new(spec: &ChannelSpec, seed: u64, name: &str) -> Self {
         let impairments = Impairments::new(spec, seed, name).map(Box::new);
+        let kept = matches!(spec.queue, QueueSpec::ResendFirst(_)).then(|| Box::new(ResendFirst::new()));
         let exact = |rate| if PER_BYTE.is_multiple_of(rate) { PER_BYTE / rate } else { 0 };
         Self {
             busy_until: 0,
@@ -127,7 +131,7 @@ impl Channel {
             last_arrival: 0,
             armed_at: u64::MAX,
             framing: spec.framing,
-            plain: impairments.is_none(),
+            plain: impairments.is_none() && kept.is_none(),
             in_flight: Ring::new(),
             end_latency: 0,
             remainder: 0,
@@ -138,6 +142,7 @@ impl Channel {
             waited: 0,
             waiting: Ring::new(),
             discipline: Discipline::new(spec.queue),
+            kept,
             impairments,
             mishaps: Mishaps::default(),
             digest: Digest::default(),
@@ -155,18 +160,23 @@ impl Channel {
             let mut channel = Self::new(&spec.directions[i], seed, names[i]);
             channel.partner = (spec.duplex == Duplex::Half).then_some(numbers[1 - i]);
             channel.plain &= channel.partner.is_none();
+            assert!(
+                !channel.keeps() || channel.partner.is_none(),
+                "no order of a queue spans two directions"
+            );
             channel
         };
         [direction(0), direction(1)]
     }
 
-    /// A packet of `size` octets comes to the link at `now`, no earlier than the one before it.
+    /// A packet of `size` octets comes to the link at `now`, no earlier than the one before it. To a link that keeps its
+    /// packets it comes when they let it through.
     #[inline(always)]
     pub fn enter(&mut self, now: u64, size: u32) -> Result<Passage, Cause> {
         let size = size + self.framing;
         let start = if now < self.busy_until {
             self.settle(now);
-            if !self.discipline.admits(self.backlog(), size) {
+            if !self.discipline.admits(self.ahead(), size) {
                 return Err(Cause::Queue);
             }
             let start = self.busy_until;
@@ -227,8 +237,53 @@ impl Channel {
     }
 
     /// What waits, as of the last call that told the time.
-    pub const fn backlog(&self) -> Backlog {
+    pub fn backlog(&self) -> Backlog {
+        self.kept.as_ref().map_or_else(|| self.ahead(), |kept| kept.backlog())
+    }
+
+    /// The same where the order is that of arrival.
+    const fn ahead(&self) -> Backlog {
         Backlog { packets: self.waiting.len(), bytes: self.waiting_bytes }
+    }
+
+    /// Whether packets wait here until it is known which one leaves.
+    #[inline]
+    pub(crate) const fn keeps(&self) -> bool {
+        self.kept.is_some()
+    }
+
+    /// A packet comes to a link that keeps its packets: whether it is to wait. If not, it can [`Channel::enter`].
+    pub(crate) fn keep(
+        &mut self,
+        now: u64,
+        slot: u32,
+        position: u32,
+        packet: &Packet,
+    ) -> Result<bool, Cause> {
+        let size = self.framed(packet.size);
+        let Some(kept) = &mut self.kept else { return Ok(false) };
+        if self.busy_until <= now && kept.is_empty() {
+            return Ok(false);
+        }
+        if !self.discipline.admits(kept.backlog(), size) {
+            return Err(Cause::Queue);
+        }
+        kept.push(Kept { slot, position, size, since: now }, packet.resend);
+        Ok(true)
+    }
+
+    /// The next packet kept here that may [`Channel::enter`] at `now`: its place, and its position on its route.
+    pub(crate) fn let_go(&mut self, now: u64) -> Option<(u32, u32)> {
+        let kept = self.kept.as_mut().filter(|_| self.busy_until <= now)?;
+        kept.pop(now).map(|packet| (packet.slot, packet.position))
+    }
+
+    /// When the next packet kept here is to leave, if the event queue does not know yet.
+    pub(crate) fn next_departure(&mut self) -> Option<u64> {
+        let busy_until = self.busy_until;
+        let kept = self.kept.as_mut().filter(|kept| !kept.is_empty() && kept.armed_at != busy_until)?;
+        kept.armed_at = busy_until;
+        Some(busy_until)
     }
 
     /// When the transmitter is free, and the fraction of a picosecond on top of it in units of 1 / rate.
@@ -309,9 +364,10 @@ impl Channel {
     }
 
     /// Counters.
-    pub const fn counters(&self) -> ChannelCounters {
+    pub fn counters(&self) -> ChannelCounters {
         let Mishaps { drops, held, doubled, damaged } = self.mishaps;
-        let (packets, bytes, queue_max) = (self.packets, self.bytes, self.queue_max);
+        let (packets, bytes) = (self.packets, self.bytes);
+        let queue_max = self.kept.as_ref().map_or(self.queue_max, |kept| kept.most);
         ChannelCounters { packets, bytes, drops, held, doubled, damaged, queue_max }
     }
 
@@ -335,6 +391,9 @@ impl Channel {
     /// Packets waiting, averaged over the time up to `end`.
     pub fn queue_mean(&self, end: Time) -> f64 {
         let end_ps = end.as_ps();
+        if let Some(kept) = &self.kept {
+            return ratio(kept.waited(end_ps) as f64, end);
+        }
         let ahead: u128 =
             (0..self.waiting.len()).map(|i| u128::from(self.waiting.get(i).0.saturating_sub(end_ps))).sum();
         ratio(self.waited.saturating_sub(ahead) as f64, end)

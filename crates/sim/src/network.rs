@@ -111,6 +111,7 @@ impl Network {
                 return Some((Time::from_ps(now), Due::Timer(source - self.channels.len() as u32)));
             };
             if channel.armed_at != now {
+                self.depart(source, now);
                 continue;
             }
             let Some((head, next)) = channel.in_flight.pop_and_peek() else { continue };
@@ -179,6 +180,7 @@ impl Network {
         packet.size = label.size;
         packet.generation = label.generation;
         packet.corrupted = false;
+        packet.resend = label.resend;
         self.forward(slot, label.route, now.as_ps());
     }
 
@@ -221,9 +223,55 @@ impl Network {
         }
     }
 
-    /// [`Network::forward`] where something may go wrong, or is shared with the other direction, or is watched.
+    /// [`Network::forward`] where something may go wrong, or is shared with the other direction, or is watched, or where
+    /// packets are kept.
     #[cold]
     fn forward_carefully(&mut self, slot: u32, position: u32, at: u64) {
+        let number = self.routes.hop(position).channel();
+        if !self.channels[number as usize].keeps() {
+            return self.pass(slot, position, at);
+        }
+        // What may leave at this very instant does so, whichever of the two events comes up first.
+        self.depart(number, at);
+        let packet = *self.packets.get(slot);
+        match self.channels[number as usize].keep(at, slot, position, &packet) {
+            Ok(false) => self.pass(slot, position, at),
+            Ok(true) => {
+                self.note_queue(number, at);
+                self.arm_departure(number);
+            }
+            Err(cause) => self.discard(slot, number, at, cause),
+        }
+    }
+
+    /// Packets kept at a channel leave, if its transmitter is free and there are any.
+    #[cold]
+    fn depart(&mut self, number: u32, now: u64) {
+        while let Some((slot, position)) = self.channels[number as usize].let_go(now) {
+            self.note_queue(number, now);
+            self.pass(slot, position, now);
+        }
+        self.arm_departure(number);
+    }
+
+    /// The event queue has to know when the next packet kept at a channel leaves.
+    fn arm_departure(&mut self, number: u32) {
+        if let Some(at) = self.channels[number as usize].next_departure() {
+            self.queue.push(at, number);
+        }
+    }
+
+    /// The number of packets kept at a channel has changed.
+    fn note_queue(&mut self, number: u32, at: u64) {
+        if let Some(recorder) = &mut self.recorder
+            && recorder.wants(Wants::QUEUE)
+        {
+            recorder.queue(at, number, self.channels[number as usize].backlog().packets);
+        }
+    }
+
+    /// A packet goes through a channel, as [`Network::forward_carefully`] says.
+    fn pass(&mut self, slot: u32, position: u32, at: u64) {
         let number = self.routes.hop(position).channel();
         let channel = &mut self.channels[number as usize];
         watch_queue(self.recorder.as_deref_mut(), channel, number, at);

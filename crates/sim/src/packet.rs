@@ -18,6 +18,8 @@ pub struct Packet {
     pub generation: u16,
     /// Damaged on the way: the receiving host's checksum finds it.
     pub corrupted: bool,
+    /// Its data had been sent before.
+    pub resend: bool,
 }
 
 /// What a host writes on a packet.
@@ -31,6 +33,8 @@ pub struct Label {
     pub route: u32,
     /// Octets, IP header included.
     pub size: u32,
+    /// Its data had been sent before.
+    pub resend: bool,
 }
 
 /// All packets on their way; a place is a `u32`.

@@ -3,7 +3,8 @@
 //! All routes lie in one list of hops. A hop names the channel to enter, and says whether it can be *fused*: computed
 //! together with the channel before it. That is so where a channel is fed by exactly one other over all routes in use,
 //! and by no host: then the order and the times of what enters it are known as soon as they are known for the other
-//! one, and no event is needed in between.
+//! one, and no event is needed in between. A channel that keeps its packets (see [`crate::queue`]) has to be asked at the
+//! time itself.
 
 use crate::link::Channel;
 use crate::spec::{NodeId, WorldSpec};
@@ -130,6 +131,7 @@ impl Routes {
             if !before.is_last()
                 && fed[this] == Fed::By(before.channel())
                 && channel.partner.is_none()
+                && !channel.keeps()
                 && !channel.is_instant()
                 && !channels[before.channel() as usize].reorders()
             {

@@ -50,6 +50,20 @@ pub enum QueueSpec {
     Packets(u32),
     /// At most so many octets, the packet being transmitted not counted.
     Bytes(u64),
+    /// What finds room, and resends leave before all others. Not on a half-duplex link.
+    ResendFirst(Room),
+}
+
+/// How much may wait where the order is not that of arrival.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Room {
+    /// Everything.
+    #[default]
+    Unlimited,
+    /// At most so many packets, the one being transmitted not counted.
+    Packets(u32),
+    /// At most so many octets, the packet being transmitted not counted.
+    Bytes(u64),
 }
 
 /// What a scripted loss counts.

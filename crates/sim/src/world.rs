@@ -307,13 +307,15 @@ fn transmit(endpoint: &mut Endpoint, network: &mut Network, now: Time, place: u3
         let segment = network.draft();
         let Some(departure) = connection.transmit_into(now, segment) else { return with_data };
         let size = IP_HEADER + segment.wire_len();
-        with_data += u64::from(segment.payload.len > 0);
+        let data = segment.payload.len > 0;
+        let resend = data && departure.reason.is_retransmission();
+        with_data += u64::from(data);
         if network.recorder.is_some() {
             let (flow, end, reason) = (endpoint.flow, end_of(place), departure.reason);
             network.note_sent(|segment| Sent { time: now, flow, end, segment, reason });
         }
         let (generation, route) = (endpoint.generation, endpoint.route);
-        network.send_draft(now, Label { endpoint: place ^ 1, generation, route, size });
+        network.send_draft(now, Label { endpoint: place ^ 1, generation, route, size, resend });
         if departure.last {
             return with_data;
         }

@@ -6,7 +6,9 @@ use netspurt_sim::network::{Due, Network};
 use netspurt_sim::packet::{Label, Packet};
 use netspurt_sim::probe::{Recorder, Recording, Wants};
 use netspurt_sim::random::Stream;
-use netspurt_sim::spec::{ChannelSpec, Counted, Duplex, LossSpec, NodeId, QueueSpec, ReorderSpec, WorldSpec};
+use netspurt_sim::spec::{
+    ChannelSpec, Counted, Duplex, LossSpec, NodeId, QueueSpec, ReorderSpec, Room, WorldSpec,
+};
 use netspurt_tcp::profile;
 use netspurt_tcp::time::{Span, Time};
 use std::sync::Arc;
@@ -27,10 +29,10 @@ fn dumbbell(n: u32, bottleneck: &ChannelSpec) -> WorldSpec {
     spec
 }
 
-/// Sends a packet whose `hop` is where its route begins.
-fn send(network: &mut Network, now: Time, packet: Packet) {
-    let Packet { endpoint, hop: route, size, generation, .. } = packet;
-    network.send(now, &packet.segment, Label { endpoint, generation, route, size });
+/// Sends a packet on the route that begins at this hop.
+fn send(network: &mut Network, now: Time, route: u32, packet: Packet) {
+    let Packet { endpoint, size, generation, resend, .. } = packet;
+    network.send(now, &packet.segment, Label { endpoint, generation, route, size, resend });
 }
 
 /// What a run of fake traffic left behind.
@@ -42,8 +44,13 @@ struct Trace {
     recording: Recording,
 }
 
-/// Each flow sends packets at random, and each data packet that arrives is answered.
+/// Each flow sends packets at random, every seventh of which counts as a resend, and each data packet that arrives is
+/// answered.
 fn run(spec: &WorldSpec, seed: u64, wants: Wants) -> (Trace, u64) {
+    run_with(spec, seed, wants, |number| number % 7 == 0)
+}
+
+fn run_with(spec: &WorldSpec, seed: u64, wants: Wants, resend: fn(u64) -> bool) -> (Trace, u64) {
     let mut network = Network::new(spec, seed, Some(Recorder::new(wants))).unwrap();
     let mut sources: Vec<Stream> =
         (0..spec.flows.len()).map(|i| Stream::new(seed, &format!("source/{i}"))).collect();
@@ -64,11 +71,12 @@ fn run(spec: &WorldSpec, seed: u64, wants: Wants) -> (Trace, u64) {
                 let next = now + Span::from_us(stream.below(2000));
                 let (there, _) = route(&network, flow as usize);
                 for _ in 0..burst {
-                    let mut packet = Packet { endpoint: 2 * flow + 1, hop: there, size, ..Packet::default() };
+                    let mut packet = Packet { endpoint: 2 * flow + 1, size, ..Packet::default() };
                     number += 1;
+                    packet.resend = resend(number);
                     packet.segment.payload.offset = number;
                     packet.segment.payload.len = size - 40;
-                    send(&mut network, now, packet);
+                    send(&mut network, now, there, packet);
                 }
                 network.arm(next, flow);
             }
@@ -84,8 +92,8 @@ fn run(spec: &WorldSpec, seed: u64, wants: Wants) -> (Trace, u64) {
                 ));
                 if packet.endpoint % 2 == 1 {
                     let (_, back) = route(&network, packet.endpoint as usize / 2);
-                    let answer = Packet { endpoint: packet.endpoint - 1, hop: back, size: 40, ..packet };
-                    send(&mut network, now, answer);
+                    let answer = Packet { endpoint: packet.endpoint - 1, size: 40, ..packet };
+                    send(&mut network, now, back, answer);
                 }
             }
         }
@@ -145,6 +153,45 @@ fn a_fused_network_with_host_latency_and_half_duplex_is_the_same() {
         node.latency = Span::from_us(333);
     }
     assert_fusing_changes_nothing(spec, "half duplex");
+}
+
+#[test]
+fn a_fused_network_lets_resends_overtake_where_a_plain_one_does() {
+    let resend_first = ChannelSpec { queue: QueueSpec::ResendFirst(Room::Packets(10)), ..slow() };
+    assert_fusing_changes_nothing(dumbbell(7, &resend_first), "resends first");
+    let (there, _) = run(&dumbbell(7, &resend_first), 1, Wants::ALL);
+    assert_ne!(there.deliveries, run(&dumbbell(7, &slow()), 1, Wants::ALL).0.deliveries);
+    let mut spec = dumbbell(5, &resend_first.with_loss(LossSpec::PacketError { rate: 0.05 }));
+    for link in &mut spec.links {
+        link.directions[1].queue = QueueSpec::ResendFirst(Room::Bytes(20_000));
+        link.directions[1].duplicate = 0.05;
+    }
+    assert_fusing_changes_nothing(spec, "resends first everywhere on the way back");
+}
+
+#[test]
+fn without_resends_a_queue_that_prefers_them_is_first_in_first_out() {
+    let pairs = [
+        (QueueSpec::ResendFirst(Room::Unlimited), QueueSpec::Unlimited),
+        (QueueSpec::ResendFirst(Room::Packets(10)), QueueSpec::Packets(10)),
+        (QueueSpec::ResendFirst(Room::Bytes(9000)), QueueSpec::Bytes(9000)),
+    ];
+    for (keeping, computed) in pairs {
+        let [(a, _), (b, _)] = [keeping, computed].map(|queue| {
+            let spec = dumbbell(6, &ChannelSpec { queue, ..slow() });
+            run_with(&spec, 2, Wants::ALL, |_| false)
+        });
+        assert_eq!(a.deliveries, b.deliveries, "{keeping:?}");
+        assert!(a.recording == b.recording, "{keeping:?}: other records");
+        let most = |trace: &Trace| trace.counters.iter().map(|all| all.queue_max).collect::<Vec<_>>();
+        assert_eq!(most(&a), most(&b), "{keeping:?}");
+        // Losses are decided in the order of leaving, which is the same.
+        let [(a, _), (b, _)] = [keeping, computed].map(|queue| {
+            let lossy = slow().with_loss(LossSpec::PacketError { rate: 0.1 });
+            run_with(&dumbbell(6, &ChannelSpec { queue, ..lossy }), 2, Wants::NOTHING, |_| false)
+        });
+        assert_eq!(a.deliveries, b.deliveries, "{keeping:?} with losses");
+    }
 }
 
 #[test]
@@ -214,9 +261,9 @@ fn one_link(spec: ChannelSpec, packets: u64) -> Vec<(Time, u64, bool)> {
     let mut network = Network::new(&world, 1, None).unwrap();
     let (there, _) = network.routes().between(NodeId(0), NodeId(1)).unwrap();
     for number in 1..=packets {
-        let mut packet = Packet { endpoint: 1, hop: there, size: 1000, ..Packet::default() };
+        let mut packet = Packet { endpoint: 1, size: 1000, ..Packet::default() };
         packet.segment.payload.offset = number;
-        send(&mut network, Time::ZERO, packet);
+        send(&mut network, Time::ZERO, there, packet);
     }
     let mut arrived = Vec::new();
     while let Some((now, Due::Packet(slot))) = network.next(Time::NEVER) {
@@ -290,8 +337,8 @@ fn directions_of_a_half_duplex_link_wait_for_each_other() {
     world.flow("f", ends, AppSpec::Bulk { bytes: None }, &config);
     let mut network = Network::new(&world, 1, None).unwrap();
     let (there, back) = network.routes().between(NodeId(0), NodeId(1)).unwrap();
-    for (hop, endpoint) in [(there, 1), (back, 0), (there, 1)] {
-        send(&mut network, Time::ZERO, Packet { endpoint, hop, size: 1000, ..Packet::default() });
+    for (route, endpoint) in [(there, 1), (back, 0), (there, 1)] {
+        send(&mut network, Time::ZERO, route, Packet { endpoint, size: 1000, ..Packet::default() });
     }
     let mut arrived = Vec::new();
     while let Some((now, Due::Packet(slot))) = network.next(Time::NEVER) {
@@ -311,6 +358,6 @@ fn a_host_with_latency_gets_its_packets_later() {
     world.flow("f", ends, AppSpec::Bulk { bytes: None }, &config);
     let mut network = Network::new(&world, 1, None).unwrap();
     let (there, _) = network.routes().between(NodeId(0), NodeId(1)).unwrap();
-    send(&mut network, Time::ZERO, Packet { endpoint: 1, hop: there, size: 1000, ..Packet::default() });
+    send(&mut network, Time::ZERO, there, Packet { endpoint: 1, size: 1000, ..Packet::default() });
     assert_eq!(network.next(Time::NEVER).map(|(now, _)| now), Some(ms(46)));
 }

@@ -5,7 +5,7 @@ use netspurt_sim::app::AppSpec;
 use netspurt_sim::loss::Cause;
 use netspurt_sim::probe::{CaptureSink, CapturedPacket, End, Quantity, Recorder, Wants};
 use netspurt_sim::result::RunResult;
-use netspurt_sim::spec::{ChannelSpec, LossSpec, ReorderSpec, WorldSpec};
+use netspurt_sim::spec::{ChannelSpec, LossSpec, QueueSpec, ReorderSpec, Room, WorldSpec};
 use netspurt_tcp::acking::Acking;
 use netspurt_tcp::config::{Config, TimerGrain};
 use netspurt_tcp::profile;
@@ -163,8 +163,9 @@ fn whatever_the_path_does_the_stream_arrives() {
 
 #[test]
 fn fused_or_not_watched_or_not_in_one_go_or_in_steps_it_is_the_same_run() {
+    let resend_first = ChannelSpec { queue: QueueSpec::ResendFirst(Room::Packets(15)), ..slow() };
     for name in ["bsd43-tahoe", "newreno", "rfc"] {
-        for channel in [slow(), rough()] {
+        for channel in [slow(), rough(), resend_first.clone()] {
             let mut spec = crowd(&channel, config(name));
             let reference = run(&spec, 7);
             assert_ne!(run(&spec, 8).digest, reference.digest);

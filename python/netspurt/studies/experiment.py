@@ -72,8 +72,6 @@ class Experiment:
     """One scenario file with settings, run with the seeds 1 … ``seeds``.
 
     ``measure`` is called in a worker thread and should keep little: thousands of runs are held at once.
-    ``optional`` marks a setting that needs a mechanism the simulator may not have yet: the experiment is then left out,
-    and what rests on it is reported as not run.
     """
 
     key: Key
@@ -82,7 +80,6 @@ class Experiment:
     seeds: int = 1
     record: tuple[str, ...] = ()
     measure: Callable[[_core.Run], Any] = transfer
-    optional: bool = False
 
 
 @dataclass(frozen=True)

@@ -50,16 +50,11 @@ def prepare(study: Study, plan: Plan) -> Work:
     files = {name: _core.Scenario.load(str(study.path(name))) for name in {e.scenario for e in experiments}}
     scenarios: dict[Key, _core.Scenario] = {}
     for experiment in experiments:
-        try:
-            scenarios[experiment.key] = files[experiment.scenario].set(overrides(experiment.settings))
-        except _core.ScenarioError:
-            if not experiment.optional:
-                raise
+        scenarios[experiment.key] = files[experiment.scenario].set(overrides(experiment.settings))
     # Cell by cell, so that what an interrupted study has finished are whole cells.
     tasks = tuple(
         Task(experiment, scenarios[experiment.key], seed)
         for experiment in experiments
-        if experiment.key in scenarios
         for seed in range(1, experiment.seeds + 1)
     )
     return Work(study, experiments, scenarios, tasks)

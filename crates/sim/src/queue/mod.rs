@@ -1,17 +1,20 @@
 //! Queue disciplines: what may wait for a link. One file each.
 //!
-//! A discipline here decides when a packet *arrives*, knowing what is waiting; that is all a FIFO link needs, because
-//! the departure of every packet it lets in follows by arithmetic. Those that decide when a packet *departs* (CoDel), or
-//! that change the order (fair queueing), cannot be computed ahead: a channel with such a discipline keeps its
-//! packets itself, has a departure event of its own in the event queue, and takes no part in fusing (see
-//! [`crate::route`]). Nothing else changes for them: [`crate::network`] asks a channel what became of a packet, and "it
-//! waits" will be a third answer beside "it arrives then" and "it is dropped".
+//! A [`Discipline`] decides when a packet *arrives*, knowing what is waiting; that is all a FIFO link needs, because
+//! the departure of every packet it lets in follows by arithmetic. Those that change the order (resends first, fair
+//! queueing), or decide when a packet *departs* (CoDel), cannot be computed ahead: a channel with such a queue keeps its
+//! packets itself, has a departure event of its own in the event queue, and is not computed together with the channel
+//! before it (see [`crate::route`]). A packet that comes to it may be told to wait: a third answer beside "it arrives
+//! then" and "it is dropped". Beyond that point nothing is different.
 
 mod drop_tail;
+mod resend_first;
+
+pub(crate) use resend_first::{Kept, ResendFirst};
 
 pub use drop_tail::{DropTailBytes, DropTailPackets};
 
-use crate::spec::QueueSpec;
+use crate::spec::{QueueSpec, Room};
 
 /// What is waiting, the packet being transmitted not counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -40,12 +43,16 @@ pub enum Discipline {
 }
 
 impl Discipline {
-    /// The discipline that `spec` asks for.
+    /// Who may wait under `spec`, in whatever order they leave.
     pub const fn new(spec: QueueSpec) -> Self {
         match spec {
-            QueueSpec::Unlimited => Self::Unlimited,
-            QueueSpec::Packets(limit) => Self::DropTailPackets(DropTailPackets { limit }),
-            QueueSpec::Bytes(limit) => Self::DropTailBytes(DropTailBytes { limit }),
+            QueueSpec::Unlimited | QueueSpec::ResendFirst(Room::Unlimited) => Self::Unlimited,
+            QueueSpec::Packets(limit) | QueueSpec::ResendFirst(Room::Packets(limit)) => {
+                Self::DropTailPackets(DropTailPackets { limit })
+            }
+            QueueSpec::Bytes(limit) | QueueSpec::ResendFirst(Room::Bytes(limit)) => {
+                Self::DropTailBytes(DropTailBytes { limit })
+            }
         }
     }
 }

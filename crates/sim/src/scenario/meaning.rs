@@ -2,7 +2,7 @@
 
 use super::Scenario;
 use super::flow::End;
-use super::network::{Link, Loss, Queue};
+use super::network::{Duplex, Link, Loss, Queue};
 use super::quantity::{Limit, Packets, Quantity, Rate};
 use super::suggest;
 use super::tcp::TcpError;
@@ -72,9 +72,21 @@ fn check_link(name: &str, link: &Link) -> Result<(), Objection> {
         );
         return Err(object(&["link", name, "rate"], Part::Value, message));
     }
-    if let Some(Queue::DropTail { limit: Limit::Packets(0) | Limit::Bytes(0) }) = link.queue {
+    let limit = match link.queue {
+        None => None,
+        Some(Queue::DropTail { limit }) => Some(limit),
+        Some(Queue::ResendFirst { limit }) => limit,
+    };
+    if let Some(Limit::Packets(0) | Limit::Bytes(0)) = limit {
         let message = format!("the queue of link \"{name}\" has no room for a single packet");
         return Err(object(&["link", name, "queue", "limit"], Part::Value, message));
+    }
+    if link.duplex == Duplex::Half && matches!(link.queue, Some(Queue::ResendFirst { .. })) {
+        let message = format!(
+            "link \"{name}\" is half-duplex, first come, first served in both directions: \
+             a queue \"resend-first\" needs a full-duplex link"
+        );
+        return Err(object(&["link", name, "queue", "kind"], Part::Value, message));
     }
     link.loss.0.iter().enumerate().try_for_each(|(index, loss)| check_loss(name, link, index, loss))
 }

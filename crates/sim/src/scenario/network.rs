@@ -58,6 +58,15 @@ pub enum Queue {
         /// The room, without the packet being sent.
         limit: Limit,
     },
+    /// Data that is sent again overtakes all that waits, but not the packet being sent; a packet that finds no room is
+    /// dropped.
+    ///
+    /// Document: RFC 1106, section 4.1, where what was lost is "resent with no delay".
+    ResendFirst {
+        /// The room, without the packet being sent. Default: without limit.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<Limit>,
+    },
 }
 
 /// What is lost on a link.

@@ -56,7 +56,6 @@ class OneLoss:
                     key=_key(pipes, order),
                     scenario=SCENARIO,
                     settings=_settings(pipes, lost) | (queue if order == "overtaking" else {}),
-                    optional=order == "overtaking",
                 )
 
     def evaluate(self, samples: Samples) -> Findings:
