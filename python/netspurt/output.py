@@ -52,11 +52,19 @@ def directory(destination: Path) -> Iterator[Path]:
 def file(destination: Path) -> Iterator[Path]:
     """A path to write one file to that takes the destination's place when the block ends well.
 
+    What is no regular file (a pipe, a terminal, a device) cannot be replaced, and is written to as it is.
+
     Raises:
         OutputError: as for ``directory``.
     """
     if destination.is_dir():
         raise OutputError(destination, IsADirectoryError(21, "it is a directory"))
+    if destination.exists() and not destination.is_file():
+        try:
+            yield destination
+        except OSError as error:
+            raise OutputError(destination, error) from error
+        return
     try:
         # The suffix stays: writers of captures and tables go by it.
         handle, name = tempfile.mkstemp(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -99,3 +100,12 @@ def test_a_file_in_a_missing_directory_is_refused(tmp_path: Path) -> None:
         output.file(tmp_path / "no" / "x.pcapng"),
     ):
         pass
+
+
+def test_a_device_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with output.file(pipe) as place:
+        assert place == pipe
+    assert pipe.is_fifo()
+    assert _names(tmp_path) in ([], ["pipe"])
