@@ -12,6 +12,7 @@ class ScenarioError(ValueError):
     file: str | None
     line: int | None
     column: int | None
+    path: str | None  # the override at fault
     message: str
 
 class Scenario:
@@ -25,7 +26,15 @@ class Scenario:
     def parse(text: str, name: str = "<scenario>", overrides: Sequence[tuple[str, str]] = ()) -> Scenario: ...
     def set(self, overrides: Sequence[tuple[str, str]]) -> Scenario: ...
     def merged(self) -> str: ...
-    def run(self, seed: int = 1, record: Sequence[str] = (), pcap: str | None = None) -> Run: ...
+    def run(
+        self,
+        seed: int = 1,
+        record: Sequence[str] = (),
+        pcap: str | None = None,
+        *,
+        capture: Sequence[str] = (),
+        snaplen: int | None = None,
+    ) -> Run: ...
 
 class Run:
     """What one simulation left behind, as columns."""
@@ -36,11 +45,13 @@ class Run:
     def json(self) -> str: ...
     def flows(self) -> dict[str, list[Any] | npt.NDArray[Any]]: ...
     def links(self) -> dict[str, list[Any] | npt.NDArray[Any]]: ...
-    # "time_s", "flow", "end" ("client" or "server"), "value"; of "queue": "time_s", "link", "direction", "value".
+    # "time_s", "flow", "index", "host", "end" ("client" or "server"), "value";
+    # of "queue": "time_s", "link", "direction", "value".
     def series(self, name: str) -> dict[str, list[Any] | npt.NDArray[np.generic]]: ...
-    # "time_s", "flow", "from_client", "seq", "length", "ack", "window", "reason", "nak".
+    # "time_s", "flow", "index", "host", "from_client", "seq", "length", "ack", "window", "reason", "nak".
     def segments(self) -> dict[str, list[Any] | npt.NDArray[Any]]: ...
-    # "time_s", "link", "direction", "flow", "size", "cause", "queue_packets".
+    # "time_s", "link", "direction", "flow", "index", "host", "from_client", "size", "length", "cause",
+    # "queue_packets", "queue_bytes".
     def drops(self) -> dict[str, list[Any] | npt.NDArray[Any]]: ...
 
 def schema() -> str: ...

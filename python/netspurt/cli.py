@@ -108,7 +108,15 @@ def _run(commands: Commands[Parser]) -> None:
         "--seeds", type=_positive, default=1, metavar="N", help="run so many seeds, with a summary"
     )
     _jobs(command)
-    command.add_argument("--pcap", metavar="FILE", help="capture every link as pcapng")
+    command.add_argument("--pcap", metavar="FILE", help="capture each flow at its sender, as pcapng")
+    command.add_argument(
+        "--capture",
+        action="append",
+        default=[],
+        metavar="PLACE",
+        help="capture there instead, as often as wanted: NODE, LINK@NODE, or all",
+    )
+    command.add_argument("--snaplen", type=_positive, metavar="BYTES", help="bytes captured of each packet")
     command.add_argument("--trace", metavar="FILE.parquet", help="all series and segments, as Parquet")
     command.add_argument("--out", metavar="DIR", help="merged scenario, versions, result and tables")
 

@@ -52,7 +52,7 @@ def directory(destination: Path) -> Iterator[Path]:
 def file(destination: Path) -> Iterator[Path]:
     """A path to write one file to that takes the destination's place when the block ends well.
 
-    What is no regular file (a pipe, a terminal, a device) cannot be replaced, and is written to as it is.
+    A pipe or a device is its own path: its name must not be given to a file.
 
     Raises:
         OutputError: as for ``directory``.

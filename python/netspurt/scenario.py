@@ -84,16 +84,28 @@ class Scenario:
         """The complete scenario as TOML, with every default and override written out."""
         return self._native.merged()
 
-    def run(self, seed: int = 1, record: Sequence[str] = (), pcap: str | Path | None = None) -> Result:
+    def run(
+        self,
+        seed: int = 1,
+        record: Sequence[str] = (),
+        pcap: str | Path | None = None,
+        *,
+        capture: Sequence[str] = (),
+        snaplen: int | None = None,
+    ) -> Result:
         """Simulates the scenario. The interpreter lock is released meanwhile.
 
         Args:
             seed: the one number all randomness derives from, at least 0.
             record: names out of ``RECORDABLE``; recording does not change what happens.
             pcap: file to capture into, pcapng.
+            capture: where: a node for all its links, ``"link@node"`` for one end of a link, ``"all"`` for both
+                ends of every link. By default each flow is captured once, at the host that sends its data.
+            snaplen: bytes kept of each packet; by default all of them.
 
         Raises:
             ValueError: a name in ``record`` that does not exist.
+            ScenarioError: a place in ``capture`` that does not exist.
             OutputError: the capture cannot be written.
             KeyboardInterrupt: Ctrl-C, within a second.
         """
@@ -101,7 +113,13 @@ class Scenario:
         if unknown:
             raise ValueError(f"cannot record '{unknown[0]}'; what can be: {', '.join(RECORDABLE)}")
         try:
-            native = self._native.run(seed, list(record), None if pcap is None else str(pcap))
+            native = self._native.run(
+                seed,
+                list(record),
+                None if pcap is None else str(pcap),
+                capture=list(capture),
+                snaplen=snaplen,
+            )
         except OSError as error:
             raise OutputError(pcap or "the capture", error) from error
         return Result(self, native)
@@ -193,15 +211,21 @@ class Result:
         """The document that ``netspurt run --json`` prints."""
         return self._native.json()
 
-    def write_pcap(self, path: str | Path) -> None:
-        """Writes the capture of every link as pcapng with nanosecond times.
+    def write_pcap(self, path: str | Path, capture: Sequence[str] = (), snaplen: int | None = None) -> None:
+        """Writes a capture as pcapng with nanosecond times; time zero is the beginning of the year 2000.
 
         The run is repeated to do so: a simulation keeps no packets, and the same seed gives the same ones.
 
+        Args:
+            path: the file.
+            capture: where packets are seen, as for ``Scenario.run``; by default each flow at its sender.
+            snaplen: bytes kept of each packet; by default all of them.
+
         Raises:
             OutputError: the file cannot be written.
+            ScenarioError: a place in ``capture`` that does not exist.
         """
-        again = self.scenario.run(self.seed, pcap=path)
+        again = self.scenario.run(self.seed, pcap=path, capture=capture, snaplen=snaplen)
         if again.digest != self.digest:
             raise RuntimeError(
                 f"the run of seed {self.seed} did not repeat itself ({self.digest}, then {again.digest}): "

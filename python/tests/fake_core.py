@@ -81,7 +81,15 @@ class Scenario:
     def merged(self) -> str:
         return f"# merged\nduration = {json.dumps(self.tree['duration'])}\n"
 
-    def run(self, seed: int = 1, record: Sequence[str] = (), pcap: str | None = None) -> Run:
+    def run(
+        self,
+        seed: int = 1,
+        record: Sequence[str] = (),
+        pcap: str | None = None,
+        *,
+        capture: Sequence[str] = (),
+        snaplen: int | None = None,
+    ) -> Run:
         if before_run is not None:
             before_run(self, seed)
         if pcap is not None:

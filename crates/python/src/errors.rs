@@ -49,15 +49,15 @@ pub(crate) fn system_words(error: &io::Error) -> String {
     }
 }
 
-/// A capture that could not be written: an `OSError` with its number, or a `ValueError` for a packet that fits into no
-/// capture.
-pub(crate) fn capture_error(error: &CaptureError) -> PyErr {
+/// A capture that could not be written: an `OSError` with its number, or, for packets that fit into no capture, a
+/// `ScenarioError`.
+pub(crate) fn capture_error(py: Python<'_>, name: &str, error: &CaptureError) -> PyErr {
     match error {
         CaptureError::Write { path, source } => match source.raw_os_error() {
             Some(number) => PyOSError::new_err((number, system_words(source), path.clone())),
             None => PyOSError::new_err(error.to_string()),
         },
-        CaptureError::Packet { .. } => PyValueError::new_err(error.to_string()),
+        CaptureError::Packet { .. } => scenario_fault(py, name, error.to_string()),
     }
 }
 

@@ -90,7 +90,8 @@ impl Scenario {
         };
         let recorded = Recorded::new(&record).map_err(PyValueError::new_err)?;
         let spec = self.parsed.build(&self.name).map_err(|error| scenario_error(py, &error))?;
-        let points = Points::choose(&spec, &capture).map_err(PyValueError::new_err)?;
+        let points =
+            Points::choose(&spec, &capture).map_err(|message| scenario_fault(py, &self.name, message))?;
         let capture = pcap.map(|path| (path, points, snaplen));
         let result = simulate::simulate(py, Task { spec, seed, wants: recorded.wants(), capture })?;
         Ok(Run::new(result, recorded))

@@ -62,7 +62,7 @@ pub(crate) fn simulate(py: Python<'_>, task: Task) -> PyResult<RunResult> {
     match outcome {
         Ok(Ok(result)) => Ok(result),
         Ok(Err(Failure::Scenario(message))) => Err(scenario_fault(py, &name, message)),
-        Ok(Err(Failure::Capture(error))) => Err(capture_error(&error)),
+        Ok(Err(Failure::Capture(error))) => Err(capture_error(py, &name, &error)),
         Ok(Err(Failure::Raised(error))) => Err(error),
         Ok(Err(Failure::Ending)) => Err(PySystemExit::new_err("the interpreter is ending")),
         Err(panic) => Err(broken(&name, seed, &*panic)),

@@ -52,10 +52,10 @@ impl Points {
                     points.push(point);
                 }
             }
-            if points.len() == before && !names[..].iter().any(|other| other == "all") {
+            if points.len() == before {
                 let known: Vec<String> = all().map(|point| point.name(spec)).collect();
                 return Err(format!(
-                    "nothing can be captured at \"{name}\", or it was named twice: name a node, \"all\", or one of {}",
+                    "there is nothing more to capture at \"{name}\": name a node, \"all\", or one of {}",
                     known.join(", ")
                 ));
             }

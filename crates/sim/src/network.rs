@@ -8,7 +8,7 @@ use crate::impair::Fate;
 use crate::link::{Channel, MAX_PACKET};
 use crate::loss::Cause;
 use crate::packet::{Label, Packet, Slab};
-use crate::probe::{Dropped, Recorder, Recording, Wants};
+use crate::probe::{Dropped, Recorder, Recording, Sent, Wants};
 use crate::route::{Hop, NoRoute, Routes};
 use crate::spec::WorldSpec;
 use netspurt_tcp::segment::Segment;
@@ -29,6 +29,8 @@ pub struct Network {
     channels: Vec<Channel>,
     routes: Routes,
     packets: Slab,
+    /// The place of the packet being written.
+    draft: Option<u32>,
     queue: EventQueue,
     /// Nothing that happens later is ever computed.
     horizon: u64,
@@ -63,6 +65,7 @@ impl Network {
             channels,
             routes,
             packets: Slab::default(),
+            draft: None,
             queue: EventQueue::new(),
             horizon: (Time::ZERO + spec.duration).as_ps(),
             events: 0,
@@ -87,7 +90,7 @@ impl Network {
 
     /// Packets on their way.
     pub fn packets_under_way(&self) -> usize {
-        self.packets.len()
+        self.packets.len() - usize::from(self.draft.is_some())
     }
 
     /// Wakes the driver at `time` with [`Due::Timer`].
@@ -110,8 +113,8 @@ impl Network {
             if channel.armed_at != now {
                 continue;
             }
-            let Some(head) = channel.in_flight.pop_front() else { continue };
-            channel.armed_at = match channel.in_flight.front() {
+            let Some((head, next)) = channel.in_flight.pop_and_peek() else { continue };
+            channel.armed_at = match next {
                 Some(next) => {
                     self.queue.push(next.arrival, source);
                     next.arrival
@@ -142,11 +145,37 @@ impl Network {
     /// A host sends a segment in a packet.
     #[inline]
     pub fn send(&mut self, now: Time, segment: &Segment, label: Label) {
+        *self.draft() = *segment;
+        self.send_draft(now, label);
+    }
+
+    /// Where the segment of the next packet is to be written, with the content of an earlier one.
+    #[inline]
+    pub fn draft(&mut self) -> &mut Segment {
+        let slot = match self.draft {
+            Some(slot) => slot,
+            None => *self.draft.insert(self.packets.reserve()),
+        };
+        &mut self.packets.get_mut(slot).segment
+    }
+
+    /// Writes down the segment that was written to [`Network::draft`], if that is wanted.
+    #[cold]
+    pub(crate) fn note_sent(&mut self, sent: impl FnOnce(Segment) -> Sent) {
+        let segment = *self.draft();
+        if let Some(recorder) = &mut self.recorder
+            && recorder.wants(Wants::SEGMENTS)
+        {
+            recorder.recording.segments.push(sent(segment));
+        }
+    }
+
+    /// A host sends the segment that was written to [`Network::draft`].
+    #[inline]
+    pub fn send_draft(&mut self, now: Time, label: Label) {
         debug_assert!(label.size < MAX_PACKET, "no such packet: {} octets", label.size);
-        let slot = self.packets.reserve();
+        let slot = self.draft.take().unwrap_or_else(|| self.packets.reserve());
         let packet = self.packets.get_mut(slot);
-        // Field by field, into its place: a packet built elsewhere would be copied twice.
-        packet.segment = *segment;
         packet.endpoint = label.endpoint;
         packet.size = label.size;
         packet.generation = label.generation;

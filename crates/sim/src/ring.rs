@@ -52,6 +52,20 @@ impl<T: Copy + Default> Ring<T> {
         Some(value)
     }
 
+    /// Takes the first element out; and which one is the first then.
+    #[inline]
+    pub(crate) fn pop_and_peek(&mut self) -> Option<(T, Option<T>)> {
+        if self.len == 0 {
+            return None;
+        }
+        let mask = self.slots.len() - 1;
+        let first = self.slots[self.head as usize & mask];
+        self.head = self.head.wrapping_add(1);
+        self.len -= 1;
+        let next = if self.len == 0 { None } else { Some(self.slots[self.head as usize & mask]) };
+        Some((first, next))
+    }
+
     /// Puts `value` behind the last element for which `goes_before` holds, searching from the back.
     pub(crate) fn insert_from_back(&mut self, value: T, goes_before: impl Fn(&T) -> bool) {
         self.push_back(value);

@@ -208,26 +208,25 @@ impl World {
     fn transmit(&mut self, now: Time, place: u32) {
         let endpoint = &mut self.endpoints[place as usize];
         let Some(connection) = &mut endpoint.connection else { return };
-        while let Some(out) = connection.poll_transmit(now) {
-            self.data_packets += u64::from(out.segment.payload.len > 0);
-            if let Some(recorder) = &mut self.network.recorder
-                && recorder.wants(Wants::SEGMENTS)
-            {
-                recorder.recording.segments.push(Sent {
-                    time: now,
-                    flow: endpoint.flow,
-                    end: end_of(place),
-                    segment: out.segment,
-                    reason: out.reason,
-                });
+        loop {
+            let segment = self.network.draft();
+            let Some(departure) = connection.transmit_into(now, segment) else { return };
+            let size = IP_HEADER + segment.wire_len();
+            self.data_packets += u64::from(segment.payload.len > 0);
+            if self.network.recorder.is_some() {
+                let (flow, end, reason) = (endpoint.flow, end_of(place), departure.reason);
+                self.network.note_sent(|segment| Sent { time: now, flow, end, segment, reason });
             }
             let label = Label {
                 endpoint: place ^ 1,
                 generation: endpoint.generation,
                 route: endpoint.route,
-                size: IP_HEADER + out.segment.wire_len(),
+                size,
             };
-            self.network.send(now, &out.segment, label);
+            self.network.send_draft(now, label);
+            if departure.last {
+                return;
+            }
         }
     }
 

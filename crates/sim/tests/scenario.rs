@@ -166,7 +166,7 @@ fn mechanisms_carry_default_unit_summary_and_document() {
     assert_eq!(names("queue"), ["drop-tail"]);
     assert_eq!(names("app"), ["bulk", "request-response"]);
     let rto = family("rto");
-    let rfc6298 = &rto["choices"][3];
+    let rfc6298 = &rto["choices"][4];
     assert_eq!(rfc6298["default"], true);
     assert_eq!(rfc6298["document"], "RFC 6298");
     let min = rfc6298["parameters"]

@@ -21,6 +21,14 @@ impl Connection {
         if !self.timers.keep_alive.is_never() {
             self.heard(now);
         }
+        if self.takes_predicted(now, segment) {
+            return;
+        }
+        self.takes_any(now, segment);
+    }
+
+    /// The full procedure.
+    pub(crate) fn takes_any(&mut self, now: Time, segment: &Segment) {
         match self.state {
             State::Closed => {
                 if !segment.flags.has(Flags::RST) {
@@ -117,8 +125,7 @@ impl Connection {
         let expected = self.rcv.nxt as i64;
         if !self.passes_timestamps(now, segment) {
             self.rare().counters.paws_drops += 1;
-        } else if segment.flags.has(Flags::ACK) && self.rcv.window() == 0 && start == expected {
-            // RFC 9293, section 3.10.7.4: with a closed window, valid ACKs are still to be processed.
+        } else if segment.flags.has(Flags::ACK) && self.is_heard_at(start, segment.seq_len()) {
             self.take_ack(now, segment);
         }
         let ends_where_the_fin_did = start + i64::from(segment.seq_len()) == expected;
@@ -126,6 +133,17 @@ impl Connection {
             self.timers.patience = now + self.config.time_wait;
         }
         self.rcv.acknowledge(Reason::DuplicateAck);
+    }
+
+    /// Whether the ACK of a segment that stands outside the window is to be heard all the same (RFC 9293, section 3.10.7.4,
+    /// for a closed window, and appendix A.2): one before the left edge stands a peer that does not know yet that its
+    /// probing byte was taken, and at the right edge one whose last segments were lost. Two such ends would else answer
+    /// ACK with ACK for ever.
+    fn is_heard_at(&self, start: i64, seq_len: u32) -> bool {
+        let expected = self.rcv.nxt as i64;
+        let at_an_edge = start + 1 == expected || self.rcv.is_right_edge(start);
+        (self.rcv.window() == 0 && start == expected)
+            || (self.state.is_synchronized() && seq_len == 0 && at_an_edge)
     }
 
     /// Second and fourth steps, as RFC 5961 has them.

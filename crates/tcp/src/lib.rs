@@ -33,6 +33,7 @@ mod input;
 mod marks;
 mod negotiate;
 mod output;
+mod predict;
 mod ranges;
 mod rare;
 mod receive;

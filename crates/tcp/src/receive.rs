@@ -9,6 +9,7 @@ use crate::options::{Nak, SackBlock, SackBlocks};
 use crate::ranges::{Range, RangeSet};
 use crate::reason::Reason;
 use crate::recovery::nak;
+use crate::segment::Payload;
 use crate::seq::Seq;
 use crate::time::Time;
 
@@ -135,7 +136,9 @@ impl ReceiveSpace {
         self.edge.saturating_sub(self.nxt) as u32
     }
 
-    /// The four tests of RFC 9293, section 3.10.7.4, table 6: does any of the segment fall into the window?
+    /// The four tests of RFC 9293, section 3.10.7.4, table 6: does any of the segment fall into the window? The table
+    /// looks at the segment's two ends; one that covers the whole window (a FIN right behind it, the first byte already
+    /// taken as a probe) has both outside, and would be refused as often as it comes.
     #[inline]
     pub(crate) fn accepts(&self, start: i64, seq_len: u32) -> bool {
         let (nxt, edge) = (self.nxt as i64, self.edge.max(self.nxt) as i64);
@@ -143,7 +146,7 @@ impl ReceiveSpace {
         if edge == nxt {
             return seq_len == 0 && start == nxt;
         }
-        (nxt <= start && start < edge) || (seq_len > 0 && nxt <= last && last < edge)
+        start < edge && if seq_len > 0 { nxt <= last } else { nxt <= start }
     }
 
     /// Takes in `len` bytes at position `start`, cut to the window. `now` and `acking` say when to acknowledge.
@@ -164,6 +167,26 @@ impl ReceiveSpace {
         } else {
             (self.hold(range, mss), range)
         }
+    }
+
+    /// Whether a position is the right edge of a window that is open.
+    pub(crate) fn is_right_edge(&self, position: i64) -> bool {
+        self.edge > self.nxt && position == self.edge as i64
+    }
+
+    /// Takes in a payload that is known to stand at the left edge, if all of it is just what is expected there: it fits
+    /// into the window, nothing is held beyond, and no FIN is known of.
+    #[inline]
+    pub(crate) fn takes_whole(&mut self, payload: Payload) -> bool {
+        let end = self.nxt + u64::from(payload.len);
+        let whole = end <= self.edge
+            && self.fin == u64::MAX
+            && self.reassembly.is_none()
+            && payload.offset + 1 == self.nxt;
+        if whole {
+            self.nxt = end;
+        }
+        whole
     }
 
     /// Moves the left edge over `range` and what is held directly behind it.

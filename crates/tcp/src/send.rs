@@ -186,16 +186,16 @@ impl Connection {
         }
     }
 
-    /// Where a segment that occupies nothing stands. It must fall into the peer's window: behind all that was sent, though
-    /// a timeout has sent SND.NXT back; but not behind a byte that probes a closed window. A keep-alive stands one
-    /// before (RFC 9293, section 3.8.4), so that the peer answers.
+    /// Where a segment that occupies nothing stands. It must fall into the peer's window, or the peer answers it with an
+    /// ACK of its own, and so for ever: behind all that was sent, though a timeout has sent SND.NXT back; but not behind
+    /// what lies beyond the window, such as a probing byte or a FIN. A keep-alive stands one before (RFC 9293,
+    /// section 3.8.4), so that the peer does answer.
     #[inline]
     pub(crate) fn ack_position(&self, reason: Reason) -> u64 {
-        match reason {
-            Reason::KeepAlive => self.snd.max - 1,
-            _ if self.timers.is_persisting() => self.snd.nxt,
-            _ => self.snd.max,
+        if reason == Reason::KeepAlive {
+            return self.snd.max - 1;
         }
+        self.snd.max.min(self.snd.una + u64::from(self.snd.wnd))
     }
 
     /// A SYN, or nothing.

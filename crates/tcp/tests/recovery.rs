@@ -7,7 +7,8 @@ use netspurt_tcp::config::{InitialWindow, LossMeans, Recovery};
 use netspurt_tcp::event::{Event, Timer};
 use netspurt_tcp::options::{Options, Timestamps};
 use netspurt_tcp::reason::Reason::{FastRetransmit, GoBackN, LimitedTransmit, NewData, PartialAck, Timeout};
-use netspurt_tcp::state::CloseReason;
+use netspurt_tcp::segment::{Flags, Payload, Segment};
+use netspurt_tcp::state::{CloseReason, State};
 
 /// Ten segments out, forty written, at 100 ms.
 fn ten(recovery: Recovery) -> Lab {
@@ -353,4 +354,19 @@ fn a_window_of_one_segment_still_moves_after_a_loss() {
     assert_eq!(lab.out(), [(1, NewData), (1, Timeout)]);
     lab.ack(1);
     assert_eq!(lab.out(), [(2, NewData), (3, NewData)]);
+}
+
+#[test]
+fn a_segment_that_covers_the_whole_window_and_more_is_taken() {
+    let narrow = netspurt_tcp::config::Config { receive_window: 500, ..config(Recovery::Reno) };
+    let mut lab = Lab::plain(narrow);
+    // A probe of one byte is taken; then it comes again with all that the window of 500 had room for, and a FIN behind.
+    lab.data(0, 1);
+    lab.arrives(Segment {
+        ack: Lab::behind(0),
+        flags: Flags::FIN | Flags::ACK,
+        payload: Payload { offset: 0, len: 500 },
+        ..Segment::default()
+    });
+    assert_eq!((lab.tcp.received(), lab.tcp.state()), (500, State::CloseWait));
 }

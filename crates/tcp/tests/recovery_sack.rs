@@ -320,3 +320,12 @@ fn nothing_is_reported_to_a_peer_that_did_not_ask() {
     assert_eq!(report(&mut lab, 0, 1000, 2000), (0, vec![]));
     assert_eq!(report(&mut lab, 0, 1000, 2000), (0, vec![]));
 }
+
+#[test]
+fn recovery_begins_with_the_first_byte_though_a_report_claims_it() {
+    let mut lab = ten(10);
+    lab.sack(0, &[(5, 6)]).at(250).ack(5);
+    assert_eq!(lab.out(), []);
+    lab.sack(5, &[(8, 8)]).sack(5, &[(8, 9)]).sack(5, &[(8, 10)]);
+    assert_eq!(lab.out()[0], (6, FastRetransmit), "6 is reported, and yet not acknowledged");
+}

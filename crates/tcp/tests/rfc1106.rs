@@ -8,7 +8,7 @@ use lab::{Lab, MSS, config};
 use netspurt_tcp::codec::{Addresses, Body, Ports, encode};
 use netspurt_tcp::config::{Config, Recovery, WindowOption};
 use netspurt_tcp::options::{BigWindow, Layout, Nak, Options, Timestamps};
-use netspurt_tcp::segment::{Flags, Segment};
+use netspurt_tcp::segment::{Flags, Payload, Segment};
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::state::State;
 use netspurt_tcp::time::Span;
@@ -298,4 +298,63 @@ fn rfc_1110_timestamps_cure_it() {
     let lab = old_duplicate(true);
     assert_eq!((lab.tcp.stats().foreign_bytes, lab.tcp.stats().paws_drops), (0, 1));
     assert_eq!(lab.tcp.received(), (1 << 32) + 1000);
+}
+
+/// Data of the peer that nobody reads.
+fn unread(offset: u32, len: u32) -> Segment {
+    Segment {
+        seq: Lab::their_first().plus(offset),
+        ack: Lab::behind(0),
+        flags: Flags::ACK,
+        window: 60_000,
+        payload: Payload { offset: u64::from(offset), len },
+        ..Segment::default()
+    }
+}
+
+#[test]
+fn what_the_offer_on_our_syn_invites_is_taken_before_our_first_ack() {
+    let mut tcp = passive_with_offer(200_000);
+    for n in 0..3 {
+        let offset = 60_000 * n;
+        tcp.handle_segment(netspurt_tcp::time::Time::ZERO, &unread(offset, 60_000));
+    }
+    assert_eq!(tcp.received(), 180_000);
+}
+
+/// Listening, with the peer's SYN in and our SYN-ACK out, which alone has announced a window.
+fn passive_with_offer(window: u32) -> Connection {
+    let ours = Config {
+        window_option: WindowOption::BigWindow,
+        receive_window: window,
+        acking: netspurt_tcp::acking::Acking::Delayed { every: 200, delay: Span::from_ms(500) },
+        ..config(Recovery::Reno)
+    };
+    let mut tcp = Connection::listen(Arc::new(ours), Lab::behind(0).minus(1));
+    let now = netspurt_tcp::time::Time::ZERO;
+    let options = Options { mss: Some(MSS as u16), ..big(BigWindow::Offer(60_000)) };
+    let syn = Segment { seq: Lab::their_first().minus(1), flags: Flags::SYN, options, ..Segment::default() };
+    tcp.handle_segment(now, &syn);
+    let answer = tcp.poll_transmit(now).expect("a SYN-ACK").segment;
+    assert_eq!((answer.window, answer.options.big_window), (65_535, Some(BigWindow::Offer(window))));
+    tcp
+}
+
+#[test]
+fn a_promise_just_below_a_power_of_two_is_kept_by_a_scale_in_every_segment() {
+    for promise in [65_536, 65_537, 131_070, 131_071, 131_073, 262_141, 262_143, 524_287] {
+        let ours = Config {
+            window_option: WindowOption::ScaleEverySegment,
+            receive_window: 1 << 20,
+            ..config(Recovery::Reno)
+        };
+        let offer = Options { mss: Some(MSS as u16), segment_scale: Some(0), ..Options::NONE };
+        let mut lab = Lab::open(ours, offer);
+        let window = announced(&lab.data(0, 1000)[0]);
+        let len = window - promise;
+        let segment = unread(1000, len);
+        lab.tcp.handle_segment(lab.now, &segment);
+        let answer = lab.tcp.poll_transmit(lab.now).expect("an ACK").segment;
+        assert!(announced(&answer) >= promise, "{promise}: {}", announced(&answer));
+    }
 }

@@ -411,13 +411,13 @@ const RECEIVED_ROWS: &[Row] = &[
 ];
 
 const SYNCHRONIZED_ROWS: &[Row] = &[
-    row(
-        &[AckBeyond, AckBefore, TextOld, TextBeyond, FinOld],
-        SYNCHRONIZED,
-        Same,
-        REPEAT,
-        "3.10.7.4, first: not acceptable",
-    ),
+    row(&[TextOld, TextBeyond, FinOld], SYNCHRONIZED, Same, REPEAT, "3.10.7.4, first: not acceptable"),
+    // Not acceptable, but heard: else two ends that probe each other answer ACK with ACK for ever.
+    row(&[AckBeyond, AckBefore], &[EST, CW], Same, REPEAT, "appendix A.2").acks(2000),
+    row(&[AckBeyond, AckBefore], &[FW1], To(FinWait2), REPEAT, "appendix A.2").acks(2000),
+    row(&[AckBeyond, AckBefore], &[CLOSING], To(TimeWait), REPEAT, "appendix A.2").acks(2000),
+    row(&[AckBeyond, AckBefore], &[LAST], Over(CloseReason::Finished), Silence, "appendix A.2").acks(2000),
+    row(&[AckBeyond, AckBefore], &[FW2, TW], Same, REPEAT, "3.10.7.4, first: not acceptable"),
     row(&[RstBefore, RstBeyond], SYNCHRONIZED, Same, Silence, "3.10.7.4, second, 1)"),
     row(&[RstInside], SYNCHRONIZED, Same, CHALLENGE, "3.10.7.4, second, 3)"),
     row(

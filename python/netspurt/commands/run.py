@@ -48,6 +48,8 @@ def command(options: argparse.Namespace) -> int:
     """
     if options.seeds > 1 and (options.pcap or options.trace):
         raise RequestError("--pcap and --trace hold one run: leave out --seeds, or run the seed you want")
+    if not options.pcap and (options.capture or options.snaplen):
+        raise RequestError("--capture and --snaplen say how to capture: name a file with --pcap")
     path = Path(options.scenario)
     if not path.is_file():
         raise RequestError(f"there is no scenario file {path}")
@@ -62,7 +64,13 @@ def command(options: argparse.Namespace) -> int:
         if options.seeds == 1:
             # On the main thread, where the native module sees Ctrl-C.
             record = [*TRACED, "segments"] if trace else []
-            run = scenario.run(options.seed, record, None if pcap is None else str(pcap))
+            run = scenario.run(
+                options.seed,
+                record,
+                None if pcap is None else str(pcap),
+                capture=options.capture,
+                snaplen=options.snaplen,
+            )
             runs, whole = {options.seed: run}, True
         else:
             runs, whole = _many(scenario, range(options.seed, options.seed + options.seeds), options.jobs)

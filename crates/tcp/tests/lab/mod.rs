@@ -189,6 +189,11 @@ impl Lab {
         self.sent[from..].iter().map(|(_, sent)| sent.segment).collect()
     }
 
+    /// The sequence number of the peer's first byte.
+    pub(crate) fn their_first() -> Seq {
+        THEIRS.plus(1)
+    }
+
     /// Stream offset of one of the peer's sequence numbers.
     pub(crate) fn theirs(seq: Seq) -> u32 {
         seq.minus(THEIRS.0).minus(1).0

@@ -5,8 +5,8 @@ pub(crate) mod hostile;
 
 use netspurt_tcp::acking::Acking;
 use netspurt_tcp::config::{
-    Config, Counting, DupAcks, InitialWindow, KeepAlive, LossMeans, MssCounts, Recovery, TimerGrain,
-    WindowOption,
+    Config, Counting, DupAcks, InitialWindow, KeepAlive, LossMeans, MssCounts, Recovery, SynOptions,
+    TimerGrain, WindowOption,
 };
 use netspurt_tcp::congestion;
 use netspurt_tcp::options::{BigWindow, Layout};
@@ -62,10 +62,26 @@ pub(crate) fn config(dice: &mut Dice) -> Config {
     }
 }
 
+/// A SYN that says nothing promises that both ends are configured alike; with another peer the windows of either would
+/// be misread.
+fn alike_where_assumed([first, second]: [Config; 2]) -> [Config; 2] {
+    match (first.syn_options, second.syn_options) {
+        (SynOptions::Assumed, _) => [first.clone(), first],
+        (_, SynOptions::Assumed) => [second.clone(), second],
+        _ => [first, second],
+    }
+}
+
+/// The shift that a configuration takes for its own window (RFC 7323, section 2.3).
+fn shift_of(config: &Config) -> u8 {
+    (0..14).find(|shift| config.receive_window >> shift <= 0xFFFF).unwrap_or(14)
+}
+
 /// One random change.
 fn change(c: &mut Config, dice: &mut Dice) {
     let ms = Span::from_ms;
-    match dice.below(26) {
+    match dice.below(27) {
+        26 => c.syn_options = dice.pick(&[SynOptions::Announced, SynOptions::Assumed]),
         0 => c.mss = dice.pick(&[64, 100, 536, 1460, 9000]),
         1 => c.mss_counts = dice.pick(&[MssCounts::Data, MssCounts::DataAndOptions]),
         2 | 3 => c.receive_window = dice.pick(&[20, 70, 500, 3000, 20_000, 65_535, 65_536, 1 << 20]),
@@ -240,7 +256,7 @@ impl World {
     /// Everything follows from `seed`.
     pub(crate) fn new(seed: u64, events: bool) -> Self {
         let mut dice = Dice(seed);
-        let configs = [config(&mut dice), config(&mut dice)].map(Arc::new);
+        let configs = alike_where_assumed([config(&mut dice), config(&mut dice)]).map(Arc::new);
         let path = Path::random(&mut dice);
         let simultaneous = dice.permille(100);
         let isss = [Seq(dice.next() as u32), Seq(dice.next() as u32)];
@@ -470,7 +486,9 @@ impl World {
         let (both_big, both_shift) = (both(WindowOption::BigWindow), both(WindowOption::Rfc7323));
         let mut window = u64::from(s.window);
         if s.flags.has(Flags::SYN) {
-            self.sides[i].shift = s.options.window_scale;
+            let config = self.sides[i].tcp.config();
+            let assumed = (config.syn_options == SynOptions::Assumed).then(|| shift_of(config));
+            self.sides[i].shift = s.options.window_scale.or(assumed);
             if let (true, Some(BigWindow::Offer(offer))) = (both_big, s.options.big_window) {
                 window = u64::from(offer);
             }

@@ -1,0 +1,166 @@
+//! Header prediction (V. Jacobson, "4BSD TCP header prediction", ACM CCR 20(2), 1990): on an open connection without
+//! losses nearly every segment is one of two, and nearly all of its header is known before it comes.
+//!
+//! What is done here is what [`crate::input`] and [`crate::ack`] would do, less the questions whose answers are known;
+//! a test feeds the same segments through both.
+
+use crate::congestion::Signal;
+use crate::connection::Connection;
+use crate::event::Event;
+use crate::receive::Text;
+use crate::segment::{Flags, Segment};
+use crate::state::State;
+use crate::time::Time;
+
+impl Connection {
+    /// Takes the segment if it is one of the two; `false` if it needs the full procedure.
+    #[inline]
+    pub(crate) fn takes_predicted(&mut self, now: Time, segment: &Segment) -> bool {
+        let options = &segment.options;
+        let expected = self.state == State::Established
+            && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
+            && segment.seq == self.rcv.seq(self.rcv.nxt)
+            && self.agreed.read_window(segment.window, options) == self.snd.wnd
+            && options.sack.is_empty()
+            && options.nak.is_none()
+            && self.loss.is_quiet()
+            && !self.timers.is_persisting();
+        if !expected || !self.stamp_is_in_turn(now, segment) {
+            return false;
+        }
+        let acked = segment.ack.distance_from(self.snd.seq(self.snd.una));
+        if segment.payload.len == 0 {
+            // Ordinary only while something remains outstanding: the end of a flight stops a timer.
+            let outstanding = self.snd.max - self.snd.una;
+            let ordinary = acked > 0 && (acked as u64) < outstanding;
+            if ordinary {
+                self.take_predicted_ack(now, segment, acked as u32, outstanding);
+            }
+            return ordinary;
+        }
+        acked == 0 && self.take_predicted_text(now, segment)
+    }
+
+    /// Whether the timestamp, if they were agreed on, passes PAWS; if so it is remembered where it has to be.
+    #[inline]
+    fn stamp_is_in_turn(&mut self, now: Time, segment: &Segment) -> bool {
+        if !self.agreed.timestamps {
+            return true;
+        }
+        let Some(timestamps) = segment.options.timestamps else { return false };
+        if (timestamps.value.wrapping_sub(self.ts_recent) as i32) < 0 {
+            return false;
+        }
+        if self.rcv.renews_timestamp(self.rcv.nxt as i64) {
+            self.ts_recent = timestamps.value;
+            self.ts_recent_at = now;
+        }
+        true
+    }
+
+    /// The next data in order, with nothing else to tell.
+    #[inline]
+    fn take_predicted_text(&mut self, now: Time, segment: &Segment) -> bool {
+        let payload = segment.payload;
+        if !self.rcv.takes_whole(payload) {
+            return false;
+        }
+        self.snd.wl1 = segment.seq;
+        self.snd.wl2 = segment.ack;
+        let text = Text::InOrder(u64::from(payload.len));
+        if let Some(when) = self.rcv.schedule_ack(now, text, self.config.acking)
+            && self.timers.delayed_ack.is_never()
+        {
+            self.timers.delayed_ack = when;
+        }
+        true
+    }
+
+    /// An acknowledgment of some, not all, of what is outstanding.
+    #[inline]
+    fn take_predicted_ack(&mut self, now: Time, segment: &Segment, bytes: u32, flight: u64) {
+        let ack = self.snd.una + u64::from(bytes);
+        self.take_sample(now, ack, segment.options.timestamps.map(|t| t.echo));
+        self.snd.una = ack;
+        self.snd.nxt = self.snd.nxt.max(ack);
+        self.snd.wl1 = segment.seq;
+        self.snd.wl2 = segment.ack;
+        self.unanswered = 0;
+        self.snd.marks.forget(ack);
+        self.note(now, Event::Acknowledged { offset: ack - 1 });
+        self.signal(now, Signal::Acked { bytes }, flight);
+        self.snd.cwnd_limited = false;
+        self.timers.restart(now, self.config.timer_grain);
+        self.note_retransmit_timer(now);
+        if let Some(patience) = self.config.user_timeout {
+            self.timers.patience = now + patience;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile;
+    use crate::seq::Seq;
+    use crate::time::Span;
+    use std::collections::VecDeque;
+    use std::sync::Arc;
+
+    /// Every segment of a transfer over a path that loses one in `loss`, both ways, with or without prediction.
+    fn transfer(profile: &profile::Profile, loss: u64, seed: u64, predict: bool) -> Vec<Segment> {
+        let config = Arc::new(profile.config.clone());
+        let mut ends = [Connection::new(Arc::clone(&config), Seq(7)), Connection::listen(config, Seq(9))];
+        let (mut now, mut state, mut sent) = (Time::ZERO, seed, Vec::new());
+        let mut wire: VecDeque<(Time, usize, Segment)> = VecDeque::new();
+        ends[0].open(now);
+        for turn in 0..20_000 {
+            for end in 0..2 {
+                let _ = ends[end].read(now, u64::MAX);
+                if ends[end].state().is_synchronized() && turn < 1000 {
+                    let _ = ends[end].write(now, if end == 0 { 4000 } else { 30 });
+                }
+                while let Some(out) = ends[end].poll_transmit(now) {
+                    sent.push(out.segment);
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    if (state >> 33) % loss != 0 {
+                        wire.push_back((now + Span::from_ms(30), 1 - end, out.segment));
+                    }
+                }
+            }
+            let due = ends[0].next_deadline().min(ends[1].next_deadline());
+            match wire.front().copied() {
+                Some((at, to, segment)) if at <= due => {
+                    now = now.max(at);
+                    wire.pop_front();
+                    if predict {
+                        ends[to].handle_segment(now, &segment);
+                    } else {
+                        ends[to].stats.segments_received += 1;
+                        ends[to].takes_any(now, &segment);
+                    }
+                }
+                _ if due.is_never() => break,
+                _ => {
+                    now = now.max(due);
+                    ends.iter_mut().for_each(|end| end.handle_deadline(now));
+                }
+            }
+        }
+        assert!(ends[0].acknowledged() > 100_000, "{}: the transfer got somewhere", profile.name);
+        sent
+    }
+
+    #[test]
+    fn a_predicted_segment_does_what_the_full_procedure_would_do() {
+        for profile in profile::profiles() {
+            for (loss, seed) in [(u64::MAX, 1), (300, 2), (30, 3)] {
+                let (with, without) =
+                    (transfer(profile, loss, seed, true), transfer(profile, loss, seed, false));
+                assert_eq!(with.len(), without.len(), "{} loss 1/{loss} seed {seed}", profile.name);
+                let differs = with.iter().zip(&without).position(|(a, b)| a != b);
+                assert_eq!(differs, None, "{} loss 1/{loss} seed {seed}", profile.name);
+            }
+        }
+    }
+}
