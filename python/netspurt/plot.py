@@ -227,23 +227,24 @@ def time_sequence(
     """The time–sequence graph of one flow: segments, retransmissions by reason, ACK line, window line, NAKs.
 
     Args:
-        result: of a run that recorded ``"segments"``.
+        result: of any run. If it did not record ``"segments"`` it is repeated to do so: the same seed gives the same.
         flow: which; by default the first that sent anything.
         begin_s: first second of virtual time to show.
         end_s: last one; by default the end.
 
     Raises:
-        ValueError: no segments were recorded, or none of this flow.
+        ValueError: no segment of this flow was sent.
     """
-    columns = {
-        name: np.asarray(column) for name, column in result.native.segments().items() if name != "sack"
-    }
+    recorded = result.native.segments()
+    if len(recorded["time_s"]) == 0:
+        recorded = result.scenario.run(result.seed, record=["segments"]).native.segments()
+    columns = {name: np.asarray(column) for name, column in recorded.items() if name != "sack"}
     if columns["time_s"].size == 0:
-        raise ValueError('no segments were recorded: run the scenario with record=["segments"]')
+        raise ValueError("no segment was sent in this run")
     seen = (columns["time_s"] >= begin_s) & (columns["time_s"] <= (np.inf if end_s is None else end_s))
     chosen = columns["flow"] == (columns["flow"][0] if flow is None else flow)
     if not chosen.any():
-        raise ValueError(f"no segment of a flow '{flow}' was recorded")
+        raise ValueError(f"no segment of a flow '{flow}' was sent")
     return time_sequence_of({name: column[seen & chosen] for name, column in columns.items()})
 
 
@@ -274,7 +275,9 @@ def time_sequences(flows: Mapping[str, Mapping[str, npt.NDArray[Any]]]) -> Figur
             _title(axes, title)
             handles, labels = axes.get_legend_handles_labels()
             # A count would tell the panels' entries apart that mean the same.
-            named.update((label.split(" (")[0], handle) for handle, label in zip(handles, labels, strict=True))
+            named.update(
+                (label.split(" (")[0], handle) for handle, label in zip(handles, labels, strict=True)
+            )
         for axes in panels[1:]:
             axes.set(ylabel="")
         _legend_of(figure, list(named.values()), list(named), 3)
@@ -336,7 +339,13 @@ def _draw_acks(axes: Axes, acks: Mapping[str, npt.NDArray[Any]]) -> None:
     edge = ack + window
     turns = _corners(edge)
     axes.step(
-        time_s[turns], edge[turns] / 1024, "--", where="post", color="#999999", linewidth=1, label="window's edge"
+        time_s[turns],
+        edge[turns] / 1024,
+        "--",
+        where="post",
+        color="#999999",
+        linewidth=1,
+        label="window's edge",
     )
     nak = acks["nak"][known] if "nak" in acks else np.full(time_s.shape, -1)
     asked = nak >= 0

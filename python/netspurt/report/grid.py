@@ -62,9 +62,7 @@ def grid_of(table: Table) -> Grid:
 
 
 def _classes(head: str) -> str:
-    return " ".join(
-        name for name, holds in (("number", head in NUMBERS), ("more", head in MORE)) if holds
-    )
+    return " ".join(name for name, holds in (("number", head in NUMBERS), ("more", head in MORE)) if holds)
 
 
 def _in_words(shared: dict[str, str]) -> str:
