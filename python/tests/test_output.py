@@ -102,10 +102,10 @@ def test_a_file_in_a_missing_directory_is_refused(tmp_path: Path) -> None:
         pass
 
 
-def test_a_device_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+def test_a_pipe_or_a_device_is_written_to_and_never_replaced(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with output.file(pipe) as place:
-        assert place == pipe
+    with output.file(pipe) as path:
+        assert path == pipe
     assert pipe.is_fifo()
-    assert _names(tmp_path) in ([], ["pipe"])
+    assert list(tmp_path.iterdir()) == [pipe]

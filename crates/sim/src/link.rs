@@ -12,6 +12,7 @@ use crate::impair::{Fate, Impairments};
 use crate::loss::Cause;
 use crate::queue::{Admission as _, Backlog, Discipline};
 use crate::ring::Ring;
+use crate::route::Hop;
 use crate::spec::{ChannelSpec, Duplex};
 use netspurt_tcp::time::Time;
 
@@ -35,6 +36,8 @@ pub struct Passage {
 pub(crate) struct InFlight {
     pub(crate) arrival: u64,
     pub(crate) slot: u32,
+    /// Position in the network's list of hops: this channel's.
+    pub(crate) position: u32,
 }
 
 /// What passed through one direction of a link.
@@ -255,17 +258,26 @@ impl Channel {
     }
 
     /// Puts a packet among those in flight; whether it is now the first.
-    #[inline]
-    pub(crate) fn carry(&mut self, arrival: u64, slot: u32) -> bool {
-        let packet = InFlight { arrival, slot };
+    #[inline(always)]
+    pub(crate) fn carry(&mut self, packet: InFlight) -> bool {
         let alone = self.in_flight.is_empty();
-        if alone || self.last_arrival <= arrival {
-            self.last_arrival = arrival;
+        let first = if alone || self.last_arrival <= packet.arrival {
+            self.last_arrival = packet.arrival;
             self.in_flight.push_back(packet);
             alone
         } else {
             self.overtake(packet)
+        };
+        if first {
+            self.armed_at = packet.arrival;
         }
+        first
+    }
+
+    /// When a packet that has passed this hop reaches what lies behind it: a host takes its time.
+    #[inline]
+    pub(crate) fn arrival_behind(&self, hop: Hop, arrival: u64) -> u64 {
+        if hop.is_last() { arrival.saturating_add(self.end_latency) } else { arrival }
     }
 
     /// The same for a packet that arrives before others that left before it.

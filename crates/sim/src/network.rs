@@ -5,11 +5,11 @@
 
 use crate::engine::EventQueue;
 use crate::impair::Fate;
-use crate::link::{Channel, MAX_PACKET};
+use crate::link::{Channel, InFlight, MAX_PACKET};
 use crate::loss::Cause;
 use crate::packet::{Label, Packet, Slab};
 use crate::probe::{Dropped, Recorder, Recording, Sent, Wants};
-use crate::route::{Hop, NoRoute, Routes};
+use crate::route::{NoRoute, Routes};
 use crate::spec::WorldSpec;
 use netspurt_tcp::segment::Segment;
 use netspurt_tcp::time::Time;
@@ -121,11 +121,10 @@ impl Network {
                 }
                 None => u64::MAX,
             };
-            let hop = self.packets.get(head.slot).hop;
-            if self.routes.hop(hop).is_last() {
+            if self.routes.hop(head.position).is_last() {
                 return Some((Time::from_ps(now), Due::Packet(head.slot)));
             }
-            self.forward(head.slot, hop + 1, now);
+            self.forward(head.slot, head.position + 1, now);
         }
         None
     }
@@ -197,8 +196,13 @@ impl Network {
                 Err(cause) => return self.discard(slot, hop.channel(), at, cause),
             };
             if !hop.goes_on_at_once() || passage.arrival > self.horizon {
-                self.packets.get_mut(slot).hop = position;
-                return self.carry(slot, hop, passage.arrival);
+                let arrival = channel.arrival_behind(hop, passage.arrival);
+                if arrival > self.horizon {
+                    self.packets.remove(slot);
+                } else if channel.carry(InFlight { arrival, slot, position }) {
+                    self.queue.push(arrival, hop.channel());
+                }
+                return;
             }
             position += 1;
             at = passage.arrival;
@@ -206,16 +210,13 @@ impl Network {
     }
 
     /// The arrival of a packet behind this hop is an event.
-    #[inline(always)]
-    fn carry(&mut self, slot: u32, hop: Hop, mut arrival: u64) {
+    fn carry(&mut self, slot: u32, position: u32, arrival: u64) {
+        let hop = self.routes.hop(position);
         let channel = &mut self.channels[hop.channel() as usize];
-        if hop.is_last() {
-            arrival = arrival.saturating_add(channel.end_latency);
-        }
+        let arrival = channel.arrival_behind(hop, arrival);
         if arrival > self.horizon {
             self.packets.remove(slot);
-        } else if channel.carry(arrival, slot) {
-            channel.armed_at = arrival;
+        } else if channel.carry(InFlight { arrival, slot, position }) {
             self.queue.push(arrival, hop.channel());
         }
     }
@@ -227,7 +228,6 @@ impl Network {
         let channel = &mut self.channels[number as usize];
         watch_queue(self.recorder.as_deref_mut(), channel, number, at);
         let packet = self.packets.get_mut(slot);
-        packet.hop = position;
         let passage = match channel.enter(at, packet.size) {
             Ok(passage) => passage,
             Err(cause) => return self.discard(slot, number, at, cause),
@@ -263,7 +263,7 @@ impl Network {
         if hop.goes_on_at_once() && arrival <= self.horizon {
             self.forward(slot, position + 1, arrival);
         } else {
-            self.carry(slot, hop, arrival);
+            self.carry(slot, position, arrival);
         }
     }
 

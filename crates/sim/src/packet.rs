@@ -12,8 +12,6 @@ pub struct Packet {
     pub segment: Segment,
     /// Who receives it: a number that means something to the driver of the network.
     pub endpoint: u32,
-    /// Position in the network's list of hops: the channel whose end it reaches next.
-    pub hop: u32,
     /// Octets, IP header included, without a link's own framing.
     pub size: u32,
     /// Which occupant of the endpoint's place is meant.

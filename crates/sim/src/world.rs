@@ -179,19 +179,17 @@ impl World {
             let Some(connection) = &endpoint.connection else { return };
             endpoint.open = connection.state().is_synchronized();
             // What opens the connection leaves before what the application has to say.
-            self.transmit(now, place);
+            self.data_packets += transmit(endpoint, &mut self.network, now, place);
         }
-        let endpoint = &mut self.endpoints[place as usize];
         if endpoint.open
             && let Some(wake) = endpoint.wake_app(now, &self.spec.flows[endpoint.flow as usize].app)
         {
             self.network.arm(wake, 2 * place + 2);
         }
-        self.transmit(now, place);
-        if self.network.recorder.is_some() {
-            self.record(now, place);
+        self.data_packets += transmit(endpoint, &mut self.network, now, place);
+        if let Some(recorder) = &mut self.network.recorder {
+            record(endpoint, recorder, now, place);
         }
-        let endpoint = &mut self.endpoints[place as usize];
         let Some(connection) = &endpoint.connection else { return };
         let deadline = connection.next_deadline();
         if deadline < endpoint.armed_at {
@@ -200,60 +198,6 @@ impl World {
         }
         if endpoint.is_over() {
             self.retire(place & !1);
-        }
-    }
-
-    /// Sends all that the connection wants to send.
-    #[inline]
-    fn transmit(&mut self, now: Time, place: u32) {
-        let endpoint = &mut self.endpoints[place as usize];
-        let Some(connection) = &mut endpoint.connection else { return };
-        loop {
-            let segment = self.network.draft();
-            let Some(departure) = connection.transmit_into(now, segment) else { return };
-            let size = IP_HEADER + segment.wire_len();
-            self.data_packets += u64::from(segment.payload.len > 0);
-            if self.network.recorder.is_some() {
-                let (flow, end, reason) = (endpoint.flow, end_of(place), departure.reason);
-                self.network.note_sent(|segment| Sent { time: now, flow, end, segment, reason });
-            }
-            let label = Label {
-                endpoint: place ^ 1,
-                generation: endpoint.generation,
-                route: endpoint.route,
-                size,
-            };
-            self.network.send_draft(now, label);
-            if departure.last {
-                return;
-            }
-        }
-    }
-
-    /// Tells the recorder how the connection stands.
-    #[cold]
-    fn record(&mut self, now: Time, place: u32) {
-        let endpoint = &mut self.endpoints[place as usize];
-        let (Some(connection), Some(recorder)) = (&mut endpoint.connection, &mut self.network.recorder)
-        else {
-            return;
-        };
-        if recorder.wants(Wants::SERIES) {
-            let values = [
-                u64::from(connection.cwnd()),
-                u64::from(connection.ssthresh()),
-                connection.srtt().map_or(u64::MAX, |srtt| srtt.as_ps()),
-                connection.rto().as_ps(),
-                u64::from(connection.flight()),
-                u64::from(connection.peer_window()),
-            ];
-            recorder.sample(now, place, endpoint.flow, values);
-        }
-        if recorder.wants(Wants::EVENTS) {
-            let (flow, end) = (endpoint.flow, end_of(place));
-            while let Some((time, event)) = connection.poll_event() {
-                recorder.recording.events.push(crate::probe::Happened { time, flow, end, event });
-            }
         }
     }
 
@@ -352,4 +296,49 @@ fn addresses(flow: &FlowSpec, number: u32) -> Addresses {
     const PORTS: u32 = 64_000;
     let ports = [1024 + (number % PORTS) as u16, 5001 + (number / PORTS) as u16];
     Addresses { flow: number, nodes: [flow.from.0, flow.to.0], ports }
+}
+
+/// Sends all that the endpoint's connection wants to send; returns how many segments had data.
+#[inline]
+fn transmit(endpoint: &mut Endpoint, network: &mut Network, now: Time, place: u32) -> u64 {
+    let Some(connection) = &mut endpoint.connection else { return 0 };
+    let mut with_data = 0;
+    loop {
+        let segment = network.draft();
+        let Some(departure) = connection.transmit_into(now, segment) else { return with_data };
+        let size = IP_HEADER + segment.wire_len();
+        with_data += u64::from(segment.payload.len > 0);
+        if network.recorder.is_some() {
+            let (flow, end, reason) = (endpoint.flow, end_of(place), departure.reason);
+            network.note_sent(|segment| Sent { time: now, flow, end, segment, reason });
+        }
+        let (generation, route) = (endpoint.generation, endpoint.route);
+        network.send_draft(now, Label { endpoint: place ^ 1, generation, route, size });
+        if departure.last {
+            return with_data;
+        }
+    }
+}
+
+/// Tells the recorder how the endpoint's connection stands.
+#[cold]
+fn record(endpoint: &mut Endpoint, recorder: &mut Recorder, now: Time, place: u32) {
+    let Some(connection) = &mut endpoint.connection else { return };
+    if recorder.wants(Wants::SERIES) {
+        let values = [
+            u64::from(connection.cwnd()),
+            u64::from(connection.ssthresh()),
+            connection.srtt().map_or(u64::MAX, |srtt| srtt.as_ps()),
+            connection.rto().as_ps(),
+            u64::from(connection.flight()),
+            u64::from(connection.peer_window()),
+        ];
+        recorder.sample(now, place, endpoint.flow, values);
+    }
+    if recorder.wants(Wants::EVENTS) {
+        let (flow, end) = (endpoint.flow, end_of(place));
+        while let Some((time, event)) = connection.poll_event() {
+            recorder.recording.events.push(crate::probe::Happened { time, flow, end, event });
+        }
+    }
 }

@@ -363,7 +363,7 @@ impl Connection {
         }
         match self.decide() {
             Decision::Send(plan) => Some(Departure { reason: self.emit(now, plan, segment), last: false }),
-            Decision::Acknowledge(plan, why) => {
+            Decision::Last(plan, why) => {
                 let reason = self.emit(now, plan, segment);
                 self.hold_back(now, why);
                 Some(Departure { reason, last: true })

@@ -115,12 +115,12 @@ mod tests {
         let mut wire: VecDeque<(Time, usize, Segment)> = VecDeque::new();
         ends[0].open(now);
         for turn in 0..20_000 {
-            for end in 0..2 {
-                let _ = ends[end].read(now, u64::MAX);
-                if ends[end].state().is_synchronized() && turn < 1000 {
-                    let _ = ends[end].write(now, if end == 0 { 4000 } else { 30 });
+            for (end, tcp) in ends.iter_mut().enumerate() {
+                let _ = tcp.read(now, u64::MAX);
+                if tcp.state().is_synchronized() && turn < 1000 {
+                    let _ = tcp.write(now, if end == 0 { 4000 } else { 30 });
                 }
-                while let Some(out) = ends[end].poll_transmit(now) {
+                while let Some(out) = tcp.poll_transmit(now) {
                     sent.push(out.segment);
                     state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                     if (state >> 33) % loss != 0 {

@@ -33,8 +33,8 @@ pub(crate) struct Plan {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Decision {
     Send(Plan),
-    /// A segment that occupies nothing, and why nothing more than that.
-    Acknowledge(Plan, Hold),
+    /// The last one for now, and why nothing follows.
+    Last(Plan, Hold),
     Hold(Hold),
 }
 
@@ -180,7 +180,7 @@ impl Connection {
             // What is over says nothing more, though what it has received may still be read.
             AckDue::Now(reason) if self.state != State::Closed => {
                 let start = self.ack_position(reason);
-                Decision::Acknowledge(Plan { start, len: 0, flags: Flags::NONE, reason }, hold)
+                Decision::Last(Plan { start, len: 0, flags: Flags::NONE, reason }, hold)
             }
             AckDue::No | AckDue::Later | AckDue::Now(_) => Decision::Hold(hold),
         }
@@ -235,7 +235,10 @@ impl Connection {
         let unacknowledged = snd.nxt - snd.una;
         let (window, limit) = self.tightest_window();
         if unacknowledged + mss <= window {
-            return Some(Decision::Send(snd.plan(snd.nxt, mss as u32, Reason::NewData, snd.closing)));
+            let plan = snd.plan(snd.nxt, mss as u32, Reason::NewData, snd.closing);
+            // The window is full behind it, though there is more to send: no need to ask again.
+            let fills = unacknowledged + 2 * mss > window && snd.nxt + 2 * mss <= end;
+            return Some(if fills { Decision::Last(plan, limit) } else { Decision::Send(plan) });
         }
         (unacknowledged > 0).then_some(Decision::Hold(limit))
     }
