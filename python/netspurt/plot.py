@@ -18,6 +18,7 @@ import matplotlib as mpl
 import numpy as np
 import numpy.typing as npt
 from matplotlib.figure import Figure
+from matplotlib.legend_handler import HandlerTuple
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +48,13 @@ REASONS = {
 """Colour, marker and words for each reason to send data again."""
 
 _RC: dict[Any, Any] = {
-    "font.size": 9,
+    # At this size a picture is read on a phone, where it is drawn at two thirds of its width.
+    "font.size": 10,
+    "axes.edgecolor": "#555555",
+    "axes.labelcolor": "#333333",
+    "xtick.color": "#333333",
+    "ytick.color": "#333333",
+    "lines.linewidth": 1.8,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
@@ -62,15 +69,35 @@ _RC: dict[Any, Any] = {
 }
 
 
-def _figure(width: float = 7.0, height: float = 4.0) -> tuple[Figure, Axes]:
+def _figure(width: float = 5.6, height: float = 3.9) -> tuple[Figure, Axes]:
     with mpl.rc_context(_RC):
         figure = Figure(figsize=(width, height), layout="constrained")
         return figure, figure.add_subplot()
 
 
-def _legend(figure: Figure) -> None:
+def _title(axes: Axes, text: str) -> None:
+    """Flush left above the axes."""
+    axes.set_title(text, loc="left", fontsize=11, fontweight="bold", color="#222222")
+
+
+def _legend(figure: Figure, axes: Axes, columns: int = 2) -> None:
     """Below the axes, where it hides no data."""
-    figure.legend(loc="outside lower center", ncols=2, fontsize=8, markerscale=1.4, frameon=False)
+    handles, labels = axes.get_legend_handles_labels()
+    _legend_of(figure, handles, labels, columns)
+
+
+def _legend_of(figure: Figure, handles: Sequence[Any], labels: Sequence[str], columns: int) -> None:
+    figure.legend(
+        handles,
+        labels,
+        loc="outside lower center",
+        ncols=columns,
+        fontsize=9,
+        markerscale=1.2,
+        frameon=False,
+        columnspacing=1.4,
+        handler_map={tuple: HandlerTuple(ndivide=None)},
+    )
 
 
 def svg(figure: Figure, name: str) -> str:
@@ -114,16 +141,11 @@ def rate_against_window(columns: Mapping[str, Sequence[Cell]], told: str) -> Fig
     """
     figure, axes = _figure()
     null: dict[int, float] = {}
-    for (title, cells), (colour, line, marker) in zip(columns.items(), STYLES, strict=False):
+    handles: list[Any] = []
+    for (_, cells), (colour, line, marker) in zip(columns.items(), STYLES, strict=False):
         done = [(int(str(cell.row["window"])[:-1]), cell) for cell in cells if cell.measured is not None]
         windows = [window for window, _ in done]
-        axes.plot(
-            windows,
-            [cell.measured or 0.0 for _, cell in done],
-            line,
-            color=colour,
-            label=f"{title}, simulated",
-        )
+        (simulated,) = axes.plot(windows, [cell.measured or 0.0 for _, cell in done], line, color=colour)
         bands = [(window, cell.band) for window, cell in done if cell.band is not None]
         if bands:
             axes.fill_between(
@@ -134,7 +156,7 @@ def rate_against_window(columns: Mapping[str, Sequence[Cell]], told: str) -> Fig
                 alpha=0.15,
                 linewidth=0,
             )
-        axes.plot(
+        (published,) = axes.plot(
             [int(str(cell.row["window"])[:-1]) for cell in cells],
             [np.nan if cell.published is None else cell.published for cell in cells],
             marker,
@@ -142,13 +164,15 @@ def rate_against_window(columns: Mapping[str, Sequence[Cell]], told: str) -> Fig
             markerfacecolor="white",
             markeredgewidth=1.4,
             linestyle="none",
-            label=f"{title}, published",
         )
+        handles.append((simulated, published))
         null.update({window: cell.null_model for window, cell in done if cell.null_model is not None})
-    axes.plot(list(null), list(null.values()), ":", color=GREY, label="null model")
-    axes.set(xlabel="window (KiB)", ylabel="transfer rate (KiB/s)", title=f"Transfer rate {told}")
+    handles += axes.plot(list(null), list(null.values()), ":", color=GREY, linewidth=1.2)
+    axes.set(xlabel="window (KiB)", ylabel="transfer rate (KiB/s)")
+    _title(axes, f"Transfer rate {told}")
     axes.set_ylim(bottom=0)
-    _legend(figure)
+    names = [f"{title}: simulated, published" for title in (title.replace(":", ",") for title in columns)]
+    _legend_of(figure, handles, [*names, "null model"], 1)
     return figure
 
 
@@ -166,9 +190,9 @@ def cwnd_growth(curves: Mapping[str, tuple[Floats, Floats]]) -> Figure:
     axes.set(
         xlabel="time since the client's SYN (µs)",
         ylabel="congestion window (segments)",
-        title="Growth of the congestion window at 1 Tbit/s",
     )
-    _legend(figure)
+    _title(axes, "Congestion window at 1 Tbit/s")
+    _legend(figure, axes, 1)
     return figure
 
 
@@ -190,11 +214,10 @@ def goodput_against_error_rate(
         )
         axes.axhline(lossless[name], linestyle=":", linewidth=1, color=colour)
     axes.set_xscale("log")
-    axes.set(
-        xlabel="packet error rate", ylabel="goodput (Gbit/s)", title="Goodput of 8 MB files, with scaling"
-    )
+    axes.set(xlabel="packet error rate", ylabel="goodput (Gbit/s)")
+    _title(axes, "Goodput of 8 MB files, with scaling")
     axes.set_ylim(bottom=0)
-    _legend(figure)
+    _legend(figure, axes)
     return figure
 
 
@@ -204,40 +227,71 @@ def time_sequence(
     """The time–sequence graph of one flow: segments, retransmissions by reason, ACK line, window line, NAKs.
 
     Args:
-        result: of a run that recorded ``"segments"``.
+        result: of any run. If it did not record ``"segments"`` it is repeated to do so: the same seed gives the same.
         flow: which; by default the first that sent anything.
         begin_s: first second of virtual time to show.
         end_s: last one; by default the end.
 
     Raises:
-        ValueError: no segments were recorded, or none of this flow.
+        ValueError: no segment of this flow was sent.
     """
-    columns = {
-        name: np.asarray(column) for name, column in result.native.segments().items() if name != "sack"
-    }
+    recorded = result.native.segments()
+    if len(recorded["time_s"]) == 0:
+        recorded = result.scenario.run(result.seed, record=["segments"]).native.segments()
+    columns = {name: np.asarray(column) for name, column in recorded.items() if name != "sack"}
     if columns["time_s"].size == 0:
-        raise ValueError('no segments were recorded: run the scenario with record=["segments"]')
+        raise ValueError("no segment was sent in this run")
     seen = (columns["time_s"] >= begin_s) & (columns["time_s"] <= (np.inf if end_s is None else end_s))
     chosen = columns["flow"] == (columns["flow"][0] if flow is None else flow)
     if not chosen.any():
-        raise ValueError(f"no segment of a flow '{flow}' was recorded")
+        raise ValueError(f"no segment of a flow '{flow}' was sent")
     return time_sequence_of({name: column[seen & chosen] for name, column in columns.items()})
 
 
-def time_sequence_of(segments: Mapping[str, npt.NDArray[Any]]) -> Figure:
+def time_sequence_of(segments: Mapping[str, npt.NDArray[Any]], title: str = "Time–sequence graph") -> Figure:
     """The time–sequence graph of the columns of one flow, each shape (n,); see ``Result.segments``.
 
     The direction that carries more bytes is drawn; the other one gives the ACK line, the window line and NAKs.
     """
-    figure, axes = _figure(7.0, 5.0)
+    figure, axes = _figure(5.6, 4.6)
+    _draw_sequence(axes, segments)
+    _title(axes, title)
+    _legend(figure, axes)
+    return figure
+
+
+def time_sequences(flows: Mapping[str, Mapping[str, npt.NDArray[Any]]]) -> Figure:
+    """Time–sequence graphs side by side with axes in common: the same transfer under different rules.
+
+    Args:
+        flows: for each title the columns of one flow, as for ``time_sequence_of``.
+    """
+    with mpl.rc_context(_RC):
+        figure = Figure(figsize=(4.8 * len(flows), 4.2), layout="constrained")
+        panels = figure.subplots(1, len(flows), sharex=True, sharey=True, squeeze=False)[0]
+        named: dict[str, Any] = {}
+        for axes, (title, segments) in zip(panels, flows.items(), strict=True):
+            _draw_sequence(axes, segments)
+            _title(axes, title)
+            handles, labels = axes.get_legend_handles_labels()
+            # A count would tell the panels' entries apart that mean the same.
+            named.update(
+                (label.split(" (")[0], handle) for handle, label in zip(handles, labels, strict=True)
+            )
+        for axes in panels[1:]:
+            axes.set(ylabel="")
+        _legend_of(figure, list(named.values()), list(named), 3)
+    return figure
+
+
+def _draw_sequence(axes: Axes, segments: Mapping[str, npt.NDArray[Any]]) -> None:
     from_client = segments["from_client"].astype(bool)
     length = segments["length"].astype(np.int64)
     sender = from_client == bool(length[from_client].sum() >= length[~from_client].sum())
     _draw_data(axes, {name: column[sender & (length > 0)] for name, column in segments.items()})
     _draw_acks(axes, {name: column[~sender] for name, column in segments.items()})
-    axes.set(xlabel="time (s)", ylabel="place in the stream (KiB)", title="Time–sequence graph")
-    _legend(figure)
-    return figure
+    axes.set(xlabel="time (s)", ylabel="place in the stream (KiB)")
+    axes.set_ylim(bottom=0)
 
 
 def _draw_data(axes: Axes, data: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -252,7 +306,7 @@ def _draw_data(axes: Axes, data: Mapping[str, npt.NDArray[Any]]) -> None:
         strokes.T.ravel(),
         "-",
         color=BLUE,
-        linewidth=1,
+        linewidth=1.4,
         label="new data",
         rasterized=bool(new.sum() > DENSE),
     )
@@ -264,7 +318,9 @@ def _draw_data(axes: Axes, data: Mapping[str, npt.NDArray[Any]]) -> None:
                 place[these],
                 marker,
                 color=colour,
-                markersize=4,
+                markersize=5.5,
+                markeredgecolor="white",
+                markeredgewidth=0.5,
                 label=f"{words} ({int(these.sum())})",
                 rasterized=bool(these.sum() > DENSE),
                 zorder=3,
@@ -283,7 +339,13 @@ def _draw_acks(axes: Axes, acks: Mapping[str, npt.NDArray[Any]]) -> None:
     edge = ack + window
     turns = _corners(edge)
     axes.step(
-        time_s[turns], edge[turns] / 1024, "--", where="post", color=GREY, linewidth=1, label="window's edge"
+        time_s[turns],
+        edge[turns] / 1024,
+        "--",
+        where="post",
+        color="#999999",
+        linewidth=1,
+        label="window's edge",
     )
     nak = acks["nak"][known] if "nak" in acks else np.full(time_s.shape, -1)
     asked = nak >= 0

@@ -30,6 +30,13 @@ def printed(cell: Cell) -> str:
     return number(cell.published) if cell.decimals is None else f"{cell.published:.{cell.decimals}f}"
 
 
+def measured(cell: Cell) -> str:
+    """The measured number, with one digit more than the document prints."""
+    if cell.measured is None or cell.decimals is None or cell.measured in (float("inf"), float("-inf")):
+        return number(cell.measured)
+    return f"{cell.measured:.{cell.decimals + 1}f}"
+
+
 def percent(fraction: float | None) -> str:
     """A deviation with its sign."""
     if fraction is None:
@@ -40,6 +47,11 @@ def percent(fraction: float | None) -> str:
 def interval(cell: Cell) -> str:
     """The 95 % interval of the mean."""
     return "–" if cell.interval is None else f"{number(cell.interval[0], 4)}–{number(cell.interval[1], 4)}"
+
+
+def unit(name: str) -> str:
+    """A unit as people write it."""
+    return "µs" if name == "us" else name
 
 
 def label(value: object) -> str:
@@ -55,12 +67,12 @@ def line(table: Table, cell: Cell) -> dict[str, str]:
     if len({other.quantity for other in table.cells}) > 1:
         texts["quantity"] = cell.quantity.replace("_", " ")
     if table.kind == "beyond":
-        measured = "not run" if cell.measured is None else number(cell.measured)
-        return texts | {"simulated": measured, "unit": cell.unit, "95 % interval": interval(cell)}
+        simulated = "not run" if cell.measured is None else number(cell.measured)
+        return texts | {"simulated": simulated, "unit": unit(cell.unit), "95 % interval": interval(cell)}
     return texts | {
         "published": printed(cell),
-        "measured": number(cell.measured),
-        "unit": cell.unit,
+        "measured": measured(cell),
+        "unit": unit(cell.unit),
         "off by": percent(cell.deviation),
         "95 % interval": interval(cell),
         "null": number(cell.null_model, 4),

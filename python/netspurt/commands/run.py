@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import json
 import platform
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
     from netspurt.statistics import Estimate
 
 TRACED = ("cwnd", "ssthresh", "srtt", "rto", "flight", "window", "queue")
+
+WIDE = 160
+"""Columns of text where there is no terminal to say."""
+
+FEW = 4
+"""So many flows or links can stand side by side."""
 
 FLOW_COLUMNS = (
     *("flow", "index", "from", "to", "bytes_delivered", "start_s", "end_s", "goodput_bps"),
@@ -100,30 +107,35 @@ def _print(runs: list[_core.Run], options: argparse.Namespace) -> None:
         return
     from rich.console import Console
 
-    console = Console()
+    # A file or a pipe has no width: what stands there is not cut.
+    console = Console() if sys.stdout.isatty() else Console(width=WIDE)
     if several:
         _show_summary(console, summary(runs), len(runs))
         return
     whole = json.loads(runs[0].json())
-    _show(
-        console,
-        f"{whole['scenario']}, seed {whole['seed']}, digest {whole['digest']}",
-        whole["flows"],
-        FLOW_COLUMNS,
-    )
-    _show(console, "links", whole["links"], LINK_COLUMNS)
+    title = f"{whole['scenario']}, seed {whole['seed']}, digest {whole['digest']}"
+    _show(console, title, whole["flows"], FLOW_COLUMNS)
+    _show(console, "", whole["links"], LINK_COLUMNS)
 
 
 def _show(console: Any, title: str, rows: list[dict[str, Any]], columns: tuple[str, ...]) -> None:
+    """One line for each row; or, where a few rows would be too wide so, one column for each."""
     from rich.markup import escape
     from rich.table import Table
 
+    if title:
+        console.print(f"[bold]{escape(title)}[/]", highlight=False, soft_wrap=True)
+    texts = [[escape(_text(row.get(column))) for column in columns] for row in rows]
+    widths = [max(map(len, column)) + 2 for column in zip(columns, *texts, strict=True)]
+    lying = sum(widths) > console.width and len(rows) <= FEW
+    lines = zip(columns, *texts, strict=True) if lying else texts
     table = Table(
-        *columns, title=escape(title), title_justify="left", box=None, header_style="bold", pad_edge=False
+        *(() if lying else columns), box=None, header_style="bold", pad_edge=False, show_header=not lying
     )
-    for row in rows:
-        table.add_row(*(escape(_text(row.get(column))) for column in columns))
+    for line in lines:
+        table.add_row(*line)
     console.print(table)
+    console.print()
 
 
 def _text(value: Any) -> str:

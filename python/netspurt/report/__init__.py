@@ -70,6 +70,7 @@ def write(directory: Path, results: Sequence[StudyResult], asked: str, whole: di
         path.write_text(pictures[picture.name] + "\n", encoding="utf-8")
     page = _template().render(
         results=results,
+        seen={word for result in results for word in result.counts()},
         pictures=pictures,
         asked=asked,
         whole=whole,
@@ -123,6 +124,7 @@ def _template() -> Template:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     from netspurt import words
+    from netspurt.report.grid import grid_of
 
     environment = Environment(
         loader=FileSystemLoader(HERE),
@@ -132,4 +134,5 @@ def _template() -> Template:
         lstrip_blocks=True,
     )
     environment.globals["words"] = words
+    environment.globals["grid_of"] = grid_of
     return environment.get_template("page.html.j2")

@@ -234,15 +234,21 @@ def _picture(error: ErrorRate, tables: Sequence[Table]) -> Picture:
     told = (
         "without errors"
         if error is NO_ERROR
-        else f"at an error rate of {error.name} (bit errors, {error.bits:g})"
+        else f"at an error rate of {error.name} ({_power(error.bits)} per bit)"
     )
     return Picture(
         name=f"rfc1106-rate-{error.name}",
         title=f"Transfer rate against window {told}",
         caption=(
-            f"Transfer rate {told}: lines and shading are the mean of the simulation and its 5–95 % range over seeds, "
-            "marks are the published figures, the dotted line is the null model."
+            "Lines and shading are the mean of the simulation and its 5–95 % range over seeds, marks are the published "
+            "figures, the dotted line is the null model."
         ),
         alt=f"Transfer rate against window {told}, simulated lines with published points for both figures.",
         draw=partial(plot.rate_against_window, columns, told),
     )
+
+
+def _power(rate: float) -> str:
+    """A rate such as ``1e-7``, without the zero that Python puts before the exponent."""
+    mantissa, exponent = f"{rate:.0e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
