@@ -118,7 +118,8 @@ const BSD43_TAHOE: Config = Config {
     recovery: Recovery::Tahoe,
     // tcprexmtthresh = 3.
     dup_ack_threshold: 3,
-    dup_acks_beside_naks: DupAcks::Counted,
+    // RFC 1106, section 4.3; without NAKs it means nothing.
+    dup_acks_beside_naks: DupAcks::Ignored,
     limited_transmit: false,
     loss_means: LossMeans::Congestion,
     congestion: congestion::Kind::Tahoe,
@@ -159,8 +160,6 @@ const BSD43_BIGWINDOW_NAK: Config = Config {
     recovery: Recovery::Nak,
     // Section 4.2: the loss of a packet is taken as noise.
     loss_means: LossMeans::Noise,
-    // Section 4.3: duplicate ACKs would start slow start where a NAK has already repaired the loss.
-    dup_acks_beside_naks: DupAcks::Ignored,
     ..BSD43_BIGWINDOW
 };
 
@@ -179,7 +178,8 @@ const RENO: Config = Config {
     sack: false,
     recovery: Recovery::Reno,
     dup_ack_threshold: 3,
-    dup_acks_beside_naks: DupAcks::Counted,
+    // RFC 1106, section 4.3; without NAKs it means nothing.
+    dup_acks_beside_naks: DupAcks::Ignored,
     limited_transmit: false,
     loss_means: LossMeans::Congestion,
     congestion: congestion::Kind::Reno,

@@ -63,6 +63,11 @@ impl Timers {
         self.rto
     }
 
+    /// Whether the timer has run out since the last sample.
+    pub(crate) fn is_backed_off(&self) -> bool {
+        self.backoff > 0
+    }
+
     /// (Re)starts the retransmission timer.
     #[inline]
     pub(crate) fn restart(&mut self, now: Time, grain: TimerGrain) {
@@ -98,6 +103,12 @@ impl Timers {
     pub(crate) fn back_off(&mut self, estimator: &Rto) {
         self.backoff = (self.backoff + 1).min(MAX_BACKOFF);
         self.set_rto(estimator);
+    }
+
+    /// The timeout is this, without backoff, until the first sample.
+    pub(crate) fn fall_back(&mut self, rto: Span) {
+        self.backoff = 0;
+        self.rto = rto;
     }
 
     /// The timeout is the estimator's again, without backoff.

@@ -474,3 +474,24 @@ fn every_profile_opens_and_closes_with_every_other_from_either_side() {
         }
     }
 }
+
+#[test]
+fn after_a_lost_syn_one_segment_leaves_and_its_timeout_is_three_seconds() {
+    let rfc = netspurt_tcp::profile::by_name("rfc").expect("a built-in profile").config.clone();
+    let mut syns = 0;
+    let mut pair = Pair::new(rfc.clone(), rfc, Span::from_ms(50)).path(|sent| {
+        let syn = sent.from == End::Client && sent.segment.flags.has(Flags::SYN);
+        syns += u32::from(syn);
+        let lost = (syn && syns == 1) || (sent.from == End::Client && sent.segment.payload.len > 0);
+        if lost { vec![] } else { vec![Span::ZERO] }
+    });
+    pair.client.open(pair.now);
+    pair.settle();
+    pair.run_for(Span::from_secs(2));
+    let begun = pair.now;
+    pair.write(End::Client, 100_000);
+    pair.run_for(Span::from_secs(4));
+    let data: Vec<_> = pair.sent_by(End::Client).filter(|s| s.segment.payload.len > 0).collect();
+    assert_eq!(data[0].at, begun);
+    assert_eq!(data[1].at, begun + Span::from_secs(3), "RFC 5681, 3.1: one segment; RFC 6298, 5.7: 3 s");
+}
