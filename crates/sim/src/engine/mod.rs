@@ -8,7 +8,7 @@
 //! An entry that is no longer wanted stays where it is; its source recognises it as stale because the time is not the
 //! one it is waiting for. A timer that moves later leaves its entry alone as well, and asks again when it comes up.
 //!
-//! What is near waits in a [`wheel`], what is far ahead in a [`heap`]; the earlier of their first entries is next. How
+//! What is near waits in a `wheel`, what is far ahead in a `heap`; the earlier of their first entries is next. How
 //! an entry is kept has no influence on the order.
 
 mod heap;

@@ -2,7 +2,7 @@
 //!
 //! An algorithm hears what happened as a [`Signal`] with one meaning each, sees the connection through a [`View`],
 //! and answers with `cwnd` and `ssthresh`. Which segment is resent, and when, is not its business: that is
-//! [`crate::recovery`].
+//! `recovery`.
 
 mod cubic;
 mod growth;

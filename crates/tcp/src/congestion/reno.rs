@@ -7,7 +7,7 @@ use crate::config::Growth;
 /// Halve what is in flight, then add a segment in each round trip.
 ///
 /// * The inflation of cwnd by duplicate ACKs and its deflation by partial ACKs (RFC 5681, section 3.2, steps 4 to 6)
-///   belong to [`crate::recovery`]; `cwnd` here is the window without them.
+///   belong to `recovery`; `cwnd` here is the window without them.
 /// * An ACK opens the window whether or not the sender used all of it, as in the BSD systems; RFC 7661 came later.
 /// * A congestion mark within a recovery is part of the same event (RFC 3168, section 6.1.2) and changes nothing.
 /// * Undo restores cwnd and ssthresh as they stood before the last reduction (RFC 4015, section 3.2, without its

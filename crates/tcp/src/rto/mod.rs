@@ -1,7 +1,7 @@
 //! Retransmission timeout estimators: from round-trip samples to a timeout. One file per document.
 //!
 //! An estimator hears only what it may learn from. Karn's rule, backoff and the grain of the timer are the business of
-//! [`crate::timers`]; so the very same objects replay recorded delays.
+//! `timers`; so the very same objects replay recorded delays.
 
 mod fixed;
 mod jacobson88;
