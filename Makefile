@@ -6,7 +6,7 @@ REPORT        ?= report
 STUDIES       ?=
 BENCH         ?=
 FUZZ_SECONDS  ?= 60
-BENCH_COMMAND ?= cargo run --release --quiet $(LOCKED) -p netspurt-sim --bin netspurt-bench -- $(BENCH)
+BENCH_COMMAND ?= $(PYTHON) tools/bench.py $(BENCH)
 
 VENV          := $(CURDIR)/.venv
 PIP           := $(VENV)/bin/python -m pip --quiet

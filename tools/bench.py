@@ -1,0 +1,159 @@
+"""Measures how fast and how small the simulator is, prints each figure beside its goal, and writes them as JSON.
+
+`bench.py` takes a minute or two, `bench.py short` a few seconds: enough to see that everything works. CPU time is the
+child's own user and system time, the median of several runs; instructions are counted by valgrind's callgrind, where that is
+installed, as the difference between two lengths of the same run, so that building the world does not count.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured quantity beside what was asked of it."""
+
+    what: str
+    measured: float
+    unit: str
+    milestone: str
+    goal: str
+
+
+def build() -> Path:
+    """Builds the benchmark program; returns where it is."""
+    subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "netspurt-sim"], cwd=ROOT, check=True)
+    metadata = subprocess.run(
+        ["cargo", "metadata", "--format-version", "1", "--no-deps"], cwd=ROOT, check=True, capture_output=True
+    )
+    return Path(json.loads(metadata.stdout)["target_directory"]) / "release" / "netspurt-bench"
+
+
+def cpu_seconds(command: list[str]) -> tuple[float, str]:
+    """Runs a command; returns the CPU time that it took and what it printed."""
+    with tempfile.TemporaryFile("w+") as out:
+        child = subprocess.Popen(command, stdout=out)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode:
+            raise SystemExit(f"bench: {' '.join(command)} ended with {child.returncode}")
+        out.seek(0)
+        return usage.ru_utime + usage.ru_stime, out.read()
+
+
+def number(pattern: str, text: str) -> float:
+    """The number that a pattern finds."""
+    found = re.search(pattern, text)
+    if not found:
+        raise SystemExit(f"bench: no {pattern!r} in {text!r}")
+    return float(found[1])
+
+
+def rate(program: Path, flows: int, seconds: int, runs: int) -> float:
+    """Data packets in a CPU second of *bulk*, in millions: the median."""
+
+    def once() -> float:
+        cpu, text = cpu_seconds([str(program), "bulk", str(flows), str(seconds)])
+        return number(r"data packets (\d+)", text) / cpu / 1e6
+
+    return statistics.median(once() for _ in range(runs))
+
+
+def instructions(program: Path, flows: int, lengths: tuple[int, int]) -> float:
+    """Instructions for each data packet of *bulk* between two lengths of simulated time."""
+
+    def once(seconds: int) -> tuple[float, float]:
+        command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", str(program)]
+        run = subprocess.run(
+            [*command, "bulk", str(flows), str(seconds)], capture_output=True, text=True, check=True
+        )
+        return number(r"Collected : (\d+)", run.stderr), number(r"data packets (\d+)", run.stdout)
+
+    (less, few), (more, many) = (once(seconds) for seconds in lengths)
+    return (more - less) / (many - few)
+
+
+def two_cores(program: Path, seconds: int) -> float:
+    """How many times faster two runs side by side are than one after the other."""
+    command = [str(program), "bulk", "16", str(seconds)]
+    begun = time.perf_counter()
+    subprocess.run(command, check=True, capture_output=True)
+    alone = time.perf_counter() - begun
+    begun = time.perf_counter()
+    both = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(2)]
+    for child in both:
+        child.wait()
+    return 2 * alone / (time.perf_counter() - begun)
+
+
+def start_up(runs: int) -> float | None:
+    """Milliseconds until `netspurt --help` has answered, if it is installed in the checkout."""
+    command = ROOT / ".venv" / "bin" / "netspurt"
+    if not command.exists():
+        return None
+
+    def once() -> float:
+        begun = time.perf_counter()
+        subprocess.run([str(command), "--help"], check=True, capture_output=True)
+        return (time.perf_counter() - begun) * 1000
+
+    return statistics.median(once() for _ in range(runs))
+
+
+def measure(program: Path, short: bool) -> list[Figure]:
+    """All figures that this machine can give."""
+    seconds, runs = (2, 1) if short else (30, 5)
+    million = "million data packets per CPU second"
+    figures = [
+        Figure("bulk, 1 flow", rate(program, 1, seconds, runs), million, "", ""),
+        Figure("bulk, 16 flows", rate(program, 16, seconds, runs), million, ">= 3", ">= 6"),
+        Figure("bulk, 256 flows", rate(program, 256, seconds, runs), million, ">= 2.5", ">= 5"),
+    ]
+    if shutil.which("valgrind"):
+        counted = instructions(program, 16, (1, 2) if short else (2, 4))
+        figures.append(Figure("bulk, 16 flows", counted, "instructions per data packet", "<= 2000", "<= 900"))
+    else:
+        print("bench: valgrind is not installed, so no instructions are counted", file=sys.stderr)
+    _, text = cpu_seconds([str(program), "idle", "20000" if short else "200000"])
+    figures.append(
+        Figure("idle flow, both ends", number(r"\)\s+(\d+) bytes each", text), "bytes", "<= 1024", "<= 1024")
+    )
+    if not short:
+        figures.append(
+            Figure("two runs on two cores", two_cores(program, seconds), "times one core", "", ">= 1.9")
+        )
+    answered = start_up(1 if short else 5)
+    if answered is not None:
+        figures.append(Figure("netspurt --help", answered, "ms", "", "<= 150"))
+    return figures
+
+
+def main() -> None:
+    """Prints a table, writes `bench.json` beside the build."""
+    program = build()
+    figures = measure(program, short="short" in sys.argv[1:])
+    rows = [("what", "measured", "unit", "milestone", "goal")]
+    rows += [(f.what, f"{f.measured:.4g}", f.unit, f.milestone, f.goal) for f in figures]
+    widths = [max(len(row[column]) for row in rows) for column in range(5)]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    out = program.parent.parent / "bench.json"
+    out.write_text(json.dumps([asdict(figure) for figure in figures], indent=1) + "\n")
+    print(f"written to {os.path.relpath(out)}")
+
+
+if __name__ == "__main__":
+    main()
