@@ -1,7 +1,7 @@
 """Measures how fast and how small the simulator is, prints each figure beside its goal, and writes them as JSON.
 
 `bench.py` takes a minute or two, `bench.py short` a few seconds: enough to see that everything works. CPU time is the
-child's own user and system time, the median of several runs. Instructions are counted by valgrind's callgrind, where that
+child's own user and system time, the median of several runs. Instructions are counted by valgrind's callgrind, where it
 is installed, as the difference between two lengths of the same run, so that building the world does not count.
 """
 
