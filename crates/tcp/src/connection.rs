@@ -440,9 +440,27 @@ impl Connection {
         self.agreed = agree(&self.config, heard, self.path_mtu);
         self.rcv.limit_buffer(self.agreed.largest_window());
         // The initial window counts segments of the size that holds from now on.
-        let cwnd = self.config.initial_window.bytes(u32::from(self.agreed.payload));
-        self.congestion =
-            Congestion::new(self.config.congestion, cwnd, self.config.initial_ssthresh, self.config.growth);
+        self.begin_with(self.config.initial_window.bytes(u32::from(self.agreed.payload)));
+    }
+
+    /// Congestion control begins with this cwnd; the user's own begins as it was made.
+    pub(crate) fn begin_with(&mut self, cwnd: u32) {
+        let Config { congestion, initial_ssthresh, growth, .. } = *self.config;
+        if !matches!(self.congestion, Congestion::Custom(_)) {
+            self.congestion = Congestion::new(congestion, cwnd, initial_ssthresh, growth);
+        }
+    }
+
+    /// Puts the user's own congestion control in place of the configured one; before the connection is opened.
+    pub fn set_congestion(&mut self, own: Box<dyn CongestionControl>) {
+        self.congestion = Congestion::Custom(own);
+    }
+
+    /// Puts the user's own estimator of the retransmission timeout in place of the configured one; before the connection is
+    /// opened.
+    pub fn set_rto(&mut self, own: Box<dyn RtoEstimator>) {
+        self.rto = Rto::Custom(own);
+        self.timers.refresh(&self.rto);
     }
 
     /// What congestion control may see, `flight` bytes having been outstanding.

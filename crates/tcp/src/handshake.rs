@@ -1,12 +1,10 @@
 //! Opening and closing: the transitions of RFC 9293, figure 5, that are not made by data.
 
-use crate::config::Config;
-use crate::congestion::Congestion;
 use crate::connection::Connection;
 use crate::event::Event;
 use crate::receive::ReceiveSpace;
 use crate::recovery::LossState;
-use crate::rto::{self, RtoEstimator};
+use crate::rto::{Rto, RtoEstimator};
 use crate::segment::{Flags, Segment};
 use crate::send::SendSpace;
 use crate::seq::Seq;
@@ -142,10 +140,8 @@ impl Connection {
     /// A SYN was lost, or its answer was late: nothing is known of the path but that. The initial window is one segment
     /// (RFC 5681, section 3.1), and the timeout, if it would be shorter, 3 s (RFC 6298, section 5.7).
     fn begin_after_a_lost_syn(&mut self) {
-        let Config { congestion, initial_ssthresh, growth, rto, .. } = *self.config;
-        let cwnd = u32::from(self.agreed.payload);
-        self.congestion = Congestion::new(congestion, cwnd, initial_ssthresh, growth);
-        if matches!(rto, rto::Kind::Rfc6298 { .. } | rto::Kind::Linux { .. }) {
+        self.begin_with(u32::from(self.agreed.payload));
+        if matches!(self.rto, Rto::Rfc6298(_) | Rto::Linux(_)) {
             self.timers.fall_back(Span::from_secs(3).max(self.rto.rto()));
         }
     }

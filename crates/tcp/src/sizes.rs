@@ -1,22 +1,17 @@
-//! What a connection costs (a budget of `architecture`): held by a test, so that no field slips in unnoticed.
+//! What a connection costs, held by a test so that no field slips in unnoticed.
 
 #[cfg(test)]
 mod tests {
     use core::mem::size_of;
 
     #[test]
-    fn an_idle_connection_stays_within_its_budget() {
-        println!("connection {}", size_of::<crate::Connection>());
-        println!("snd {}", size_of::<crate::send::SendSpace>());
-        println!("rcv {}", size_of::<crate::receive::ReceiveSpace>());
-        println!("loss {}", size_of::<crate::recovery::LossState>());
-        println!("cc {}", size_of::<crate::congestion::Congestion>());
-        println!("rto {}", size_of::<crate::rto::Rto>());
-        println!("timers {}", size_of::<crate::timers::Timers>());
-        println!("stats {}", size_of::<crate::stats::Stats>());
-        println!("segment {}", size_of::<crate::segment::Segment>());
-        println!("options {}", size_of::<crate::options::Options>());
-        println!("config {}", size_of::<crate::config::Config>());
-        assert!(size_of::<crate::Connection>() <= 1024);
+    fn a_connection_without_losses_stays_within_its_budget() {
+        // All told it may be 1 KiB; what only losses, resets or marks need is made when they come.
+        assert!(size_of::<crate::Connection>() <= 456, "{}", size_of::<crate::Connection>());
+    }
+
+    #[test]
+    fn a_segment_stays_within_two_cache_lines() {
+        assert!(size_of::<crate::segment::Segment>() <= 112, "{}", size_of::<crate::segment::Segment>());
     }
 }

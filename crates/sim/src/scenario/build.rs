@@ -133,7 +133,9 @@ fn build_app(app: &App) -> AppSpec {
 fn build_link(name: &str, link: &Link, nodes: &IndexSet<&str>) -> LinkSpec {
     let [a, b] = &link.between;
     // Every name in a `between` is a node.
-    let node = |name: &str| NodeId(nodes.get_index_of(name).unwrap_or_default() as u32);
+    let node = |name: &str| {
+        NodeId(nodes.get_index_of(name).expect("names were checked when the file was read") as u32)
+    };
     LinkSpec {
         name: name.into(),
         ends: [node(a), node(b)],

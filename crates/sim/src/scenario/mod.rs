@@ -190,8 +190,7 @@ impl Scenario {
 
     /// The scenario as it is in force, as a file that [`Scenario::parse`] reads to the same scenario.
     pub fn merged_toml(&self) -> String {
-        // Every type in the tree has a form in TOML.
-        toml::to_string(self).unwrap_or_default()
+        toml::to_string(self).expect("every type in the tree has a form in TOML")
     }
 }
 
