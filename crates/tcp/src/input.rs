@@ -219,7 +219,7 @@ impl Connection {
         {
             self.timers.delayed_ack = when;
         }
-        if matches!(text, Text::InOrder(_)) && self.rcv.finish() {
+        if matches!(text, Text::InOrder { .. }) && self.rcv.finish() {
             self.peer_has_closed(now);
         }
     }

@@ -30,8 +30,8 @@ pub(crate) enum AckDue {
 /// What became of a segment's text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Text {
-    /// In order: the left edge moved by so many bytes.
-    InOrder(u64),
+    /// In order. Whether it filled a gap, in whole or in part: something was held beyond.
+    InOrder { fills_gap: bool },
     /// Held beyond a gap.
     OutOfOrder,
     /// Nothing new.
@@ -63,6 +63,11 @@ impl Reassembly {
         {
             self.duplicate = Some(Range::new(held.start.max(range.start), held.end.min(range.end)));
         }
+    }
+
+    /// Nothing is held or waits to be told, and the hole of the last NAK lies behind the left edge.
+    fn is_of_no_more_use(&self, nxt: u64) -> bool {
+        self.held.is_empty() && self.duplicate.is_none() && self.nak.is_none() && self.last_nak < nxt
     }
 }
 
@@ -163,7 +168,7 @@ impl ReceiveSpace {
         let start = start.max(nxt);
         let range = Range::new(start as u64, end as u64);
         if range.start == self.nxt {
-            (Text::InOrder(self.append(range)), range)
+            (Text::InOrder { fills_gap: self.append(range) }, range)
         } else {
             (self.hold(range, mss), range)
         }
@@ -189,22 +194,24 @@ impl ReceiveSpace {
         whole
     }
 
-    /// Moves the left edge over `range` and what is held directly behind it.
+    /// Moves the left edge over `range` and what is held directly behind it; whether anything was held.
     #[inline]
-    fn append(&mut self, range: Range) -> u64 {
-        let before = self.nxt;
+    fn append(&mut self, range: Range) -> bool {
         self.nxt = range.end;
-        if let Some(reassembly) = &mut self.reassembly {
-            reassembly.note_overlap(range);
-            // Held ranges never touch each other, so only the one that `range` reaches into can carry the edge on.
-            if let Some(next) = reassembly.held.at_or_after(range.end)
-                && next.start <= range.end
-            {
-                self.nxt = next.end;
-            }
-            reassembly.held.remove_below(self.nxt);
+        let Some(reassembly) = &mut self.reassembly else { return false };
+        let fills_gap = !reassembly.held.is_empty();
+        reassembly.note_overlap(range);
+        // Held ranges never touch each other, so only the one that `range` reaches into can carry the edge on.
+        if let Some(next) = reassembly.held.at_or_after(range.end)
+            && next.start <= range.end
+        {
+            self.nxt = next.end;
         }
-        self.nxt - before
+        reassembly.held.remove_below(self.nxt);
+        if reassembly.is_of_no_more_use(self.nxt) {
+            self.reassembly = None;
+        }
+        fills_gap
     }
 
     /// Holds `range`, which lies beyond a gap.
@@ -247,14 +254,12 @@ impl ReceiveSpace {
     /// Decides when the segment just taken in is acknowledged. Returns the instant, if a timer shall wait for it.
     #[inline]
     pub(crate) fn schedule_ack(&mut self, now: Time, text: Text, acking: Acking) -> Option<Time> {
-        let gap = self.reassembly.as_ref().is_some_and(|r| !r.held.is_empty());
         match text {
-            Text::InOrder(advance) => {
+            Text::InOrder { fills_gap } => {
                 self.unacknowledged = self.unacknowledged.saturating_add(1);
-                // RFC 5681, section 4.2: at once when a gap is filled, in whole or in part.
-                let filled = gap || advance > u64::from(u32::MAX);
                 match acking.due(now, self.unacknowledged) {
-                    Due::At(when) if !filled && !matches!(self.due, AckDue::Now(_)) => {
+                    // RFC 5681, section 4.2: at once when a gap is filled, in whole or in part.
+                    Due::At(when) if !fills_gap && !matches!(self.due, AckDue::Now(_)) => {
                         self.due = AckDue::Later;
                         return Some(when);
                     }

@@ -99,6 +99,20 @@ fn every_second_segment_is_acknowledged_at_once_and_a_single_one_after_the_delay
 }
 
 #[test]
+fn what_fills_a_gap_is_acknowledged_at_once_in_whole_and_in_part() {
+    // RFC 5681, section 4.2.
+    let acking = Acking::Delayed { every: 2, delay: Span::from_ms(200) };
+    let mut lone = Lone::established(Config { acking, ..plain() }, FULL, 5000);
+    lone.gets(data(1001, 1, 1000));
+    lone.gets(data(3001, 1, 1000));
+    let part = lone.gets(data(1, 1, 1000));
+    assert_eq!(part.iter().map(|o| (o.ack, o.reason)).collect::<Vec<_>>(), [(2001, Reason::Ack)]);
+    let whole = lone.gets(data(2001, 1, 1000));
+    assert_eq!(whole.iter().map(|o| (o.ack, o.reason)).collect::<Vec<_>>(), [(4001, Reason::Ack)]);
+    assert_eq!(lone.gets(data(4001, 1, 500)), [], "the next one waits again");
+}
+
+#[test]
 fn every_segment_is_acknowledged_where_nothing_is_delayed() {
     let mut lone = Lone::established(plain(), FULL, 5000);
     for n in 0..5 {
