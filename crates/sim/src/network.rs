@@ -185,6 +185,7 @@ impl Network {
     }
 
     /// Takes a packet into the channel of this hop at `at`, and through all that can be computed at once.
+    #[inline(always)]
     fn forward(&mut self, slot: u32, mut position: u32, mut at: u64) {
         let size = self.packets.get(slot).size;
         loop {
