@@ -5,6 +5,7 @@ use crate::congestion::{CongestionControl, Signal};
 use crate::connection::Connection;
 use crate::event::Event;
 use crate::handshake::Reply;
+use crate::options::Layout;
 use crate::ranges::Range;
 use crate::reason::Reason;
 use crate::recovery::{DupAck, OnDupAck, OnNewAck, Phase, Resend, nak};
@@ -173,6 +174,7 @@ impl Connection {
             threshold: u32::from(self.config.dup_ack_threshold),
             una,
             first_is_lost: self.loss.scoreboard.as_ref().is_some_and(|board| board.is_lost(una)),
+            peer_sends_naks: self.peer_sends_naks(),
         };
         let verdict = self.loss.on_dup_ack(&self.config, fact);
         match verdict {
@@ -187,6 +189,13 @@ impl Connection {
             }
             OnDupAck::Enter(phase) => self.enter_recovery(now, phase, fact.threshold),
         }
+    }
+
+    /// Whether the peer is known to send NAKs. The document's own layout agrees on nothing beforehand; until one comes, the
+    /// peer may be one of those that know nothing of them (RFC 1106, section 5).
+    fn peer_sends_naks(&self) -> bool {
+        let agreed = self.agreed.nak && matches!(self.config.layout, Layout::Shared { .. });
+        agreed || self.rare.as_ref().is_some_and(|rare| rare.counters.naks_received > 0)
     }
 
     /// A loss is noticed without a timeout (RFC 5681, section 3.2; RFC 6675, section 5, step 4).

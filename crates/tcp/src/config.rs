@@ -148,7 +148,7 @@ pub struct KeepAlive {
 pub enum DupAcks {
     /// They start a fast retransmit.
     Counted,
-    /// They mean nothing.
+    /// They mean nothing, as soon as the peer is known to send NAKs.
     Ignored,
 }
 

@@ -258,12 +258,26 @@ fn a_lost_segment_costs_one_nak_and_one_resend() {
 #[test]
 fn a_lost_nak_leaves_the_repair_to_the_timer() {
     let mut seen = false;
-    let pair = transfer(satellite(), move |sent| {
+    let agreed = Config { layout: Layout::SHARED, ..satellite() };
+    let pair = transfer(agreed, move |sent| {
         let lost = first_copy(sent, 102_400, &mut seen) || sent.segment.options.nak.is_some();
         if lost { vec![] } else { vec![Span::ZERO] }
     });
     assert_eq!(resent(&pair)[0], Timeout);
     assert_eq!(pair.client.stats().naks_received, 0);
+}
+
+#[test]
+fn a_peer_that_was_never_heard_to_send_naks_is_served_by_its_duplicate_acks() {
+    let mut seen = false;
+    let silent = profile::by_name("bsd43-bigwindow").expect("built in").config.clone();
+    let mut pair = Pair::new(satellite(), silent, DELAY)
+        .path(move |sent| if first_copy(sent, 51_200, &mut seen) { vec![] } else { vec![Span::ZERO] })
+        .open();
+    pair.write(End::Client, 200_000);
+    pair.run_for(Span::from_secs(60));
+    assert_eq!((pair.server_read, pair.client.stats().timeouts), (200_000, 0));
+    assert_eq!(resent(&pair), [FastRetransmit]);
 }
 
 #[test]

@@ -102,6 +102,8 @@ pub(crate) struct DupAck {
     pub(crate) una: u64,
     /// Whether the scoreboard says that the first unacknowledged segment is lost.
     pub(crate) first_is_lost: bool,
+    /// Whether the peer is known to send NAKs: one has come, or the SYN segments agreed on them.
+    pub(crate) peer_sends_naks: bool,
 }
 
 impl LossState {
@@ -115,8 +117,8 @@ impl LossState {
             Recovery::Sack if self.scoreboard.is_some() => sack::on_dup_ack(self, fact),
             Recovery::Sack => newreno::on_dup_ack(self, fact),
             Recovery::Nak => match config.dup_acks_beside_naks {
-                DupAcks::Ignored => OnDupAck::Nothing,
-                DupAcks::Counted => tahoe::on_dup_ack(fact),
+                DupAcks::Ignored if fact.peer_sends_naks => OnDupAck::Nothing,
+                DupAcks::Ignored | DupAcks::Counted => tahoe::on_dup_ack(fact),
             },
         }
     }
