@@ -200,6 +200,16 @@ impl Connection {
         }
     }
 
+    /// What was taken in is acknowledged now, or when the timer that is armed here runs out.
+    #[inline]
+    pub(crate) fn schedule_ack(&mut self, now: Time, text: Text) {
+        if let Some(when) = self.rcv.schedule_ack(now, text, self.config.acking)
+            && self.timers.delayed_ack.is_never()
+        {
+            self.timers.delayed_ack = when;
+        }
+    }
+
     /// Seventh step.
     #[inline]
     pub(crate) fn take_text(&mut self, now: Time, segment: &Segment, start: i64) {
@@ -214,11 +224,7 @@ impl Connection {
         if !self.agreed.nak {
             self.rcv.forget_nak();
         }
-        if let Some(when) = self.rcv.schedule_ack(now, text, self.config.acking)
-            && self.timers.delayed_ack.is_never()
-        {
-            self.timers.delayed_ack = when;
-        }
+        self.schedule_ack(now, text);
         if matches!(text, Text::InOrder { .. }) && self.rcv.finish() {
             self.peer_has_closed(now);
         }

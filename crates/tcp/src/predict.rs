@@ -67,12 +67,7 @@ impl Connection {
         }
         self.snd.wl1 = segment.seq;
         self.snd.wl2 = segment.ack;
-        let text = Text::InOrder { fills_gap: false };
-        if let Some(when) = self.rcv.schedule_ack(now, text, self.config.acking)
-            && self.timers.delayed_ack.is_never()
-        {
-            self.timers.delayed_ack = when;
-        }
+        self.schedule_ack(now, Text::InOrder { fills_gap: false });
         true
     }
 
