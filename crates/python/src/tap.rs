@@ -5,7 +5,7 @@
 
 use netspurt_sim::app::AppSpec;
 use netspurt_sim::probe::{CaptureSink, CapturedPacket, End};
-use netspurt_sim::spec::{FlowSpec, NodeId, WorldSpec};
+use netspurt_sim::spec::{FlowSpec, NodeId, Numbering, WorldSpec};
 use netspurt_tcp::codec::{Addresses, Ports};
 use netspurt_tcp::options::Layout;
 use netspurt_tcp::time::Time;
@@ -106,6 +106,7 @@ struct State {
     /// The node of each interface.
     nodes: Vec<NodeId>,
     flows: Vec<FlowSpec>,
+    numbering: Numbering,
     end: Time,
 }
 
@@ -140,6 +141,7 @@ impl Tap {
             points,
             seen_by,
             flows: spec.flows.clone(),
+            numbering: spec.numbering(),
             end: Time::ZERO + spec.duration,
         }))))
     }
@@ -189,7 +191,7 @@ impl State {
         packet: &CapturedPacket,
         corrupted: bool,
     ) {
-        let Some(flow) = self.flows.get(packet.flow as usize) else { return };
+        let flow = &self.flows[self.numbering.locate(packet.flow).0];
         let elsewhere = self.points.senders_only && sender(flow) != self.nodes[interface as usize];
         if time > self.end || elsewhere {
             return;

@@ -1,6 +1,6 @@
 //! Where connections live: pairs of endpoints side by side, and what a host gives its connections.
 
-use crate::app::{App, AppSpec, Application as _};
+use crate::app::{App, AppSpec};
 use crate::digest::Digest;
 use crate::random::Stream;
 use crate::spec::{NodeSpec, TimerPhase};
@@ -22,8 +22,10 @@ pub(crate) struct Endpoint {
     pub(crate) open: bool,
     /// Which occupant of this place it is.
     pub(crate) generation: u16,
-    /// The flow's position in the scenario.
+    /// The flow's number.
     pub(crate) flow: u32,
+    /// The position of its description in the world's.
+    pub(crate) description: u32,
     /// Where the route to the other end begins.
     pub(crate) route: u32,
     /// The instant of the connection's entry in the event queue.
@@ -40,7 +42,7 @@ impl Endpoint {
     #[inline]
     pub(crate) fn wake_app(&mut self, now: Time, spec: &AppSpec) -> Option<Time> {
         let connection = self.connection.as_mut()?;
-        let next = self.app.wake(now, spec, connection);
+        let next = self.app.run(now, spec, connection);
         (!next.is_never() && next != self.app_armed_at).then(|| {
             self.app_armed_at = next;
             next

@@ -172,25 +172,61 @@ pub struct LinkSpec {
     pub directions: [ChannelSpec; 2],
 }
 
-/// One transfer: a pair of connections and what runs over them.
+/// Flows that are alike but for their start. A flow is a pair of connections and what runs over them.
 #[derive(Clone, Debug)]
 pub struct FlowSpec {
-    /// Its name in the scenario.
+    /// Their name in the scenario.
     pub name: Arc<str>,
-    /// Its number among those of the same name.
-    pub index: u32,
-    /// What runs over it.
+    /// Number of the first of them among all of that name.
+    pub first_index: u32,
+    /// How many.
+    pub count: u32,
+    /// What runs over each.
     pub app: AppSpec,
     /// The host that opens the connection.
     pub from: NodeId,
     /// The host that accepts it.
     pub to: NodeId,
-    /// When it is opened.
+    /// When the first is opened.
     pub start: Time,
+    /// How much later than the one before it each of the others is.
+    pub stagger: Span,
     /// TCP of `from`.
     pub client: Arc<Config>,
     /// TCP of `to`.
     pub server: Arc<Config>,
+}
+
+impl FlowSpec {
+    /// When the flow at `position` among them is opened.
+    pub fn start_of(&self, position: u32) -> Time {
+        self.start + self.stagger.saturating_mul(u64::from(position))
+    }
+}
+
+/// How the flows of a world are numbered: through all descriptions, in their order.
+#[derive(Clone, Debug)]
+pub struct Numbering {
+    /// The number of the first flow of each description; at the end, how many there are.
+    firsts: Box<[u32]>,
+}
+
+impl Numbering {
+    /// How many flows there are.
+    pub fn count(&self) -> u32 {
+        self.firsts.last().copied().unwrap_or(0)
+    }
+
+    /// The number of the flow at `position` of a description.
+    pub fn number(&self, description: usize, position: u32) -> u32 {
+        self.firsts[description] + position
+    }
+
+    /// The description of a flow, and its position there.
+    pub fn locate(&self, flow: u32) -> (usize, u32) {
+        let description = self.firsts.partition_point(|&first| first <= flow) - 1;
+        (description, flow - self.firsts[description])
+    }
 }
 
 /// A whole world.
@@ -204,7 +240,7 @@ pub struct WorldSpec {
     pub nodes: Vec<NodeSpec>,
     /// Links.
     pub links: Vec<LinkSpec>,
-    /// Flows.
+    /// Flows, those that are alike in one description.
     pub flows: Vec<FlowSpec>,
     /// Compute a link that is fed by one other link alone together with that one. It makes no difference but in speed,
     /// and a test holds both ways against each other.
@@ -242,6 +278,16 @@ impl WorldSpec {
         &mut self.links[last]
     }
 
+    /// How the flows are numbered.
+    pub fn numbering(&self) -> Numbering {
+        let mut next = 0;
+        let ends = self.flows.iter().map(|flow| {
+            next += flow.count;
+            next
+        });
+        Numbering { firsts: core::iter::once(0).chain(ends).collect() }
+    }
+
     /// Adds a flow with the same TCP at both ends, starting at once, to be refined through the returned reference.
     pub fn flow(
         &mut self,
@@ -251,14 +297,17 @@ impl WorldSpec {
         config: &Arc<Config>,
     ) -> &mut FlowSpec {
         let [from, to] = ends;
-        let index = self.flows.iter().rev().find(|flow| *flow.name == *name).map_or(0, |flow| flow.index + 1);
+        let before = self.flows.iter().rev().find(|flow| *flow.name == *name);
+        let first_index = before.map_or(0, |flow| flow.first_index + flow.count);
         self.flows.push(FlowSpec {
             name: name.into(),
-            index,
+            first_index,
+            count: 1,
             app,
             from,
             to,
             start: Time::ZERO,
+            stagger: Span::ZERO,
             client: Arc::clone(config),
             server: Arc::clone(config),
         });

@@ -1,12 +1,12 @@
 //! From what happened to what is told: folding flows and links into a [`RunResult`].
 
-use crate::app::{AppSpec, Application as _};
+use crate::app::AppSpec;
 use crate::digest::Digest;
 use crate::host::Endpoint;
 use crate::link::Channel;
 use crate::loss::Cause;
 use crate::result::{FlowResult, LinkResult, Performance, RunResult};
-use crate::spec::{FlowSpec, WorldSpec};
+use crate::spec::WorldSpec;
 use crate::world::World;
 use netspurt_tcp::Connection;
 use netspurt_tcp::state::CloseReason;
@@ -15,14 +15,14 @@ use netspurt_tcp::time::Time;
 use std::sync::Arc;
 
 /// How a flow stands.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum FlowRecord {
     /// It has not started.
     Waiting,
     /// It is under way; the client's place.
     Live(u32),
-    /// It is over.
-    Over(Box<Outcome>),
+    /// It is over: the position of its outcome.
+    Over(u32),
 }
 
 /// What is left of a flow.
@@ -37,14 +37,8 @@ pub(crate) struct Outcome {
     digests: [u64; 2],
 }
 
-impl FlowRecord {
-    pub(crate) fn over(app: &AppSpec, pair: &[Endpoint]) -> Self {
-        Self::Over(Box::new(Outcome::new(app, pair)))
-    }
-}
-
 impl Outcome {
-    fn new(app: &AppSpec, pair: &[Endpoint]) -> Self {
+    pub(crate) fn new(app: &AppSpec, pair: &[Endpoint]) -> Self {
         let receiver = match app {
             AppSpec::Bulk { .. } => 1,
             AppSpec::RequestResponse { .. } => 0,
@@ -75,7 +69,7 @@ impl Outcome {
 
 pub(crate) fn summarise(mut world: World, interrupted: bool) -> RunResult {
     let horizon = if interrupted { world.now } else { Time::ZERO + world.spec.duration };
-    let outcomes: Vec<Outcome> = (0..world.spec.flows.len()).map(|flow| outcome(&world, flow)).collect();
+    let outcomes: Vec<Outcome> = (0..world.records.len()).map(|flow| outcome(&world, flow)).collect();
     let active = active_until(&outcomes, world.network.channels(), horizon);
     let recording = world.network.close(horizon);
     let spec = &world.spec;
@@ -86,11 +80,9 @@ pub(crate) fn summarise(mut world: World, interrupted: bool) -> RunResult {
         duration_s: spec.duration.as_secs_f64(),
         active_s: active.as_secs_f64(),
         interrupted,
-        flows: spec
-            .flows
-            .iter()
+        flows: (0..)
             .zip(&outcomes)
-            .map(|(flow, outcome)| flow_result(spec, flow, outcome, horizon))
+            .map(|(flow, outcome)| flow_result(spec, world.numbering.locate(flow), outcome, horizon))
             .collect(),
         links: link_results(spec, world.network.channels(), active),
         checksum_drops: world.hosts.iter().map(|host| host.checksum_drops).sum(),
@@ -106,8 +98,11 @@ pub(crate) fn summarise(mut world: World, interrupted: bool) -> RunResult {
 fn outcome(world: &World, flow: usize) -> Outcome {
     match &world.records[flow] {
         FlowRecord::Waiting => Outcome::nothing(),
-        FlowRecord::Live(client) => Outcome::new(world.app(flow), &world.endpoints[*client as usize..][..2]),
-        FlowRecord::Over(outcome) => **outcome,
+        FlowRecord::Live(client) => {
+            let pair = &world.endpoints[*client as usize..][..2];
+            Outcome::new(&world.spec.flows[pair[0].description as usize].app, pair)
+        }
+        FlowRecord::Over(outcome) => world.outcomes[*outcome as usize],
     }
 }
 
@@ -138,22 +133,29 @@ fn digest(outcomes: &[Outcome], channels: &[Channel]) -> u64 {
     digest.value()
 }
 
-fn flow_result(spec: &WorldSpec, flow: &FlowSpec, outcome: &Outcome, horizon: Time) -> FlowResult {
+fn flow_result(
+    spec: &WorldSpec,
+    (description, position): (usize, u32),
+    outcome: &Outcome,
+    horizon: Time,
+) -> FlowResult {
+    let flow = &spec.flows[description];
+    let start = flow.start_of(position);
     let [client, server] = outcome.stats;
     let (sender, receiver) = match flow.app {
         AppSpec::Bulk { .. } => (client, server),
         AppSpec::RequestResponse { .. } => (server, client),
     };
     let seconds = |time: Time| (!time.is_never()).then(|| time.as_secs_f64());
-    let lasted = outcome.done.min(horizon).since(flow.start).as_secs_f64();
+    let lasted = outcome.done.min(horizon).since(start).as_secs_f64();
     FlowResult {
         flow: Arc::clone(&flow.name),
-        index: flow.index,
+        index: flow.first_index + position,
         from: Arc::clone(&spec.nodes[flow.from.0 as usize].name),
         to: Arc::clone(&spec.nodes[flow.to.0 as usize].name),
         bytes_asked: flow.app.bytes_asked(),
         bytes_delivered: outcome.delivered,
-        start_s: flow.start.as_secs_f64(),
+        start_s: start.as_secs_f64(),
         end_s: seconds(outcome.done),
         delivered_s: seconds(outcome.delivered_at),
         goodput_bps: if lasted > 0.0 { outcome.delivered as f64 * 8.0 / lasted } else { 0.0 },

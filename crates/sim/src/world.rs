@@ -1,6 +1,6 @@
 //! The world: a network with hosts, their connections and their applications.
 
-use crate::app::{App, AppSpec};
+use crate::app::App;
 use crate::digest::Digest;
 use crate::host::{Endpoint, Host};
 use crate::network::{Due, Network};
@@ -8,10 +8,13 @@ use crate::packet::{IP_HEADER, Label};
 use crate::probe::{Addresses, Recorder, Sent, Wants, end_of};
 use crate::result::RunResult;
 use crate::route::NoRoute;
-use crate::spec::{FlowSpec, WorldSpec};
-use crate::summary::{self, FlowRecord};
+use crate::spec::{FlowSpec, Numbering, WorldSpec};
+use crate::summary::{self, FlowRecord, Outcome};
 use netspurt_tcp::Connection;
 use netspurt_tcp::time::Time;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 /// The starter of flows is the first of the world's timers; each endpoint has two more.
 const STARTER: u32 = 0;
@@ -33,9 +36,12 @@ pub struct World {
     pub(crate) endpoints: Vec<Endpoint>,
     /// Clients' places whose flows are over.
     free: Vec<u32>,
-    /// Flows by their start, then by their position, the next one last.
-    to_start: Vec<u32>,
+    /// When the next flow of each description starts, and its number.
+    to_start: BinaryHeap<Reverse<(Time, u32)>>,
+    pub(crate) numbering: Numbering,
     pub(crate) records: Vec<FlowRecord>,
+    /// What is left of flows that are over.
+    pub(crate) outcomes: Vec<Outcome>,
     pub(crate) data_packets: u64,
     pub(crate) now: Time,
 }
@@ -45,9 +51,10 @@ impl World {
     pub fn new(spec: WorldSpec, seed: u64, recorder: Option<Recorder>) -> Result<Self, NoRoute> {
         let network = Network::new(&spec, seed, recorder)?;
         let hosts = spec.nodes.iter().map(Host::new).collect();
-        let mut to_start: Vec<u32> = (0..spec.flows.len() as u32).collect();
-        to_start.sort_by_key(|&flow| core::cmp::Reverse((spec.flows[flow as usize].start, flow)));
-        let records = (0..spec.flows.len()).map(|_| FlowRecord::Waiting).collect();
+        let numbering = spec.numbering();
+        let some = spec.flows.iter().enumerate().filter(|(_, flow)| flow.count > 0);
+        let to_start = some.map(|(at, flow)| Reverse((flow.start, numbering.number(at, 0)))).collect();
+        let records = vec![FlowRecord::Waiting; numbering.count() as usize];
         let mut world = Self {
             spec,
             seed,
@@ -56,7 +63,9 @@ impl World {
             endpoints: Vec::new(),
             free: Vec::new(),
             to_start,
+            numbering,
             records,
+            outcomes: Vec::new(),
             data_packets: 0,
             now: Time::ZERO,
         };
@@ -130,7 +139,7 @@ impl World {
         let place = packet.endpoint;
         let endpoint = &mut self.endpoints[place as usize];
         if packet.corrupted {
-            let flow = &self.spec.flows[endpoint.flow as usize];
+            let flow = &self.spec.flows[endpoint.description as usize];
             let host = if place.is_multiple_of(2) { flow.from } else { flow.to };
             self.hosts[host.0 as usize].checksum_drops += 1;
             return self.network.release(slot);
@@ -182,7 +191,7 @@ impl World {
             self.data_packets += transmit(endpoint, &mut self.network, now, place);
         }
         if endpoint.open
-            && let Some(wake) = endpoint.wake_app(now, &self.spec.flows[endpoint.flow as usize].app)
+            && let Some(wake) = endpoint.wake_app(now, &self.spec.flows[endpoint.description as usize].app)
         {
             self.network.arm(wake, 2 * place + 2);
         }
@@ -202,18 +211,29 @@ impl World {
     }
 
     fn arm_starter(&mut self) {
-        if let Some(&next) = self.to_start.last() {
-            self.network.arm(self.spec.flows[next as usize].start, STARTER);
+        if let Some(&Reverse((next, _))) = self.to_start.peek() {
+            self.network.arm(next, STARTER);
         }
+    }
+
+    /// A flow whose time has come, and its description.
+    fn next_to_start(&mut self, now: Time) -> Option<(u32, usize)> {
+        let mut next = self.to_start.peek_mut().filter(|next| next.0.0 <= now)?;
+        let Reverse((_, flow)) = *next;
+        let (description, position) = self.numbering.locate(flow);
+        let alike = &self.spec.flows[description];
+        if position + 1 < alike.count {
+            *next = Reverse((alike.start_of(position + 1), flow + 1));
+        } else {
+            PeekMut::pop(next);
+        }
+        Some((flow, description))
     }
 
     /// Starts the flows whose time has come.
     fn start_flows(&mut self, now: Time) {
-        while let Some(&flow) = self.to_start.last()
-            && self.spec.flows[flow as usize].start <= now
-        {
-            self.to_start.pop();
-            let client = self.settle_flow(flow);
+        while let Some((flow, description)) = self.next_to_start(now) {
+            let client = self.settle_flow(flow, description);
             self.records[flow as usize] = FlowRecord::Live(client);
             let endpoint = &mut self.endpoints[client as usize];
             if let Some(connection) = &mut endpoint.connection {
@@ -225,8 +245,8 @@ impl World {
     }
 
     /// Gives a flow a pair of places; returns the client's.
-    fn settle_flow(&mut self, number: u32) -> u32 {
-        let flow = &self.spec.flows[number as usize];
+    fn settle_flow(&mut self, number: u32, description: usize) -> u32 {
+        let flow = &self.spec.flows[description];
         let (there, back) =
             self.network.routes().between(flow.from, flow.to).expect("routes cover all flows");
         let client = self.free.pop().unwrap_or(self.endpoints.len() as u32);
@@ -246,6 +266,7 @@ impl World {
                 open: false,
                 generation,
                 flow: number,
+                description: description as u32,
                 route,
                 armed_at: Time::NEVER,
                 app_armed_at: Time::NEVER,
@@ -276,18 +297,15 @@ impl World {
         if !pair.iter().all(Endpoint::is_over) || !matches!(self.records[flow], FlowRecord::Live(_)) {
             return;
         }
-        self.records[flow] = FlowRecord::over(&self.spec.flows[flow].app, pair);
+        let app = &self.spec.flows[pair[0].description as usize].app;
+        self.records[flow] = FlowRecord::Over(self.outcomes.len() as u32);
+        self.outcomes.push(Outcome::new(app, pair));
         for endpoint in &mut self.endpoints[client as usize..][..2] {
             endpoint.connection = None;
             endpoint.armed_at = Time::NEVER;
             endpoint.app_armed_at = Time::NEVER;
         }
         self.free.push(client);
-    }
-
-    /// What a flow does.
-    pub(crate) fn app(&self, flow: usize) -> &AppSpec {
-        &self.spec.flows[flow].app
     }
 }
 

@@ -162,8 +162,7 @@ impl Connection {
         if self.snd.closing || matches!(self.state, State::LastAck | State::TimeWait) {
             return Err(WriteError::Closing);
         }
-        let buffered = self.snd.data_end() - self.snd.una.max(1);
-        let accepted = len.min(self.config.send_buffer.saturating_sub(buffered));
+        let accepted = len.min(self.room());
         if accepted > 0 {
             if self.config.idle_restart && !self.snd.is_outstanding() {
                 self.restart_if_idle(now);
@@ -173,6 +172,23 @@ impl Connection {
             self.snd.marks.push(end);
         }
         Ok(accepted)
+    }
+
+    /// How many bytes a [`write`](Self::write) would accept now.
+    #[inline]
+    pub fn room(&self) -> u64 {
+        let shut = matches!(self.state, State::Closed | State::Listen | State::LastAck | State::TimeWait);
+        if shut || self.snd.closing {
+            return 0;
+        }
+        let buffered = self.snd.data_end() - self.snd.una.max(1);
+        self.config.send_buffer.saturating_sub(buffered)
+    }
+
+    /// Bytes that the send buffer holds.
+    #[inline]
+    pub fn send_buffer(&self) -> u64 {
+        self.config.send_buffer
     }
 
     /// Like [`write`](Self::write), and the last of these bytes are urgent (RFC 9293, section 3.8.5).

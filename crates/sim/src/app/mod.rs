@@ -1,7 +1,8 @@
 //! What runs over a connection. One file each.
 //!
-//! An application is woken whenever its connection has moved and when the time comes that it asked for; it reads and
-//! writes, and says when it wants to be woken next. It is first woken when the connection is open, *behind* the segment
+//! An application is asked for its next [`Action`] whenever its connection has moved and when the time comes that it
+//! asked for; it is asked again when that is done, until it waits. Deciding is all it does: who asks it reads, writes and
+//! closes, and lets the host take its time over it. It is first asked when the connection is open, *behind* the segment
 //! that opened it, as a program is that returns from `connect`.
 
 mod bulk;
@@ -44,14 +45,26 @@ impl AppSpec {
     }
 }
 
+/// What an application does next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// It reads so many bytes at most.
+    Read(u64),
+    /// It writes so many bytes, for which there is room.
+    Write(u64),
+    /// It has written all that it ever will.
+    Close,
+    /// It does nothing until its connection moves, or until this instant; [`Time::NEVER`] if only the former counts.
+    Wait(Time),
+}
+
 /// One end of an application.
 ///
 /// It knows little: what it is to do stands in its [`AppSpec`], and how much has been read and written the connection
 /// knows.
 pub trait Application {
-    /// Reads and writes what can be read and written. Returns when it wants to be woken although nothing has moved;
-    /// [`Time::NEVER`] if not.
-    fn wake(&mut self, now: Time, spec: &AppSpec, connection: &mut Connection) -> Time;
+    /// What it does now. Whoever asks carries it out, and asks again unless it is to wait.
+    fn next(&mut self, now: Time, spec: &AppSpec, connection: &Connection) -> Action;
     /// When the task was done at this end; [`Time::NEVER`] if it is not.
     fn done(&self) -> Time;
 }
@@ -81,20 +94,20 @@ impl App {
             }
         }
     }
-}
 
-impl Application for App {
+    /// Does all that can be done at `now`. Returns when to come again although nothing has moved.
     #[inline]
-    fn wake(&mut self, now: Time, spec: &AppSpec, connection: &mut Connection) -> Time {
+    pub fn run(&mut self, now: Time, spec: &AppSpec, connection: &mut Connection) -> Time {
         match self {
-            Self::BulkSender(app) => app.wake(now, spec, connection),
-            Self::BulkReceiver(app) => app.wake(now, spec, connection),
-            Self::Requester(app) => app.wake(now, spec, connection),
-            Self::Responder(app) => app.wake(now, spec, connection),
+            Self::BulkSender(app) => run(app, now, spec, connection),
+            Self::BulkReceiver(app) => run(app, now, spec, connection),
+            Self::Requester(app) => run(app, now, spec, connection),
+            Self::Responder(app) => run(app, now, spec, connection),
         }
     }
 
-    fn done(&self) -> Time {
+    /// See [`Application::done`].
+    pub fn done(&self) -> Time {
         match self {
             Self::BulkSender(app) => app.done(),
             Self::BulkReceiver(app) => app.done(),
@@ -104,17 +117,34 @@ impl Application for App {
     }
 }
 
-/// Reads everything there is.
 #[inline]
-fn read_all(now: Time, connection: &mut Connection) {
-    if connection.readable() > 0 {
-        // A read takes what a payload can say at most, and no window is that large.
-        connection.read(now, u64::MAX);
+fn run(app: &mut impl Application, now: Time, spec: &AppSpec, connection: &mut Connection) -> Time {
+    loop {
+        match app.next(now, spec, connection) {
+            Action::Wait(until) => return until,
+            action => perform(action, now, connection),
+        }
     }
 }
 
-/// Writes what finds room; a connection that is over takes nothing.
+/// Carries out an action at once.
 #[inline]
-fn write(now: Time, connection: &mut Connection, len: u64) -> u64 {
-    connection.write(now, len).unwrap_or(0)
+fn perform(action: Action, now: Time, connection: &mut Connection) {
+    match action {
+        Action::Read(max) => {
+            connection.read(now, max);
+        }
+        Action::Write(len) => {
+            let accepted = connection.write(now, len);
+            debug_assert!(accepted == Ok(len), "{len} bytes found no room: {accepted:?}");
+        }
+        Action::Close => connection.close(now),
+        Action::Wait(_) => {}
+    }
+}
+
+/// Reads everything there is. A read takes what a payload can say at most, and no window is that large.
+#[inline]
+fn read_all(connection: &Connection) -> Option<Action> {
+    (connection.readable() > 0).then_some(Action::Read(u64::MAX))
 }

@@ -1,6 +1,6 @@
 //! Request and response: the client asks, the server answers when the whole request is there, and the client asks again.
 
-use super::{AppSpec, Application, read_all, write};
+use super::{Action, AppSpec, Application, read_all};
 use netspurt_tcp::Connection;
 use netspurt_tcp::time::{Span, Time};
 
@@ -30,6 +30,7 @@ pub struct Requester {
     begun: u64,
     /// A response is still to come.
     waiting: bool,
+    closed: bool,
     /// When the next request is due.
     next: Time,
     done: Time,
@@ -38,20 +39,21 @@ pub struct Requester {
 impl Requester {
     /// A client that has asked nothing yet.
     pub(super) const fn new() -> Self {
-        Self { begun: 0, waiting: false, next: Time::ZERO, done: Time::NEVER }
+        Self { begun: 0, waiting: false, closed: false, next: Time::ZERO, done: Time::NEVER }
     }
 }
 
 impl Application for Requester {
-    fn wake(&mut self, now: Time, spec: &AppSpec, connection: &mut Connection) -> Time {
+    fn next(&mut self, now: Time, spec: &AppSpec, connection: &Connection) -> Action {
+        if let Some(read) = read_all(connection) {
+            return read;
+        }
         let Exchange { request, response, exchanges, gap } = Exchange::of(spec);
-        read_all(now, connection);
         if self.waiting && connection.received() >= self.begun.saturating_mul(response) {
             self.waiting = false;
             self.next = now + gap;
             if self.begun == exchanges {
                 self.done = now;
-                connection.close(now);
             }
         }
         if !self.waiting && self.begun < exchanges && now >= self.next {
@@ -59,10 +61,15 @@ impl Application for Requester {
             self.waiting = true;
         }
         let unwritten = self.begun.saturating_mul(request).saturating_sub(connection.written());
-        if unwritten > 0 {
-            write(now, connection, unwritten);
+        let fits = unwritten.min(connection.room());
+        if fits > 0 {
+            return Action::Write(fits);
         }
-        if !self.waiting && self.begun < exchanges { self.next } else { Time::NEVER }
+        if !self.done.is_never() && !self.closed {
+            self.closed = true;
+            return Action::Close;
+        }
+        Action::Wait(if !self.waiting && self.begun < exchanges { self.next } else { Time::NEVER })
     }
 
     fn done(&self) -> Time {
@@ -84,20 +91,22 @@ impl Responder {
 }
 
 impl Application for Responder {
-    fn wake(&mut self, now: Time, spec: &AppSpec, connection: &mut Connection) -> Time {
+    fn next(&mut self, _now: Time, spec: &AppSpec, connection: &Connection) -> Action {
+        if let Some(read) = read_all(connection) {
+            return read;
+        }
         let Exchange { request, response, .. } = Exchange::of(spec);
-        read_all(now, connection);
         let requests = connection.received() / request.max(1);
         let unwritten = requests.saturating_mul(response).saturating_sub(connection.written());
-        if unwritten > 0 {
-            write(now, connection, unwritten);
+        let fits = unwritten.min(connection.room());
+        if fits > 0 {
+            return Action::Write(fits);
         }
-        let all_written = connection.written() >= requests.saturating_mul(response);
-        if !self.closed && all_written && connection.peer_finished() {
+        if !self.closed && unwritten == 0 && connection.peer_finished() {
             self.closed = true;
-            connection.close(now);
+            return Action::Close;
         }
-        Time::NEVER
+        Action::Wait(Time::NEVER)
     }
 
     fn done(&self) -> Time {

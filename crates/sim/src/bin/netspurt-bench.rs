@@ -104,9 +104,8 @@ fn idle(flows: u32) {
     let app =
         AppSpec::RequestResponse { request: 100, response: 100, exchanges: 2, gap: Span::from_secs(1800) };
     let before = resident();
-    for i in 0..flows {
-        spec.flow("idle", ends, app, &config).start = Time::ZERO + Span::from_us(10 * u64::from(i));
-    }
+    let alike = spec.flow("idle", ends, app, &config);
+    (alike.count, alike.stagger) = (flows, Span::from_us(10));
     let described = resident();
     let mut world = World::new(spec, 1, None).expect("a connected world");
     world.run_until(Time::ZERO + Span::from_secs(900));

@@ -36,7 +36,7 @@ impl Scenario {
         }
         let nodes: IndexSet<&str> = self.nodes().into_iter().collect();
         let mut configs = Configs::default();
-        let mut flows = Vec::with_capacity(count as usize);
+        let mut flows = Vec::with_capacity(self.flow.len());
         let mut labels = Labels::default();
         for (number, flow) in self.flow.iter().enumerate() {
             let mut config = |end| {
@@ -49,7 +49,7 @@ impl Scenario {
                 return Err(report(format!("no link has the nodes of flow {number}")));
             };
             let first = labels.first_index(flow);
-            flows.extend(alike(flow, first, [NodeId(from as u32), NodeId(to as u32)], &ends));
+            flows.push(alike(flow, first, [NodeId(from as u32), NodeId(to as u32)], ends));
         }
         Ok(WorldSpec {
             name: name.into(),
@@ -100,22 +100,22 @@ impl Labels {
 /// The flows that one entry stands for. A start beyond the end of time never comes.
 fn alike(
     flow: &Flow,
-    (name, first): (Arc<str>, u32),
-    ends: [NodeId; 2],
-    [client, server]: &[Arc<Config>; 2],
-) -> impl Iterator<Item = FlowSpec> {
-    let app = build_app(&flow.app);
-    let (start, stagger) = (Time::ZERO + flow.start.0, flow.stagger.0);
-    (0..flow.count).map(move |number| FlowSpec {
-        name: Arc::clone(&name),
-        index: first + number,
-        app,
-        from: ends[0],
-        to: ends[1],
-        start: start + stagger.saturating_mul(u64::from(number)),
-        client: Arc::clone(client),
-        server: Arc::clone(server),
-    })
+    (name, first_index): (Arc<str>, u32),
+    [from, to]: [NodeId; 2],
+    [client, server]: [Arc<Config>; 2],
+) -> FlowSpec {
+    FlowSpec {
+        name,
+        first_index,
+        count: flow.count,
+        app: build_app(&flow.app),
+        from,
+        to,
+        start: Time::ZERO + flow.start.0,
+        stagger: flow.stagger.0,
+        client,
+        server,
+    }
 }
 
 fn build_app(app: &App) -> AppSpec {
