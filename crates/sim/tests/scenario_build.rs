@@ -5,7 +5,6 @@ use netspurt_sim::app::AppSpec;
 use netspurt_sim::scenario::Scenario;
 use netspurt_sim::spec::{Counted, Duplex, LossSpec, QueueSpec, WorldSpec};
 use netspurt_tcp::time::{Span, Time};
-use std::sync::Arc;
 
 const EVERYTHING: &str = include_str!("scenario/everything.toml");
 const SATELLITE: &str = include_str!("scenario/satellite.toml");
