@@ -10,7 +10,7 @@
 use crate::digest::Digest;
 use crate::impair::{Fate, Impairments};
 use crate::loss::Cause;
-use crate::packet::Packet;
+use crate::packet::{Chain, Packet};
 use crate::queue::{Admission as _, Backlog, Discipline, Kept, ResendFirst};
 use crate::ring::Ring;
 use crate::route::Hop;
@@ -30,15 +30,6 @@ pub struct Passage {
     pub start: u64,
     /// Its last bit arrives.
     pub arrival: u64,
-}
-
-/// A packet in flight.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct InFlight {
-    pub(crate) arrival: u64,
-    pub(crate) slot: u32,
-    /// Position in the network's list of hops: this channel's.
-    pub(crate) position: u32,
 }
 
 /// What passed through one direction of a link.
@@ -74,15 +65,11 @@ pub struct Channel {
     delay: u64,
     packets: u64,
     bytes: u64,
-    /// The latest arrival among the packets in flight.
-    last_arrival: u64,
-    /// The arrival that the event queue knows of.
-    pub(crate) armed_at: u64,
+    /// Packets on their way whose arrival is the next thing that happens to them.
+    pub(crate) in_flight: Chain,
     framing: u32,
     plain: bool,
 
-    /// Packets on their way whose arrival is the next thing that happens to them.
-    pub(crate) in_flight: Ring<InFlight>,
     /// Latency of the host at the end, for packets that are addressed to it.
     pub(crate) end_latency: u64,
     /// A fraction of a picosecond by which the transmitter is busy longer, in units of 1 / rate.
@@ -128,11 +115,9 @@ impl Channel {
             delay: spec.delay.as_ps(),
             packets: 0,
             bytes: 0,
-            last_arrival: 0,
-            armed_at: u64::MAX,
+            in_flight: Chain::EMPTY,
             framing: spec.framing,
             plain: impairments.is_none() && kept.is_none(),
-            in_flight: Ring::new(),
             end_latency: 0,
             remainder: 0,
             rate: spec.rate.unwrap_or(0),
@@ -312,34 +297,10 @@ impl Channel {
         self.mishaps.damaged += u64::from(fate.damaged);
     }
 
-    /// Puts a packet among those in flight; whether it is now the first.
-    #[inline(always)]
-    pub(crate) fn carry(&mut self, packet: InFlight) -> bool {
-        let alone = self.in_flight.is_empty();
-        let first = if alone || self.last_arrival <= packet.arrival {
-            self.last_arrival = packet.arrival;
-            self.in_flight.push_back(packet);
-            alone
-        } else {
-            self.overtake(packet)
-        };
-        if first {
-            self.armed_at = packet.arrival;
-        }
-        first
-    }
-
     /// When a packet that has passed this hop reaches what lies behind it: a host takes its time.
     #[inline]
     pub(crate) fn arrival_behind(&self, hop: Hop, arrival: u64) -> u64 {
         if hop.is_last() { arrival.saturating_add(self.end_latency) } else { arrival }
-    }
-
-    /// The same for a packet that arrives before others that left before it.
-    #[cold]
-    fn overtake(&mut self, packet: InFlight) -> bool {
-        self.in_flight.insert_from_back(packet, |other| other.arrival <= packet.arrival);
-        self.in_flight.front() == Some(packet)
     }
 
     /// Whether packets may overtake each other here.

@@ -5,7 +5,7 @@
 
 use crate::engine::EventQueue;
 use crate::impair::Fate;
-use crate::link::{Channel, InFlight, MAX_PACKET};
+use crate::link::{Channel, MAX_PACKET};
 use crate::loss::Cause;
 use crate::packet::{Label, Packet, Slab};
 use crate::probe::{Dropped, Recorder, Recording, Sent, Wants};
@@ -30,7 +30,7 @@ pub struct Network {
     routes: Routes,
     packets: Slab,
     /// The place of the packet being written.
-    draft: Option<u32>,
+    draft: u32,
     queue: EventQueue,
     /// Nothing that happens later is ever computed.
     horizon: u64,
@@ -61,11 +61,13 @@ impl Network {
         if recorder.is_some() {
             channels.iter_mut().for_each(Channel::watch);
         }
+        let mut packets = Slab::new();
+        let draft = packets.reserve();
         Ok(Self {
             channels,
             routes,
-            packets: Slab::default(),
-            draft: None,
+            packets,
+            draft,
             queue: EventQueue::new(),
             horizon: (Time::ZERO + spec.duration).as_ps(),
             events: 0,
@@ -90,7 +92,7 @@ impl Network {
 
     /// Packets on their way.
     pub fn packets_under_way(&self) -> usize {
-        self.packets.len() - usize::from(self.draft.is_some())
+        self.packets.len() - 1
     }
 
     /// Wakes the driver at `time` with [`Due::Timer`].
@@ -110,22 +112,17 @@ impl Network {
             let Some(channel) = self.channels.get_mut(source as usize) else {
                 return Some((Time::from_ps(now), Due::Timer(source - self.channels.len() as u32)));
             };
-            if channel.armed_at != now {
+            let Some(arrived) = self.packets.land(&mut channel.in_flight, now) else {
                 self.depart(source, now);
                 continue;
-            }
-            let Some((head, next)) = channel.in_flight.pop_and_peek() else { continue };
-            channel.armed_at = match next {
-                Some(next) => {
-                    self.queue.push(next.arrival, source);
-                    next.arrival
-                }
-                None => u64::MAX,
             };
-            if self.routes.hop(head.position).is_last() {
-                return Some((Time::from_ps(now), Due::Packet(head.slot)));
+            if let Some(next) = arrived.next_arrival {
+                self.queue.push(next, source);
             }
-            self.forward(head.slot, head.position + 1, now);
+            if arrived.hop.is_last() {
+                return Some((Time::from_ps(now), Due::Packet(arrived.slot)));
+            }
+            self.forward(arrived.slot, arrived.position + 1, now);
         }
         None
     }
@@ -152,11 +149,7 @@ impl Network {
     /// Where the segment of the next packet is to be written, with the content of an earlier one.
     #[inline]
     pub fn draft(&mut self) -> &mut Segment {
-        let slot = match self.draft {
-            Some(slot) => slot,
-            None => *self.draft.insert(self.packets.reserve()),
-        };
-        &mut self.packets.get_mut(slot).segment
+        &mut self.packets.get_mut(self.draft).segment
     }
 
     /// Writes down the segment that was written to [`Network::draft`], if that is wanted.
@@ -174,13 +167,14 @@ impl Network {
     #[inline]
     pub fn send_draft(&mut self, now: Time, label: Label) {
         debug_assert!(label.size < MAX_PACKET, "no such packet: {} octets", label.size);
-        let slot = self.draft.take().unwrap_or_else(|| self.packets.reserve());
+        let slot = self.draft;
         let packet = self.packets.get_mut(slot);
         packet.endpoint = label.endpoint;
         packet.size = label.size;
         packet.generation = label.generation;
         packet.corrupted = false;
         packet.resend = label.resend;
+        self.draft = self.packets.reserve();
         self.forward(slot, label.route, now.as_ps());
     }
 
@@ -202,7 +196,7 @@ impl Network {
                 let arrival = channel.arrival_behind(hop, passage.arrival);
                 if arrival > self.horizon {
                     self.packets.remove(slot);
-                } else if channel.carry(InFlight { arrival, slot, position }) {
+                } else if self.packets.take_off(&mut channel.in_flight, slot, arrival, hop, position) {
                     self.queue.push(arrival, hop.channel());
                 }
                 return;
@@ -219,7 +213,7 @@ impl Network {
         let arrival = channel.arrival_behind(hop, arrival);
         if arrival > self.horizon {
             self.packets.remove(slot);
-        } else if channel.carry(InFlight { arrival, slot, position }) {
+        } else if self.packets.take_off(&mut channel.in_flight, slot, arrival, hop, position) {
             self.queue.push(arrival, hop.channel());
         }
     }

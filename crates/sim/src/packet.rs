@@ -1,5 +1,6 @@
 //! Packets: plain values of two cache lines in a slab. No bytes, no reference counts.
 
+use crate::route::Hop;
 use netspurt_tcp::segment::Segment;
 
 /// Octets of the IPv4 header in front of every segment.
@@ -37,23 +38,80 @@ pub struct Label {
     pub resend: bool,
 }
 
+/// No place.
+const NONE: u32 = u32::MAX;
+
+/// Where a packet stands.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flight {
+    arrival: u64,
+    hop: Hop,
+    /// Position in the network's list of hops.
+    position: u32,
+    /// The packet that arrives behind this one at the same channel; for a place that is free, another that is.
+    next: u32,
+    /// The packet that arrives before this one.
+    previous: u32,
+}
+
+/// Packets in flight through one channel, in order of arrival: chained through their places.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Chain {
+    first: u32,
+    last: u32,
+    /// The latest arrival among them, if there are any.
+    last_arrival: u64,
+}
+
+impl Chain {
+    pub(crate) const EMPTY: Self = Self { first: NONE, last: NONE, last_arrival: 0 };
+}
+
+/// A packet that has come to the end of a channel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrived {
+    pub(crate) slot: u32,
+    pub(crate) hop: Hop,
+    /// Position in the network's list of hops.
+    pub(crate) position: u32,
+    /// When the one behind it arrives.
+    pub(crate) next_arrival: Option<u64>,
+}
+
 /// All packets on their way; a place is a `u32`.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Slab {
     packets: Vec<Packet>,
-    free: Vec<u32>,
+    /// Beside the packets, and not in them: what moves them reads little of what they are.
+    flights: Vec<Flight>,
+    /// A place that is free.
+    free: u32,
+    len: usize,
 }
 
 impl Slab {
+    pub(crate) const fn new() -> Self {
+        Self { packets: Vec::new(), flights: Vec::new(), free: NONE, len: 0 }
+    }
+
     /// A place for a packet, with the content of an earlier one.
     #[inline]
     pub(crate) fn reserve(&mut self) -> u32 {
-        self.free.pop().unwrap_or_else(|| self.grow())
+        self.len += 1;
+        let slot = self.free;
+        match self.flights.get(slot as usize) {
+            Some(flight) => {
+                self.free = flight.next;
+                slot
+            }
+            None => self.grow(),
+        }
     }
 
     #[cold]
     fn grow(&mut self) -> u32 {
         self.packets.push(Packet::default());
+        self.flights.push(Flight::default());
         (self.packets.len() - 1) as u32
     }
 
@@ -75,12 +133,87 @@ impl Slab {
 
     #[inline]
     pub(crate) fn remove(&mut self, slot: u32) {
-        self.free.push(slot);
+        self.len -= 1;
+        self.flights[slot as usize].next = self.free;
+        self.free = slot;
     }
 
     /// Packets under way.
-    pub(crate) fn len(&self) -> usize {
-        self.packets.len() - self.free.len()
+    pub(crate) const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Puts a packet among those in flight through a channel; whether it is now the first to arrive.
+    #[inline(always)]
+    pub(crate) fn take_off(
+        &mut self,
+        chain: &mut Chain,
+        slot: u32,
+        arrival: u64,
+        hop: Hop,
+        position: u32,
+    ) -> bool {
+        let previous = chain.last;
+        if previous != NONE && arrival < chain.last_arrival {
+            return self.overtake(chain, slot, arrival, hop, position);
+        }
+        chain.last_arrival = arrival;
+        chain.last = slot;
+        self.flights[slot as usize] = Flight { arrival, hop, position, next: NONE, previous };
+        match self.flights.get_mut(previous as usize) {
+            Some(previous) => {
+                previous.next = slot;
+                false
+            }
+            None => {
+                chain.first = slot;
+                true
+            }
+        }
+    }
+
+    /// The same for a packet that arrives before others that left before it.
+    #[cold]
+    fn overtake(&mut self, chain: &mut Chain, slot: u32, arrival: u64, hop: Hop, position: u32) -> bool {
+        let (mut next, mut previous) = (NONE, chain.last);
+        while let Some(before) = self.flights.get(previous as usize)
+            && before.arrival > arrival
+        {
+            (next, previous) = (previous, before.previous);
+        }
+        self.flights[slot as usize] = Flight { arrival, hop, position, next, previous };
+        if let Some(behind) = self.flights.get_mut(next as usize) {
+            behind.previous = slot;
+        }
+        match self.flights.get_mut(previous as usize) {
+            Some(before) => {
+                before.next = slot;
+                false
+            }
+            None => {
+                chain.first = slot;
+                true
+            }
+        }
+    }
+
+    /// The first packet of a channel, if it arrives at `now`; it is in flight no more.
+    #[inline]
+    pub(crate) fn land(&mut self, chain: &mut Chain, now: u64) -> Option<Arrived> {
+        let slot = chain.first;
+        let Flight { arrival, hop, position, next, .. } = *self.flights.get(slot as usize)?;
+        if arrival != now {
+            return None;
+        }
+        chain.first = next;
+        let next_arrival = self.flights.get_mut(next as usize).map(|next| {
+            next.previous = NONE;
+            next.arrival
+        });
+        if next_arrival.is_none() {
+            chain.last = NONE;
+        }
+        Some(Arrived { slot, hop, position, next_arrival })
     }
 }
 
@@ -95,11 +228,34 @@ mod tests {
 
     #[test]
     fn places_are_used_again() {
-        let mut slab = Slab::default();
+        let mut slab = Slab::new();
         let a = slab.insert(Packet { size: 1, ..Packet::default() });
         let b = slab.insert(Packet { size: 2, ..Packet::default() });
         slab.remove(a);
         assert_eq!(slab.insert(Packet { size: 3, ..Packet::default() }), a);
         assert_eq!((slab.get(a).size, slab.get(b).size, slab.len()), (3, 2, 2));
+    }
+
+    #[test]
+    fn packets_land_in_order_of_arrival_and_those_of_one_instant_in_order_of_departure() {
+        let (mut slab, mut chain) = (Slab::new(), Chain::EMPTY);
+        let mut firsts = Vec::new();
+        for arrival in [30, 50, 90, 50, 10, 90, 95] {
+            let slot = slab.reserve();
+            firsts.push(slab.take_off(&mut chain, slot, arrival, Hop::default(), 0));
+        }
+        assert_eq!(firsts, [true, false, false, false, true, false, false]);
+        let mut landed = Vec::new();
+        for now in 0..100 {
+            while let Some(arrived) = slab.land(&mut chain, now) {
+                landed.push((now, arrived.slot));
+                slab.remove(arrived.slot);
+            }
+        }
+        assert_eq!(landed, [(10, 4), (30, 0), (50, 1), (50, 3), (90, 2), (90, 5), (95, 6)]);
+        assert_eq!(slab.len(), 0);
+        let slot = slab.reserve();
+        assert!(slab.take_off(&mut chain, slot, 5, Hop::default(), 0), "an emptied chain begins anew");
+        assert_eq!(slab.land(&mut chain, 5).map(|arrived| arrived.next_arrival), Some(None));
     }
 }

@@ -52,33 +52,6 @@ impl<T: Copy + Default> Ring<T> {
         Some(value)
     }
 
-    /// Takes the first element out; and which one is the first then.
-    #[inline]
-    pub(crate) fn pop_and_peek(&mut self) -> Option<(T, Option<T>)> {
-        if self.len == 0 {
-            return None;
-        }
-        let mask = self.slots.len() - 1;
-        let first = self.slots[self.head as usize & mask];
-        self.head = self.head.wrapping_add(1);
-        self.len -= 1;
-        let next = if self.len == 0 { None } else { Some(self.slots[self.head as usize & mask]) };
-        Some((first, next))
-    }
-
-    /// Puts `value` behind the last element for which `goes_before` holds, searching from the back.
-    pub(crate) fn insert_from_back(&mut self, value: T, goes_before: impl Fn(&T) -> bool) {
-        self.push_back(value);
-        let mut at = self.len - 1;
-        while at > 0 && !goes_before(&self.get(at - 1)) {
-            let (from, to) = (self.place(at - 1), self.place(at));
-            self.slots[to] = self.slots[from];
-            at -= 1;
-        }
-        let place = self.place(at);
-        self.slots[place] = value;
-    }
-
     #[cold]
     fn grow(&mut self) {
         let mut slots = vec![T::default(); (self.slots.len() * 2).max(4)];
@@ -108,17 +81,5 @@ mod tests {
             }
         }
         assert_eq!(ring.len(), next_in - next_out);
-    }
-
-    #[test]
-    fn a_late_comer_is_put_where_it_belongs() {
-        let mut ring = Ring::new();
-        for value in [1, 5, 9] {
-            ring.push_back(value);
-        }
-        ring.insert_from_back(5, |&other| other <= 5);
-        ring.insert_from_back(0, |&other| other <= 0);
-        let all: Vec<i32> = std::iter::from_fn(|| ring.pop_front()).collect();
-        assert_eq!(all, [0, 1, 5, 5, 9]);
     }
 }

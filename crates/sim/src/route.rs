@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 const NONE: u32 = u32::MAX;
 
 /// One hop of a route: the channel to enter, and what comes after it.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Hop(u32);
 
 impl Hop {
