@@ -86,8 +86,8 @@ impl App {
     /// The client's and the server's part of what `spec` asks for.
     pub const fn pair(spec: &AppSpec) -> [Self; 2] {
         match spec {
-            AppSpec::Bulk { .. } => {
-                [Self::BulkSender(BulkSender::new()), Self::BulkReceiver(BulkReceiver::new())]
+            AppSpec::Bulk { bytes } => {
+                [Self::BulkSender(BulkSender::new(*bytes)), Self::BulkReceiver(BulkReceiver::new(*bytes))]
             }
             AppSpec::RequestResponse { .. } => {
                 [Self::Requester(Requester::new()), Self::Responder(Responder::new())]
