@@ -10,7 +10,7 @@
 use crate::digest::Digest;
 use crate::impair::{Fate, Impairments};
 use crate::loss::Cause;
-use crate::packet::{Chain, Packet};
+use crate::packet::{Chain, Packet, Stage};
 use crate::queue::{Admission as _, Backlog, Discipline, Kept, ResendFirst};
 use crate::ring::Ring;
 use crate::route::Hop;
@@ -53,45 +53,44 @@ pub struct ChannelCounters {
 
 /// One direction of a link.
 ///
-/// The order of the fields is the order in which they are needed: an idle link is passed by touching the first two cache
-/// lines, a busy one by touching three.
+/// The order of the fields is the order in which they are needed: an idle link is passed by touching the first cache
+/// line, a busy one by touching two or three. Its size is a power of two, for the sake of who looks one up by its number.
 #[derive(Debug)]
-#[repr(C, align(64))]
+#[repr(C, align(256))]
 pub struct Channel {
     /// The transmitter is free from here on.
     busy_until: u64,
     /// Picoseconds for each octet, where they leave no remainder; else 0.
     ps_per_byte: u64,
-    delay: u64,
+    // Not beside the octets: a compiler that sees both counted at once does it by vectors, in thrice the instructions.
     packets: u64,
+    delay: u64,
     bytes: u64,
+    /// Latency of the host at the end, for packets that are addressed to it.
+    pub(crate) end_latency: u64,
     /// Packets on their way whose arrival is the next thing that happens to them.
     pub(crate) in_flight: Chain,
     framing: u32,
     plain: bool,
 
-    /// Latency of the host at the end, for packets that are addressed to it.
-    pub(crate) end_latency: u64,
-    /// A fraction of a picosecond by which the transmitter is busy longer, in units of 1 / rate.
-    remainder: u64,
+    /// Start of transmission and size of what is waiting.
+    waiting: Ring<(u64, u32)>,
+    waiting_bytes: u64,
+    discipline: Discipline,
+    /// Sum over all packets of the picoseconds they waited.
+    waited: u128,
     /// Bits per second; 0 stands for infinite.
     rate: u64,
-    waiting_bytes: u64,
+    /// A fraction of a picosecond by which the transmitter is busy longer, in units of 1 / rate.
+    remainder: u64,
     queue_max: u32,
     /// The other direction, if both share the medium.
     pub(crate) partner: Option<u32>,
 
-    /// Sum over all packets of the picoseconds they waited.
-    waited: u128,
-    /// Start of transmission and size of what is waiting.
-    waiting: Ring<(u64, u32)>,
-    discipline: Discipline,
     /// What waits, if the order in which it leaves is not that of arrival.
     kept: Option<Box<ResendFirst>>,
-
     pub(crate) impairments: Option<Box<Impairments>>,
-    mishaps: Mishaps,
-    pub(crate) digest: Digest,
+    mishaps: Box<Mishaps>,
 }
 
 /// What befell packets.
@@ -101,6 +100,8 @@ struct Mishaps {
     held: u64,
     doubled: u64,
     damaged: u64,
+    /// Of the drops.
+    digest: Digest,
 }
 
 impl Channel {
@@ -112,25 +113,24 @@ impl Channel {
         Self {
             busy_until: 0,
             ps_per_byte: spec.rate.map_or(0, exact),
-            delay: spec.delay.as_ps(),
             packets: 0,
+            delay: spec.delay.as_ps(),
             bytes: 0,
+            end_latency: 0,
             in_flight: Chain::EMPTY,
             framing: spec.framing,
             plain: impairments.is_none() && kept.is_none(),
-            end_latency: 0,
-            remainder: 0,
-            rate: spec.rate.unwrap_or(0),
+            waiting: Ring::new(),
             waiting_bytes: 0,
+            discipline: Discipline::new(spec.queue),
+            waited: 0,
+            rate: spec.rate.unwrap_or(0),
+            remainder: 0,
             queue_max: 0,
             partner: None,
-            waited: 0,
-            waiting: Ring::new(),
-            discipline: Discipline::new(spec.queue),
             kept,
             impairments,
-            mishaps: Mishaps::default(),
-            digest: Digest::default(),
+            mishaps: Box::default(),
         }
     }
 
@@ -159,40 +159,44 @@ impl Channel {
     #[inline(always)]
     pub fn enter(&mut self, now: u64, size: u32) -> Result<Passage, Cause> {
         let size = size + self.framing;
-        let start = if now < self.busy_until {
-            self.settle(now);
-            if !self.discipline.admits(self.ahead(), size) {
-                return Err(Cause::Queue);
-            }
-            let start = self.busy_until;
-            self.waiting.push_back((start, size));
-            self.waiting_bytes += u64::from(size);
-            self.waited += u128::from(start - now);
-            self.queue_max = self.queue_max.max(self.waiting.len());
-            start
-        } else {
-            if now > self.busy_until {
-                self.remainder = 0;
-            }
-            now
+        let mut start = now;
+        if now < self.busy_until {
+            self.wait(now, size)?;
+            start = self.busy_until;
+        }
+        let transmission = match self.ps_per_byte {
+            0 => self.transmission(now, size),
+            exact => exact * u64::from(size),
         };
-        let departure = start.saturating_add(self.transmission(size));
+        let departure = sum(start, transmission);
         self.busy_until = departure;
         self.packets += 1;
         self.bytes += u64::from(size);
-        Ok(Passage { start, arrival: departure.saturating_add(self.delay) })
+        Ok(Passage { start, arrival: sum(departure, self.delay) })
     }
 
-    /// Picoseconds for `size` octets, the fraction going to the remainder.
-    #[inline]
-    const fn transmission(&mut self, size: u32) -> u64 {
-        if self.ps_per_byte != 0 {
-            return self.ps_per_byte * size as u64;
+    /// The transmitter is busy: the packet joins those that wait, if it may.
+    #[inline(never)]
+    fn wait(&mut self, now: u64, size: u32) -> Result<(), Cause> {
+        self.settle(now);
+        if !self.discipline.admits(self.ahead(), size) {
+            return Err(Cause::Queue);
         }
+        self.waiting.push_back((self.busy_until, size));
+        self.waiting_bytes += u64::from(size);
+        self.waited += u128::from(self.busy_until - now);
+        self.queue_max = self.queue_max.max(self.waiting.len());
+        Ok(())
+    }
+
+    /// Picoseconds for `size` octets that come at `now`, where they may leave a fraction: that goes to the remainder.
+    #[cold]
+    const fn transmission(&mut self, now: u64, size: u32) -> u64 {
         if self.rate == 0 {
             return 0;
         }
-        let work = size as u64 * PER_BYTE + self.remainder;
+        let carried = if now > self.busy_until { 0 } else { self.remainder };
+        let work = size as u64 * PER_BYTE + carried;
         self.remainder = work % self.rate;
         work / self.rate
     }
@@ -286,8 +290,8 @@ impl Channel {
     #[cold]
     pub(crate) fn count_drop(&mut self, now: u64, size: u32, cause: Cause) {
         self.mishaps.drops[cause as usize] += 1;
-        self.digest.fold(now);
-        self.digest.fold(u64::from(size) << 8 | cause as u64);
+        self.mishaps.digest.fold(now);
+        self.mishaps.digest.fold(u64::from(size) << 8 | cause as u64);
     }
 
     /// Counts what befell a packet that arrives.
@@ -297,10 +301,20 @@ impl Channel {
         self.mishaps.damaged += u64::from(fate.damaged);
     }
 
-    /// When a packet that has passed this hop reaches what lies behind it: a host takes its time.
+    /// What comes behind this hop for a packet that reaches its end at `arrival`, and when: the next hop, as in `stage`, or a
+    /// host, which takes its time.
     #[inline]
-    pub(crate) fn arrival_behind(&self, hop: Hop, arrival: u64) -> u64 {
-        if hop.is_last() { arrival.saturating_add(self.end_latency) } else { arrival }
+    pub(crate) fn behind(&self, hop: Hop, arrival: u64, stage: Stage) -> (u64, Stage) {
+        if hop.is_last() {
+            (sum(arrival, self.end_latency), Stage { onward: Stage::DELIVERY, ..stage })
+        } else {
+            (arrival, stage)
+        }
+    }
+
+    /// What was dropped, as a hash.
+    pub(crate) fn digest(&self) -> Digest {
+        self.mishaps.digest
     }
 
     /// Whether packets may overtake each other here.
@@ -326,7 +340,7 @@ impl Channel {
 
     /// Counters.
     pub fn counters(&self) -> ChannelCounters {
-        let Mishaps { drops, held, doubled, damaged } = self.mishaps;
+        let Mishaps { drops, held, doubled, damaged, .. } = *self.mishaps;
         let (packets, bytes) = (self.packets, self.bytes);
         let queue_max = self.kept.as_ref().map_or(self.queue_max, |kept| kept.most);
         ChannelCounters { packets, bytes, drops, held, doubled, damaged, queue_max }
@@ -359,6 +373,19 @@ impl Channel {
             (0..self.waiting.len()).map(|i| u128::from(self.waiting.get(i).0.saturating_sub(end_ps))).sum();
         ratio(self.waited.saturating_sub(ahead) as f64, end)
     }
+}
+
+/// A time and how long something takes from then on; at most [`u64::MAX`], which is never.
+#[inline]
+fn sum(time: u64, span: u64) -> u64 {
+    time.checked_add(span).unwrap_or_else(never)
+}
+
+/// Out of line, so that an ordinary sum costs no more than itself.
+#[cold]
+#[inline(never)]
+const fn never() -> u64 {
+    u64::MAX
 }
 
 fn ratio(ps: f64, end: Time) -> f64 {

@@ -7,7 +7,7 @@ use crate::engine::EventQueue;
 use crate::impair::Fate;
 use crate::link::{Channel, MAX_PACKET};
 use crate::loss::Cause;
-use crate::packet::{Label, Packet, Slab};
+use crate::packet::{Arrived, Label, Packet, Slab, Stage};
 use crate::probe::{Dropped, Recorder, Recording, Sent, Wants};
 use crate::route::{NoRoute, Routes};
 use crate::spec::WorldSpec;
@@ -34,7 +34,7 @@ pub struct Network {
     queue: EventQueue,
     /// Nothing that happens later is ever computed.
     horizon: u64,
-    events: u64,
+    data_packets: u64,
     pub(crate) recorder: Option<Box<Recorder>>,
 }
 
@@ -70,7 +70,7 @@ impl Network {
             draft,
             queue: EventQueue::new(),
             horizon: (Time::ZERO + spec.duration).as_ps(),
-            events: 0,
+            data_packets: 0,
             recorder: recorder.map(Box::new),
         })
     }
@@ -87,7 +87,12 @@ impl Network {
 
     /// Entries taken from the event queue so far.
     pub const fn events(&self) -> u64 {
-        self.events
+        self.queue.popped()
+    }
+
+    /// Packets with data sent by hosts so far.
+    pub const fn data_packets(&self) -> u64 {
+        self.data_packets
     }
 
     /// Packets on their way.
@@ -96,9 +101,9 @@ impl Network {
     }
 
     /// Wakes the driver at `time` with [`Due::Timer`].
-    #[inline]
+    #[cold]
     pub fn arm(&mut self, time: Time, timer: u32) {
-        if !time.is_never() {
+        if time.as_ps() <= self.horizon {
             self.queue.push(time.as_ps(), self.channels.len() as u32 + timer);
         }
     }
@@ -106,23 +111,22 @@ impl Network {
     /// The next thing that is due for the driver, no later than `until`.
     #[inline]
     pub fn next(&mut self, until: Time) -> Option<(Time, Due)> {
-        let until = until.as_ps().min(self.horizon);
-        while let Some((now, source)) = self.queue.pop_until(until) {
-            self.events += 1;
+        while let Some((now, source)) = self.queue.pop_until(until.as_ps()) {
             let Some(channel) = self.channels.get_mut(source as usize) else {
                 return Some((Time::from_ps(now), Due::Timer(source - self.channels.len() as u32)));
             };
-            let Some(arrived) = self.packets.land(&mut channel.in_flight, now) else {
+            let Some(Arrived { slot, stage, next_arrival }) = self.packets.land(&mut channel.in_flight, now)
+            else {
                 self.depart(source, now);
                 continue;
             };
-            if let Some(next) = arrived.next_arrival {
+            if let Some(next) = next_arrival {
                 self.queue.push(next, source);
             }
-            if arrived.hop.is_last() {
-                return Some((Time::from_ps(now), Due::Packet(arrived.slot)));
+            if stage.onward == Stage::DELIVERY {
+                return Some((Time::from_ps(now), Due::Packet(slot)));
             }
-            self.forward(arrived.slot, arrived.position + 1, now);
+            self.forward(slot, stage.size, stage.onward, now);
         }
         None
     }
@@ -174,46 +178,46 @@ impl Network {
         packet.generation = label.generation;
         packet.corrupted = false;
         packet.resend = label.resend;
+        self.data_packets += u64::from(packet.segment.payload.len > 0);
         self.draft = self.packets.reserve();
-        self.forward(slot, label.route, now.as_ps());
+        self.forward(slot, label.size, label.route, now.as_ps());
     }
 
     /// Takes a packet into the channel of this hop at `at`, and through all that can be computed at once.
     #[inline(always)]
-    fn forward(&mut self, slot: u32, mut position: u32, mut at: u64) {
-        let size = self.packets.get(slot).size;
+    fn forward(&mut self, slot: u32, size: u32, mut position: u32, mut at: u64) {
         loop {
             let hop = self.routes.hop(position);
             let channel = &mut self.channels[hop.channel() as usize];
             if !channel.is_plain() {
                 return self.forward_carefully(slot, position, at);
             }
-            let passage = match channel.enter(at, size) {
-                Ok(passage) => passage,
+            at = match channel.enter(at, size) {
+                Ok(passage) => passage.arrival,
                 Err(cause) => return self.discard(slot, hop.channel(), at, cause),
             };
-            if !hop.goes_on_at_once() || passage.arrival > self.horizon {
-                let arrival = channel.arrival_behind(hop, passage.arrival);
-                if arrival > self.horizon {
-                    self.packets.remove(slot);
-                } else if self.packets.take_off(&mut channel.in_flight, slot, arrival, hop, position) {
-                    self.queue.push(arrival, hop.channel());
-                }
-                return;
-            }
             position += 1;
-            at = passage.arrival;
+            if hop.goes_on_at_once() && at <= self.horizon {
+                continue;
+            }
+            let (arrival, stage) = channel.behind(hop, at, Stage { size, onward: position });
+            if arrival > self.horizon {
+                self.packets.remove(slot);
+            } else if self.packets.take_off(&mut channel.in_flight, slot, arrival, stage) {
+                self.queue.push(arrival, hop.channel());
+            }
+            return;
         }
     }
 
     /// The arrival of a packet behind this hop is an event.
-    fn carry(&mut self, slot: u32, position: u32, arrival: u64) {
+    fn carry(&mut self, slot: u32, size: u32, position: u32, arrival: u64) {
         let hop = self.routes.hop(position);
         let channel = &mut self.channels[hop.channel() as usize];
-        let arrival = channel.arrival_behind(hop, arrival);
+        let (arrival, stage) = channel.behind(hop, arrival, Stage { size, onward: position + 1 });
         if arrival > self.horizon {
             self.packets.remove(slot);
-        } else if self.packets.take_off(&mut channel.in_flight, slot, arrival, hop, position) {
+        } else if self.packets.take_off(&mut channel.in_flight, slot, arrival, stage) {
             self.queue.push(arrival, hop.channel());
         }
     }
@@ -251,7 +255,7 @@ impl Network {
 
     /// The event queue has to know when the next packet kept at a channel leaves.
     fn arm_departure(&mut self, number: u32) {
-        if let Some(at) = self.channels[number as usize].next_departure() {
+        if let Some(at) = self.channels[number as usize].next_departure().filter(|&at| at <= self.horizon) {
             self.queue.push(at, number);
         }
     }
@@ -303,10 +307,11 @@ impl Network {
     /// A packet has come through this hop: to the next one at once, or at an event.
     fn go_on(&mut self, slot: u32, position: u32, arrival: u64) {
         let hop = self.routes.hop(position);
+        let size = self.packets.get(slot).size;
         if hop.goes_on_at_once() && arrival <= self.horizon {
-            self.forward(slot, position + 1, arrival);
+            self.forward(slot, size, position + 1, arrival);
         } else {
-            self.carry(slot, position, arrival);
+            self.carry(slot, size, position, arrival);
         }
     }
 

@@ -1,6 +1,5 @@
 //! Packets: plain values of two cache lines in a slab. No bytes, no reference counts.
 
-use crate::route::Hop;
 use netspurt_tcp::segment::Segment;
 
 /// Octets of the IPv4 header in front of every segment.
@@ -41,17 +40,29 @@ pub struct Label {
 /// No place.
 const NONE: u32 = u32::MAX;
 
-/// Where a packet stands.
+/// Where a packet stands, and all of it that matters to who moves it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flight {
     arrival: u64,
-    hop: Hop,
-    /// Position in the network's list of hops.
-    position: u32,
+    stage: Stage,
     /// The packet that arrives behind this one at the same channel; for a place that is free, another that is.
     next: u32,
     /// The packet that arrives before this one.
     previous: u32,
+}
+
+/// What comes when a packet has arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Stage {
+    /// Octets of the packet, as [`Packet::size`].
+    pub(crate) size: u32,
+    /// Position of its next hop in the network's list of hops, or [`Stage::DELIVERY`].
+    pub(crate) onward: u32,
+}
+
+impl Stage {
+    /// There is no further hop.
+    pub(crate) const DELIVERY: u32 = u32::MAX;
 }
 
 /// Packets in flight through one channel, in order of arrival: chained through their places.
@@ -59,21 +70,17 @@ struct Flight {
 pub(crate) struct Chain {
     first: u32,
     last: u32,
-    /// The latest arrival among them, if there are any.
-    last_arrival: u64,
 }
 
 impl Chain {
-    pub(crate) const EMPTY: Self = Self { first: NONE, last: NONE, last_arrival: 0 };
+    pub(crate) const EMPTY: Self = Self { first: NONE, last: NONE };
 }
 
 /// A packet that has come to the end of a channel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrived {
     pub(crate) slot: u32,
-    pub(crate) hop: Hop,
-    /// Position in the network's list of hops.
-    pub(crate) position: u32,
+    pub(crate) stage: Stage,
     /// When the one behind it arrives.
     pub(crate) next_arrival: Option<u64>,
 }
@@ -86,18 +93,16 @@ pub(crate) struct Slab {
     flights: Vec<Flight>,
     /// A place that is free.
     free: u32,
-    len: usize,
 }
 
 impl Slab {
     pub(crate) const fn new() -> Self {
-        Self { packets: Vec::new(), flights: Vec::new(), free: NONE, len: 0 }
+        Self { packets: Vec::new(), flights: Vec::new(), free: NONE }
     }
 
     /// A place for a packet, with the content of an earlier one.
     #[inline]
     pub(crate) fn reserve(&mut self) -> u32 {
-        self.len += 1;
         let slot = self.free;
         match self.flights.get(slot as usize) {
             Some(flight) => {
@@ -133,40 +138,32 @@ impl Slab {
 
     #[inline]
     pub(crate) fn remove(&mut self, slot: u32) {
-        self.len -= 1;
         self.flights[slot as usize].next = self.free;
         self.free = slot;
     }
 
-    /// Packets under way.
-    pub(crate) const fn len(&self) -> usize {
-        self.len
+    /// Places in use: they are counted.
+    pub(crate) fn len(&self) -> usize {
+        let free = std::iter::successors(self.flights.get(self.free as usize), |flight| {
+            self.flights.get(flight.next as usize)
+        });
+        self.flights.len() - free.count()
     }
 
     /// Puts a packet among those in flight through a channel; whether it is now the first to arrive.
     #[inline(always)]
-    pub(crate) fn take_off(
-        &mut self,
-        chain: &mut Chain,
-        slot: u32,
-        arrival: u64,
-        hop: Hop,
-        position: u32,
-    ) -> bool {
+    pub(crate) fn take_off(&mut self, chain: &mut Chain, slot: u32, arrival: u64, stage: Stage) -> bool {
         let previous = chain.last;
-        if previous != NONE && arrival < chain.last_arrival {
-            return self.overtake(chain, slot, arrival, hop, position);
-        }
-        chain.last_arrival = arrival;
-        chain.last = slot;
-        self.flights[slot as usize] = Flight { arrival, hop, position, next: NONE, previous };
+        self.flights[slot as usize] = Flight { arrival, stage, next: NONE, previous };
         match self.flights.get_mut(previous as usize) {
-            Some(previous) => {
-                previous.next = slot;
+            Some(before) if arrival < before.arrival => self.overtake(chain, slot),
+            Some(before) => {
+                before.next = slot;
+                chain.last = slot;
                 false
             }
             None => {
-                chain.first = slot;
+                *chain = Chain { first: slot, last: slot };
                 true
             }
         }
@@ -174,14 +171,16 @@ impl Slab {
 
     /// The same for a packet that arrives before others that left before it.
     #[cold]
-    fn overtake(&mut self, chain: &mut Chain, slot: u32, arrival: u64, hop: Hop, position: u32) -> bool {
+    fn overtake(&mut self, chain: &mut Chain, slot: u32) -> bool {
+        let arrival = self.flights[slot as usize].arrival;
         let (mut next, mut previous) = (NONE, chain.last);
         while let Some(before) = self.flights.get(previous as usize)
             && before.arrival > arrival
         {
             (next, previous) = (previous, before.previous);
         }
-        self.flights[slot as usize] = Flight { arrival, hop, position, next, previous };
+        let flight = &mut self.flights[slot as usize];
+        (flight.next, flight.previous) = (next, previous);
         if let Some(behind) = self.flights.get_mut(next as usize) {
             behind.previous = slot;
         }
@@ -201,7 +200,7 @@ impl Slab {
     #[inline]
     pub(crate) fn land(&mut self, chain: &mut Chain, now: u64) -> Option<Arrived> {
         let slot = chain.first;
-        let Flight { arrival, hop, position, next, .. } = *self.flights.get(slot as usize)?;
+        let Flight { arrival, stage, next, .. } = *self.flights.get(slot as usize)?;
         if arrival != now {
             return None;
         }
@@ -213,7 +212,7 @@ impl Slab {
         if next_arrival.is_none() {
             chain.last = NONE;
         }
-        Some(Arrived { slot, hop, position, next_arrival })
+        Some(Arrived { slot, stage, next_arrival })
     }
 }
 
@@ -242,7 +241,7 @@ mod tests {
         let mut firsts = Vec::new();
         for arrival in [30, 50, 90, 50, 10, 90, 95] {
             let slot = slab.reserve();
-            firsts.push(slab.take_off(&mut chain, slot, arrival, Hop::default(), 0));
+            firsts.push(slab.take_off(&mut chain, slot, arrival, Stage::default()));
         }
         assert_eq!(firsts, [true, false, false, false, true, false, false]);
         let mut landed = Vec::new();
@@ -255,7 +254,7 @@ mod tests {
         assert_eq!(landed, [(10, 4), (30, 0), (50, 1), (50, 3), (90, 2), (90, 5), (95, 6)]);
         assert_eq!(slab.len(), 0);
         let slot = slab.reserve();
-        assert!(slab.take_off(&mut chain, slot, 5, Hop::default(), 0), "an emptied chain begins anew");
+        assert!(slab.take_off(&mut chain, slot, 5, Stage::default()), "an emptied chain begins anew");
         assert_eq!(slab.land(&mut chain, 5).map(|arrived| arrived.next_arrival), Some(None));
     }
 }

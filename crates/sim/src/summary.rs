@@ -126,7 +126,7 @@ fn digest(outcomes: &[Outcome], channels: &[Channel]) -> u64 {
         }
     }
     for channel in channels {
-        digest.fold(channel.digest.value());
+        digest.fold(channel.digest().value());
         digest.fold(channel.counters().packets);
         digest.fold(channel.counters().bytes);
     }
