@@ -1,6 +1,6 @@
 //! Where connections live: pairs of endpoints side by side, and what a host gives its connections.
 
-use crate::app::{App, AppSpec};
+use crate::app::App;
 use crate::digest::Digest;
 use crate::random::Stream;
 use crate::spec::{NodeSpec, TimerPhase};
@@ -37,24 +37,16 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// The application reads and writes. Whether there may be something to transmit that was not there before is not
-    /// said: ask the connection. Returns a new instant at which the application wants to be woken.
-    #[inline]
-    pub(crate) fn wake_app(&mut self, now: Time, spec: &AppSpec) -> Option<Time> {
-        let connection = self.connection.as_mut()?;
-        let next = self.app.run(now, spec, connection);
-        (!next.is_never() && next != self.app_armed_at).then(|| {
-            self.app_armed_at = next;
-            next
-        })
-    }
-
     /// Whether this end has nothing more to say, and nothing to hear that matters.
     pub(crate) fn is_over(&self) -> bool {
-        self.connection.as_ref().is_none_or(|connection| {
-            matches!(connection.state(), State::Closed | State::TimeWait | State::Listen)
-        })
+        self.connection.as_ref().is_none_or(is_over)
     }
+}
+
+/// Whether a connection has nothing more to say, and nothing to hear that matters.
+#[inline]
+pub(crate) fn is_over(connection: &Connection) -> bool {
+    matches!(connection.state(), State::Closed | State::TimeWait | State::Listen)
 }
 
 /// What a host gives its connections.

@@ -88,7 +88,7 @@ pub(crate) fn summarise(mut world: World, interrupted: bool) -> RunResult {
         checksum_drops: world.hosts.iter().map(|host| host.checksum_drops).sum(),
         performance: Performance {
             events: world.network.events(),
-            data_packets: world.data_packets,
+            data_packets: world.network.data_packets(),
             ..Performance::default()
         },
         recording,

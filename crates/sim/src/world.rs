@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::digest::Digest;
-use crate::host::{Endpoint, Host};
+use crate::host::{Endpoint, Host, is_over};
 use crate::network::{Due, Network};
 use crate::packet::{IP_HEADER, Label};
 use crate::probe::{Addresses, Recorder, Sent, Wants, end_of};
@@ -10,8 +10,9 @@ use crate::result::RunResult;
 use crate::route::NoRoute;
 use crate::spec::{FlowSpec, Numbering, WorldSpec};
 use crate::summary::{self, FlowRecord, Outcome};
-use netspurt_tcp::Connection;
+use netspurt_tcp::reason::Reason;
 use netspurt_tcp::time::Time;
+use netspurt_tcp::{Connection, Departure};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
@@ -20,7 +21,7 @@ use std::collections::binary_heap::PeekMut;
 const STARTER: u32 = 0;
 
 /// How many events pass between two looks at whether to stop.
-const PATIENCE: u32 = 1 << 16;
+const PATIENCE: u64 = 1 << 16;
 
 /// A simulated world.
 ///
@@ -42,7 +43,6 @@ pub struct World {
     pub(crate) records: Vec<FlowRecord>,
     /// What is left of flows that are over.
     pub(crate) outcomes: Vec<Outcome>,
-    pub(crate) data_packets: u64,
     pub(crate) now: Time,
 }
 
@@ -66,7 +66,6 @@ impl World {
             numbering,
             records,
             outcomes: Vec::new(),
-            data_packets: 0,
             now: Time::ZERO,
         };
         world.arm_starter();
@@ -118,23 +117,31 @@ impl World {
     }
 
     /// Serves at most `count` events up to `until`; whether there may be more.
-    fn steps(&mut self, until: Time, count: u32) -> bool {
-        for _ in 0..count {
+    fn steps(&mut self, until: Time, count: u64) -> bool {
+        let enough = self.network.events() + count;
+        while self.network.events() < enough {
             let Some((now, due)) = self.network.next(until) else { return false };
             self.now = now;
-            match due {
+            let mut moved = match due {
                 Due::Packet(slot) => self.deliver(now, slot),
-                Due::Timer(STARTER) => self.start_flows(now),
+                Due::Timer(STARTER) => self.start_flow(now),
                 Due::Timer(timer) if timer % 2 == 1 => self.connection_timer(now, timer / 2),
                 Due::Timer(timer) => self.app_timer(now, timer / 2 - 1),
+            };
+            while let Some(place) = moved {
+                moved = self.serve(now, place);
+                // Many flows may start at one instant.
+                if moved.is_none() && due == Due::Timer(STARTER) {
+                    moved = self.start_flow(now);
+                }
             }
         }
         true
     }
 
-    /// A packet has reached its host.
+    /// A packet has reached its host. Returns the endpoint where something has moved.
     #[inline]
-    fn deliver(&mut self, now: Time, slot: u32) {
+    fn deliver(&mut self, now: Time, slot: u32) -> Option<u32> {
         let packet = self.network.packet(slot);
         let place = packet.endpoint;
         let endpoint = &mut self.endpoints[place as usize];
@@ -142,72 +149,83 @@ impl World {
             let flow = &self.spec.flows[endpoint.description as usize];
             let host = if place.is_multiple_of(2) { flow.from } else { flow.to };
             self.hosts[host.0 as usize].checksum_drops += 1;
-            return self.network.release(slot);
+            self.network.release(slot);
+            return None;
         }
         let current = packet.generation == endpoint.generation;
         let Some(connection) = endpoint.connection.as_mut().filter(|_| current) else {
-            return self.network.release(slot);
+            self.network.release(slot);
+            return None;
         };
         endpoint.digest.fold_segment(now.as_ps(), &packet.segment);
         connection.handle_segment(now, &packet.segment);
         self.network.release(slot);
-        self.serve(now, place);
+        Some(place)
     }
 
-    /// A connection's entry in the event queue has come up.
-    fn connection_timer(&mut self, now: Time, place: u32) {
+    /// A connection's entry in the event queue has come up. Returns the endpoint if something has moved.
+    fn connection_timer(&mut self, now: Time, place: u32) -> Option<u32> {
         let endpoint = &mut self.endpoints[place as usize];
         if endpoint.armed_at != now {
-            return;
+            return None;
         }
         endpoint.armed_at = Time::NEVER;
-        let Some(connection) = &mut endpoint.connection else { return };
+        let connection = endpoint.connection.as_mut()?;
         let deadline = connection.next_deadline();
         if deadline > now {
             endpoint.armed_at = deadline;
-            return self.network.arm(deadline, 2 * place + 1);
+            self.network.arm(deadline, 2 * place + 1);
+            return None;
         }
         connection.handle_deadline(now);
-        self.serve(now, place);
+        Some(place)
     }
 
-    /// An application's entry in the event queue has come up.
-    fn app_timer(&mut self, now: Time, place: u32) {
+    /// An application's entry in the event queue has come up. Returns the endpoint if it was meant.
+    fn app_timer(&mut self, now: Time, place: u32) -> Option<u32> {
         let endpoint = &mut self.endpoints[place as usize];
-        if endpoint.app_armed_at == now {
+        (endpoint.app_armed_at == now).then(|| {
             endpoint.app_armed_at = Time::NEVER;
-            self.serve(now, place);
-        }
+            place
+        })
     }
 
-    /// Something has moved at an endpoint: its application and the network take what there is.
+    /// Something has moved at an endpoint: its application and the network take what there is. Returns the endpoint if it
+    /// is to be served once more.
     #[inline]
-    fn serve(&mut self, now: Time, place: u32) {
+    fn serve(&mut self, now: Time, place: u32) -> Option<u32> {
         let endpoint = &mut self.endpoints[place as usize];
-        if !endpoint.open {
-            let Some(connection) = &endpoint.connection else { return };
+        let connection = endpoint.connection.as_mut()?;
+        let told = endpoint.open;
+        if told {
+            let spec = &self.spec.flows[endpoint.description as usize].app;
+            let wake = endpoint.app.run(now, spec, connection);
+            if !wake.is_never() && wake != endpoint.app_armed_at {
+                endpoint.app_armed_at = wake;
+                self.network.arm(wake, 2 * place + 2);
+            }
+        } else {
             endpoint.open = connection.state().is_synchronized();
+        }
+        let Endpoint { generation, route, .. } = *endpoint;
+        let label = Label { endpoint: place ^ 1, generation, route, ..Label::default() };
+        transmit(connection, &mut self.network, now, endpoint.flow, label);
+        if endpoint.open != told {
             // What opens the connection leaves before what the application has to say.
-            self.data_packets += transmit(endpoint, &mut self.network, now, place);
+            return Some(place);
         }
-        if endpoint.open
-            && let Some(wake) = endpoint.wake_app(now, &self.spec.flows[endpoint.description as usize].app)
-        {
-            self.network.arm(wake, 2 * place + 2);
-        }
-        self.data_packets += transmit(endpoint, &mut self.network, now, place);
         if let Some(recorder) = &mut self.network.recorder {
-            record(endpoint, recorder, now, place);
+            record(connection, recorder, now, endpoint.flow, place);
         }
-        let Some(connection) = &endpoint.connection else { return };
         let deadline = connection.next_deadline();
         if deadline < endpoint.armed_at {
             endpoint.armed_at = deadline;
             self.network.arm(deadline, 2 * place + 1);
         }
-        if endpoint.is_over() {
+        if is_over(connection) {
             self.retire(place & !1);
         }
+        None
     }
 
     fn arm_starter(&mut self) {
@@ -230,18 +248,20 @@ impl World {
         Some((flow, description))
     }
 
-    /// Starts the flows whose time has come.
-    fn start_flows(&mut self, now: Time) {
-        while let Some((flow, description)) = self.next_to_start(now) {
-            let client = self.settle_flow(flow, description);
-            self.records[flow as usize] = FlowRecord::Live(client);
-            let endpoint = &mut self.endpoints[client as usize];
-            if let Some(connection) = &mut endpoint.connection {
-                connection.open(now);
-            }
-            self.serve(now, client);
+    /// Starts a flow if the time of one has come. Returns its client.
+    #[cold]
+    fn start_flow(&mut self, now: Time) -> Option<u32> {
+        let Some((flow, description)) = self.next_to_start(now) else {
+            self.arm_starter();
+            return None;
+        };
+        let client = self.settle_flow(flow, description);
+        self.records[flow as usize] = FlowRecord::Live(client);
+        let endpoint = &mut self.endpoints[client as usize];
+        if let Some(connection) = &mut endpoint.connection {
+            connection.open(now);
         }
-        self.arm_starter();
+        Some(client)
     }
 
     /// Gives a flow a pair of places; returns the client's.
@@ -291,6 +311,7 @@ impl World {
     }
 
     /// Folds a flow whose two ends are over into its record, and frees its places.
+    #[cold]
     fn retire(&mut self, client: u32) {
         let pair = &self.endpoints[client as usize..][..2];
         let flow = pair[0].flow as usize;
@@ -316,34 +337,33 @@ fn addresses(flow: &FlowSpec, number: u32) -> Addresses {
     Addresses { flow: number, nodes: [flow.from.0, flow.to.0], ports }
 }
 
-/// Sends all that the endpoint's connection wants to send; returns how many segments had data.
+/// Sends all that a connection wants to send, with this on the packets' labels, and what differs from packet to packet.
 #[inline]
-fn transmit(endpoint: &mut Endpoint, network: &mut Network, now: Time, place: u32) -> u64 {
-    let Some(connection) = &mut endpoint.connection else { return 0 };
-    let mut with_data = 0;
+fn transmit(connection: &mut Connection, network: &mut Network, now: Time, flow: u32, label: Label) {
     loop {
         let segment = network.draft();
-        let Some(departure) = connection.transmit_into(now, segment) else { return with_data };
+        let Some(Departure { reason, last }) = connection.transmit_into(now, segment) else { return };
         let size = IP_HEADER + segment.wire_len();
-        let data = segment.payload.len > 0;
-        let resend = data && departure.reason.is_retransmission();
-        with_data += u64::from(data);
+        let resend = segment.payload.len > 0 && reason.is_retransmission();
         if network.recorder.is_some() {
-            let (flow, end, reason) = (endpoint.flow, end_of(place), departure.reason);
-            network.note_sent(|segment| Sent { time: now, flow, end, segment, reason });
+            note_sent(network, now, flow, label.endpoint, reason);
         }
-        let (generation, route) = (endpoint.generation, endpoint.route);
-        network.send_draft(now, Label { endpoint: place ^ 1, generation, route, size, resend });
-        if departure.last {
-            return with_data;
+        network.send_draft(now, Label { size, resend, ..label });
+        if last {
+            return;
         }
     }
 }
 
-/// Tells the recorder how the endpoint's connection stands.
+/// Tells the recorder what is being sent.
 #[cold]
-fn record(endpoint: &mut Endpoint, recorder: &mut Recorder, now: Time, place: u32) {
-    let Some(connection) = &mut endpoint.connection else { return };
+fn note_sent(network: &mut Network, time: Time, flow: u32, to: u32, reason: Reason) {
+    network.note_sent(|segment| Sent { time, flow, end: end_of(to ^ 1), segment, reason });
+}
+
+/// Tells the recorder how a connection stands.
+#[cold]
+fn record(connection: &mut Connection, recorder: &mut Recorder, now: Time, flow: u32, place: u32) {
     if recorder.wants(Wants::SERIES) {
         let values = [
             u64::from(connection.cwnd()),
@@ -353,10 +373,10 @@ fn record(endpoint: &mut Endpoint, recorder: &mut Recorder, now: Time, place: u3
             u64::from(connection.flight()),
             u64::from(connection.peer_window()),
         ];
-        recorder.sample(now, place, endpoint.flow, values);
+        recorder.sample(now, place, flow, values);
     }
     if recorder.wants(Wants::EVENTS) {
-        let (flow, end) = (endpoint.flow, end_of(place));
+        let end = end_of(place);
         while let Some((time, event)) = connection.poll_event() {
             recorder.recording.events.push(crate::probe::Happened { time, flow, end, event });
         }
