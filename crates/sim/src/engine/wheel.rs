@@ -33,8 +33,12 @@ struct Fit {
     since: u64,
     /// Entries that were too far ahead.
     refused: u64,
+    /// Entries that found others in their bucket.
+    crowded: u64,
     /// Entries passed while looking for a place.
     passed: u64,
+    /// Pages turned.
+    turned: u64,
 }
 
 /// The wheel.
@@ -48,6 +52,8 @@ pub(super) struct Wheel {
     /// The page at hand, counted from the beginning of time: that of the last entry taken.
     page: u64,
     shift: u32,
+    /// Slices shorter than by this shift have been found too short.
+    floor: u32,
     unused: u32,
     /// All other entries, and unused places.
     others: Vec<Entry>,
@@ -65,6 +71,7 @@ impl Wheel {
             page: 0,
             // About a microsecond.
             shift: 20,
+            floor: 0,
             unused: NONE,
             others: Vec::new(),
             taken: 0,
@@ -131,6 +138,7 @@ impl Wheel {
     /// Puts an entry in its place in a bucket that is not empty.
     #[inline]
     fn insert(&mut self, bucket: usize, time: u64, source: u32) {
+        self.fit.crowded += 1;
         let is_before = |other: &Entry| (time, source) <= (other.time, other.source);
         let head = self.first[bucket];
         if is_before(&head) {
@@ -203,6 +211,7 @@ impl Wheel {
         let due = entry.time < end;
         if due {
             self.page += ahead;
+            self.fit.turned += 1;
         }
         due
     }
@@ -234,16 +243,21 @@ impl Wheel {
     /// If so, cuts time anew and returns all entries, to be pushed again. Begins to count for the next review.
     #[cold]
     pub(super) fn review(&mut self) -> Vec<(u64, u32)> {
-        let Fit { since, refused, passed } = self.fit;
-        let taken = self.taken - since;
-        self.fit = Fit { since: self.taken, ..Fit::default() };
-        let shift = if passed > taken && self.shift > 0 {
+        let taken = self.taken - self.fit.since;
+        let Fit { refused, crowded, passed, turned, .. } =
+            std::mem::replace(&mut self.fit, Fit { since: self.taken, ..Fit::default() });
+        // To turn a page is cheaper than a second entry in a bucket, and both are cheaper than the heap; to cut time to and
+        // fro would cost most of all.
+        let roomy = refused < taken / 64 && self.shift > self.floor;
+        let close = crowded > turned && crowded > taken / 16;
+        let shift = if self.shift > 0 && (passed > taken || close && roomy) {
             self.shift - 1
         } else if refused > taken / 8 && passed < taken / 4 && self.shift < 50 {
             self.shift + 1
         } else {
             return Vec::new();
         };
+        self.floor = if shift > self.shift { shift } else { self.floor.min(shift) };
         let (page, taken) = (self.page, self.taken);
         let all = std::iter::from_fn(|| self.pop_before(u64::MAX)).collect();
         self.taken = taken;
