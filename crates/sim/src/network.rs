@@ -8,9 +8,10 @@ use crate::impair::Fate;
 use crate::link::{Channel, MAX_PACKET};
 use crate::loss::Cause;
 use crate::packet::{Arrived, Label, Packet, Slab, Stage};
-use crate::probe::{Dropped, Recorder, Recording, Sent, Wants};
+use crate::probe::{Dropped, Recorder, Recording, Wants};
 use crate::route::{NoRoute, Routes};
 use crate::spec::WorldSpec;
+use netspurt_tcp::reason::Reason;
 use netspurt_tcp::segment::Segment;
 use netspurt_tcp::time::Time;
 
@@ -156,14 +157,12 @@ impl Network {
         &mut self.packets.get_mut(self.draft).segment
     }
 
-    /// Writes down the segment that was written to [`Network::draft`], if that is wanted.
+    /// Tells the recorder, if there is one, that the segment written to [`Network::draft`] is being sent to an endpoint.
     #[cold]
-    pub(crate) fn note_sent(&mut self, sent: impl FnOnce(Segment) -> Sent) {
+    pub(crate) fn note_sent(&mut self, now: Time, to: u32, reason: Reason) {
         let segment = *self.draft();
-        if let Some(recorder) = &mut self.recorder
-            && recorder.wants(Wants::SEGMENTS)
-        {
-            recorder.recording.segments.push(sent(segment));
+        if let Some(recorder) = &mut self.recorder {
+            recorder.sent(now, to, segment, reason);
         }
     }
 

@@ -298,6 +298,14 @@ impl Recorder {
     }
 
     /// A packet of this endpoint's did not arrive.
+    /// Notes that a segment is being sent to an endpoint.
+    pub(crate) fn sent(&mut self, time: Time, to: u32, segment: Segment, reason: Reason) {
+        if self.wants(Wants::SEGMENTS) {
+            let flow = self.addresses.get(to as usize / 2).map_or(0, |addresses| addresses.flow);
+            self.recording.segments.push(Sent { time, flow, end: end_of(to ^ 1), segment, reason });
+        }
+    }
+
     pub(crate) fn dropped(&mut self, packet: &Packet, dropped: impl FnOnce(u32, End) -> Dropped) {
         let flow = self.addresses.get(packet.endpoint as usize / 2).map_or(0, |addresses| addresses.flow);
         self.recording.drops.push(dropped(flow, end_of(packet.endpoint ^ 1)));

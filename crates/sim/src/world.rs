@@ -5,12 +5,11 @@ use crate::digest::Digest;
 use crate::host::{Endpoint, Host, is_over};
 use crate::network::{Due, Network};
 use crate::packet::{IP_HEADER, Label};
-use crate::probe::{Addresses, Recorder, Sent, Wants, end_of};
+use crate::probe::{Addresses, Recorder, Wants, end_of};
 use crate::result::RunResult;
 use crate::route::NoRoute;
 use crate::spec::{FlowSpec, Numbering, WorldSpec};
 use crate::summary::{self, FlowRecord, Outcome};
-use netspurt_tcp::reason::Reason;
 use netspurt_tcp::time::Time;
 use netspurt_tcp::{Connection, Departure};
 use std::cmp::Reverse;
@@ -130,10 +129,6 @@ impl World {
             };
             while let Some(place) = moved {
                 moved = self.serve(now, place);
-                // Many flows may start at one instant.
-                if moved.is_none() && due == Due::Timer(STARTER) {
-                    moved = self.start_flow(now);
-                }
             }
         }
         true
@@ -174,7 +169,7 @@ impl World {
         let deadline = connection.next_deadline();
         if deadline > now {
             endpoint.armed_at = deadline;
-            self.network.arm(deadline, 2 * place + 1);
+            arm_connection(&mut self.network, deadline, place);
             return None;
         }
         connection.handle_deadline(now);
@@ -202,14 +197,14 @@ impl World {
             let wake = endpoint.app.run(now, spec, connection);
             if !wake.is_never() && wake != endpoint.app_armed_at {
                 endpoint.app_armed_at = wake;
-                self.network.arm(wake, 2 * place + 2);
+                arm_app(&mut self.network, wake, place);
             }
         } else {
             endpoint.open = connection.state().is_synchronized();
         }
         let Endpoint { generation, route, .. } = *endpoint;
         let label = Label { endpoint: place ^ 1, generation, route, ..Label::default() };
-        transmit(connection, &mut self.network, now, endpoint.flow, label);
+        transmit(connection, &mut self.network, now, label);
         if endpoint.open != told {
             // What opens the connection leaves before what the application has to say.
             return Some(place);
@@ -220,7 +215,7 @@ impl World {
         let deadline = connection.next_deadline();
         if deadline < endpoint.armed_at {
             endpoint.armed_at = deadline;
-            self.network.arm(deadline, 2 * place + 1);
+            arm_connection(&mut self.network, deadline, place);
         }
         if is_over(connection) {
             self.retire(place & !1);
@@ -248,13 +243,11 @@ impl World {
         Some((flow, description))
     }
 
-    /// Starts a flow if the time of one has come. Returns its client.
+    /// Starts the flow whose time has come; returns its client. The next may come at the same instant.
     #[cold]
     fn start_flow(&mut self, now: Time) -> Option<u32> {
-        let Some((flow, description)) = self.next_to_start(now) else {
-            self.arm_starter();
-            return None;
-        };
+        let (flow, description) = self.next_to_start(now)?;
+        self.arm_starter();
         let client = self.settle_flow(flow, description);
         self.records[flow as usize] = FlowRecord::Live(client);
         let endpoint = &mut self.endpoints[client as usize];
@@ -330,6 +323,18 @@ impl World {
     }
 }
 
+/// Puts the deadline of a connection into the event queue: rarely, since an entry is moved when it comes up.
+#[cold]
+fn arm_connection(network: &mut Network, at: Time, place: u32) {
+    network.arm(at, 2 * place + 1);
+}
+
+/// The same for what an application waits for.
+#[cold]
+fn arm_app(network: &mut Network, at: Time, place: u32) {
+    network.arm(at, 2 * place + 2);
+}
+
 /// Addresses and ports of a flow.
 fn addresses(flow: &FlowSpec, number: u32) -> Addresses {
     const PORTS: u32 = 64_000;
@@ -339,26 +344,20 @@ fn addresses(flow: &FlowSpec, number: u32) -> Addresses {
 
 /// Sends all that a connection wants to send, with this on the packets' labels, and what differs from packet to packet.
 #[inline]
-fn transmit(connection: &mut Connection, network: &mut Network, now: Time, flow: u32, label: Label) {
+fn transmit(connection: &mut Connection, network: &mut Network, now: Time, label: Label) {
     loop {
         let segment = network.draft();
         let Some(Departure { reason, last }) = connection.transmit_into(now, segment) else { return };
         let size = IP_HEADER + segment.wire_len();
         let resend = segment.payload.len > 0 && reason.is_retransmission();
         if network.recorder.is_some() {
-            note_sent(network, now, flow, label.endpoint, reason);
+            network.note_sent(now, label.endpoint, reason);
         }
         network.send_draft(now, Label { size, resend, ..label });
         if last {
             return;
         }
     }
-}
-
-/// Tells the recorder what is being sent.
-#[cold]
-fn note_sent(network: &mut Network, time: Time, flow: u32, to: u32, reason: Reason) {
-    network.note_sent(|segment| Sent { time, flow, end: end_of(to ^ 1), segment, reason });
 }
 
 /// Tells the recorder how a connection stands.
