@@ -9,7 +9,6 @@ use crate::options::Layout;
 use crate::ranges::Range;
 use crate::reason::Reason;
 use crate::recovery::{DupAck, OnDupAck, OnNewAck, Phase, Resend, nak};
-use crate::rto::RtoEstimator;
 use crate::segment::{Flags, Segment};
 use crate::state::State;
 use crate::time::{Span, Time};
@@ -114,7 +113,7 @@ impl Connection {
         if !self.snd.is_outstanding() {
             if self.timers.is_persisting() {
                 // A probe was taken: its backoff says nothing of the path.
-                self.timers.refresh(&self.rto);
+                self.refresh_rto();
             }
             self.timers.stop_retransmit();
         } else if restart {
@@ -279,12 +278,13 @@ impl Connection {
                 _ => return,
             }
         };
-        self.rto.sample(rtt);
+        let kind = &self.config.rto;
+        self.rto.sample(kind, rtt);
         if timed {
             // The next segment is timed once this one is acknowledged: that is a round trip.
-            self.rto.round_trip_over();
+            self.rto.round_trip_over(kind);
         }
-        self.timers.refresh(&self.rto);
+        self.refresh_rto();
         self.stats.rtt_samples += 1;
         self.stats.rtt_sum_ns += rtt.as_ps() / 1000;
         self.note(now, Event::RttSample { rtt });
@@ -296,7 +296,7 @@ impl Connection {
         self.note(now, Event::PeerWindow { window });
         if self.timers.is_persisting() {
             self.timers.stop_retransmit();
-            self.timers.refresh(&self.rto);
+            self.refresh_rto();
             if self.snd.is_outstanding() {
                 self.timers.restart(now, self.config.timer_grain);
             }

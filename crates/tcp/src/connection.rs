@@ -111,7 +111,7 @@ impl Connection {
     /// draws: see [`crate::isn`].
     pub fn new(config: Arc<Config>, iss: Seq) -> Self {
         let cwnd = config.initial_window.bytes(u32::from(config.mss));
-        let rto = Rto::new(config.rto);
+        let rto = Rto::new(&config.rto);
         Self {
             state: State::Closed,
             passive: false,
@@ -123,7 +123,7 @@ impl Connection {
             rcv: ReceiveSpace::new(config.receive_window),
             loss: LossState::default(),
             congestion: Congestion::new(config.congestion, cwnd, config.initial_ssthresh, config.growth),
-            timers: Timers::new(&rto),
+            timers: Timers::new(rto.rto(&config.rto)),
             rto,
             ts_recent: 0,
             ts_recent_at: Time::ZERO,
@@ -330,7 +330,7 @@ impl Connection {
 
     /// Smoothed round-trip time, once there is one.
     pub fn srtt(&self) -> Option<Span> {
-        self.rto.srtt()
+        self.rto.srtt(&self.config.rto)
     }
 
     /// The retransmission timeout in force, backoff included.
@@ -476,7 +476,7 @@ impl Connection {
     /// opened.
     pub fn set_rto(&mut self, own: Box<dyn RtoEstimator>) {
         self.rto = Rto::Custom(own);
-        self.timers.refresh(&self.rto);
+        self.refresh_rto();
     }
 
     /// What congestion control may see, `flight` bytes having been outstanding.
@@ -488,7 +488,7 @@ impl Connection {
             mss: u32::from(self.agreed.payload),
             flight: flight.min(u64::from(u32::MAX)) as u32,
             window: self.congestion.cwnd().min(self.snd.wnd).min(own),
-            srtt: self.timers.srtt(),
+            srtt: self.srtt(),
             cwnd_limited: self.snd.cwnd_limited,
         }
     }

@@ -56,7 +56,7 @@ impl Connection {
             return;
         }
         self.stats.timeouts += 1;
-        self.timers.back_off(&self.rto);
+        self.back_off();
         self.snd.timed_end = 0;
         if !opening {
             let flight = self.snd.max - self.snd.una;
@@ -85,9 +85,20 @@ impl Connection {
             self.give_up(now, CloseReason::TimedOut);
             return;
         }
-        self.timers.back_off(&self.rto);
+        self.back_off();
         self.snd.probe = self.snd.nxt < self.snd.data_end();
         self.timers.persist(now, self.config.timer_grain);
+    }
+
+    /// The retransmission timer ran out, or the persist timer.
+    fn back_off(&mut self) {
+        let kind = &self.config.rto;
+        self.timers.back_off(self.rto.rto(kind), self.rto.max(kind));
+    }
+
+    /// The timeout is the estimator's again, without backoff.
+    pub(crate) fn refresh_rto(&mut self) {
+        self.timers.reset_rto(self.rto.rto(&self.config.rto));
     }
 
     /// Arms the keep-alive timer if the connection has one.

@@ -4,7 +4,7 @@ use crate::connection::Connection;
 use crate::event::Event;
 use crate::receive::ReceiveSpace;
 use crate::recovery::LossState;
-use crate::rto::{Rto, RtoEstimator};
+use crate::rto::Rto;
 use crate::segment::{Flags, Segment};
 use crate::send::SendSpace;
 use crate::seq::Seq;
@@ -142,7 +142,7 @@ impl Connection {
     fn begin_after_a_lost_syn(&mut self) {
         self.begin_with(u32::from(self.agreed.payload));
         if matches!(self.rto, Rto::Rfc6298(_) | Rto::Linux(_)) {
-            self.timers.fall_back(Span::from_secs(3).max(self.rto.rto()));
+            self.timers.reset_rto(Span::from_secs(3).max(self.rto.rto(&self.config.rto)));
         }
     }
 
@@ -161,7 +161,7 @@ impl Connection {
             return;
         }
         self.timers.stop_all();
-        self.timers.refresh(&self.rto);
+        self.refresh_rto();
         self.snd = SendSpace::new(self.snd.seq(0));
         self.rcv = ReceiveSpace::new(self.config.receive_window);
         self.loss = LossState::default();

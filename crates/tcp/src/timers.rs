@@ -2,7 +2,6 @@
 
 use crate::config::TimerGrain;
 use crate::event::Timer;
-use crate::rto::{Rto, RtoEstimator};
 use crate::time::{Span, Time};
 
 /// Backoff shifts beyond this change nothing: the estimator's bound is reached long before.
@@ -19,31 +18,23 @@ pub(crate) struct Timers {
     pub(crate) patience: Time,
     /// The timeout in force, backoff included.
     rto: Span,
-    /// The estimator's smoothed round trip, zero before the first sample.
-    srtt: Span,
     /// Times that the timer ran out in a row.
     backoff: u8,
     persisting: bool,
 }
 
 impl Timers {
-    pub(crate) fn new(estimator: &Rto) -> Self {
+    /// Nothing is armed; the timeout is `rto`.
+    pub(crate) fn new(rto: Span) -> Self {
         Self {
             retransmit: Time::NEVER,
             delayed_ack: Time::NEVER,
             keep_alive: Time::NEVER,
             patience: Time::NEVER,
-            rto: estimator.rto(),
-            srtt: Span::ZERO,
+            rto,
             backoff: 0,
             persisting: false,
         }
-    }
-
-    /// The smoothed round trip, once there is one.
-    #[inline]
-    pub(crate) fn srtt(&self) -> Option<Span> {
-        (self.srtt > Span::ZERO).then_some(self.srtt)
     }
 
     /// The earliest deadline.
@@ -99,34 +90,18 @@ impl Timers {
         self.persisting = false;
     }
 
-    /// The timer ran out: the timeout doubles up to the estimator's bound (RFC 6298, section 5.5).
-    pub(crate) fn back_off(&mut self, estimator: &Rto) {
+    /// The timer ran out: the timeout doubles up to the estimator's bound (RFC 6298, section 5.5). `base` is the
+    /// estimator's timeout, `max` its bound.
+    pub(crate) fn back_off(&mut self, base: Span, max: Span) {
         self.backoff = (self.backoff + 1).min(MAX_BACKOFF);
-        self.set_rto(estimator);
+        self.rto = base.saturating_mul(1 << self.backoff).min(max.max(base));
     }
 
-    /// The timeout is this, without backoff, until the first sample.
-    pub(crate) fn fall_back(&mut self, rto: Span) {
+    /// The timeout is this, without backoff.
+    #[inline]
+    pub(crate) fn reset_rto(&mut self, rto: Span) {
         self.backoff = 0;
         self.rto = rto;
-    }
-
-    /// The timeout is the estimator's again, without backoff.
-    #[inline]
-    pub(crate) fn refresh(&mut self, estimator: &Rto) {
-        self.backoff = 0;
-        self.srtt = estimator.srtt().unwrap_or(Span::ZERO);
-        self.set_rto(estimator);
-    }
-
-    #[inline]
-    fn set_rto(&mut self, estimator: &Rto) {
-        let base = estimator.rto();
-        self.rto = if self.backoff == 0 {
-            base
-        } else {
-            base.saturating_mul(1 << self.backoff).min(estimator.max().max(base))
-        };
     }
 
     /// Nothing is armed any more.
