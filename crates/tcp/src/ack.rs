@@ -120,8 +120,10 @@ impl Connection {
             self.timers.restart(now, self.config.timer_grain);
             self.note_retransmit_timer(now);
         }
-        if let Some(patience) = self.config.user_timeout {
-            self.timers.patience = if self.snd.is_outstanding() { now + patience } else { Time::NEVER };
+        if self.snd.is_outstanding() {
+            self.start_patience(now);
+        } else {
+            self.stop_patience();
         }
     }
 
@@ -199,7 +201,7 @@ impl Connection {
 
     /// A loss is noticed without a timeout (RFC 5681, section 3.2; RFC 6675, section 5, step 4).
     fn enter_recovery(&mut self, now: Time, phase: Phase, threshold: u32) {
-        self.stats.fast_retransmits += 1;
+        self.rare().counters.fast_retransmits += 1;
         let mss = u32::from(self.agreed.payload);
         // RFC 5681, equation 4: data sent by limited transmit does not count. It is what went beyond cwnd.
         let limited = if self.config.limited_transmit { threshold.saturating_sub(1).min(2) * mss } else { 0 };
@@ -315,8 +317,8 @@ impl Connection {
     /// Notes where the retransmission timer stands.
     #[inline]
     pub(crate) fn note_retransmit_timer(&mut self, now: Time) {
-        if self.log.is_some() {
-            let (deadline, timer) = self.timers.retransmit();
+        if self.is_heard() {
+            let (deadline, timer) = self.timers.main();
             if deadline.is_never() {
                 return;
             }

@@ -59,10 +59,6 @@ impl core::fmt::Display for WriteError {
 
 impl core::error::Error for WriteError {}
 
-/// Events not yet taken, boxed as one: hardly any connection has them.
-#[derive(Debug, Default)]
-pub(crate) struct EventLog(pub(crate) VecDeque<(Time, Event)>);
-
 /// One end of a TCP connection.
 ///
 /// It does no I/O: a *driver* tells it what happened and asks it what to do. The methods are of four kinds.
@@ -98,12 +94,10 @@ pub struct Connection {
     /// TS.Recent, and when it was set (RFC 7323, section 5).
     pub(crate) ts_recent: u32,
     pub(crate) ts_recent_at: Time,
-    /// Path MTU in bytes, 0 if unknown; and the MSS that the peer announced.
-    path_mtu: u32,
+    /// The MSS that the peer announced.
     peer_mss: u16,
     pub(crate) stats: Counters,
     pub(crate) rare: Option<Box<Rare>>,
-    pub(crate) log: Option<Box<EventLog>>,
 }
 
 impl Connection {
@@ -127,11 +121,9 @@ impl Connection {
             rto,
             ts_recent: 0,
             ts_recent_at: Time::ZERO,
-            path_mtu: 0,
             peer_mss: u16::MAX,
             stats: Counters::default(),
             rare: None,
-            log: None,
             config,
         }
     }
@@ -278,18 +270,9 @@ impl Connection {
         Stats {
             segments_sent: often.segments_sent,
             segments_received: often.segments_received,
-            retransmitted: often.retransmitted,
-            timeouts: often.timeouts,
-            fast_retransmits: often.fast_retransmits,
-            naks_sent: rare.naks_sent,
-            naks_received: rare.naks_received,
-            dup_acks_received: rare.dup_acks_received,
-            duplicates_received: rare.duplicates_received,
-            challenge_acks: rare.challenge_acks,
-            paws_drops: rare.paws_drops,
             rtt_samples: often.rtt_samples,
             rtt_sum_ns: often.rtt_sum_ns,
-            foreign_bytes: rare.foreign_bytes,
+            ..rare
         }
     }
 
@@ -340,24 +323,25 @@ impl Connection {
 
     /// The path MTU has become known, or has changed (an input: RFC 1191 and RFC 8201 are the driver's to speak).
     pub fn set_path_mtu(&mut self, mtu: u32) {
-        self.path_mtu = mtu;
+        self.rare().path_mtu = mtu;
         self.agreed.limit_segments(&self.config, self.peer_mss, mtu);
     }
 
     /// When [`handle_deadline`](Self::handle_deadline) wants to be called; [`Time::NEVER`] if nothing is armed.
     #[inline]
     pub fn next_deadline(&self) -> Time {
-        self.timers.next()
+        let next = self.timers.next();
+        self.rare.as_ref().map_or(next, |rare| next.min(rare.deadline()))
     }
 
     /// Starts (or stops) recording events. What a connection does is the same either way.
     pub fn record_events(&mut self, on: bool) {
-        self.log = on.then(Box::default);
+        self.rare().log = on.then(VecDeque::new);
     }
 
     /// The oldest event not yet taken.
     pub fn poll_event(&mut self) -> Option<(Time, Event)> {
-        self.log.as_mut()?.0.pop_front()
+        self.rare.as_mut()?.log.as_mut()?.pop_front()
     }
 
     /// The next segment to send. Call until `None` after every other call.
@@ -405,8 +389,40 @@ impl Connection {
     /// Notes an event if anybody listens.
     #[inline]
     pub(crate) fn note(&mut self, now: Time, event: Event) {
-        if let Some(log) = &mut self.log {
-            log.0.push_back((now, event));
+        if let Some(rare) = &mut self.rare
+            && let Some(log) = &mut rare.log
+        {
+            log.push_back((now, event));
+        }
+    }
+
+    /// Whether anybody listens: what only events need is worked out then alone.
+    #[inline]
+    pub(crate) fn is_heard(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.log.is_some())
+    }
+
+    /// No timer runs any more.
+    pub(crate) fn stop_timers(&mut self) {
+        self.timers.stop_all();
+        if let Some(rare) = &mut self.rare {
+            (rare.keep_alive, rare.patience) = (Time::NEVER, Time::NEVER);
+        }
+    }
+
+    /// The user waits for something from now on, if there is a limit to that.
+    #[inline]
+    pub(crate) fn start_patience(&mut self, now: Time) {
+        if let Some(patience) = self.config.user_timeout {
+            self.rare().patience = now + patience;
+        }
+    }
+
+    /// The user waits for nothing any more.
+    #[inline]
+    pub(crate) fn stop_patience(&mut self) {
+        if let Some(rare) = &mut self.rare {
+            rare.patience = Time::NEVER;
         }
     }
 
@@ -430,7 +446,7 @@ impl Connection {
     pub(crate) fn finish(&mut self, now: Time, why: CloseReason) {
         if self.closed.is_none() {
             self.closed = Some(why);
-            self.timers.stop_all();
+            self.stop_timers();
             self.rcv.due = AckDue::No;
             self.loss.resend = None;
             self.enter(now, State::Closed);
@@ -453,7 +469,7 @@ impl Connection {
     /// Both SYN segments are known: settles what holds.
     pub(crate) fn settle(&mut self, heard: &Options) {
         self.peer_mss = believed(&self.config, heard).mss.unwrap_or(self.config.mss);
-        self.agreed = agree(&self.config, heard, self.path_mtu);
+        self.agreed = agree(&self.config, heard, self.rare.as_ref().map_or(0, |rare| rare.path_mtu));
         self.rcv.limit_buffer(self.agreed.largest_window());
         // The initial window counts segments of the size that holds from now on.
         self.begin_with(self.config.initial_window.bytes(u32::from(self.agreed.payload)));
@@ -498,7 +514,7 @@ impl Connection {
     pub(crate) fn signal(&mut self, now: Time, signal: Signal, flight: u64) {
         let view = self.view(now, flight);
         self.congestion.on(signal, &view);
-        if self.log.is_some() {
+        if self.is_heard() {
             let (cwnd, ssthresh) = (self.congestion.cwnd(), self.congestion.ssthresh());
             self.note(now, Event::Window { cwnd, ssthresh });
         }

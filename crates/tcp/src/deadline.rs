@@ -19,25 +19,31 @@ impl Connection {
                 self.rcv.acknowledge(Reason::DelayedAck);
             }
         }
-        let (due, timer) = self.timers.retransmit();
+        let (due, timer) = self.timers.main();
         if due <= now {
             self.note(now, Event::Fired { timer });
             match timer {
                 Timer::Persist => self.persist_ran_out(now),
+                Timer::TimeWait => self.finish(now, CloseReason::Finished),
                 _ => self.retransmit_ran_out(now),
             }
         }
-        if self.timers.keep_alive <= now {
+        if let Some(rare) = &self.rare
+            && rare.deadline() <= now
+        {
+            self.rare_timer_ran_out(now);
+        }
+    }
+
+    /// The peer was silent for long, or the user's patience is over.
+    #[cold]
+    fn rare_timer_ran_out(&mut self, now: Time) {
+        if self.rare().keep_alive <= now {
             self.keep_alive_ran_out(now);
         }
-        if self.timers.patience <= now {
-            if self.state == State::TimeWait {
-                self.note(now, Event::Fired { timer: Timer::TimeWait });
-                self.finish(now, CloseReason::Finished);
-            } else {
-                self.note(now, Event::Fired { timer: Timer::UserTimeout });
-                self.give_up(now, CloseReason::UserTimeout);
-            }
+        if self.rare().patience <= now {
+            self.note(now, Event::Fired { timer: Timer::UserTimeout });
+            self.give_up(now, CloseReason::UserTimeout);
         }
     }
 
@@ -55,7 +61,7 @@ impl Connection {
             self.give_up(now, CloseReason::TimedOut);
             return;
         }
-        self.stats.timeouts += 1;
+        self.rare().counters.timeouts += 1;
         self.back_off();
         self.snd.timed_end = 0;
         if !opening {
@@ -105,22 +111,22 @@ impl Connection {
     #[inline]
     pub(crate) fn arm_keep_alive(&mut self, now: Time) {
         if let Some(keep_alive) = self.config.keep_alive {
-            self.timers.keep_alive = now + keep_alive.idle;
+            self.rare().keep_alive = now + keep_alive.idle;
         }
     }
 
     /// The peer was heard: the idle time starts anew.
     #[cold]
     pub(crate) fn heard(&mut self, now: Time) {
-        if let Some(rare) = &mut self.rare {
-            rare.keep_alives = 0;
+        if !self.rare().keep_alive.is_never() {
+            self.rare().keep_alives = 0;
+            self.arm_keep_alive(now);
         }
-        self.arm_keep_alive(now);
     }
 
     /// The connection was idle for long: is the peer still there (RFC 9293, section 3.8.4)?
     fn keep_alive_ran_out(&mut self, now: Time) {
-        self.timers.keep_alive = Time::NEVER;
+        self.rare().keep_alive = Time::NEVER;
         let Some(keep_alive) = self.config.keep_alive else { return };
         if !self.state.is_synchronized() || self.state == State::TimeWait {
             return;
@@ -130,7 +136,7 @@ impl Connection {
             self.give_up(now, CloseReason::KeepAliveTimeout);
             return;
         }
-        self.timers.keep_alive = now + keep_alive.interval;
+        self.rare().keep_alive = now + keep_alive.interval;
         // While data is outstanding, the retransmission timer asks already.
         if !self.snd.is_outstanding() {
             self.rare().keep_alives += 1;

@@ -131,7 +131,7 @@ impl Connection {
         self.unanswered = 0;
         self.timers.stop_retransmit();
         // The user waits for nothing any more; from the next segment sent on, again.
-        self.timers.patience = Time::NEVER;
+        self.stop_patience();
         if self.timers.is_backed_off() {
             self.begin_after_a_lost_syn();
         }
@@ -160,7 +160,7 @@ impl Connection {
             self.finish(now, CloseReason::Reset);
             return;
         }
-        self.timers.stop_all();
+        self.stop_timers();
         self.refresh_rto();
         self.snd = SendSpace::new(self.snd.seq(0));
         self.rcv = ReceiveSpace::new(self.config.receive_window);
@@ -198,8 +198,8 @@ impl Connection {
     pub(crate) fn wait_out(&mut self, now: Time) {
         // Delayed or not, what is due is said at once: no timer but one runs from here on.
         let due = self.rcv.due;
-        self.timers.stop_all();
-        self.timers.patience = now + self.config.time_wait;
+        self.stop_timers();
+        self.timers.wait_out(now + self.config.time_wait);
         self.enter(now, State::TimeWait);
         self.rcv.due = due;
     }

@@ -153,10 +153,8 @@ impl Connection {
             self.timers.restart(now, self.config.timer_grain);
             self.note_retransmit_timer(now);
         }
-        if let Some(patience) = self.config.user_timeout
-            && first
-        {
-            self.timers.patience = now + patience;
+        if first {
+            self.start_patience(now);
         }
         if plan.flags.has(Flags::FIN) && self.state == State::CloseWait {
             self.enter(now, State::LastAck);
@@ -179,13 +177,13 @@ impl Connection {
         {
             board.resent(sent, plan.reason);
         }
-        self.stats.retransmitted += 1;
+        self.rare().counters.retransmitted += 1;
     }
 
     #[inline]
     fn count(&mut self, now: Time, plan: &Plan) {
         self.stats.segments_sent += 1;
-        if self.log.is_some() {
+        if self.is_heard() {
             self.note(now, Event::Sent { offset: plan.start.max(1) - 1, len: plan.len, reason: plan.reason });
             if plan.reason == Reason::Timeout {
                 self.note(now, Event::Phase(Phase::TimeoutRecovery));

@@ -87,9 +87,7 @@ impl Connection {
         self.snd.cwnd_limited = false;
         self.timers.restart(now, self.config.timer_grain);
         self.note_retransmit_timer(now);
-        if let Some(patience) = self.config.user_timeout {
-            self.timers.patience = now + patience;
-        }
+        self.start_patience(now);
     }
 }
 
