@@ -57,8 +57,10 @@ impl Connection {
                 if self.recovers_by_sack() { told || (bare && self.loss.sacked() == 0) } else { bare };
             if duplicate && self.snd.is_outstanding() && !self.timers.is_persisting() {
                 self.take_dup_ack(now);
-            } else if !self.snd.is_outstanding() {
-                self.loss.dup_acks = 0;
+            } else if !self.snd.is_outstanding()
+                && let Some(loss) = self.loss.known()
+            {
+                loss.dup_acks = 0;
             }
         }
         if let Some(nak) = segment.options.nak {
@@ -83,13 +85,11 @@ impl Connection {
         for block in segment.options.sack.as_slice() {
             let (left, right) = (self.snd.position(block.left), self.snd.position(block.right));
             if ack < left && left < right && right <= max {
-                let board = self.loss.scoreboard.get_or_insert_default();
+                let board = self.loss.trouble().scoreboard.get_or_insert_default();
                 told |= board.report(Range::new(left as u64, right as u64));
             }
         }
-        if let Some(board) = &mut self.loss.scoreboard
-            && told
-        {
+        if told && let Some(board) = &mut self.loss.trouble().scoreboard {
             board.update_loss(u32::from(self.config.dup_ack_threshold), mss);
         }
         told
@@ -104,11 +104,13 @@ impl Connection {
         self.snd.una = ack;
         self.snd.nxt = self.snd.nxt.max(ack);
         self.unanswered = 0;
-        self.loss.advance(ack);
-        self.loss.resend = self.loss.resend.and_then(|resend| resend.rest(ack));
+        if let Some(loss) = self.loss.known() {
+            loss.advance(ack);
+        }
         self.snd.marks.forget(ack);
         self.note(now, Event::Acknowledged { offset: ack.clamp(1, self.snd.data_end()) - 1 });
         let restart = self.advance_recovery(now, acked as u32, flight);
+        self.loss.settle(ack);
         self.snd.cwnd_limited = false;
         if !self.snd.is_outstanding() {
             if self.timers.is_persisting() {
@@ -134,13 +136,15 @@ impl Connection {
         let verdict = self.loss.on_new_ack(self.config.recovery, self.snd.una);
         match verdict {
             OnNewAck::Ordinary => {
-                self.loss.dup_acks = 0;
+                if let Some(loss) = self.loss.known() {
+                    loss.dup_acks = 0;
+                }
                 self.signal(now, Signal::Acked { bytes }, flight);
                 true
             }
             OnNewAck::Exit => {
                 let after_timeout = self.loss.phase == Phase::Loss;
-                self.loss.leave();
+                self.loss.trouble().leave();
                 if after_timeout {
                     self.signal(now, Signal::Acked { bytes }, flight);
                 } else if self.config.loss_means == LossMeans::Congestion {
@@ -150,7 +154,7 @@ impl Connection {
                 true
             }
             OnNewAck::Partial => {
-                let first = !core::mem::replace(&mut self.loss.partial_seen, true);
+                let first = !core::mem::replace(&mut self.loss.trouble().partial_seen, true);
                 self.signal(now, Signal::PartialAck { bytes }, flight);
                 if self.recovers_by_sack() && self.loss.scoreboard.is_some() {
                     return true;
@@ -158,7 +162,8 @@ impl Connection {
                 // RFC 6582, section 3.2, step 3: deflate by what was acknowledged, add back a segment if it was one.
                 let mss = u32::from(self.agreed.payload);
                 let back = if bytes >= mss { mss } else { 0 };
-                self.loss.inflation = self.loss.inflation.saturating_sub(bytes).saturating_add(back);
+                let loss = self.loss.trouble();
+                loss.inflation = loss.inflation.saturating_sub(bytes).saturating_add(back);
                 self.resend_first(Reason::PartialAck);
                 first
             }
@@ -168,7 +173,7 @@ impl Connection {
     /// A duplicate acknowledgment.
     fn take_dup_ack(&mut self, now: Time) {
         self.rare().counters.dup_acks_received += 1;
-        self.loss.dup_acks += 1;
+        self.loss.trouble().dup_acks += 1;
         let una = self.snd.una;
         let fact = DupAck {
             n: self.loss.dup_acks,
@@ -185,7 +190,8 @@ impl Connection {
             }
             OnDupAck::Inflate => {
                 if !(self.recovers_by_sack() && self.loss.scoreboard.is_some()) {
-                    self.loss.inflation = self.loss.inflation.saturating_add(u32::from(self.agreed.payload));
+                    let loss = self.loss.trouble();
+                    loss.inflation = loss.inflation.saturating_add(u32::from(self.agreed.payload));
                 }
             }
             OnDupAck::Enter(phase) => self.enter_recovery(now, phase, fact.threshold),
@@ -213,13 +219,14 @@ impl Connection {
         if self.config.loss_means == LossMeans::Congestion || self.config.recovery == Recovery::Nak {
             self.signal(now, Signal::EnterRecovery, flight);
         }
-        self.loss.phase = phase;
-        self.loss.recover = self.snd.max;
-        self.loss.partial_seen = false;
-        self.loss.inflation = 0;
-        match &mut self.loss.scoreboard {
+        let loss = self.loss.trouble();
+        loss.phase = phase;
+        loss.recover = self.snd.max;
+        loss.partial_seen = false;
+        loss.inflation = 0;
+        match &mut loss.scoreboard {
             Some(board) if self.config.recovery == Recovery::Sack => board.begin(self.snd.una),
-            _ if phase == Phase::Fast => self.loss.inflation = threshold * mss,
+            _ if phase == Phase::Fast => loss.inflation = threshold * mss,
             _ => {}
         }
         self.resend_first(Reason::FastRetransmit);
@@ -235,7 +242,7 @@ impl Connection {
         // A report of the first byte itself cannot be true.
         let reported = self.loss.scoreboard.as_ref().and_then(|board| board.sacked.first());
         let end = reported.filter(|range| range.start > una).map_or(end, |range| range.start.min(end));
-        self.loss.resend = Resend::new(Range::new(una, end), reason);
+        self.loss.trouble().resend = Resend::new(Range::new(una, end), reason);
         self.snd.timed_end = 0;
     }
 
@@ -253,10 +260,10 @@ impl Connection {
         let Some(range) = nak::answer(first, nak.count, u32::from(self.agreed.payload), una, max) else {
             return;
         };
-        self.loss.resend = Resend::new(range, Reason::NakResend);
+        self.loss.trouble().resend = Resend::new(range, Reason::NakResend);
         self.snd.timed_end = 0;
         if self.config.loss_means == LossMeans::Congestion && range.start >= self.loss.recover {
-            self.loss.recover = max;
+            self.loss.trouble().recover = max;
             self.signal(now, Signal::EnterRecovery, max - una);
         }
     }

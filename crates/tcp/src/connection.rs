@@ -9,7 +9,7 @@ use crate::options::Options;
 use crate::rare::{Counters, Rare};
 use crate::reason::{Hold, Reason};
 use crate::receive::{AckDue, ReceiveSpace};
-use crate::recovery::{self, LossState};
+use crate::recovery::{self, Loss};
 use crate::rto::{Rto, RtoEstimator};
 use crate::segment::{Payload, Segment};
 use crate::send::{Decision, SendSpace};
@@ -87,7 +87,7 @@ pub struct Connection {
     pub(crate) agreed: Agreed,
     pub(crate) snd: SendSpace,
     pub(crate) rcv: ReceiveSpace,
-    pub(crate) loss: LossState,
+    pub(crate) loss: Loss,
     pub(crate) congestion: Congestion,
     pub(crate) rto: Rto,
     pub(crate) timers: Timers,
@@ -115,7 +115,7 @@ impl Connection {
             agreed: Agreed { mss: config.mss, payload: config.mss, header_len: 20, ..Agreed::default() },
             snd: SendSpace::new(iss),
             rcv: ReceiveSpace::new(config.receive_window),
-            loss: LossState::default(),
+            loss: Loss::default(),
             congestion: Congestion::new(config.congestion, cwnd, config.initial_ssthresh, config.growth),
             timers: Timers::new(rto.rto(&config.rto)),
             rto,
@@ -448,7 +448,7 @@ impl Connection {
             self.closed = Some(why);
             self.stop_timers();
             self.rcv.due = AckDue::No;
-            self.loss.resend = None;
+            self.loss = Loss::default();
             self.enter(now, State::Closed);
             self.note(now, Event::Closed(why));
         }

@@ -64,22 +64,24 @@ impl Connection {
         self.rare().counters.timeouts += 1;
         self.back_off();
         self.snd.timed_end = 0;
-        if !opening {
-            let flight = self.snd.max - self.snd.una;
-            self.signal(now, Signal::Timeout { first: self.unanswered == 1 }, flight);
-            self.loss.phase = Phase::Loss;
-            self.loss.recover = self.snd.max;
+        self.snd.nxt = self.snd.una;
+        if opening {
+            return;
         }
-        self.loss.dup_acks = 0;
-        self.loss.inflation = 0;
-        self.loss.resend = None;
-        if let Some(board) = &mut self.loss.scoreboard {
+        let flight = self.snd.max - self.snd.una;
+        self.signal(now, Signal::Timeout { first: self.unanswered == 1 }, flight);
+        let loss = self.loss.trouble();
+        loss.phase = Phase::Loss;
+        loss.recover = self.snd.max;
+        loss.dup_acks = 0;
+        loss.inflation = 0;
+        loss.resend = None;
+        if let Some(board) = &mut loss.scoreboard {
             // A second timeout in a row, or a report of the very byte that it does not acknowledge: the peer may have
             // dropped what it had reported (RFC 2018, section 8).
             let reneged = board.sacked.first().is_some_and(|range| range.start <= self.snd.una);
             if self.unanswered > 1 || reneged { board.forget() } else { board.start_over() }
         }
-        self.snd.nxt = self.snd.una;
     }
 
     /// The peer's window is still closed: one byte asks (RFC 9293, section 3.8.6.1); what an open sliver of it permits

@@ -3,7 +3,7 @@
 use crate::connection::Connection;
 use crate::event::Event;
 use crate::receive::ReceiveSpace;
-use crate::recovery::LossState;
+use crate::recovery::Loss;
 use crate::rto::Rto;
 use crate::segment::{Flags, Segment};
 use crate::send::SendSpace;
@@ -164,7 +164,7 @@ impl Connection {
         self.refresh_rto();
         self.snd = SendSpace::new(self.snd.seq(0));
         self.rcv = ReceiveSpace::new(self.config.receive_window);
-        self.loss = LossState::default();
+        self.loss = Loss::default();
         self.unanswered = 0;
         if let Some(rare) = &mut self.rare {
             (rare.send_urgent, rare.receive_urgent) = (0, 0);

@@ -169,11 +169,11 @@ impl Connection {
         if let Some(resend) = self.loss.resend
             && resend.start == plan.start
         {
-            self.loss.resend = resend.rest(end);
+            self.loss.trouble().resend = resend.rest(end);
         }
         if self.loss.phase == recovery::Phase::Fast
             && self.config.recovery == Recovery::Sack
-            && let Some(board) = &mut self.loss.scoreboard
+            && let Some(board) = &mut self.loss.trouble().scoreboard
         {
             board.resent(sent, plan.reason);
         }
