@@ -1,7 +1,7 @@
 //! Fifth step of RFC 9293, section 3.10.7.4: what an acknowledgment tells the sender, and what follows from it.
 
 use crate::config::{LossMeans, Recovery};
-use crate::congestion::{CongestionControl, Signal};
+use crate::congestion::Signal;
 use crate::connection::Connection;
 use crate::event::Event;
 use crate::handshake::Reply;
@@ -139,14 +139,14 @@ impl Connection {
                 if let Some(loss) = self.loss.known() {
                     loss.dup_acks = 0;
                 }
-                self.signal(now, Signal::Acked { bytes }, flight);
+                self.signal_acked(now, bytes, flight);
                 true
             }
             OnNewAck::Exit => {
                 let after_timeout = self.loss.phase == Phase::Loss;
                 self.loss.trouble().leave();
                 if after_timeout {
-                    self.signal(now, Signal::Acked { bytes }, flight);
+                    self.signal_acked(now, bytes, flight);
                 } else if self.config.loss_means == LossMeans::Congestion {
                     self.signal(now, Signal::ExitRecovery, self.snd.max - self.snd.una);
                 }

@@ -336,7 +336,11 @@ impl Connection {
 
     /// Starts (or stops) recording events. What a connection does is the same either way.
     pub fn record_events(&mut self, on: bool) {
-        self.rare().log = on.then(VecDeque::new);
+        if on {
+            self.rare().log = Some(VecDeque::new());
+        } else if let Some(rare) = &mut self.rare {
+            rare.log = None;
+        }
     }
 
     /// The oldest event not yet taken.
@@ -478,14 +482,14 @@ impl Connection {
     /// Congestion control begins with this cwnd; the user's own begins as it was made.
     pub(crate) fn begin_with(&mut self, cwnd: u32) {
         let Config { congestion, initial_ssthresh, growth, .. } = *self.config;
-        if !matches!(self.congestion, Congestion::Custom(_)) {
+        if !self.congestion.is_custom() {
             self.congestion = Congestion::new(congestion, cwnd, initial_ssthresh, growth);
         }
     }
 
     /// Puts the user's own congestion control in place of the configured one; before the connection is opened.
     pub fn set_congestion(&mut self, own: Box<dyn CongestionControl>) {
-        self.congestion = Congestion::Custom(own);
+        self.congestion = Congestion::custom(own);
     }
 
     /// Puts the user's own estimator of the retransmission timeout in place of the configured one; before the connection is
@@ -496,8 +500,7 @@ impl Connection {
     }
 
     /// What congestion control may see, `flight` bytes having been outstanding.
-    #[inline]
-    pub(crate) fn view(&self, now: Time, flight: u64) -> View {
+    fn view(&self, now: Time, flight: u64) -> View {
         let own = self.config.send_window.unwrap_or(u32::MAX);
         View {
             now,
@@ -510,10 +513,24 @@ impl Connection {
     }
 
     /// Tells congestion control.
-    #[inline]
     pub(crate) fn signal(&mut self, now: Time, signal: Signal, flight: u64) {
         let view = self.view(now, flight);
         self.congestion.on(signal, &view);
+        self.note_window(now);
+    }
+
+    /// The same for an ACK of new data outside recovery.
+    #[inline]
+    pub(crate) fn signal_acked(&mut self, now: Time, bytes: u32, flight: u64) {
+        if self.congestion.acked(bytes, u32::from(self.agreed.payload)) {
+            self.note_window(now);
+        } else {
+            self.signal(now, Signal::Acked { bytes }, flight);
+        }
+    }
+
+    #[inline]
+    fn note_window(&mut self, now: Time) {
         if self.is_heard() {
             let (cwnd, ssthresh) = (self.congestion.cwnd(), self.congestion.ssthresh());
             self.note(now, Event::Window { cwnd, ssthresh });

@@ -4,7 +4,6 @@
 //! What is done here is what [`crate::input`] and [`crate::ack`] would do, less the questions whose answers are known;
 //! a test feeds the same segments through both.
 
-use crate::congestion::Signal;
 use crate::connection::Connection;
 use crate::event::Event;
 use crate::receive::Text;
@@ -83,7 +82,7 @@ impl Connection {
         self.unanswered = 0;
         self.snd.marks.forget(ack);
         self.note(now, Event::Acknowledged { offset: ack - 1 });
-        self.signal(now, Signal::Acked { bytes }, flight);
+        self.signal_acked(now, bytes, flight);
         self.snd.cwnd_limited = false;
         self.timers.restart(now, self.config.timer_grain);
         self.note_retransmit_timer(now);

@@ -4,7 +4,6 @@
 //! What to send is decided by [`Connection::decide`], which changes nothing and names its reason.
 
 use crate::config::Recovery;
-use crate::congestion::CongestionControl;
 use crate::connection::Connection;
 use crate::marks::Marks;
 use crate::ranges::Range;
