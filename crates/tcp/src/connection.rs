@@ -357,9 +357,15 @@ impl Connection {
     }
 
     /// The same for a driver that counts instructions: the segment is made where it shall stay, and the last one says
-    /// that it is the last. `segment` is overwritten whole if there is one, and is of no meaning otherwise.
+    /// that it is the last. `segment` is overwritten whole if there is one, and is of no meaning otherwise; what stood
+    /// there before must be a segment too, without options where its header has no room for any.
     #[inline]
     pub fn transmit_into(&mut self, now: Time, segment: &mut Segment) -> Option<Departure> {
+        self.transmit_ordinary(now, segment)
+    }
+
+    /// The full procedure.
+    pub(crate) fn transmit_any(&mut self, now: Time, segment: &mut Segment) -> Option<Departure> {
         if let Some(rare) = &mut self.rare
             && let Some(reply) = rare.reply.take()
         {
@@ -381,7 +387,7 @@ impl Connection {
 
     /// Nothing can be sent, and why: an idle sender before a closed window must probe it.
     #[inline]
-    fn hold_back(&mut self, now: Time, why: Hold) {
+    pub(crate) fn hold_back(&mut self, now: Time, why: Hold) {
         self.hold = why;
         match why {
             Hold::CongestionWindow => self.snd.cwnd_limited = true,

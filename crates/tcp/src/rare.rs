@@ -50,6 +50,12 @@ impl Default for Rare {
 }
 
 impl Rare {
+    /// Nothing of it has a say in what is sent, and nobody listens.
+    #[inline]
+    pub(crate) fn is_calm(&self) -> bool {
+        self.reply.is_none() && self.send_urgent == 0 && self.log.is_none()
+    }
+
     /// The earliest of its deadlines.
     pub(crate) fn deadline(&self) -> Time {
         self.keep_alive.min(self.patience)
