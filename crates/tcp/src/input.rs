@@ -18,7 +18,7 @@ impl Connection {
     #[inline]
     pub fn handle_segment(&mut self, now: Time, segment: &Segment) {
         self.stats.segments_received += 1;
-        if !self.timers.keep_alive.is_never() {
+        if self.config.keep_alive.is_some() {
             self.heard(now);
         }
         if self.takes_predicted(now, segment) {
@@ -125,12 +125,12 @@ impl Connection {
         let expected = self.rcv.nxt as i64;
         if !self.passes_timestamps(now, segment) {
             self.rare().counters.paws_drops += 1;
-        } else if segment.flags.has(Flags::ACK) && self.is_heard_at(start, segment.seq_len()) {
+        } else if segment.flags.has(Flags::ACK) && self.hears_outside(start, segment.seq_len()) {
             self.take_ack(now, segment);
         }
         let ends_where_the_fin_did = start + i64::from(segment.seq_len()) == expected;
         if self.state == State::TimeWait && segment.flags.has(Flags::FIN) && ends_where_the_fin_did {
-            self.timers.patience = now + self.config.time_wait;
+            self.timers.wait_out(now + self.config.time_wait);
         }
         self.rcv.acknowledge(Reason::DuplicateAck);
     }
@@ -139,7 +139,7 @@ impl Connection {
     /// for a closed window, and appendix A.2): one before the left edge stands a peer that does not know yet that its
     /// probing byte was taken, and at the right edge one whose last segments were lost. Two such ends would else answer
     /// ACK with ACK for ever.
-    fn is_heard_at(&self, start: i64, seq_len: u32) -> bool {
+    fn hears_outside(&self, start: i64, seq_len: u32) -> bool {
         let expected = self.rcv.nxt as i64;
         let at_an_edge = start + 1 == expected || self.rcv.is_right_edge(start);
         (self.rcv.window() == 0 && start == expected)

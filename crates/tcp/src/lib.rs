@@ -32,6 +32,7 @@ mod handshake;
 mod input;
 mod marks;
 mod negotiate;
+mod ordinary;
 mod output;
 mod predict;
 mod ranges;

@@ -79,11 +79,7 @@ impl Connection {
     fn ordinary_segment(&mut self, now: Time, plan: &mut Plan, segment: &mut Segment) {
         let (window, announced) = self.rcv.announce(&self.agreed);
         segment.window = window;
-        segment.header_len = self.agreed.header_len;
-        segment.options = Options::NONE;
-        if segment.header_len > 20 {
-            segment.options = self.agreed.every_segment(self.timestamps(now), announced);
-        }
+        self.write_options(now, announced, segment);
         if self.rcv.has_reports(self.agreed.sack) {
             segment.header_len = self.add_reports(&mut segment.options, plan);
         }
@@ -91,6 +87,18 @@ impl Connection {
         segment.flags = Flags::ACK | plan.flags;
         segment.urgent = 0;
         segment.payload = Payload { offset: plan.start.saturating_sub(1), len: plan.len };
+    }
+
+    /// The options that every segment carries, `announced` being the window. A header without room for options had none
+    /// before: there is nothing to be cleared.
+    #[inline]
+    pub(crate) fn write_options(&self, now: Time, announced: u32, segment: &mut Segment) {
+        let before = core::mem::replace(&mut segment.header_len, self.agreed.header_len);
+        if segment.header_len > 20 {
+            segment.options = self.agreed.every_segment(self.timestamps(now), announced);
+        } else if before > 20 {
+            segment.options = Options::NONE;
+        }
     }
 
     /// Adds a NAK and SACK blocks where there is room; returns the header length. Where the MSS counts options, the
@@ -137,29 +145,50 @@ impl Connection {
         }
         if again {
             self.note_resent(plan, end);
-        } else if self.snd.timed_end == 0 {
-            self.snd.timed_end = end;
-            self.snd.timed_at = now;
+        } else {
+            self.time_segment(now, end);
         }
-        let first = !self.snd.is_outstanding();
         // What recovery resends ahead of SND.NXT, after a timeout, leaves it where it is.
         let in_turn =
             matches!(plan.reason, Reason::Timeout | Reason::GoBackN) || !plan.reason.is_retransmission();
         if in_turn || plan.start <= self.snd.nxt {
             self.snd.nxt = self.snd.nxt.max(end);
         }
-        self.snd.max = self.snd.max.max(end);
+        self.move_max(now, self.snd.max.max(end));
+        if plan.flags.has(Flags::FIN) && self.state == State::CloseWait {
+            self.enter(now, State::LastAck);
+        }
+    }
+
+    /// The same for what follows all that was sent before.
+    #[inline]
+    pub(crate) fn occupy_anew(&mut self, now: Time, end: u64) {
+        self.snd.last_sent = now;
+        self.time_segment(now, end);
+        self.snd.nxt = end;
+        self.move_max(now, end);
+    }
+
+    /// Times what leaves for the first time, if nothing is being timed.
+    #[inline]
+    fn time_segment(&mut self, now: Time, end: u64) {
+        if self.snd.timed_end == 0 {
+            self.snd.timed_end = end;
+            self.snd.timed_at = now;
+        }
+    }
+
+    /// Something is outstanding: someone must wait for its acknowledgment.
+    #[inline]
+    fn move_max(&mut self, now: Time, max: u64) {
+        let first = !self.snd.is_outstanding();
+        self.snd.max = max;
         if !self.timers.retransmit_is_armed() {
             self.timers.restart(now, self.config.timer_grain);
             self.note_retransmit_timer(now);
         }
-        if let Some(patience) = self.config.user_timeout
-            && first
-        {
-            self.timers.patience = now + patience;
-        }
-        if plan.flags.has(Flags::FIN) && self.state == State::CloseWait {
-            self.enter(now, State::LastAck);
+        if first {
+            self.start_patience(now);
         }
     }
 
@@ -171,21 +200,21 @@ impl Connection {
         if let Some(resend) = self.loss.resend
             && resend.start == plan.start
         {
-            self.loss.resend = resend.rest(end);
+            self.loss.trouble().resend = resend.rest(end);
         }
         if self.loss.phase == recovery::Phase::Fast
             && self.config.recovery == Recovery::Sack
-            && let Some(board) = &mut self.loss.scoreboard
+            && let Some(board) = &mut self.loss.trouble().scoreboard
         {
             board.resent(sent, plan.reason);
         }
-        self.stats.retransmitted += 1;
+        self.rare().counters.retransmitted += 1;
     }
 
     #[inline]
     fn count(&mut self, now: Time, plan: &Plan) {
         self.stats.segments_sent += 1;
-        if self.log.is_some() {
+        if self.is_heard() {
             self.note(now, Event::Sent { offset: plan.start.max(1) - 1, len: plan.len, reason: plan.reason });
             if plan.reason == Reason::Timeout {
                 self.note(now, Event::Phase(Phase::TimeoutRecovery));

@@ -184,10 +184,8 @@ impl ReceiveSpace {
     #[inline]
     pub(crate) fn takes_whole(&mut self, payload: Payload) -> bool {
         let end = self.nxt + u64::from(payload.len);
-        let whole = end <= self.edge
-            && self.fin == u64::MAX
-            && self.reassembly.is_none()
-            && payload.offset + 1 == self.nxt;
+        let whole =
+            end <= self.edge && self.fin == u64::MAX && self.is_in_order() && payload.offset + 1 == self.nxt;
         if whole {
             self.nxt = end;
         }
@@ -357,6 +355,12 @@ impl ReceiveSpace {
     #[inline]
     pub(crate) fn renews_timestamp(&self, start: i64) -> bool {
         start <= self.last_ack as i64
+    }
+
+    /// Nothing is held beyond the left edge, and there is nothing to report but that edge.
+    #[inline]
+    pub(crate) fn is_in_order(&self) -> bool {
+        self.reassembly.is_none()
     }
 
     /// Whether there is anything to report beside the left edge, SACK being permitted or not.

@@ -4,7 +4,6 @@
 //! What to send is decided by [`Connection::decide`], which changes nothing and names its reason.
 
 use crate::config::Recovery;
-use crate::congestion::CongestionControl;
 use crate::connection::Connection;
 use crate::marks::Marks;
 use crate::ranges::Range;
@@ -217,47 +216,7 @@ impl Connection {
         if !self.loss.is_quiet() || self.snd.probe {
             return self.decide_repair();
         }
-        self.decide_ordinary().unwrap_or_else(|| self.decide_next())
-    }
-
-    /// The ordinary case, and nearly all of them: nothing is lost, and there are full segments to send or nothing at
-    /// all. `None` if it is another; [`Self::decide_next`], which knows them all, would say the same of this one.
-    #[inline]
-    fn decide_ordinary(&self) -> Option<Decision> {
-        let snd = &self.snd;
-        let (mss, end) = (u64::from(self.agreed.payload), snd.data_end());
-        if snd.nxt >= end && !snd.closing {
-            return Some(Decision::Hold(Hold::NoData));
-        }
-        if snd.nxt + mss > end || snd.nxt < snd.max || self.config.whole_segments {
-            return None;
-        }
-        let unacknowledged = snd.nxt - snd.una;
-        let (window, limit) = self.tightest_window();
-        if unacknowledged + mss <= window {
-            let plan = snd.plan(snd.nxt, mss as u32, Reason::NewData, snd.closing);
-            // The window is full behind it, though there is more to send: no need to ask again.
-            let fills = unacknowledged + 2 * mss > window && snd.nxt + 2 * mss <= end;
-            return Some(if fills { Decision::Last(plan, limit) } else { Decision::Send(plan) });
-        }
-        (unacknowledged > 0).then_some(Decision::Hold(limit))
-    }
-
-    /// The smallest of the windows that count from SND.UNA, and which it is.
-    #[inline]
-    fn tightest_window(&self) -> (u64, Hold) {
-        // One segment may always be out, or nothing would ever come back.
-        let mut window = self.congestion.cwnd().max(u32::from(self.agreed.payload));
-        let mut limit = Hold::CongestionWindow;
-        if self.snd.wnd < window {
-            (window, limit) = (self.snd.wnd, Hold::ReceiveWindow);
-        }
-        if let Some(cap) = self.config.send_window
-            && cap < window
-        {
-            (window, limit) = (cap, Hold::SendWindow);
-        }
-        (u64::from(window), limit)
+        self.decide_next()
     }
 
     /// Something is lost, or may be, or a closed window is to be probed.

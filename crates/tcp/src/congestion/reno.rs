@@ -58,6 +58,17 @@ impl Reno {
         (view.flight / 2).max(view.mss.saturating_mul(2))
     }
 
+    /// An ACK of new data outside recovery; returns cwnd.
+    #[inline]
+    pub(super) fn acked(&mut self, bytes: u32, mss: u32) -> u32 {
+        if self.window.cwnd < self.window.ssthresh {
+            self.window.slow_start(bytes, mss);
+        } else {
+            self.window.avoid(bytes, mss);
+        }
+        self.window.cwnd
+    }
+
     fn remember(&mut self) {
         self.prior_cwnd = self.window.cwnd;
         self.prior_ssthresh = self.window.ssthresh;
@@ -99,10 +110,9 @@ impl CongestionControl for Reno {
     #[inline]
     fn on(&mut self, signal: Signal, view: &View) {
         match signal {
-            Signal::Acked { bytes } if self.window.cwnd < self.window.ssthresh => {
-                self.window.slow_start(bytes, view.mss);
+            Signal::Acked { bytes } => {
+                self.acked(bytes, view.mss);
             }
-            Signal::Acked { bytes } => self.window.avoid(bytes, view.mss),
             Signal::EnterRecovery => {
                 self.halve(view);
                 self.in_recovery = true;

@@ -24,6 +24,17 @@ impl Tahoe {
         Self { window: Window::new(cwnd, ssthresh, growth) }
     }
 
+    /// An ACK of new data; returns cwnd.
+    #[inline]
+    pub(super) fn acked(&mut self, bytes: u32, mss: u32) -> u32 {
+        if self.window.cwnd <= self.window.ssthresh {
+            self.window.slow_start(bytes, mss);
+        } else {
+            self.window.avoid(bytes, mss);
+        }
+        self.window.cwnd
+    }
+
     fn start_over(&mut self, view: &View) {
         let half = view.window.min(self.window.cwnd) / 2 / view.mss.max(1);
         self.window.set(view.mss, half.max(2).saturating_mul(view.mss));
@@ -34,10 +45,9 @@ impl CongestionControl for Tahoe {
     #[inline]
     fn on(&mut self, signal: Signal, view: &View) {
         match signal {
-            Signal::Acked { bytes } if self.window.cwnd <= self.window.ssthresh => {
-                self.window.slow_start(bytes, view.mss);
+            Signal::Acked { bytes } => {
+                self.acked(bytes, view.mss);
             }
-            Signal::Acked { bytes } => self.window.avoid(bytes, view.mss),
             Signal::EnterRecovery | Signal::EcnCe | Signal::Timeout { .. } => self.start_over(view),
             Signal::IdleRestart => self.window.set(view.mss.min(self.window.cwnd), self.window.ssthresh),
             Signal::DupAck { .. } | Signal::PartialAck { .. } | Signal::ExitRecovery | Signal::Undo => {}

@@ -8,12 +8,9 @@ const LONGEST: u64 = 10_000_000_000_000_000;
 
 /// A mean in picoseconds; what a step rounds away is below one of them. A round trip of 0 counts as 1 ps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Mean(Option<NonZeroU64>);
+pub(crate) struct Mean(Option<NonZeroU64>);
 
 impl Mean {
-    /// No sample yet.
-    pub(super) const NONE: Self = Self(None);
-
     pub(super) fn get(self) -> Option<Span> {
         self.0.map(|mean| Span::from_ps(mean.get()))
     }
@@ -55,35 +52,6 @@ pub(super) enum Ordering {
     NotBelow,
 }
 
-/// The bounds of a timeout, and the timeout before the first sample. An upper bound of zero means none.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Bounds {
-    min: Span,
-    max: Span,
-    initial: Span,
-}
-
-impl Bounds {
-    pub(super) const fn new(min: Span, max: Span, initial: Span) -> Self {
-        let max = if max.as_ps() == 0 { Span::MAX } else { max };
-        Self { min, max, initial }
-    }
-
-    pub(super) const fn between(self, min: Span, max: Span) -> Self {
-        Self::new(min, max, self.initial)
-    }
-
-    /// `computed`, or the initial timeout, between the bounds; the upper one wins.
-    #[inline]
-    pub(super) fn apply(&self, computed: Option<Span>) -> Span {
-        computed.unwrap_or(self.initial).max(self.min).min(self.max)
-    }
-
-    pub(super) const fn max(&self) -> Span {
-        self.max
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,13 +66,5 @@ mod tests {
         mean.update(Span::MAX, |_| 0);
         assert_eq!(mean.get(), Some(Span::from_secs(10_000)));
         assert_eq!(mean.times_milli(u32::MAX), Some(Span::MAX));
-    }
-
-    #[test]
-    fn no_upper_bound_is_no_bound() {
-        let bounds = Bounds::new(Span::ZERO, Span::ZERO, Span::from_secs(1));
-        assert_eq!(bounds.apply(None), Span::from_secs(1));
-        assert_eq!(bounds.apply(Some(Span::from_secs(5000))), Span::from_secs(5000));
-        assert_eq!(bounds.max(), Span::MAX);
     }
 }
