@@ -8,5 +8,7 @@
 
 pub mod capture;
 mod conversation;
+mod stamp;
 
 pub use conversation::{Conversation, Side, Told};
+pub use stamp::Stamp;
