@@ -87,6 +87,12 @@ pub enum Wrong {
         /// Its number in the section.
         interface: u32,
     },
+    /// More interfaces than anybody has.
+    #[error("it describes more than {most} interfaces")]
+    Interfaces {
+        /// So many would be fine.
+        most: usize,
+    },
     /// A section's byte-order mark.
     #[error("a section begins without its byte-order mark")]
     ByteOrder,

@@ -14,6 +14,10 @@ const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
 
 const BYTE_ORDER: u32 = 0x1A2B_3C4D;
+/// More than any machine has.
+const MOST_INTERFACES: usize = 1024;
+/// What is longer is cut.
+const LONGEST_NAME: usize = 256;
 /// Type and length before, length behind.
 const FRAME: u32 = 12;
 
@@ -26,8 +30,16 @@ const IF_TSOFFSET: u16 = 14;
 #[derive(Debug)]
 pub(super) struct PcapNg {
     order: Order,
-    /// How many interfaces the sections before had: a section counts its own from 0.
-    before: usize,
+    /// The interfaces of this section.
+    described: Vec<Described>,
+}
+
+/// An interface that a section describes.
+#[derive(Clone, Copy, Debug)]
+struct Described {
+    /// Its number among all of the file.
+    number: u32,
+    resolution: Resolution,
 }
 
 impl PcapNg {
@@ -35,7 +47,7 @@ impl PcapNg {
     pub(super) fn recognize(input: &mut Input) -> Option<Self> {
         let head = input.whole(4)?;
         // The same in both byte orders.
-        (Order::Big.long(head, 0) == SECTION).then_some(Self { order: Order::Big, before: 0 })
+        (Order::Big.long(head, 0) == SECTION).then_some(Self { order: Order::Big, described: Vec::new() })
     }
 
     /// The next packet; interfaces that are told of before it are added to `interfaces`.
@@ -52,7 +64,7 @@ impl PcapNg {
             }
             let kind = self.order.long(head, 0);
             if kind == SECTION {
-                self.section(input, interfaces.len())?;
+                self.section(input)?;
                 continue;
             }
             let len = self.order.long(head, 4);
@@ -62,9 +74,9 @@ impl PcapNg {
             self.check_trailer(input, len)?;
             match kind {
                 ENHANCED_PACKET | OBSOLETE_PACKET | SIMPLE_PACKET => {
-                    return self.packet(kind, input, len, interfaces).map(Some);
+                    return self.packet(kind, input, len).map(Some);
                 }
-                INTERFACE => interfaces.push(self.interface(input, len)?),
+                INTERFACE => self.describe(input, len, interfaces)?,
                 _ => {}
             }
             if input.skip(len.into()) > 0 {
@@ -74,7 +86,7 @@ impl PcapNg {
     }
 
     /// A section begins, perhaps in the other byte order.
-    fn section(&mut self, input: &mut Input, interfaces: usize) -> Result<(), Wrong> {
+    fn section(&mut self, input: &mut Input) -> Result<(), Wrong> {
         let head = input.whole(16).ok_or(Wrong::Cut)?;
         self.order = match (Order::Little.long(head, 8), Order::Big.long(head, 8)) {
             (BYTE_ORDER, _) => Order::Little,
@@ -89,7 +101,7 @@ impl PcapNg {
             return Err(Wrong::Block { len });
         }
         self.check_trailer(input, len)?;
-        self.before = interfaces;
+        self.described.clear();
         if input.skip(len.into()) > 0 { Err(Wrong::Cut) } else { Ok(()) }
     }
 
@@ -104,7 +116,21 @@ impl PcapNg {
         if behind == len { Ok(()) } else { Err(Wrong::Trailer { len, behind }) }
     }
 
-    fn interface(&self, input: &mut Input, len: u32) -> Result<CapturedAt, Wrong> {
+    /// An interface is described. In a file that was put together from several, the next section describes it again.
+    fn describe(&mut self, input: &mut Input, len: u32, all: &mut Vec<CapturedAt>) -> Result<(), Wrong> {
+        let (this, resolution) = self.interface(input, len)?;
+        let number = all.iter().position(|other| *other == this).unwrap_or(all.len());
+        if number == all.len() {
+            all.push(this);
+        }
+        if all.len() > MOST_INTERFACES || self.described.len() == MOST_INTERFACES {
+            return Err(Wrong::Interfaces { most: MOST_INTERFACES });
+        }
+        self.described.push(Described { number: number as u32, resolution });
+        Ok(())
+    }
+
+    fn interface(&self, input: &mut Input, len: u32) -> Result<(CapturedAt, Resolution), Wrong> {
         if len < FRAME + 8 {
             return Err(Wrong::Block { len });
         }
@@ -116,7 +142,10 @@ impl PcapNg {
             let (kind, size) = (self.order.short(options, 0), usize::from(self.order.short(options, 2)));
             let Some(value) = options.get(4..4 + size).filter(|_| kind != END_OF_OPTIONS) else { break };
             match (kind, value) {
-                (IF_NAME, text) => name = String::from_utf8_lossy(text).trim_end_matches('\0').to_owned(),
+                (IF_NAME, text) => {
+                    let text = &text[..size.min(LONGEST_NAME)];
+                    name = String::from_utf8_lossy(text).trim_end_matches('\0').to_owned();
+                }
                 (IF_TSRESOL, &[exponent]) => resolution = Resolution::new(exponent),
                 (IF_TSOFFSET, seconds) if size == 8 => {
                     let [high, low] = match self.order {
@@ -130,17 +159,12 @@ impl PcapNg {
             }
             options = options.get(4 + size.next_multiple_of(4)..).unwrap_or_default();
         }
-        Ok(CapturedAt { name, link, resolution: resolution.shifted(offset_s) })
+        let at = CapturedAt { name, link, number: self.described.len() as u32 };
+        Ok((at, resolution.shifted(offset_s)))
     }
 
     #[inline]
-    fn packet(
-        &self,
-        kind: u32,
-        input: &mut Input,
-        len: u32,
-        interfaces: &[CapturedAt],
-    ) -> Result<Found, Wrong> {
+    fn packet(&self, kind: u32, input: &mut Input, len: u32) -> Result<Found, Wrong> {
         let start = if kind == SIMPLE_PACKET { 12 } else { 28 };
         let room = len.checked_sub(start as u32 + 4).ok_or(Wrong::Block { len })?;
         let block = input.whole(start).ok_or(Wrong::Cut)?;
@@ -157,12 +181,11 @@ impl PcapNg {
         if captured > room {
             return Err(Wrong::Packet { captured });
         }
-        let number = self.before + interface as usize;
-        let seen_by = interfaces.get(number).ok_or(Wrong::Interface { interface })?;
+        let seen_by = self.described.get(interface as usize).ok_or(Wrong::Interface { interface })?;
         let units = units.map(|(high, low)| u64::from(high) << 32 | u64::from(low));
         Ok(Found {
             at: units.map(|units| seen_by.resolution.stamp(units)),
-            interface: number as u32,
+            interface: seen_by.number,
             wire_len,
             start,
             captured: captured.min(MOST_OCTETS),

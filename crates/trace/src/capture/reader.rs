@@ -6,7 +6,6 @@ use super::link::LinkType;
 use super::packed::{Counted, Packing, unpack};
 use super::pcap::Pcap;
 use super::pcapng::PcapNg;
-use super::resolution::Resolution;
 use crate::stamp::Stamp;
 use std::fs::File;
 use std::io::{self, Read};
@@ -24,7 +23,8 @@ pub struct CapturedAt {
     pub name: String,
     /// What its packets begin with.
     pub link: LinkType,
-    pub(super) resolution: Resolution,
+    /// Its number in its section of a pcapng file; 0 for pcap.
+    pub number: u32,
 }
 
 /// One captured packet.
@@ -99,8 +99,7 @@ impl CaptureReader {
         let mut input = Input::new(source);
         let mut interfaces = Vec::new();
         let format = if let Some(pcap) = Pcap::recognize(&mut input) {
-            let resolution = Resolution::MICROSECONDS;
-            interfaces.push(CapturedAt { name: String::new(), link: pcap.link, resolution });
+            interfaces.push(CapturedAt { name: String::new(), link: pcap.link, number: 0 });
             Format::Pcap(pcap)
         } else if let Some(pcapng) = PcapNg::recognize(&mut input) {
             Format::PcapNg(pcapng)
