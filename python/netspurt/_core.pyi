@@ -15,6 +15,24 @@ class ScenarioError(ValueError):
     path: str | None  # the override at fault
     message: str
 
+class CaptureError(ValueError):
+    """A file that is not a capture."""
+
+class Capture:
+    """A capture being read. Tables hold what was found since they were last asked for."""
+
+    octets: int
+
+    @staticmethod
+    def open(path: str, record: Sequence[str] = (), most: int = 100_000) -> Capture: ...
+    def read(self, octets: int) -> bool: ...
+    def tally(self) -> str: ...
+    # One row for each connection, and two for its streams; columns as in netspurt.capture.SCHEMAS, as for all others.
+    def connections(self) -> tuple[dict[str, Any], dict[str, Any]]: ...
+    def samples(self) -> dict[str, list[Any] | npt.NDArray[Any]]: ...
+    def events(self) -> dict[str, list[Any] | npt.NDArray[Any]]: ...
+    def flight(self) -> dict[str, list[Any] | npt.NDArray[Any]]: ...
+
 class Scenario:
     """A parsed and checked scenario. Immutable; safe to share between threads."""
 

@@ -45,6 +45,7 @@ def parser() -> Parser:
     commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     _reproduce(commands)
     _run(commands)
+    _capture(commands)
     for name, words, example in (
         ("profiles", "every TCP profile with its settings and its document", "netspurt profiles --json"),
         ("mechanisms", "every choice of each mechanism family", "netspurt mechanisms"),
@@ -121,9 +122,33 @@ def _run(commands: Commands[Parser]) -> None:
     command.add_argument("--out", metavar="DIR", help="merged scenario, versions, result and tables")
 
 
-def _jobs(command: Parser) -> None:
+def _capture(commands: Commands[Parser]) -> None:
+    command = _add(
+        commands,
+        "capture",
+        "what captures tell of their TCP connections: round-trip times, retransmissions and why, reordering",
+        "netspurt capture trace.pcapng --samples rtt.parquet",
+    )
     command.add_argument(
-        "--jobs", type=_positive, default=os.cpu_count() or 1, metavar="N", help="simulations at once"
+        "files", nargs="+", metavar="FILE", help="pcap or pcapng, plain, gzip or zstd; - is standard input"
+    )
+    command.add_argument("--samples", metavar="FILE.parquet", help="every round-trip time, as Parquet")
+    command.add_argument(
+        "--events", metavar="FILE.parquet", help="every retransmission, duplicate ACK and so on, as Parquet"
+    )
+    command.add_argument(
+        "--connections",
+        type=_positive,
+        default=100_000,
+        metavar="N",
+        help="connections listed at most for each file (default: 100000); more are counted",
+    )
+    _jobs(command, "files")
+
+
+def _jobs(command: Parser, what: str = "simulations") -> None:
+    command.add_argument(
+        "--jobs", type=_positive, default=os.cpu_count() or 1, metavar="N", help=f"{what} at once"
     )
 
 
@@ -183,7 +208,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _command(words: list[str]) -> int:
     top = parser()
-    known = ("reproduce", "run", "profiles", "mechanisms", "schema")
+    known = ("reproduce", "run", "capture", "profiles", "mechanisms", "schema")
     if words and not words[0].startswith("-") and words[0] not in known:
         raise RequestError(
             f"there is no command '{words[0]}'{nearest(words[0], known)} (see 'netspurt --help')"

@@ -6,11 +6,15 @@
 //! * `scenario.rs`, `run.rs`: the two classes
 //! * `simulate.rs`: a run, which Ctrl-C and the interpreter's end can stop
 //! * `tap.rs`: from simulated packets to a capture
+//! * `capture.rs`, `gathered.rs`, `capture_columns.rs`: the third class, which reads captures
 //! * `columns.rs`: columns of a table
 //! * `errors.rs`: what is raised
 
+mod capture;
+mod capture_columns;
 mod columns;
 mod errors;
+mod gathered;
 mod run;
 mod scenario;
 mod simulate;
@@ -24,6 +28,10 @@ mod core_module {
     use netspurt_sim::scenario;
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::capture::Capture;
+    #[pymodule_export]
+    use crate::errors::CaptureError;
     #[pymodule_export]
     use crate::errors::ScenarioError;
     #[pymodule_export]

@@ -225,7 +225,7 @@ impl ReceiveSpace {
         let (merged, added) = reassembly.held.insert(range);
         let mut latest = [merged, Range::default(), Range::default(), Range::default()];
         let older = reassembly.recent.iter().filter(|r| r.end < merged.start || merged.end < r.start);
-        for (slot, r) in latest[1..].iter_mut().zip(older.filter(|r| r.len() > 0)) {
+        for (slot, r) in latest[1..].iter_mut().zip(older.filter(|r| !r.is_empty())) {
             *slot = *r;
         }
         reassembly.recent = latest;

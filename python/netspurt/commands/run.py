@@ -6,11 +6,10 @@ import argparse
 import contextlib
 import json
 import platform
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netspurt import __version__, output
+from netspurt import __version__, listing, output
 from netspurt.cli import FINE, INTERRUPTED
 from netspurt.errors import RequestError
 from netspurt.parallel import for_each
@@ -23,12 +22,6 @@ if TYPE_CHECKING:
     from netspurt.statistics import Estimate
 
 TRACED = ("cwnd", "ssthresh", "srtt", "rto", "flight", "window", "queue")
-
-WIDE = 160
-"""Columns of text where there is no terminal to say."""
-
-FEW = 4
-"""So many flows or links can stand side by side."""
 
 FLOW_COLUMNS = (
     *("flow", "index", "from", "to", "bytes_delivered", "start_s", "end_s", "goodput_bps"),
@@ -105,47 +98,14 @@ def _print(runs: list[_core.Run], options: argparse.Namespace) -> None:
         else:
             print(runs[0].json())
         return
-    from rich.console import Console
-
-    # A file or a pipe has no width: what stands there is not cut.
-    console = Console() if sys.stdout.isatty() else Console(width=WIDE)
+    console = listing.console()
     if several:
         _show_summary(console, summary(runs), len(runs))
         return
     whole = json.loads(runs[0].json())
     title = f"{whole['scenario']}, seed {whole['seed']}, digest {whole['digest']}"
-    _show(console, title, whole["flows"], FLOW_COLUMNS)
-    _show(console, "", whole["links"], LINK_COLUMNS)
-
-
-def _show(console: Any, title: str, rows: list[dict[str, Any]], columns: tuple[str, ...]) -> None:
-    """One line for each row; or, where a few rows would be too wide so, one column for each."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    if title:
-        console.print(f"[bold]{escape(title)}[/]", highlight=False, soft_wrap=True)
-    texts = [[escape(_text(row.get(column))) for column in columns] for row in rows]
-    widths = [max(map(len, column)) + 2 for column in zip(columns, *texts, strict=True)]
-    lying = sum(widths) > console.width and len(rows) <= FEW
-    lines = zip(columns, *texts, strict=True) if lying else texts
-    table = Table(
-        *(() if lying else columns), box=None, header_style="bold", pad_edge=False, show_header=not lying
-    )
-    for line in lines:
-        table.add_row(*line)
-    console.print(table)
-    console.print()
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    if isinstance(value, dict):
-        return ", ".join(f"{count} {cause}" for cause, count in value.items() if count) or "0"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "–" if value is None else str(value)
+    listing.show(console, title, whole["flows"], FLOW_COLUMNS)
+    listing.show(console, "", whole["links"], LINK_COLUMNS)
 
 
 def summary(runs: list[_core.Run]) -> list[dict[str, Any]]:
