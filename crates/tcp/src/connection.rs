@@ -59,6 +59,15 @@ impl core::fmt::Display for WriteError {
 
 impl core::error::Error for WriteError {}
 
+/// What follows behind a piece of data.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Behind {
+    /// More of the same application data: the piece is a part of a larger write.
+    More,
+    /// Nothing: application data ends here (PSH, RFC 9293, section 3.9.1.2).
+    Nothing,
+}
+
 /// Events not yet taken, boxed as one: hardly any connection has them.
 #[derive(Debug, Default)]
 pub(crate) struct EventLog(pub(crate) VecDeque<(Time, Event)>);
@@ -156,6 +165,17 @@ impl Connection {
     /// # Errors
     /// [`WriteError::NotConnected`] in CLOSED and LISTEN, [`WriteError::Closing`] after [`close`](Self::close).
     pub fn write(&mut self, now: Time, len: u64) -> Result<u64, WriteError> {
+        self.write_part(now, len, Behind::Nothing)
+    }
+
+    /// The same for a host that hands over a write in parts, such as clusters of 2048 bytes: only the last of them ends
+    /// application data, the others promise more. Returns how many bytes found room in the send buffer; if the last part
+    /// does not find room whole, application data ends where it was cut, unless it is handed over as
+    /// [`Behind::More`] and its rest as [`Behind::Nothing`].
+    ///
+    /// # Errors
+    /// As for [`write`](Self::write).
+    pub fn write_part(&mut self, now: Time, len: u64, behind: Behind) -> Result<u64, WriteError> {
         if matches!(self.state, State::Closed | State::Listen) {
             return Err(WriteError::NotConnected);
         }
@@ -168,8 +188,10 @@ impl Connection {
                 self.restart_if_idle(now);
             }
             self.snd.written += accepted;
-            let end = self.snd.data_end();
-            self.snd.marks.push(end);
+            if behind == Behind::Nothing {
+                let end = self.snd.data_end();
+                self.snd.marks.push(end);
+            }
         }
         Ok(accepted)
     }

@@ -42,5 +42,5 @@ mod send;
 mod sizes;
 mod timers;
 
-pub use connection::{Connection, Departure, Transmission, WriteError};
+pub use connection::{Behind, Connection, Departure, Transmission, WriteError};
 pub use handshake::refuse;
