@@ -26,6 +26,7 @@ pub mod transmit;
 pub mod validate;
 
 mod ack;
+mod ack_out;
 mod connection;
 mod deadline;
 mod handshake;
@@ -40,6 +41,7 @@ mod receive;
 mod recovery;
 mod send;
 mod sizes;
+mod tail;
 mod timers;
 
 pub use connection::{Behind, Connection, Departure, Transmission, WriteError};
