@@ -27,6 +27,7 @@ pub mod transmit;
 pub mod validate;
 
 mod ack;
+mod ack_out;
 mod connection;
 mod deadline;
 mod handshake;
@@ -41,7 +42,8 @@ mod receive;
 mod recovery;
 mod send;
 mod sizes;
+mod tail;
 mod timers;
 
-pub use connection::{Connection, Departure, Transmission, WriteError};
+pub use connection::{Behind, Connection, Departure, Transmission, WriteError};
 pub use handshake::refuse;

@@ -13,6 +13,12 @@ pub(crate) struct Rare {
     pub(crate) reply: Option<Reply>,
     /// SND.UP: position behind urgent data that we send, 0 if none.
     pub(crate) send_urgent: u64,
+    /// Position behind the last short segment sent, under the policy that asks for it.
+    pub(crate) short_end: u64,
+    /// Position behind the data that a policy may hold no longer: uncorked, or kept back up to the ceiling.
+    pub(crate) released: u64,
+    /// What the delayed-ACK policy remembers, if it is one that does.
+    pub(crate) acking: Option<Box<crate::acking::Memory>>,
     /// RCV.UP: position behind urgent data that the peer sends, 0 if none.
     pub(crate) receive_urgent: u64,
     /// Challenge ACKs sent in the second that began at the instant (RFC 5961, section 7).
@@ -36,6 +42,9 @@ impl Default for Rare {
         Self {
             reply: None,
             send_urgent: 0,
+            short_end: 0,
+            released: 0,
+            acking: None,
             receive_urgent: 0,
             challenged: 0,
             challenged_since: Time::ZERO,
@@ -53,7 +62,7 @@ impl Rare {
     /// Nothing of it has a say in what is sent, and nobody listens.
     #[inline]
     pub(crate) fn is_calm(&self) -> bool {
-        self.reply.is_none() && self.send_urgent == 0 && self.log.is_none()
+        self.reply.is_none() && self.send_urgent == 0 && self.acking.is_none() && self.log.is_none()
     }
 
     /// The earliest of its deadlines.

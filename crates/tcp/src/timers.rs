@@ -3,7 +3,7 @@
 
 use crate::config::TimerGrain;
 use crate::event::Timer;
-use crate::time::{Span, Time};
+use crate::time::{Span, Stamp, Time};
 
 /// Backoff shifts beyond this change nothing: the estimator's bound is reached long before.
 const MAX_BACKOFF: u8 = 20;
@@ -20,12 +20,21 @@ pub(crate) struct Timers {
     backoff: u8,
     /// Retransmit, Persist or TimeWait.
     role: Timer,
+    /// Since when a transmission policy holds a short segment back.
+    pub(crate) held_since: Stamp,
 }
 
 impl Timers {
     /// Nothing is armed; the timeout is `rto`.
     pub(crate) fn new(rto: Span) -> Self {
-        Self { main: Time::NEVER, delayed_ack: Time::NEVER, rto, backoff: 0, role: Timer::Retransmit }
+        Self {
+            main: Time::NEVER,
+            delayed_ack: Time::NEVER,
+            rto,
+            backoff: 0,
+            role: Timer::Retransmit,
+            held_since: Stamp::default(),
+        }
     }
 
     /// The earliest deadline.
@@ -66,6 +75,14 @@ impl Timers {
     pub(crate) fn persist(&mut self, now: Time, grain: TimerGrain) {
         if self.main.is_never() {
             self.main = grain.deadline(now, self.rto);
+            self.role = Timer::Persist;
+        }
+    }
+
+    /// Starts the persist timer for what waits until `deadline` and no longer, unless one runs.
+    pub(crate) fn wait_until(&mut self, deadline: Time) {
+        if self.main.is_never() {
+            self.main = deadline;
             self.role = Timer::Persist;
         }
     }

@@ -176,10 +176,10 @@ impl Congestion {
     #[inline]
     pub(crate) fn acked(&mut self, bytes: u32, mss: u32) -> bool {
         self.cwnd = match &mut self.algorithm {
-            Algorithm::Reno(cc) => cc.acked(bytes, mss),
-            Algorithm::Tahoe(cc) => cc.acked(bytes, mss),
+            Algorithm::Reno(cc) if cc.always_grows() => cc.acked(bytes, mss),
+            Algorithm::Tahoe(cc) if cc.always_grows() => cc.acked(bytes, mss),
             Algorithm::None(_) => return true,
-            Algorithm::Cubic(_) | Algorithm::Custom(_) => return false,
+            _ => return false,
         };
         true
     }
@@ -199,9 +199,10 @@ impl Congestion {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Counting;
+    use crate::config::{Counting, Grows};
 
-    pub(super) const GROWTH: Growth = Growth { counting: Counting::Acks, slow_start_per_ack: 1 };
+    pub(super) const GROWTH: Growth =
+        Growth { grows: Grows::Always, counting: Counting::Acks, slow_start_per_ack: 1 };
 
     /// A connection with `flight` bytes outstanding that uses all of its window.
     pub(super) fn view(mss: u32, flight: u32) -> View {
