@@ -83,6 +83,10 @@ pub(crate) struct ReceiveSpace {
     read: u64,
     /// Right edge of the window announced; it never moves left.
     edge: u64,
+    /// What the header said when a window was announced last, and how much was read by then: with nothing received or
+    /// read since, it says the same again.
+    told_window: u16,
+    told_read: u64,
     reassembly: Option<Box<Reassembly>>,
     /// Where the peer's FIN stands, once known; `u64::MAX` before.
     fin: u64,
@@ -101,6 +105,8 @@ impl ReceiveSpace {
             nxt: 0,
             read: 0,
             edge: 0,
+            told_window: 0,
+            told_read: u64::MAX,
             reassembly: None,
             fin: u64::MAX,
             last_ack: 0,
@@ -320,25 +326,34 @@ impl ReceiveSpace {
         let len = self.readable().min(max);
         let from = self.read;
         self.read += len;
-        let growth = (self.read + u64::from(self.buffer)).saturating_sub(self.edge);
-        let (half, open) = (u64::from(self.buffer / 2), u64::from(self.window()));
-        let mss = u64::from(mss);
-        if growth >= half.min(mss) && (growth >= half || open < 2 * mss) && !self.is_finished() && len > 0 {
+        if len > 0 && !matches!(self.due, AckDue::Now(_)) && self.is_worth_an_update(mss) {
             self.acknowledge(Reason::WindowUpdate);
         }
         (from, len)
+    }
+
+    /// Whether the window may be opened so far that the peer should hear of it.
+    fn is_worth_an_update(&self, mss: u32) -> bool {
+        let growth = (self.read + u64::from(self.buffer)).saturating_sub(self.edge);
+        let (half, open) = (u64::from(self.buffer / 2), u64::from(self.window()));
+        let mss = u64::from(mss);
+        growth >= half.min(mss) && (growth >= half || open < 2 * mss) && !self.is_finished()
     }
 
     /// What the header of an outgoing segment announces. Called when the segment leaves: the edge moves.
     #[inline]
     pub(crate) fn announce(&mut self, agreed: &Agreed) -> (u16, u32) {
         let promised = self.window();
+        if self.nxt == self.last_ack && self.read == self.told_read {
+            return (self.told_window, promised);
+        }
         let permitted = (self.read + u64::from(self.buffer)).max(self.edge);
         let growth = permitted - self.edge;
         let worth = growth >= u64::from(self.buffer / 2).min(u64::from(agreed.mss));
         let offer = if worth { permitted.saturating_sub(self.nxt) as u32 } else { promised };
         let (field, window) = agreed.write_window(offer, promised);
         self.edge = self.edge.max(self.nxt + u64::from(window));
+        (self.told_read, self.told_window) = (self.read, field);
         (field, window)
     }
 
