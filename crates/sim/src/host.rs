@@ -144,6 +144,26 @@ mod tests {
     }
 
     #[test]
+    fn every_delayed_ack_policy_that_ticks_ticks_with_its_host() {
+        let (period, phase) = (Span::from_ms(200), Span::ZERO);
+        let phases = [
+            Acking::FreeTick { every: 2, period, phase },
+            Acking::FreeTickBytes { every: 2, period, phase },
+            Acking::QuickStart { young: 16_384, every: 2, period, phase },
+        ]
+        .map(|acking| {
+            let config = Config { acking, ..Config::clone(&crate::testing::config()) };
+            match host("a", TimerPhase::Random).config(&Arc::new(config), 1).acking {
+                Acking::FreeTick { phase, .. }
+                | Acking::FreeTickBytes { phase, .. }
+                | Acking::QuickStart { phase, .. } => phase,
+                other => panic!("{other:?} has no tick"),
+            }
+        });
+        assert!(phases[0] > Span::ZERO && phases.iter().all(|&phase| phase == phases[0]), "{phases:?}");
+    }
+
+    #[test]
     fn a_host_may_be_told_when_it_ticks() {
         let config = ticking();
         assert!(Arc::ptr_eq(&config, &host("a", TimerPhase::AsConfigured).config(&config, 1)));

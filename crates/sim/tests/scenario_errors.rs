@@ -88,6 +88,17 @@ fn an_unknown_name_is_placed_and_the_nearest_known_one_named() {
     );
     assert!(changed("\"bsd43-tahoe\"", "\"bsd43-taho\"").contains("did you mean \"bsd43-tahoe\"?"));
     assert!(changed("profile = \"bsd43-tahoe\"", "rto = \"rfc6289\"").contains("did you mean \"rfc6298\"?"));
+    assert_eq!(
+        changed("profile = \"bsd43-tahoe\"", "transmit = \"minshal\""),
+        "bad.toml:8:12: host.earth.tcp.transmit: unknown name \"minshal\": did you mean \"minshall\"? Known: nodelay, \
+         nagle-strict, nagle-liberal, minshall, linux22, doupnik, doupnik-liberal, cork"
+    );
+    assert!(changed("profile = \"bsd43-tahoe\"", "acking = { kind = \"bsd-byte\" }").starts_with(
+        "bad.toml:8:19: host.earth.tcp.acking: unknown kind \"bsd-byte\": did you mean \"bsd-bytes\"?"
+    ));
+    assert!(
+        changed("profile = \"bsd43-tahoe\"", "profile = \"freebsd\"").contains("did you mean \"freebsd3\"?")
+    );
     assert!(
         changed("profile = \"bsd43-tahoe\"", "rto = \"fixed\"").contains("write { kind = \"fixed\", … }")
     );
@@ -168,6 +179,7 @@ fn other_contradictions_of_tcp_are_placed() {
     );
     assert!(tcp("option_layout = { kind = \"shared\", option = 252 }").contains("RFC 6994"));
     assert!(tcp("rto = { kind = \"rfc6298\", min = \"90 s\" }").contains("lower bound"));
+    assert!(tcp("acking = { kind = \"adaptive\", min = \"300 ms\" }").contains("least wait of acking"));
     assert!(tcp("sack = 1").starts_with("bad.toml:8:8: host.earth.tcp.sack: expected true or false"));
 }
 

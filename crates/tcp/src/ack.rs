@@ -139,14 +139,16 @@ impl Connection {
                 if let Some(loss) = self.loss.known() {
                     loss.dup_acks = 0;
                 }
-                self.signal_acked(now, bytes, flight);
+                self.open_window(now, bytes, flight);
+                self.note_window(now);
                 true
             }
             OnNewAck::Exit => {
                 let after_timeout = self.loss.phase == Phase::Loss;
                 self.loss.trouble().leave();
                 if after_timeout {
-                    self.signal_acked(now, bytes, flight);
+                    self.open_window(now, bytes, flight);
+                    self.note_window(now);
                 } else if self.config.loss_means == LossMeans::Congestion {
                     self.signal(now, Signal::ExitRecovery, self.snd.max - self.snd.una);
                 }

@@ -567,18 +567,18 @@ impl Connection {
         self.note_window(now);
     }
 
-    /// The same for an ACK of new data outside recovery.
+    /// The same for an ACK of new data outside recovery, not noted.
     #[inline]
-    pub(crate) fn signal_acked(&mut self, now: Time, bytes: u32, flight: u64) {
-        if self.congestion.acked(bytes, u32::from(self.agreed.payload)) {
-            self.note_window(now);
-        } else {
-            self.signal(now, Signal::Acked { bytes }, flight);
+    pub(crate) fn open_window(&mut self, now: Time, bytes: u32, flight: u64) {
+        if !self.congestion.acked(bytes, u32::from(self.agreed.payload)) {
+            let view = self.view(now, flight);
+            self.congestion.on(Signal::Acked { bytes }, &view);
         }
     }
 
+    /// Notes the windows of congestion control.
     #[inline]
-    fn note_window(&mut self, now: Time) {
+    pub(crate) fn note_window(&mut self, now: Time) {
         if self.is_heard() {
             let (cwnd, ssthresh) = (self.congestion.cwnd(), self.congestion.ssthresh());
             self.note(now, Event::Window { cwnd, ssthresh });

@@ -5,7 +5,6 @@
 //! a test feeds the same segments through both. [`crate::ordinary`] is the same for departing segments.
 
 use crate::connection::Connection;
-use crate::event::Event;
 use crate::receive::Text;
 use crate::segment::{Flags, Segment};
 use crate::state::State;
@@ -20,8 +19,7 @@ impl Connection {
             && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
             && segment.seq == self.rcv.seq(self.rcv.nxt)
             && self.agreed.read_window(segment.window, options) == self.snd.wnd
-            && options.sack.is_empty()
-            && options.nak.is_none()
+            && (segment.header_len == 20 || (options.sack.is_empty() && options.nak.is_none()))
             && self.loss.is_quiet()
             && !self.timers.is_persisting();
         if !expected || !self.stamp_is_in_turn(now, segment) {
@@ -29,9 +27,10 @@ impl Connection {
         }
         let acked = segment.ack.distance_from(self.snd.seq(self.snd.una));
         if segment.payload.len == 0 {
-            // Ordinary only while something remains outstanding: the end of a flight stops a timer.
+            // Ordinary only while something remains outstanding: the end of a flight stops a timer. And only while
+            // nobody listens, so that nothing needs to be noted.
             let outstanding = self.snd.max - self.snd.una;
-            let ordinary = acked > 0 && (acked as u64) < outstanding;
+            let ordinary = acked > 0 && (acked as u64) < outstanding && !self.is_heard();
             if ordinary {
                 self.take_predicted_ack(now, segment, acked as u32, outstanding);
             }
@@ -74,18 +73,18 @@ impl Connection {
     #[inline]
     fn take_predicted_ack(&mut self, now: Time, segment: &Segment, bytes: u32, flight: u64) {
         let ack = self.snd.una + u64::from(bytes);
-        self.take_sample(now, ack, segment.options.timestamps.map(|t| t.echo));
+        if self.snd.timed_end <= ack {
+            self.take_sample(now, ack, segment.options.timestamps.map(|t| t.echo));
+        }
         self.snd.una = ack;
         self.snd.nxt = self.snd.nxt.max(ack);
         self.snd.wl1 = segment.seq;
         self.snd.wl2 = segment.ack;
         self.unanswered = 0;
         self.snd.marks.forget(ack);
-        self.note(now, Event::Acknowledged { offset: ack - 1 });
-        self.signal_acked(now, bytes, flight);
+        self.open_window(now, bytes, flight);
         self.snd.cwnd_limited = false;
         self.timers.restart(now, self.config.timer_grain);
-        self.note_retransmit_timer(now);
         self.start_patience(now);
     }
 }

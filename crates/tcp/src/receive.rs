@@ -84,6 +84,10 @@ pub(crate) struct ReceiveSpace {
     read: u64,
     /// Right edge of the window announced; it never moves left.
     edge: u64,
+    /// What the header said when a window was announced last, and how much was read by then: with nothing received or
+    /// read since, it says the same again.
+    told_window: u16,
+    told_read: u64,
     reassembly: Option<Box<Reassembly>>,
     /// Where the peer's FIN stands, once known; `u64::MAX` before.
     fin: u64,
@@ -104,6 +108,8 @@ impl ReceiveSpace {
             nxt: 0,
             read: 0,
             edge: 0,
+            told_window: 0,
+            told_read: u64::MAX,
             reassembly: None,
             fin: u64::MAX,
             last_ack: 0,
@@ -350,6 +356,14 @@ impl ReceiveSpace {
         let len = self.readable().min(max);
         let from = self.read;
         self.read += len;
+        if len > 0 && !matches!(self.due, AckDue::Now(_)) && self.is_worth_an_update(mss, acking) {
+            self.acknowledge(Reason::WindowUpdate);
+        }
+        (from, len)
+    }
+
+    /// Whether the window may be opened so far that the peer should hear of it.
+    fn is_worth_an_update(&self, mss: u32, acking: Acking) -> bool {
         let growth = (self.read + u64::from(self.buffer)).saturating_sub(self.edge);
         let enough = match acking {
             Acking::DelayedBytes { every, .. } | Acking::FreeTickBytes { every, .. } => {
@@ -361,16 +375,16 @@ impl ReceiveSpace {
                 growth >= half.min(mss) && (growth >= half || open < 2 * mss)
             }
         };
-        if enough && !self.is_finished() && len > 0 {
-            self.acknowledge(Reason::WindowUpdate);
-        }
-        (from, len)
+        enough && !self.is_finished()
     }
 
     /// What the header of an outgoing segment announces. Called when the segment leaves: the edge moves.
     #[inline]
     pub(crate) fn announce(&mut self, agreed: &Agreed, grows: WindowGrowth) -> (u16, u32) {
         let promised = self.window();
+        if self.nxt == self.last_ack && self.read == self.told_read {
+            return (self.told_window, promised);
+        }
         let permitted = (self.read + u64::from(self.buffer)).max(self.edge);
         let growth = permitted - self.edge;
         let worth = growth >= u64::from(self.buffer / 2).min(u64::from(agreed.mss))
@@ -378,6 +392,7 @@ impl ReceiveSpace {
         let offer = if worth { permitted.saturating_sub(self.nxt) as u32 } else { promised };
         let (field, window) = agreed.write_window(offer, promised);
         self.edge = self.edge.max(self.nxt + u64::from(window));
+        (self.told_read, self.told_window) = (self.read, field);
         (field, window)
     }
 

@@ -48,7 +48,7 @@ fn writes(total: u64) -> Vec<u64> {
     let body = total - 60 - 76;
     let mut all = vec![60, 76];
     all.extend((0..body / 4096).map(|_| 4096));
-    all.extend((body % 4096 > 0).then_some(body % 4096));
+    all.extend(Some(body % 4096).filter(|&rest| rest > 0));
     all
 }
 

@@ -11,7 +11,10 @@ use netspurt_tcp::segment::Segment;
 use netspurt_tcp::time::Span;
 use netspurt_tcp::transmit::Transmit;
 
-fn texts(out: &[Out]) -> Vec<(i32, u32)> {
+/// Segments with data: where they begin, and how long they are.
+type Texts = Vec<(i32, u32)>;
+
+fn texts(out: &[Out]) -> Texts {
     out.iter().filter(|o| o.len > 0).map(|o| (o.seq, o.len)).collect()
 }
 
@@ -91,7 +94,7 @@ fn half_of_a_small_buffer_makes_the_ack_due_as_well() {
 }
 
 /// Writes 5000 bytes into windows as they come, with segments cut as `cutting` says.
-fn into(cutting: Cutting, first: u16, then: u16) -> (Vec<(i32, u32)>, Vec<(i32, u32)>, Lone) {
+fn into(cutting: Cutting, first: u16, then: u16) -> (Texts, Texts, Lone) {
     let mut lone = Lone::established(Config { cutting, ..plain() }, FULL, first);
     let begin = texts(&lone.writes(5000));
     let sent: u32 = begin.iter().map(|(_, len)| len).sum();
