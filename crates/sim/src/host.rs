@@ -10,6 +10,7 @@ use netspurt_tcp::config::{Config, TimerGrain};
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::state::State;
 use netspurt_tcp::time::{Span, Time};
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 /// A place for one end of a flow. The client's is an even number, the server's the one after it.
@@ -49,12 +50,25 @@ impl Endpoint {
         })
     }
 
+    /// A connection that could not be opened is no news to its application, which has never heard of it; but to its session.
+    #[cold]
+    pub(crate) fn note_failure(&mut self) {
+        if let (App::Asker(asker), Some(connection)) = (&mut self.app, &self.connection) {
+            asker.note_end(connection);
+        }
+    }
+
     /// Whether this end has nothing more to say, and nothing to hear that matters.
     pub(crate) fn is_over(&self) -> bool {
         self.connection.as_ref().is_none_or(|connection| {
             matches!(connection.state(), State::Closed | State::TimeWait | State::Listen)
         })
     }
+}
+
+/// The address of a node: 10.0.0.1 for the first.
+pub fn address(node: u32) -> Ipv4Addr {
+    Ipv4Addr::from_bits((10 << 24) + ((node + 1) & 0xFF_FFFF))
 }
 
 /// What a host gives its connections.
@@ -64,6 +78,8 @@ pub(crate) struct Host {
     phase: TimerPhase,
     /// Initial sequence numbers.
     iss: Option<Stream>,
+    /// The key of those that follow a clock.
+    isn_key: Option<[u8; 16]>,
     /// Configurations met here, and the same with this host's ticks.
     configs: Vec<(Arc<Config>, Arc<Config>)>,
     /// Packets discarded because the checksum was wrong.
@@ -76,6 +92,7 @@ impl Host {
             name: Arc::clone(&spec.name),
             phase: spec.timer_phase,
             iss: None,
+            isn_key: None,
             configs: Vec::new(),
             checksum_drops: 0,
         }
@@ -86,6 +103,15 @@ impl Host {
         let name = &self.name;
         let stream = self.iss.get_or_insert_with(|| Stream::new(seed, &format!("host/{name}/iss")));
         Seq(stream.bits() as u32)
+    }
+
+    /// The key of initial sequence numbers that follow a clock (RFC 6528).
+    pub(crate) fn isn_key(&mut self, seed: u64) -> [u8; 16] {
+        let name = &self.name;
+        *self.isn_key.get_or_insert_with(|| {
+            let mut stream = Stream::new(seed, &format!("host/{name}/isn-key"));
+            (u128::from(stream.bits()) << 64 | u128::from(stream.bits())).to_be_bytes()
+        })
     }
 
     /// `config` with the phases of this host's clocks: all connections of a host hear the same ticks.
@@ -120,7 +146,7 @@ mod tests {
     use super::*;
 
     fn host(name: &str, timer_phase: TimerPhase) -> Host {
-        Host::new(&NodeSpec { name: name.into(), latency: Span::ZERO, timer_phase })
+        Host::new(&NodeSpec { timer_phase, ..NodeSpec::new(name) })
     }
 
     fn ticking() -> Arc<Config> {

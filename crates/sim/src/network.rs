@@ -154,12 +154,13 @@ impl Network {
 
     /// Writes down the segment that was written to [`Network::draft`], if that is wanted.
     #[cold]
-    pub(crate) fn note_sent(&mut self, sent: impl FnOnce(Segment) -> Sent) {
+    pub(crate) fn note_sent(&mut self, endpoint: u32, sent: impl FnOnce(Segment, u32) -> Sent) {
         let segment = *self.draft();
         if let Some(recorder) = &mut self.recorder
             && recorder.wants(Wants::SEGMENTS)
         {
-            recorder.recording.segments.push(sent(segment));
+            let connection = recorder.connection(endpoint);
+            recorder.recording.segments.push(sent(segment, connection));
         }
     }
 
@@ -319,13 +320,14 @@ impl Network {
             && recorder.wants(Wants::DROPS)
         {
             let backlog = channel.backlog();
-            recorder.dropped(packet, |flow, end| Dropped {
+            recorder.dropped(packet, |flow, connection, end| Dropped {
                 time: Time::from_ps(at),
                 channel: number,
                 cause,
                 queue_packets: backlog.packets,
                 queue_bytes: backlog.bytes,
                 flow,
+                connection,
                 end,
                 size: packet.size,
                 segment: packet.segment,

@@ -5,7 +5,8 @@ use crate::digest::Digest;
 use crate::host::Endpoint;
 use crate::link::Channel;
 use crate::loss::Cause;
-use crate::result::{FlowResult, LinkResult, Performance, RunResult};
+use crate::result::{FlowResult, LinkResult, Performance, RunResult, SessionResult, Times};
+use crate::session::Session;
 use crate::spec::WorldSpec;
 use crate::world::World;
 use netspurt_tcp::Connection;
@@ -23,6 +24,8 @@ pub(crate) enum FlowRecord {
     Live(u32),
     /// It is over: the position of its outcome.
     Over(u32),
+    /// It has connections of its own: the position of its session.
+    Session(u32),
 }
 
 /// What is left of a flow.
@@ -41,7 +44,7 @@ impl Outcome {
     pub(crate) fn new(app: &AppSpec, pair: &[Endpoint]) -> Self {
         let receiver = match app {
             AppSpec::Bulk { .. } => 1,
-            AppSpec::RequestResponse { .. } => 0,
+            AppSpec::RequestResponse { .. } | AppSpec::Session(_) => 0,
         };
         let connection = |end: usize| pair[end].connection.as_ref();
         Self {
@@ -51,6 +54,19 @@ impl Outcome {
             closed: connection(0).and_then(|connection| connection.closed()),
             stats: [0, 1].map(|end| connection(end).map_or_else(Stats::default, Connection::stats)),
             digests: [0, 1].map(|end| pair[end].digest.value()),
+        }
+    }
+
+    /// All connections of a session.
+    fn of_session(session: &Session) -> Self {
+        let tally = &session.tally;
+        Self {
+            delivered: tally.delivered,
+            done: session.done(),
+            delivered_at: session.done(),
+            closed: None,
+            stats: tally.stats,
+            digests: [tally.digest.value(), tally.pages.count()],
         }
     }
 
@@ -68,6 +84,7 @@ impl Outcome {
 }
 
 pub(crate) fn summarise(mut world: World, interrupted: bool) -> RunResult {
+    world.sum_up_sessions();
     let horizon = if interrupted { world.now } else { Time::ZERO + world.spec.duration };
     let outcomes: Vec<Outcome> = (0..world.records.len()).map(|flow| outcome(&world, flow)).collect();
     let active = active_until(&outcomes, world.network.channels(), horizon);
@@ -82,10 +99,14 @@ pub(crate) fn summarise(mut world: World, interrupted: bool) -> RunResult {
         interrupted,
         flows: (0..)
             .zip(&outcomes)
-            .map(|(flow, outcome)| flow_result(spec, world.numbering.locate(flow), outcome, horizon))
+            .map(|(flow, outcome)| {
+                let result = flow_result(spec, world.numbering.locate(flow), outcome, horizon);
+                with_session(result, &world, flow)
+            })
             .collect(),
         links: link_results(spec, world.network.channels(), active),
         checksum_drops: world.hosts.iter().map(|host| host.checksum_drops).sum(),
+        late_packets: world.late_packets,
         performance: Performance {
             events: world.network.events(),
             data_packets: world.data_packets,
@@ -103,6 +124,7 @@ fn outcome(world: &World, flow: usize) -> Outcome {
             Outcome::new(&world.spec.flows[pair[0].description as usize].app, pair)
         }
         FlowRecord::Over(outcome) => world.outcomes[*outcome as usize],
+        FlowRecord::Session(session) => Outcome::of_session(&world.sessions.all[*session as usize]),
     }
 }
 
@@ -144,7 +166,7 @@ fn flow_result(
     let [client, server] = outcome.stats;
     let (sender, receiver) = match flow.app {
         AppSpec::Bulk { .. } => (client, server),
-        AppSpec::RequestResponse { .. } => (server, client),
+        AppSpec::RequestResponse { .. } | AppSpec::Session(_) => (server, client),
     };
     let seconds = |time: Time| (!time.is_never()).then(|| time.as_secs_f64());
     let lasted = outcome.done.min(horizon).since(start).as_secs_f64();
@@ -169,9 +191,31 @@ fn flow_result(
         completed: !outcome.done.is_never(),
         wrong_bytes: client.foreign_bytes + server.foreign_bytes,
         closed: outcome.closed,
+        session: None,
         client,
         server,
     }
+}
+
+/// Adds what a session did to the result of its flow.
+fn with_session(mut result: FlowResult, world: &World, flow: u32) -> FlowResult {
+    let FlowRecord::Session(position) = world.records[flow as usize] else { return result };
+    let tally = &world.sessions.all[position as usize].tally;
+    let page_delay_s = Times::of(&tally.pages);
+    result.bytes_asked = Some(tally.bytes_asked);
+    result.session = Some(SessionResult {
+        pages: tally.pages.count(),
+        page_delay_s,
+        transfers: tally.transfers.count(),
+        transfer_time_s: Times::of(&tally.transfers),
+        power_bit_per_s2: page_delay_s.map(|times| result.goodput_bps / times.median),
+        connections: tally.connections,
+        broken: tally.broken,
+        port_waits: tally.port_waits,
+        page_delays: tally.pages.clone(),
+        transfer_times: tally.transfers.clone(),
+    });
+    result
 }
 
 fn link_results(spec: &WorldSpec, channels: &[Channel], active: Time) -> Vec<LinkResult> {

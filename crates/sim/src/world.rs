@@ -1,6 +1,6 @@
 //! The world: a network with hosts, their connections and their applications.
 
-use crate::app::App;
+use crate::app::{App, AppSpec};
 use crate::digest::Digest;
 use crate::host::{Endpoint, Host};
 use crate::network::{Due, Network};
@@ -8,13 +8,16 @@ use crate::packet::{IP_HEADER, Label};
 use crate::probe::{Addresses, Recorder, Sent, Wants, end_of};
 use crate::result::RunResult;
 use crate::route::NoRoute;
+use crate::session::Sessions;
 use crate::spec::{FlowSpec, Numbering, WorldSpec};
 use crate::summary::{self, FlowRecord, Outcome};
 use netspurt_tcp::Connection;
+use netspurt_tcp::seq::Seq;
 use netspurt_tcp::time::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
+use std::sync::Arc;
 
 /// The starter of flows is the first of the world's timers; each endpoint has two more.
 const STARTER: u32 = 0;
@@ -38,11 +41,16 @@ pub struct World {
     free: Vec<u32>,
     /// When the next flow of each description starts, and its number.
     to_start: BinaryHeap<Reverse<(Time, u32)>>,
+    /// The instant of the starter's entry in the event queue.
+    starter_armed_at: Time,
+    pub(crate) sessions: Sessions,
     pub(crate) numbering: Numbering,
     pub(crate) records: Vec<FlowRecord>,
     /// What is left of flows that are over.
     pub(crate) outcomes: Vec<Outcome>,
     pub(crate) data_packets: u64,
+    /// Packets that came for a connection that was over at both ends.
+    pub(crate) late_packets: u64,
     pub(crate) now: Time,
 }
 
@@ -63,10 +71,13 @@ impl World {
             endpoints: Vec::new(),
             free: Vec::new(),
             to_start,
+            starter_armed_at: Time::NEVER,
+            sessions: Sessions::default(),
             numbering,
             records,
             outcomes: Vec::new(),
             data_packets: 0,
+            late_packets: 0,
             now: Time::ZERO,
         };
         world.arm_starter();
@@ -124,7 +135,7 @@ impl World {
             self.now = now;
             match due {
                 Due::Packet(slot) => self.deliver(now, slot),
-                Due::Timer(STARTER) => self.start_flows(now),
+                Due::Timer(STARTER) => self.starter(now),
                 Due::Timer(timer) if timer % 2 == 1 => self.connection_timer(now, timer / 2),
                 Due::Timer(timer) => self.app_timer(now, timer / 2 - 1),
             }
@@ -146,6 +157,7 @@ impl World {
         }
         let current = packet.generation == endpoint.generation;
         let Some(connection) = endpoint.connection.as_mut().filter(|_| current) else {
+            self.late_packets += 1;
             return self.network.release(slot);
         };
         endpoint.digest.fold_segment(now.as_ps(), &packet.segment);
@@ -182,19 +194,39 @@ impl World {
 
     /// Something has moved at an endpoint: its application and the network take what there is.
     #[inline]
-    fn serve(&mut self, now: Time, place: u32) {
+    pub(crate) fn serve(&mut self, now: Time, place: u32) {
         let endpoint = &mut self.endpoints[place as usize];
         if !endpoint.open {
             let Some(connection) = &endpoint.connection else { return };
             endpoint.open = connection.state().is_synchronized();
             // What opens the connection leaves before what the application has to say.
             self.data_packets += transmit(endpoint, &mut self.network, now, place);
+            endpoint.note_failure();
         }
+        self.wake_app(now, place);
+        if let App::Asker(asker) = &mut self.endpoints[place as usize].app
+            && asker.take_news()
+        {
+            return self.attend(now, place);
+        }
+        self.send_off(now, place);
+    }
+
+    /// The application of an endpoint does what it can.
+    #[inline]
+    pub(crate) fn wake_app(&mut self, now: Time, place: u32) {
+        let endpoint = &mut self.endpoints[place as usize];
         if endpoint.open
             && let Some(wake) = endpoint.wake_app(now, &self.spec.flows[endpoint.description as usize].app)
         {
             self.network.arm(wake, 2 * place + 2);
         }
+    }
+
+    /// What an endpoint has to say leaves; its deadline is armed, and it is retired if it is over.
+    #[inline]
+    pub(crate) fn send_off(&mut self, now: Time, place: u32) {
+        let endpoint = &mut self.endpoints[place as usize];
         self.data_packets += transmit(endpoint, &mut self.network, now, place);
         if let Some(recorder) = &mut self.network.recorder {
             record(endpoint, recorder, now, place);
@@ -210,8 +242,22 @@ impl World {
         }
     }
 
-    fn arm_starter(&mut self) {
-        if let Some(&Reverse((next, _))) = self.to_start.peek() {
+    /// The starter's entry in the event queue has come up.
+    fn starter(&mut self, now: Time) {
+        if now == self.starter_armed_at {
+            self.starter_armed_at = Time::NEVER;
+            self.start_flows(now);
+            self.wake_sessions(now);
+            self.arm_starter();
+        }
+    }
+
+    /// The event queue has to know when the next flow starts, or the next session goes on.
+    pub(crate) fn arm_starter(&mut self) {
+        let start = self.to_start.peek().map_or(Time::NEVER, |next| next.0.0);
+        let next = start.min(self.sessions.next());
+        if next < self.starter_armed_at {
+            self.starter_armed_at = next;
             self.network.arm(next, STARTER);
         }
     }
@@ -233,19 +279,35 @@ impl World {
     /// Starts the flows whose time has come.
     fn start_flows(&mut self, now: Time) {
         while let Some((flow, description)) = self.next_to_start(now) {
-            let client = self.settle_flow(flow, description);
-            self.records[flow as usize] = FlowRecord::Live(client);
-            let endpoint = &mut self.endpoints[client as usize];
-            if let Some(connection) = &mut endpoint.connection {
-                connection.open(now);
+            let alike = &self.spec.flows[description];
+            if let AppSpec::Session(spec) = &alike.app {
+                let spec = Arc::clone(spec);
+                self.begin_session(now, flow, &spec);
+                continue;
             }
-            self.serve(now, client);
+            let client = self.settle(flow, description, None, addresses(alike, flow));
+            self.records[flow as usize] = FlowRecord::Live(client);
+            self.open(now, client);
         }
-        self.arm_starter();
     }
 
-    /// Gives a flow a pair of places; returns the client's.
-    fn settle_flow(&mut self, number: u32, description: usize) -> u32 {
+    /// The client at `place` opens its connection.
+    pub(crate) fn open(&mut self, now: Time, place: u32) {
+        if let Some(connection) = &mut self.endpoints[place as usize].connection {
+            connection.open(now);
+        }
+        self.serve(now, place);
+    }
+
+    /// Gives a connection of a flow a pair of places; returns the client's. Without initial sequence numbers the hosts
+    /// draw them.
+    pub(crate) fn settle(
+        &mut self,
+        number: u32,
+        description: usize,
+        iss: Option<[Seq; 2]>,
+        addresses: Addresses,
+    ) -> u32 {
         let flow = &self.spec.flows[description];
         let (there, back) =
             self.network.routes().between(flow.from, flow.to).expect("routes cover all flows");
@@ -256,7 +318,8 @@ impl World {
         let mut endpoint = |server: bool, app: App, route: u32, generation: u16| {
             let (node, config) = if server { (flow.to, &flow.server) } else { (flow.from, &flow.client) };
             let host = &mut self.hosts[node.0 as usize];
-            let (config, iss) = (host.config(config, seed), host.iss(seed));
+            let iss = iss.map_or_else(|| host.iss(seed), |both| both[usize::from(server)]);
+            let config = host.config(config, seed);
             let mut connection =
                 if server { Connection::listen(config, iss) } else { Connection::new(config, iss) };
             connection.record_events(events);
@@ -285,21 +348,29 @@ impl World {
             self.endpoints[client as usize + 1] = b;
         }
         if let Some(recorder) = &mut self.network.recorder {
-            recorder.pair(client, addresses(flow, number));
+            recorder.pair(client, addresses);
         }
         client
     }
 
-    /// Folds a flow whose two ends are over into its record, and frees its places.
+    /// Folds a pair of ends, if both are over, into the record of its flow, and frees its places.
     fn retire(&mut self, client: u32) {
         let pair = &self.endpoints[client as usize..][..2];
-        let flow = pair[0].flow as usize;
-        if !pair.iter().all(Endpoint::is_over) || !matches!(self.records[flow], FlowRecord::Live(_)) {
+        if !pair.iter().all(Endpoint::is_over) {
             return;
+        }
+        let flow = pair[0].flow as usize;
+        if matches!(self.records[flow], FlowRecord::Session(_)) {
+            return self.retire_call(client);
         }
         let app = &self.spec.flows[pair[0].description as usize].app;
         self.records[flow] = FlowRecord::Over(self.outcomes.len() as u32);
         self.outcomes.push(Outcome::new(app, pair));
+        self.vacate(client);
+    }
+
+    /// A pair of places is free.
+    pub(crate) fn vacate(&mut self, client: u32) {
         for endpoint in &mut self.endpoints[client as usize..][..2] {
             endpoint.connection = None;
             endpoint.armed_at = Time::NEVER;
@@ -313,7 +384,7 @@ impl World {
 fn addresses(flow: &FlowSpec, number: u32) -> Addresses {
     const PORTS: u32 = 64_000;
     let ports = [1024 + (number % PORTS) as u16, 5001 + (number / PORTS) as u16];
-    Addresses { flow: number, nodes: [flow.from.0, flow.to.0], ports }
+    Addresses { flow: number, connection: 0, nodes: [flow.from.0, flow.to.0], ports }
 }
 
 /// Sends all that the endpoint's connection wants to send; returns how many segments had data.
@@ -330,7 +401,14 @@ fn transmit(endpoint: &mut Endpoint, network: &mut Network, now: Time, place: u3
         with_data += u64::from(data);
         if network.recorder.is_some() {
             let (flow, end, reason) = (endpoint.flow, end_of(place), departure.reason);
-            network.note_sent(|segment| Sent { time: now, flow, end, segment, reason });
+            network.note_sent(place, |segment, connection| Sent {
+                time: now,
+                flow,
+                connection,
+                end,
+                segment,
+                reason,
+            });
         }
         let (generation, route) = (endpoint.generation, endpoint.route);
         network.send_draft(now, Label { endpoint: place ^ 1, generation, route, size, resend });
@@ -356,9 +434,15 @@ fn record(endpoint: &mut Endpoint, recorder: &mut Recorder, now: Time, place: u3
         recorder.sample(now, place, endpoint.flow, values);
     }
     if recorder.wants(Wants::EVENTS) {
-        let (flow, end) = (endpoint.flow, end_of(place));
+        let (flow, end, number) = (endpoint.flow, end_of(place), recorder.connection(place));
         while let Some((time, event)) = connection.poll_event() {
-            recorder.recording.events.push(crate::probe::Happened { time, flow, end, event });
+            recorder.recording.events.push(crate::probe::Happened {
+                time,
+                flow,
+                connection: number,
+                end,
+                event,
+            });
         }
     }
 }

@@ -40,7 +40,10 @@ mod receive;
 mod recovery;
 mod send;
 mod sizes;
+mod time_wait;
 mod timers;
 
+pub use ack::timestamp;
 pub use connection::{Connection, Departure, Transmission, WriteError};
 pub use handshake::refuse;
+pub use time_wait::TimeWait;

@@ -6,16 +6,20 @@
 //! that opened it, as a program is that returns from `connect`.
 
 mod bulk;
+mod dialogue;
 mod request_response;
 
 pub use bulk::{BulkReceiver, BulkSender};
+pub use dialogue::{Answerer, Asker, Pattern};
 pub use request_response::{Requester, Responder};
 
+use crate::session::SessionSpec;
 use netspurt_tcp::Connection;
 use netspurt_tcp::time::{Span, Time};
+use std::sync::Arc;
 
 /// What a flow does.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum AppSpec {
     /// The client sends, then closes.
     Bulk {
@@ -33,14 +37,18 @@ pub enum AppSpec {
         /// From the last byte of a response to the next request.
         gap: Span,
     },
+    /// The client opens connection after connection, and asks over each.
+    Session(Arc<SessionSpec>),
 }
 
 impl AppSpec {
-    /// Bytes that are to be delivered to the receiving end: the server of a bulk transfer, the client of an exchange.
+    /// Bytes that are to be delivered to the receiving end: the server of a bulk transfer, the client of an exchange. Of a
+    /// session nobody knows beforehand.
     pub const fn bytes_asked(&self) -> Option<u64> {
         match *self {
             Self::Bulk { bytes } => bytes,
             Self::RequestResponse { response, exchanges, .. } => Some(response.saturating_mul(exchanges)),
+            Self::Session(_) => None,
         }
     }
 }
@@ -70,7 +78,7 @@ pub trait Application {
 }
 
 /// The built-in applications.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum App {
     /// See [`BulkSender`].
     BulkSender(BulkSender),
@@ -80,17 +88,28 @@ pub enum App {
     Requester(Requester),
     /// See [`Responder`].
     Responder(Responder),
+    /// See [`Asker`].
+    Asker(Box<Asker>),
+    /// See [`Answerer`].
+    Answerer(Box<Answerer>),
 }
 
 impl App {
     /// The client's and the server's part of what `spec` asks for.
-    pub const fn pair(spec: &AppSpec) -> [Self; 2] {
+    pub fn pair(spec: &AppSpec) -> [Self; 2] {
         match spec {
             AppSpec::Bulk { .. } => {
                 [Self::BulkSender(BulkSender::new()), Self::BulkReceiver(BulkReceiver::new())]
             }
             AppSpec::RequestResponse { .. } => {
                 [Self::Requester(Requester::new()), Self::Responder(Responder::new())]
+            }
+            AppSpec::Session(spec) => {
+                let [asking, answering] = spec.writes.each_ref().map(Arc::clone);
+                [
+                    Self::Asker(Box::new(Asker::new(asking))),
+                    Self::Answerer(Box::new(Answerer::new(answering))),
+                ]
             }
         }
     }
@@ -103,6 +122,8 @@ impl App {
             Self::BulkReceiver(app) => run(app, now, spec, connection),
             Self::Requester(app) => run(app, now, spec, connection),
             Self::Responder(app) => run(app, now, spec, connection),
+            Self::Asker(app) => run(&mut **app, now, spec, connection),
+            Self::Answerer(app) => run(&mut **app, now, spec, connection),
         }
     }
 
@@ -113,6 +134,8 @@ impl App {
             Self::BulkReceiver(app) => app.done(),
             Self::Requester(app) => app.done(),
             Self::Responder(app) => app.done(),
+            Self::Asker(app) => app.done(),
+            Self::Answerer(app) => app.done(),
         }
     }
 }

@@ -18,7 +18,9 @@ impl Exchange {
             AppSpec::RequestResponse { request, response, exchanges, gap } => {
                 Self { request, response, exchanges, gap }
             }
-            AppSpec::Bulk { .. } => Self { request: 0, response: 0, exchanges: 0, gap: Span::ZERO },
+            AppSpec::Bulk { .. } | AppSpec::Session(_) => {
+                Self { request: 0, response: 0, exchanges: 0, gap: Span::ZERO }
+            }
         }
     }
 }

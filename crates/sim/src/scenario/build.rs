@@ -1,17 +1,16 @@
 //! From a scenario to a world: names become numbers, choices become configurations, flows are counted out.
 
-use super::flow::{App, End, Flow};
-use super::network::{self, Link, Loss};
+use super::flow::{End, Flow};
+use super::network::{self, Link, Loss, Ports};
 use super::quantity::Limit;
 use super::{Scenario, ScenarioError};
-use crate::app::AppSpec;
 use crate::spec::{
     ChannelSpec, Counted, Duplex, FlowSpec, LinkSpec, LossSpec, NodeId, NodeSpec, QueueSpec, ReorderSpec,
-    Room, TimerPhase, WorldSpec,
+    Room, WorldSpec,
 };
 use indexmap::IndexSet;
 use netspurt_tcp::config::Config;
-use netspurt_tcp::time::{Span, Time};
+use netspurt_tcp::time::Time;
 use std::sync::Arc;
 
 /// Flows in one world, at most. Each takes some hundred octets before it has even started.
@@ -62,8 +61,10 @@ impl Scenario {
     }
 
     fn build_node(&self, name: &str) -> NodeSpec {
-        let latency = self.host.get(name).map_or(Span::ZERO, |host| host.latency.0);
-        NodeSpec { name: name.into(), latency, timer_phase: TimerPhase::Random }
+        let plain = NodeSpec::new(name);
+        let Some(host) = self.host.get(name) else { return plain };
+        let (ports, reuse) = host.ports.map_or((plain.ports, plain.reuse), Ports::build);
+        NodeSpec { latency: host.latency.0, ports, reuse, ..plain }
     }
 }
 
@@ -108,25 +109,13 @@ fn alike(
         name,
         first_index,
         count: flow.count,
-        app: build_app(&flow.app),
+        app: flow.app.build(),
         from,
         to,
         start: Time::ZERO + flow.start.0,
         stagger: flow.stagger.0,
         client,
         server,
-    }
-}
-
-fn build_app(app: &App) -> AppSpec {
-    match *app {
-        App::Bulk { bytes } => AppSpec::Bulk { bytes: bytes.map(|bytes| bytes.0) },
-        App::RequestResponse { request, response, exchanges, gap } => AppSpec::RequestResponse {
-            request: request.0,
-            response: response.0,
-            exchanges: u64::from(exchanges),
-            gap: gap.0,
-        },
     }
 }
 

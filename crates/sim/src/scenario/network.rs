@@ -3,6 +3,7 @@
 use super::form::OneOrMany;
 use super::quantity::{Direction, Duration, Limit, Packets, Rate};
 use super::tcp::TcpTable;
+use crate::ports::{self, PortRange};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -194,7 +195,59 @@ pub struct Host {
     /// What the host takes to process each packet that arrives, before its TCP sees it.
     #[serde(default)]
     pub latency: Duration,
+    /// The ports that connections opened here come from. Default: the dynamic ones (RFC 6335).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ports: Option<Ports>,
     /// Choices about TCP for the connections of this host.
     #[serde(default, skip_serializing_if = "TcpTable::is_empty")]
     pub tcp: TcpTable,
+}
+
+/// The ports that a host's connections come from, where an application opens many.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Ports {
+    /// The first.
+    #[serde(default = "first_port")]
+    #[schemars(range(min = 1, max = 65535))]
+    pub first: u16,
+    /// The last.
+    #[serde(default = "last_port")]
+    #[schemars(range(min = 1, max = 65535))]
+    pub last: u16,
+    /// Whether a port is taken again that this host has in TIME-WAIT.
+    #[serde(default)]
+    pub reuse: Reuse,
+}
+
+/// Whether a host takes a port again that it has in TIME-WAIT.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reuse {
+    /// Not before 2 MSL are over.
+    #[default]
+    Never,
+    /// A second later, if the connection offers timestamps.
+    ///
+    /// Document: RFC 6191, section 2; Linux, `tcp_tw_reuse`.
+    ByTimestamp,
+}
+
+fn first_port() -> u16 {
+    PortRange::default().first
+}
+
+fn last_port() -> u16 {
+    PortRange::default().last
+}
+
+impl Ports {
+    /// The same for the simulator.
+    pub(super) const fn build(self) -> (PortRange, ports::Reuse) {
+        let reuse = match self.reuse {
+            Reuse::Never => ports::Reuse::Never,
+            Reuse::ByTimestamp => ports::Reuse::ByTimestamp,
+        };
+        (PortRange { first: self.first, last: self.last }, reuse)
+    }
 }
