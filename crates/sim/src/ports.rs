@@ -70,6 +70,14 @@ enum Held {
 }
 
 impl Held {
+    /// When it may be had again, as far as the client can tell: at its end, or by the clock a while after it began.
+    fn rested(&self, by_clock: bool) -> Option<Time> {
+        match self {
+            Self::Waiting { since, .. } if by_clock => Some(*since + LATER),
+            _ => self.end(),
+        }
+    }
+
     /// When the last of both ends has forgotten.
     fn end(&self) -> Option<Time> {
         match self {
@@ -119,7 +127,13 @@ impl Ports {
                 return Ok(port);
             }
         }
-        Err(self.ends.first().map_or(now + PATIENCE, |&(end, _)| end))
+        let soonest = self.held.values().filter_map(|held| held.rested(self.goes_by_clock(timestamp))).min();
+        Err(soonest.filter(|&then| then > now).unwrap_or(now + PATIENCE))
+    }
+
+    /// Whether a later timestamp is enough for a port that the client has in TIME-WAIT.
+    fn goes_by_clock(&self, timestamp: Option<u32>) -> bool {
+        self.reuse == Reuse::ByTimestamp && timestamp.is_some()
     }
 
     fn may_be_taken(&self, now: Time, port: u16, iss: impl Fn() -> Seq, timestamp: Option<u32>) -> bool {
@@ -127,8 +141,7 @@ impl Ports {
             None => true,
             Some(Held::Live) => false,
             Some(Held::Waiting { since, client, server }) => {
-                let by_clock =
-                    self.reuse == Reuse::ByTimestamp && timestamp.is_some() && now - *since > LATER;
+                let by_clock = self.goes_by_clock(timestamp) && now - *since >= LATER;
                 let client_lets = by_clock || client.is_none_or(|until| until <= now);
                 client_lets
                     && server.is_none_or(|waiting| waiting.until <= now || waiting.admits(iss(), timestamp))

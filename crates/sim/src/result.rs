@@ -53,7 +53,7 @@ pub struct FlowResult {
     pub closed: Option<CloseReason>,
     /// What its session did, if it is one.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub session: Option<SessionResult>,
+    pub session: Option<Box<SessionResult>>,
     /// Counters of the client's connection, or of all its session's together.
     #[serde(skip)]
     pub client: Stats,
@@ -106,12 +106,28 @@ pub struct SessionResult {
     pub broken: u32,
     /// Times a connection had to wait for a free port.
     pub port_waits: u32,
-    /// The delays themselves, to be summed up with others.
-    #[serde(skip)]
-    pub page_delays: Sketch,
-    /// The transfer times themselves.
-    #[serde(skip)]
-    pub transfer_times: Sketch,
+}
+
+/// All flows of one name together.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct GroupResult {
+    /// Their name in the scenario.
+    pub flow: Arc<str>,
+    /// How many there are.
+    pub flows: u32,
+    /// Bytes that their receiving applications have read.
+    pub bytes_delivered: u64,
+    /// Bits delivered in each second from the start of the first to the end of the last, or of the simulation.
+    pub goodput_bps: f64,
+    /// Segments sent by the ends that send the data.
+    pub segments_sent: u64,
+    /// Segments among them with data or FIN already sent before.
+    pub retransmitted: u64,
+    /// Times their retransmission timers ran out.
+    pub timeouts: u64,
+    /// What their sessions did, if they are such.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionResult>,
 }
 
 fn close_reason<S: Serializer>(reason: &Option<CloseReason>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -203,6 +219,8 @@ pub struct RunResult {
     pub interrupted: bool,
     /// One for each flow, in the scenario's order.
     pub flows: Vec<FlowResult>,
+    /// One for each name of flows, in the scenario's order.
+    pub groups: Vec<GroupResult>,
     /// Two for each link, in the scenario's order.
     pub links: Vec<LinkResult>,
     /// Packets discarded by hosts because the checksum was wrong.

@@ -5,8 +5,8 @@ use crate::digest::Digest;
 use crate::host::Endpoint;
 use crate::link::Channel;
 use crate::loss::Cause;
-use crate::result::{FlowResult, LinkResult, Performance, RunResult, SessionResult, Times};
-use crate::session::Session;
+use crate::result::{FlowResult, GroupResult, LinkResult, Performance, RunResult};
+use crate::session::{Session, Tally};
 use crate::spec::WorldSpec;
 use crate::world::World;
 use netspurt_tcp::Connection;
@@ -90,6 +90,12 @@ pub(crate) fn summarise(mut world: World, interrupted: bool) -> RunResult {
     let active = active_until(&outcomes, world.network.channels(), horizon);
     let recording = world.network.close(horizon);
     let spec = &world.spec;
+    let flows: Vec<FlowResult> = (0..)
+        .zip(&outcomes)
+        .map(|(flow, outcome)| {
+            flow_result(spec, world.numbering.locate(flow), outcome, tally(&world, flow), horizon)
+        })
+        .collect();
     RunResult {
         scenario: Arc::clone(&spec.name),
         seed: world.seed,
@@ -97,13 +103,8 @@ pub(crate) fn summarise(mut world: World, interrupted: bool) -> RunResult {
         duration_s: spec.duration.as_secs_f64(),
         active_s: active.as_secs_f64(),
         interrupted,
-        flows: (0..)
-            .zip(&outcomes)
-            .map(|(flow, outcome)| {
-                let result = flow_result(spec, world.numbering.locate(flow), outcome, horizon);
-                with_session(result, &world, flow)
-            })
-            .collect(),
+        groups: groups(&flows, &world, horizon),
+        flows,
         links: link_results(spec, world.network.channels(), active),
         checksum_drops: world.hosts.iter().map(|host| host.checksum_drops).sum(),
         late_packets: world.late_packets,
@@ -159,6 +160,7 @@ fn flow_result(
     spec: &WorldSpec,
     (description, position): (usize, u32),
     outcome: &Outcome,
+    tally: Option<&Tally>,
     horizon: Time,
 ) -> FlowResult {
     let flow = &spec.flows[description];
@@ -170,17 +172,18 @@ fn flow_result(
     };
     let seconds = |time: Time| (!time.is_never()).then(|| time.as_secs_f64());
     let lasted = outcome.done.min(horizon).since(start).as_secs_f64();
+    let goodput_bps = if lasted > 0.0 { outcome.delivered as f64 * 8.0 / lasted } else { 0.0 };
     FlowResult {
         flow: Arc::clone(&flow.name),
         index: flow.first_index + position,
         from: Arc::clone(&spec.nodes[flow.from.0 as usize].name),
         to: Arc::clone(&spec.nodes[flow.to.0 as usize].name),
-        bytes_asked: flow.app.bytes_asked(),
+        bytes_asked: tally.map(|tally| tally.bytes_asked).or(flow.app.bytes_asked()),
         bytes_delivered: outcome.delivered,
         start_s: start.as_secs_f64(),
         end_s: seconds(outcome.done),
         delivered_s: seconds(outcome.delivered_at),
-        goodput_bps: if lasted > 0.0 { outcome.delivered as f64 * 8.0 / lasted } else { 0.0 },
+        goodput_bps,
         segments_sent: sender.segments_sent,
         retransmitted: sender.retransmitted,
         timeouts: sender.timeouts,
@@ -191,31 +194,48 @@ fn flow_result(
         completed: !outcome.done.is_never(),
         wrong_bytes: client.foreign_bytes + server.foreign_bytes,
         closed: outcome.closed,
-        session: None,
+        session: tally.map(|tally| Box::new(tally.result(goodput_bps))),
         client,
         server,
     }
 }
 
-/// Adds what a session did to the result of its flow.
-fn with_session(mut result: FlowResult, world: &World, flow: u32) -> FlowResult {
-    let FlowRecord::Session(position) = world.records[flow as usize] else { return result };
-    let tally = &world.sessions.all[position as usize].tally;
-    let page_delay_s = Times::of(&tally.pages);
-    result.bytes_asked = Some(tally.bytes_asked);
-    result.session = Some(SessionResult {
-        pages: tally.pages.count(),
-        page_delay_s,
-        transfers: tally.transfers.count(),
-        transfer_time_s: Times::of(&tally.transfers),
-        power_bit_per_s2: page_delay_s.map(|times| result.goodput_bps / times.median),
-        connections: tally.connections,
-        broken: tally.broken,
-        port_waits: tally.port_waits,
-        page_delays: tally.pages.clone(),
-        transfer_times: tally.transfers.clone(),
-    });
-    result
+/// What was summed up of a flow's session, if it has one.
+fn tally(world: &World, flow: u32) -> Option<&Tally> {
+    let FlowRecord::Session(position) = world.records[flow as usize] else { return None };
+    Some(&world.sessions.all[position as usize].tally)
+}
+
+/// The flows of each name together, in the order in which the names come.
+fn groups(flows: &[FlowResult], world: &World, horizon: Time) -> Vec<GroupResult> {
+    let mut members: indexmap::IndexMap<&str, Vec<u32>> = indexmap::IndexMap::new();
+    for (flow, number) in flows.iter().zip(0..) {
+        members.entry(&flow.flow).or_default().push(number);
+    }
+    members.into_values().map(|members| group(flows, world, horizon, &members)).collect()
+}
+
+fn group(flows: &[FlowResult], world: &World, horizon: Time, members: &[u32]) -> GroupResult {
+    let all = || members.iter().map(|&flow| &flows[flow as usize]);
+    let bytes_delivered = all().map(|flow| flow.bytes_delivered).sum();
+    let first = all().map(|flow| flow.start_s).fold(f64::INFINITY, f64::min);
+    let last = all().map(|flow| flow.end_s.unwrap_or(f64::INFINITY)).fold(0.0, f64::max);
+    let lasted = last.min(horizon.as_secs_f64()) - first;
+    let goodput_bps = if lasted > 0.0 { bytes_delivered as f64 * 8.0 / lasted } else { 0.0 };
+    let mut together: Option<Tally> = None;
+    for one in members.iter().filter_map(|&flow| tally(world, flow)) {
+        together.get_or_insert_default().merge(one);
+    }
+    GroupResult {
+        flow: Arc::clone(&flows[members[0] as usize].flow),
+        flows: members.len() as u32,
+        bytes_delivered,
+        goodput_bps,
+        segments_sent: all().map(|flow| flow.segments_sent).sum(),
+        retransmitted: all().map(|flow| u64::from(flow.retransmitted)).sum(),
+        timeouts: all().map(|flow| u64::from(flow.timeouts)).sum(),
+        session: together.map(|tally| tally.result(goodput_bps)),
+    }
 }
 
 fn link_results(spec: &WorldSpec, channels: &[Channel], active: Time) -> Vec<LinkResult> {

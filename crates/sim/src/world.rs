@@ -123,6 +123,11 @@ impl World {
         Some([connection(*client)?, connection(client + 1)?])
     }
 
+    /// Places for ends of connections, taken or free: what the memory of a world goes by.
+    pub const fn places(&self) -> usize {
+        self.endpoints.len()
+    }
+
     /// The network.
     pub const fn network(&self) -> &Network {
         &self.network

@@ -29,7 +29,7 @@ impl Pattern {
 }
 
 /// Writes one message after another by its pattern. A write that finds no room goes on when there is some, as a program
-/// does that waits in `write`.
+/// does that waits in `write`; and what one write has brought leaves before the next one begins.
 #[derive(Clone, Debug)]
 struct Writer {
     pattern: Arc<Pattern>,
@@ -41,15 +41,17 @@ struct Writer {
     begun: u32,
     /// The next write may not begin before.
     not_before: Time,
+    /// A write is over behind which nothing has been sent yet.
+    let_out: bool,
 }
 
 impl Writer {
     const fn new(pattern: Arc<Pattern>) -> Self {
-        Self { pattern, left: 0, of_write: 0, begun: 0, not_before: Time::ZERO }
+        Self { pattern, left: 0, of_write: 0, begun: 0, not_before: Time::ZERO, let_out: false }
     }
 
     const fn begin(&mut self, len: u64) {
-        (self.left, self.of_write, self.begun, self.not_before) = (len, 0, 0, Time::ZERO);
+        (self.left, self.of_write, self.begun) = (len, 0, 0);
     }
 
     /// The next thing to do for the message; `None` when it is written.
@@ -58,7 +60,8 @@ impl Writer {
             return None;
         }
         if self.of_write == 0 {
-            if now < self.not_before {
+            if now < self.not_before || (self.let_out && now == self.not_before) {
+                self.let_out = false;
                 return Some(Action::Wait(self.not_before));
             }
             self.of_write = self.pattern.write(self.begun).clamp(1, self.left);
@@ -70,7 +73,10 @@ impl Writer {
         }
         self.left -= fits;
         self.of_write -= fits;
-        self.not_before = now + self.pattern.gap;
+        if self.of_write == 0 {
+            self.not_before = if self.left > 0 { now + self.pattern.gap } else { now };
+            self.let_out = true;
+        }
         Some(Action::Write(fits))
     }
 }
@@ -86,7 +92,8 @@ pub struct Asker {
     news: bool,
     /// The session is to hear when so much has been received.
     tell_at: u64,
-    requests: VecDeque<u64>,
+    /// Bytes of requests that are not with the writer yet. What is asked at once is one message.
+    requests: u64,
     writer: Writer,
 }
 
@@ -107,14 +114,14 @@ impl Asker {
             closing: Closing::Not,
             news: false,
             tell_at: u64::MAX,
-            requests: VecDeque::new(),
+            requests: 0,
             writer: Writer::new(pattern),
         }
     }
 
     /// It is to ask for one thing more.
     pub(crate) fn ask(&mut self, request: u64) {
-        self.requests.push_back(request);
+        self.requests = self.requests.saturating_add(request);
     }
 
     /// It is to close when it has asked everything.
@@ -158,9 +165,9 @@ impl Application for Asker {
             if let Some(action) = self.writer.next(now, connection) {
                 return action;
             }
-            match self.requests.pop_front() {
-                Some(request) => self.writer.begin(request),
-                None => break,
+            match core::mem::take(&mut self.requests) {
+                0 => break,
+                requests => self.writer.begin(requests),
             }
         }
         let wanted = self.closing == Closing::Wanted || connection.peer_finished();

@@ -193,6 +193,7 @@ impl Session {
         self.count(number, &counted);
         let call = self.calls.iter_mut().find(|call| call.number == number)?;
         let page = self.page.as_mut()?;
+        let before = page.there;
         while let Some(file) =
             call.files.front().filter(|file| call.received + file.reply <= received).copied()
         {
@@ -207,6 +208,9 @@ impl Session {
                 errands.push(Errand::Close(number));
             }
             self.calls.retain(|call| call.number != number);
+        }
+        if page.there == before {
+            return None;
         }
         if page.there < page.files {
             self.go_on(now, number, errands);

@@ -1,6 +1,7 @@
 //! What came of a session, summed up while it goes on.
 
 use crate::digest::Digest;
+use crate::result::{SessionResult, Times};
 use crate::sketch::Sketch;
 use netspurt_tcp::stats::Stats;
 use netspurt_tcp::time::Span;
@@ -47,5 +48,34 @@ impl Tally {
             *sum += of_one;
         }
         digests.into_iter().for_each(|digest| self.digest.fold(digest));
+    }
+    /// Adds what another session did, but for the digest.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.pages.merge(&other.pages);
+        self.transfers.merge(&other.transfers);
+        self.bytes_asked += other.bytes_asked;
+        self.bytes_there += other.bytes_there;
+        self.connections += other.connections;
+        self.broken += other.broken;
+        self.port_waits += other.port_waits;
+        self.delivered += other.delivered;
+        for (sum, of_other) in self.stats.iter_mut().zip(other.stats) {
+            *sum += of_other;
+        }
+    }
+
+    /// What is told of it, so many bits having been delivered in each second.
+    pub(crate) fn result(&self, goodput_bps: f64) -> SessionResult {
+        let page_delay_s = Times::of(&self.pages);
+        SessionResult {
+            pages: self.pages.count(),
+            page_delay_s,
+            transfers: self.transfers.count(),
+            transfer_time_s: Times::of(&self.transfers),
+            power_bit_per_s2: page_delay_s.map(|times| goodput_bps / times.median),
+            connections: self.connections,
+            broken: self.broken,
+            port_waits: self.port_waits,
+        }
     }
 }
