@@ -117,7 +117,10 @@ impl Host {
     /// `config` with the phases of this host's clocks: all connections of a host hear the same ticks.
     pub(crate) fn config(&mut self, config: &Arc<Config>, seed: u64) -> Arc<Config> {
         let ticks = matches!(config.timer_grain, TimerGrain::Ticks { .. })
-            || matches!(config.acking, Acking::FreeTick { .. });
+            || matches!(
+                config.acking,
+                Acking::FreeTick { .. } | Acking::FreeTickBytes { .. } | Acking::QuickStart { .. }
+            );
         if !ticks || self.phase == TimerPhase::AsConfigured {
             return Arc::clone(config);
         }
@@ -132,7 +135,10 @@ impl Host {
         if let TimerGrain::Ticks { period, phase } = &mut own.timer_grain {
             *phase = within(*period, "timer-tick");
         }
-        if let Acking::FreeTick { period, phase, .. } = &mut own.acking {
+        if let Acking::FreeTick { period, phase, .. }
+        | Acking::FreeTickBytes { period, phase, .. }
+        | Acking::QuickStart { period, phase, .. } = &mut own.acking
+        {
             *phase = within(*period, "ack-tick");
         }
         let own = Arc::new(own);

@@ -59,6 +59,15 @@ impl core::fmt::Display for WriteError {
 
 impl core::error::Error for WriteError {}
 
+/// What follows behind a piece of data.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Behind {
+    /// More of the same application data: the piece is a part of a larger write.
+    More,
+    /// Nothing: application data ends here (PSH, RFC 9293, section 3.9.1.2).
+    Nothing,
+}
+
 /// Events not yet taken, boxed as one: hardly any connection has them.
 #[derive(Debug, Default)]
 pub(crate) struct EventLog(pub(crate) VecDeque<(Time, Event)>);
@@ -87,7 +96,9 @@ pub struct Connection {
     closed: Option<CloseReason>,
     /// Retransmissions in a row without an answer.
     pub(crate) unanswered: u8,
-    hold: Hold,
+    pub(crate) hold: Hold,
+    /// SND.MAX, as far as 32 bits tell it, when the last sending opportunity ended.
+    pub(crate) opportunity: u32,
     pub(crate) agreed: Agreed,
     pub(crate) snd: SendSpace,
     pub(crate) rcv: ReceiveSpace,
@@ -118,6 +129,7 @@ impl Connection {
             closed: None,
             unanswered: 0,
             hold: Hold::NotOpen,
+            opportunity: 0,
             agreed: Agreed { mss: config.mss, payload: config.mss, header_len: 20, ..Agreed::default() },
             snd: SendSpace::new(iss),
             rcv: ReceiveSpace::new(config.receive_window),
@@ -156,6 +168,17 @@ impl Connection {
     /// # Errors
     /// [`WriteError::NotConnected`] in CLOSED and LISTEN, [`WriteError::Closing`] after [`close`](Self::close).
     pub fn write(&mut self, now: Time, len: u64) -> Result<u64, WriteError> {
+        self.write_part(now, len, Behind::Nothing)
+    }
+
+    /// The same for a host that hands over a write in parts, such as clusters of 2048 bytes: only the last of them ends
+    /// application data, the others promise more. Returns how many bytes found room in the send buffer; if the last part
+    /// does not find room whole, application data ends where it was cut, unless it is handed over as
+    /// [`Behind::More`] and its rest as [`Behind::Nothing`].
+    ///
+    /// # Errors
+    /// As for [`write`](Self::write).
+    pub fn write_part(&mut self, now: Time, len: u64, behind: Behind) -> Result<u64, WriteError> {
         if matches!(self.state, State::Closed | State::Listen) {
             return Err(WriteError::NotConnected);
         }
@@ -168,8 +191,10 @@ impl Connection {
                 self.restart_if_idle(now);
             }
             self.snd.written += accepted;
-            let end = self.snd.data_end();
-            self.snd.marks.push(end);
+            if behind == Behind::Nothing {
+                let end = self.snd.data_end();
+                self.snd.marks.push(end);
+            }
         }
         Ok(accepted)
     }
@@ -182,13 +207,18 @@ impl Connection {
             return 0;
         }
         let buffered = self.snd.data_end() - self.snd.una.max(1);
-        self.config.send_buffer.saturating_sub(buffered)
+        self.send_buffer().saturating_sub(buffered)
     }
 
     /// Bytes that the send buffer holds.
     #[inline]
     pub fn send_buffer(&self) -> u64 {
-        self.config.send_buffer
+        let bytes = self.config.send_buffer;
+        if self.config.round_buffers {
+            bytes.next_multiple_of(u64::from(self.agreed.payload.max(1)))
+        } else {
+            bytes
+        }
     }
 
     /// Like [`write`](Self::write), and the last of these bytes are urgent (RFC 9293, section 3.8.5).
@@ -212,7 +242,8 @@ impl Connection {
     #[inline]
     pub fn read(&mut self, _now: Time, max: u64) -> Payload {
         let max = max.min(self.readable()).min(u64::from(u32::MAX));
-        let (position, len) = self.rcv.read(max, u32::from(self.agreed.payload));
+        let (position, len) = self.rcv.read(max, u32::from(self.agreed.payload), self.config.acking);
+        self.acknowledge_what_was_read();
         Payload { offset: position.saturating_sub(1), len: len as u32 }
     }
 
@@ -342,6 +373,7 @@ impl Connection {
     pub fn set_path_mtu(&mut self, mtu: u32) {
         self.path_mtu = mtu;
         self.agreed.limit_segments(&self.config, self.peer_mss, mtu);
+        self.bound_segments();
     }
 
     /// When [`handle_deadline`](Self::handle_deadline) wants to be called; [`Time::NEVER`] if nothing is armed.
@@ -379,6 +411,11 @@ impl Connection {
         }
         match self.decide() {
             Decision::Send(plan) => Some(Departure { reason: self.emit(now, plan, segment), last: false }),
+            Decision::Short(plan) => {
+                let reason = self.emit(now, plan, segment);
+                self.rare().short_end = self.snd.max;
+                Some(Departure { reason, last: false })
+            }
             Decision::Last(plan, why) => {
                 let reason = self.emit(now, plan, segment);
                 self.hold_back(now, why);
@@ -394,12 +431,14 @@ impl Connection {
     /// Nothing can be sent, and why: an idle sender before a closed window must probe it.
     #[inline]
     fn hold_back(&mut self, now: Time, why: Hold) {
-        self.hold = why;
+        let before = core::mem::replace(&mut self.hold, why);
         match why {
             Hold::CongestionWindow => self.snd.cwnd_limited = true,
             Hold::ReceiveWindow => self.timers.persist(now, self.config.timer_grain),
-            _ => {}
+            Hold::NotOpen | Hold::NoData | Hold::SendWindow | Hold::SillyWindow => {}
+            Hold::Nagle | Hold::Minshall | Hold::EndOfData | Hold::Cork => self.hold_tail(now, before),
         }
+        self.opportunity = self.snd.max as u32;
     }
 
     /// Notes an event if anybody listens.
@@ -455,6 +494,9 @@ impl Connection {
         self.peer_mss = believed(&self.config, heard).mss.unwrap_or(self.config.mss);
         self.agreed = agree(&self.config, heard, self.path_mtu);
         self.rcv.limit_buffer(self.agreed.largest_window());
+        if self.config.round_buffers {
+            self.rcv.round_buffer(u32::from(self.agreed.payload), self.agreed.largest_window());
+        }
         // The initial window counts segments of the size that holds from now on.
         self.begin_with(self.config.initial_window.bytes(u32::from(self.agreed.payload)));
     }

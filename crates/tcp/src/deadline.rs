@@ -3,7 +3,7 @@
 use crate::congestion::Signal;
 use crate::connection::Connection;
 use crate::event::{Event, Timer};
-use crate::reason::Reason;
+use crate::reason::{Hold, Reason};
 use crate::receive::AckDue;
 use crate::recovery::Phase;
 use crate::state::{CloseReason, State};
@@ -17,12 +17,16 @@ impl Connection {
             if self.rcv.due == AckDue::Later {
                 self.note(now, Event::Fired { timer: Timer::DelayedAck });
                 self.rcv.acknowledge(Reason::DelayedAck);
+                self.remember_vain_wait();
             }
         }
         let (due, timer) = self.timers.retransmit();
         if due <= now {
+            let waits_for_more = matches!(self.holding(), Hold::Cork | Hold::EndOfData);
+            let timer = if timer == Timer::Persist && waits_for_more { Timer::Ceiling } else { timer };
             self.note(now, Event::Fired { timer });
             match timer {
+                Timer::Ceiling => self.ceiling_reached(),
                 Timer::Persist => self.persist_ran_out(now),
                 _ => self.retransmit_ran_out(now),
             }

@@ -108,6 +108,7 @@ impl Connection {
         self.snd.wl2 = self.snd.seq(self.snd.una);
         self.snd.wnd = window;
         self.snd.max_wnd = window;
+        self.bound_segments();
         if let Some(timestamps) = segment.options.timestamps {
             self.ts_recent = timestamps.value;
             self.ts_recent_at = now;

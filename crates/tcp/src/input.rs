@@ -202,8 +202,10 @@ impl Connection {
 
     /// What was taken in is acknowledged now, or when the timer that is armed here runs out.
     #[inline]
-    pub(crate) fn schedule_ack(&mut self, now: Time, text: Text) {
-        if let Some(when) = self.rcv.schedule_ack(now, text, self.config.acking)
+    pub(crate) fn schedule_ack(&mut self, now: Time, text: Text, len: u32) {
+        if self.config.acking.remembers() {
+            self.schedule_ack_from_memory(now, text, len);
+        } else if let Some(when) = self.rcv.schedule_ack(now, text, self.config.acking)
             && self.timers.delayed_ack.is_never()
         {
             self.timers.delayed_ack = when;
@@ -224,7 +226,7 @@ impl Connection {
         if !self.agreed.nak {
             self.rcv.forget_nak();
         }
-        self.schedule_ack(now, text);
+        self.schedule_ack(now, text, len);
         if matches!(text, Text::InOrder { .. }) && self.rcv.finish() {
             self.peer_has_closed(now);
         }

@@ -26,6 +26,7 @@ pub mod transmit;
 pub mod validate;
 
 mod ack;
+mod ack_out;
 mod connection;
 mod deadline;
 mod handshake;
@@ -40,10 +41,11 @@ mod receive;
 mod recovery;
 mod send;
 mod sizes;
+mod tail;
 mod time_wait;
 mod timers;
 
 pub use ack::timestamp;
-pub use connection::{Connection, Departure, Transmission, WriteError};
+pub use connection::{Behind, Connection, Departure, Transmission, WriteError};
 pub use handshake::refuse;
 pub use time_wait::TimeWait;

@@ -30,12 +30,14 @@ impl Connection {
             self.ordinary_segment(now, &mut plan, segment);
         }
         segment.seq = self.snd.seq(plan.start);
-        if let Some(rare) = &self.rare
-            && rare.send_urgent > plan.start
-            && !syn
-        {
-            segment.flags = segment.flags | Flags::URG;
-            segment.urgent = u16::try_from(rare.send_urgent - plan.start).unwrap_or(u16::MAX);
+        if let Some(rare) = &mut self.rare {
+            if rare.send_urgent > plan.start && !syn {
+                segment.flags = segment.flags | Flags::URG;
+                segment.urgent = u16::try_from(rare.send_urgent - plan.start).unwrap_or(u16::MAX);
+            }
+            if let Some(memory) = &mut rare.acking {
+                memory.leaves(now, plan.len);
+            }
         }
         self.timers.delayed_ack = Time::NEVER;
         let occupied = plan.len + u32::from(plan.flags.any(Flags::SYN | Flags::FIN));
@@ -77,7 +79,7 @@ impl Connection {
     /// Any other segment: all of them acknowledge.
     #[inline]
     fn ordinary_segment(&mut self, now: Time, plan: &mut Plan, segment: &mut Segment) {
-        let (window, announced) = self.rcv.announce(&self.agreed);
+        let (window, announced) = self.rcv.announce(&self.agreed, self.config.window_growth);
         segment.window = window;
         segment.header_len = self.agreed.header_len;
         segment.options = Options::NONE;

@@ -67,7 +67,7 @@ impl Connection {
         }
         self.snd.wl1 = segment.seq;
         self.snd.wl2 = segment.ack;
-        self.schedule_ack(now, Text::InOrder { fills_gap: false });
+        self.schedule_ack(now, Text::InOrder { fills_gap: false }, payload.len);
         true
     }
 

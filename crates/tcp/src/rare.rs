@@ -10,6 +10,12 @@ pub(crate) struct Rare {
     pub(crate) reply: Option<Reply>,
     /// SND.UP: position behind urgent data that we send, 0 if none.
     pub(crate) send_urgent: u64,
+    /// Position behind the last short segment sent, under the policy that asks for it.
+    pub(crate) short_end: u64,
+    /// Position behind the data that a policy may hold no longer: uncorked, or kept back up to the ceiling.
+    pub(crate) released: u64,
+    /// What the delayed-ACK policy remembers, if it is one that does.
+    pub(crate) acking: Option<Box<crate::acking::Memory>>,
     /// RCV.UP: position behind urgent data that the peer sends, 0 if none.
     pub(crate) receive_urgent: u64,
     /// Challenge ACKs sent in the second that began at the instant (RFC 5961, section 7).

@@ -3,7 +3,8 @@
 //! Positions count from the peer's SYN, which is 0; stream offset `n` is position `n + 1`; the FIN stands behind the last
 //! byte.
 
-use crate::acking::{Acking, Due};
+use crate::acking::{Acking, Due, by_bytes};
+use crate::config::WindowGrowth;
 use crate::negotiate::Agreed;
 use crate::options::{Nak, SackBlock, SackBlocks};
 use crate::ranges::{Range, RangeSet};
@@ -11,7 +12,7 @@ use crate::reason::Reason;
 use crate::recovery::nak;
 use crate::segment::Payload;
 use crate::seq::Seq;
-use crate::time::Time;
+use crate::time::{Stamp, Time};
 
 /// Ranges held out of order at most: a peer that sends slivers shall not fill our memory.
 const MAX_HELD: usize = 1 << 14;
@@ -91,6 +92,8 @@ pub(crate) struct ReceiveSpace {
     /// Segments with data received in order and not acknowledged.
     unacknowledged: u8,
     pub(crate) due: AckDue,
+    /// Since when an acknowledgment waits.
+    waits_since: Stamp,
 }
 
 impl ReceiveSpace {
@@ -106,6 +109,7 @@ impl ReceiveSpace {
             last_ack: 0,
             unacknowledged: 0,
             due: AckDue::No,
+            waits_since: Stamp::default(),
         }
     }
 
@@ -121,6 +125,11 @@ impl ReceiveSpace {
     /// No window above `largest` can be announced: the buffer beyond it is of no use.
     pub(crate) fn limit_buffer(&mut self, largest: u32) {
         self.buffer = self.buffer.min(largest);
+    }
+
+    /// Rounds the buffer up to whole segments, as far as a window can be announced.
+    pub(crate) fn round_buffer(&mut self, mss: u32, largest: u32) {
+        self.buffer = self.buffer.next_multiple_of(mss.max(1)).min(largest);
     }
 
     /// The sequence number of a position.
@@ -257,19 +266,39 @@ impl ReceiveSpace {
         match text {
             Text::InOrder { fills_gap } => {
                 self.unacknowledged = self.unacknowledged.saturating_add(1);
-                match acking.due(now, self.unacknowledged) {
-                    // RFC 5681, section 4.2: at once when a gap is filled, in whole or in part.
-                    Due::At(when) if !fills_gap && !matches!(self.due, AckDue::Now(_)) => {
-                        self.due = AckDue::Later;
-                        return Some(when);
-                    }
-                    Due::At(_) | Due::Now => self.acknowledge(Reason::Ack),
-                }
+                return self.acknowledge_when(now, acking.due(now, self.unacknowledged), fills_gap);
             }
             Text::OutOfOrder if self.has_nak() => self.acknowledge(Reason::Nak),
             Text::OutOfOrder | Text::Duplicate => self.acknowledge(Reason::DuplicateAck),
         }
         None
+    }
+
+    /// What is in order is acknowledged when it is due. Returns the instant, if a timer shall wait for it.
+    #[inline]
+    pub(crate) fn acknowledge_when(&mut self, now: Time, due: Due, fills_gap: bool) -> Option<Time> {
+        match due {
+            // RFC 5681, section 4.2: at once when a gap is filled, in whole or in part.
+            Due::At(when) if !fills_gap && !matches!(self.due, AckDue::Now(_)) => {
+                if self.due == AckDue::No {
+                    self.due = AckDue::Later;
+                    self.waits_since = Stamp::at(now);
+                }
+                return Some(when);
+            }
+            Due::At(_) | Due::Now => self.acknowledge(Reason::Ack),
+        }
+        None
+    }
+
+    /// Since when an acknowledgment waits for its timer, if one does.
+    pub(crate) fn waits_since(&self, now: Time) -> Option<Time> {
+        (self.due == AckDue::Later).then(|| self.waits_since.instant(now))
+    }
+
+    /// Bytes received in order since the connection began, and how many of them are not acknowledged.
+    pub(crate) fn progress(&self) -> (u64, u64) {
+        (self.nxt.max(1) - 1, self.nxt - self.last_ack)
     }
 
     /// An acknowledgment is due now; an earlier reason stays, but for a NAK, which says more.
@@ -316,16 +345,25 @@ impl ReceiveSpace {
     }
 
     /// The application reads at most `max` bytes: position and length of what it gets. The window may open far enough
-    /// for an update: by half the buffer, or by a segment if it was all but closed (RFC 9293, section 3.8.6.2.2).
+    /// for an update: by half the buffer, or by a segment if it was all but closed (RFC 9293, section 3.8.6.2.2); or as far as
+    /// makes an acknowledgment due where bytes are counted.
     #[inline]
-    pub(crate) fn read(&mut self, max: u64, mss: u32) -> (u64, u64) {
+    pub(crate) fn read(&mut self, max: u64, mss: u32, acking: Acking) -> (u64, u64) {
         let len = self.readable().min(max);
         let from = self.read;
         self.read += len;
         let growth = (self.read + u64::from(self.buffer)).saturating_sub(self.edge);
-        let (half, open) = (u64::from(self.buffer / 2), u64::from(self.window()));
-        let mss = u64::from(mss);
-        if growth >= half.min(mss) && (growth >= half || open < 2 * mss) && !self.is_finished() && len > 0 {
+        let enough = match acking {
+            Acking::DelayedBytes { every, .. } | Acking::FreeTickBytes { every, .. } => {
+                by_bytes::is_due(growth, self.buffer, mss, every)
+            }
+            _ => {
+                let (half, open) = (u64::from(self.buffer / 2), u64::from(self.window()));
+                let mss = u64::from(mss);
+                growth >= half.min(mss) && (growth >= half || open < 2 * mss)
+            }
+        };
+        if enough && !self.is_finished() && len > 0 {
             self.acknowledge(Reason::WindowUpdate);
         }
         (from, len)
@@ -333,15 +371,21 @@ impl ReceiveSpace {
 
     /// What the header of an outgoing segment announces. Called when the segment leaves: the edge moves.
     #[inline]
-    pub(crate) fn announce(&mut self, agreed: &Agreed) -> (u16, u32) {
+    pub(crate) fn announce(&mut self, agreed: &Agreed, grows: WindowGrowth) -> (u16, u32) {
         let promised = self.window();
         let permitted = (self.read + u64::from(self.buffer)).max(self.edge);
         let growth = permitted - self.edge;
-        let worth = growth >= u64::from(self.buffer / 2).min(u64::from(agreed.mss));
+        let worth = growth >= u64::from(self.buffer / 2).min(u64::from(agreed.mss))
+            || (grows == WindowGrowth::AtOnce && self.is_open_enough(permitted, agreed.mss));
         let offer = if worth { permitted.saturating_sub(self.nxt) as u32 } else { promised };
         let (field, window) = agreed.write_window(offer, promised);
         self.edge = self.edge.max(self.nxt + u64::from(window));
         (field, window)
+    }
+
+    /// 4.4BSD's avoidance of silly windows: less than a segment and a quarter of the buffer is not worth telling.
+    fn is_open_enough(&self, permitted: u64, mss: u16) -> bool {
+        permitted.saturating_sub(self.nxt) >= u64::from(self.buffer / 4).min(u64::from(mss))
     }
 
     /// A segment that acknowledges everything leaves. Returns RCV.NXT as a sequence number.

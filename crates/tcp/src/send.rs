@@ -15,7 +15,7 @@ use crate::segment::Flags;
 use crate::seq::Seq;
 use crate::state::State;
 use crate::time::Time;
-use crate::transmit::{Situation, Verdict, judge};
+use crate::transmit::{Situation, Transmit, Verdict, judge};
 
 /// What to send, and why.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +33,8 @@ pub(crate) struct Plan {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Decision {
     Send(Plan),
+    /// A short segment, and the transmission policy will want to know.
+    Short(Plan),
     /// The last one for now, and why nothing follows.
     Last(Plan, Hold),
     Hold(Hold),
@@ -300,7 +302,7 @@ impl Connection {
             return Some(Decision::Send(self.snd.again(hole, Reason::SackHole)));
         }
         let fresh = self.decide_next();
-        if matches!(fresh, Decision::Send(_)) {
+        if matches!(fresh, Decision::Send(_) | Decision::Short(_)) {
             return Some(fresh);
         }
         if let Some(hole) = board.next_hole(una, mss, false) {
@@ -332,8 +334,10 @@ impl Connection {
             unacknowledged: snd.nxt - snd.una,
             // A cap of our own is all the window there will ever be: waiting for more would be waiting for ever.
             max_window: snd.max_wnd.min(self.config.send_window.unwrap_or(u32::MAX)),
-            // A piece cut short by a SACK report, or resent, waits for nothing.
-            closing: fin_waits || start < snd.max,
+            short_unacknowledged: self.short_unacknowledged(),
+            before: self.before(),
+            end: self.end_of_data(start, fin_waits),
+            cutting: self.config.cutting,
         };
         match judge(self.config.transmit, &situation) {
             Verdict::Send(len) => {
@@ -342,7 +346,13 @@ impl Connection {
                 } else {
                     Reason::NewData
                 };
-                Decision::Send(snd.plan(start, len, self.reason_at(start, fresh), snd.closing))
+                let plan = snd.plan(start, len, self.reason_at(start, fresh), snd.closing);
+                // Behind the last one there will be none to wait for it.
+                let remembered = self.config.transmit == Transmit::Minshall
+                    && len < u32::from(self.agreed.payload)
+                    && !fin_waits
+                    && start == snd.max;
+                if remembered { Decision::Short(plan) } else { Decision::Send(plan) }
             }
             Verdict::Hold(Hold::SillyWindow) => Decision::Hold(limit),
             Verdict::Hold(why) => Decision::Hold(why),

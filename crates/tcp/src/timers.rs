@@ -3,7 +3,7 @@
 use crate::config::TimerGrain;
 use crate::event::Timer;
 use crate::rto::{Rto, RtoEstimator};
-use crate::time::{Span, Time};
+use crate::time::{Span, Stamp, Time};
 
 /// Backoff shifts beyond this change nothing: the estimator's bound is reached long before.
 const MAX_BACKOFF: u8 = 20;
@@ -24,6 +24,8 @@ pub(crate) struct Timers {
     /// Times that the timer ran out in a row.
     backoff: u8,
     persisting: bool,
+    /// Since when a transmission policy holds a short segment back.
+    pub(crate) held_since: Stamp,
 }
 
 impl Timers {
@@ -37,6 +39,7 @@ impl Timers {
             srtt: Span::ZERO,
             backoff: 0,
             persisting: false,
+            held_since: Stamp::default(),
         }
     }
 
@@ -84,6 +87,14 @@ impl Timers {
     pub(crate) fn persist(&mut self, now: Time, grain: TimerGrain) {
         if self.retransmit.is_never() {
             self.retransmit = grain.deadline(now, self.rto);
+            self.persisting = true;
+        }
+    }
+
+    /// Starts the persist timer for what waits until `deadline` and no longer, unless one runs.
+    pub(crate) fn wait_until(&mut self, deadline: Time) {
+        if self.retransmit.is_never() {
+            self.retransmit = deadline;
             self.persisting = true;
         }
     }

@@ -39,6 +39,8 @@ pub enum ConfigError {
     Phase(&'static str),
     /// A lower bound of the timeout above the upper one.
     RtoBounds,
+    /// A least wait of an ACK above its longest.
+    AckBounds,
     /// A factor of an estimator outside what its document allows.
     RtoFactor(&'static str),
 }
@@ -53,6 +55,7 @@ impl ConfigError {
             Self::SlowStartPerAck(_) => ["slow_start_per_ack"; 2],
             Self::SharedKind(_) | Self::StandardKind(_) | Self::SameNumber(_) => ["option_layout"; 2],
             Self::RtoBounds | Self::RtoFactor(_) => ["rto"; 2],
+            Self::AckBounds => ["acking"; 2],
         }
     }
 }
@@ -85,6 +88,7 @@ impl fmt::Display for ConfigError {
             }
             Self::SameNumber(number) => write!(f, "two options of option_layout have the number {number}"),
             Self::Phase(key) => write!(f, "the phase of {key} must be less than its period"),
+            Self::AckBounds => f.write_str("the least wait of acking is above its longest one"),
             Self::RtoBounds => f.write_str("the lower bound of rto is above its upper bound"),
             Self::RtoFactor(factor) => {
                 write!(f, "the factor {factor} of rto is outside what its document allows")
@@ -146,13 +150,21 @@ impl Config {
         }
         match self.acking {
             Acking::EverySegment => {}
-            Acking::Delayed { every, delay } => {
+            Acking::Delayed { every, delay } | Acking::DelayedBytes { every, delay } => {
                 nonzero("acking", u64::from(every))?;
                 nonzero("acking", delay.as_ps())?;
             }
-            Acking::FreeTick { every, period, phase } => {
+            Acking::FreeTick { every, period, phase }
+            | Acking::FreeTickBytes { every, period, phase }
+            | Acking::QuickStart { young: _, every, period, phase } => {
                 nonzero("acking", u64::from(every))?;
                 tick("acking", period, phase)?;
+            }
+            Acking::Adaptive(bounds) => {
+                nonzero("acking", bounds.min.as_ps())?;
+                if bounds.min > bounds.max {
+                    return Err(ConfigError::AckBounds);
+                }
             }
         }
         if let Some(probing) = self.keep_alive {
@@ -315,6 +327,7 @@ mod tests {
             ConfigError::Zero("acking"),
             ConfigError::NakBesideSack,
             ConfigError::RtoBounds,
+            ConfigError::AckBounds,
         ] {
             assert!(error.keys().iter().all(|key| error.to_string().contains(key) || *key == "mss"));
             assert!(!error.to_string().contains('\n'));

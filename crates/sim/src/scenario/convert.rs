@@ -1,9 +1,8 @@
 //! Choices with parameters, to and from the types of `tcp`.
 
-use super::choices::{Acking, Counting, KeepAlive, OptionLayout, Rto};
+use super::choices::{Counting, KeepAlive, OptionLayout, Rto};
 use super::quantity::Duration;
-use netspurt_tcp::time::Span;
-use netspurt_tcp::{acking, config, options, rto};
+use netspurt_tcp::{config, options, rto};
 
 impl From<Counting> for config::Counting {
     fn from(choice: Counting) -> Self {
@@ -21,31 +20,6 @@ impl From<config::Counting> for Counting {
             config::Counting::Acks => Self::Acks,
             config::Counting::AcksByRfc5681 => Self::AcksByRfc5681,
             config::Counting::Bytes { limit } => Self::Bytes { limit },
-        }
-    }
-}
-
-impl From<Acking> for acking::Acking {
-    /// The phase of a tick is zero: the driver sets it.
-    fn from(choice: Acking) -> Self {
-        match choice {
-            Acking::EverySegment => Self::EverySegment,
-            Acking::Delayed { every, delay } => Self::Delayed { every, delay: delay.0 },
-            Acking::BsdTick { every, period } => {
-                Self::FreeTick { every, period: period.0, phase: Span::ZERO }
-            }
-        }
-    }
-}
-
-impl From<acking::Acking> for Acking {
-    fn from(choice: acking::Acking) -> Self {
-        match choice {
-            acking::Acking::EverySegment => Self::EverySegment,
-            acking::Acking::Delayed { every, delay } => Self::Delayed { every, delay: Duration(delay) },
-            acking::Acking::FreeTick { every, period, phase: _ } => {
-                Self::BsdTick { every, period: Duration(period) }
-            }
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `network.rs`, `flow.rs`, `app.rs`, `distribution.rs`, `tcp.rs`, `choices.rs` | the types, whose doc comments are the file's reference |
+//! | `network.rs`, `flow.rs`, `app.rs`, `distribution.rs`, `tcp.rs`, `choices.rs`, `acking.rs` | the types, whose doc comments are the file's reference |
 //! | `convert.rs` | choices to and from the types of `tcp` |
 //! | `quantity.rs`, `decimal.rs` | values with units, exact |
 //! | `form.rs` | a bare name for a table, a table for a list |
@@ -12,6 +12,7 @@
 //! A file is read in four steps: TOML with the place of every key and value; overrides put into it; its shape held
 //! against the schema; its meaning checked. The types are only filled once the shape is right.
 
+mod acking;
 mod app;
 mod build;
 mod catalogue;
@@ -30,11 +31,12 @@ mod suggest;
 mod tcp;
 mod tree;
 
+pub use acking::Acking;
 pub use app::{App, Closes, Endless, Files as FilesApp, HowOften, Http, Lasts, Message, Order, Web, Written};
 pub use catalogue::{mechanisms_json, profiles_json};
 pub use choices::{
-    Acking, Congestion, Counting, DupAcksBesideNaks, KeepAlive, LossMeans, MssCounts, OptionLayout, Recovery,
-    Rto, Transmit, WindowOption,
+    Congestion, Counting, Cutting, DupAcksBesideNaks, Grows, KeepAlive, LossMeans, MssCounts, OptionLayout,
+    Recovery, Rto, Transmit, WindowGrowth, WindowOption,
 };
 pub use distribution::{Count, Drawn, Files, Kind, Measure};
 pub use error::ScenarioError;

@@ -164,9 +164,10 @@ impl CongestionControl for Congestion {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Counting;
+    use crate::config::{Counting, Grows};
 
-    pub(super) const GROWTH: Growth = Growth { counting: Counting::Acks, slow_start_per_ack: 1 };
+    pub(super) const GROWTH: Growth =
+        Growth { grows: Grows::Always, counting: Counting::Acks, slow_start_per_ack: 1 };
 
     /// A connection with `flight` bytes outstanding that uses all of its window.
     pub(super) fn view(mss: u32, flight: u32) -> View {

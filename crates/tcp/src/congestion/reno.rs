@@ -8,7 +8,8 @@ use crate::config::Growth;
 ///
 /// * The inflation of cwnd by duplicate ACKs and its deflation by partial ACKs (RFC 5681, section 3.2, steps 4 to 6)
 ///   belong to `recovery`; `cwnd` here is the window without them.
-/// * An ACK opens the window whether or not the sender used all of it, as in the BSD systems; RFC 7661 came later.
+/// * An ACK opens the window whether or not the sender used all of it, as in the BSD systems (RFC 7661 came later), unless
+///   [`Grows`](crate::config::Grows) says otherwise.
 /// * A congestion mark within a recovery is part of the same event (RFC 3168, section 6.1.2) and changes nothing.
 /// * Undo restores cwnd and ssthresh as they stood before the last reduction (RFC 4015, section 3.2, without its
 ///   limits on bursts), unless the window has grown beyond by then.
@@ -99,6 +100,7 @@ impl CongestionControl for Reno {
     #[inline]
     fn on(&mut self, signal: Signal, view: &View) {
         match signal {
+            Signal::Acked { .. } if !self.window.opens(view) => {}
             Signal::Acked { bytes } if self.window.cwnd < self.window.ssthresh => {
                 self.window.slow_start(bytes, view.mss);
             }

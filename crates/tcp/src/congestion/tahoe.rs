@@ -8,7 +8,8 @@ use crate::config::Growth;
 ///
 /// * Loss: ssthresh = half of min(cwnd, peer's window) in whole segments, at least two of them; cwnd = 1 MSS. This
 ///   happens at *every* timeout, also at one for data that had timed out before.
-/// * An ACK opens the window whether or not the sender used all of it, and slow start still rules at cwnd =
+/// * An ACK opens the window whether or not the sender used all of it, unless [`Grows`](crate::config::Grows) says
+///   otherwise, and slow start still rules at cwnd =
 ///   ssthresh: the system compared `cwnd > ssthresh` to choose avoidance.
 /// * The cap of 65,535 bytes that the system put on cwnd is left to the window field: RFC 1106 lifted both.
 /// * A congestion mark counts as a loss (RFC 3168, section 6.1.2), and nothing is ever undone: the system knew neither.
@@ -34,6 +35,7 @@ impl CongestionControl for Tahoe {
     #[inline]
     fn on(&mut self, signal: Signal, view: &View) {
         match signal {
+            Signal::Acked { .. } if !self.window.opens(view) => {}
             Signal::Acked { bytes } if self.window.cwnd <= self.window.ssthresh => {
                 self.window.slow_start(bytes, view.mss);
             }

@@ -1,0 +1,62 @@
+//! Delayed ACKs of connections whose policy remembers something, and what a reader has to do with ACKs.
+
+use crate::acking::Arrival;
+use crate::connection::Connection;
+use crate::reason::Reason;
+use crate::receive::{AckDue, Text};
+use crate::time::Time;
+
+impl Connection {
+    /// Since when the acknowledgment of received data is being delayed, to a microsecond; `None` if none is.
+    pub fn ack_delayed_since(&self, now: Time) -> Option<Time> {
+        self.rcv.waits_since(now)
+    }
+
+    /// As [`Self::schedule_ack`], for a policy with a memory.
+    pub(crate) fn schedule_ack_from_memory(&mut self, now: Time, text: Text, len: u32) {
+        let acking = self.config.acking;
+        let (received, unacknowledged) = self.rcv.progress();
+        let arrival = Arrival {
+            len,
+            received,
+            unacknowledged,
+            window: self.rcv.window(),
+            mss: u32::from(self.agreed.payload),
+            rto: self.timers.rto(),
+            srtt: self.timers.srtt(),
+            armed: self.timers.delayed_ack,
+        };
+        let memory = self.rare().acking.get_or_insert_with(|| Box::new(acking.memory()));
+        let when = if let Text::InOrder { fills_gap: false } = text {
+            let due = acking.arrives(now, &arrival, memory);
+            self.rcv.acknowledge_when(now, due, false)
+        } else {
+            acking.is_alarmed(&arrival, memory);
+            self.rcv.schedule_ack(now, text, acking)
+        };
+        if let Some(when) = when {
+            self.timers.delayed_ack = self.timers.delayed_ack.min(when);
+        }
+    }
+
+    /// The timer had to send the ACK: some policies learn from it.
+    pub(crate) fn remember_vain_wait(&mut self) {
+        let rto = self.timers.rto();
+        if let Some(memory) = self.rare.as_mut().and_then(|rare| rare.acking.as_mut()) {
+            self.config.acking.waited_in_vain(rto, memory);
+        }
+    }
+
+    /// An ACK that waits may be due once all that came was read.
+    #[inline]
+    pub(crate) fn acknowledge_what_was_read(&mut self) {
+        if let Some(rare) = &self.rare
+            && let Some(memory) = &rare.acking
+            && self.rcv.due == AckDue::Later
+            && memory.is_due_once_read()
+            && self.rcv.readable() == 0
+        {
+            self.rcv.acknowledge(Reason::Ack);
+        }
+    }
+}
