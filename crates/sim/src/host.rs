@@ -2,6 +2,7 @@
 
 use crate::app::{App, AppSpec};
 use crate::digest::Digest;
+use crate::processor::{Handover, Pace, Processor};
 use crate::random::Stream;
 use crate::spec::{NodeSpec, TimerPhase};
 use netspurt_tcp::Connection;
@@ -21,6 +22,8 @@ pub(crate) struct Endpoint {
     pub(crate) app: App,
     /// The application has been told that the connection is open.
     pub(crate) open: bool,
+    /// How the application gets to run.
+    pub(crate) pace: Pace,
     /// Which occupant of this place it is.
     pub(crate) generation: u16,
     /// The flow's number.
@@ -44,6 +47,12 @@ impl Endpoint {
     pub(crate) fn wake_app(&mut self, now: Time, spec: &AppSpec) -> Option<Time> {
         let connection = self.connection.as_mut()?;
         let next = self.app.run(now, spec, connection);
+        self.note_wake(next)
+    }
+
+    /// The application waits until this instant. Returns it if it is a new one.
+    #[inline]
+    pub(crate) fn note_wake(&mut self, next: Time) -> Option<Time> {
         (!next.is_never() && next != self.app_armed_at).then(|| {
             self.app_armed_at = next;
             next
@@ -82,6 +91,8 @@ pub(crate) struct Host {
     isn_key: Option<[u8; 16]>,
     /// Configurations met here, and the same with this host's ticks.
     configs: Vec<(Arc<Config>, Arc<Config>)>,
+    /// What takes its time; `None` where nothing does.
+    pub(crate) processor: Option<Box<Processor>>,
     /// Packets discarded because the checksum was wrong.
     pub(crate) checksum_drops: u64,
 }
@@ -94,8 +105,15 @@ impl Host {
             iss: None,
             isn_key: None,
             configs: Vec::new(),
+            processor: (spec.processor.is_some() || spec.handover != Handover::Whole)
+                .then(|| Box::new(Processor::new(spec.processor.unwrap_or_default(), spec.handover))),
             checksum_drops: 0,
         }
+    }
+
+    /// How applications get to run here, at first.
+    pub(crate) fn pace(&self) -> Pace {
+        if self.processor.is_some() { Pace::Asleep } else { Pace::Free }
     }
 
     /// An initial sequence number.

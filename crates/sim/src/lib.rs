@@ -16,6 +16,7 @@ pub mod network;
 pub mod packet;
 pub mod ports;
 pub mod probe;
+pub mod processor;
 pub mod queue;
 pub mod random;
 pub mod result;

@@ -152,30 +152,41 @@ impl Network {
         &mut self.packets.get_mut(self.draft).segment
     }
 
-    /// Writes down the segment that was written to [`Network::draft`], if that is wanted.
+    /// Keeps the packet whose segment was written to [`Network::draft`] for [`Network::send_slot`].
+    #[inline]
+    pub(crate) fn take_draft(&mut self) -> u32 {
+        let next = self.packets.reserve();
+        std::mem::replace(&mut self.draft, next)
+    }
+
+    /// Writes down a segment that leaves its host, if that is wanted.
     #[cold]
-    pub(crate) fn note_sent(&mut self, endpoint: u32, sent: impl FnOnce(Segment, u32) -> Sent) {
-        let segment = *self.draft();
+    pub(crate) fn note_sent(&mut self, endpoint: u32, sent: impl FnOnce(u32) -> Sent) {
         if let Some(recorder) = &mut self.recorder
             && recorder.wants(Wants::SEGMENTS)
         {
             let connection = recorder.connection(endpoint);
-            recorder.recording.segments.push(sent(segment, connection));
+            recorder.recording.segments.push(sent(connection));
         }
     }
 
     /// A host sends the segment that was written to [`Network::draft`].
     #[inline]
     pub fn send_draft(&mut self, now: Time, label: Label) {
+        let slot = self.take_draft();
+        self.send_slot(now, slot, label);
+    }
+
+    /// A host sends the segment in a packet that it has kept.
+    #[inline]
+    pub(crate) fn send_slot(&mut self, now: Time, slot: u32, label: Label) {
         debug_assert!(label.size < MAX_PACKET, "no such packet: {} octets", label.size);
-        let slot = self.draft;
         let packet = self.packets.get_mut(slot);
         packet.endpoint = label.endpoint;
         packet.size = label.size;
         packet.generation = label.generation;
         packet.corrupted = false;
         packet.resend = label.resend;
-        self.draft = self.packets.reserve();
         self.forward(slot, label.route, now.as_ps());
     }
 

@@ -2,6 +2,7 @@
 
 use crate::app::AppSpec;
 use crate::ports::{PortRange, Reuse};
+use crate::processor::{Costs, Handover};
 use netspurt_tcp::config::Config;
 use netspurt_tcp::time::{Span, Time};
 use std::sync::Arc;
@@ -33,6 +34,10 @@ pub struct NodeSpec {
     pub ports: PortRange,
     /// Whether it takes a port again that it has in TIME-WAIT.
     pub reuse: Reuse,
+    /// What its processor takes; `None` for a host that takes no time for anything.
+    pub processor: Option<Costs>,
+    /// How it hands writes to TCP.
+    pub handover: Handover,
 }
 
 impl NodeSpec {
@@ -44,6 +49,8 @@ impl NodeSpec {
             timer_phase: TimerPhase::default(),
             ports: PortRange::default(),
             reuse: Reuse::default(),
+            processor: None,
+            handover: Handover::default(),
         }
     }
 }

@@ -6,12 +6,15 @@ use crate::host::{Endpoint, Host};
 use crate::network::{Due, Network};
 use crate::packet::{IP_HEADER, Label};
 use crate::probe::{Addresses, Recorder, Sent, Wants, end_of};
+use crate::processor::{Interrupt, PROCESSORS, Pace, Turn};
 use crate::result::RunResult;
 use crate::route::NoRoute;
 use crate::session::Sessions;
 use crate::spec::{FlowSpec, Numbering, WorldSpec};
 use crate::summary::{self, FlowRecord, Outcome};
 use netspurt_tcp::Connection;
+use netspurt_tcp::reason::Reason;
+use netspurt_tcp::segment::Segment;
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::time::Time;
 use std::cmp::Reverse;
@@ -19,7 +22,8 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::sync::Arc;
 
-/// The starter of flows is the first of the world's timers; each endpoint has two more.
+/// The starter of flows is the first of the world's timers; each endpoint has two more, and behind all of them comes each
+/// host's processor.
 const STARTER: u32 = 0;
 
 /// How many events pass between two looks at whether to stop.
@@ -141,6 +145,9 @@ impl World {
             match due {
                 Due::Packet(slot) => self.deliver(now, slot),
                 Due::Timer(STARTER) => self.starter(now),
+                Due::Timer(timer) if timer >= PROCESSORS => {
+                    self.processor_timer(now, (timer - PROCESSORS) as usize);
+                }
                 Due::Timer(timer) if timer % 2 == 1 => self.connection_timer(now, timer / 2),
                 Due::Timer(timer) => self.app_timer(now, timer / 2 - 1),
             }
@@ -165,6 +172,9 @@ impl World {
             self.late_packets += 1;
             return self.network.release(slot);
         };
+        if endpoint.pace != Pace::Free {
+            return self.interrupt(now, place, Interrupt::Packet { slot });
+        }
         endpoint.digest.fold_segment(now.as_ps(), &packet.segment);
         connection.handle_segment(now, &packet.segment);
         self.network.release(slot);
@@ -184,8 +194,21 @@ impl World {
             endpoint.armed_at = deadline;
             return self.network.arm(deadline, 2 * place + 1);
         }
-        connection.handle_deadline(now);
+        if endpoint.pace != Pace::Free {
+            // Until the processor comes to it, there is nothing to arm.
+            endpoint.armed_at = Time::ZERO;
+            let turn = Turn { place, generation: endpoint.generation };
+            return self.interrupt(now, place, Interrupt::Deadline(turn));
+        }
+        self.serve_deadline(now, place);
         self.serve(now, place);
+    }
+
+    /// A deadline of a connection has come.
+    pub(crate) fn serve_deadline(&mut self, now: Time, place: u32) {
+        if let Some(connection) = &mut self.endpoints[place as usize].connection {
+            connection.handle_deadline(now);
+        }
     }
 
     /// An application's entry in the event queue has come up.
@@ -193,7 +216,15 @@ impl World {
         let endpoint = &mut self.endpoints[place as usize];
         if endpoint.app_armed_at == now {
             endpoint.app_armed_at = Time::NEVER;
-            self.serve(now, place);
+            self.stir(now, place);
+        }
+    }
+
+    /// The application of an endpoint has something to do, though its connection has not moved.
+    pub(crate) fn stir(&mut self, now: Time, place: u32) {
+        match self.endpoints[place as usize].pace {
+            Pace::Free => self.serve(now, place),
+            Pace::Asleep | Pace::Ready => self.wake(now, place),
         }
     }
 
@@ -233,14 +264,22 @@ impl World {
     pub(crate) fn send_off(&mut self, now: Time, place: u32) {
         let endpoint = &mut self.endpoints[place as usize];
         self.data_packets += transmit(endpoint, &mut self.network, now, place);
+        self.conclude(now, place);
+    }
+
+    /// An endpoint has been served: notes how its connection stands, and when it wants to be woken.
+    #[inline]
+    pub(crate) fn conclude(&mut self, now: Time, place: u32) {
+        let endpoint = &mut self.endpoints[place as usize];
         if let Some(recorder) = &mut self.network.recorder {
             record(endpoint, recorder, now, place);
         }
         let Some(connection) = &endpoint.connection else { return };
         let deadline = connection.next_deadline();
         if deadline < endpoint.armed_at {
-            endpoint.armed_at = deadline;
-            self.network.arm(deadline, 2 * place + 1);
+            // A processor may have come too late for it.
+            endpoint.armed_at = deadline.max(now);
+            self.network.arm(endpoint.armed_at, 2 * place + 1);
         }
         if endpoint.is_over() {
             self.retire(place & !1);
@@ -301,7 +340,13 @@ impl World {
         if let Some(connection) = &mut self.endpoints[place as usize].connection {
             connection.open(now);
         }
-        self.serve(now, place);
+        let endpoint = &self.endpoints[place as usize];
+        if endpoint.pace == Pace::Free {
+            self.serve(now, place);
+        } else {
+            let turn = Turn { place, generation: endpoint.generation };
+            self.interrupt(now, place, Interrupt::Opened(turn));
+        }
     }
 
     /// Gives a connection of a flow a pair of places; returns the client's. Without initial sequence numbers the hosts
@@ -332,6 +377,7 @@ impl World {
                 connection: Some(connection),
                 app,
                 open: false,
+                pace: host.pace(),
                 generation,
                 flow: number,
                 description: description as u32,
@@ -392,6 +438,18 @@ fn addresses(flow: &FlowSpec, number: u32) -> Addresses {
     Addresses { flow: number, connection: 0, nodes: [flow.from.0, flow.to.0], ports }
 }
 
+/// What is written on the packet of a segment that leaves a place.
+#[inline]
+pub(crate) fn label(place: u32, generation: u16, route: u32, segment: &Segment, reason: Reason) -> Label {
+    Label {
+        endpoint: place ^ 1,
+        generation,
+        route,
+        size: IP_HEADER + segment.wire_len(),
+        resend: segment.payload.len > 0 && reason.is_retransmission(),
+    }
+}
+
 /// Sends all that the endpoint's connection wants to send; returns how many segments had data.
 #[inline]
 fn transmit(endpoint: &mut Endpoint, network: &mut Network, now: Time, place: u32) -> u64 {
@@ -400,23 +458,14 @@ fn transmit(endpoint: &mut Endpoint, network: &mut Network, now: Time, place: u3
     loop {
         let segment = network.draft();
         let Some(departure) = connection.transmit_into(now, segment) else { return with_data };
-        let size = IP_HEADER + segment.wire_len();
-        let data = segment.payload.len > 0;
-        let resend = data && departure.reason.is_retransmission();
-        with_data += u64::from(data);
+        let reason = departure.reason;
+        with_data += u64::from(segment.payload.len > 0);
+        let label = label(place, endpoint.generation, endpoint.route, segment, reason);
         if network.recorder.is_some() {
-            let (flow, end, reason) = (endpoint.flow, end_of(place), departure.reason);
-            network.note_sent(place, |segment, connection| Sent {
-                time: now,
-                flow,
-                connection,
-                end,
-                segment,
-                reason,
-            });
+            let (segment, flow, end) = (*network.draft(), endpoint.flow, end_of(place));
+            network.note_sent(place, |connection| Sent { time: now, flow, connection, end, segment, reason });
         }
-        let (generation, route) = (endpoint.generation, endpoint.route);
-        network.send_draft(now, Label { endpoint: place ^ 1, generation, route, size, resend });
+        network.send_draft(now, label);
         if departure.last {
             return with_data;
         }

@@ -226,6 +226,7 @@ impl Application for Answerer {
                 Some(&(whole, reply)) if connection.received() >= whole => {
                     self.replies.pop_front();
                     self.writer.begin(reply);
+                    return Action::Work;
                 }
                 _ => break,
             }

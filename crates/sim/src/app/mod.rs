@@ -60,6 +60,8 @@ pub enum Action {
     Read(u64),
     /// It writes so many bytes, for which there is room.
     Write(u64),
+    /// It works: what was asked has been read whole, and the answer is to be found. It takes as long as the host needs.
+    Work,
     /// It has written all that it ever will.
     Close,
     /// It does nothing until its connection moves, or until this instant; [`Time::NEVER`] if only the former counts.
@@ -127,6 +129,18 @@ impl App {
         }
     }
 
+    /// See [`Application::next`].
+    pub fn next(&mut self, now: Time, spec: &AppSpec, connection: &Connection) -> Action {
+        match self {
+            Self::BulkSender(app) => app.next(now, spec, connection),
+            Self::BulkReceiver(app) => app.next(now, spec, connection),
+            Self::Requester(app) => app.next(now, spec, connection),
+            Self::Responder(app) => app.next(now, spec, connection),
+            Self::Asker(app) => app.next(now, spec, connection),
+            Self::Answerer(app) => app.next(now, spec, connection),
+        }
+    }
+
     /// See [`Application::done`].
     pub fn done(&self) -> Time {
         match self {
@@ -152,7 +166,7 @@ fn run(app: &mut impl Application, now: Time, spec: &AppSpec, connection: &mut C
 
 /// Carries out an action at once.
 #[inline]
-fn perform(action: Action, now: Time, connection: &mut Connection) {
+pub(crate) fn perform(action: Action, now: Time, connection: &mut Connection) {
     match action {
         Action::Read(max) => {
             connection.read(now, max);
@@ -162,7 +176,7 @@ fn perform(action: Action, now: Time, connection: &mut Connection) {
             debug_assert!(accepted == Ok(len), "{len} bytes found no room: {accepted:?}");
         }
         Action::Close => connection.close(now),
-        Action::Wait(_) => {}
+        Action::Work | Action::Wait(_) => {}
     }
 }
 

@@ -4,6 +4,7 @@ use super::flow::{End, Flow};
 use super::network::{self, Link, Loss, Ports};
 use super::quantity::Limit;
 use super::{Scenario, ScenarioError};
+use crate::processor::{Costs, Handover};
 use crate::spec::{
     ChannelSpec, Counted, Duplex, FlowSpec, LinkSpec, LossSpec, NodeId, NodeSpec, QueueSpec, ReorderSpec,
     Room, WorldSpec,
@@ -64,7 +65,39 @@ impl Scenario {
         let plain = NodeSpec::new(name);
         let Some(host) = self.host.get(name) else { return plain };
         let (ports, reuse) = host.ports.map_or((plain.ports, plain.reuse), Ports::build);
-        NodeSpec { latency: host.latency.0, ports, reuse, ..plain }
+        NodeSpec {
+            latency: host.latency.0,
+            processor: host.processor.as_ref().map(build_costs),
+            handover: host.handover.map_or(Handover::Whole, |choice| build_handover(choice.0)),
+            ports,
+            reuse,
+            ..plain
+        }
+    }
+}
+
+fn build_costs(processor: &network::Processor) -> Costs {
+    Costs {
+        request: processor.request.0,
+        read: processor.read.0,
+        byte_read: processor.byte_read.0,
+        write: processor.write.0,
+        byte_written: processor.byte_written.0,
+        segment_in: processor.segment_in.0,
+        ack_in: processor.ack_in.0,
+        byte_in: processor.byte_in.0,
+        segment_out: processor.segment_out.0,
+        ack_out: processor.ack_out.0,
+        byte_out: processor.byte_out.0,
+    }
+}
+
+fn build_handover(handover: network::Handover) -> Handover {
+    match handover {
+        network::Handover::Whole => Handover::Whole,
+        // Nothing that is written at once is larger than 32 bits say.
+        network::Handover::Clusters { size } => Handover::Clusters(u32::try_from(size.0).unwrap_or(u32::MAX)),
+        network::Handover::Segments => Handover::Segments,
     }
 }
 

@@ -3,8 +3,9 @@
 use super::Scenario;
 use super::distribution::Files;
 use super::flow::End;
-use super::network::{Duplex, Link, Loss, Queue};
-use super::quantity::{Limit, Packets, Quantity, Rate};
+use super::form::Named;
+use super::network::{Duplex, Handover, Link, Loss, Queue};
+use super::quantity::{Limit, Packets, Quantity, Rate, Size};
 use super::suggest;
 use super::tcp::TcpError;
 use super::tree::Part;
@@ -67,6 +68,10 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Objection> {
         }
         if !nodes.contains(name.as_str()) {
             return Err(object(&["host", name], Part::Key, stranger(name, &nodes)));
+        }
+        if let Some(Named(Handover::Clusters { size: Size(0) })) = host.handover {
+            let message = format!("clusters of no bytes carry nothing: host \"{name}\" needs at least 1 B");
+            return Err(object(&["host", name, "handover", "size"], Part::Value, message));
         }
     }
     if scenario.flow.is_empty() {

@@ -42,7 +42,9 @@ pub use distribution::{Count, Drawn, Files, Kind, Measure};
 pub use error::ScenarioError;
 pub use flow::{End, Flow};
 pub use form::{Named, OneOrMany};
-pub use network::{Corrupt, Duplex, Duplicate, Host, Link, Loss, Ports, Queue, Reorder, Reuse};
+pub use network::{
+    Corrupt, Duplex, Duplicate, Handover, Host, Link, Loss, Ports, Processor, Queue, Reorder, Reuse,
+};
 pub use quantity::{
     Cap, Direction, Duration, Grain, InitialCwnd, Limit, Packets, Patience, Quantity, Rate, Size, Window,
 };

@@ -75,15 +75,24 @@ impl World {
     /// The client at `place` has something to tell its session.
     #[cold]
     pub(crate) fn attend(&mut self, now: Time, place: u32) {
+        let Some((flow, errands)) = self.tell_session(now, place) else { return };
+        self.wake_app(now, place);
+        self.send_off(now, place);
+        self.run_errands(now, flow, errands);
+    }
+
+    /// The session of the client at `place` hears its news. What it wants done over this very connection is begun; the rest
+    /// of its errands are returned, with the flow.
+    pub(crate) fn tell_session(&mut self, now: Time, place: u32) -> Option<(u32, Vec<Errand>)> {
         let pair = &self.endpoints[place as usize..][..2];
         let (flow, Some(connection), App::Asker(asker)) = (pair[0].flow, &pair[0].connection, &pair[0].app)
         else {
-            return;
+            return None;
         };
         let (number, received, over) = (asker.number, connection.received(), connection.closed().is_some());
         let counted = counted(pair);
         let mut errands = core::mem::take(&mut self.sessions.errands);
-        let Some(session) = self.session(flow) else { return };
+        let session = self.session(flow)?;
         let fetched = session.heard(now, number, (received, counted), &mut errands);
         if over {
             session.lost(number, counted, &mut errands);
@@ -96,13 +105,11 @@ impl World {
         errands.iter().filter(|errand| own(errand)).for_each(|&errand| self.instruct(flow, place, errand));
         self.listen_on(flow, place, number);
         errands.retain(|errand| !own(errand));
-        self.wake_app(now, place);
-        self.send_off(now, place);
-        self.run_errands(now, flow, errands);
+        Some((flow, errands))
     }
 
     /// Does what a session wants, and arms its next wake.
-    fn run_errands(&mut self, now: Time, flow: u32, mut errands: Vec<Errand>) {
+    pub(crate) fn run_errands(&mut self, now: Time, flow: u32, mut errands: Vec<Errand>) {
         for errand in errands.drain(..) {
             match errand {
                 Errand::Open(number) => self.open_call(now, flow, number),
@@ -111,7 +118,7 @@ impl World {
                     if let Some(place) = place {
                         self.instruct(flow, place, errand);
                         self.listen_on(flow, place, number);
-                        self.serve(now, place);
+                        self.stir(now, place);
                     }
                 }
             }
