@@ -112,7 +112,8 @@ fn one_thing_is_done_at_a_time() {
     for flow in 0..3 {
         // The handshake, the request, three answers one after another.
         let expected = 4.0 * ps(DELAY) + (flow + 1) as f64 * 10e9;
-        assert_eq!(end_ps(&result, flow).round(), expected, "flow {flow}");
+        let got = end_ps(&result, flow);
+        assert!((got - expected).abs() < 1.0, "flow {flow}: {got} ps instead of {expected}");
     }
 }
 
