@@ -1,6 +1,6 @@
 //! Where connections live: pairs of endpoints side by side, and what a host gives its connections.
 
-use crate::app::{App, AppSpec};
+use crate::app::{Action, App, AppSpec, Ran, perform};
 use crate::digest::Digest;
 use crate::processor::{Handover, Pace, Processor};
 use crate::random::Stream;
@@ -40,14 +40,33 @@ pub(crate) struct Endpoint {
     pub(crate) digest: Digest,
 }
 
+/// What an application that was woken asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Asked {
+    /// To be woken at this instant, which is a new one.
+    Wakes(Time),
+    /// To write so much, once TCP has had the chance to send what was written before.
+    Writes(u64),
+}
+
 impl Endpoint {
-    /// The application reads and writes. Whether there may be something to transmit that was not there before is not
-    /// said: ask the connection. Returns a new instant at which the application wants to be woken.
+    /// The application reads, writes and closes, until it waits or writes a second time. Whether there may be something to
+    /// transmit that was not there before is not said: ask the connection.
     #[inline]
-    pub(crate) fn wake_app(&mut self, now: Time, spec: &AppSpec) -> Option<Time> {
+    pub(crate) fn wake_app(&mut self, now: Time, spec: &AppSpec) -> Option<Asked> {
         let connection = self.connection.as_mut()?;
-        let next = self.app.run(now, spec, connection);
-        self.note_wake(next)
+        match self.app.run(now, spec, connection) {
+            Ran::Waits(next) => self.note_wake(next).map(Asked::Wakes),
+            Ran::Writes(len) => Some(Asked::Writes(len)),
+        }
+    }
+
+    /// The application writes so many bytes, for which there is room.
+    #[cold]
+    pub(crate) fn write(&mut self, now: Time, len: u64) {
+        if let Some(connection) = &mut self.connection {
+            perform(Action::Write(len), now, connection);
+        }
     }
 
     /// The application waits until this instant. Returns it if it is a new one.

@@ -26,6 +26,7 @@ pub mod session;
 pub mod sketch;
 pub mod spec;
 
+mod held_tail;
 mod host;
 mod ring;
 mod summary;
@@ -33,5 +34,6 @@ mod summary;
 mod testing;
 mod world;
 
+pub use held_tail::HeldPair;
 pub use host::address;
 pub use world::World;

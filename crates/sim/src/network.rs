@@ -178,7 +178,7 @@ impl Network {
     }
 
     /// A host sends the segment in a packet that it has kept.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn send_slot(&mut self, now: Time, slot: u32, label: Label) {
         debug_assert!(label.size < MAX_PACKET, "no such packet: {} octets", label.size);
         let packet = self.packets.get_mut(slot);

@@ -30,8 +30,10 @@ impl Wants {
     pub const EVENTS: Self = Self(16);
     /// Every page that a session has fetched.
     pub const PAGES: Self = Self(32);
+    /// Every short segment that was held for an ACK that was being delayed.
+    pub const HELD_TAILS: Self = Self(64);
     /// All of it.
-    pub const ALL: Self = Self(63);
+    pub const ALL: Self = Self(127);
 
     /// This and that.
     #[must_use]
@@ -174,6 +176,25 @@ pub struct Happened {
     pub event: Event,
 }
 
+/// A sender held a short segment for an ACK that its peer was delaying, until the peer's timer ran out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HeldTail {
+    /// When the ACK left at last.
+    pub time: Time,
+    /// Since when both had waited.
+    pub since: Time,
+    /// In which flow.
+    pub flow: u32,
+    /// Which of the flow's connections, counted from 0 in the order in which they were opened.
+    pub connection: u32,
+    /// Which end held the segment.
+    pub end: End,
+    /// Stream offset of its first byte.
+    pub offset: u64,
+    /// Its length in bytes.
+    pub len: u32,
+}
+
 /// A session has fetched a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PageFetched {
@@ -260,6 +281,8 @@ pub struct Recording {
     pub events: Vec<Happened>,
     /// Pages.
     pub pages: Vec<PageFetched>,
+    /// Held tails.
+    pub held_tails: Vec<HeldTail>,
 }
 
 /// Writes down what is wanted.

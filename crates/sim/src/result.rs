@@ -1,5 +1,6 @@
 //! What a run leaves behind.
 
+use crate::held_tail::HeldPair;
 use crate::loss::Cause;
 use crate::probe::Recording;
 use crate::sketch::Sketch;
@@ -48,6 +49,12 @@ pub struct FlowResult {
     pub completed: bool,
     /// Bytes delivered in place of others (RFC 1110), at either end.
     pub wrong_bytes: u64,
+    /// Times that an end held a short segment for an ACK that the other end was delaying, until that one's timer ran out.
+    pub held_tails: u64,
+    /// How long both waited in all.
+    pub held_tail_s: f64,
+    /// Which policies they were that met, if any did.
+    pub held_pair: Option<HeldPair>,
     /// Why the connection is over, if it is, as the client sees it.
     #[serde(serialize_with = "close_reason")]
     pub closed: Option<CloseReason>,

@@ -93,7 +93,10 @@ pub(crate) fn summarise(mut world: World, interrupted: bool) -> RunResult {
     let flows: Vec<FlowResult> = (0..)
         .zip(&outcomes)
         .map(|(flow, outcome)| {
-            flow_result(spec, world.numbering.locate(flow), outcome, tally(&world, flow), horizon)
+            let mut result =
+                flow_result(spec, world.numbering.locate(flow), outcome, tally(&world, flow), horizon);
+            world.held_tails.tell(flow, &spec.flows[world.numbering.locate(flow).0], &mut result);
+            result
         })
         .collect();
     RunResult {
@@ -193,6 +196,9 @@ fn flow_result(
             .then(|| sender.rtt_sum_ns as f64 * 1e-9 / f64::from(sender.rtt_samples)),
         completed: !outcome.done.is_never(),
         wrong_bytes: client.foreign_bytes + server.foreign_bytes,
+        held_tails: 0,
+        held_tail_s: 0.0,
+        held_pair: None,
         closed: outcome.closed,
         session: tally.map(|tally| Box::new(tally.result(goodput_bps))),
         client,

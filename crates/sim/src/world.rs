@@ -2,7 +2,8 @@
 
 use crate::app::{App, AppSpec};
 use crate::digest::Digest;
-use crate::host::{Endpoint, Host};
+use crate::held_tail::HeldTails;
+use crate::host::{Asked, Endpoint, Host};
 use crate::network::{Due, Network};
 use crate::packet::{IP_HEADER, Label};
 use crate::probe::{Addresses, Recorder, Sent, Wants, end_of};
@@ -14,7 +15,6 @@ use crate::spec::{FlowSpec, Numbering, WorldSpec};
 use crate::summary::{self, FlowRecord, Outcome};
 use netspurt_tcp::Connection;
 use netspurt_tcp::reason::Reason;
-use netspurt_tcp::segment::Segment;
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::time::Time;
 use std::cmp::Reverse;
@@ -53,6 +53,8 @@ pub struct World {
     /// What is left of flows that are over.
     pub(crate) outcomes: Vec<Outcome>,
     pub(crate) data_packets: u64,
+    /// Segments that were held for an ACK that was being delayed.
+    pub(crate) held_tails: HeldTails,
     /// Packets that came for a connection that was over at both ends.
     pub(crate) late_packets: u64,
     pub(crate) now: Time,
@@ -81,6 +83,7 @@ impl World {
             records,
             outcomes: Vec::new(),
             data_packets: 0,
+            held_tails: HeldTails::default(),
             late_packets: 0,
             now: Time::ZERO,
         };
@@ -206,8 +209,13 @@ impl World {
 
     /// A deadline of a connection has come.
     pub(crate) fn serve_deadline(&mut self, now: Time, place: u32) {
-        if let Some(connection) = &mut self.endpoints[place as usize].connection {
-            connection.handle_deadline(now);
+        let Some(connection) = &mut self.endpoints[place as usize].connection else { return };
+        let delayed_since = connection.ack_delayed_since(now);
+        connection.handle_deadline(now);
+        if let Some(since) = delayed_since
+            && connection.ack_delayed_since(now).is_none()
+        {
+            self.look_for_held_tail(now, place, since);
         }
     }
 
@@ -236,7 +244,7 @@ impl World {
             let Some(connection) = &endpoint.connection else { return };
             endpoint.open = connection.state().is_synchronized();
             // What opens the connection leaves before what the application has to say.
-            self.data_packets += transmit(endpoint, &mut self.network, now, place);
+            self.data_packets += transmit(endpoint, &mut self.network, now, place, &mut None);
             endpoint.note_failure();
         }
         self.wake_app(now, place);
@@ -248,14 +256,22 @@ impl World {
         self.send_off(now, place);
     }
 
-    /// The application of an endpoint does what it can.
+    /// The application of an endpoint does what it can. Between one write and the next the network takes what there is.
     #[inline]
     pub(crate) fn wake_app(&mut self, now: Time, place: u32) {
         let endpoint = &mut self.endpoints[place as usize];
-        if endpoint.open
-            && let Some(wake) = endpoint.wake_app(now, &self.spec.flows[endpoint.description as usize].app)
-        {
-            self.network.arm(wake, 2 * place + 2);
+        if !endpoint.open {
+            return;
+        }
+        let app = &self.spec.flows[endpoint.description as usize].app;
+        while let Some(asked) = endpoint.wake_app(now, app) {
+            match asked {
+                Asked::Wakes(wake) => return self.network.arm(wake, 2 * place + 2),
+                Asked::Writes(len) => {
+                    self.data_packets += transmit(endpoint, &mut self.network, now, place, &mut None);
+                    endpoint.write(now, len);
+                }
+            }
         }
     }
 
@@ -263,7 +279,7 @@ impl World {
     #[inline]
     pub(crate) fn send_off(&mut self, now: Time, place: u32) {
         let endpoint = &mut self.endpoints[place as usize];
-        self.data_packets += transmit(endpoint, &mut self.network, now, place);
+        self.data_packets += transmit(endpoint, &mut self.network, now, place, &mut None);
         self.conclude(now, place);
     }
 
@@ -438,29 +454,44 @@ fn addresses(flow: &FlowSpec, number: u32) -> Addresses {
     Addresses { flow: number, connection: 0, nodes: [flow.from.0, flow.to.0], ports }
 }
 
-/// What is written on the packet of a segment that leaves a place.
-#[inline]
-pub(crate) fn label(place: u32, generation: u16, route: u32, segment: &Segment, reason: Reason) -> Label {
-    Label {
-        endpoint: place ^ 1,
-        generation,
-        route,
-        size: IP_HEADER + segment.wire_len(),
-        resend: segment.payload.len > 0 && reason.is_retransmission(),
-    }
+/// A segment whose sending takes a host some time: it is made, and leaves when that has passed.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    /// Its packet, in the network's slab.
+    pub(crate) slot: u32,
+    pub(crate) label: Label,
+    pub(crate) reason: Reason,
 }
 
-/// Sends all that the endpoint's connection wants to send; returns how many segments had data.
+/// Sends all that the endpoint's connection wants to send; returns how many segments had data. Where the host takes its
+/// time, the next one is kept instead, and nothing is sent.
 #[inline]
-fn transmit(endpoint: &mut Endpoint, network: &mut Network, now: Time, place: u32) -> u64 {
+pub(crate) fn transmit(
+    endpoint: &mut Endpoint,
+    network: &mut Network,
+    now: Time,
+    place: u32,
+    kept: &mut Option<Kept>,
+) -> u64 {
     let Some(connection) = &mut endpoint.connection else { return 0 };
     let mut with_data = 0;
     loop {
         let segment = network.draft();
         let Some(departure) = connection.transmit_into(now, segment) else { return with_data };
         let reason = departure.reason;
-        with_data += u64::from(segment.payload.len > 0);
-        let label = label(place, endpoint.generation, endpoint.route, segment, reason);
+        let data = segment.payload.len > 0;
+        let label = Label {
+            endpoint: place ^ 1,
+            generation: endpoint.generation,
+            route: endpoint.route,
+            size: IP_HEADER + segment.wire_len(),
+            resend: data && reason.is_retransmission(),
+        };
+        if endpoint.pace != Pace::Free {
+            *kept = Some(Kept { slot: network.take_draft(), label, reason });
+            return 0;
+        }
+        with_data += u64::from(data);
         if network.recorder.is_some() {
             let (segment, flow, end) = (*network.draft(), endpoint.flow, end_of(place));
             network.note_sent(place, |connection| Sent { time: now, flow, connection, end, segment, reason });

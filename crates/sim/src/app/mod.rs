@@ -116,9 +116,9 @@ impl App {
         }
     }
 
-    /// Does all that can be done at `now`. Returns when to come again although nothing has moved.
+    /// Does what can be done at `now`, up to a second write: behind each, TCP is to be asked what it sends.
     #[inline]
-    pub fn run(&mut self, now: Time, spec: &AppSpec, connection: &mut Connection) -> Time {
+    pub fn run(&mut self, now: Time, spec: &AppSpec, connection: &mut Connection) -> Ran {
         match self {
             Self::BulkSender(app) => run(app, now, spec, connection),
             Self::BulkReceiver(app) => run(app, now, spec, connection),
@@ -154,12 +154,26 @@ impl App {
     }
 }
 
+/// How far an application came.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ran {
+    /// It waits until its connection moves, or until this instant.
+    Waits(Time),
+    /// It is about to write so much, and has written before.
+    Writes(u64),
+}
+
 #[inline]
-fn run(app: &mut impl Application, now: Time, spec: &AppSpec, connection: &mut Connection) -> Time {
+fn run(app: &mut impl Application, now: Time, spec: &AppSpec, connection: &mut Connection) -> Ran {
+    let mut wrote = false;
     loop {
         match app.next(now, spec, connection) {
-            Action::Wait(until) => return until,
-            action => perform(action, now, connection),
+            Action::Wait(until) => return Ran::Waits(until),
+            Action::Write(len) if wrote => return Ran::Writes(len),
+            action => {
+                wrote |= matches!(action, Action::Write(_));
+                perform(action, now, connection);
+            }
         }
     }
 }

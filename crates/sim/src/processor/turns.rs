@@ -5,7 +5,7 @@ use super::{Interrupt, Pace, Process, Processor, Task, Turn};
 use crate::app::{Action, App, perform};
 use crate::host::Endpoint;
 use crate::probe::{Sent, end_of};
-use crate::world::{World, label};
+use crate::world::{Kept, World, transmit};
 use netspurt_tcp::Behind;
 use netspurt_tcp::time::{Span, Time};
 
@@ -113,13 +113,14 @@ impl World {
 
     /// The next segment of the connection that is being served.
     fn next_departure(&mut self, now: Time, host: usize, turn: Turn) -> Option<(Task, Span)> {
-        let endpoint = &mut self.endpoints[turn.place as usize];
-        let connection = endpoint.connection.as_mut().filter(|_| endpoint.generation == turn.generation)?;
-        let segment = self.network.draft();
-        let reason = connection.transmit_into(now, segment)?.reason;
-        let payload = segment.payload;
-        let label = label(turn.place, turn.generation, endpoint.route, segment, reason);
-        let slot = self.network.take_draft();
+        let endpoint = self.endpoints.get_mut(turn.place as usize)?;
+        if endpoint.generation != turn.generation {
+            return None;
+        }
+        let mut kept = None;
+        transmit(endpoint, &mut self.network, now, turn.place, &mut kept);
+        let Kept { slot, label, reason } = kept?;
+        let payload = self.network.packet(slot).segment.payload;
         Some((Task::Departure { slot, turn, label, reason }, self.processor(host).costs.departure(payload)))
     }
 
@@ -227,7 +228,7 @@ impl World {
         let turn = Turn { place: packet.endpoint, generation: packet.generation };
         let endpoint = self.meant(turn)?;
         endpoint.digest.fold_segment(now.as_ps(), &packet.segment);
-        endpoint.connection.as_mut()?.handle_segment(now, &packet.segment);
+        endpoint.connection.as_mut()?.handle_any_segment(now, &packet.segment);
         Some(turn)
     }
 
