@@ -169,6 +169,7 @@ def test_run_writes_capture_trace_and_results(tmp_path: Path, scenario: str, fak
         "versions.json",
         "result.json",
         "flows.csv",
+        "groups.csv",
         "links.csv",
         "manifest.json",
     }

@@ -2,21 +2,22 @@
 
 use crate::columns::Columns;
 use netspurt_sim::probe::{End, Quantity, Sample, Wants};
-use netspurt_sim::result::{FlowResult, LinkResult, RunResult, close_name};
+use netspurt_sim::result::{FlowResult, LinkResult, RunResult, SessionResult, close_name};
 use netspurt_tcp::time::{Span, Time};
 use netspurt_trace::{Conversation, Side};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 const QUEUE: &str = "queue";
 const SEGMENTS: &str = "segments";
 const DROPS: &str = "drops";
+const PAGES: &str = "pages";
 
 /// What `record` may name.
 fn recordable() -> impl Iterator<Item = &'static str> {
-    Quantity::ALL.into_iter().map(Quantity::name).chain([QUEUE, SEGMENTS, DROPS])
+    Quantity::ALL.into_iter().map(Quantity::name).chain([QUEUE, SEGMENTS, DROPS, PAGES])
 }
 
 /// What is recorded.
@@ -43,6 +44,7 @@ impl Recorded {
                 QUEUE => Wants::QUEUE,
                 SEGMENTS => Wants::SEGMENTS,
                 DROPS => Wants::DROPS,
+                PAGES => Wants::PAGES,
                 _ => Wants::SERIES,
             })
         })
@@ -103,6 +105,7 @@ impl Run {
         let rows: Vec<&Sample> = self.result.recording.samples.iter().filter(known).collect();
         columns.array("time_s", seconds(rows.iter().map(|row| row.time)))?;
         self.who(&columns, rows.iter().map(|row| (row.flow, row.end)))?;
+        columns.counts("connection", rows.iter().map(|row| row.connection))?;
         columns.words("end", rows.iter().map(|row| end_name(row.end)))?;
         columns.array("value", rows.iter().filter_map(|row| in_units(row)).collect())?;
         Ok(columns.finish())
@@ -133,6 +136,35 @@ impl Run {
         flow_columns(py, &self.result.flows)
     }
 
+    /// One row for each name of flows.
+    fn groups<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (columns, groups) = (Columns::new(py), &self.result.groups);
+        columns.names("flow", groups.iter().map(|group| &*group.flow), 0..groups.len())?;
+        columns.counts("flows", groups.iter().map(|group| group.flows))?;
+        columns.counts("bytes_delivered", groups.iter().map(|group| group.bytes_delivered))?;
+        columns.array("goodput_bps", groups.iter().map(|group| group.goodput_bps).collect())?;
+        columns.counts("segments_sent", groups.iter().map(|group| group.segments_sent))?;
+        columns.counts("retransmitted", groups.iter().map(|group| group.retransmitted))?;
+        columns.counts("timeouts", groups.iter().map(|group| group.timeouts))?;
+        session_columns(&columns, groups.iter().map(|group| group.session.as_ref()))?;
+        Ok(columns.finish())
+    }
+
+    /// One row for each page that a session has fetched; empty unless recorded.
+    fn pages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (columns, rows) = (Columns::new(py), &self.result.recording.pages);
+        self.who(&columns, rows.iter().map(|row| (row.flow, End::Client)))?;
+        columns.counts("page", rows.iter().map(|row| row.page))?;
+        columns.array("asked_s", seconds(rows.iter().map(|row| row.asked)))?;
+        columns.array("delay_s", rows.iter().map(|row| (row.done - row.asked).as_secs_f64()).collect())?;
+        columns.counts("files", rows.iter().map(|row| row.files))?;
+        columns.counts("bytes", rows.iter().map(|row| row.bytes))?;
+        columns.counts("connections", rows.iter().map(|row| row.connections))?;
+        columns.counts("retransmitted", rows.iter().map(|row| row.retransmitted))?;
+        columns.counts("timeouts", rows.iter().map(|row| row.timeouts))?;
+        Ok(columns.finish())
+    }
+
     /// One row for each direction of each link.
     fn links<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         link_columns(py, &self.result.links)
@@ -156,17 +188,17 @@ impl Run {
     /// One row for each segment that any host sent; empty unless recorded.
     fn segments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (columns, rows) = (Columns::new(py), &self.result.recording.segments);
-        let mut talks =
-            vec![Conversation::default(); if rows.is_empty() { 0 } else { self.result.flows.len() }];
+        let mut talks: BTreeMap<(u32, u32), Conversation> = BTreeMap::new();
         let told: Vec<_> = rows
             .iter()
             .map(|row| {
                 let side = if row.end == End::Client { Side::A } else { Side::B };
-                talks[row.flow as usize].hear(side, &row.segment)
+                talks.entry((row.flow, row.connection)).or_default().hear(side, &row.segment)
             })
             .collect();
         columns.array("time_s", seconds(rows.iter().map(|row| row.time)))?;
         self.who(&columns, rows.iter().map(|row| (row.flow, row.end)))?;
+        columns.counts("connection", rows.iter().map(|row| row.connection))?;
         columns.array("from_client", rows.iter().map(|row| row.end == End::Client).collect())?;
         columns.array("seq", told.iter().map(|told| told.seq).collect())?;
         columns.counts("length", rows.iter().map(|row| row.segment.payload.len))?;
@@ -183,6 +215,7 @@ impl Run {
         columns.array("time_s", seconds(rows.iter().map(|row| row.time)))?;
         self.place(&columns, rows.iter().map(|row| row.channel))?;
         self.who(&columns, rows.iter().map(|row| (row.flow, row.end)))?;
+        columns.counts("connection", rows.iter().map(|row| row.connection))?;
         columns.array("from_client", rows.iter().map(|row| row.end == End::Client).collect())?;
         columns.counts("size", rows.iter().map(|row| row.size))?;
         columns.counts("length", rows.iter().map(|row| row.segment.payload.len))?;
@@ -241,7 +274,33 @@ fn flow_columns<'py>(py: Python<'py>, flows: &[FlowResult]) -> PyResult<Bound<'p
     columns.array("completed", flows.iter().map(|flow| flow.completed).collect())?;
     columns.counts("wrong_bytes", flows.iter().map(|flow| flow.wrong_bytes))?;
     columns.list("closed", flows.iter().map(|flow| flow.closed.map(close_name)).collect())?;
+    session_columns(&columns, flows.iter().map(|flow| flow.session.as_deref()))?;
     Ok(columns.finish())
+}
+
+/// What sessions did, one row for each flow or group; without a session there is nothing to say.
+fn session_columns<'a>(
+    columns: &Columns<'_>,
+    rows: impl Iterator<Item = Option<&'a SessionResult>> + Clone,
+) -> PyResult<()> {
+    let list = |name: &str, of: fn(&SessionResult) -> Option<f64>| {
+        columns.list(name, rows.clone().map(|row| row.and_then(of)).collect())
+    };
+    let count = |name: &str, of: fn(&SessionResult) -> u64| {
+        columns.list(name, rows.clone().map(|row| row.map(of)).collect())
+    };
+    count("pages", |row| row.pages)?;
+    list("page_delay_mean_s", |row| Some(row.page_delay_s?.mean))?;
+    list("page_delay_median_s", |row| Some(row.page_delay_s?.median))?;
+    list("page_delay_p95_s", |row| Some(row.page_delay_s?.p95))?;
+    count("transfers", |row| row.transfers)?;
+    list("transfer_time_mean_s", |row| Some(row.transfer_time_s?.mean))?;
+    list("transfer_time_median_s", |row| Some(row.transfer_time_s?.median))?;
+    list("transfer_time_p95_s", |row| Some(row.transfer_time_s?.p95))?;
+    list("power_bit_per_s2", |row| row.power_bit_per_s2)?;
+    count("connections", |row| u64::from(row.connections))?;
+    count("broken", |row| u64::from(row.broken))?;
+    count("port_waits", |row| u64::from(row.port_waits))
 }
 
 fn link_columns<'py>(py: Python<'py>, links: &[LinkResult]) -> PyResult<Bound<'py, PyDict>> {

@@ -1,7 +1,8 @@
 //! Where connections live: pairs of endpoints side by side, and what a host gives its connections.
 
-use crate::app::App;
+use crate::app::{Action, App, AppSpec, Ran, perform};
 use crate::digest::Digest;
+use crate::processor::{Handover, Pace, Processor};
 use crate::random::Stream;
 use crate::spec::{NodeSpec, TimerPhase};
 use netspurt_tcp::Connection;
@@ -10,6 +11,7 @@ use netspurt_tcp::config::{Config, TimerGrain};
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::state::State;
 use netspurt_tcp::time::{Span, Time};
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 /// A place for one end of a flow. The client's is an even number, the server's the one after it.
@@ -20,6 +22,8 @@ pub(crate) struct Endpoint {
     pub(crate) app: App,
     /// The application has been told that the connection is open.
     pub(crate) open: bool,
+    /// How the application gets to run.
+    pub(crate) pace: Pace,
     /// Which occupant of this place it is.
     pub(crate) generation: u16,
     /// The flow's number.
@@ -36,17 +40,63 @@ pub(crate) struct Endpoint {
     pub(crate) digest: Digest,
 }
 
+/// What an application that was woken asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Asked {
+    /// To be woken at this instant, which is a new one.
+    Wakes(Time),
+    /// To write so much, once TCP has had the chance to send what was written before.
+    Writes(u64),
+}
+
 impl Endpoint {
+    /// The application reads, writes and closes, until it waits or writes a second time. Whether there may be something to
+    /// transmit that was not there before is not said: ask the connection.
+    #[inline]
+    pub(crate) fn wake_app(&mut self, now: Time, spec: &AppSpec) -> Option<Asked> {
+        let connection = self.connection.as_mut()?;
+        match self.app.run(now, spec, connection) {
+            Ran::Waits(next) => self.note_wake(next).map(Asked::Wakes),
+            Ran::Writes(len) => Some(Asked::Writes(len)),
+        }
+    }
+
+    /// The application writes so many bytes, for which there is room.
+    #[cold]
+    pub(crate) fn write(&mut self, now: Time, len: u64) {
+        if let Some(connection) = &mut self.connection {
+            perform(Action::Write(len), now, connection);
+        }
+    }
+
+    /// The application waits until this instant. Returns it if it is a new one.
+    #[inline]
+    pub(crate) fn note_wake(&mut self, next: Time) -> Option<Time> {
+        (!next.is_never() && next != self.app_armed_at).then(|| {
+            self.app_armed_at = next;
+            next
+        })
+    }
+
+    /// A connection that could not be opened is no news to its application, which has never heard of it; but to its session.
+    #[cold]
+    pub(crate) fn note_failure(&mut self) {
+        if let (App::Asker(asker), Some(connection)) = (&mut self.app, &self.connection) {
+            asker.note_end(connection);
+        }
+    }
+
     /// Whether this end has nothing more to say, and nothing to hear that matters.
     pub(crate) fn is_over(&self) -> bool {
-        self.connection.as_ref().is_none_or(is_over)
+        self.connection.as_ref().is_none_or(|connection| {
+            matches!(connection.state(), State::Closed | State::TimeWait | State::Listen)
+        })
     }
 }
 
-/// Whether a connection has nothing more to say, and nothing to hear that matters.
-#[inline]
-pub(crate) fn is_over(connection: &Connection) -> bool {
-    matches!(connection.state(), State::Closed | State::TimeWait | State::Listen)
+/// The address of a node: 10.0.0.1 for the first.
+pub fn address(node: u32) -> Ipv4Addr {
+    Ipv4Addr::from_bits((10 << 24) + ((node + 1) & 0xFF_FFFF))
 }
 
 /// What a host gives its connections.
@@ -56,8 +106,12 @@ pub(crate) struct Host {
     phase: TimerPhase,
     /// Initial sequence numbers.
     iss: Option<Stream>,
+    /// The key of those that follow a clock.
+    isn_key: Option<[u8; 16]>,
     /// Configurations met here, and the same with this host's ticks.
     configs: Vec<(Arc<Config>, Arc<Config>)>,
+    /// What takes its time; `None` where nothing does.
+    pub(crate) processor: Option<Box<Processor>>,
     /// Packets discarded because the checksum was wrong.
     pub(crate) checksum_drops: u64,
 }
@@ -68,9 +122,17 @@ impl Host {
             name: Arc::clone(&spec.name),
             phase: spec.timer_phase,
             iss: None,
+            isn_key: None,
             configs: Vec::new(),
+            processor: (spec.processor.is_some() || spec.handover != Handover::Whole)
+                .then(|| Box::new(Processor::new(spec.processor.unwrap_or_default(), spec.handover))),
             checksum_drops: 0,
         }
+    }
+
+    /// How applications get to run here, at first.
+    pub(crate) fn pace(&self) -> Pace {
+        if self.processor.is_some() { Pace::Asleep } else { Pace::Free }
     }
 
     /// An initial sequence number.
@@ -78,6 +140,15 @@ impl Host {
         let name = &self.name;
         let stream = self.iss.get_or_insert_with(|| Stream::new(seed, &format!("host/{name}/iss")));
         Seq(stream.bits() as u32)
+    }
+
+    /// The key of initial sequence numbers that follow a clock (RFC 6528).
+    pub(crate) fn isn_key(&mut self, seed: u64) -> [u8; 16] {
+        let name = &self.name;
+        *self.isn_key.get_or_insert_with(|| {
+            let mut stream = Stream::new(seed, &format!("host/{name}/isn-key"));
+            (u128::from(stream.bits()) << 64 | u128::from(stream.bits())).to_be_bytes()
+        })
     }
 
     /// `config` with the phases of this host's clocks: all connections of a host hear the same ticks.
@@ -118,7 +189,7 @@ mod tests {
     use super::*;
 
     fn host(name: &str, timer_phase: TimerPhase) -> Host {
-        Host::new(&NodeSpec { name: name.into(), latency: Span::ZERO, timer_phase })
+        Host::new(&NodeSpec { timer_phase, ..NodeSpec::new(name) })
     }
 
     fn ticking() -> Arc<Config> {
@@ -141,26 +212,6 @@ mod tests {
         let TimerGrain::Ticks { period, phase } = of_a.timer_grain else { panic!("it ticks") };
         assert!(phase < period);
         assert_ne!(a.config(&config, 1).acking, host("a", TimerPhase::Random).config(&config, 2).acking);
-    }
-
-    #[test]
-    fn every_delayed_ack_policy_that_ticks_ticks_with_its_host() {
-        let (period, phase) = (Span::from_ms(200), Span::ZERO);
-        let phases = [
-            Acking::FreeTick { every: 2, period, phase },
-            Acking::FreeTickBytes { every: 2, period, phase },
-            Acking::QuickStart { young: 16_384, every: 2, period, phase },
-        ]
-        .map(|acking| {
-            let config = Config { acking, ..Config::clone(&crate::testing::config()) };
-            match host("a", TimerPhase::Random).config(&Arc::new(config), 1).acking {
-                Acking::FreeTick { phase, .. }
-                | Acking::FreeTickBytes { phase, .. }
-                | Acking::QuickStart { phase, .. } => phase,
-                other => panic!("{other:?} has no tick"),
-            }
-        });
-        assert!(phases[0] > Span::ZERO && phases.iter().all(|&phase| phase == phases[0]), "{phases:?}");
     }
 
     #[test]

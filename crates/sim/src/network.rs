@@ -8,10 +8,9 @@ use crate::impair::Fate;
 use crate::link::{Channel, MAX_PACKET};
 use crate::loss::Cause;
 use crate::packet::{Arrived, Label, Packet, Slab, Stage};
-use crate::probe::{Dropped, Recorder, Recording, Wants};
+use crate::probe::{Dropped, Recorder, Recording, Sent, Wants};
 use crate::route::{NoRoute, Routes};
 use crate::spec::WorldSpec;
-use netspurt_tcp::reason::Reason;
 use netspurt_tcp::segment::Segment;
 use netspurt_tcp::time::Time;
 
@@ -157,20 +156,35 @@ impl Network {
         &mut self.packets.get_mut(self.draft).segment
     }
 
-    /// Tells the recorder, if there is one, that the segment written to [`Network::draft`] is being sent to an endpoint.
+    /// Keeps the packet whose segment was written to [`Network::draft`] for [`Network::send_slot`].
+    #[inline]
+    pub(crate) fn take_draft(&mut self) -> u32 {
+        let next = self.packets.reserve();
+        std::mem::replace(&mut self.draft, next)
+    }
+
+    /// Writes down a segment that leaves its host, if that is wanted.
     #[cold]
-    pub(crate) fn note_sent(&mut self, now: Time, to: u32, reason: Reason) {
-        let segment = *self.draft();
-        if let Some(recorder) = &mut self.recorder {
-            recorder.sent(now, to, segment, reason);
+    pub(crate) fn note_sent(&mut self, endpoint: u32, sent: impl FnOnce(u32) -> Sent) {
+        if let Some(recorder) = &mut self.recorder
+            && recorder.wants(Wants::SEGMENTS)
+        {
+            let connection = recorder.connection(endpoint);
+            recorder.recording.segments.push(sent(connection));
         }
     }
 
     /// A host sends the segment that was written to [`Network::draft`].
     #[inline]
     pub fn send_draft(&mut self, now: Time, label: Label) {
+        let slot = self.take_draft();
+        self.send_slot(now, slot, label);
+    }
+
+    /// A host sends the segment in a packet that it has kept.
+    #[inline(always)]
+    pub(crate) fn send_slot(&mut self, now: Time, slot: u32, label: Label) {
         debug_assert!(label.size < MAX_PACKET, "no such packet: {} octets", label.size);
-        let slot = self.draft;
         let packet = self.packets.get_mut(slot);
         packet.endpoint = label.endpoint;
         packet.size = label.size;
@@ -178,7 +192,6 @@ impl Network {
         packet.corrupted = false;
         packet.resend = label.resend;
         self.data_packets += u64::from(packet.segment.payload.len > 0);
-        self.draft = self.packets.reserve();
         self.forward(slot, label.size, label.route, now.as_ps());
     }
 
@@ -323,13 +336,14 @@ impl Network {
             && recorder.wants(Wants::DROPS)
         {
             let backlog = channel.backlog();
-            recorder.dropped(packet, |flow, end| Dropped {
+            recorder.dropped(packet, |flow, connection, end| Dropped {
                 time: Time::from_ps(at),
                 channel: number,
                 cause,
                 queue_packets: backlog.packets,
                 queue_bytes: backlog.bytes,
                 flow,
+                connection,
                 end,
                 size: packet.size,
                 segment: packet.segment,

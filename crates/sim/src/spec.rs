@@ -1,6 +1,8 @@
 //! A world as plain data, every value resolved: what the scenario file is compiled into, and what tests build by hand.
 
 use crate::app::AppSpec;
+use crate::ports::{PortRange, Reuse};
+use crate::processor::{Costs, Handover};
 use netspurt_tcp::config::Config;
 use netspurt_tcp::time::{Span, Time};
 use std::sync::Arc;
@@ -28,6 +30,29 @@ pub struct NodeSpec {
     pub latency: Span,
     /// Where the ticks of its timers fall.
     pub timer_phase: TimerPhase,
+    /// The ports that its sessions' connections come from.
+    pub ports: PortRange,
+    /// Whether it takes a port again that it has in TIME-WAIT.
+    pub reuse: Reuse,
+    /// What its processor takes; `None` for a host that takes no time for anything.
+    pub processor: Option<Costs>,
+    /// How it hands writes to TCP.
+    pub handover: Handover,
+}
+
+impl NodeSpec {
+    /// A node of which there is nothing particular to say.
+    pub fn new(name: &str) -> Self {
+        Self {
+            name: name.into(),
+            latency: Span::ZERO,
+            timer_phase: TimerPhase::default(),
+            ports: PortRange::default(),
+            reuse: Reuse::default(),
+            processor: None,
+            handover: Handover::default(),
+        }
+    }
 }
 
 /// Whether the two directions of a link get in each other's way.
@@ -262,11 +287,7 @@ impl WorldSpec {
 
     /// Adds a node.
     pub fn node(&mut self, name: &str) -> NodeId {
-        self.nodes.push(NodeSpec {
-            name: name.into(),
-            latency: Span::ZERO,
-            timer_phase: TimerPhase::default(),
-        });
+        self.nodes.push(NodeSpec::new(name));
         NodeId(self.nodes.len() as u32 - 1)
     }
 

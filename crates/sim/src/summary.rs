@@ -5,7 +5,8 @@ use crate::digest::Digest;
 use crate::host::Endpoint;
 use crate::link::Channel;
 use crate::loss::Cause;
-use crate::result::{FlowResult, LinkResult, Performance, RunResult};
+use crate::result::{FlowResult, GroupResult, LinkResult, Performance, RunResult};
+use crate::session::{Session, Tally};
 use crate::spec::WorldSpec;
 use crate::world::World;
 use netspurt_tcp::Connection;
@@ -23,6 +24,8 @@ pub(crate) enum FlowRecord {
     Live(u32),
     /// It is over: the position of its outcome.
     Over(u32),
+    /// It has connections of its own: the position of its session.
+    Session(u32),
 }
 
 /// What is left of a flow.
@@ -41,7 +44,7 @@ impl Outcome {
     pub(crate) fn new(app: &AppSpec, pair: &[Endpoint]) -> Self {
         let receiver = match app {
             AppSpec::Bulk { .. } => 1,
-            AppSpec::RequestResponse { .. } => 0,
+            AppSpec::RequestResponse { .. } | AppSpec::Session(_) => 0,
         };
         let connection = |end: usize| pair[end].connection.as_ref();
         Self {
@@ -51,6 +54,19 @@ impl Outcome {
             closed: connection(0).and_then(|connection| connection.closed()),
             stats: [0, 1].map(|end| connection(end).map_or_else(Stats::default, Connection::stats)),
             digests: [0, 1].map(|end| pair[end].digest.value()),
+        }
+    }
+
+    /// All connections of a session.
+    fn of_session(session: &Session) -> Self {
+        let tally = &session.tally;
+        Self {
+            delivered: tally.delivered,
+            done: session.done(),
+            delivered_at: session.done(),
+            closed: None,
+            stats: tally.stats,
+            digests: [tally.digest.value(), tally.pages.count()],
         }
     }
 
@@ -68,11 +84,21 @@ impl Outcome {
 }
 
 pub(crate) fn summarise(mut world: World, interrupted: bool) -> RunResult {
+    world.sum_up_sessions();
     let horizon = if interrupted { world.now } else { Time::ZERO + world.spec.duration };
     let outcomes: Vec<Outcome> = (0..world.records.len()).map(|flow| outcome(&world, flow)).collect();
     let active = active_until(&outcomes, world.network.channels(), horizon);
     let recording = world.network.close(horizon);
     let spec = &world.spec;
+    let flows: Vec<FlowResult> = (0..)
+        .zip(&outcomes)
+        .map(|(flow, outcome)| {
+            let mut result =
+                flow_result(spec, world.numbering.locate(flow), outcome, tally(&world, flow), horizon);
+            world.held_tails.tell(flow, &spec.flows[world.numbering.locate(flow).0], &mut result);
+            result
+        })
+        .collect();
     RunResult {
         scenario: Arc::clone(&spec.name),
         seed: world.seed,
@@ -80,12 +106,11 @@ pub(crate) fn summarise(mut world: World, interrupted: bool) -> RunResult {
         duration_s: spec.duration.as_secs_f64(),
         active_s: active.as_secs_f64(),
         interrupted,
-        flows: (0..)
-            .zip(&outcomes)
-            .map(|(flow, outcome)| flow_result(spec, world.numbering.locate(flow), outcome, horizon))
-            .collect(),
+        groups: groups(&flows, &world, horizon),
+        flows,
         links: link_results(spec, world.network.channels(), active),
         checksum_drops: world.hosts.iter().map(|host| host.checksum_drops).sum(),
+        late_packets: world.late_packets,
         performance: Performance {
             events: world.network.events(),
             data_packets: world.network.data_packets(),
@@ -103,6 +128,7 @@ fn outcome(world: &World, flow: usize) -> Outcome {
             Outcome::new(&world.spec.flows[pair[0].description as usize].app, pair)
         }
         FlowRecord::Over(outcome) => world.outcomes[*outcome as usize],
+        FlowRecord::Session(session) => Outcome::of_session(&world.sessions.all[*session as usize]),
     }
 }
 
@@ -137,6 +163,7 @@ fn flow_result(
     spec: &WorldSpec,
     (description, position): (usize, u32),
     outcome: &Outcome,
+    tally: Option<&Tally>,
     horizon: Time,
 ) -> FlowResult {
     let flow = &spec.flows[description];
@@ -144,21 +171,22 @@ fn flow_result(
     let [client, server] = outcome.stats;
     let (sender, receiver) = match flow.app {
         AppSpec::Bulk { .. } => (client, server),
-        AppSpec::RequestResponse { .. } => (server, client),
+        AppSpec::RequestResponse { .. } | AppSpec::Session(_) => (server, client),
     };
     let seconds = |time: Time| (!time.is_never()).then(|| time.as_secs_f64());
     let lasted = outcome.done.min(horizon).since(start).as_secs_f64();
+    let goodput_bps = if lasted > 0.0 { outcome.delivered as f64 * 8.0 / lasted } else { 0.0 };
     FlowResult {
         flow: Arc::clone(&flow.name),
         index: flow.first_index + position,
         from: Arc::clone(&spec.nodes[flow.from.0 as usize].name),
         to: Arc::clone(&spec.nodes[flow.to.0 as usize].name),
-        bytes_asked: flow.app.bytes_asked(),
+        bytes_asked: tally.map(|tally| tally.bytes_asked).or(flow.app.bytes_asked()),
         bytes_delivered: outcome.delivered,
         start_s: start.as_secs_f64(),
         end_s: seconds(outcome.done),
         delivered_s: seconds(outcome.delivered_at),
-        goodput_bps: if lasted > 0.0 { outcome.delivered as f64 * 8.0 / lasted } else { 0.0 },
+        goodput_bps,
         segments_sent: sender.segments_sent,
         retransmitted: sender.retransmitted,
         timeouts: sender.timeouts,
@@ -168,9 +196,51 @@ fn flow_result(
             .then(|| sender.rtt_sum_ns as f64 * 1e-9 / f64::from(sender.rtt_samples)),
         completed: !outcome.done.is_never(),
         wrong_bytes: client.foreign_bytes + server.foreign_bytes,
+        held_tails: 0,
+        held_tail_s: 0.0,
+        held_pair: None,
         closed: outcome.closed,
+        session: tally.map(|tally| Box::new(tally.result(goodput_bps))),
         client,
         server,
+    }
+}
+
+/// What was summed up of a flow's session, if it has one.
+fn tally(world: &World, flow: u32) -> Option<&Tally> {
+    let FlowRecord::Session(position) = world.records[flow as usize] else { return None };
+    Some(&world.sessions.all[position as usize].tally)
+}
+
+/// The flows of each name together, in the order in which the names come.
+fn groups(flows: &[FlowResult], world: &World, horizon: Time) -> Vec<GroupResult> {
+    let mut members: indexmap::IndexMap<&str, Vec<u32>> = indexmap::IndexMap::new();
+    for (flow, number) in flows.iter().zip(0..) {
+        members.entry(&flow.flow).or_default().push(number);
+    }
+    members.into_values().map(|members| group(flows, world, horizon, &members)).collect()
+}
+
+fn group(flows: &[FlowResult], world: &World, horizon: Time, members: &[u32]) -> GroupResult {
+    let all = || members.iter().map(|&flow| &flows[flow as usize]);
+    let bytes_delivered = all().map(|flow| flow.bytes_delivered).sum();
+    let first = all().map(|flow| flow.start_s).fold(f64::INFINITY, f64::min);
+    let last = all().map(|flow| flow.end_s.unwrap_or(f64::INFINITY)).fold(0.0, f64::max);
+    let lasted = last.min(horizon.as_secs_f64()) - first;
+    let goodput_bps = if lasted > 0.0 { bytes_delivered as f64 * 8.0 / lasted } else { 0.0 };
+    let mut together: Option<Tally> = None;
+    for one in members.iter().filter_map(|&flow| tally(world, flow)) {
+        together.get_or_insert_default().merge(one);
+    }
+    GroupResult {
+        flow: Arc::clone(&flows[members[0] as usize].flow),
+        flows: members.len() as u32,
+        bytes_delivered,
+        goodput_bps,
+        segments_sent: all().map(|flow| flow.segments_sent).sum(),
+        retransmitted: all().map(|flow| u64::from(flow.retransmitted)).sum(),
+        timeouts: all().map(|flow| u64::from(flow.timeouts)).sum(),
+        session: together.map(|tally| tally.result(goodput_bps)),
     }
 }
 

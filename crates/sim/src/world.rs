@@ -1,26 +1,33 @@
 //! The world: a network with hosts, their connections and their applications.
 
-use crate::app::App;
+use crate::app::{App, AppSpec};
 use crate::digest::Digest;
-use crate::host::{Endpoint, Host, is_over};
+use crate::held_tail::HeldTails;
+use crate::host::{Asked, Endpoint, Host};
 use crate::network::{Due, Network};
 use crate::packet::{IP_HEADER, Label};
-use crate::probe::{Addresses, Recorder, Wants, end_of};
+use crate::probe::{Addresses, Recorder, Sent, Wants, end_of};
+use crate::processor::{Interrupt, PROCESSORS, Pace, Turn};
 use crate::result::RunResult;
 use crate::route::NoRoute;
+use crate::session::Sessions;
 use crate::spec::{FlowSpec, Numbering, WorldSpec};
 use crate::summary::{self, FlowRecord, Outcome};
+use netspurt_tcp::Connection;
+use netspurt_tcp::reason::Reason;
+use netspurt_tcp::seq::Seq;
 use netspurt_tcp::time::Time;
-use netspurt_tcp::{Connection, Departure};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
+use std::sync::Arc;
 
-/// The starter of flows is the first of the world's timers; each endpoint has two more.
+/// The starter of flows is the first of the world's timers; each endpoint has two more, and behind all of them comes each
+/// host's processor.
 const STARTER: u32 = 0;
 
 /// How many events pass between two looks at whether to stop.
-const PATIENCE: u64 = 1 << 16;
+const PATIENCE: u32 = 1 << 16;
 
 /// A simulated world.
 ///
@@ -38,10 +45,17 @@ pub struct World {
     free: Vec<u32>,
     /// When the next flow of each description starts, and its number.
     to_start: BinaryHeap<Reverse<(Time, u32)>>,
+    /// The instant of the starter's entry in the event queue.
+    starter_armed_at: Time,
+    pub(crate) sessions: Sessions,
     pub(crate) numbering: Numbering,
     pub(crate) records: Vec<FlowRecord>,
     /// What is left of flows that are over.
     pub(crate) outcomes: Vec<Outcome>,
+    /// Segments that were held for an ACK that was being delayed.
+    pub(crate) held_tails: HeldTails,
+    /// Packets that came for a connection that was over at both ends.
+    pub(crate) late_packets: u64,
     pub(crate) now: Time,
 }
 
@@ -62,9 +76,13 @@ impl World {
             endpoints: Vec::new(),
             free: Vec::new(),
             to_start,
+            starter_armed_at: Time::NEVER,
+            sessions: Sessions::default(),
             numbering,
             records,
             outcomes: Vec::new(),
+            held_tails: HeldTails::default(),
+            late_packets: 0,
             now: Time::ZERO,
         };
         world.arm_starter();
@@ -110,33 +128,37 @@ impl World {
         Some([connection(*client)?, connection(client + 1)?])
     }
 
+    /// Places for ends of connections, taken or free: what the memory of a world goes by.
+    pub const fn places(&self) -> usize {
+        self.endpoints.len()
+    }
+
     /// The network.
     pub const fn network(&self) -> &Network {
         &self.network
     }
 
     /// Serves at most `count` events up to `until`; whether there may be more.
-    fn steps(&mut self, until: Time, count: u64) -> bool {
-        let enough = self.network.events() + count;
-        while self.network.events() < enough {
+    fn steps(&mut self, until: Time, count: u32) -> bool {
+        for _ in 0..count {
             let Some((now, due)) = self.network.next(until) else { return false };
             self.now = now;
-            let mut moved = match due {
+            match due {
                 Due::Packet(slot) => self.deliver(now, slot),
-                Due::Timer(STARTER) => self.start_flow(now),
+                Due::Timer(STARTER) => self.starter(now),
+                Due::Timer(timer) if timer >= PROCESSORS => {
+                    self.processor_timer(now, (timer - PROCESSORS) as usize);
+                }
                 Due::Timer(timer) if timer % 2 == 1 => self.connection_timer(now, timer / 2),
                 Due::Timer(timer) => self.app_timer(now, timer / 2 - 1),
-            };
-            while let Some(place) = moved {
-                moved = self.serve(now, place);
             }
         }
         true
     }
 
-    /// A packet has reached its host. Returns the endpoint where something has moved.
+    /// A packet has reached its host.
     #[inline]
-    fn deliver(&mut self, now: Time, slot: u32) -> Option<u32> {
+    fn deliver(&mut self, now: Time, slot: u32) {
         let packet = self.network.packet(slot);
         let place = packet.endpoint;
         let endpoint = &mut self.endpoints[place as usize];
@@ -144,87 +166,156 @@ impl World {
             let flow = &self.spec.flows[endpoint.description as usize];
             let host = if place.is_multiple_of(2) { flow.from } else { flow.to };
             self.hosts[host.0 as usize].checksum_drops += 1;
-            self.network.release(slot);
-            return None;
+            return self.network.release(slot);
         }
         let current = packet.generation == endpoint.generation;
         let Some(connection) = endpoint.connection.as_mut().filter(|_| current) else {
-            self.network.release(slot);
-            return None;
+            self.late_packets += 1;
+            return self.network.release(slot);
         };
+        if endpoint.pace != Pace::Free {
+            return self.interrupt(now, place, Interrupt::Packet { slot });
+        }
         endpoint.digest.fold_segment(now.as_ps(), &packet.segment);
         connection.handle_segment(now, &packet.segment);
         self.network.release(slot);
-        Some(place)
+        self.serve(now, place);
     }
 
-    /// A connection's entry in the event queue has come up. Returns the endpoint if something has moved.
-    fn connection_timer(&mut self, now: Time, place: u32) -> Option<u32> {
+    /// A connection's entry in the event queue has come up.
+    fn connection_timer(&mut self, now: Time, place: u32) {
         let endpoint = &mut self.endpoints[place as usize];
         if endpoint.armed_at != now {
-            return None;
+            return;
         }
         endpoint.armed_at = Time::NEVER;
-        let connection = endpoint.connection.as_mut()?;
+        let Some(connection) = &mut endpoint.connection else { return };
         let deadline = connection.next_deadline();
         if deadline > now {
             endpoint.armed_at = deadline;
-            arm_connection(&mut self.network, deadline, place);
-            return None;
+            return self.network.arm(deadline, 2 * place + 1);
         }
+        if endpoint.pace != Pace::Free {
+            // Until the processor comes to it, there is nothing to arm.
+            endpoint.armed_at = Time::ZERO;
+            let turn = Turn { place, generation: endpoint.generation };
+            return self.interrupt(now, place, Interrupt::Deadline(turn));
+        }
+        self.serve_deadline(now, place);
+        self.serve(now, place);
+    }
+
+    /// A deadline of a connection has come.
+    pub(crate) fn serve_deadline(&mut self, now: Time, place: u32) {
+        let Some(connection) = &mut self.endpoints[place as usize].connection else { return };
+        let delayed_since = connection.ack_delayed_since(now);
         connection.handle_deadline(now);
-        Some(place)
+        if let Some(since) = delayed_since
+            && connection.ack_delayed_since(now).is_none()
+        {
+            self.look_for_held_tail(now, place, since);
+        }
     }
 
-    /// An application's entry in the event queue has come up. Returns the endpoint if it was meant.
-    fn app_timer(&mut self, now: Time, place: u32) -> Option<u32> {
+    /// An application's entry in the event queue has come up.
+    fn app_timer(&mut self, now: Time, place: u32) {
         let endpoint = &mut self.endpoints[place as usize];
-        (endpoint.app_armed_at == now).then(|| {
+        if endpoint.app_armed_at == now {
             endpoint.app_armed_at = Time::NEVER;
-            place
-        })
+            self.stir(now, place);
+        }
     }
 
-    /// Something has moved at an endpoint: its application and the network take what there is. Returns the endpoint if it
-    /// is to be served once more.
+    /// The application of an endpoint has something to do, though its connection has not moved.
+    pub(crate) fn stir(&mut self, now: Time, place: u32) {
+        match self.endpoints[place as usize].pace {
+            Pace::Free => self.serve(now, place),
+            Pace::Asleep | Pace::Ready => self.wake(now, place),
+        }
+    }
+
+    /// Something has moved at an endpoint: its application and the network take what there is.
     #[inline]
-    fn serve(&mut self, now: Time, place: u32) -> Option<u32> {
+    pub(crate) fn serve(&mut self, now: Time, place: u32) {
         let endpoint = &mut self.endpoints[place as usize];
-        let connection = endpoint.connection.as_mut()?;
-        let told = endpoint.open;
-        if told {
-            let spec = &self.spec.flows[endpoint.description as usize].app;
-            let wake = endpoint.app.run(now, spec, connection);
-            if !wake.is_never() && wake != endpoint.app_armed_at {
-                endpoint.app_armed_at = wake;
-                arm_app(&mut self.network, wake, place);
-            }
-        } else {
+        if !endpoint.open {
+            let Some(connection) = &endpoint.connection else { return };
             endpoint.open = connection.state().is_synchronized();
-        }
-        let Endpoint { generation, route, .. } = *endpoint;
-        let label = Label { endpoint: place ^ 1, generation, route, ..Label::default() };
-        transmit(connection, &mut self.network, now, label);
-        if endpoint.open != told {
             // What opens the connection leaves before what the application has to say.
-            return Some(place);
+            transmit(endpoint, &mut self.network, now, place, &mut None);
+            endpoint.note_failure();
         }
+        self.wake_app(now, place);
+        if let App::Asker(asker) = &mut self.endpoints[place as usize].app
+            && asker.take_news()
+        {
+            return self.attend(now, place);
+        }
+        self.send_off(now, place);
+    }
+
+    /// The application of an endpoint does what it can. Between one write and the next the network takes what there is.
+    #[inline]
+    pub(crate) fn wake_app(&mut self, now: Time, place: u32) {
+        let endpoint = &mut self.endpoints[place as usize];
+        if !endpoint.open {
+            return;
+        }
+        let app = &self.spec.flows[endpoint.description as usize].app;
+        while let Some(asked) = endpoint.wake_app(now, app) {
+            match asked {
+                Asked::Wakes(wake) => return self.network.arm(wake, 2 * place + 2),
+                Asked::Writes(len) => {
+                    transmit(endpoint, &mut self.network, now, place, &mut None);
+                    endpoint.write(now, len);
+                }
+            }
+        }
+    }
+
+    /// What an endpoint has to say leaves; its deadline is armed, and it is retired if it is over.
+    #[inline]
+    pub(crate) fn send_off(&mut self, now: Time, place: u32) {
+        let endpoint = &mut self.endpoints[place as usize];
+        transmit(endpoint, &mut self.network, now, place, &mut None);
+        self.conclude(now, place);
+    }
+
+    /// An endpoint has been served: notes how its connection stands, and when it wants to be woken.
+    #[inline]
+    pub(crate) fn conclude(&mut self, now: Time, place: u32) {
+        let endpoint = &mut self.endpoints[place as usize];
         if let Some(recorder) = &mut self.network.recorder {
-            record(connection, recorder, now, endpoint.flow, place);
+            record(endpoint, recorder, now, place);
         }
+        let Some(connection) = &endpoint.connection else { return };
         let deadline = connection.next_deadline();
         if deadline < endpoint.armed_at {
-            endpoint.armed_at = deadline;
-            arm_connection(&mut self.network, deadline, place);
+            // A processor may have come too late for it.
+            endpoint.armed_at = deadline.max(now);
+            self.network.arm(endpoint.armed_at, 2 * place + 1);
         }
-        if is_over(connection) {
+        if endpoint.is_over() {
             self.retire(place & !1);
         }
-        None
     }
 
-    fn arm_starter(&mut self) {
-        if let Some(&Reverse((next, _))) = self.to_start.peek() {
+    /// The starter's entry in the event queue has come up.
+    fn starter(&mut self, now: Time) {
+        if now == self.starter_armed_at {
+            self.starter_armed_at = Time::NEVER;
+            self.start_flows(now);
+            self.wake_sessions(now);
+            self.arm_starter();
+        }
+    }
+
+    /// The event queue has to know when the next flow starts, or the next session goes on.
+    pub(crate) fn arm_starter(&mut self) {
+        let start = self.to_start.peek().map_or(Time::NEVER, |next| next.0.0);
+        let next = start.min(self.sessions.next());
+        if next < self.starter_armed_at {
+            self.starter_armed_at = next;
             self.network.arm(next, STARTER);
         }
     }
@@ -243,22 +334,44 @@ impl World {
         Some((flow, description))
     }
 
-    /// Starts the flow whose time has come; returns its client. The next may come at the same instant.
-    #[cold]
-    fn start_flow(&mut self, now: Time) -> Option<u32> {
-        let (flow, description) = self.next_to_start(now)?;
-        self.arm_starter();
-        let client = self.settle_flow(flow, description);
-        self.records[flow as usize] = FlowRecord::Live(client);
-        let endpoint = &mut self.endpoints[client as usize];
-        if let Some(connection) = &mut endpoint.connection {
-            connection.open(now);
+    /// Starts the flows whose time has come.
+    fn start_flows(&mut self, now: Time) {
+        while let Some((flow, description)) = self.next_to_start(now) {
+            let alike = &self.spec.flows[description];
+            if let AppSpec::Session(spec) = &alike.app {
+                let spec = Arc::clone(spec);
+                self.begin_session(now, flow, &spec);
+                continue;
+            }
+            let client = self.settle(flow, description, None, addresses(alike, flow));
+            self.records[flow as usize] = FlowRecord::Live(client);
+            self.open(now, client);
         }
-        Some(client)
     }
 
-    /// Gives a flow a pair of places; returns the client's.
-    fn settle_flow(&mut self, number: u32, description: usize) -> u32 {
+    /// The client at `place` opens its connection.
+    pub(crate) fn open(&mut self, now: Time, place: u32) {
+        if let Some(connection) = &mut self.endpoints[place as usize].connection {
+            connection.open(now);
+        }
+        let endpoint = &self.endpoints[place as usize];
+        if endpoint.pace == Pace::Free {
+            self.serve(now, place);
+        } else {
+            let turn = Turn { place, generation: endpoint.generation };
+            self.interrupt(now, place, Interrupt::Opened(turn));
+        }
+    }
+
+    /// Gives a connection of a flow a pair of places; returns the client's. Without initial sequence numbers the hosts
+    /// draw them.
+    pub(crate) fn settle(
+        &mut self,
+        number: u32,
+        description: usize,
+        iss: Option<[Seq; 2]>,
+        addresses: Addresses,
+    ) -> u32 {
         let flow = &self.spec.flows[description];
         let (there, back) =
             self.network.routes().between(flow.from, flow.to).expect("routes cover all flows");
@@ -269,7 +382,8 @@ impl World {
         let mut endpoint = |server: bool, app: App, route: u32, generation: u16| {
             let (node, config) = if server { (flow.to, &flow.server) } else { (flow.from, &flow.client) };
             let host = &mut self.hosts[node.0 as usize];
-            let (config, iss) = (host.config(config, seed), host.iss(seed));
+            let iss = iss.map_or_else(|| host.iss(seed), |both| both[usize::from(server)]);
+            let config = host.config(config, seed);
             let mut connection =
                 if server { Connection::listen(config, iss) } else { Connection::new(config, iss) };
             connection.record_events(events);
@@ -277,6 +391,7 @@ impl World {
                 connection: Some(connection),
                 app,
                 open: false,
+                pace: host.pace(),
                 generation,
                 flow: number,
                 description: description as u32,
@@ -298,22 +413,29 @@ impl World {
             self.endpoints[client as usize + 1] = b;
         }
         if let Some(recorder) = &mut self.network.recorder {
-            recorder.pair(client, addresses(flow, number));
+            recorder.pair(client, addresses);
         }
         client
     }
 
-    /// Folds a flow whose two ends are over into its record, and frees its places.
-    #[cold]
+    /// Folds a pair of ends, if both are over, into the record of its flow, and frees its places.
     fn retire(&mut self, client: u32) {
         let pair = &self.endpoints[client as usize..][..2];
-        let flow = pair[0].flow as usize;
-        if !pair.iter().all(Endpoint::is_over) || !matches!(self.records[flow], FlowRecord::Live(_)) {
+        if !pair.iter().all(Endpoint::is_over) {
             return;
+        }
+        let flow = pair[0].flow as usize;
+        if matches!(self.records[flow], FlowRecord::Session(_)) {
+            return self.retire_call(client);
         }
         let app = &self.spec.flows[pair[0].description as usize].app;
         self.records[flow] = FlowRecord::Over(self.outcomes.len() as u32);
         self.outcomes.push(Outcome::new(app, pair));
+        self.vacate(client);
+    }
+
+    /// A pair of places is free.
+    pub(crate) fn vacate(&mut self, client: u32) {
         for endpoint in &mut self.endpoints[client as usize..][..2] {
             endpoint.connection = None;
             endpoint.armed_at = Time::NEVER;
@@ -323,46 +445,64 @@ impl World {
     }
 }
 
-/// Puts the deadline of a connection into the event queue: rarely, since an entry is moved when it comes up.
-#[cold]
-fn arm_connection(network: &mut Network, at: Time, place: u32) {
-    network.arm(at, 2 * place + 1);
-}
-
-/// The same for what an application waits for.
-#[cold]
-fn arm_app(network: &mut Network, at: Time, place: u32) {
-    network.arm(at, 2 * place + 2);
-}
-
 /// Addresses and ports of a flow.
 fn addresses(flow: &FlowSpec, number: u32) -> Addresses {
     const PORTS: u32 = 64_000;
     let ports = [1024 + (number % PORTS) as u16, 5001 + (number / PORTS) as u16];
-    Addresses { flow: number, nodes: [flow.from.0, flow.to.0], ports }
+    Addresses { flow: number, connection: 0, nodes: [flow.from.0, flow.to.0], ports }
 }
 
-/// Sends all that a connection wants to send, with this on the packets' labels, and what differs from packet to packet.
+/// A segment whose sending takes a host some time: it is made, and leaves when that has passed.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    /// Its packet, in the network's slab.
+    pub(crate) slot: u32,
+    pub(crate) label: Label,
+    pub(crate) reason: Reason,
+}
+
+/// Sends all that the endpoint's connection wants to send. Where the host takes its time, the next one is kept instead,
+/// and nothing is sent.
 #[inline]
-fn transmit(connection: &mut Connection, network: &mut Network, now: Time, label: Label) {
+pub(crate) fn transmit(
+    endpoint: &mut Endpoint,
+    network: &mut Network,
+    now: Time,
+    place: u32,
+    kept: &mut Option<Kept>,
+) {
+    let Some(connection) = &mut endpoint.connection else { return };
     loop {
         let segment = network.draft();
-        let Some(Departure { reason, last }) = connection.transmit_into(now, segment) else { return };
-        let size = IP_HEADER + segment.wire_len();
-        let resend = segment.payload.len > 0 && reason.is_retransmission();
-        if network.recorder.is_some() {
-            network.note_sent(now, label.endpoint, reason);
+        let Some(departure) = connection.transmit_into(now, segment) else { return };
+        let reason = departure.reason;
+        let data = segment.payload.len > 0;
+        let label = Label {
+            endpoint: place ^ 1,
+            generation: endpoint.generation,
+            route: endpoint.route,
+            size: IP_HEADER + segment.wire_len(),
+            resend: data && reason.is_retransmission(),
+        };
+        if endpoint.pace != Pace::Free {
+            *kept = Some(Kept { slot: network.take_draft(), label, reason });
+            return;
         }
-        network.send_draft(now, Label { size, resend, ..label });
-        if last {
+        if network.recorder.is_some() {
+            let (segment, flow, end) = (*network.draft(), endpoint.flow, end_of(place));
+            network.note_sent(place, |connection| Sent { time: now, flow, connection, end, segment, reason });
+        }
+        network.send_draft(now, label);
+        if departure.last {
             return;
         }
     }
 }
 
-/// Tells the recorder how a connection stands.
+/// Tells the recorder how the endpoint's connection stands.
 #[cold]
-fn record(connection: &mut Connection, recorder: &mut Recorder, now: Time, flow: u32, place: u32) {
+fn record(endpoint: &mut Endpoint, recorder: &mut Recorder, now: Time, place: u32) {
+    let Some(connection) = &mut endpoint.connection else { return };
     if recorder.wants(Wants::SERIES) {
         let values = [
             u64::from(connection.cwnd()),
@@ -372,12 +512,18 @@ fn record(connection: &mut Connection, recorder: &mut Recorder, now: Time, flow:
             u64::from(connection.flight()),
             u64::from(connection.peer_window()),
         ];
-        recorder.sample(now, place, flow, values);
+        recorder.sample(now, place, endpoint.flow, values);
     }
     if recorder.wants(Wants::EVENTS) {
-        let end = end_of(place);
+        let (flow, end, number) = (endpoint.flow, end_of(place), recorder.connection(place));
         while let Some((time, event)) = connection.poll_event() {
-            recorder.recording.events.push(crate::probe::Happened { time, flow, end, event });
+            recorder.recording.events.push(crate::probe::Happened {
+                time,
+                flow,
+                connection: number,
+                end,
+                event,
+            });
         }
     }
 }

@@ -180,7 +180,7 @@ fn mechanisms_carry_default_unit_summary_and_document() {
         ["every-segment", "delayed", "bsd-tick", "delayed-bytes", "bsd-bytes", "quick-start", "adaptive"]
     );
     assert_eq!(names("queue"), ["drop-tail", "resend-first"]);
-    assert_eq!(names("app"), ["bulk", "request-response"]);
+    assert_eq!(names("app"), ["bulk", "request-response", "files", "web"]);
     let rto = family("rto");
     let rfc6298 = &rto["choices"][4];
     assert_eq!(rfc6298["default"], true);

@@ -277,3 +277,14 @@ fn columns_count_characters() {
     let error = Scenario::parse(&text, "bad.toml", &[]).expect_err("unknown key");
     assert_eq!((error.line, error.column), (Some(6), Some(50)));
 }
+
+#[test]
+fn a_host_that_cannot_be_is_refused() {
+    assert_eq!(
+        overridden("host.earth.handover", "{ kind = \"clusters\", size = \"0 B\" }"),
+        "--set host.earth.handover: clusters of no bytes carry nothing: host \"earth\" needs at least 1 B"
+    );
+    assert!(overridden("host.earth.handover", "segment").contains("did you mean \"segments\"?"));
+    assert!(overridden("host.earth.processor.segmentin", "1 us").contains("did you mean \"segment_in\"?"));
+    assert!(overridden("host.earth.processor.read", "5").contains("unit"));
+}

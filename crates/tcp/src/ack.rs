@@ -338,6 +338,6 @@ impl Connection {
 
 /// Our timestamp clock: milliseconds (RFC 7323, section 5.4, asks for 1 ms to 1 s).
 #[inline]
-pub(crate) fn timestamp(now: Time) -> u32 {
+pub fn timestamp(now: Time) -> u32 {
     (now.as_ps() / 1_000_000_000) as u32
 }

@@ -288,6 +288,11 @@ impl Connection {
         self.snd.written
     }
 
+    /// Stream bytes that the application has written and that have never been sent.
+    pub fn unsent(&self) -> u64 {
+        self.snd.data_end().saturating_sub(self.snd.max.max(1))
+    }
+
     /// Stream bytes received in order.
     #[inline]
     pub fn received(&self) -> u64 {

@@ -204,22 +204,4 @@ impl Connection {
         self.enter(now, State::TimeWait);
         self.rcv.due = due;
     }
-
-    /// Whether a SYN for the same pair of sockets may open a new connection in place of this one, which waits in
-    /// TIME-WAIT: its timestamp, or without one its sequence number, lies beyond all that was seen (RFC 6191, section 2;
-    /// RFC 9293, section 3.6.1, MAY-2). The driver then drops this connection and makes a new one.
-    pub fn may_be_replaced(&self, syn: &Segment) -> bool {
-        let new_number = self.rcv.position(syn.seq) >= self.rcv.nxt as i64;
-        let new = match syn.options.timestamps.filter(|_| self.agreed.timestamps) {
-            Some(timestamps) => {
-                let later = timestamps.value.wrapping_sub(self.ts_recent) as i32;
-                later > 0 || (later == 0 && new_number)
-            }
-            None => new_number,
-        };
-        self.state == State::TimeWait
-            && syn.flags.has(Flags::SYN)
-            && !syn.flags.any(Flags::ACK | Flags::RST)
-            && new
-    }
 }

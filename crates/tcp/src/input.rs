@@ -27,6 +27,15 @@ impl Connection {
         self.takes_any(now, segment);
     }
 
+    /// The same by the full procedure, whatever the segment is: for a driver that has other costs.
+    pub fn handle_any_segment(&mut self, now: Time, segment: &Segment) {
+        self.stats.segments_received += 1;
+        if self.config.keep_alive.is_some() {
+            self.heard(now);
+        }
+        self.takes_any(now, segment);
+    }
+
     /// The full procedure.
     pub(crate) fn takes_any(&mut self, now: Time, segment: &Segment) {
         match self.state {

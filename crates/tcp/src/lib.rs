@@ -43,7 +43,10 @@ mod recovery;
 mod send;
 mod sizes;
 mod tail;
+mod time_wait;
 mod timers;
 
+pub use ack::timestamp;
 pub use connection::{Behind, Connection, Departure, Transmission, WriteError};
 pub use handshake::refuse;
+pub use time_wait::TimeWait;

@@ -146,8 +146,7 @@ mod tests {
                     if way == Way::Short {
                         ends[to].handle_segment(now, &segment);
                     } else {
-                        ends[to].stats.segments_received += 1;
-                        ends[to].takes_any(now, &segment);
+                        ends[to].handle_any_segment(now, &segment);
                     }
                 }
                 _ if due.is_never() => break,

@@ -27,6 +27,10 @@ FLOW_COLUMNS = (
     *("flow", "index", "from", "to", "bytes_delivered", "start_s", "end_s", "goodput_bps"),
     *("segments_sent", "retransmitted", "timeouts", "rtt_mean_s", "completed"),
 )
+GROUP_COLUMNS = (
+    *("flow", "flows", "pages", "page_delay_s_median", "page_delay_s_p95", "transfers", "transfer_time_s_median"),
+    *("connections", "bytes_delivered", "goodput_bps"),
+)
 LINK_COLUMNS = ("link", "direction", "packets", "bytes", "drops", "utilisation", "queue_mean_packets")
 
 
@@ -105,6 +109,9 @@ def _print(runs: list[_core.Run], options: argparse.Namespace) -> None:
     whole = json.loads(runs[0].json())
     title = f"{whole['scenario']}, seed {whole['seed']}, digest {whole['digest']}"
     listing.show(console, title, whole["flows"], FLOW_COLUMNS)
+    fetching = [_flat(group) for group in whole.get("groups", []) if "pages" in group]
+    if fetching:
+        listing.show(console, "", fetching, GROUP_COLUMNS)
     listing.show(console, "", whole["links"], LINK_COLUMNS)
 
 
@@ -115,7 +122,7 @@ def summary(runs: list[_core.Run]) -> list[dict[str, Any]]:
     values: dict[tuple[str, int, str], list[float]] = {}
     for run in runs:
         for flow in json.loads(run.json())["flows"]:
-            for name, value in flow.items():
+            for name, value in _flat(flow).items():
                 if name != "index" and isinstance(value, int | float) and not isinstance(value, bool):
                     values.setdefault((flow["flow"], flow["index"], name), []).append(float(value))
     return [
@@ -159,7 +166,7 @@ def write_trace(path: Path, run: _core.Run) -> None:
 
 
 def _write_results(directory: Path, scenario: _core.Scenario, runs: list[_core.Run]) -> None:
-    """The merged scenario, what ran it, and results for programs: JSON and one CSV each for flows and links."""
+    """The merged scenario, what ran it, and results for programs: JSON and one CSV each for flows, groups and links."""
     from netspurt import _core
 
     (directory / "scenario.toml").write_text(scenario.merged(), encoding="utf-8")
@@ -174,11 +181,9 @@ def _write_results(directory: Path, scenario: _core.Scenario, runs: list[_core.R
     documents = [json.loads(run.json()) for run in runs]
     whole = documents[0] if len(runs) == 1 else {"runs": documents, "summary": summary(runs)}
     (directory / "result.json").write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
-    for name in ("flows", "links"):
-        _write_csv(
-            directory / f"{name}.csv",
-            [{"seed": d["seed"], **_flat(row)} for d in documents for row in d[name]],
-        )
+    for name in ("flows", "groups", "links"):
+        rows = [{"seed": d["seed"], **_flat(row)} for d in documents for row in d.get(name, [])]
+        _write_csv(directory / f"{name}.csv", rows)
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:

@@ -51,7 +51,7 @@ fn dumbbell(flows: u32, duration: Span, acking: Acking, app: AppSpec) -> WorldSp
         spec.link(&format!("a{i}"), [from, left], &access);
         spec.link(&format!("b{i}"), [right, to], &access);
         // Staggered over a tenth of a second, so that the flows do not beat in time.
-        spec.flow("bulk", [from, to], app, &config).start =
+        spec.flow("bulk", [from, to], app.clone(), &config).start =
             Time::ZERO + Span::from_ms(100).scale(u64::from(i), u64::from(flows));
     }
     spec

@@ -1,17 +1,17 @@
 //! From a scenario to a world: names become numbers, choices become configurations, flows are counted out.
 
-use super::flow::{App, End, Flow};
-use super::network::{self, Link, Loss};
+use super::flow::{End, Flow};
+use super::network::{self, Link, Loss, Ports};
 use super::quantity::Limit;
 use super::{Scenario, ScenarioError};
-use crate::app::AppSpec;
+use crate::processor::{Costs, Handover};
 use crate::spec::{
     ChannelSpec, Counted, Duplex, FlowSpec, LinkSpec, LossSpec, NodeId, NodeSpec, QueueSpec, ReorderSpec,
-    Room, TimerPhase, WorldSpec,
+    Room, WorldSpec,
 };
 use indexmap::IndexSet;
 use netspurt_tcp::config::Config;
-use netspurt_tcp::time::{Span, Time};
+use netspurt_tcp::time::Time;
 use std::sync::Arc;
 
 /// Flows in one world, at most. Each takes some hundred octets before it has even started.
@@ -62,8 +62,42 @@ impl Scenario {
     }
 
     fn build_node(&self, name: &str) -> NodeSpec {
-        let latency = self.host.get(name).map_or(Span::ZERO, |host| host.latency.0);
-        NodeSpec { name: name.into(), latency, timer_phase: TimerPhase::Random }
+        let plain = NodeSpec::new(name);
+        let Some(host) = self.host.get(name) else { return plain };
+        let (ports, reuse) = host.ports.map_or((plain.ports, plain.reuse), Ports::build);
+        NodeSpec {
+            latency: host.latency.0,
+            processor: host.processor.as_ref().map(build_costs),
+            handover: host.handover.map_or(Handover::Whole, |choice| build_handover(choice.0)),
+            ports,
+            reuse,
+            ..plain
+        }
+    }
+}
+
+fn build_costs(processor: &network::Processor) -> Costs {
+    Costs {
+        request: processor.request.0,
+        read: processor.read.0,
+        byte_read: processor.byte_read.0,
+        write: processor.write.0,
+        byte_written: processor.byte_written.0,
+        segment_in: processor.segment_in.0,
+        ack_in: processor.ack_in.0,
+        byte_in: processor.byte_in.0,
+        segment_out: processor.segment_out.0,
+        ack_out: processor.ack_out.0,
+        byte_out: processor.byte_out.0,
+    }
+}
+
+fn build_handover(handover: network::Handover) -> Handover {
+    match handover {
+        network::Handover::Whole => Handover::Whole,
+        // Nothing that is written at once is larger than 32 bits say.
+        network::Handover::Clusters { size } => Handover::Clusters(u32::try_from(size.0).unwrap_or(u32::MAX)),
+        network::Handover::Segments => Handover::Segments,
     }
 }
 
@@ -108,25 +142,13 @@ fn alike(
         name,
         first_index,
         count: flow.count,
-        app: build_app(&flow.app),
+        app: flow.app.build(),
         from,
         to,
         start: Time::ZERO + flow.start.0,
         stagger: flow.stagger.0,
         client,
         server,
-    }
-}
-
-fn build_app(app: &App) -> AppSpec {
-    match *app {
-        App::Bulk { bytes } => AppSpec::Bulk { bytes: bytes.map(|bytes| bytes.0) },
-        App::RequestResponse { request, response, exchanges, gap } => AppSpec::RequestResponse {
-            request: request.0,
-            response: response.0,
-            exchanges: u64::from(exchanges),
-            gap: gap.0,
-        },
     }
 }
 

@@ -39,10 +39,13 @@ pub fn mechanisms_json() -> Json {
     let link = keys(&root, "Link")
         .filter(|(key, _)| *key != "between")
         .map(|(key, schema)| family(&root, key, &format!("link.NAME.{key}"), schema, &schema["default"]));
+    let host = keys(&root, "Host")
+        .filter(|(key, _)| *key == "handover")
+        .map(|(key, schema)| family(&root, key, &format!("host.NAME.{key}"), schema, &schema["default"]));
     let app = keys(&root, "Flow")
         .filter(|(key, _)| *key == "app")
         .map(|(key, schema)| family(&root, key, &format!("flow.N.{key}"), schema, &schema["default"]));
-    tcp.chain(link).chain(app).collect()
+    tcp.chain(link).chain(host).chain(app).collect()
 }
 
 fn keys<'a>(root: &'a Json, table: &str) -> impl Iterator<Item = (&'a str, &'a Json)> {

@@ -1,9 +1,11 @@
 //! What a well-formed scenario must not say: names of nodes that are not there, rates of zero, contradictions.
 
 use super::Scenario;
+use super::distribution::Files;
 use super::flow::End;
-use super::network::{Duplex, Link, Loss, Queue};
-use super::quantity::{Limit, Packets, Quantity, Rate};
+use super::form::Named;
+use super::network::{Duplex, Handover, Link, Loss, Queue};
+use super::quantity::{Limit, Packets, Quantity, Rate, Size};
 use super::suggest;
 use super::tcp::TcpError;
 use super::tree::Part;
@@ -28,6 +30,26 @@ fn object(path: &[&str], part: Part, message: String) -> Objection {
     Objection { path: path.iter().map(|step| (*step).to_owned()).collect(), part, message }
 }
 
+/// Puts what stands in other files in the place of their names.
+pub(super) fn resolve(scenario: &mut Scenario, files: Files<'_>) -> Result<(), Objection> {
+    for (index, flow) in scenario.flow.iter_mut().enumerate() {
+        for (path, draws) in flow.app.distributions() {
+            draws.resolve(files).map_err(|(key, message)| {
+                let path: Vec<&str> = path.iter().copied().chain(key).collect();
+                of_app(index, &path, message)
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Something wrong with the application of a flow.
+fn of_app(flow: usize, path: &[&str], message: String) -> Objection {
+    let (index, place) = (flow.to_string(), path.join("."));
+    let path: Vec<&str> = ["flow", &index, "app"].into_iter().chain(path.iter().copied()).collect();
+    object(&path, Part::Value, format!("flow.{index}.app.{place}: {message}"))
+}
+
 /// All but the choices about TCP.
 pub(super) fn check(scenario: &Scenario) -> Result<(), Objection> {
     if scenario.duration.0 == Span::ZERO {
@@ -37,9 +59,19 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Objection> {
         check_link(name, link)?;
     }
     let nodes: IndexSet<&str> = scenario.nodes().into_iter().collect();
-    for name in scenario.host.keys() {
+    for (name, host) in &scenario.host {
+        if let Some(ports) = host.ports
+            && ports.first > ports.last
+        {
+            let message = format!("the last port, {}, lies before the first, {}", ports.last, ports.first);
+            return Err(object(&["host", name, "ports", "last"], Part::Value, message));
+        }
         if !nodes.contains(name.as_str()) {
             return Err(object(&["host", name], Part::Key, stranger(name, &nodes)));
+        }
+        if let Some(Named(Handover::Clusters { size: Size(0) })) = host.handover {
+            let message = format!("clusters of no bytes carry nothing: host \"{name}\" needs at least 1 B");
+            return Err(object(&["host", name, "handover", "size"], Part::Value, message));
         }
     }
     if scenario.flow.is_empty() {
@@ -134,6 +166,9 @@ fn check_flows(scenario: &Scenario, nodes: &IndexSet<&str>) -> Result<(), Object
             let message = format!("no links lead from \"{}\" to \"{}\"", flow.from, flow.to);
             return Err(object(&["flow", &index, "to"], Part::Value, message));
         }
+    }
+    for (index, flow) in scenario.flow.iter().enumerate() {
+        flow.app.check().map_err(|(path, message)| of_app(index, &path, message))?;
     }
     Ok(())
 }

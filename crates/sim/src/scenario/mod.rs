@@ -2,7 +2,7 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `network.rs`, `flow.rs`, `tcp.rs`, `choices.rs`, `acking.rs` | the types, whose doc comments are the file's reference |
+//! | `network.rs`, `flow.rs`, `app.rs`, `distribution.rs`, `tcp.rs`, `choices.rs`, `acking.rs` | the types, whose doc comments are the file's reference |
 //! | `convert.rs` | choices to and from the types of `tcp` |
 //! | `quantity.rs`, `decimal.rs` | values with units, exact |
 //! | `form.rs` | a bare name for a table, a table for a list |
@@ -13,11 +13,13 @@
 //! against the schema; its meaning checked. The types are only filled once the shape is right.
 
 mod acking;
+mod app;
 mod build;
 mod catalogue;
 mod choices;
 mod convert;
 mod decimal;
+mod distribution;
 mod error;
 mod flow;
 mod form;
@@ -30,15 +32,19 @@ mod tcp;
 mod tree;
 
 pub use acking::Acking;
+pub use app::{App, Closes, Endless, Files as FilesApp, HowOften, Http, Lasts, Message, Order, Web, Written};
 pub use catalogue::{mechanisms_json, profiles_json};
 pub use choices::{
     Congestion, Counting, Cutting, DupAcksBesideNaks, Grows, KeepAlive, LossMeans, MssCounts, OptionLayout,
     Recovery, Rto, Transmit, WindowGrowth, WindowOption,
 };
+pub use distribution::{Count, Drawn, Files, Kind, Measure};
 pub use error::ScenarioError;
-pub use flow::{App, End, Flow};
+pub use flow::{End, Flow};
 pub use form::{Named, OneOrMany};
-pub use network::{Corrupt, Duplex, Duplicate, Host, Link, Loss, Queue, Reorder};
+pub use network::{
+    Corrupt, Duplex, Duplicate, Handover, Host, Link, Loss, Ports, Processor, Queue, Reorder, Reuse,
+};
 pub use quantity::{
     Cap, Direction, Duration, Grain, InitialCwnd, Limit, Packets, Patience, Quantity, Rate, Size, Window,
 };
@@ -114,8 +120,22 @@ fn without_null(schema: &mut Schema) {
 impl Scenario {
     /// Reads the text of a scenario file, puts the overrides (path, value) into it in their order, and checks the whole.
     /// `file` is the name that errors carry.
+    ///
+    /// A scenario that names other files is refused: [`Scenario::parse_with`] reads them.
     pub fn parse(text: &str, file: &str, overrides: &[(&str, &str)]) -> Result<Self, ScenarioError> {
-        Self::read(text, overrides).map_err(|fault| {
+        let alone = |_: &str| Err("this scenario stands alone, without a directory".to_owned());
+        Self::parse_with(text, file, overrides, &alone)
+    }
+
+    /// The same for a scenario that may name other files, which `files` reads. What is in them becomes part of the
+    /// scenario.
+    pub fn parse_with(
+        text: &str,
+        file: &str,
+        overrides: &[(&str, &str)],
+        files: Files<'_>,
+    ) -> Result<Self, ScenarioError> {
+        Self::read(text, overrides, files).map_err(|fault| {
             let mut error = ScenarioError {
                 file: file.to_owned(),
                 line: None,
@@ -143,21 +163,23 @@ impl Scenario {
         })
     }
 
-    fn read(text: &str, overrides: &[(&str, &str)]) -> Result<Self, Fault> {
+    fn read(text: &str, overrides: &[(&str, &str)], files: Files<'_>) -> Result<Self, Fault> {
         let mut tree = Node::parse(text)?;
         for (index, (path, value)) in overrides.iter().enumerate() {
             tree.set(path, value, index)?;
         }
         shape::check(&SCHEMA, &tree)?;
         // The shape is right, so this does not fail; if the two ever disagree, the whole file is named.
-        let scenario = Self::deserialize(tree.to_toml()).map_err(|error| Fault {
+        let mut scenario = Self::deserialize(tree.to_toml()).map_err(|error| Fault {
             at: At::File(0),
             message: error.message().trim().replace('\n', "; "),
         })?;
-        meaning::check(&scenario).map_err(|objection| {
+        let placed = |objection: meaning::Objection| {
             let path: Vec<&str> = objection.path.iter().map(String::as_str).collect();
             Fault { at: locate(&tree, &path, objection.part), message: objection.message }
-        })?;
+        };
+        meaning::resolve(&mut scenario, files).map_err(placed)?;
+        meaning::check(&scenario).map_err(placed)?;
         meaning::check_tcp(&scenario).map_err(|objection| Fault {
             at: locate_choice(&tree, &objection),
             message: objection.error.message,

@@ -1,8 +1,9 @@
 //! The network of a scenario: links, what stands at them and what befalls packets on them.
 
-use super::form::OneOrMany;
-use super::quantity::{Direction, Duration, Limit, Packets, Rate};
+use super::form::{Named, OneOrMany};
+use super::quantity::{Direction, Duration, Limit, Packets, Rate, Size};
 use super::tcp::TcpTable;
+use crate::ports::{self, PortRange};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -194,7 +195,128 @@ pub struct Host {
     /// What the host takes to process each packet that arrives, before its TCP sees it.
     #[serde(default)]
     pub latency: Duration,
+    /// The ports that connections opened here come from. Default: the dynamic ones (RFC 6335).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ports: Option<Ports>,
+    /// What its processor takes, which does one thing at a time. Default: nothing; it is infinitely fast.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processor: Option<Processor>,
+    /// How it hands an application's write to TCP. Default: whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handover: Option<Named<Handover>>,
     /// Choices about TCP for the connections of this host.
     #[serde(default, skip_serializing_if = "TcpTable::is_empty")]
     pub tcp: TcpTable,
+}
+
+/// The ports that a host's connections come from, where an application opens many.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Ports {
+    /// The first.
+    #[serde(default = "first_port")]
+    #[schemars(range(min = 1, max = 65535))]
+    pub first: u16,
+    /// The last.
+    #[serde(default = "last_port")]
+    #[schemars(range(min = 1, max = 65535))]
+    pub last: u16,
+    /// Whether a port is taken again that this host has in TIME-WAIT.
+    #[serde(default)]
+    pub reuse: Reuse,
+}
+
+/// Whether a host takes a port again that it has in TIME-WAIT.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reuse {
+    /// Not before 2 MSL are over.
+    #[default]
+    Never,
+    /// A second later, if the connection offers timestamps.
+    ///
+    /// Document: RFC 6191, section 2; Linux, `tcp_tw_reuse`.
+    ByTimestamp,
+}
+
+fn first_port() -> u16 {
+    PortRange::default().first
+}
+
+fn last_port() -> u16 {
+    PortRange::default().last
+}
+
+impl Ports {
+    /// The same for the simulator.
+    pub(super) const fn build(self) -> (PortRange, ports::Reuse) {
+        let reuse = match self.reuse {
+            Reuse::Never => ports::Reuse::Never,
+            Reuse::ByTimestamp => ports::Reuse::ByTimestamp,
+        };
+        (PortRange { first: self.first, last: self.last }, reuse)
+    }
+}
+
+/// What a processor takes for each thing that it does. It does one thing at a time, what arrives before what programs want.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Processor {
+    /// For answering a request, before the first byte of the answer is written.
+    #[serde(default)]
+    pub request: Duration,
+    /// For a read.
+    #[serde(default)]
+    pub read: Duration,
+    /// For each byte read.
+    #[serde(default)]
+    pub byte_read: Duration,
+    /// For a write, however it is handed to TCP.
+    #[serde(default)]
+    pub write: Duration,
+    /// For each byte written.
+    #[serde(default)]
+    pub byte_written: Duration,
+    /// For a segment with data that arrives.
+    #[serde(default)]
+    pub segment_in: Duration,
+    /// For a segment without data that arrives.
+    #[serde(default)]
+    pub ack_in: Duration,
+    /// For each byte of data that arrives.
+    #[serde(default)]
+    pub byte_in: Duration,
+    /// For a segment with data that leaves.
+    #[serde(default)]
+    pub segment_out: Duration,
+    /// For a segment without data that leaves.
+    #[serde(default)]
+    pub ack_out: Duration,
+    /// For each byte of data that leaves.
+    #[serde(default)]
+    pub byte_out: Duration,
+}
+
+/// How a host hands an application's write to TCP.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Handover {
+    /// Whole.
+    Whole,
+    /// In buffers of one size, TCP being asked for segments behind each; application data ends with the last.
+    ///
+    /// Document: the mbuf clusters of 4.4BSD and FreeBSD, `sosend`.
+    Clusters {
+        /// What a buffer holds.
+        #[serde(default = "mbuf_cluster")]
+        size: Size,
+    },
+    /// As segments, cut when they are written: the first fills up what waits unsent.
+    ///
+    /// Document: Linux 2.2, `tcp_do_sendmsg`.
+    Segments,
+}
+
+const fn mbuf_cluster() -> Size {
+    Size(2048)
 }
