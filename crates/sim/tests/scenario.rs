@@ -181,6 +181,11 @@ fn mechanisms_carry_default_unit_summary_and_document() {
     );
     assert_eq!(names("queue"), ["drop-tail", "resend-first"]);
     assert_eq!(names("app"), ["bulk", "request-response", "files", "web"]);
+    assert_eq!(names("http"), ["1.0", "1.1"]);
+    assert_eq!(
+        names("distribution"),
+        ["uniform", "exponential", "pareto", "lomax", "log-normal", "weibull", "quantiles"]
+    );
     let rto = family("rto");
     let rfc6298 = &rto["choices"][4];
     assert_eq!(rfc6298["default"], true);

@@ -45,7 +45,13 @@ pub fn mechanisms_json() -> Json {
     let app = keys(&root, "Flow")
         .filter(|(key, _)| *key == "app")
         .map(|(key, schema)| family(&root, key, &format!("flow.N.{key}"), schema, &schema["default"]));
-    tcp.chain(link).chain(host).chain(app).collect()
+    let web = root.pointer("/$defs/App").map(|app| forms(&root, app)).unwrap_or_default();
+    let web = web.into_iter().find(|form| kind_of(form) == Some("web"));
+    let inner = [("http", "http"), ("distribution", "size")].into_iter().filter_map(|(name, key)| {
+        let schema = &web?["properties"][key];
+        Some(family(&root, name, &format!("flow.N.app.{key}"), schema, &schema["default"]))
+    });
+    tcp.chain(link).chain(host).chain(app).chain(inner).collect()
 }
 
 fn keys<'a>(root: &'a Json, table: &str) -> impl Iterator<Item = (&'a str, &'a Json)> {

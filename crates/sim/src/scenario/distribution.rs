@@ -53,6 +53,7 @@ impl Measure for Count {
 /// A value, or what values are drawn from.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(rename = "Drawn{Q}")]
 pub enum Drawn<Q> {
     /// Always this.
     Always(Q),
@@ -64,6 +65,7 @@ pub enum Drawn<Q> {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 #[serde(bound(deserialize = "Q: Deserialize<'de>"))]
+#[schemars(rename = "Distribution{Q}")]
 pub enum Kind<Q> {
     /// Anything between, alike.
     Uniform {
