@@ -14,10 +14,8 @@ use crate::time::Time;
 /// What an undisturbed connection would do if it were asked now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ordinary {
-    /// A full segment of new data; more may follow.
-    Data,
-    /// The same, and it fills the window: why nothing follows, though there is more to send.
-    LastData(Hold),
+    /// A full segment of new data; and if it fills the window, why nothing follows, though there is more to send.
+    Data { then: Option<Hold> },
     /// No data, and why; perhaps an acknowledgment.
     NoData(Hold),
     /// What is to be done is out of the ordinary.
@@ -54,7 +52,7 @@ impl Connection {
         }
         // The window is full behind it, though there is another one to send: no need to ask again.
         let fills = unacknowledged + 2 * mss > window && waiting >= 2 * mss;
-        if fills { Ordinary::LastData(limit) } else { Ordinary::Data }
+        Ordinary::Data { then: fills.then_some(limit) }
     }
 
     /// The smallest of the windows that count from SND.UNA, and which it is.
@@ -114,11 +112,12 @@ impl Connection {
     #[inline]
     pub(crate) fn transmit_ordinary(&mut self, now: Time, segment: &mut Segment) -> Option<Departure> {
         match self.decide_ordinary() {
-            Ordinary::Data => Some(Departure { reason: self.send_data(now, segment), last: false }),
-            Ordinary::LastData(why) => {
+            Ordinary::Data { then } => {
                 let reason = self.send_data(now, segment);
-                self.hold_back(now, why);
-                Some(Departure { reason, last: true })
+                if let Some(why) = then {
+                    self.hold_back(now, why);
+                }
+                Some(Departure { reason, last: then.is_some() })
             }
             Ordinary::NoData(why) => {
                 let reason = self.send_ack(now, segment);

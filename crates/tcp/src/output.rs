@@ -1,4 +1,4 @@
-//! Carrying out a plan: the one place where segments are made.
+//! Carrying out a plan: where segments are made, but for the ordinary ones ([`crate::ordinary`]).
 
 use crate::ack::timestamp;
 use crate::config::Recovery;

@@ -71,6 +71,10 @@ impl RangeSet {
     /// Adds `new`; returns the whole range that it is part of now, and how many positions were not in the set before.
     pub fn insert(&mut self, new: Range) -> (Range, u64) {
         let from = self.ranges.partition_point(|r| r.end < new.start);
+        // What SACK reports, it reports several times.
+        if let Some(known) = self.ranges.get(from).filter(|r| r.start <= new.start && new.end <= r.end) {
+            return (*known, 0);
+        }
         let to = from + self.ranges.iter().skip(from).take_while(|r| r.start <= new.end).count();
         let mut merged = new;
         let mut absorbed = 0;
