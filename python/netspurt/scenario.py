@@ -161,10 +161,10 @@ class Result:
         Columns: ``flow``, ``index``, ``from``, ``to``, ``bytes_delivered``, ``start_s``, ``end_s`` (null if
         unfinished), ``goodput_bps``, ``segments_sent``, ``retransmitted``, ``timeouts``,
         ``fast_retransmits``, ``naks_sent``, ``rtt_mean_s``, ``completed``, and what else the run reports. A flow
-        that opens connection after connection has also ``pages``, ``page_delay_mean_s``, ``page_delay_median_s``,
-        ``page_delay_p95_s``, ``transfers`` (files), ``transfer_time_mean_s`` and so on, ``connections``, ``broken``
-        (connections that ended too early), ``port_waits`` and ``power_bit_per_s2`` (goodput over median page
-        delay); for others these are null.
+        that opens connection after connection has also ``pages``, ``page_delay_mean_s``, ``_median_s``, ``_p95_s``,
+        ``_min_s`` and ``_max_s``, ``transfers`` (files), ``transfer_time_mean_s`` and so on, ``connections``,
+        ``broken`` (connections that ended too early), ``port_waits`` and ``power_bit_per_s2`` (goodput over median
+        page delay). For other flows beside it these are null; without such a flow they are not there.
         """
         return _frame(self._native.flows())
 

@@ -278,29 +278,20 @@ fn flow_columns<'py>(py: Python<'py>, flows: &[FlowResult]) -> PyResult<Bound<'p
     Ok(columns.finish())
 }
 
-/// What sessions did, one row for each flow or group; without a session there is nothing to say.
+/// What sessions did, one row for each flow or group; no columns if there is none.
 fn session_columns<'a>(
     columns: &Columns<'_>,
-    rows: impl Iterator<Item = Option<&'a SessionResult>> + Clone,
+    rows: impl Iterator<Item = Option<&'a SessionResult>>,
 ) -> PyResult<()> {
-    let list = |name: &str, of: fn(&SessionResult) -> Option<f64>| {
-        columns.list(name, rows.clone().map(|row| row.and_then(of)).collect())
-    };
-    let count = |name: &str, of: fn(&SessionResult) -> u64| {
-        columns.list(name, rows.clone().map(|row| row.map(of)).collect())
-    };
-    count("pages", |row| row.pages)?;
-    list("page_delay_mean_s", |row| Some(row.page_delay_s?.mean))?;
-    list("page_delay_median_s", |row| Some(row.page_delay_s?.median))?;
-    list("page_delay_p95_s", |row| Some(row.page_delay_s?.p95))?;
-    count("transfers", |row| row.transfers)?;
-    list("transfer_time_mean_s", |row| Some(row.transfer_time_s?.mean))?;
-    list("transfer_time_median_s", |row| Some(row.transfer_time_s?.median))?;
-    list("transfer_time_p95_s", |row| Some(row.transfer_time_s?.p95))?;
-    list("power_bit_per_s2", |row| row.power_bit_per_s2)?;
-    count("connections", |row| u64::from(row.connections))?;
-    count("broken", |row| u64::from(row.broken))?;
-    count("port_waits", |row| u64::from(row.port_waits))
+    let rows: Vec<_> = rows.map(|row| row.map(|row| (row.counts(), row.measures()))).collect();
+    let Some((counts, measures)) = rows.iter().flatten().next() else { return Ok(()) };
+    for (at, (name, _)) in counts.iter().enumerate() {
+        columns.list(name, rows.iter().map(|row| row.map(|row| row.0[at].1)).collect())?;
+    }
+    for (at, (name, _)) in measures.iter().enumerate() {
+        columns.list(name, rows.iter().map(|row| row.and_then(|row| row.1[at].1)).collect())?;
+    }
+    Ok(())
 }
 
 fn link_columns<'py>(py: Python<'py>, links: &[LinkResult]) -> PyResult<Bound<'py, PyDict>> {

@@ -58,7 +58,7 @@ impl Network {
         if spec.fuse {
             routes.fuse(&channels);
         }
-        if recorder.is_some() {
+        if recorder.as_ref().is_some_and(Recorder::watches_links) {
             channels.iter_mut().for_each(Channel::watch);
         }
         let mut packets = Slab::new();

@@ -174,3 +174,93 @@ impl Ports {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netspurt_tcp::Connection;
+    use netspurt_tcp::segment::Segment;
+
+    const RANGE: PortRange = PortRange { first: 10, last: 13 };
+
+    fn at(seconds: u64) -> Time {
+        Time::ZERO + Span::from_secs(seconds)
+    }
+
+    /// What remains of a connection whose peer's first number was `irs`, and that is in TIME-WAIT from `since` on for 240 s.
+    fn time_wait(irs: Seq, since: Time) -> TimeWait {
+        let config = crate::testing::config();
+        let (mut a, mut b) = (Connection::new(config.clone(), Seq(7)), Connection::new(config, irs));
+        a.open(since);
+        b.open(since);
+        let mut turn = |a: &mut Connection, b: &mut Connection| {
+            let mut segment = Segment::default();
+            while a.transmit_into(since, &mut segment).is_some() {
+                b.handle_segment(since, &segment);
+            }
+        };
+        let mut both = |a: &mut Connection, b: &mut Connection| {
+            for _ in 0..6 {
+                turn(a, b);
+                turn(b, a);
+            }
+        };
+        both(&mut a, &mut b);
+        a.close(since);
+        both(&mut a, &mut b);
+        b.close(since);
+        both(&mut a, &mut b);
+        a.time_wait().expect("a closed first")
+    }
+
+    fn any(_: u16) -> Seq {
+        Seq(0)
+    }
+
+    #[test]
+    fn ports_come_one_after_the_other_and_none_twice() {
+        let mut ports = Ports::new(RANGE, Reuse::Never, 2);
+        let taken: Vec<_> = (0..4).map(|_| ports.take(at(0), any, None)).collect();
+        assert_eq!(taken, [Ok(12), Ok(13), Ok(10), Ok(11)]);
+        assert_eq!(ports.take(at(5), any, None), Err(at(6)), "nothing says when one will be free");
+        ports.give_back(at(6), 13, [None, None]);
+        assert_eq!(ports.take(at(6), any, None), Ok(13));
+    }
+
+    #[test]
+    fn a_port_in_the_clients_time_wait_is_not_taken_before_its_end() {
+        let mut ports = Ports::new(PortRange { first: 10, last: 10 }, Reuse::Never, 0);
+        assert_eq!(ports.take(at(0), any, Some(0)), Ok(10));
+        let waiting = time_wait(Seq(100), at(1));
+        assert_eq!(waiting.until, at(241));
+        ports.give_back(at(1), 10, [Some(waiting), None]);
+        assert_eq!(ports.take(at(240), any, Some(240_000)), Err(at(241)));
+        assert_eq!(ports.take(at(241), any, Some(241_000)), Ok(10));
+        assert!(ports.ends.is_empty() && ports.held.len() == 1);
+    }
+
+    #[test]
+    fn a_clock_lets_it_be_taken_after_a_second() {
+        let mut ports = Ports::new(PortRange { first: 10, last: 10 }, Reuse::ByTimestamp, 0);
+        assert_eq!(ports.take(at(0), any, Some(0)), Ok(10));
+        ports.give_back(at(1), 10, [Some(time_wait(Seq(100), at(1))), None]);
+        assert_eq!(ports.take(at(1), any, Some(1000)), Err(at(2)));
+        assert_eq!(ports.take(at(1), any, None), Err(at(241)), "without timestamps there is no clock");
+        assert_eq!(ports.take(at(2), any, Some(2000)), Ok(10));
+    }
+
+    #[test]
+    fn a_server_in_time_wait_admits_a_later_number_only() {
+        let ports = || {
+            let mut ports = Ports::new(RANGE, Reuse::Never, 0);
+            assert_eq!(ports.take(at(0), any, None), Ok(10));
+            ports.give_back(at(1), 10, [None, Some(time_wait(Seq(1000), at(1)))]);
+            (0..3).for_each(|_| assert!(ports.take(at(1), any, None).is_ok()));
+            ports
+        };
+        // SYN and FIN are two numbers.
+        assert_eq!(ports().take(at(2), |_| Seq(1002), None), Ok(10));
+        assert_eq!(ports().take(at(2), |_| Seq(1001), None), Err(at(241)));
+        assert_eq!(ports().take(at(241), |_| Seq(1001), None), Ok(10));
+    }
+}

@@ -344,6 +344,11 @@ impl Recorder {
         self.last[2 * pair..][..2].fill([u64::MAX; 6]);
     }
 
+    /// Whether links have to tell of every packet.
+    pub(crate) const fn watches_links(&self) -> bool {
+        self.wants(Wants::QUEUE) || self.capture.is_some()
+    }
+
     fn addresses_of(&self, endpoint: u32) -> Addresses {
         self.addresses.get(endpoint as usize / 2).copied().unwrap_or_default()
     }

@@ -6,6 +6,7 @@ use crate::probe::Recording;
 use crate::sketch::Sketch;
 use netspurt_tcp::state::CloseReason;
 use netspurt_tcp::stats::Stats;
+use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -71,7 +72,7 @@ pub struct FlowResult {
 
 /// Spans of time summed up, in seconds. Quantiles are exact up to 4096 values in each flow, else within 0.4 %; between
 /// neighbours they are linear.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Times {
     /// Mean.
     pub mean: f64,
@@ -95,17 +96,17 @@ impl Times {
 }
 
 /// What a session did.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SessionResult {
     /// Pages fetched.
     pub pages: u64,
     /// From asking for a page to its last byte.
-    pub page_delay_s: Option<Times>,
+    pub page_delay: Option<Times>,
     /// Files fetched; several that were fetched as one count as one.
     pub transfers: u64,
     /// From asking for a file to its last byte.
-    pub transfer_time_s: Option<Times>,
-    /// Bits in each second over the median delay of a page in seconds: network power.
+    pub transfer_time: Option<Times>,
+    /// Network power: bits delivered in each second over the median delay of a page in seconds.
     pub power_bit_per_s2: Option<f64>,
     /// Connections opened, or wanted.
     pub connections: u32,
@@ -113,6 +114,50 @@ pub struct SessionResult {
     pub broken: u32,
     /// Times a connection had to wait for a free port.
     pub port_waits: u32,
+}
+
+impl SessionResult {
+    /// What was counted, by the names that files and tables have for it.
+    pub fn counts(&self) -> [(&'static str, u64); 5] {
+        [
+            ("pages", self.pages),
+            ("transfers", self.transfers),
+            ("connections", u64::from(self.connections)),
+            ("broken", u64::from(self.broken)),
+            ("port_waits", u64::from(self.port_waits)),
+        ]
+    }
+
+    /// What was measured, likewise; nothing if there was nothing to measure.
+    pub fn measures(&self) -> [(&'static str, Option<f64>); 11] {
+        let (page, file) = (self.page_delay, self.transfer_time);
+        [
+            ("page_delay_mean_s", page.map(|times| times.mean)),
+            ("page_delay_median_s", page.map(|times| times.median)),
+            ("page_delay_p95_s", page.map(|times| times.p95)),
+            ("page_delay_min_s", page.map(|times| times.min)),
+            ("page_delay_max_s", page.map(|times| times.max)),
+            ("transfer_time_mean_s", file.map(|times| times.mean)),
+            ("transfer_time_median_s", file.map(|times| times.median)),
+            ("transfer_time_p95_s", file.map(|times| times.p95)),
+            ("transfer_time_min_s", file.map(|times| times.min)),
+            ("transfer_time_max_s", file.map(|times| times.max)),
+            ("power_bit_per_s2", self.power_bit_per_s2),
+        ]
+    }
+}
+
+impl Serialize for SessionResult {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (name, count) in self.counts() {
+            map.serialize_entry(name, &count)?;
+        }
+        for (name, value) in self.measures() {
+            map.serialize_entry(name, &value)?;
+        }
+        map.end()
+    }
 }
 
 /// All flows of one name together.

@@ -145,7 +145,7 @@ fn thinking_lies_between_the_last_byte_and_the_next_page() {
     assert!(flow.completed && flow.end_s.is_some_and(|end| (end - 9.0).abs() < 1e-9), "{:?}", flow.end_s);
     let session = session(flow);
     assert_eq!((session.pages, session.transfers, session.connections), (5, 20, 20));
-    let delay = session.page_delay_s.unwrap();
+    let delay = session.page_delay.unwrap();
     assert!((delay.median - 0.4).abs() < 1e-9 && (delay.p95 - 0.4).abs() < 1e-9, "{delay:?}");
 }
 
@@ -184,6 +184,19 @@ fn every_byte_is_accounted_for() {
 }
 
 #[test]
+fn a_load_written_out_in_full_is_the_same_load() {
+    let dialogue = r#"{ kind = "request-response", exchanges = "forever", request = "100 B",
+        response = { size = { kind = "weibull", scale = "1 kB", shape = 0.7 }, writes = ["60 B"], gap = "1 ms" } }"#;
+    for overrides in [&[][..], &[("flow.2.app", dialogue)]] {
+        let scenario = Scenario::parse(CROWD, "test.toml", overrides).unwrap();
+        let merged = scenario.merged_toml();
+        let again =
+            Scenario::parse(&merged, "merged.toml", &[]).unwrap_or_else(|error| panic!("{error}: {merged}"));
+        assert_eq!(scenario, again);
+    }
+}
+
+#[test]
 fn flows_of_one_name_are_summed_up_together() {
     let result = run(CROWD, &[], 2);
     let names: Vec<&str> = result.groups.iter().map(|group| &*group.flow).collect();
@@ -194,8 +207,8 @@ fn flows_of_one_name_are_summed_up_together() {
         assert_eq!(group.flows as usize, members.len());
         assert_eq!(group.bytes_delivered, members.iter().map(|flow| flow.bytes_delivered).sum::<u64>());
         assert_eq!(session.pages, 40 * members.len() as u64);
-        let mean: f64 = members.iter().map(|flow| self::session(flow).page_delay_s.unwrap().mean).sum();
-        let (mean, delay) = (mean / members.len() as f64, session.page_delay_s.unwrap());
+        let mean: f64 = members.iter().map(|flow| self::session(flow).page_delay.unwrap().mean).sum();
+        let (mean, delay) = (mean / members.len() as f64, session.page_delay.unwrap());
         assert!((delay.mean / mean - 1.0).abs() < 1e-9, "{} {mean}", delay.mean);
         let power = group.goodput_bps / delay.median;
         assert!((session.power_bit_per_s2.unwrap() / power - 1.0).abs() < 1e-9);
@@ -265,7 +278,7 @@ fn a_client_that_closes_first_runs_out_of_ports_and_waits_for_them() {
     // Four transfers of 200 ms each, and then four again whenever 10 s of TIME-WAIT are over.
     assert!((36..=44).contains(&session.transfers), "{}", session.transfers);
     assert!(session.port_waits >= 9, "{}", session.port_waits);
-    assert!(session.page_delay_s.unwrap().max > 8.0, "{session:?}");
+    assert!(session.page_delay.unwrap().max > 8.0, "{session:?}");
 }
 
 #[test]

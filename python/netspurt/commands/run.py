@@ -28,7 +28,7 @@ FLOW_COLUMNS = (
     *("segments_sent", "retransmitted", "timeouts", "rtt_mean_s", "completed"),
 )
 GROUP_COLUMNS = (
-    *("flow", "flows", "pages", "page_delay_s_median", "page_delay_s_p95", "transfers", "transfer_time_s_median"),
+    *("flow", "flows", "pages", "page_delay_median_s", "page_delay_p95_s", "transfers", "transfer_time_median_s"),
     *("connections", "bytes_delivered", "goodput_bps"),
 )
 LINK_COLUMNS = ("link", "direction", "packets", "bytes", "drops", "utilisation", "queue_mean_packets")
@@ -109,7 +109,7 @@ def _print(runs: list[_core.Run], options: argparse.Namespace) -> None:
     whole = json.loads(runs[0].json())
     title = f"{whole['scenario']}, seed {whole['seed']}, digest {whole['digest']}"
     listing.show(console, title, whole["flows"], FLOW_COLUMNS)
-    fetching = [_flat(group) for group in whole.get("groups", []) if "pages" in group]
+    fetching = [group for group in whole.get("groups", []) if "pages" in group]
     if fetching:
         listing.show(console, "", fetching, GROUP_COLUMNS)
     listing.show(console, "", whole["links"], LINK_COLUMNS)
@@ -122,7 +122,7 @@ def summary(runs: list[_core.Run]) -> list[dict[str, Any]]:
     values: dict[tuple[str, int, str], list[float]] = {}
     for run in runs:
         for flow in json.loads(run.json())["flows"]:
-            for name, value in _flat(flow).items():
+            for name, value in flow.items():
                 if name != "index" and isinstance(value, int | float) and not isinstance(value, bool):
                     values.setdefault((flow["flow"], flow["index"], name), []).append(float(value))
     return [

@@ -66,13 +66,13 @@ impl Tally {
 
     /// What is told of it, so many bits having been delivered in each second.
     pub(crate) fn result(&self, goodput_bps: f64) -> SessionResult {
-        let page_delay_s = Times::of(&self.pages);
+        let page_delay = Times::of(&self.pages);
         SessionResult {
             pages: self.pages.count(),
-            page_delay_s,
+            page_delay,
             transfers: self.transfers.count(),
-            transfer_time_s: Times::of(&self.transfers),
-            power_bit_per_s2: page_delay_s.map(|times| goodput_bps / times.median),
+            transfer_time: Times::of(&self.transfers),
+            power_bit_per_s2: page_delay.map(|times| goodput_bps / times.median),
             connections: self.connections,
             broken: self.broken,
             port_waits: self.port_waits,
