@@ -212,8 +212,8 @@ fn what_makes_no_sense_is_refused() {
     );
     assert_eq!(
         refused("{ kind = 'resend-first' }", "half"),
-        "link \"satellite\" is half-duplex, first come, first served in both directions: a queue \"resend-first\" needs \
-         a full-duplex link"
+        "link \"satellite\" is half-duplex, first come, first served in both directions: a queue that \
+         decides on departure needs a full-duplex link"
     );
     assert!(refused("{ kind = 'resends-first' }", "full").contains("resend-first"));
     assert!(refused("{ kind = 'resend-first', room = '1 packet' }", "full").contains("unknown key \"room\""));

@@ -163,7 +163,7 @@ fn mechanisms_carry_default_unit_summary_and_document() {
     assert_eq!(names("recovery"), ["timeout", "tahoe", "reno", "newreno", "sack", "nak"]);
     assert_eq!(names("rto"), ["rfc793", "rfc889", "jacobson88", "tahoe", "rfc6298", "linux", "fixed"]);
     assert_eq!(names("transmit"), ["nodelay", "nagle-strict"]);
-    assert_eq!(names("queue"), ["drop-tail", "resend-first"]);
+    assert_eq!(names("queue"), ["drop-tail", "resend-first", "red", "codel", "fq-codel"]);
     assert_eq!(names("app"), ["bulk", "request-response"]);
     let rto = family("rto");
     let rfc6298 = &rto["choices"][4];

@@ -36,17 +36,23 @@ pub enum Cause {
     GilbertElliott,
     /// The script said so.
     Script,
+    /// Random early detection dropped it.
+    Red,
+    /// CoDel dropped it.
+    Codel,
 }
 
 impl Cause {
     /// Every cause, in declaration order.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::Queue,
         Self::BitError,
         Self::PacketError,
         Self::ExponentialGaps,
         Self::GilbertElliott,
         Self::Script,
+        Self::Red,
+        Self::Codel,
     ];
 
     /// The name used in files.
@@ -58,6 +64,8 @@ impl Cause {
             Self::ExponentialGaps => "exponential-gaps",
             Self::GilbertElliott => "gilbert-elliott",
             Self::Script => "script",
+            Self::Red => "red",
+            Self::Codel => "codel",
         }
     }
 }

@@ -2,12 +2,11 @@
 
 use super::flow::{App, End, Flow};
 use super::network::{self, Link, Loss};
-use super::quantity::Limit;
 use super::{Scenario, ScenarioError};
 use crate::app::AppSpec;
 use crate::spec::{
     ChannelSpec, Counted, Duplex, FlowSpec, LinkSpec, LossSpec, NodeId, NodeSpec, QueueSpec, ReorderSpec,
-    Room, TimerPhase, WorldSpec,
+    TimerPhase, WorldSpec,
 };
 use indexmap::IndexSet;
 use netspurt_tcp::config::Config;
@@ -154,7 +153,7 @@ fn channel(link: &Link, [from, to]: [&str; 2]) -> ChannelSpec {
         rate: link.rate.map(|rate| rate.0),
         delay: link.delay.0,
         framing: 0,
-        queue: build_queue(link.queue),
+        queue: link.queue.map_or(QueueSpec::Unlimited, |queue| queue.spec(link.rate.map(|rate| rate.0))),
         loss: match losses.len() {
             0 => LossSpec::None,
             1 => losses.remove(0),
@@ -165,25 +164,6 @@ fn channel(link: &Link, [from, to]: [&str; 2]) -> ChannelSpec {
             .map(|reorder| ReorderSpec { probability: reorder.probability, extra_delay: reorder.delay.0 }),
         duplicate: link.duplicate.map_or(0.0, |duplicate| duplicate.probability),
         corrupt: link.corrupt.map_or(0.0, |corrupt| corrupt.probability),
-    }
-}
-
-fn build_queue(queue: Option<network::Queue>) -> QueueSpec {
-    let room = |limit| match limit {
-        Limit::Bytes(bytes) => Room::Bytes(bytes),
-        // More than 32 bits of packets fit into no memory.
-        Limit::Packets(packets) => u32::try_from(packets).map_or(Room::Unlimited, Room::Packets),
-    };
-    match queue {
-        None => QueueSpec::Unlimited,
-        Some(network::Queue::DropTail { limit }) => match room(limit) {
-            Room::Unlimited => QueueSpec::Unlimited,
-            Room::Packets(packets) => QueueSpec::Packets(packets),
-            Room::Bytes(bytes) => QueueSpec::Bytes(bytes),
-        },
-        Some(network::Queue::ResendFirst { limit }) => {
-            QueueSpec::ResendFirst(limit.map_or(Room::Unlimited, room))
-        }
     }
 }
 

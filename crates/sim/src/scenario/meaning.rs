@@ -2,8 +2,8 @@
 
 use super::Scenario;
 use super::flow::End;
-use super::network::{Duplex, Link, Loss, Queue};
-use super::quantity::{Limit, Packets, Quantity, Rate};
+use super::network::{Duplex, Link, Loss};
+use super::quantity::{Packets, Quantity, Rate};
 use super::suggest;
 use super::tcp::TcpError;
 use super::tree::Part;
@@ -72,19 +72,14 @@ fn check_link(name: &str, link: &Link) -> Result<(), Objection> {
         );
         return Err(object(&["link", name, "rate"], Part::Value, message));
     }
-    let limit = match link.queue {
-        None => None,
-        Some(Queue::DropTail { limit }) => Some(limit),
-        Some(Queue::ResendFirst { limit }) => limit,
-    };
-    if let Some(Limit::Packets(0) | Limit::Bytes(0)) = limit {
-        let message = format!("the queue of link \"{name}\" has no room for a single packet");
-        return Err(object(&["link", name, "queue", "limit"], Part::Value, message));
+    let place = format!("the queue of link \"{name}\"");
+    if let Some(Err((key, message))) = link.queue.map(|queue| queue.check(&place)) {
+        return Err(object(&["link", name, "queue", key], Part::Value, message));
     }
-    if link.duplex == Duplex::Half && matches!(link.queue, Some(Queue::ResendFirst { .. })) {
+    if link.duplex == Duplex::Half && link.queue.is_some_and(|queue| queue.spans_departures()) {
         let message = format!(
             "link \"{name}\" is half-duplex, first come, first served in both directions: \
-             a queue \"resend-first\" needs a full-duplex link"
+             a queue that decides on departure needs a full-duplex link"
         );
         return Err(object(&["link", name, "queue", "kind"], Part::Value, message));
     }

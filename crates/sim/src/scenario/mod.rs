@@ -2,7 +2,7 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `network.rs`, `flow.rs`, `tcp.rs`, `choices.rs` | the types, whose doc comments are the file's reference |
+//! | `network.rs`, `queue.rs`, `flow.rs`, `tcp.rs`, `choices.rs` | the types, whose doc comments are the file's reference |
 //! | `convert.rs` | choices to and from the types of `tcp` |
 //! | `quantity.rs`, `decimal.rs` | values with units, exact |
 //! | `form.rs` | a bare name for a table, a table for a list |
@@ -23,6 +23,7 @@ mod form;
 mod meaning;
 mod network;
 mod quantity;
+mod queue;
 mod shape;
 mod suggest;
 mod tcp;
@@ -36,10 +37,11 @@ pub use choices::{
 pub use error::ScenarioError;
 pub use flow::{App, End, Flow};
 pub use form::{Named, OneOrMany};
-pub use network::{Corrupt, Duplex, Duplicate, Host, Link, Loss, Queue, Reorder};
+pub use network::{Corrupt, Duplex, Duplicate, Host, Link, Loss, Reorder};
 pub use quantity::{
     Cap, Direction, Duration, Grain, InitialCwnd, Limit, Packets, Patience, Quantity, Rate, Size, Window,
 };
+pub use queue::Queue;
 pub use tcp::{ProfileName, TcpError, TcpTable};
 
 use indexmap::{IndexMap, IndexSet};

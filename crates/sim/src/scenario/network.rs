@@ -1,7 +1,8 @@
 //! The network of a scenario: links, what stands at them and what befalls packets on them.
 
 use super::form::OneOrMany;
-use super::quantity::{Direction, Duration, Limit, Packets, Rate};
+use super::quantity::{Direction, Duration, Packets, Rate};
+use super::queue::Queue;
 use super::tcp::TcpTable;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,26 +48,6 @@ pub enum Duplex {
     Full,
     /// One packet at a time, in either direction.
     Half,
-}
-
-/// The queue before a link.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Queue {
-    /// First in, first out; a packet that finds no room is dropped.
-    DropTail {
-        /// The room, without the packet being sent.
-        limit: Limit,
-    },
-    /// Data that is sent again overtakes all that waits, but not the packet being sent; a packet that finds no room is
-    /// dropped.
-    ///
-    /// Document: RFC 1106, section 4.1, where what was lost is "resent with no delay".
-    ResendFirst {
-        /// The room, without the packet being sent. Default: without limit.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        limit: Option<Limit>,
-    },
 }
 
 /// What is lost on a link.
