@@ -91,6 +91,10 @@ pub struct Channel {
     kept: Option<Box<Keeper>>,
     /// What drops packets before the queue is full.
     early: Option<Box<Red>>,
+    /// Shorter packets are filled up to so many octets.
+    least: u32,
+    /// Which station of which hub this is, if it is one.
+    pub(crate) station: Option<(u32, u32)>,
 
     pub(crate) impairments: Option<Box<Impairments>>,
     mishaps: Mishaps,
@@ -127,7 +131,7 @@ impl Channel {
             bytes: 0,
             in_flight: Chain::EMPTY,
             framing: spec.framing,
-            plain: impairments.is_none() && kept.is_none() && early.is_none(),
+            plain: impairments.is_none() && kept.is_none() && early.is_none() && spec.least == 0,
             end_latency: 0,
             remainder: 0,
             rate: spec.rate.unwrap_or(0),
@@ -139,6 +143,8 @@ impl Channel {
             discipline: Discipline::new(&spec.queue),
             kept,
             early,
+            least: spec.least,
+            station: None,
             impairments,
             mishaps: Mishaps::default(),
             digest: Digest::default(),
@@ -152,17 +158,22 @@ impl Channel {
         seed: u64,
         numbers: [u32; 2],
     ) -> [Self; 2] {
-        let direction = |i: usize| {
-            let mut channel = Self::new(&spec.directions[i], seed, names[i]);
-            channel.partner = (spec.duplex == Duplex::Half).then_some(numbers[1 - i]);
-            channel.plain &= channel.partner.is_none();
-            assert!(
-                !channel.keeps() || channel.partner.is_none(),
-                "no order of a queue spans two directions"
-            );
+        let both = [0, 1].map(|i| Self::new(&spec.directions[i], seed, names[i]));
+        // If either keeps its packets, the two are stations of a medium instead, for whoever owns them to join.
+        let shared = spec.duplex == Duplex::Half && !both.iter().any(Self::keeps);
+        let [there, back] = both;
+        [(there, numbers[1]), (back, numbers[0])].map(|(mut channel, other)| {
+            channel.partner = shared.then_some(other);
+            channel.plain &= !shared;
             channel
-        };
-        [direction(0), direction(1)]
+        })
+    }
+
+    /// Makes this a station of a hub: it sends when it has its turn.
+    pub(crate) fn join(&mut self, hub: u32, station: u32) {
+        self.kept.get_or_insert_with(|| Box::new(Keeper::fifo()));
+        self.station = Some((hub, station));
+        self.plain = false;
     }
 
     /// A packet of `size` octets comes to the link at `now`, no earlier than the one before it. To a link that keeps its
@@ -208,9 +219,14 @@ impl Channel {
         work / self.rate
     }
 
+    /// Octets of a packet without framing, filled up if it is too short.
+    pub(crate) fn filled(&self, size: u32) -> u32 {
+        size.max(self.least)
+    }
+
     /// Octets that a packet of `size` octets has on this link.
-    pub(crate) const fn framed(&self, size: u32) -> u32 {
-        size + self.framing
+    pub(crate) fn framed(&self, size: u32) -> u32 {
+        self.filled(size) + self.framing
     }
 
     /// Forgets what began to be transmitted by `now`.
@@ -310,7 +326,16 @@ impl Channel {
         (Time::from_ps(self.busy_until), self.remainder)
     }
 
-    /// Takes over the state of a medium shared with the other direction.
+    /// The same after a pause of so many octets.
+    pub(crate) fn occupied_after(&self, octets: u32) -> (Time, u64) {
+        if self.rate == 0 {
+            return self.occupied();
+        }
+        let work = u64::from(octets) * PER_BYTE + self.remainder;
+        (Time::from_ps(self.busy_until.saturating_add(work / self.rate)), work % self.rate)
+    }
+
+    /// Takes over the state of a medium shared with others.
     pub(crate) const fn share(&mut self, (busy_until, remainder): (Time, u64)) {
         self.busy_until = busy_until.as_ps();
         self.remainder = remainder;

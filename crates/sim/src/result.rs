@@ -1,6 +1,7 @@
 //! What a run leaves behind.
 
 use crate::loss::Cause;
+use crate::medium::Contention;
 use crate::probe::Recording;
 use netspurt_tcp::state::CloseReason;
 use netspurt_tcp::stats::Stats;
@@ -100,6 +101,9 @@ pub struct LinkResult {
     pub queue_mean_packets: f64,
     /// Most packets that ever waited.
     pub queue_max_packets: u32,
+    /// How a station of a hub got on with the others, where they compete: `deferrals` and `collisions`.
+    #[serde(flatten)]
+    pub contention: Option<Contention>,
 }
 
 impl LinkResult {

@@ -50,7 +50,7 @@ pub enum QueueSpec {
     Packets(u32),
     /// At most so many octets, the packet being transmitted not counted.
     Bytes(u64),
-    /// What finds room, and resends leave before all others. Not on a half-duplex link.
+    /// What finds room, and resends leave before all others.
     ResendFirst(Room),
     /// What finds room, unless random early detection drops it first.
     Red(RedSpec),
@@ -223,6 +223,8 @@ pub struct ChannelSpec {
     pub delay: Span,
     /// Octets that the link adds to each packet.
     pub framing: u32,
+    /// Shorter packets are filled up to so many octets.
+    pub least: u32,
     /// What may wait.
     pub queue: QueueSpec,
     /// What is lost.
@@ -246,6 +248,31 @@ pub struct LinkSpec {
     pub duplex: Duplex,
     /// From `ends[0]` to `ends[1]`, and back.
     pub directions: [ChannelSpec; 2],
+}
+
+/// How the stations of a hub take turns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Access {
+    /// Ideally: first come, first served over all stations.
+    #[default]
+    FirstCome,
+    /// Listen, send, back off after a collision (IEEE 802.3, clause 4).
+    CsmaCd,
+}
+
+/// A medium that several links share, of which one carries a packet at a time.
+#[derive(Clone, Debug)]
+pub struct HubSpec {
+    /// The node at which they meet.
+    pub node: NodeId,
+    /// How the stations take turns.
+    pub access: Access,
+    /// Silence between two packets, in octets.
+    pub gap: u32,
+    /// The first of its links. Each leads from a station to the hub.
+    pub first_link: u32,
+    /// How many there are.
+    pub stations: u32,
 }
 
 /// Flows that are alike but for their start. A flow is a pair of connections and what runs over them.
@@ -314,8 +341,10 @@ pub struct WorldSpec {
     pub duration: Span,
     /// Hosts and routers.
     pub nodes: Vec<NodeSpec>,
-    /// Links.
+    /// Links, those to hubs included.
     pub links: Vec<LinkSpec>,
+    /// Hubs.
+    pub hubs: Vec<HubSpec>,
     /// Flows, those that are alike in one description.
     pub flows: Vec<FlowSpec>,
     /// Compute a link that is fed by one other link alone together with that one. It makes no difference but in speed,
@@ -331,6 +360,7 @@ impl WorldSpec {
             duration,
             nodes: Vec::new(),
             links: Vec::new(),
+            hubs: Vec::new(),
             flows: Vec::new(),
             fuse: true,
         }
@@ -352,6 +382,17 @@ impl WorldSpec {
         self.links.push(LinkSpec { name: name.into(), ends, duplex: Duplex::Full, directions });
         let last = self.links.len() - 1;
         &mut self.links[last]
+    }
+
+    /// Adds a hub of `access`, an Ethernet otherwise: to it each station is joined by a link whose way to the hub is
+    /// `station` and whose way back takes no time. `station` needs a rate, its delay is that between two stations.
+    pub fn hub(&mut self, name: &str, stations: &[NodeId], station: &ChannelSpec, access: Access) {
+        let node = self.node(name);
+        let first_link = self.links.len() as u32;
+        for &end in stations {
+            self.link(name, [end, node], station).directions[1] = ChannelSpec::default();
+        }
+        self.hubs.push(HubSpec { node, access, gap: 12, first_link, stations: stations.len() as u32 });
     }
 
     /// How the flows are numbered.
@@ -403,6 +444,11 @@ impl ChannelSpec {
     pub fn with_queue(mut self, packets: u32) -> Self {
         self.queue = QueueSpec::Packets(packets);
         self
+    }
+
+    /// A station of an Ethernet: preamble, header and check take 26 octets of each packet, and it has at least 46.
+    pub fn ethernet(rate: u64, delay: Span) -> Self {
+        Self { framing: 26, least: 46, ..Self::new(rate, delay) }
     }
 
     /// The same with losses.

@@ -7,8 +7,8 @@ use netspurt_sim::packet::{Label, Packet};
 use netspurt_sim::probe::{Dropped, Recorder, Recording, Wants};
 use netspurt_sim::random::Stream;
 use netspurt_sim::spec::{
-    ChannelSpec, CodelSpec, Counted, Duplex, FqCodelSpec, LossSpec, NodeId, QueueSpec, RedSpec, ReorderSpec,
-    Room, Unit, WorldSpec,
+    Access, ChannelSpec, CodelSpec, Counted, Duplex, FqCodelSpec, LossSpec, NodeId, QueueSpec, RedSpec,
+    ReorderSpec, Room, Unit, WorldSpec,
 };
 use netspurt_tcp::profile;
 use netspurt_tcp::time::{Span, Time};
@@ -201,6 +201,65 @@ fn a_fused_network_drops_early_what_a_plain_one_does() {
         }
         assert_fusing_changes_nothing(spec, "everywhere");
     }
+}
+
+#[test]
+fn a_fused_network_with_a_hub_is_the_same() {
+    for access in [Access::FirstCome, Access::CsmaCd] {
+        for queue in [QueueSpec::Packets(4)].into_iter().chain(early_droppers()) {
+            let mut spec = dumbbell(4, &slow());
+            let station = ChannelSpec { queue, ..ChannelSpec::ethernet(10_000_000, Span::from_us(5)) };
+            let stations: Vec<NodeId> = (0..3).map(|n| spec.node(&format!("station {n}"))).collect();
+            // The routers stand at the hub too: the way between them is as short as the bottleneck, which goes first.
+            spec.links.remove(0);
+            spec.hub("lan", &[[NodeId(0), NodeId(1)].as_slice(), &stations].concat(), &station, access);
+            let config = spec.flows[0].client.clone();
+            spec.flow("g", [stations[0], stations[1]], AppSpec::Bulk { bytes: None }, &config);
+            spec.flow("h", [stations[2], NodeId(2)], AppSpec::Bulk { bytes: None }, &config);
+            assert_fusing_changes_nothing(spec, "a hub");
+        }
+    }
+}
+
+#[test]
+fn a_half_duplex_link_is_a_hub_of_two_stations_without_a_gap() {
+    let config = Arc::new(profile::by_name("newreno").unwrap().config.clone());
+    for queue in [QueueSpec::Unlimited, QueueSpec::Packets(4), QueueSpec::Bytes(4000)] {
+        let channel = ChannelSpec { queue, ..ChannelSpec::new(7_000_003, Span::from_us(50)) };
+        let mut link = WorldSpec::new("link", Span::from_secs(2));
+        let ends = [link.node("a"), link.node("b")];
+        let mut hub = link.clone();
+        link.link("l", ends, &channel).duplex = Duplex::Half;
+        hub.hub("l", &ends, &channel, Access::FirstCome);
+        hub.hubs[0].gap = 0;
+        let mut kept = link.clone();
+        kept.links[0].directions =
+            [0, 1].map(|_| ChannelSpec { queue: resends_first(queue), ..channel.clone() });
+        let traces = [&mut link, &mut hub, &mut kept].map(|spec| {
+            for _ in 0..3 {
+                spec.flow("f", ends, AppSpec::Bulk { bytes: None }, &config);
+                spec.flow("g", [ends[1], ends[0]], AppSpec::Bulk { bytes: None }, &config);
+            }
+            run_with(spec, 3, Wants::ALL, |_| false).0
+        });
+        assert!(traces[0].deliveries.len() > 1000, "{queue:?}");
+        for other in &traces[1..] {
+            assert_eq!(traces[0].deliveries, other.deliveries, "{queue:?}");
+        }
+        assert!(traces[0].recording == traces[2].recording, "{queue:?}: other records");
+        let most = |trace: &Trace, channel: usize| trace.counters[channel].queue_max;
+        assert_eq!([0, 1].map(|n| most(&traces[0], n)), [0, 2].map(|n| most(&traces[1], n)), "{queue:?}");
+        assert_eq!([0, 1].map(|n| most(&traces[0], n)), [0, 1].map(|n| most(&traces[2], n)), "{queue:?}");
+    }
+}
+
+/// The same queue, keeping its packets.
+fn resends_first(queue: QueueSpec) -> QueueSpec {
+    QueueSpec::ResendFirst(match queue {
+        QueueSpec::Packets(limit) => Room::Packets(limit),
+        QueueSpec::Bytes(limit) => Room::Bytes(limit),
+        _ => Room::Unlimited,
+    })
 }
 
 #[test]

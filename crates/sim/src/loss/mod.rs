@@ -40,11 +40,13 @@ pub enum Cause {
     Red,
     /// CoDel dropped it.
     Codel,
+    /// It collided too often.
+    Collisions,
 }
 
 impl Cause {
     /// Every cause, in declaration order.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Queue,
         Self::BitError,
         Self::PacketError,
@@ -53,6 +55,7 @@ impl Cause {
         Self::Script,
         Self::Red,
         Self::Codel,
+        Self::Collisions,
     ];
 
     /// The name used in files.
@@ -66,6 +69,7 @@ impl Cause {
             Self::Script => "script",
             Self::Red => "red",
             Self::Codel => "codel",
+            Self::Collisions => "collisions",
         }
     }
 }

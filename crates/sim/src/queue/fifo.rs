@@ -1,6 +1,7 @@
 //! First in, first out, of packets that are kept.
 
-use super::keeper::Kept;
+use super::keeper::{Kept, Leaving, Order, Outbox};
+use crate::packet::Packet;
 use crate::ring::Ring;
 
 /// Packets in the order in which they came.
@@ -31,5 +32,15 @@ impl Fifo {
         let packet = self.packets.pop_front()?;
         self.bytes -= u64::from(packet.size);
         Some(packet)
+    }
+}
+
+impl Order for Fifo {
+    fn push(&mut self, kept: Kept, _packet: &Packet, _out: &mut Outbox) {
+        self.put(kept);
+    }
+
+    fn pop(&mut self, _now: u64, out: &mut Outbox) {
+        out.extend(self.take().map(Leaving::Sent));
     }
 }

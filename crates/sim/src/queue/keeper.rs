@@ -2,6 +2,7 @@
 //! much waits, how long things waited, and which departure the event queue knows of.
 
 use super::codel::Codel;
+use super::fifo::Fifo;
 use super::fq_codel::FqCodel;
 use super::resend_first::ResendFirst;
 use super::{Backlog, Room};
@@ -47,6 +48,7 @@ pub(super) trait Order {
 /// The built-in orders.
 #[derive(Debug)]
 enum Kind {
+    Fifo(Fifo),
     ResendFirst(ResendFirst),
     Codel(Codel),
     FqCodel(Box<FqCodel>),
@@ -55,6 +57,7 @@ enum Kind {
 impl Kind {
     fn order(&mut self) -> &mut dyn Order {
         match self {
+            Self::Fifo(order) => order,
             Self::ResendFirst(order) => order,
             Self::Codel(order) => order,
             Self::FqCodel(order) => &mut **order,
@@ -93,6 +96,11 @@ impl Keeper {
         }))
     }
 
+    /// First in, first out, where nothing but the departures is unknown.
+    pub(crate) fn fifo() -> Self {
+        Self::of(Kind::Fifo(Fifo::default()))
+    }
+
     fn of(kind: Kind) -> Self {
         Self {
             kind,
@@ -126,7 +134,7 @@ impl Keeper {
     /// Under which name it drops what has waited too long.
     pub(crate) const fn cause(&self) -> Option<Cause> {
         match self.kind {
-            Kind::ResendFirst(_) => None,
+            Kind::Fifo(_) | Kind::ResendFirst(_) => None,
             Kind::Codel(_) | Kind::FqCodel(_) => Some(Cause::Codel),
         }
     }

@@ -39,10 +39,13 @@ pub fn mechanisms_json() -> Json {
     let link = keys(&root, "Link")
         .filter(|(key, _)| *key != "between")
         .map(|(key, schema)| family(&root, key, &format!("link.NAME.{key}"), schema, &schema["default"]));
+    let hub = keys(&root, "Hub")
+        .filter(|(key, _)| *key != "stations")
+        .map(|(key, schema)| family(&root, key, &format!("hub.NAME.{key}"), schema, &schema["default"]));
     let app = keys(&root, "Flow")
         .filter(|(key, _)| *key == "app")
         .map(|(key, schema)| family(&root, key, &format!("flow.N.{key}"), schema, &schema["default"]));
-    tcp.chain(link).chain(app).collect()
+    tcp.chain(link).chain(hub).chain(app).collect()
 }
 
 fn keys<'a>(root: &'a Json, table: &str) -> impl Iterator<Item = (&'a str, &'a Json)> {

@@ -37,7 +37,7 @@ pub use choices::{
 pub use error::ScenarioError;
 pub use flow::{App, End, Flow};
 pub use form::{Named, OneOrMany};
-pub use network::{Corrupt, Duplex, Duplicate, Host, Link, Loss, Reorder};
+pub use network::{Access, Corrupt, Duplex, Duplicate, Host, Hub, Link, Loss, Reorder};
 pub use quantity::{
     Cap, Direction, Duration, Grain, InitialCwnd, Limit, Packets, Patience, Quantity, Rate, Size, Window,
 };
@@ -61,7 +61,11 @@ pub struct Scenario {
     #[serde(default, skip_serializing_if = "TcpTable::is_empty")]
     pub tcp: TcpTable,
     /// The links by name.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub link: IndexMap<String, Link>,
+    /// The hubs by name.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub hub: IndexMap<String, Hub>,
     /// What is particular about single nodes, by name.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub host: IndexMap<String, Host>,
@@ -165,10 +169,11 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Every name in a `between`, in the order of the file.
+    /// Every name in a `between`, then every station of a hub, in the order of the file.
     pub fn nodes(&self) -> Vec<&str> {
-        let names: IndexSet<&str> =
-            self.link.values().flat_map(|link| link.between.iter().map(String::as_str)).collect();
+        let ends = self.link.values().flat_map(|link| link.between.iter());
+        let stations = self.hub.values().flat_map(|hub| hub.stations.iter());
+        let names: IndexSet<&str> = ends.chain(stations).map(String::as_str).collect();
         names.into_iter().collect()
     }
 
@@ -198,8 +203,8 @@ impl Scenario {
 
 /// A loss that is written as a list of one lies a step deeper than one that is written as a table.
 fn locate(tree: &Node, path: &[&str], part: Part) -> At {
-    if let ["link", name, "loss", key] = path {
-        let listed = ["link", name, "loss", "0", key];
+    if let [kind @ ("link" | "hub"), name, "loss", key] = path {
+        let listed = [kind, name, "loss", "0", key];
         if tree.has(&listed) {
             return tree.locate(&listed, part);
         }

@@ -143,11 +143,6 @@ impl Queue {
         }
     }
 
-    /// Whether it is known only on departure which packet leaves.
-    pub(super) const fn spans_departures(&self) -> bool {
-        !matches!(self, Self::DropTail { .. } | Self::Red { .. })
-    }
-
     fn check_red(&self, place: &str) -> Result<(), Fault> {
         let Self::Red { limit, min, max, max_p, weight, gentle: _, mean_packet } = *self else {
             return Ok(());
