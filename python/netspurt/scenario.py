@@ -192,7 +192,8 @@ class Result:
         """One row for each direction of each link.
 
         Columns: ``link``, ``direction`` (``"a->b"``), ``packets``, ``bytes``, ``drops_<cause>``,
-        ``utilisation`` (0 to 1), ``queue_mean_packets``, and what else the run reports.
+        ``utilisation`` (0 to 1), ``queue_mean_packets``, and what else the run reports. A station of a hub is the
+        direction ``"a->hub"``; where stations compete there are ``deferrals`` and ``collisions``.
         """
         return _frame(self._native.links())
 

@@ -312,5 +312,10 @@ fn link_columns<'py>(py: Python<'py>, links: &[LinkResult]) -> PyResult<Bound<'p
     columns.array("utilisation", links.iter().map(|link| link.utilisation).collect())?;
     columns.array("queue_mean_packets", links.iter().map(|link| link.queue_mean_packets).collect())?;
     columns.counts("queue_max_packets", links.iter().map(|link| link.queue_max_packets))?;
+    if links.iter().any(|link| link.contention.is_some()) {
+        let met = || links.iter().map(|link| link.contention.unwrap_or_default());
+        columns.counts("deferrals", met().map(|met| met.deferrals))?;
+        columns.counts("collisions", met().map(|met| met.collisions))?;
+    }
     Ok(columns.finish())
 }

@@ -12,6 +12,7 @@ pub mod engine;
 pub mod impair;
 pub mod link;
 pub mod loss;
+pub mod medium;
 pub mod network;
 pub mod packet;
 pub mod ports;

@@ -3,14 +3,19 @@
 //! It knows nothing of TCP or of applications. A driver hands in packets and timers, and is told what is due: a packet
 //! that has reached its end, or one of its own timers.
 
+mod hub;
+
 use crate::engine::EventQueue;
 use crate::impair::Fate;
 use crate::link::{Channel, MAX_PACKET};
 use crate::loss::Cause;
+use crate::medium::Contention;
 use crate::packet::{Arrived, Label, Packet, Slab, Stage};
 use crate::probe::{Dropped, Recorder, Recording, Sent, Wants};
+use crate::queue::Leaving;
 use crate::route::{NoRoute, Routes};
 use crate::spec::WorldSpec;
+use hub::Hub;
 use netspurt_tcp::segment::Segment;
 use netspurt_tcp::time::Time;
 
@@ -27,6 +32,7 @@ pub enum Due {
 #[derive(Debug)]
 pub struct Network {
     channels: Vec<Channel>,
+    hubs: Vec<Hub>,
     routes: Routes,
     packets: Slab,
     /// The place of the packet being written.
@@ -54,6 +60,7 @@ impl Network {
             pair[1].end_latency = a.latency.as_ps();
             channels.extend(pair);
         }
+        let hubs = Hub::all(spec, seed, &mut channels);
         let mut routes = Routes::new(spec)?;
         if spec.fuse {
             routes.fuse(&channels);
@@ -65,6 +72,7 @@ impl Network {
         let draft = packets.reserve();
         Ok(Self {
             channels,
+            hubs,
             routes,
             packets,
             draft,
@@ -83,6 +91,12 @@ impl Network {
     /// The channels: for each link its two directions.
     pub fn channels(&self) -> &[Channel] {
         &self.channels
+    }
+
+    /// How a station of a hub got on with the others, if that is what this channel is and they compete.
+    pub fn contention(&self, channel: u32) -> Option<Contention> {
+        let (hub, station) = self.channels[channel as usize].station?;
+        self.hubs[hub as usize].contention(station)
     }
 
     /// Entries taken from the event queue so far.
@@ -234,35 +248,75 @@ impl Network {
         }
     }
 
-    /// [`Network::forward`] where something may go wrong, or is shared with the other direction, or is watched, or where
-    /// packets are kept.
+    /// [`Network::forward`] where something may go wrong, or is shared with others, or is watched, or where packets are
+    /// kept.
     #[cold]
     fn forward_carefully(&mut self, slot: u32, position: u32, at: u64) {
         let number = self.routes.hop(position).channel();
+        let channel = &mut self.channels[number as usize];
+        if let Some((hub, station)) = channel.station {
+            return self.forward_to_hub(slot, position, at, hub, station);
+        }
+        if channel.detects_early() {
+            watch_queue(self.recorder.as_deref_mut(), channel, number, at);
+            let idle = channel.idle(at);
+            if channel.drops_early(idle) {
+                return self.discard(slot, number, at, Cause::Red);
+            }
+        }
         if !self.channels[number as usize].keeps() {
             return self.pass(slot, position, at);
         }
         // What may leave at this very instant does so, whichever of the two events comes up first.
         self.depart(number, at);
         let packet = *self.packets.get(slot);
-        match self.channels[number as usize].keep(at, slot, position, &packet) {
-            Ok(false) => self.pass(slot, position, at),
-            Ok(true) => {
-                self.note_queue(number, at);
-                self.arm_departure(number);
-            }
-            Err(cause) => self.discard(slot, number, at, cause),
+        let channel = &mut self.channels[number as usize];
+        if channel.is_free(at) {
+            channel.pass_by(at, slot, position, &packet);
+            return self.pass(slot, position, at);
         }
+        if let Err(cause) = channel.keep(at, slot, position, &packet) {
+            return self.discard(slot, number, at, cause);
+        }
+        self.make_room(number, at);
+        self.arm_departure(number);
     }
 
     /// Packets kept at a channel leave, if its transmitter is free and there are any.
     #[cold]
     fn depart(&mut self, number: u32, now: u64) {
-        while let Some((slot, position)) = self.channels[number as usize].let_go(now) {
-            self.note_queue(number, now);
+        if let Some((hub, _)) = self.channels[number as usize].station {
+            return self.take_turns(hub, now);
+        }
+        while self.channels[number as usize].is_free(now)
+            && let Some((slot, position)) = self.take_kept(number, now)
+        {
             self.pass(slot, position, now);
         }
         self.arm_departure(number);
+    }
+
+    /// The next packet kept at a channel, its transmitter being free; those that do not leave at all are discarded.
+    fn take_kept(&mut self, number: u32, now: u64) -> Option<(u32, u32)> {
+        while let Some(leaving) = self.channels[number as usize].let_go(now) {
+            self.note_queue(number, now);
+            match leaving {
+                Leaving::Sent(kept) => return Some((kept.slot, kept.position)),
+                Leaving::Dropped(kept, cause) => self.discard(kept.slot, number, now, cause),
+            }
+        }
+        None
+    }
+
+    /// A packet is kept at a channel now; others, or itself, make room for it.
+    fn make_room(&mut self, number: u32, now: u64) {
+        let with_it = self.channels[number as usize].backlog().packets;
+        while let Some(Leaving::Dropped(kept, cause)) = self.channels[number as usize].overflow(now) {
+            self.discard(kept.slot, number, now, cause);
+        }
+        if self.channels[number as usize].backlog().packets + 1 != with_it {
+            self.note_queue(number, now);
+        }
     }
 
     /// The event queue has to know when the next packet kept at a channel leaves.
@@ -287,7 +341,7 @@ impl Network {
         let channel = &mut self.channels[number as usize];
         watch_queue(self.recorder.as_deref_mut(), channel, number, at);
         let packet = self.packets.get_mut(slot);
-        let passage = match channel.enter(at, packet.size) {
+        let passage = match channel.enter(at, channel.filled(packet.size)) {
             Ok(passage) => passage,
             Err(cause) => return self.discard(slot, number, at, cause),
         };

@@ -2,6 +2,7 @@
 
 use crate::held_tail::HeldPair;
 use crate::loss::Cause;
+use crate::medium::Contention;
 use crate::probe::Recording;
 use crate::sketch::Sketch;
 use netspurt_tcp::state::CloseReason;
@@ -224,6 +225,9 @@ pub struct LinkResult {
     pub queue_mean_packets: f64,
     /// Most packets that ever waited.
     pub queue_max_packets: u32,
+    /// How a station of a hub got on with the others, where they compete: `deferrals` and `collisions`.
+    #[serde(flatten)]
+    pub contention: Option<Contention>,
 }
 
 impl LinkResult {

@@ -5,9 +5,10 @@ use crate::digest::Digest;
 use crate::host::Endpoint;
 use crate::link::Channel;
 use crate::loss::Cause;
+use crate::network::Network;
 use crate::result::{FlowResult, GroupResult, LinkResult, Performance, RunResult};
 use crate::session::{Session, Tally};
-use crate::spec::WorldSpec;
+use crate::spec::{LinkSpec, WorldSpec};
 use crate::world::World;
 use netspurt_tcp::Connection;
 use netspurt_tcp::state::CloseReason;
@@ -108,7 +109,7 @@ pub(crate) fn summarise(mut world: World, interrupted: bool) -> RunResult {
         interrupted,
         groups: groups(&flows, &world, horizon),
         flows,
-        links: link_results(spec, world.network.channels(), active),
+        links: link_results(spec, &world.network, active),
         checksum_drops: world.hosts.iter().map(|host| host.checksum_drops).sum(),
         late_packets: world.late_packets,
         performance: Performance {
@@ -244,31 +245,29 @@ fn group(flows: &[FlowResult], world: &World, horizon: Time, members: &[u32]) ->
     }
 }
 
-fn link_results(spec: &WorldSpec, channels: &[Channel], active: Time) -> Vec<LinkResult> {
-    let mut results = Vec::with_capacity(channels.len());
-    for (link, pair) in spec.links.iter().zip(channels.chunks_exact(2)) {
-        for (channel, (from, to)) in pair.iter().zip([(0, 1), (1, 0)]) {
-            let name = |end: usize| &spec.nodes[link.ends[end].0 as usize].name;
-            let counters = channel.counters();
-            let mut drops: std::collections::BTreeMap<_, _> =
-                channel.possible_causes().map(|cause| (cause.name(), 0)).collect();
-            for (cause, &count) in Cause::ALL.iter().zip(&counters.drops).filter(|(_, count)| **count > 0) {
-                drops.insert(cause.name(), count);
-            }
-            results.push(LinkResult {
-                link: Arc::clone(&link.name),
-                direction: format!("{}->{}", name(from), name(to)),
-                packets: counters.packets,
-                bytes: counters.bytes,
-                drops,
-                held: counters.held,
-                duplicated: counters.doubled,
-                corrupted: counters.damaged,
-                utilisation: channel.utilisation(active),
-                queue_mean_packets: channel.queue_mean(active),
-                queue_max_packets: counters.queue_max,
-            });
+fn link_results(spec: &WorldSpec, network: &Network, active: Time) -> Vec<LinkResult> {
+    let ways = spec.links.iter().flat_map(|link| [(link, [0, 1]), (link, [1, 0])]);
+    let channels = network.channels().iter().zip(0..);
+    let result = |((channel, number), (link, way)): ((&Channel, u32), (&LinkSpec, [usize; 2]))| {
+        let [from, to] = way.map(|end| &spec.nodes[link.ends[end].0 as usize].name);
+        let (counters, contention) = (channel.counters(), network.contention(number));
+        let collisions = contention.map(|_| Cause::Collisions);
+        let possible = channel.possible_causes().chain(collisions).map(|cause| (cause.name(), 0));
+        let happened = Cause::ALL.iter().zip(counters.drops).filter(|(_, count)| *count > 0);
+        LinkResult {
+            link: Arc::clone(&link.name),
+            direction: format!("{from}->{to}"),
+            packets: counters.packets,
+            bytes: counters.bytes,
+            drops: possible.chain(happened.map(|(cause, count)| (cause.name(), count))).collect(),
+            held: counters.held,
+            duplicated: counters.doubled,
+            corrupted: counters.damaged,
+            utilisation: channel.utilisation(active),
+            queue_mean_packets: channel.queue_mean(active),
+            queue_max_packets: counters.queue_max,
+            contention,
         }
-    }
-    results
+    };
+    channels.zip(ways).map(result).collect()
 }

@@ -39,6 +39,9 @@ pub fn mechanisms_json() -> Json {
     let link = keys(&root, "Link")
         .filter(|(key, _)| *key != "between")
         .map(|(key, schema)| family(&root, key, &format!("link.NAME.{key}"), schema, &schema["default"]));
+    let hub = keys(&root, "Hub")
+        .filter(|(key, _)| *key != "stations")
+        .map(|(key, schema)| family(&root, key, &format!("hub.NAME.{key}"), schema, &schema["default"]));
     let host = keys(&root, "Host")
         .filter(|(key, _)| *key == "handover")
         .map(|(key, schema)| family(&root, key, &format!("host.NAME.{key}"), schema, &schema["default"]));
@@ -51,7 +54,7 @@ pub fn mechanisms_json() -> Json {
         let schema = &web?["properties"][key];
         Some(family(&root, name, &format!("flow.N.app.{key}"), schema, &schema["default"]))
     });
-    tcp.chain(link).chain(host).chain(app).chain(inner).collect()
+    tcp.chain(link).chain(hub).chain(host).chain(app).chain(inner).collect()
 }
 
 fn keys<'a>(root: &'a Json, table: &str) -> impl Iterator<Item = (&'a str, &'a Json)> {

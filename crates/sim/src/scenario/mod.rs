@@ -2,7 +2,7 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `network.rs`, `flow.rs`, `app.rs`, `distribution.rs`, `tcp.rs`, `choices.rs`, `acking.rs` | the types, whose doc comments are the file's reference |
+//! | `network.rs`, `queue.rs`, `flow.rs`, `app.rs`, `distribution.rs`, `tcp.rs`, `choices.rs`, `acking.rs` | the types, whose doc comments are the file's reference |
 //! | `convert.rs` | choices to and from the types of `tcp` |
 //! | `quantity.rs`, `decimal.rs` | values with units, exact |
 //! | `form.rs` | a bare name for a table, a table for a list |
@@ -26,6 +26,7 @@ mod form;
 mod meaning;
 mod network;
 mod quantity;
+mod queue;
 mod shape;
 mod suggest;
 mod tcp;
@@ -43,11 +44,12 @@ pub use error::ScenarioError;
 pub use flow::{End, Flow};
 pub use form::{Named, OneOrMany};
 pub use network::{
-    Corrupt, Duplex, Duplicate, Handover, Host, Link, Loss, Ports, Processor, Queue, Reorder, Reuse,
+    Access, Corrupt, Duplex, Duplicate, Handover, Host, Hub, Link, Loss, Ports, Processor, Reorder, Reuse,
 };
 pub use quantity::{
     Cap, Direction, Duration, Grain, InitialCwnd, Limit, Packets, Patience, Quantity, Rate, Size, Window,
 };
+pub use queue::Queue;
 pub use tcp::{ProfileName, TcpError, TcpTable};
 
 use indexmap::{IndexMap, IndexSet};
@@ -67,7 +69,11 @@ pub struct Scenario {
     #[serde(default, skip_serializing_if = "TcpTable::is_empty")]
     pub tcp: TcpTable,
     /// The links by name.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub link: IndexMap<String, Link>,
+    /// The hubs by name.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub hub: IndexMap<String, Hub>,
     /// What is particular about single nodes, by name.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub host: IndexMap<String, Host>,
@@ -187,10 +193,11 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Every name in a `between`, in the order of the file.
+    /// Every name in a `between`, then every station of a hub, in the order of the file.
     pub fn nodes(&self) -> Vec<&str> {
-        let names: IndexSet<&str> =
-            self.link.values().flat_map(|link| link.between.iter().map(String::as_str)).collect();
+        let ends = self.link.values().flat_map(|link| link.between.iter());
+        let stations = self.hub.values().flat_map(|hub| hub.stations.iter());
+        let names: IndexSet<&str> = ends.chain(stations).map(String::as_str).collect();
         names.into_iter().collect()
     }
 
@@ -220,8 +227,8 @@ impl Scenario {
 
 /// A loss that is written as a list of one lies a step deeper than one that is written as a table.
 fn locate(tree: &Node, path: &[&str], part: Part) -> At {
-    if let ["link", name, "loss", key] = path {
-        let listed = ["link", name, "loss", "0", key];
+    if let [kind @ ("link" | "hub"), name, "loss", key] = path {
+        let listed = [kind, name, "loss", "0", key];
         if tree.has(&listed) {
             return tree.locate(&listed, part);
         }

@@ -1,7 +1,8 @@
 //! The network of a scenario: links, what stands at them and what befalls packets on them.
 
 use super::form::{Named, OneOrMany};
-use super::quantity::{Direction, Duration, Limit, Packets, Rate, Size};
+use super::quantity::{Direction, Duration, Packets, Rate, Size};
+use super::queue::Queue;
 use super::tcp::TcpTable;
 use crate::ports::{self, PortRange};
 use schemars::JsonSchema;
@@ -50,24 +51,51 @@ pub enum Duplex {
     Half,
 }
 
-/// The queue before a link.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Queue {
-    /// First in, first out; a packet that finds no room is dropped.
-    DropTail {
-        /// The room, without the packet being sent.
-        limit: Limit,
-    },
-    /// Data that is sent again overtakes all that waits, but not the packet being sent; a packet that finds no room is
-    /// dropped.
+/// A hub: nodes that share one medium, of which it carries one frame at a time.
+///
+/// It is an Ethernet: between frames there is a gap of 96 bits, and a frame has at least 72 bytes with its preamble. In
+/// results each station is a direction of its own, `STATION->HUB`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Hub {
+    /// The nodes that it joins. A node that no flow starts or ends at is a router.
+    #[schemars(length(min = 2))]
+    pub stations: Vec<String>,
+    /// How fast bits leave.
+    pub rate: Rate,
+    /// Propagation delay from any station to any other.
+    #[serde(default)]
+    pub delay: Duration,
+    /// How the stations take turns.
+    #[serde(default)]
+    pub access: Access,
+    /// What a frame adds to its packet. Default: preamble, header and check sequence.
+    #[serde(default = "ethernet_framing")]
+    pub framing: Size,
+    /// The queue of each station. Default: a queue without limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Queue>,
+    /// What is lost on the way: one table, or a list of several that all apply. A direction is `STATION->HUB`. Default:
+    /// nothing.
+    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    pub loss: OneOrMany<Loss>,
+}
+
+const fn ethernet_framing() -> Size {
+    Size(26)
+}
+
+/// How the stations of a hub take turns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Access {
+    /// Who hears nobody sends; who collides waits a random time, and gives up after 16 collisions.
     ///
-    /// Document: RFC 1106, section 4.1, where what was lost is "resent with no delay".
-    ResendFirst {
-        /// The room, without the packet being sent. Default: without limit.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        limit: Option<Limit>,
-    },
+    /// Document: IEEE 802.3, clause 4.
+    #[default]
+    CsmaCd,
+    /// First come, first served over all stations, without loss of time.
+    Fifo,
 }
 
 /// What is lost on a link.
