@@ -68,12 +68,16 @@ pub(super) struct Evidence {
     pub(super) last: bool,
     /// All of it is acknowledged or reported.
     pub(super) arrived: bool,
+    /// It was reported lost, and the sender may have heard that before it heard anything else.
+    pub(super) lately: bool,
     /// It went again in this phase before.
     pub(super) again: bool,
     /// The packet is the very same, by IP's own identification.
     pub(super) same_packet: bool,
-    /// A NAK asks for it.
+    /// A NAK has asked for it since.
     pub(super) asked: bool,
+    /// Since a loss at the left edge was reported by three duplicate ACKs or by SACK; `None` if it was not.
+    pub(super) known_for: Option<Span>,
     /// Duplicate ACKs in a row.
     pub(super) dup_acks: u32,
     /// Bytes behind it that SACK has reported.
@@ -97,11 +101,18 @@ pub(super) enum Verdict {
     Copied,
 }
 
-/// Judges what came again.
+/// Whether it comes after a silence, by a timer therefore, and not in answer to an ACK.
 ///
-/// A timer runs out in silence; what answers an ACK follows it by the time from here to the sender and back. A
-/// retransmission timeout is never shorter than the whole round trip (RFC 6298, section 2), so half of one, or all of
-/// it if a loss was reported anyhow, tells the two apart.
+/// An answer follows its ACK by the time from here to the sender and back. A retransmission timeout is never shorter than
+/// the whole round trip (RFC 6298, section 2), so half of one, or all of it if a loss was reported anyhow, tells the two
+/// apart.
+pub(super) fn is_silent(e: &Evidence) -> bool {
+    let round = plus(e.ahead.smoothed(), e.behind.smoothed());
+    let slack = if is_reported(e) { round } else { round.scale(1, 2) };
+    e.quiet > plus(e.behind.smoothed(), slack.max(BUSY))
+}
+
+/// Judges what came again.
 pub(super) fn judge(e: &Evidence) -> Verdict {
     use Verdict::{Copied, Resent};
     let round = plus(e.ahead.smoothed(), e.behind.smoothed());
@@ -113,19 +124,23 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
         // A SYN is sent again by the timer only.
         return if after < AT_ONCE { Copied } else { Resent(Cause::Timeout) };
     }
-    if e.asked {
-        return Resent(Cause::Nak);
-    }
     let reported = is_reported(e);
-    let slack = if reported { round } else { round.scale(1, 2) };
-    if e.quiet > plus(e.behind.smoothed(), slack.max(BUSY)) {
+    if is_silent(e) {
         let probes = e.last && !e.first && e.phase == Phase::Open;
         return Resent(if probes { Cause::TailProbe } else { Cause::Timeout });
     }
-    if e.phase == Phase::Timeout {
-        return Resent(Cause::Timeout);
+    if e.asked {
+        return Resent(Cause::Nak);
     }
     let prompt = e.quiet <= plus(e.behind.smoothed().scale(5, 4), Span::from_ms(1));
+    if e.phase == Phase::Timeout {
+        // Some senders let duplicate ACKs count though a timeout is being repaired.
+        let third = e.again && e.first && e.dup_acks == 3 && prompt;
+        return Resent(if third { Cause::Fast } else { Cause::Timeout });
+    }
+    if is_overdue(e) && after >= round {
+        return Resent(Cause::Timeout);
+    }
     if reported && !e.again {
         return Resent(Cause::Fast);
     }
@@ -142,6 +157,14 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
     if after < AT_ONCE { Copied } else { Resent(Cause::Unexplained) }
 }
 
+/// Whether the sender has known of the loss for so long that it does not act on the report: some react once in a window
+/// only (RFC 6582, section 4), and wait for the timer then, however many duplicate ACKs come.
+fn is_overdue(e: &Evidence) -> bool {
+    let round = plus(e.ahead.smoothed(), e.behind.smoothed());
+    let patience = plus(e.behind.smoothed(), round.max(BUSY));
+    e.phase == Phase::Open && e.first && e.known_for.is_some_and(|known_for| known_for > patience)
+}
+
 /// Sooner than any packet has made the way from here to the sender and back.
 pub(super) fn nobody_could_know(e: &Evidence, after: Span) -> bool {
     after < e.behind.least().scale(3, 4)
@@ -150,11 +173,13 @@ pub(super) fn nobody_could_know(e: &Evidence, after: Span) -> bool {
 /// Whether the receiver has reported it lost: by the third duplicate ACK (RFC 5681, section 3.2), by more than two
 /// segments behind it (RFC 6675, section 4, IsLost), or, once losses are being repaired, by anything behind it. The
 /// last segment outstanding may go then as a rescue (RFC 6675, section 4, NextSeg rule 4).
+///
+/// What has arrived by now may have been reported lost a moment ago.
 pub(super) const fn is_reported(e: &Evidence) -> bool {
-    if e.arrived {
-        return false;
-    }
     let repairing = matches!(e.phase, Phase::Fast);
+    if e.arrived {
+        return e.lately || repairing;
+    }
     e.first && (e.dup_acks >= 3 || repairing)
         || e.reported_above > 2 * e.segment as u64
         || repairing && (e.reported_above > 0 || e.last)
@@ -227,6 +252,21 @@ mod tests {
         let timer = Evidence { after: Some(ms(900)), quiet: ms(20), ..lost };
         assert_eq!(judge(&timer), Verdict::Resent(Cause::Timeout));
         assert_eq!(judge(&Evidence { after: Some(ms(101)), ..lost }), Verdict::Resent(Cause::Fast), "RACK");
+    }
+
+    #[test]
+    fn a_report_may_be_on_its_way_to_the_sender_when_the_segment_arrives_after_all() {
+        let overtaken = Evidence { arrived: true, first: true, quiet: ms(90), ..at_receiver() };
+        assert_eq!(judge(&Evidence { lately: true, ..overtaken }), Verdict::Resent(Cause::Fast));
+        assert_eq!(judge(&overtaken), Verdict::Resent(Cause::Timeout), "nobody reported anything");
+    }
+
+    #[test]
+    fn a_sender_that_ignored_the_report_takes_the_timer() {
+        let told = Evidence { first: true, dup_acks: 90, known_for: Some(ms(1)), ..at_sender() };
+        assert_eq!(judge(&told), Verdict::Resent(Cause::Fast));
+        let long = Evidence { known_for: Some(ms(250)), after: Some(ms(300)), ..told };
+        assert_eq!(judge(&long), Verdict::Resent(Cause::Timeout));
     }
 
     #[test]

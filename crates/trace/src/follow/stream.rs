@@ -7,7 +7,7 @@ use super::probes::{Probe, probe};
 use super::reordering::{Late, judge_late};
 use super::report::StreamReport;
 use super::reported::Reported;
-use super::retransmission::{Cause, Evidence, Phase, Verdict, judge};
+use super::retransmission::{Cause, Evidence, Phase, Verdict, is_silent, judge};
 use super::rtt::{Covered, by_karn, by_timestamps, sending_with};
 use super::spurious::{Proof, Suspect, Suspects, eifel, is_d_sack};
 use super::watch::{Event, Flight, Method, RttSample, Scene, Watch};
@@ -31,8 +31,12 @@ pub(super) struct Stream {
     pub(super) estimate: Estimate,
     repair: Repair,
     duplicate_acks: u32,
-    /// What a NAK asks for.
-    asked: Option<(i64, i64)>,
+    /// When a loss at the left edge was reported.
+    known: Option<Stamp>,
+    /// The last such report: when, and the range in which something is missing.
+    reported_last: Option<Asked>,
+    /// What the latest NAK asks for.
+    asked: Option<Asked>,
     window: Option<u32>,
     /// When its receiver last said something that could make its sender send something again.
     news: Stamp,
@@ -51,12 +55,22 @@ struct Edges {
     next: i64,
 }
 
+/// The receiver misses something between the places `start` and `end`.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    at: Stamp,
+    start: i64,
+    end: i64,
+}
+
 /// What its sender is repairing: from when, and up to where.
 #[derive(Clone, Copy, Debug, Default)]
 struct Repair {
     phase: Phase,
     since: Stamp,
     until: i64,
+    /// What it repaired last, and when that was over.
+    before: (Phase, Stamp),
 }
 
 impl Stream {
@@ -72,6 +86,8 @@ impl Stream {
             estimate: Estimate::default(),
             repair: Repair::default(),
             duplicate_acks: 0,
+            known: None,
+            reported_last: None,
             asked: None,
             window: None,
             news: Stamp::default(),
@@ -229,7 +245,7 @@ impl Stream {
                 }
                 Late::Resent(cause) => {
                     self.note_resent(cause, segment);
-                    self.repairs(cause, sending.at);
+                    self.repairs(cause, &evidence, sending.at);
                     self.suspects.add(Suspect { start, end });
                     (true, Event::Retransmitted { cause, after: None })
                 }
@@ -252,7 +268,7 @@ impl Stream {
             Verdict::Resent(cause) => cause,
         };
         self.note_resent(cause, segment);
-        self.repairs(cause, sending.at);
+        self.repairs(cause, &evidence, sending.at);
         self.gaps.close(start, end);
         self.pieces.send_again(start, end, sending);
         scene.tell(self.side, start, len, Event::Retransmitted { cause, after: evidence.after });
@@ -270,14 +286,16 @@ impl Stream {
     }
 
     /// What a retransmission says of its sender.
-    fn repairs(&mut self, cause: Cause, at: Stamp) {
+    fn repairs(&mut self, cause: Cause, evidence: &Evidence, at: Stamp) {
         let until = self.edges.map_or(0, |edges| edges.next);
         let phase = match (cause, self.repair.phase) {
             (Cause::Timeout, Phase::Open | Phase::Fast) => Phase::Timeout,
-            (Cause::Fast | Cause::Nak, Phase::Open) => Phase::Fast,
+            // The timer ran out once more.
+            (Cause::Timeout, Phase::Timeout) if evidence.again || is_silent(evidence) => Phase::Timeout,
+            (Cause::Fast | Cause::Nak, Phase::Open) | (Cause::Fast, Phase::Timeout) => Phase::Fast,
             _ => return,
         };
-        self.repair = Repair { phase, since: at, until };
+        self.repair = Repair { phase, since: at, until, before: (Phase::Open, at) };
     }
 
     fn evidence(
@@ -291,6 +309,9 @@ impl Stream {
     ) -> Evidence {
         let Edges { una, next } = self.edges.unwrap_or(Edges { una: start, next: end });
         let since = last.map_or(self.news, |last| last.at.max(self.news));
+        // What the sender has not heard of yet, when it sends what comes by now.
+        let unheard = |then: Stamp| at.since(then) < behind.smoothed().scale(5, 4);
+        let Repair { phase, before: (before, over), .. } = self.repair;
         Evidence {
             opening,
             after: last.map(|last| at.since(last.at)),
@@ -298,13 +319,19 @@ impl Stream {
             first: start <= una,
             last: end == next,
             arrived: end <= una || self.reported.holds(start, end),
+            lately: self
+                .reported_last
+                .is_some_and(|range| (range.start..range.end).contains(&start) && unheard(range.at)),
             again: false,
             same_packet: false,
-            asked: self.asked.is_some_and(|(from, to)| from <= start && start < to),
+            asked: self.asked.is_some_and(|asked| {
+                (asked.start..asked.end).contains(&start) && last.is_none_or(|last| last.at < asked.at)
+            }),
+            known_for: self.known.map(|known| at.since(known)),
             dup_acks: self.duplicate_acks,
             reported_above: self.reported.above(end),
             segment: self.report.segment_most,
-            phase: self.repair.phase,
+            phase: if phase == Phase::Open && unheard(over) { before } else { phase },
             ahead: self.estimate,
             behind: *behind,
         }
@@ -331,11 +358,20 @@ impl Stream {
         }
         if let Some(nak) = told.nak {
             let count = i64::from(segment.options.nak.map_or(0, |nak| nak.count));
-            self.asked = Some((nak, nak + count * i64::from(self.report.segment_most)));
+            let end = nak + count * i64::from(self.report.segment_most);
+            self.asked = Some(Asked { at: scene.at, start: nak, end });
             news = true;
         }
         if news {
             self.news = scene.at;
+            let reported =
+                self.duplicate_acks >= 3 || self.reported.count() > 2 * u64::from(self.report.segment_most);
+            self.known = self.known.filter(|_| reported && ack <= una).or(reported.then_some(scene.at));
+            if reported {
+                let start = ack.max(una);
+                let end = start + i64::from(self.report.segment_most) + self.reported.count() as i64;
+                self.reported_last = Some(Asked { at: scene.at, start, end });
+            }
         }
         if ack >= una {
             self.hear_window(ack, told.window, segment, scene);
@@ -422,9 +458,10 @@ impl Stream {
         self.note_acknowledged(una, ack, scene.at);
         self.duplicate_acks = 0;
         if self.repair.phase != Phase::Open && ack >= self.repair.until {
+            self.repair.before = (self.repair.phase, scene.at);
             self.repair.phase = Phase::Open;
         }
-        if self.asked.is_some_and(|(_, to)| to <= ack) {
+        if self.asked.is_some_and(|asked| asked.end <= ack) {
             self.asked = None;
         }
     }
