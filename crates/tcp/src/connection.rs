@@ -97,7 +97,7 @@ pub struct Connection {
     /// Retransmissions in a row without an answer.
     pub(crate) unanswered: u8,
     pub(crate) hold: Hold,
-    /// Bytes sent at this sending opportunity.
+    /// Bytes sent for the first time at this sending opportunity.
     pub(crate) run: u32,
     pub(crate) agreed: Agreed,
     pub(crate) snd: SendSpace,
