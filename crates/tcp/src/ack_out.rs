@@ -1,6 +1,6 @@
 //! Delayed ACKs of connections whose policy remembers something, and what a reader has to do with ACKs.
 
-use crate::acking::Arrival;
+use crate::acking::{Acking, Arrival};
 use crate::connection::Connection;
 use crate::reason::Reason;
 use crate::receive::{AckDue, Text};
@@ -12,8 +12,22 @@ impl Connection {
         self.rcv.waits_since(now)
     }
 
-    /// As [`Self::schedule_ack`], for a policy with a memory.
-    pub(crate) fn schedule_ack_from_memory(&mut self, now: Time, text: Text, len: u32) {
+    /// As [`Self::schedule_ack`], for a policy that looks at more than a count of segments.
+    #[cold]
+    pub(crate) fn schedule_ack_otherwise(&mut self, now: Time, text: Text, len: u32) {
+        let acking = self.config.acking;
+        let when = if acking.remembers() {
+            self.ask_memory(now, text, len)
+        } else {
+            self.rcv.schedule_ack(now, text, acking)
+        };
+        if let Some(when) = when {
+            self.timers.delayed_ack = self.timers.delayed_ack.min(when);
+        }
+    }
+
+    /// What a policy with a memory says of a segment. Returns the instant, if a timer shall wait for it.
+    fn ask_memory(&mut self, now: Time, text: Text, len: u32) -> Option<Time> {
         let acking = self.config.acking;
         let (received, unacknowledged) = self.rcv.progress();
         let arrival = Arrival {
@@ -27,19 +41,17 @@ impl Connection {
             armed: self.timers.delayed_ack,
         };
         let memory = self.rare().acking.get_or_insert_with(|| Box::new(acking.memory()));
-        let when = if let Text::InOrder { fills_gap: false } = text {
+        if let Text::InOrder { fills_gap: false } = text {
             let due = acking.arrives(now, &arrival, memory);
             self.rcv.acknowledge_when(now, due, false)
         } else {
             acking.is_alarmed(&arrival, memory);
             self.rcv.schedule_ack(now, text, acking)
-        };
-        if let Some(when) = when {
-            self.timers.delayed_ack = self.timers.delayed_ack.min(when);
         }
     }
 
     /// The timer had to send the ACK: some policies learn from it.
+    #[cold]
     pub(crate) fn remember_vain_wait(&mut self) {
         let rto = self.timers.rto();
         if let Some(memory) = self.rare.as_mut().and_then(|rare| rare.acking.as_mut()) {
@@ -47,13 +59,20 @@ impl Connection {
         }
     }
 
-    /// An ACK that waits may be due once all that came was read.
-    #[inline]
-    pub(crate) fn acknowledge_what_was_read(&mut self) {
-        if let Some(rare) = &self.rare
-            && let Some(memory) = &rare.acking
+    /// The application has read, so that the window could grow by `growth`: where not segments alone are counted, that may be the
+    /// moment to acknowledge what waits.
+    #[cold]
+    pub(crate) fn acknowledge_what_was_read(&mut self, growth: u64) {
+        let mss = u32::from(self.agreed.payload);
+        match self.config.acking {
+            Acking::DelayedBytes { every, .. } | Acking::FreeTickBytes { every, .. } => {
+                self.rcv.acknowledge_bytes(growth, mss, every);
+            }
+            _ => self.rcv.update_window_by(growth, mss),
+        }
+        let memory = self.rare.as_ref().and_then(|rare| rare.acking.as_ref());
+        if memory.is_some_and(|memory| memory.is_due_once_read())
             && self.rcv.due == AckDue::Later
-            && memory.is_due_once_read()
             && self.rcv.readable() == 0
         {
             self.rcv.acknowledge(Reason::Ack);

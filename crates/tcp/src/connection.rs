@@ -93,8 +93,8 @@ pub struct Connection {
     /// Retransmissions in a row without an answer.
     pub(crate) unanswered: u8,
     pub(crate) hold: Hold,
-    /// SND.MAX, as far as 32 bits tell it, when the last sending opportunity ended.
-    pub(crate) opportunity: u32,
+    /// Bytes sent for the first time at this sending opportunity.
+    pub(crate) run: u32,
     pub(crate) agreed: Agreed,
     pub(crate) snd: SendSpace,
     pub(crate) rcv: ReceiveSpace,
@@ -123,7 +123,7 @@ impl Connection {
             closed: None,
             unanswered: 0,
             hold: Hold::NotOpen,
-            opportunity: 0,
+            run: 0,
             agreed: Agreed { mss: config.mss, payload: config.mss, header_len: 20, ..Agreed::default() },
             snd: SendSpace::new(iss),
             rcv: ReceiveSpace::new(config.receive_window),
@@ -234,8 +234,12 @@ impl Connection {
     #[inline]
     pub fn read(&mut self, _now: Time, max: u64) -> Payload {
         let max = max.min(self.readable()).min(u64::from(u32::MAX));
-        let (position, len) = self.rcv.read(max, u32::from(self.agreed.payload), self.config.acking);
-        self.acknowledge_what_was_read();
+        let (position, len, growth) = self.rcv.read(max);
+        if self.config.acking.counts_segments() {
+            self.rcv.update_window_by(growth, u32::from(self.agreed.payload));
+        } else {
+            self.acknowledge_what_was_read(growth);
+        }
         Payload { offset: position.saturating_sub(1), len: len as u32 }
     }
 
@@ -409,7 +413,10 @@ impl Connection {
             return Some(Departure { reason: self.send_reply(now, reply, segment), last: false });
         }
         match self.decide() {
-            Decision::Send(plan) => Some(Departure { reason: self.emit(now, plan, segment), last: false }),
+            Decision::Send(plan) => {
+                self.run = self.run.saturating_add(plan.len);
+                Some(Departure { reason: self.emit(now, plan, segment), last: false })
+            }
             Decision::Short(plan) => {
                 let reason = self.emit(now, plan, segment);
                 self.rare().short_end = self.snd.max;
@@ -430,14 +437,16 @@ impl Connection {
     /// Nothing can be sent, and why: an idle sender before a closed window must probe it.
     #[inline]
     pub(crate) fn hold_back(&mut self, now: Time, why: Hold) {
-        let before = core::mem::replace(&mut self.hold, why);
+        if why.is_policy() {
+            self.hold_tail(now, why);
+        }
+        self.hold = why;
         match why {
             Hold::CongestionWindow => self.snd.cwnd_limited = true,
             Hold::ReceiveWindow => self.timers.persist(now, self.config.timer_grain),
-            Hold::NotOpen | Hold::NoData | Hold::SendWindow | Hold::SillyWindow => {}
-            Hold::Nagle | Hold::Minshall | Hold::EndOfData | Hold::Cork => self.hold_tail(now, before),
+            _ => {}
         }
-        self.opportunity = self.snd.max as u32;
+        self.run = 0;
     }
 
     /// Notes an event if anybody listens.

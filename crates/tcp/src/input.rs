@@ -212,8 +212,8 @@ impl Connection {
     /// What was taken in is acknowledged now, or when the timer that is armed here runs out.
     #[inline]
     pub(crate) fn schedule_ack(&mut self, now: Time, text: Text, len: u32) {
-        if self.config.acking.remembers() {
-            self.schedule_ack_from_memory(now, text, len);
+        if !self.config.acking.counts_segments() {
+            self.schedule_ack_otherwise(now, text, len);
         } else if let Some(when) = self.rcv.schedule_ack(now, text, self.config.acking)
             && self.timers.delayed_ack.is_never()
         {

@@ -198,6 +198,8 @@ impl Connection {
     #[cold]
     fn note_resent(&mut self, plan: &Plan, end: u64) {
         self.snd.timed_end = 0;
+        // What was sent before draws no tail along: it is not what was available.
+        self.run = 0;
         let sent = Range::new(plan.start, end);
         if let Some(resend) = self.loss.resend
             && resend.start == plan.start

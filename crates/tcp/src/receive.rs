@@ -348,34 +348,35 @@ impl ReceiveSpace {
         self.data_end().saturating_sub(self.read)
     }
 
-    /// The application reads at most `max` bytes: position and length of what it gets. The window may open far enough
-    /// for an update: by half the buffer, or by a segment if it was all but closed (RFC 9293, section 3.8.6.2.2); or as far as
-    /// makes an acknowledgment due where bytes are counted.
+    /// The application reads at most `max` bytes: position and length of what it gets, and by how much the window could grow
+    /// in the peer's eyes; zero if that is of no more use.
     #[inline]
-    pub(crate) fn read(&mut self, max: u64, mss: u32, acking: Acking) -> (u64, u64) {
+    pub(crate) fn read(&mut self, max: u64) -> (u64, u64, u64) {
         let len = self.readable().min(max);
         let from = self.read;
         self.read += len;
-        if len > 0 && !matches!(self.due, AckDue::Now(_)) && self.is_worth_an_update(mss, acking) {
-            self.acknowledge(Reason::WindowUpdate);
-        }
-        (from, len)
+        // What is acknowledged at once tells of the window too.
+        let news = len > 0 && !matches!(self.due, AckDue::Now(_)) && !self.is_finished();
+        let growth = if news { (self.read + u64::from(self.buffer)).saturating_sub(self.edge) } else { 0 };
+        (from, len, growth)
     }
 
-    /// Whether the window may be opened so far that the peer should hear of it.
-    fn is_worth_an_update(&self, mss: u32, acking: Acking) -> bool {
-        let growth = (self.read + u64::from(self.buffer)).saturating_sub(self.edge);
-        let enough = match acking {
-            Acking::DelayedBytes { every, .. } | Acking::FreeTickBytes { every, .. } => {
-                by_bytes::is_due(growth, self.buffer, mss, every)
-            }
-            _ => {
-                let (half, open) = (u64::from(self.buffer / 2), u64::from(self.window()));
-                let mss = u64::from(mss);
-                growth >= half.min(mss) && (growth >= half || open < 2 * mss)
-            }
-        };
-        enough && !self.is_finished()
+    /// The window may open far enough for an update: by half the buffer, or by a segment if it was all but closed (RFC 9293,
+    /// section 3.8.6.2.2).
+    #[inline]
+    pub(crate) fn update_window_by(&mut self, growth: u64, mss: u32) {
+        let (half, open) = (u64::from(self.buffer / 2), u64::from(self.window()));
+        let mss = u64::from(mss);
+        if growth > 0 && growth >= half.min(mss) && (growth >= half || open < 2 * mss) {
+            self.acknowledge(Reason::WindowUpdate);
+        }
+    }
+
+    /// The window may open far enough to make an acknowledgment due where bytes are counted.
+    pub(crate) fn acknowledge_bytes(&mut self, growth: u64, mss: u32, segments: u8) {
+        if growth > 0 && by_bytes::is_due(growth, self.buffer, mss, segments) {
+            self.acknowledge(Reason::WindowUpdate);
+        }
     }
 
     /// What the header of an outgoing segment announces. Called when the segment leaves: the edge moves.

@@ -56,11 +56,10 @@ impl Connection {
         self.rare.as_ref().map_or(0, |rare| rare.short_end.saturating_sub(self.snd.una))
     }
 
-    /// What left since the last sending opportunity ended.
+    /// What left at this sending opportunity. Short segments do not add up to a full one: behind one there is nothing left.
     #[inline]
     pub(crate) fn before(&self) -> Before {
-        let sent = (self.snd.max as u32).wrapping_sub(self.opportunity);
-        if sent >= u32::from(self.agreed.payload) { Before::FullSegments } else { Before::Nothing }
+        if self.run >= u32::from(self.agreed.payload) { Before::FullSegments } else { Before::Nothing }
     }
 
     /// What is known of the end of data, a piece at `start` being judged that reaches it.
@@ -81,16 +80,18 @@ impl Connection {
         if snd.marks.ends_at(end) { End::Marked } else { End::More }
     }
 
-    /// The policy holds back what is left; `before` is what held the sender up until now.
-    pub(crate) fn hold_tail(&mut self, now: Time, before: Hold) {
-        if before != self.hold || self.opportunity != self.snd.max as u32 {
+    /// The policy holds back what is left, which something else may have held until now.
+    #[cold]
+    pub(crate) fn hold_tail(&mut self, now: Time, why: Hold) {
+        let before = core::mem::replace(&mut self.hold, why);
+        if before != why || self.run > 0 {
             self.timers.held_since = Stamp::at(now);
             if let Some(held) = self.held(now) {
                 self.note(now, Event::Held(held));
             }
         }
         // An ACK comes, or a timeout; but an application may never keep its word.
-        if !self.hold.waits_for_ack() {
+        if !why.waits_for_ack() {
             self.timers.wait_until((self.timers.held_since.instant(now) + CEILING).max(now));
         }
     }

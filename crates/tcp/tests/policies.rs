@@ -305,6 +305,24 @@ fn a_storm_of_single_octets_is_joined_by_these_rules_and_not_by_others() {
 }
 
 #[test]
+fn a_retransmission_draws_no_tail_along() {
+    // The second segment is lost; what comes behind makes three duplicate ACKs, and the tail waits for the repair.
+    let mut lost = false;
+    let mut pair = pair(NagleLiberal, Acking::EverySegment).path(move |sent| {
+        let here = sent.segment.payload.offset == 1460 && sent.segment.payload.len > 0;
+        if here && !core::mem::replace(&mut lost, true) { vec![] } else { vec![Span::ZERO] }
+    });
+    pair.write(End::Server, 5 * 1460);
+    pair.write(End::Server, 100);
+    assert_eq!(pair.server.held(pair.now).map(|held| held.len), Some(100));
+    pair.run_for(Span::from_secs(5));
+    let expected = list(&[(5, &[1460]), (1, &[1460]), (1, &[100])]);
+    assert_eq!(sizes(&pair), expected);
+    let of = |len| pair.sent_by(End::Server).filter(|s| s.segment.payload.len == len).map(|s| s.at).last();
+    assert!(of(100) > of(1460), "behind the ACK of what was resent, not with it");
+}
+
+#[test]
 fn whatever_two_rules_meet_and_whatever_is_lost_the_reply_arrives() {
     let linux = Acking::Adaptive(Bounds { min: Span::from_ms(40), max: MS_200, quick: 16 });
     let receivers = receivers().map(|(_, acking, _)| acking).into_iter().chain([linux]);

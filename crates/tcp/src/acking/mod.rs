@@ -118,17 +118,30 @@ impl Acking {
             Self::FreeTick { every, period, phase } => {
                 free_tick::due(now, unacknowledged, every, period, phase)
             }
-            // Here a reader makes an ACK due, not a segment.
-            Self::DelayedBytes { delay, .. } => Due::At(now + delay),
-            Self::FreeTickBytes { period, phase, .. } | Self::QuickStart { period, phase, .. } => {
-                Due::At(free_tick::next(now, period, phase))
-            }
-            Self::Adaptive(bounds) => Due::At(now + bounds.min),
+            _ => self.due_otherwise(now),
         }
     }
 
-    /// Whether the policy remembers anything of a connection.
+    /// Where no count of segments makes an ACK due, but a reader, or what is remembered.
+    #[cold]
+    fn due_otherwise(self, now: Time) -> Due {
+        match self {
+            Self::FreeTick { period, phase, .. }
+            | Self::FreeTickBytes { period, phase, .. }
+            | Self::QuickStart { period, phase, .. } => Due::At(free_tick::next(now, period, phase)),
+            Self::Delayed { delay, .. } | Self::DelayedBytes { delay, .. } => Due::At(now + delay),
+            Self::Adaptive(bounds) => Due::At(now + bounds.min),
+            Self::EverySegment => Due::Now,
+        }
+    }
+
+    /// Whether all that the policy looks at is how many segments have come.
     #[inline]
+    pub(crate) const fn counts_segments(&self) -> bool {
+        matches!(self, Self::EverySegment | Self::Delayed { .. } | Self::FreeTick { .. })
+    }
+
+    /// Whether the policy remembers anything of a connection.
     pub(crate) const fn remembers(self) -> bool {
         matches!(self, Self::QuickStart { .. } | Self::Adaptive(_))
     }
@@ -177,6 +190,7 @@ impl Acking {
 
 impl Memory {
     /// A segment leaves that acknowledges all, with `len` bytes of data.
+    #[cold]
     pub(crate) fn leaves(&mut self, now: Time, len: u32) {
         self.adaptive.leaves(now, len);
     }
