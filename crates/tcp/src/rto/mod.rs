@@ -3,6 +3,7 @@
 //! An estimator hears only what it may learn from. Karn's rule, backoff and the grain of the timer are the business of
 //! `timers`; so the very same objects replay recorded delays.
 
+mod factor;
 mod fixed;
 mod jacobson88;
 mod linux;
@@ -11,6 +12,7 @@ mod rfc793;
 mod rfc889;
 mod smooth;
 
+pub use factor::Factor;
 pub use fixed::Fixed;
 pub use jacobson88::{Deviations, Jacobson88};
 pub use linux::Linux;
@@ -39,12 +41,11 @@ pub trait RtoEstimator: core::fmt::Debug + Send {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// RFC 793, section 3.7: SRTT = α·SRTT + (1−α)·RTT, RTO = min(UBOUND, max(LBOUND, β·SRTT)).
-    /// α and β in thousandths.
     Rfc793 {
-        /// Smoothing factor × 1000: 800 … 900.
-        alpha_milli: u32,
-        /// Delay variance factor × 1000: 1300 … 2000.
-        beta_milli: u32,
+        /// Smoothing factor: 0.8 … 0.9.
+        alpha: Factor,
+        /// Delay variance factor: 1.3 … 2.
+        beta: Factor,
         /// LBOUND.
         min: Span,
         /// UBOUND.
@@ -52,14 +53,14 @@ pub enum Kind {
         /// Before the first sample.
         initial: Span,
     },
-    /// RFC 889, Mills: E = F·E + (1−F)·R with F = F1 for R < E, else F2; T = G·E. Factors in thousandths.
+    /// RFC 889, Mills: E = F·E + (1−F)·R with F = F1 for R < E, else F2; T = G·E.
     Rfc889 {
-        /// F1 × 1000, used when the sample is below the estimate.
-        f1_milli: u32,
-        /// F2 × 1000, used otherwise.
-        f2_milli: u32,
-        /// G × 1000.
-        g_milli: u32,
+        /// F1, used when the sample is below the estimate.
+        f1: Factor,
+        /// F2, used otherwise.
+        f2: Factor,
+        /// G.
+        g: Factor,
         /// Lower bound.
         min: Span,
         /// Upper bound.
@@ -135,11 +136,11 @@ impl Rto {
     /// A new estimator that has not heard a sample yet.
     pub const fn new(kind: Kind) -> Self {
         match kind {
-            Kind::Rfc793 { alpha_milli, beta_milli, min, max, initial } => {
-                Self::Rfc793(Rfc793::new(alpha_milli, beta_milli, min, max, initial))
+            Kind::Rfc793 { alpha, beta, min, max, initial } => {
+                Self::Rfc793(Rfc793::new(alpha, beta, min, max, initial))
             }
-            Kind::Rfc889 { f1_milli, f2_milli, g_milli, min, max, initial } => {
-                Self::Rfc889(Rfc889::new(f1_milli, f2_milli, g_milli, initial).bounded(min, max))
+            Kind::Rfc889 { f1, f2, g, min, max, initial } => {
+                Self::Rfc889(Rfc889::new(f1, f2, g, initial).bounded(min, max))
             }
             Kind::Jacobson88 { tick, min_ticks, max_ticks } => {
                 Self::Jacobson88(Jacobson88::new(tick, min_ticks, max_ticks, Deviations::Four))
@@ -246,9 +247,10 @@ mod tests {
     fn each_kind_starts_with_its_initial_timeout_and_then_follows_its_samples() {
         let second = Span::from_secs(1);
         let (min, max, initial) = (Span::ZERO, Span::from_secs(60), Span::from_secs(3));
+        let double = Factor::ratio(2, 1);
         let kinds = [
-            Kind::Rfc793 { alpha_milli: 875, beta_milli: 2000, min, max, initial },
-            Kind::Rfc889 { f1_milli: 938, f2_milli: 750, g_milli: 2000, min, max, initial },
+            Kind::Rfc793 { alpha: Factor::ratio(7, 8), beta: double, min, max, initial },
+            Kind::Rfc889 { f1: Factor::ratio(15, 16), f2: Factor::ratio(3, 4), g: double, min, max, initial },
             Kind::Rfc6298 { min, max, initial, granularity: Span::ZERO },
             Kind::Linux { min, max, initial },
         ];

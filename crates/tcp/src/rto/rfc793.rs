@@ -1,6 +1,7 @@
 //! RFC 793, section 3.7: the first retransmission timeout of TCP.
 
 use super::RtoEstimator;
+use super::Factor;
 use super::smooth::{Bounds, Mean};
 use crate::time::Span;
 
@@ -11,27 +12,27 @@ use crate::time::Span;
 pub struct Rfc793 {
     srtt: Mean,
     bounds: Bounds,
-    alpha_milli: u32,
-    beta_milli: u32,
+    alpha: Factor,
+    beta: Factor,
 }
 
 impl Rfc793 {
-    /// α and β in thousandths; `min`, `max`, `initial` are LBOUND, UBOUND (zero: none) and the timeout before the
+    /// α and β; `min`, `max`, `initial` are LBOUND, UBOUND (zero: none) and the timeout before the
     /// first sample.
-    pub const fn new(alpha_milli: u32, beta_milli: u32, min: Span, max: Span, initial: Span) -> Self {
-        Self { srtt: Mean::NONE, bounds: Bounds::new(min, max, initial), alpha_milli, beta_milli }
+    pub const fn new(alpha: Factor, beta: Factor, min: Span, max: Span, initial: Span) -> Self {
+        Self { srtt: Mean::NONE, bounds: Bounds::new(min, max, initial), alpha, beta }
     }
 }
 
 impl RtoEstimator for Rfc793 {
     #[inline]
     fn sample(&mut self, rtt: Span) {
-        self.srtt.update(rtt, |_| self.alpha_milli);
+        self.srtt.update(rtt, |_| self.alpha);
     }
 
     #[inline]
     fn rto(&self) -> Span {
-        self.bounds.apply(self.srtt.times_milli(self.beta_milli))
+        self.bounds.apply(self.srtt.times(self.beta))
     }
 
     fn srtt(&self) -> Option<Span> {
@@ -52,7 +53,7 @@ mod tests {
         // α = 0.875, β = 2, LBOUND 200 ms, UBOUND 1 s. Round trips in ms and SRTT in us, worked out with fractions:
         // each SRTT is (7 · SRTT + RTT) / 8.
         let ms = Span::from_ms;
-        let mut estimator = Rfc793::new(875, 2000, ms(200), ms(1000), ms(3000));
+        let mut estimator = Rfc793::new(Factor::ratio(7, 8), Factor::ratio(2, 1), ms(200), ms(1000), ms(3000));
         assert_eq!(estimator.rto(), ms(1000), "even the initial timeout is bounded");
         let worked = [
             (80, 80_000_000, 200_000_000),

@@ -1,6 +1,7 @@
 //! RFC 889 (D. Mills, 1983): an estimator that is quick to learn of congestion and slow to forget it.
 
 use super::RtoEstimator;
+use super::Factor;
 use super::smooth::{Bounds, Mean, Ordering};
 use crate::time::Span;
 
@@ -12,16 +13,16 @@ use crate::time::Span;
 pub struct Rfc889 {
     estimate: Mean,
     bounds: Bounds,
-    f1_milli: u32,
-    f2_milli: u32,
-    g_milli: u32,
+    f1: Factor,
+    f2: Factor,
+    g: Factor,
 }
 
 impl Rfc889 {
-    /// The factors F1, F2, G in thousandths; the bounds are given apart, see [`Rfc889::bounded`].
-    pub const fn new(f1_milli: u32, f2_milli: u32, g_milli: u32, initial: Span) -> Self {
+    /// The factors F1, F2, G; the bounds are given apart, see [`Rfc889::bounded`].
+    pub const fn new(f1: Factor, f2: Factor, g: Factor, initial: Span) -> Self {
         let bounds = Bounds::new(Span::ZERO, Span::ZERO, initial);
-        Self { estimate: Mean::NONE, bounds, f1_milli, f2_milli, g_milli }
+        Self { estimate: Mean::NONE, bounds, f1, f2, g }
     }
 
     /// The same with the timeout, the initial one too, between `min` and `max` (zero: none).
@@ -34,14 +35,14 @@ impl RtoEstimator for Rfc889 {
     #[inline]
     fn sample(&mut self, rtt: Span) {
         self.estimate.update(rtt, |order| match order {
-            Ordering::Below => self.f1_milli,
-            Ordering::NotBelow => self.f2_milli,
+            Ordering::Below => self.f1,
+            Ordering::NotBelow => self.f2,
         });
     }
 
     #[inline]
     fn rto(&self) -> Span {
-        self.bounds.apply(self.estimate.times_milli(self.g_milli))
+        self.bounds.apply(self.estimate.times(self.g))
     }
 
     fn srtt(&self) -> Option<Span> {
@@ -57,10 +58,16 @@ impl RtoEstimator for Rfc889 {
 mod tests {
     use super::*;
 
+    /// The document's values.
+    fn document(initial: Span) -> Rfc889 {
+        Rfc889::new(Factor::ratio(15, 16), Factor::ratio(3, 4), Factor::ratio(2, 1), initial)
+    }
+
     #[test]
     fn a_worked_example() {
         // F1 = 0.9, F2 = 0.75, G = 2, no bounds; round trips in ms, estimates in ns.
-        let mut estimator = Rfc889::new(900, 750, 2000, Span::from_secs(5));
+        let (f1, f2, g) = (Factor::ratio(9, 10), Factor::ratio(3, 4), Factor::ratio(2, 1));
+        let mut estimator = Rfc889::new(f1, f2, g, Span::from_secs(5));
         assert_eq!(estimator.rto(), Span::from_secs(5));
         let worked = [
             (1000, 1_000_000_000), // the first is E
@@ -84,12 +91,25 @@ mod tests {
 
     #[test]
     fn it_rises_faster_than_it_falls() {
-        let mut estimator = Rfc889::new(938, 750, 2000, Span::from_secs(1));
+        let mut estimator = document(Span::from_secs(1));
         estimator.sample(Span::from_ms(100));
         estimator.sample(Span::from_ms(200));
         let risen = estimator.srtt().map_or(0, Span::as_ps) - 100_000_000_000;
         estimator.sample(Span::from_ms(25));
         let fallen = 100_000_000_000 + risen - estimator.srtt().map_or(0, Span::as_ps);
         assert!(risen > 3 * fallen, "{risen} up, {fallen} down");
+    }
+
+    #[test]
+    fn with_the_documents_factors_the_estimate_is_exact() {
+        // E in 1/1024 s, each step by hand: 15/16 on the way down, 3/4 on the way up.
+        let tick = |n: u64| Span::from_ps(n * 1_000_000_000_000 / 1024);
+        let mut estimator = document(Span::from_secs(1));
+        for (sample, estimate) in [(1024, 1024), (0, 960), (0, 900), (1924, 1156), (2180, 1412)] {
+            estimator.sample(tick(sample));
+            let off = estimator.srtt().map_or(u64::MAX, |srtt| srtt.abs_diff(tick(estimate)).as_ps());
+            // A sample of nothing counts as 1 ps.
+            assert!(off <= 4, "{estimator:?}, not {estimate}");
+        }
     }
 }
