@@ -5,8 +5,10 @@
 //!
 //! * `capture/`: files that Wireshark and tcptrace read
 //! * `conversation.rs`: places in the stream and windows in bytes, from the header fields
+//! * `replay/`: retransmission timers over recorded delays
 
 pub mod capture;
 mod conversation;
+pub mod replay;
 
 pub use conversation::{Conversation, Side, Told};
