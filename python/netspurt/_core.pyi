@@ -54,6 +54,47 @@ class Run:
     # "queue_packets", "queue_bytes".
     def drops(self) -> dict[str, list[Any] | npt.NDArray[Any]]: ...
 
+class SyntheticPath:
+    """Delays made from a few numbers: a file with units, errors as those of a scenario."""
+
+    name: str
+
+    @staticmethod
+    def load(path: str, overrides: Sequence[tuple[str, str]] = ()) -> SyntheticPath: ...
+    @staticmethod
+    def parse(
+        text: str, name: str = "<path>", overrides: Sequence[tuple[str, str]] = ()
+    ) -> SyntheticPath: ...
+    def merged(self) -> str: ...
+    # "time_s", "length_octets", "delay_s" (one way, NaN for a packet that was lost).
+    def run(self, seed: int = 1) -> dict[str, npt.NDArray[Any]]: ...
+
+class Estimator:
+    """One retransmission timeout estimator, by its name and parameters in a scenario file (``tcp.rto``)."""
+
+    name: str
+
+    def __init__(self, name: str, parameters: Sequence[tuple[str, str]] = ()) -> None: ...
+
+class Delays:
+    """Delays one way, in the order in which they were measured. Immutable; safe to share between threads."""
+
+    # Seconds, shape (n,), NaN for a packet that was lost.
+    def __init__(self, one_way_s: npt.NDArray[np.float64]) -> None: ...
+    def __len__(self) -> int: ...
+    # "cycles", "lost", "good_s", "mean_s", "cov", "received_mean_s", "received_cov".
+    def summary(self) -> dict[str, float]: ...
+    # "lost", "lost_s", "rtx", "rtx_s", "rto_p5_s", …, "late_p5_s", … (p5, p50, p95, p99, max; None without cycles).
+    # rules: "document" or "connection".
+    def replay(self, estimator: Estimator, rules: str) -> dict[str, Any]: ...
+    def timeouts(self, estimator: Estimator, rules: str) -> npt.NDArray[np.float64]: ...
+    # {"oracle": {"lost", "lost_s", "rtx", "rtx_s"}, "constant": {…, "rto_s"}}.
+    def bounds(self) -> dict[str, dict[str, float]]: ...
+    # "estimator", "block", "lost", "lost_s", "rtx", "rtx_s", ordered by estimator and block.
+    def grid(
+        self, estimators: Sequence[Estimator], rules: str, blocks: int = 1, threads: int = 1
+    ) -> dict[str, npt.NDArray[Any]]: ...
+
 def schema() -> str: ...
 
 # [{"name", "summary", "document", "tcp": {…}}]

@@ -6,11 +6,15 @@
 //! * `scenario.rs`, `run.rs`: the two classes
 //! * `simulate.rs`: a run, which Ctrl-C and the interpreter's end can stop
 //! * `tap.rs`: from simulated packets to a capture
+//! * `delays.rs`: recorded delays, and timers replayed over them
+//! * `path.rs`: delays made from a few numbers
 //! * `columns.rs`: columns of a table
 //! * `errors.rs`: what is raised
 
 mod columns;
+mod delays;
 mod errors;
+mod path;
 mod run;
 mod scenario;
 mod simulate;
@@ -25,7 +29,11 @@ mod core_module {
     use pyo3::prelude::*;
 
     #[pymodule_export]
+    use crate::delays::{Delays, Estimator};
+    #[pymodule_export]
     use crate::errors::ScenarioError;
+    #[pymodule_export]
+    use crate::path::SyntheticPath;
     #[pymodule_export]
     use crate::run::Run;
     #[pymodule_export]

@@ -20,6 +20,7 @@ pub mod result;
 pub mod route;
 pub mod scenario;
 pub mod spec;
+pub mod synthetic;
 
 mod host;
 mod ring;

@@ -194,7 +194,8 @@ impl Layout {
 }
 
 impl rto::Kind {
-    fn validate(self) -> Result<(), ConfigError> {
+    /// Whether an estimator can be made of these parameters.
+    pub fn validate(self) -> Result<(), ConfigError> {
         match self {
             Self::Rfc793 { alpha, beta, min, max, initial } => {
                 factor("alpha", alpha < Factor::ONE)?;
