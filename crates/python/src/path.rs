@@ -7,6 +7,7 @@ use netspurt_sim::synthetic::Cycle;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A synthetic path, read from its file and checked. Immutable; safe to share between threads.
 #[pyclass(frozen, module = "netspurt._core")]
@@ -14,7 +15,24 @@ pub(crate) struct SyntheticPath {
     /// Its file, or what was given to ``parse``.
     #[pyo3(get)]
     name: String,
+    text: Arc<str>,
+    overrides: Vec<(String, String)>,
     parsed: scenario::SyntheticPath,
+}
+
+impl SyntheticPath {
+    fn read(
+        py: Python<'_>,
+        text: Arc<str>,
+        name: String,
+        overrides: Vec<(String, String)>,
+    ) -> PyResult<Self> {
+        let pairs: Vec<(&str, &str)> =
+            overrides.iter().map(|(path, value)| (path.as_str(), value.as_str())).collect();
+        let parsed = scenario::SyntheticPath::parse(&text, &name, &pairs)
+            .map_err(|error| scenario_error(py, &error))?;
+        Ok(Self { name, text, overrides, parsed })
+    }
 }
 
 #[pymethods]
@@ -27,18 +45,20 @@ impl SyntheticPath {
         let text = std::fs::read_to_string(&path).map_err(|error| {
             scenario_fault(py, &name, format!("cannot be read: {}", system_words(&error).to_lowercase()))
         })?;
-        Self::parse(py, &text, name, overrides)
+        Self::read(py, text.into(), name, overrides)
     }
 
     /// Reads a path from TOML text; ``name`` stands in error messages.
     #[staticmethod]
     #[pyo3(signature = (text, name = String::from("<path>"), overrides = Vec::new()))]
-    fn parse(py: Python<'_>, text: &str, name: String, overrides: Vec<(String, String)>) -> PyResult<Self> {
-        let pairs: Vec<(&str, &str)> =
-            overrides.iter().map(|(path, value)| (path.as_str(), value.as_str())).collect();
-        let parsed = scenario::SyntheticPath::parse(text, &name, &pairs)
-            .map_err(|error| scenario_error(py, &error))?;
-        Ok(Self { name, parsed })
+    fn parse(py: Python<'_>, text: String, name: String, overrides: Vec<(String, String)>) -> PyResult<Self> {
+        Self::read(py, text.into(), name, overrides)
+    }
+
+    /// A path with more overrides: pairs of a dotted path and a value as TOML.
+    fn set(&self, py: Python<'_>, overrides: Vec<(String, String)>) -> PyResult<Self> {
+        let all = [&self.overrides[..], &overrides[..]].concat();
+        Self::read(py, Arc::clone(&self.text), self.name.clone(), all)
     }
 
     /// The complete path as TOML, with every override written out.

@@ -211,7 +211,7 @@ fn seconds(times: impl Iterator<Item = Time>) -> Vec<f64> {
 /// The value of a sample as people read it; `None` if there is none yet.
 fn in_units(sample: &Sample) -> Option<f64> {
     match sample.quantity {
-        Quantity::Srtt | Quantity::Rto => {
+        Quantity::Srtt | Quantity::Rto | Quantity::Rtt => {
             (sample.value != u64::MAX).then(|| Span::from_ps(sample.value).as_secs_f64())
         }
         Quantity::Ssthresh if sample.value == u64::from(u32::MAX) => Some(f64::INFINITY),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from netspurt import _core
     from netspurt.statistics import Estimate
 
-TRACED = ("cwnd", "ssthresh", "srtt", "rto", "flight", "window", "queue")
+TRACED = ("cwnd", "ssthresh", "srtt", "rto", "rtt", "flight", "window", "queue")
 
 WIDE = 160
 """Columns of text where there is no terminal to say."""
