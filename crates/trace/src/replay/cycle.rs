@@ -82,7 +82,9 @@ impl<E: RtoEstimator, const N: usize> Lanes<E, N> {
         let mut tallies = [Tally::default(); N];
         match self.rules {
             Rules::Document => {
-                if self.fresh && let Some((&first, rest)) = trips.split_first() {
+                if self.fresh
+                    && let Some((&first, rest)) = trips.split_first()
+                {
                     self.begin(first, &mut tallies, witness);
                     trips = rest;
                 }

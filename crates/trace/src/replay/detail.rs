@@ -106,12 +106,12 @@ mod tests {
     fn percentiles_are_order_statistics() {
         for count in [1_u64, 2, 19, 20, 21, 100, 1000] {
             // Any order will do; this one is far from sorted.
-            let mut values: Vec<Span> =
-                (0..count).map(|n| Span::from_ps(1 + n * 7919 % count)).collect();
+            let mut values: Vec<Span> = (0..count).map(|n| Span::from_ps(1 + n * 7919 % count)).collect();
             let sorted: std::collections::BTreeSet<Span> = values.iter().copied().collect();
             let rank = |percent: u64| (count * percent).div_ceil(100).max(1);
-            let expected: Vec<&Span> =
-                [5, 50, 95, 99, 100].map(|percent| sorted.iter().nth(rank(percent) as usize - 1).unwrap()).into();
+            let expected: Vec<&Span> = [5, 50, 95, 99, 100]
+                .map(|percent| sorted.iter().nth(rank(percent) as usize - 1).unwrap())
+                .into();
             let got = Percentiles::of(&mut values).unwrap();
             assert_eq!([&got.p5, &got.p50, &got.p95, &got.p99, &got.max], expected[..], "of {count}");
         }

@@ -37,12 +37,13 @@ pub fn grid(work: Grid<'_>, mut go_on: impl FnMut() -> bool) -> Option<Vec<Vec<T
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
     let results: Vec<Mutex<Vec<Vec<Tally>>>> = chunks.iter().map(|_| Mutex::default()).collect();
     let one = || -> bool {
-        let Some((chunk, result)) =
-            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((chunks.get(at)?, results.get(at)?)))
+        let Some((chunk, result)) = Some(next.fetch_add(1, Ordering::Relaxed))
+            .and_then(|at| Some((chunks.get(at)?, results.get(at)?)))
         else {
             return false;
         };
-        *result.lock().unwrap_or_else(PoisonError::into_inner) = with_timers(chunk, Replay { work, stop: &stop });
+        *result.lock().unwrap_or_else(PoisonError::into_inner) =
+            with_timers(chunk, Replay { work, stop: &stop });
         !stop.load(Ordering::Relaxed)
     };
     thread::scope(|scope| {

@@ -73,7 +73,8 @@ mod tests {
 
     #[test]
     fn a_loss_counts_as_zero_in_one_reading_and_not_at_all_in_the_other() {
-        let trips = [Trip::after(Span::from_secs(2)), Trip::LOST, Trip::after(Span::from_secs(4)), Trip::LOST];
+        let trips =
+            [Trip::after(Span::from_secs(2)), Trip::LOST, Trip::after(Span::from_secs(4)), Trip::LOST];
         let summary = Summary::of(&trips);
         assert_eq!((summary.cycles, summary.lost), (4, 2));
         let near = |a: f64, b: f64| (a - b).abs() < 1e-12;
