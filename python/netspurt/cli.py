@@ -79,7 +79,9 @@ def _reproduce(commands: Commands[Parser]) -> None:
         "run the studies and put published and measured figures side by side",
         "netspurt reproduce rfc1106 --quick --out report",
     )
-    command.add_argument("studies", nargs="*", metavar="STUDY", help="terabit, rfc1106, rfc889, or all (the default)")
+    command.add_argument(
+        "studies", nargs="*", metavar="STUDY", help="terabit, rfc1106, rfc889, or all (the default)"
+    )
     command.add_argument("--quick", action="store_true", help="an honest subset with fewer seeds")
     command.add_argument("--seeds", type=_positive, metavar="N", help="seeds for each cell with randomness")
     _jobs(command)
@@ -185,7 +187,9 @@ def _records(command: Parser) -> None:
         help="CSV (time_s, delay_ms or rtt_ms, length_octets, host; empty: lost), Parquet, a trace of 'run', "
         "or a synthetic path (.toml)",
     )
-    command.add_argument("--seed", type=_natural, default=1, metavar="N", help="of synthetic paths (default: 1)")
+    command.add_argument(
+        "--seed", type=_natural, default=1, metavar="N", help="of synthetic paths (default: 1)"
+    )
 
 
 def _split(text: str) -> int | str:

@@ -62,7 +62,6 @@ class DelayPath:
         return np.isnan(self.delay_s)
 
 
-
 def read(file: str, seed: int = 1) -> list[DelayPath]:
     """Reads every path of a file, by its ending: ``.toml`` a synthetic path, ``.parquet`` a table, all else CSV.
 
@@ -111,7 +110,9 @@ def _from_csv(file: str) -> list[DelayPath]:
         raise DelayFileError(f"{file} is not a CSV file: {str(error).splitlines()[0].lower()}") from error
     texts = {name: table[name].to_list() for name in table.columns}
     numbers = {
-        name: _numbers(file, name, table[name], may_be_empty=name != "time_s") for name in texts if name != "host"
+        name: _numbers(file, name, table[name], may_be_empty=name != "time_s")
+        for name in texts
+        if name != "host"
     }
     return _paths(file, numbers, texts.get("host"))
 
@@ -164,7 +165,9 @@ def _at(file: str, row: int, message: str) -> str:
 def _check_columns(file: str, columns: Sequence[str]) -> None:
     if "time_s" not in columns or not any(name in columns for name in DELAYS):
         missing = "time_s" if "time_s" not in columns else "delay_ms or rtt_ms"
-        like = nearest("delay_ms" if missing != "time_s" else "time_s", columns).replace("did you mean", "is it")
+        like = nearest("delay_ms" if missing != "time_s" else "time_s", columns).replace(
+            "did you mean", "is it"
+        )
         found = ", ".join(columns[:8])
         raise DelayFileError(f"{file} has no column {missing}{like} (it has {found}; needed are {FORMS})")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
@@ -55,6 +55,7 @@ def timeouts(time_s: Floats, delay_s: Floats, lines: Mapping[str, Floats], title
     """
     figure, axes = _figure(6.4, 4.2)
     _draw_timeouts(axes, time_s, delay_s, lines)
+    axes.set_ylim(bottom=0)
     _title(axes, title)
     _legend(figure, axes)
     return figure
@@ -69,12 +70,14 @@ def timeouts_side_by_side(panels: Mapping[str, tuple[Floats, Floats, Mapping[str
     with mpl.rc_context(_RC):
         figure = Figure(figsize=(4.6 * len(panels), 4.0), layout="constrained")
         all_axes = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
-        named = {}
+        named: dict[str, Any] = {}
         for axes, (title, (time_s, delay_s, lines)) in zip(all_axes, panels.items(), strict=True):
             _draw_timeouts(axes, time_s, delay_s, lines)
             _title(axes, title)
             handles, labels = axes.get_legend_handles_labels()
             named.update(zip(labels, handles, strict=True))
+        # Only now: a limit that is set ends the scaling to what is drawn.
+        all_axes[0].set_ylim(bottom=0)
         for axes in all_axes[1:]:
             axes.set(ylabel="")
         _legend_of(figure, list(named.values()), list(named), 3)
@@ -86,18 +89,32 @@ def _draw_timeouts(axes: Axes, time_s: Floats, delay_s: Floats, lines: Mapping[s
     shown = slice(None, None, step)
     dense = time_s[shown].size > DENSE
     axes.plot(
-        time_s[shown], delay_s[shown], ".", color=BLUE, markersize=3.5, label="delay", rasterized=dense, zorder=2
+        time_s[shown],
+        delay_s[shown],
+        ".",
+        color=BLUE,
+        markersize=3.5,
+        label="delay",
+        rasterized=dense,
+        zorder=2,
     )
     lost = np.isnan(delay_s)
     if lost.any():
         height = np.zeros(int(lost.sum()))
-        axes.plot(time_s[lost], height, "x", color=RED, markersize=5, label="lost", rasterized=dense, zorder=3)
+        axes.plot(
+            time_s[lost], height, "x", color=RED, markersize=5, label="lost", rasterized=dense, zorder=3
+        )
     for (name, timeout), (colour, line, _) in zip(lines.items(), STYLES[1:] + STYLES[:1], strict=False):
         axes.step(
-            time_s[shown], timeout[shown], line, where="post", color=colour, linewidth=1.3, label=f"timeout, {name}"
+            time_s[shown],
+            timeout[shown],
+            line,
+            where="post",
+            color=colour,
+            linewidth=1.3,
+            label=f"timeout, {name}",
         )
     axes.set(xlabel="time (s)", ylabel="one way (s)")
-    axes.set_ylim(bottom=0)
 
 
 def delay_against_length(panels: Mapping[str, tuple[Floats, Floats, Characteristic | None]]) -> Figure:
@@ -112,7 +129,7 @@ def delay_against_length(panels: Mapping[str, tuple[Floats, Floats, Characterist
     with mpl.rc_context(_RC):
         figure = Figure(figsize=(5.6 if columns == 1 else 4.4 * columns, 3.6 * rows), layout="constrained")
         grid = figure.subplots(rows, columns, squeeze=False)
-        named = {}
+        named: dict[str, Any] = {}
         for axes, (title, (octets, delay_s, lines)) in zip(grid.ravel(), panels.items(), strict=False):
             _draw_lengths(axes, octets, delay_s, lines)
             _title(axes, title)
@@ -132,7 +149,13 @@ def _draw_lengths(axes: Axes, octets: Floats, delay_s: Floats, lines: Characteri
     )
     for line in () if lines is None else lines.lines:
         ends = np.array([line.low, line.high])
-        axes.plot(ends, [line.at(float(end)) * 1e3 for end in ends], "-", color=STYLES[1][0], label="regression line")
+        axes.plot(
+            ends,
+            [line.at(float(end)) * 1e3 for end in ends],
+            "-",
+            color=STYLES[1][0],
+            label="regression line",
+        )
         bands = [line.interval_at(float(end)) for end in np.linspace(line.low, line.high, 25)]
         axes.fill_between(
             np.linspace(line.low, line.high, 25),
@@ -179,12 +202,21 @@ def surface(of: Surface, title: str) -> Figure:
     x = of.spec.axes[0].numbers
     if len(of.spec.axes) == 1:
         axes.plot(x, of.efficiency, "-o", color=BLUE, markersize=4, label="efficiency")
-        axes.plot(x[of.alike], of.efficiency[of.alike], "o", color=STYLES[1][0], label="not to be told from the best")
+        axes.plot(
+            x[of.alike],
+            of.efficiency[of.alike],
+            "o",
+            color=STYLES[1][0],
+            label="not to be told from the best",
+        )
         axes.set(xlabel=names[0], ylabel="efficiency")
         _legend(figure, axes)
     else:
         y = of.spec.axes[1].numbers
-        values, same = of.efficiency[(..., *rest)], of.alike[(..., *rest)]
+        # The places of the other parameters, flat: the first two run slowest.
+        plane = (*of.efficiency.shape[:2], -1)
+        other = int(np.ravel_multi_index(rest, of.spec.shape[2:])) if rest else 0
+        values, same = of.efficiency.reshape(plane)[:, :, other], of.alike.reshape(plane)[:, :, other]
         image = axes.pcolormesh(x, y, values.T, cmap="cividis", shading="nearest", rasterized=True)
         figure.colorbar(image, ax=axes, label="efficiency")
         at_x, at_y = np.nonzero(same)
@@ -198,7 +230,9 @@ def surface(of: Surface, title: str) -> Figure:
     return figure
 
 
-def curves(x: Sequence[float], values: Mapping[str, Sequence[float]], xlabel: str, ylabel: str, title: str) -> Figure:
+def curves(
+    x: Sequence[float], values: Mapping[str, Sequence[float]], xlabel: str, ylabel: str, title: str
+) -> Figure:
     """Several quantities over one parameter."""
     figure, axes = _figure()
     for (name, y), (colour, line, marker) in zip(values.items(), STYLES, strict=False):

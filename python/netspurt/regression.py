@@ -5,6 +5,7 @@ Lives here: regression of plain columns. Must not live here: files, pictures, or
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,8 +32,8 @@ CLIPPED = 0.95
 class Line:
     """A straight line, delay = intercept + slope · length, in seconds and octets, over lengths ``low`` … ``high``.
 
-    ``slope_interval`` is the 95 % interval of the slope. ``mean_octets``, ``error`` and ``spread`` give the interval of the
-    line itself, for least squares; Theil and Sen's has none (NaN).
+    ``slope_interval`` is the 95 % interval of the slope. ``mean_octets``, ``error`` and ``spread`` give the interval of
+    the line itself, for least squares; Theil and Sen's has none (NaN).
     """
 
     method: Method
@@ -102,9 +103,7 @@ def line(octets: Floats, delay_s: Floats, method: Method = "least squares") -> L
     error = float(np.sqrt((residuals**2).sum() / (octets.size - 2)))
     reach = float(stdtrit(octets.size - 2, 0.5 + CONFIDENCE / 2)) * error / float(np.sqrt(spread))
     interval = (slope - reach, slope + reach)
-    return Line(
-        "least squares", low, high, intercept, slope, interval, int(octets.size), mean, error, spread
-    )
+    return Line("least squares", low, high, intercept, slope, interval, int(octets.size), mean, error, spread)
 
 
 def _theil_sen(octets: Floats, delay_s: Floats, low: float, high: float) -> Line:
@@ -115,13 +114,14 @@ def _theil_sen(octets: Floats, delay_s: Floats, low: float, high: float) -> Line
         octets, delay_s = octets[chosen], delay_s[chosen]
     fit = theilslopes(delay_s, octets, CONFIDENCE, method="joint")
     interval = (float(fit.low_slope), float(fit.high_slope))
-    return Line(
-        "theil-sen", low, high, float(fit.intercept), float(fit.slope), interval, int(octets.size)
-    )
+    return Line("theil-sen", low, high, float(fit.intercept), float(fit.slope), interval, int(octets.size))
 
 
 def characteristic(
-    octets: Floats, delay_s: Floats, split: int | Literal["auto"] | None = None, method: Method = "least squares"
+    octets: Floats,
+    delay_s: Floats,
+    split: int | Literal["auto"] | None = None,
+    method: Method = "least squares",
 ) -> Characteristic | None:
     """Fits one line, or two where a split is given or found; None where there is nothing to fit.
 
@@ -212,7 +212,7 @@ def loss_by_length(octets: Floats, lost: npt.NDArray[np.bool_], bins: int = 4) -
     if edges.size == 1:
         edges = np.array([edges[0], edges[0] + 1])
     found = []
-    for place, (low, high) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
+    for place, (low, high) in enumerate(itertools.pairwise(edges)):
         last = place == edges.size - 2
         inside = (octets >= low) & ((octets <= high) if last else (octets < high))
         packets, gone = int(inside.sum()), int((inside & lost).sum())

@@ -103,11 +103,13 @@ def costs(summary: Mapping[str, float], outcome: Mapping[str, Any]) -> dict[str,
     }
 
 
-def table(path: DelayPath, estimators: Sequence[tuple[str, _core.Estimator]], rules: str) -> list[dict[str, Any]]:
+def table(
+    path: DelayPath, estimators: Sequence[tuple[str, _core.Estimator]], rules: str
+) -> list[dict[str, Any]]:
     """One row for each estimator, and for each bound that none can beat (``bound`` is true).
 
-    Columns: file, host, estimator, bound, cycles, lost, lost_s, rtx, rtx_s, total_s, efficiency, mean_ms and cov (a lost
-    packet taken for a delay of zero), received_mean_ms and received_cov (without lost ones), percentiles of the timeout
+    Columns: file, host, estimator, bound, cycles, lost, lost_s, rtx, rtx_s, total_s, efficiency; mean_ms and cov (a
+    lost packet taken for a delay of zero), received_mean_ms and received_cov (without lost ones); percentiles of the timeout
     (``rto_p5_ms`` …) and of how long after the answer was due a real loss would have waited (``late_p5_ms`` …). All
     times are one way.
     """
@@ -180,7 +182,9 @@ class GridSpec:
     def points(self) -> list[dict[str, str]]:
         """Parameters of each member, in order."""
         keys = [axis.key for axis in self.axes]
-        return [dict(zip(keys, values, strict=True)) for values in product(*(axis.texts for axis in self.axes))]
+        return [
+            dict(zip(keys, values, strict=True)) for values in product(*(axis.texts for axis in self.axes))
+        ]
 
     def estimators(self) -> list[_core.Estimator]:
         """The members themselves.
@@ -221,15 +225,17 @@ def _values(key: str, words: str) -> tuple[str, ...]:
         values = np.linspace(float(low), float(high), max(int(count), 1))
     except ValueError:
         raise RequestError(f"{key}={words} is no range: write {key}=low..high/count") from None
-    return tuple(_with_unit(f"{round(float(value), 6):.6f}".rstrip("0").rstrip(".") + unit) for value in values)
+    return tuple(
+        _with_unit(f"{round(float(value), 6):.6f}".rstrip("0").rstrip(".") + unit) for value in values
+    )
 
 
 @dataclass(frozen=True)
 class Surface:
     """A grid replayed over one path.
 
-    ``efficiency`` and ``alike`` have the shape of the grid. ``alike`` marks the members whose cost cannot be told from the
-    best one's: resampling the blocks of the path, the difference of the two covers zero in 95 of 100 cases.
+    ``efficiency`` and ``alike`` have the shape of the grid. ``alike`` marks the members whose cost cannot be told from
+    the best one's: resampling the blocks of the path, the difference of the two covers zero in 95 of 100 cases.
     """
 
     spec: GridSpec
@@ -251,29 +257,27 @@ class Surface:
                     found.append((*self.best[:axis], at, *self.best[axis + 1 :]))
         return found
 
-    def statement(self) -> str:
-        """Whether the optimum is one, in a sentence."""
+    def statement(self, over: str = f"{BLOCKS} blocks of the path") -> str:
+        """Whether the optimum is one, in plain words; ``over`` names what was resampled."""
         where = ", ".join(f"{key} = {text}" for key, text in self.best_point.items())
+        near = self.neighbours()
+        same = sum(bool(self.alike[place]) for place in near)
+        if same == 0:
+            verdict = f"can be told from all of its {len(near)} neighbours"
+        else:
+            verdict = (
+                f"cannot be told from {same} of its {len(near)} neighbours, nor from {self.alike.mean():.0%} of the "
+                "grid"
+            )
         at_edge = [
             axis.key
             for axis, at in zip(self.spec.axes, self.best, strict=True)
             if len(axis.texts) > 1 and at in (0, len(axis.texts) - 1)
         ]
         edge = f" It lies at the edge of the grid in {' and '.join(at_edge)}." if at_edge else ""
-        near = self.neighbours()
-        told = sum(not self.alike[place] for place in near)
-        verdict = (
-            "is told from all of its neighbours"
-            if near and told == len(near)
-            else f"cannot be told from {len(near) - told} of its {len(near)} neighbours"
-        )
         return (
-            f"The least is lost by {self.spec.name} with {where}: efficiency {self.efficiency[self.best]:.3f}. "
-            f"The optimum {verdict}, nor from {self.alike.mean():.0%} of the whole grid "
-            f"(95 %, bootstrap over {BLOCKS} blocks of the path).{edge}"
-            if not (near and told == len(near))
-            else f"The least is lost by {self.spec.name} with {where}: efficiency {self.efficiency[self.best]:.3f}. "
-            f"The optimum {verdict} (95 %, bootstrap over {BLOCKS} blocks of the path).{edge}"
+            f"Least is wasted by {self.spec.name} with {where}: efficiency {self.efficiency[self.best]:.3f}. It "
+            f"{verdict} (95 %, bootstrap over {over}).{edge}"
         )
 
 

@@ -138,7 +138,7 @@ impl Run {
         link_columns(py, &self.result.links)
     }
 
-    /// One recorded series. Bytes, or seconds for "srtt" and "rto", or packets for "queue".
+    /// One recorded series. Bytes, or seconds for "srtt", "rto" and "rtt" (one row for each sample), or packets for "queue".
     fn series<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
         let quantity = Quantity::ALL.into_iter().find(|quantity| quantity.name() == name);
         if quantity.is_none() && name != QUEUE {

@@ -24,7 +24,9 @@ fn moments(run: &[Cycle]) -> (f64, f64, usize) {
 
 #[test]
 fn a_calibrated_run_has_the_mean_the_variation_and_the_losses_asked_for() {
-    for (mean, cov, lost) in [("865 ms", 1.13, 20), ("589 ms", 0.06, 0), ("267 ms", 1.1, 196), ("2 s", 0.3, 1)] {
+    for (mean, cov, lost) in
+        [("865 ms", 1.13, 20), ("589 ms", 0.06, 0), ("267 ms", 1.1, 196), ("2 s", 0.3, 1)]
+    {
         for seed in 1..=20 {
             let (cov_text, lost_text) = (cov.to_string(), lost.to_string());
             let target =
@@ -34,7 +36,10 @@ fn a_calibrated_run_has_the_mean_the_variation_and_the_losses_asked_for() {
             let (got_mean, got_cov, got_lost) = moments(&run);
             let asked = path.calibrate.expect("asked for").mean.0.as_secs_f64();
             assert!((got_mean / asked - 1.0).abs() < 1e-9, "seed {seed}: mean {got_mean}");
-            assert!((got_cov - cov).abs() < 1e-6, "seed {seed}: coefficient of variation {got_cov}, not {cov}");
+            assert!(
+                (got_cov - cov).abs() < 1e-6,
+                "seed {seed}: coefficient of variation {got_cov}, not {cov}"
+            );
             assert_eq!(got_lost, lost, "seed {seed}");
             assert!(run.iter().all(|cycle| cycle.delay_s.is_none_or(|delay| delay > 0.0)), "seed {seed}");
         }
@@ -97,7 +102,10 @@ fn mistakes_are_named_with_their_place() {
         (&[("line", r#"[{ delay = ["1 s", "2 s"] }]"#)][..], "split is for two lines"),
         (&[("line", r#"{ delay = ["1 s", "2 s"] }"#)][..], "line"),
         (&[("noise", "-1")][..], "noise"),
-        (&[("calibrate.mean", "1 s"), ("calibrate.cov", "1"), ("calibrate.lost", "512")][..], "fewer packets"),
+        (
+            &[("calibrate.mean", "1 s"), ("calibrate.cov", "1"), ("calibrate.lost", "512")][..],
+            "fewer packets",
+        ),
         (&[("glitch.shape", "square")][..], "decay"),
     ] {
         match SyntheticPath::parse(BERK, "berk.toml", overrides) {

@@ -112,7 +112,9 @@ def _print(results: list[dict[str, Any]], written: list[Path]) -> None:
     console = Console() if sys.stdout.isatty() else Console(width=WIDE)
     for result in results:
         name = escape(f"{result['file']} {result['host']}".strip())
-        spread = ", ".join(f"{key} {_text(result[f'{key}_ms'])}" for key in ("min", "p50", "p95", "p99", "max"))
+        spread = ", ".join(
+            f"{key} {_text(result[f'{key}_ms'])}" for key in ("min", "p50", "p95", "p99", "max")
+        )
         console.print(
             f"[bold]{name}[/]: {result['packets']} packets, {result['lost']} lost, mean {_text(result['mean_ms'])} ms, "
             f"CoV {_text(result['cov'])}; {spread} ms; one way",
@@ -123,7 +125,15 @@ def _print(results: list[dict[str, Any]], written: list[Path]) -> None:
             console.print("no line: too few packets of different known lengths", highlight=False)
         else:
             table = Table(box=None, header_style="bold", pad_edge=False)
-            for head in ("line", "octets", "delay ms", "95 % interval", "rate bit/s", "95 % interval", "packets"):
+            for head in (
+                "line",
+                "octets",
+                "delay ms",
+                "95 % interval",
+                "rate bit/s",
+                "95 % interval",
+                "packets",
+            ):
                 table.add_column(head, justify="left" if head == "line" else "right")
             for line in result["lines"]:
                 table.add_row(*_row(line))

@@ -93,7 +93,9 @@ def _document(
     }
 
 
-def _print(results: list[dict[str, Any]], grids: list[tuple[DelayPath, Surface]], written: list[Path]) -> None:
+def _print(
+    results: list[dict[str, Any]], grids: list[tuple[DelayPath, Surface]], written: list[Path]
+) -> None:
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
@@ -119,8 +121,8 @@ def _print(results: list[dict[str, Any]], grids: list[tuple[DelayPath, Surface]]
             if (path.file, path.host) == (file, host):
                 console.print(escape(surface.statement()), highlight=False, soft_wrap=True)
         console.print()
-    for path in written:
-        console.print(f"picture: {path}", highlight=False, soft_wrap=True)
+    for name in written:
+        console.print(f"picture: {name}", highlight=False, soft_wrap=True)
 
 
 def _text(value: Any) -> str:

@@ -2,8 +2,8 @@
 
 use super::choices::{Acking, Counting, KeepAlive, OptionLayout, Rto};
 use super::quantity::Duration;
-use netspurt_tcp::time::Span;
 use netspurt_tcp::rto::{self, Factor};
+use netspurt_tcp::time::Span;
 use netspurt_tcp::{acking, config, options};
 
 impl From<Counting> for config::Counting {

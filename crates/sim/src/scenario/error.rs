@@ -36,7 +36,8 @@ impl ScenarioError {
             At::Override(index) => {
                 let path = overrides.get(index).map_or("", |(path, _)| *path);
                 // The path need not be said twice.
-                if let Some(rest) = error.message.strip_prefix(path).and_then(|rest| rest.strip_prefix(": ")) {
+                if let Some(rest) = error.message.strip_prefix(path).and_then(|rest| rest.strip_prefix(": "))
+                {
                     error.message = rest.to_owned();
                 }
                 error.override_path = Some(path.to_owned());

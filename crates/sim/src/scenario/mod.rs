@@ -100,10 +100,8 @@ fn shaped<T: DeserializeOwned>(
     }
     shape::check(schema, &tree)?;
     // The shape is right, so this does not fail; if the two ever disagree, the whole file is named.
-    let read = T::deserialize(tree.to_toml()).map_err(|error| Fault {
-        at: At::File(0),
-        message: error.message().trim().replace('\n', "; "),
-    })?;
+    let read = T::deserialize(tree.to_toml())
+        .map_err(|error| Fault { at: At::File(0), message: error.message().trim().replace('\n', "; ") })?;
     Ok((tree, read))
 }
 

@@ -209,7 +209,9 @@ impl SyntheticPath {
         match (&self.line[..], self.split) {
             ([_], None) | ([_, _], Some(_)) => {}
             ([_], Some(_)) => return fault(&["split"], "split is for two lines, and there is one"),
-            ([_, _], None) => return fault(&["line"], "two lines need split, the first length of the second"),
+            ([_, _], None) => {
+                return fault(&["line"], "two lines need split, the first length of the second");
+            }
             (lines, _) => {
                 let message = format!("there must be one line or two, not {}", lines.len());
                 return fault(&["line"], &message);

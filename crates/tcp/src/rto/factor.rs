@@ -58,7 +58,9 @@ mod tests {
 
     #[test]
     fn the_factors_of_the_documents_are_exact() {
-        for (num, den, exact) in [(15, 16, 0.9375), (3, 4, 0.75), (7, 8, 0.875), (63, 64, 0.984375), (2, 1, 2.0)] {
+        for (num, den, exact) in
+            [(15, 16, 0.9375), (3, 4, 0.75), (7, 8, 0.875), (63, 64, 0.984375), (2, 1, 2.0)]
+        {
             let factor = Factor::ratio(num, den);
             assert_eq!((factor, factor.as_f64().to_bits()), (Factor::from_f64(exact), f64::to_bits(exact)));
             assert_eq!(factor.times(u64::from(den) * 1_000_003), u64::from(num) * 1_000_003);

@@ -1,7 +1,7 @@
 //! RFC 793, section 3.7: the first retransmission timeout of TCP.
 
-use super::RtoEstimator;
 use super::Factor;
+use super::RtoEstimator;
 use super::smooth::{Bounds, Mean};
 use crate::time::Span;
 
@@ -53,7 +53,8 @@ mod tests {
         // α = 0.875, β = 2, LBOUND 200 ms, UBOUND 1 s. Round trips in ms and SRTT in us, worked out with fractions:
         // each SRTT is (7 · SRTT + RTT) / 8.
         let ms = Span::from_ms;
-        let mut estimator = Rfc793::new(Factor::ratio(7, 8), Factor::ratio(2, 1), ms(200), ms(1000), ms(3000));
+        let mut estimator =
+            Rfc793::new(Factor::ratio(7, 8), Factor::ratio(2, 1), ms(200), ms(1000), ms(3000));
         assert_eq!(estimator.rto(), ms(1000), "even the initial timeout is bounded");
         let worked = [
             (80, 80_000_000, 200_000_000),

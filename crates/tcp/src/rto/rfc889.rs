@@ -1,7 +1,7 @@
 //! RFC 889 (D. Mills, 1983): an estimator that is quick to learn of congestion and slow to forget it.
 
-use super::RtoEstimator;
 use super::Factor;
+use super::RtoEstimator;
 use super::smooth::{Bounds, Mean, Ordering};
 use crate::time::Span;
 
