@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from netspurt import _core
 
-SERIES = ("cwnd", "ssthresh", "srtt", "rto", "flight", "window", "queue")
+SERIES = ("cwnd", "ssthresh", "srtt", "rto", "rtt", "flight", "window", "queue")
 """What can be recorded as a series in time."""
 
 RECORDABLE = (*SERIES, "segments", "drops", "pages")

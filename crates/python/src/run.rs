@@ -170,7 +170,7 @@ impl Run {
         link_columns(py, &self.result.links)
     }
 
-    /// One recorded series. Bytes, or seconds for "srtt" and "rto", or packets for "queue".
+    /// One recorded series. Bytes, or seconds for "srtt", "rto" and "rtt" (one row for each sample), or packets for "queue".
     fn series<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
         let quantity = Quantity::ALL.into_iter().find(|quantity| quantity.name() == name);
         if quantity.is_none() && name != QUEUE {
@@ -244,7 +244,7 @@ fn seconds(times: impl Iterator<Item = Time>) -> Vec<f64> {
 /// The value of a sample as people read it; `None` if there is none yet.
 fn in_units(sample: &Sample) -> Option<f64> {
     match sample.quantity {
-        Quantity::Srtt | Quantity::Rto => {
+        Quantity::Srtt | Quantity::Rto | Quantity::Rtt => {
             (sample.value != u64::MAX).then(|| Span::from_ps(sample.value).as_secs_f64())
         }
         Quantity::Ssthresh if sample.value == u64::from(u32::MAX) => Some(f64::INFINITY),

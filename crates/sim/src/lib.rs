@@ -26,6 +26,7 @@ pub mod scenario;
 pub mod session;
 pub mod sketch;
 pub mod spec;
+pub mod synthetic;
 
 mod held_tail;
 mod host;

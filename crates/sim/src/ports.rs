@@ -193,13 +193,13 @@ mod tests {
         let (mut a, mut b) = (Connection::new(config.clone(), Seq(7)), Connection::new(config, irs));
         a.open(since);
         b.open(since);
-        let mut turn = |a: &mut Connection, b: &mut Connection| {
+        let turn = |a: &mut Connection, b: &mut Connection| {
             let mut segment = Segment::default();
             while a.transmit_into(since, &mut segment).is_some() {
                 b.handle_segment(since, &segment);
             }
         };
-        let mut both = |a: &mut Connection, b: &mut Connection| {
+        let both = |a: &mut Connection, b: &mut Connection| {
             for _ in 0..6 {
                 turn(a, b);
                 turn(b, a);

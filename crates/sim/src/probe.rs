@@ -71,12 +71,14 @@ pub enum Quantity {
     Flight,
     /// The peer's window in bytes.
     Window,
+    /// One measured round-trip time in picoseconds: a sample that the estimator heard.
+    Rtt,
 }
 
 impl Quantity {
     /// Every quantity, in declaration order.
-    pub const ALL: [Self; 6] =
-        [Self::Cwnd, Self::Ssthresh, Self::Srtt, Self::Rto, Self::Flight, Self::Window];
+    pub const ALL: [Self; 7] =
+        [Self::Cwnd, Self::Ssthresh, Self::Srtt, Self::Rto, Self::Flight, Self::Window, Self::Rtt];
 
     /// The name used in files.
     pub const fn name(self) -> &'static str {
@@ -87,6 +89,7 @@ impl Quantity {
             Self::Rto => "rto",
             Self::Flight => "flight",
             Self::Window => "window",
+            Self::Rtt => "rtt",
         }
     }
 }
@@ -285,6 +288,12 @@ pub struct Recording {
     pub held_tails: Vec<HeldTail>,
 }
 
+/// What an endpoint shows of each quantity, in the order of [`Quantity::ALL`]; of round-trip times their sum so far, in ns.
+pub(crate) type Shown = [u64; Quantity::ALL.len()];
+
+/// Nothing has been shown yet. A sum begins with zero.
+const FRESH: Shown = [u64::MAX, u64::MAX, u64::MAX, u64::MAX, u64::MAX, u64::MAX, 0];
+
 /// Writes down what is wanted.
 #[derive(Default)]
 pub struct Recorder {
@@ -294,7 +303,7 @@ pub struct Recorder {
     /// For each pair of endpoints: the client's, then the server's addresses.
     addresses: Vec<Addresses>,
     /// For each endpoint, the last value of each quantity.
-    last: Vec<[u64; Quantity::ALL.len()]>,
+    last: Vec<Shown>,
 }
 
 /// Which links are captured, and where the packets go.
@@ -339,9 +348,9 @@ impl Recorder {
         }
         self.addresses[pair] = addresses;
         if self.last.len() < 2 * pair + 2 {
-            self.last.resize(2 * pair + 2, [u64::MAX; 6]);
+            self.last.resize(2 * pair + 2, FRESH);
         }
-        self.last[2 * pair..][..2].fill([u64::MAX; 6]);
+        self.last[2 * pair..][..2].fill(FRESH);
     }
 
     /// Whether links have to tell of every packet.
@@ -366,13 +375,15 @@ impl Recorder {
     }
 
     /// Notes each quantity of an endpoint that has changed.
-    pub(crate) fn sample(&mut self, time: Time, endpoint: u32, flow: u32, values: [u64; 6]) {
+    pub(crate) fn sample(&mut self, time: Time, endpoint: u32, flow: u32, values: Shown) {
         let end = end_of(endpoint);
         let connection = self.connection(endpoint);
         let last = &mut self.last[endpoint as usize];
         for ((quantity, value), last) in Quantity::ALL.into_iter().zip(values).zip(last) {
             if value != *last {
-                *last = value;
+                let before = core::mem::replace(last, value);
+                // What was added to the sum since is the new sample: there is at most one for a segment.
+                let value = if quantity == Quantity::Rtt { (value - before) * 1000 } else { value };
                 self.recording.samples.push(Sample { time, flow, connection, end, quantity, value });
             }
         }

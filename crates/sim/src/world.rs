@@ -511,6 +511,7 @@ fn record(endpoint: &mut Endpoint, recorder: &mut Recorder, now: Time, place: u3
             connection.rto().as_ps(),
             u64::from(connection.flight()),
             u64::from(connection.peer_window()),
+            connection.stats().rtt_sum_ns,
         ];
         recorder.sample(now, place, endpoint.flow, values);
     }

@@ -3,7 +3,7 @@
 use crate::acking::Acking;
 use crate::config::{Config, Counting, InitialWindow, Recovery, TimerGrain};
 use crate::options::Layout;
-use crate::rto;
+use crate::rto::{self, Factor};
 use crate::time::Span;
 use core::fmt;
 
@@ -206,17 +206,18 @@ impl Layout {
 }
 
 impl rto::Kind {
-    fn validate(self) -> Result<(), ConfigError> {
+    /// Whether an estimator can be made of these parameters.
+    pub fn validate(self) -> Result<(), ConfigError> {
         match self {
-            Self::Rfc793 { alpha_milli, beta_milli, min, max, initial } => {
-                factor("alpha", alpha_milli < 1000)?;
-                factor("beta", beta_milli > 0)?;
+            Self::Rfc793 { alpha, beta, min, max, initial } => {
+                factor("alpha", alpha < Factor::ONE)?;
+                factor("beta", beta > Factor::ZERO)?;
                 bounds(min, max, initial)
             }
-            Self::Rfc889 { f1_milli, f2_milli, g_milli, min, max, initial } => {
-                factor("f1", f1_milli < 1000)?;
-                factor("f2", f2_milli < 1000)?;
-                factor("g", g_milli > 0)?;
+            Self::Rfc889 { f1, f2, g, min, max, initial } => {
+                factor("f1", f1 < Factor::ONE)?;
+                factor("f2", f2 < Factor::ONE)?;
+                factor("g", g > Factor::ZERO)?;
                 bounds(min, max, initial)
             }
             Self::Jacobson88 { tick, min_ticks, max_ticks } | Self::Tahoe { tick, min_ticks, max_ticks } => {

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from netspurt import _core
     from netspurt.statistics import Estimate
 
-TRACED = ("cwnd", "ssthresh", "srtt", "rto", "flight", "window", "queue")
+TRACED = ("cwnd", "ssthresh", "srtt", "rto", "rtt", "flight", "window", "queue")
 
 FLOW_COLUMNS = (
     *("flow", "index", "from", "to", "bytes_delivered", "start_s", "end_s", "goodput_bps"),

@@ -289,13 +289,13 @@ pub enum Rto {
     ///
     /// Document: RFC 793, section 3.7.
     Rfc793 {
-        /// α, to a thousandth: 0.8 to 0.9.
+        /// α, to six decimals: 0.8 to 0.9.
         #[serde(default = "alpha")]
-        #[schemars(range(min = 0.0, max = 0.999))]
+        #[schemars(range(min = 0.0, max = 0.999999))]
         alpha: f64,
-        /// β, to a thousandth: 1.3 to 2.
+        /// β, to six decimals: 1.3 to 2.
         #[serde(default = "double")]
-        #[schemars(range(min = 0.001, max = 1000.0))]
+        #[schemars(range(min = 0.000001, max = 1000.0))]
         beta: f64,
         /// LBOUND; "0 s" for none.
         #[serde(default = "s_1")]
@@ -311,17 +311,17 @@ pub enum Rto {
     ///
     /// Document: RFC 889, section 3.
     Rfc889 {
-        /// F1, to a thousandth, for a sample below the estimate; 15/16 in the document.
+        /// F1, to six decimals, for a sample below the estimate; 15/16 in the document.
         #[serde(default = "f1")]
-        #[schemars(range(min = 0.0, max = 0.999))]
+        #[schemars(range(min = 0.0, max = 0.999999))]
         f1: f64,
-        /// F2, to a thousandth, otherwise.
+        /// F2, to six decimals, otherwise.
         #[serde(default = "f2")]
-        #[schemars(range(min = 0.0, max = 0.999))]
+        #[schemars(range(min = 0.0, max = 0.999999))]
         f2: f64,
-        /// G, to a thousandth.
+        /// G, to six decimals.
         #[serde(default = "double")]
-        #[schemars(range(min = 0.001, max = 1000.0))]
+        #[schemars(range(min = 0.000001, max = 1000.0))]
         g: f64,
         /// Lower bound; "0 s" for none.
         #[serde(default = "none")]

@@ -7,6 +7,8 @@
 //! | `quantity.rs`, `decimal.rs` | values with units, exact |
 //! | `form.rs` | a bare name for a table, a table for a list |
 //! | `tree.rs`, `shape.rs`, `meaning.rs`, `suggest.rs`, `error.rs` | from text to a [`Scenario`], or to a sentence that says where |
+//! | `estimator.rs` | one RTO estimator, outside a scenario |
+//! | `path.rs` | a synthetic path, outside a scenario |
 //! | `catalogue.rs` | the lists of profiles and mechanisms |
 //!
 //! A file is read in four steps: TOML with the place of every key and value; overrides put into it; its shape held
@@ -21,10 +23,12 @@ mod convert;
 mod decimal;
 mod distribution;
 mod error;
+mod estimator;
 mod flow;
 mod form;
 mod meaning;
 mod network;
+mod path;
 mod quantity;
 mod queue;
 mod shape;
@@ -41,11 +45,13 @@ pub use choices::{
 };
 pub use distribution::{Count, Drawn, Files, Kind, Measure};
 pub use error::ScenarioError;
+pub use estimator::estimator;
 pub use flow::{End, Flow};
 pub use form::{Named, OneOrMany};
 pub use network::{
     Access, Corrupt, Duplex, Duplicate, Handover, Host, Hub, Link, Loss, Ports, Processor, Reorder, Reuse,
 };
+pub use path::{Calibrate, Glitch, GlitchShape, Length, Line, PathLoss, SyntheticPath};
 pub use quantity::{
     Cap, Direction, Duration, Grain, InitialCwnd, Limit, Packets, Patience, Quantity, Rate, Size, Window,
 };
@@ -55,6 +61,7 @@ pub use tcp::{ProfileName, TcpError, TcpTable};
 use indexmap::{IndexMap, IndexSet};
 use netspurt_tcp::config::Config;
 use schemars::{JsonSchema, Schema, transform::RecursiveTransform};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 use tree::{At, Fault, Node, Part};
@@ -82,12 +89,35 @@ pub struct Scenario {
 }
 
 static SCHEMA: LazyLock<serde_json::Value> = LazyLock::new(|| {
-    let settings = schemars::generate::SchemaSettings::draft2020_12()
-        .with_transform(RecursiveTransform(|schema: &mut Schema| without_null(schema)));
-    let mut schema = settings.into_generator().into_root_schema_for::<Scenario>().to_value();
+    let mut schema = schema_of::<Scenario>();
     schema["title"] = "netspurt scenario".into();
     schema
 });
+
+fn schema_of<T: JsonSchema>() -> serde_json::Value {
+    schemars::generate::SchemaSettings::draft2020_12()
+        .with_transform(RecursiveTransform(|schema: &mut Schema| without_null(schema)))
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value()
+}
+
+/// Reads text with overrides in it as a type, against the type's schema.
+fn shaped<T: DeserializeOwned>(
+    schema: &serde_json::Value,
+    text: &str,
+    overrides: &[(&str, &str)],
+) -> Result<(Node, T), Fault> {
+    let mut tree = Node::parse(text)?;
+    for (index, (path, value)) in overrides.iter().enumerate() {
+        tree.set(path, value, index)?;
+    }
+    shape::check(schema, &tree)?;
+    // The shape is right, so this does not fail; if the two ever disagree, the whole file is named.
+    let read = T::deserialize(tree.to_toml())
+        .map_err(|error| Fault { at: At::File(0), message: error.message().trim().replace('\n', "; ") })?;
+    Ok((tree, read))
+}
 
 /// The JSON Schema of the scenario file.
 pub fn schema() -> serde_json::Value {
@@ -141,45 +171,11 @@ impl Scenario {
         overrides: &[(&str, &str)],
         files: Files<'_>,
     ) -> Result<Self, ScenarioError> {
-        Self::read(text, overrides, files).map_err(|fault| {
-            let mut error = ScenarioError {
-                file: file.to_owned(),
-                line: None,
-                column: None,
-                override_path: None,
-                message: fault.message,
-            };
-            match fault.at {
-                At::File(offset) => {
-                    let (line, column) = error::line_and_column(text, offset);
-                    (error.line, error.column) = (Some(line), Some(column));
-                }
-                At::Override(index) => {
-                    let path = overrides.get(index).map_or("", |(path, _)| *path);
-                    // The path need not be said twice.
-                    if let Some(rest) =
-                        error.message.strip_prefix(path).and_then(|rest| rest.strip_prefix(": "))
-                    {
-                        error.message = rest.to_owned();
-                    }
-                    error.override_path = Some(path.to_owned());
-                }
-            }
-            error
-        })
+        Self::read(text, overrides, files).map_err(|fault| ScenarioError::new(fault, text, file, overrides))
     }
 
     fn read(text: &str, overrides: &[(&str, &str)], files: Files<'_>) -> Result<Self, Fault> {
-        let mut tree = Node::parse(text)?;
-        for (index, (path, value)) in overrides.iter().enumerate() {
-            tree.set(path, value, index)?;
-        }
-        shape::check(&SCHEMA, &tree)?;
-        // The shape is right, so this does not fail; if the two ever disagree, the whole file is named.
-        let mut scenario = Self::deserialize(tree.to_toml()).map_err(|error| Fault {
-            at: At::File(0),
-            message: error.message().trim().replace('\n', "; "),
-        })?;
+        let (tree, mut scenario) = shaped::<Self>(&SCHEMA, text, overrides)?;
         let placed = |objection: meaning::Objection| {
             let path: Vec<&str> = objection.path.iter().map(String::as_str).collect();
             Fault { at: locate(&tree, &path, objection.part), message: objection.message }

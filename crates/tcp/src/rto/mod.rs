@@ -7,12 +7,15 @@
 //! configuration share.
 
 mod bounds;
+mod factor;
 mod jacobson88;
 mod linux;
 mod rfc6298;
 mod rfc793;
 mod rfc889;
 mod smooth;
+
+pub use factor::Factor;
 
 use crate::time::Span;
 use bounds::Bounds;
@@ -40,12 +43,11 @@ pub trait RtoEstimator: core::fmt::Debug + Send {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// RFC 793, section 3.7: SRTT = α·SRTT + (1−α)·RTT, RTO = min(UBOUND, max(LBOUND, β·SRTT)).
-    /// α and β in thousandths.
     Rfc793 {
-        /// Smoothing factor × 1000: 800 … 900.
-        alpha_milli: u32,
-        /// Delay variance factor × 1000: 1300 … 2000.
-        beta_milli: u32,
+        /// Smoothing factor: 0.8 … 0.9.
+        alpha: Factor,
+        /// Delay variance factor: 1.3 … 2.
+        beta: Factor,
         /// LBOUND.
         min: Span,
         /// UBOUND.
@@ -53,14 +55,14 @@ pub enum Kind {
         /// Before the first sample.
         initial: Span,
     },
-    /// RFC 889, Mills: E = F·E + (1−F)·R with F = F1 for R < E, else F2; T = G·E. Factors in thousandths.
+    /// RFC 889, Mills: E = F·E + (1−F)·R with F = F1 for R < E, else F2; T = G·E.
     Rfc889 {
-        /// F1 × 1000, used when the sample is below the estimate.
-        f1_milli: u32,
-        /// F2 × 1000, used otherwise.
-        f2_milli: u32,
-        /// G × 1000.
-        g_milli: u32,
+        /// F1, used when the sample is below the estimate.
+        f1: Factor,
+        /// F2, used otherwise.
+        f2: Factor,
+        /// G.
+        g: Factor,
         /// Lower bound.
         min: Span,
         /// Upper bound.
@@ -142,9 +144,9 @@ impl Rto {
     /// See [`RtoEstimator::sample`].
     pub(crate) fn sample(&mut self, kind: &Kind, rtt: Span) {
         match (self, *kind) {
-            (Self::Mean(srtt), Kind::Rfc793 { alpha_milli, .. }) => rfc793::sample(srtt, rtt, alpha_milli),
-            (Self::Mean(e), Kind::Rfc889 { f1_milli, f2_milli, .. }) => {
-                rfc889::sample(e, rtt, f1_milli, f2_milli);
+            (Self::Mean(srtt), Kind::Rfc793 { alpha, .. }) => rfc793::sample(srtt, rtt, alpha),
+            (Self::Mean(e), Kind::Rfc889 { f1, f2, .. }) => {
+                rfc889::sample(e, rtt, f1, f2);
             }
             (Self::Jacobson88(learnt), Kind::Jacobson88 { tick, .. } | Kind::Tahoe { tick, .. }) => {
                 learnt.sample(rtt, tick);
@@ -159,8 +161,8 @@ impl Rto {
     /// See [`RtoEstimator::rto`].
     pub(crate) fn rto(&self, kind: &Kind) -> Span {
         let computed = match (self, *kind) {
-            (Self::Mean(srtt), Kind::Rfc793 { beta_milli, .. }) => srtt.times_milli(beta_milli),
-            (Self::Mean(e), Kind::Rfc889 { g_milli, .. }) => e.times_milli(g_milli),
+            (Self::Mean(srtt), Kind::Rfc793 { beta, .. }) => srtt.times(beta),
+            (Self::Mean(e), Kind::Rfc889 { g, .. }) => e.times(g),
             (Self::Jacobson88(learnt), Kind::Jacobson88 { tick, .. }) => {
                 learnt.rto_ticks(Deviations::Four).map(|n| tick.saturating_mul(u64::from(n)))
             }
@@ -262,9 +264,10 @@ mod tests {
     fn each_kind_starts_with_its_initial_timeout_and_then_follows_its_samples() {
         let second = Span::from_secs(1);
         let (min, max, initial) = (Span::ZERO, Span::from_secs(60), Span::from_secs(3));
+        let double = Factor::ratio(2, 1);
         let kinds = [
-            Kind::Rfc793 { alpha_milli: 875, beta_milli: 2000, min, max, initial },
-            Kind::Rfc889 { f1_milli: 938, f2_milli: 750, g_milli: 2000, min, max, initial },
+            Kind::Rfc793 { alpha: Factor::ratio(7, 8), beta: double, min, max, initial },
+            Kind::Rfc889 { f1: Factor::ratio(15, 16), f2: Factor::ratio(3, 4), g: double, min, max, initial },
             Kind::Rfc6298 { min, max, initial, granularity: Span::ZERO },
             Kind::Linux { min, max, initial },
         ];

@@ -3,18 +3,19 @@
 //! SRTT = α·SRTT + (1−α)·RTT; RTO = min(UBOUND, max(LBOUND, β·SRTT)). The document does not say how SRTT starts: here,
 //! as with everybody, the first sample is SRTT.
 
+use super::Factor;
 use super::smooth::Mean;
 use crate::time::Span;
 
 /// SRTT takes in a sample.
 #[inline]
-pub(super) fn sample(srtt: &mut Mean, rtt: Span, alpha_milli: u32) {
-    srtt.update(rtt, |_| alpha_milli);
+pub(super) fn sample(srtt: &mut Mean, rtt: Span, alpha: Factor) {
+    srtt.update(rtt, |_| alpha);
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::rto::{Estimator, Kind, RtoEstimator};
+    use crate::rto::{Estimator, Factor, Kind, RtoEstimator};
     use crate::time::Span;
 
     #[test]
@@ -23,8 +24,8 @@ mod tests {
         // each SRTT is (7 · SRTT + RTT) / 8.
         let ms = Span::from_ms;
         let mut estimator = Estimator::new(Kind::Rfc793 {
-            alpha_milli: 875,
-            beta_milli: 2000,
+            alpha: Factor::ratio(7, 8),
+            beta: Factor::ratio(2, 1),
             min: ms(200),
             max: ms(1000),
             initial: ms(3000),

@@ -1,9 +1,10 @@
-//! What RFC 793 and RFC 889 share: an exponentially weighted mean with weights in thousandths.
+//! What RFC 793 and RFC 889 share: an exponentially weighted mean.
 
+use super::Factor;
 use crate::time::Span;
 use core::num::NonZeroU64;
 
-/// Longest round trip that is taken in, 10,000 s: so a mean with weights in thousandths fits into 64 bits.
+/// Longest round trip that is taken in: 10,000 s.
 const LONGEST: u64 = 10_000_000_000_000_000;
 
 /// A mean in picoseconds; what a step rounds away is below one of them. A round trip of 0 counts as 1 ps.
@@ -18,28 +19,27 @@ impl Mean {
     /// The first sample is the mean; after it mean = w · mean + (1 − w) · sample, where w depends on whether the
     /// sample lies below the mean.
     #[inline]
-    pub(super) fn update(&mut self, sample: Span, weight_milli: impl FnOnce(Ordering) -> u32) {
+    pub(super) fn update(&mut self, sample: Span, weight: impl FnOnce(Ordering) -> Factor) {
         let sample = sample.as_ps().clamp(1, LONGEST);
         let mean = match self.0 {
             None => sample,
             Some(mean) => {
                 let mean = mean.get();
-                let order = if sample < mean { Ordering::Below } else { Ordering::NotBelow };
-                let weight = u64::from(weight_milli(order).min(1000));
-                (mean * weight + sample * (1000 - weight)) / 1000
+                // One product each, which rounds as the whole sum would.
+                if sample < mean {
+                    sample + weight(Ordering::Below).at_most_one().times(mean - sample)
+                } else {
+                    mean + weight(Ordering::NotBelow).at_most_one().rest().times(sample - mean)
+                }
             }
         };
         self.0 = NonZeroU64::new(mean.max(1));
     }
 
-    /// The mean times `milli` / 1000, rounded down.
+    /// The mean times a factor, rounded down.
     #[inline]
-    pub(super) fn times_milli(self, milli: u32) -> Option<Span> {
-        self.0.map(|mean| {
-            let (whole, rest) = (mean.get() / 1000, mean.get() % 1000);
-            let milli = u64::from(milli);
-            Span::from_ps(whole.saturating_mul(milli).saturating_add(rest * milli / 1000))
-        })
+    pub(super) fn times(self, factor: Factor) -> Option<Span> {
+        self.0.map(|mean| Span::from_ps(factor.times(mean.get())))
     }
 }
 
@@ -59,12 +59,12 @@ mod tests {
     #[test]
     fn extremes_do_not_overflow() {
         let mut mean = Mean::default();
-        for weight in [0, 999, 1000, u32::MAX] {
+        for weight in [Factor::ZERO, Factor::ratio(999, 1000), Factor::ONE, Factor::ratio(u32::MAX, 1)] {
             mean.update(Span::MAX, |_| weight);
             mean.update(Span::ZERO, |_| weight);
         }
-        mean.update(Span::MAX, |_| 0);
+        mean.update(Span::MAX, |_| Factor::ZERO);
         assert_eq!(mean.get(), Some(Span::from_secs(10_000)));
-        assert_eq!(mean.times_milli(u32::MAX), Some(Span::MAX));
+        assert_eq!(mean.times(Factor::ratio(u32::MAX, 1)), Some(Span::MAX));
     }
 }
