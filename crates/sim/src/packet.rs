@@ -7,6 +7,7 @@ pub const IP_HEADER: u32 = 20;
 
 /// A packet on its way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(align(64))]
 pub struct Packet {
     /// What it carries.
     pub segment: Segment,
@@ -40,14 +41,18 @@ pub struct Label {
 /// No place.
 const NONE: u32 = u32::MAX;
 
-/// Where a packet stands, and all of it that matters to who moves it.
+/// Where a packet stands, and all of it that matters to who moves it: half a cache line, the only one that an arrival
+/// touches.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flight {
     arrival: u64,
+    /// The arrival of the packet behind this one.
+    next_arrival: u64,
     stage: Stage,
-    /// The packet that arrives behind this one at the same channel; for a place that is free, another that is.
+    /// The packet that arrives behind this one at the same channel, which the last of a chain has not; for a place that is
+    /// free, another that is.
     next: u32,
-    /// The packet that arrives before this one.
+    /// The packet that arrives before this one, which the first of a chain has not.
     previous: u32,
 }
 
@@ -154,11 +159,12 @@ impl Slab {
     #[inline(always)]
     pub(crate) fn take_off(&mut self, chain: &mut Chain, slot: u32, arrival: u64, stage: Stage) -> bool {
         let previous = chain.last;
-        self.flights[slot as usize] = Flight { arrival, stage, next: NONE, previous };
+        let flight = &mut self.flights[slot as usize];
+        (flight.arrival, flight.stage, flight.previous) = (arrival, stage, previous);
         match self.flights.get_mut(previous as usize) {
-            Some(before) if arrival < before.arrival => self.overtake(chain, slot),
+            Some(before) if arrival < before.arrival => self.overtake(chain, slot, arrival),
             Some(before) => {
-                before.next = slot;
+                (before.next, before.next_arrival) = (slot, arrival);
                 chain.last = slot;
                 false
             }
@@ -171,48 +177,46 @@ impl Slab {
 
     /// The same for a packet that arrives before others that left before it.
     #[cold]
-    fn overtake(&mut self, chain: &mut Chain, slot: u32) -> bool {
-        let arrival = self.flights[slot as usize].arrival;
-        let (mut next, mut previous) = (NONE, chain.last);
-        while let Some(before) = self.flights.get(previous as usize)
-            && before.arrival > arrival
-        {
-            (next, previous) = (previous, before.previous);
+    fn overtake(&mut self, chain: &mut Chain, slot: u32, arrival: u64) -> bool {
+        let mut next = chain.last;
+        let mut before = None;
+        while next != chain.first {
+            let previous = self.flights[next as usize].previous;
+            if self.flights[previous as usize].arrival <= arrival {
+                before = Some(previous);
+                break;
+            }
+            next = previous;
         }
+        let behind = &mut self.flights[next as usize];
+        behind.previous = slot;
+        let next_arrival = behind.arrival;
         let flight = &mut self.flights[slot as usize];
-        (flight.next, flight.previous) = (next, previous);
-        if let Some(behind) = self.flights.get_mut(next as usize) {
-            behind.previous = slot;
-        }
-        match self.flights.get_mut(previous as usize) {
-            Some(before) => {
-                before.next = slot;
-                false
-            }
-            None => {
-                chain.first = slot;
-                true
-            }
-        }
+        (flight.next, flight.next_arrival) = (next, next_arrival);
+        let Some(previous) = before else {
+            chain.first = slot;
+            return true;
+        };
+        flight.previous = previous;
+        let before = &mut self.flights[previous as usize];
+        (before.next, before.next_arrival) = (slot, arrival);
+        false
     }
 
     /// The first packet of a channel, if it arrives at `now`; it is in flight no more.
     #[inline]
     pub(crate) fn land(&mut self, chain: &mut Chain, now: u64) -> Option<Arrived> {
         let slot = chain.first;
-        let Flight { arrival, stage, next, .. } = *self.flights.get(slot as usize)?;
+        let Flight { arrival, next_arrival, stage, next, .. } = *self.flights.get(slot as usize)?;
         if arrival != now {
             return None;
         }
-        chain.first = next;
-        let next_arrival = self.flights.get_mut(next as usize).map(|next| {
-            next.previous = NONE;
-            next.arrival
-        });
-        if next_arrival.is_none() {
-            chain.last = NONE;
+        if slot == chain.last {
+            *chain = Chain::EMPTY;
+            return Some(Arrived { slot, stage, next_arrival: None });
         }
-        Some(Arrived { slot, stage, next_arrival })
+        chain.first = next;
+        Some(Arrived { slot, stage, next_arrival: Some(next_arrival) })
     }
 }
 

@@ -87,9 +87,9 @@ impl EventQueue {
     /// The earliest entry, if it is due at or before `until`; it leaves the queue.
     #[inline]
     pub fn pop_until(&mut self, until: u64) -> Option<(u64, u32)> {
-        let mut end = self.far_from.min(until.saturating_add(1));
+        let mut end = self.far_from;
         loop {
-            let entry = self.near.pop_before(end);
+            let entry = self.near.pop(end, until);
             if entry.is_some() {
                 return entry;
             }

@@ -173,20 +173,20 @@ impl Wheel {
         }
     }
 
-    /// Takes the first entry out if it is due before `end`.
+    /// Takes the first entry out if it is due before `end`, and no later than `until`.
     #[inline]
-    pub(super) fn pop_before(&mut self, end: u64) -> Option<(u64, u32)> {
+    pub(super) fn pop(&mut self, end: u64, until: u64) -> Option<(u64, u32)> {
         let (word, bits) = loop {
             let word = (self.page % PAGES) as usize;
             match NonZero::new(self.words[word]) {
                 Some(bits) => break (word, bits),
-                None if self.turn(end) => {}
+                None if self.turn(end, until) => {}
                 None => return None,
             }
         };
         let entry = &mut self.first[word * SLICES as usize + bits.trailing_zeros() as usize];
         let Entry { time, source, next } = *entry;
-        if time >= end {
+        if time >= end || time > until {
             return None;
         }
         self.taken += 1;
@@ -204,11 +204,11 @@ impl Wheel {
         Some((time, source))
     }
 
-    /// The page at hand is empty: turns to the next that is not, if what is first there is due before `end`.
+    /// The page at hand is empty: turns to the next that is not, if what is first there may be taken.
     #[cold]
-    fn turn(&mut self, end: u64) -> bool {
+    fn turn(&mut self, end: u64, until: u64) -> bool {
         let Some((ahead, entry)) = self.first() else { return false };
-        let due = entry.time < end;
+        let due = entry.time < end && entry.time <= until;
         if due {
             self.page += ahead;
             self.fit.turned += 1;
@@ -259,7 +259,7 @@ impl Wheel {
         };
         self.floor = if shift > self.shift { shift } else { self.floor.min(shift) };
         let (page, taken) = (self.page, self.taken);
-        let all = std::iter::from_fn(|| self.pop_before(u64::MAX)).collect();
+        let all = std::iter::from_fn(|| self.pop(u64::MAX, u64::MAX)).collect();
         self.taken = taken;
         self.page = ((page * SLICES) << self.shift >> shift) / SLICES;
         self.shift = shift;
