@@ -255,7 +255,7 @@ impl World {
     }
 
     /// The application of an endpoint does what it can. Between one write and the next the network takes what there is.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn wake_app(&mut self, now: Time, place: u32) {
         let endpoint = &mut self.endpoints[place as usize];
         if !endpoint.open {
@@ -274,7 +274,7 @@ impl World {
     }
 
     /// What an endpoint has to say leaves; its deadline is armed, and it is retired if it is over.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn send_off(&mut self, now: Time, place: u32) {
         let endpoint = &mut self.endpoints[place as usize];
         transmit(endpoint, &mut self.network, now, place, &mut None);
