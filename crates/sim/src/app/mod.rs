@@ -180,7 +180,7 @@ fn run(app: &mut impl Application, now: Time, spec: &AppSpec, connection: &mut C
 
 /// The same, out of the way of applications that run for every packet of a long transfer.
 #[inline(never)]
-fn run_apart(app: &mut impl Application, now: Time, spec: &AppSpec, connection: &mut Connection) -> Time {
+fn run_apart(app: &mut impl Application, now: Time, spec: &AppSpec, connection: &mut Connection) -> Ran {
     run(app, now, spec, connection)
 }
 
