@@ -114,6 +114,7 @@ impl Connection {
         match self.decide_ordinary() {
             Ordinary::Data { then } => {
                 let reason = self.send_data(now, segment);
+                self.run = self.run.saturating_add(segment.payload.len);
                 if let Some(why) = then {
                     self.hold_back(now, why);
                 }

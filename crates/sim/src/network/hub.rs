@@ -124,6 +124,7 @@ impl Network {
         let hub = &mut self.hubs[hub as usize];
         if let Some(at) = hub.medium.next()
             && at != hub.armed_at
+            && at <= self.horizon
         {
             hub.armed_at = at;
             self.queue.push(at, hub.stations[0].channel);
