@@ -133,6 +133,23 @@ def _capture(commands: Commands[Parser]) -> None:
         "what captures tell of their TCP connections: round-trip times, retransmissions and why, reordering",
         "netspurt capture trace.pcapng --samples rtt.parquet",
     )
+    command.add_argument(
+        "files", nargs="+", metavar="FILE", help="pcap or pcapng, plain, gzip or zstd; - is standard input"
+    )
+    command.add_argument("--samples", metavar="FILE.parquet", help="every round-trip time, as Parquet")
+    command.add_argument(
+        "--events", metavar="FILE.parquet", help="every retransmission, duplicate ACK and so on, as Parquet"
+    )
+    command.add_argument(
+        "--connections",
+        type=_positive,
+        default=100_000,
+        metavar="N",
+        help="connections listed at most for each file (default: 100000); more are counted",
+    )
+    _jobs(command, "files")
+
+
 def _delays(commands: Commands[Parser]) -> None:
     command = _add(
         commands,
@@ -204,24 +221,6 @@ def _split(text: str) -> int | str:
     return text if text == "auto" else _at_least(1, text)
 
 
-def _jobs(command: Parser) -> None:
-    command.add_argument(
-        "files", nargs="+", metavar="FILE", help="pcap or pcapng, plain, gzip or zstd; - is standard input"
-    )
-    command.add_argument("--samples", metavar="FILE.parquet", help="every round-trip time, as Parquet")
-    command.add_argument(
-        "--events", metavar="FILE.parquet", help="every retransmission, duplicate ACK and so on, as Parquet"
-    )
-    command.add_argument(
-        "--connections",
-        type=_positive,
-        default=100_000,
-        metavar="N",
-        help="connections listed at most for each file (default: 100000); more are counted",
-    )
-    _jobs(command, "files")
-
-
 def _jobs(command: Parser, what: str = "simulations") -> None:
     command.add_argument(
         "--jobs", type=_positive, default=os.cpu_count() or 1, metavar="N", help=f"{what} at once"
@@ -284,8 +283,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _command(words: list[str]) -> int:
     top = parser()
-    known = ("reproduce", "run", "capture", "profiles", "mechanisms", "schema")
-    known = ("reproduce", "run", "delays", "rto", "profiles", "mechanisms", "schema")
+    known = ("reproduce", "run", "capture", "delays", "rto", "profiles", "mechanisms", "schema")
     if words and not words[0].startswith("-") and words[0] not in known:
         raise RequestError(
             f"there is no command '{words[0]}'{nearest(words[0], known)} (see 'netspurt --help')"

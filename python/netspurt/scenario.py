@@ -200,8 +200,8 @@ class Result:
     def series(self, name: str) -> pl.DataFrame:
         """One recorded series.
 
-        Columns: ``time_s``, ``flow``, ``connection``, ``end`` ("client" or "server"), ``value``; for ``queue``: ``time_s``,
-        ``link``, ``direction``, ``value``. Windows in bytes, times in seconds, queues in packets.
+        Columns: ``time_s``, ``flow``, ``connection``, ``end`` ("client" or "server"), ``value``; for ``queue``:
+        ``time_s``, ``link``, ``direction``, ``value``. Windows in bytes, times in seconds, queues in packets.
 
         Args:
             name: one of ``SERIES``, and named in ``record`` when the scenario was run.

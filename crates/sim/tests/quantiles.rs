@@ -38,7 +38,7 @@ fn a_million_replies_have_the_mean_and_the_median_that_were_measured() {
     let [size, ..] = distributions(&scenario());
     let Family::Quantiles(table) = &size.family else { panic!("it is a table") };
     // The mean of the whole trace is 7231; thirty quantiles of it say 7184.69, worked out apart from this program.
-    assert!((table.mean() - 7184.692_164).abs() < 1e-3, "{}", table.mean());
+    assert!((table.mean() - 7_184.692_164).abs() < 1e-3, "{}", table.mean());
     let mut stream = Stream::new(1997, "mah");
     let mut drawn: Vec<u64> = (0..DRAWS).map(|_| size.draw_bytes(&mut stream)).collect();
     let mean = drawn.iter().sum::<u64>() as f64 / DRAWS as f64;

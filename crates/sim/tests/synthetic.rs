@@ -65,7 +65,7 @@ fn without_noise_a_delay_is_that_of_its_length() {
         } else {
             1188.0 + (1403.0 - 1188.0) * (octets_f - 125.0) / 131.0
         };
-        assert!(octets >= 40 && octets <= 256);
+        assert!((40..=256).contains(&octets));
         assert!((delay_s.expect("nothing is lost") * 1000.0 - expected).abs() < 1e-6, "{octets} octets");
     }
 }

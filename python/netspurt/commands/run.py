@@ -28,7 +28,15 @@ FLOW_COLUMNS = (
     *("segments_sent", "retransmitted", "timeouts", "rtt_mean_s", "completed"),
 )
 GROUP_COLUMNS = (
-    *("flow", "flows", "pages", "page_delay_median_s", "page_delay_p95_s", "transfers", "transfer_time_median_s"),
+    *(
+        "flow",
+        "flows",
+        "pages",
+        "page_delay_median_s",
+        "page_delay_p95_s",
+        "transfers",
+        "transfer_time_median_s",
+    ),
     *("connections", "bytes_delivered", "goodput_bps"),
 )
 LINK_COLUMNS = ("link", "direction", "packets", "bytes", "drops", "utilisation", "queue_mean_packets")

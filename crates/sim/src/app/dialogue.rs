@@ -218,18 +218,15 @@ impl Application for Answerer {
         if let Some(read) = read_all(connection) {
             return read;
         }
-        loop {
-            if let Some(action) = self.writer.next(now, connection) {
-                return action;
-            }
-            match self.replies.front() {
-                Some(&(whole, reply)) if connection.received() >= whole => {
-                    self.replies.pop_front();
-                    self.writer.begin(reply);
-                    return Action::Work;
-                }
-                _ => break,
-            }
+        if let Some(action) = self.writer.next(now, connection) {
+            return action;
+        }
+        if let Some(&(whole, reply)) = self.replies.front()
+            && connection.received() >= whole
+        {
+            self.replies.pop_front();
+            self.writer.begin(reply);
+            return Action::Work;
         }
         let wanted =
             (self.closing == Closing::Wanted && self.replies.is_empty()) || connection.peer_finished();

@@ -1,7 +1,7 @@
 //! A medium that several stations share, of which one carries a frame at a time: who may send, and when. One file for
 //! each way of taking turns.
 //!
-//! Nothing here knows packets or queues. A medium is told that a station has something to send, and asked for [`Step`]s
+//! Nothing here knows packets or queues. A medium is told that a station has something to send, and asked for `Step`s
 //! while the clock stands still; what a step asks for is done by `network/hub.rs`, which tells the medium how it went.
 
 mod csma_cd;

@@ -124,7 +124,7 @@ impl World {
             }
         }
         self.sessions.errands = errands;
-        if let Some(due) = self.session(flow).and_then(Session::to_arm) {
+        if let Some(due) = self.session(flow).and_then(Session::arm) {
             self.sessions.wakes.push(Reverse((due, flow)));
         }
         self.arm_starter();

@@ -1,8 +1,8 @@
 //! Sessions: clients that open connection after connection.
 //!
-//! A flow with a [`SessionSpec`] has no connection of its own but a [`Session`]: the head of its client. It is told when a
+//! A flow with a [`SessionSpec`] has no connection of its own but a `Session`: the head of its client. It is told when a
 //! time has come, how much has been received over a connection, and that a connection is over; and it answers with
-//! [`Errand`]s: open a connection and ask for these files, ask for more over one that is open, close one. It decides, and
+//! `Errand`s: open a connection and ask for these files, ask for more over one that is open, close one. It decides, and
 //! knows neither packets nor ports. `drive.rs` carries its errands out in the world, `tally.rs` sums up what came of them.
 //!
 //! A page is asked for at the moment at which its first connection is opened, or, over one that is open, at which its first
@@ -146,7 +146,7 @@ impl Session {
     }
 
     /// When it wants to be woken, if it has not said so.
-    pub(crate) fn to_arm(&mut self) -> Option<Time> {
+    pub(crate) fn arm(&mut self) -> Option<Time> {
         let new = self.due != self.armed && !self.due.is_never();
         self.armed = self.due;
         new.then_some(self.due)

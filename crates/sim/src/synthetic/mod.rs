@@ -2,7 +2,7 @@
 //!
 //! Each cycle's delay is that of its packet's length (one line, or two with a step between them), times gamma noise, plus
 //! what is left of glitches: bursts of long delays that come at random and decay, or last for a while. Cycles are lost
-//! independently of each other, or more often while a glitch lasts. A path may be calibrated ([`calibrate`]): then the
+//! independently of each other, or more often while a glitch lasts. A path may be calibrated (`calibrate`): then the
 //! very run that is made has a given mean, coefficient of variation and number of losses.
 //!
 //! Time is counted in cycles. Lengths, noise, glitches and losses draw from random streams of their own.

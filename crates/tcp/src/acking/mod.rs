@@ -1,7 +1,7 @@
 //! When to acknowledge received data. Each policy is a file with its rule.
 //!
 //! What is out of order, or fills a gap, is acknowledged at once whatever the policy (RFC 5681, section 4.2): a policy judges
-//! what arrives in order. Most look at the segment and forget it; two remember something of the connection ([`Memory`]), and
+//! what arrives in order. Most look at the segment and forget it; two remember something of the connection (`Memory`), and
 //! only connections with one of these have it.
 
 mod adaptive;
@@ -109,7 +109,7 @@ pub(crate) struct Memory {
 
 impl Acking {
     /// When to acknowledge, `unacknowledged` segments with data having arrived in order since the last ACK. A policy with a
-    /// memory is asked by [`Self::arrives`] instead.
+    /// memory is asked by `arrives` instead.
     #[inline]
     pub fn due(self, now: Time, unacknowledged: u8) -> Due {
         match self {
