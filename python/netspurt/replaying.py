@@ -110,8 +110,8 @@ def table(
 
     Columns: file, host, estimator, bound, cycles, lost, lost_s, rtx, rtx_s, total_s, efficiency; mean_ms and cov (a
     lost packet taken for a delay of zero), received_mean_ms and received_cov (without lost ones); percentiles of the
-    timeout (``rto_p5_ms`` …) and of how long after the answer was due a real loss would have waited (``late_p5_ms`` …). All
-    times are one way.
+    timeout (``rto_p5_ms`` …) and of how long after the answer was due a real loss would have waited (``late_p5_ms`` …).
+    All times are one way.
     """
     delays = native(path)
     summary = delays.summary()
