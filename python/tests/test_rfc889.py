@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("netspurt._core")
 
 from netspurt.studies import find
-from netspurt.studies.experiment import Plan
+from netspurt.studies.experiment import Plan, Samples
 from netspurt.studies.rfc889.bars import Cut, cut
 from netspurt.studies.rfc889.published import hosts, lines_of, runs
 from netspurt.studies.rfc889.setting import MILLS, native, replay
@@ -73,3 +73,13 @@ def test_the_study_reaches_every_bar_that_does_not_depend_on_seeds_with_one_seed
     assert sum(cell.verdict != "outside" for cell in efficiencies) >= 45
     assert {check.holds for check in result.findings.checks} <= {True, False}
     assert all(picture.draw() is not None for picture in result.findings.pictures)
+
+
+def test_what_was_not_run_is_said_to_be_not_run() -> None:
+    study = find("rfc889")
+    samples = Samples(each for part in study.parts for each in part.experiments(Plan(quick=True)))
+    for part in study.parts:
+        findings = part.evaluate(samples)
+        assert not any(check.holds is False for check in findings.checks)
+        cells = [cell for table in findings.tables for cell in table.cells]
+        assert {cell.verdict for cell in cells if cell.runs == 0} <= {"not run"}

@@ -151,12 +151,12 @@ def _print(results: list[dict[str, Any]], written: list[Path]) -> None:
 
 
 def _row(line: dict[str, Any]) -> list[str]:
-    ends = (("from", line["delay_from_interval_ms"]), ("to", line["delay_to_interval_ms"]))
+    ends = (line["delay_from_interval_ms"], line["delay_to_interval_ms"])
     return [
         line["method"],
         f"{line['from_octets']:.0f}–{line['to_octets']:.0f}",
         f"{_text(line['delay_from_ms'])}–{_text(line['delay_to_ms'])}",
-        ", ".join(f"±{_text(None if high is None else (high - low) / 2)}" for _, (low, high) in ends),
+        ", ".join("–" if high is None else f"±{_text((high - low) / 2)}" for low, high in ends),
         _text(line["rate_bps"]) if line["rate_bps"] is not None else "∞",
         "–".join("∞" if end is None else _text(end) for end in line["rate_interval_bps"]),
         str(line["packets"]),

@@ -51,7 +51,8 @@ def command(options: argparse.Namespace) -> int:
     estimators = [(words, replaying.estimator(words)) for words in options.estimators or replaying.ESTIMATORS]
     specs = [replaying.grid_spec(words) for words in options.grids]
     for spec in specs:
-        spec.estimators()[:1]
+        # A value that cannot be shows before any file is read.
+        spec.estimators()
     paths, complaints = delays.gather(options.files, options.seed)
     if not paths:
         raise RequestError(complaints[0])
