@@ -273,6 +273,11 @@ fn flow_columns<'py>(py: Python<'py>, flows: &[FlowResult]) -> PyResult<Bound<'p
     columns.list("rtt_mean_s", flows.iter().map(|flow| flow.rtt_mean_s).collect())?;
     columns.array("completed", flows.iter().map(|flow| flow.completed).collect())?;
     columns.counts("wrong_bytes", flows.iter().map(|flow| flow.wrong_bytes))?;
+    columns.counts("held_tails", flows.iter().map(|flow| flow.held_tails))?;
+    columns.array("held_tail_s", flows.iter().map(|flow| flow.held_tail_s).collect())?;
+    columns.list("held_at", flows.iter().map(|flow| flow.held_at).collect())?;
+    columns.list("held_by", flows.iter().map(|flow| flow.held_by.clone()).collect())?;
+    columns.list("held_for", flows.iter().map(|flow| flow.held_for.clone()).collect())?;
     columns.list("closed", flows.iter().map(|flow| flow.closed.map(close_name)).collect())?;
     session_columns(&columns, flows.iter().map(|flow| flow.session.as_deref()))?;
     Ok(columns.finish())

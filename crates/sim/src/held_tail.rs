@@ -14,7 +14,6 @@ use crate::result::FlowResult;
 use crate::scenario;
 use crate::spec::FlowSpec;
 use crate::world::World;
-use netspurt_tcp::config::Config;
 use netspurt_tcp::time::{Span, Time};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -43,13 +42,17 @@ impl HeldTails {
         let (client, server) = (at(End::Client), at(End::Server));
         result.held_tails = client.count + server.count;
         result.held_tail_s = client.lost.as_secs_f64() + server.lost.as_secs_f64();
-        result.held_pair = if result.held_tails == 0 {
-            None
-        } else if client.lost > server.lost {
-            Some(HeldPair::new(End::Client, &spec.client, &spec.server))
+        if result.held_tails == 0 {
+            return;
+        }
+        let (at, sender, receiver) = if client.lost > server.lost {
+            ("client", &spec.client, &spec.server)
         } else {
-            Some(HeldPair::new(End::Server, &spec.server, &spec.client))
+            ("server", &spec.server, &spec.client)
         };
+        result.held_at = Some(at);
+        result.held_by = Some(name(&scenario::Transmit::from(sender.transmit)));
+        result.held_for = Some(name(&scenario::Acking::from(receiver.acking)));
     }
 }
 
@@ -74,31 +77,6 @@ impl World {
             let found =
                 HeldTail { time: now, since, flow, connection, end, offset: held.offset, len: held.len };
             recorder.recording.held_tails.push(found);
-        }
-    }
-}
-
-/// Two policies that have waited for each other.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct HeldPair {
-    /// The end that held a segment, or held them longer: "client" or "server".
-    pub end: &'static str,
-    /// The transmission policy that held a segment, by its name in a scenario.
-    pub transmit: String,
-    /// The delayed-ACK policy at the other end.
-    pub acking: String,
-}
-
-impl HeldPair {
-    /// The policies of an end that held a segment, and of the other.
-    fn new(end: End, sender: &Config, receiver: &Config) -> Self {
-        Self {
-            end: match end {
-                End::Client => "client",
-                End::Server => "server",
-            },
-            transmit: name(&scenario::Transmit::from(sender.transmit)),
-            acking: name(&scenario::Acking::from(receiver.acking)),
         }
     }
 }

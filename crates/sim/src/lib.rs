@@ -36,6 +36,5 @@ mod summary;
 mod testing;
 mod world;
 
-pub use held_tail::HeldPair;
 pub use host::address;
 pub use world::World;

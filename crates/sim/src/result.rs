@@ -1,6 +1,5 @@
 //! What a run leaves behind.
 
-use crate::held_tail::HeldPair;
 use crate::loss::Cause;
 use crate::medium::Contention;
 use crate::probe::Recording;
@@ -55,8 +54,12 @@ pub struct FlowResult {
     pub held_tails: u64,
     /// How long both waited in all.
     pub held_tail_s: f64,
-    /// Which policies they were that met, if any did.
-    pub held_pair: Option<HeldPair>,
+    /// The end that held segments, or held them longer: "client" or "server".
+    pub held_at: Option<&'static str>,
+    /// The transmission policy that held them, by its name in a scenario.
+    pub held_by: Option<String>,
+    /// The delayed-ACK policy for which they were held.
+    pub held_for: Option<String>,
     /// Why the connection is over, if it is, as the client sees it.
     #[serde(serialize_with = "close_reason")]
     pub closed: Option<CloseReason>,

@@ -36,8 +36,10 @@ fn write_write_read_waits_once_in_each_exchange_for_the_whole_delay() {
         let flow = &result.flows[0];
         assert_eq!(flow.held_tails, 10, "{acking}");
         assert!((flow.held_tail_s - 10.0 * delay).abs() < 1e-4, "{acking}: {}", flow.held_tail_s);
-        let pair = flow.held_pair.as_ref().unwrap();
-        assert_eq!((pair.end, &*pair.transmit, &*pair.acking), ("client", "nagle-strict", "delayed"));
+        assert_eq!(
+            [flow.held_at, flow.held_by.as_deref(), flow.held_for.as_deref()],
+            [Some("client"), Some("nagle-strict"), Some("delayed")]
+        );
         for tail in &result.recording.held_tails {
             assert_eq!((tail.len, tail.offset % 200), (100, 100));
             assert!(((tail.time - tail.since).as_secs_f64() - delay).abs() < 1e-5);
@@ -60,10 +62,10 @@ fn an_answer_with_an_odd_number_of_full_segments_holds_its_tail() {
     // Three full segments of which the third is not acknowledged at once, and a tail.
     let result = exchange("nagle-strict", DELAYED_200, "\"100 B\"", "\"4480 B\"");
     assert_eq!(result.flows[0].held_tails, 10);
-    assert_eq!(result.flows[0].held_pair.as_ref().unwrap().end, "server");
+    assert_eq!(result.flows[0].held_at, Some("server"));
     // With two of them the last ACK comes at once.
     let even = exchange("nagle-strict", DELAYED_200, "\"100 B\"", "\"3020 B\"");
-    assert_eq!((even.flows[0].held_tails, even.flows[0].held_pair.is_none()), (0, true));
+    assert_eq!((even.flows[0].held_tails, even.flows[0].held_at), (0, None));
 }
 
 #[test]
