@@ -45,8 +45,8 @@ pub(crate) struct Endpoint {
 pub(crate) enum Asked {
     /// To be woken at this instant, which is a new one.
     Wakes(Time),
-    /// To write so much, once TCP has had the chance to send what was written before.
-    Writes(u64),
+    /// To write, once TCP has had the chance to send what was written before.
+    Writes(Action),
 }
 
 impl Endpoint {
@@ -57,15 +57,15 @@ impl Endpoint {
         let connection = self.connection.as_mut()?;
         match self.app.run(now, spec, connection) {
             Ran::Waits(next) => self.note_wake(next).map(Asked::Wakes),
-            Ran::Writes(len) => Some(Asked::Writes(len)),
+            Ran::Writes(action) => Some(Asked::Writes(action)),
         }
     }
 
-    /// The application writes so many bytes, for which there is room.
+    /// The application does this.
     #[cold]
-    pub(crate) fn write(&mut self, now: Time, len: u64) {
+    pub(crate) fn perform(&mut self, now: Time, action: Action) {
         if let Some(connection) = &mut self.connection {
-            perform(Action::Write(len), now, connection);
+            perform(action, now, connection);
         }
     }
 

@@ -265,9 +265,9 @@ impl World {
         while let Some(asked) = endpoint.wake_app(now, app) {
             match asked {
                 Asked::Wakes(wake) => return self.network.arm(wake, 2 * place + 2),
-                Asked::Writes(len) => {
+                Asked::Writes(action) => {
                     transmit(endpoint, &mut self.network, now, place, &mut None);
-                    endpoint.write(now, len);
+                    endpoint.perform(now, action);
                 }
             }
         }

@@ -77,7 +77,7 @@ impl Writer {
             self.not_before = if self.left > 0 { now + self.pattern.gap } else { now };
             self.let_out = true;
         }
-        Some(Action::Write(fits))
+        Some(if self.of_write == 0 { Action::Write(fits) } else { Action::WritePart(fits) })
     }
 }
 

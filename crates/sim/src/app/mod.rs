@@ -14,8 +14,8 @@ pub use dialogue::{Answerer, Asker, Pattern};
 pub use request_response::{Requester, Responder};
 
 use crate::session::SessionSpec;
-use netspurt_tcp::Connection;
 use netspurt_tcp::time::{Span, Time};
+use netspurt_tcp::{Behind, Connection};
 use std::sync::Arc;
 
 /// What a flow does.
@@ -60,6 +60,8 @@ pub enum Action {
     Read(u64),
     /// It writes so many bytes, for which there is room.
     Write(u64),
+    /// Of what it writes at once, so many bytes find room; it is not the end of application data.
+    WritePart(u64),
     /// It works: what was asked has been read whole, and the answer is to be found. It takes as long as the host needs.
     Work,
     /// It has written all that it ever will.
@@ -159,8 +161,8 @@ impl App {
 pub enum Ran {
     /// It waits until its connection moves, or until this instant.
     Waits(Time),
-    /// It is about to write so much, and has written before.
-    Writes(u64),
+    /// It is about to write, and has written before.
+    Writes(Action),
 }
 
 #[inline]
@@ -169,9 +171,9 @@ fn run(app: &mut impl Application, now: Time, spec: &AppSpec, connection: &mut C
     loop {
         match app.next(now, spec, connection) {
             Action::Wait(until) => return Ran::Waits(until),
-            Action::Write(len) if wrote => return Ran::Writes(len),
+            action @ (Action::Write(_) | Action::WritePart(_)) if wrote => return Ran::Writes(action),
             action => {
-                wrote |= matches!(action, Action::Write(_));
+                wrote |= matches!(action, Action::Write(_) | Action::WritePart(_));
                 perform(action, now, connection);
             }
         }
@@ -193,6 +195,10 @@ pub(crate) fn perform(action: Action, now: Time, connection: &mut Connection) {
         }
         Action::Write(len) => {
             let accepted = connection.write(now, len);
+            debug_assert!(accepted == Ok(len), "{len} bytes found no room: {accepted:?}");
+        }
+        Action::WritePart(len) => {
+            let accepted = connection.write_part(now, len, Behind::More);
             debug_assert!(accepted == Ok(len), "{len} bytes found no room: {accepted:?}");
         }
         Action::Close => connection.close(now),

@@ -61,7 +61,7 @@ pub(crate) enum Pace {
 struct Process {
     turn: Turn,
     /// Of the write that it is in the middle of, what is not yet handed over.
-    unwritten: u64,
+    rest: Option<Action>,
 }
 
 /// What a processor does, and what comes of it in the end.
@@ -73,8 +73,8 @@ enum Task {
     Deadline(Turn),
     /// A segment leaves.
     Departure { slot: u32, turn: Turn, label: Label, reason: Reason },
-    /// The application in front does something. Of a write, so many bytes are then still to be handed over.
-    Step { turn: Turn, action: Action, unwritten: u64 },
+    /// The application in front does something. Of a write, this is then still to be handed over.
+    Step { turn: Turn, action: Action, rest: Option<Action> },
 }
 
 /// A processor.

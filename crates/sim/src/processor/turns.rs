@@ -2,11 +2,10 @@
 
 use super::costs::Part;
 use super::{Interrupt, Pace, Process, Processor, Task, Turn};
-use crate::app::{Action, App, perform};
+use crate::app::{Action, App};
 use crate::host::Endpoint;
 use crate::probe::{Sent, end_of};
 use crate::world::{Kept, World, transmit};
-use netspurt_tcp::Behind;
 use netspurt_tcp::time::{Span, Time};
 
 /// The processor of the first host is this timer; the others follow. They come behind all other timers.
@@ -62,7 +61,7 @@ impl World {
             endpoint.pace = Pace::Ready;
             let turn = Turn { place, generation: endpoint.generation };
             let host = self.host_of(place);
-            self.processor(host).processes.push_back(Process { turn, unwritten: 0 });
+            self.processor(host).processes.push_back(Process { turn, rest: None });
         }
     }
 
@@ -126,26 +125,31 @@ impl World {
 
     /// What the program in front does next; `None` if it waits, or is gone.
     fn next_step(&mut self, now: Time, host: usize, process: Process) -> Option<(Task, Span)> {
-        let Process { turn, unwritten } = process;
-        let (action, part) = match unwritten {
-            0 => (self.next_action(now, turn)?, Part::First),
-            rest => (Action::Write(rest), Part::Later),
+        let turn = process.turn;
+        let (action, part) = match process.rest {
+            None => (self.next_action(now, turn)?, Part::First),
+            Some(rest) => (rest, Part::Later),
         };
         let Processor { costs, handover, .. } = *self.processor(host);
         let connection = self.meant(turn)?.connection.as_ref()?;
-        let (action, unwritten, cost) = match action {
+        let (action, rest, cost) = match action {
             Action::Read(most) => {
                 let len = connection.readable().min(most);
-                (Action::Read(len), 0, costs.reading(len))
+                (Action::Read(len), None, costs.reading(len))
             }
-            Action::Write(len) => {
+            Action::Write(len) | Action::WritePart(len) => {
                 let now = handover.part(len, connection);
-                (Action::Write(now), len - now, costs.writing(now, part))
+                let cost = costs.writing(now, part);
+                match action {
+                    _ if now == len => (action, None, cost),
+                    Action::Write(_) => (Action::WritePart(now), Some(Action::Write(len - now)), cost),
+                    _ => (Action::WritePart(now), Some(Action::WritePart(len - now)), cost),
+                }
             }
-            Action::Work => (action, 0, costs.request),
-            Action::Close | Action::Wait(_) => (action, 0, Span::ZERO),
+            Action::Work => (action, None, costs.request),
+            Action::Close | Action::Wait(_) => (action, None, Span::ZERO),
         };
-        Some((Task::Step { turn, action, unwritten }, cost))
+        Some((Task::Step { turn, action, rest }, cost))
     }
 
     /// What an application wants to do; `None` if it waits, or is gone. Before it waits, it tells its session what there is to
@@ -199,25 +203,19 @@ impl World {
                 });
                 self.network.send_slot(now, slot, label);
             }
-            Task::Step { turn, action, unwritten } => self.step(now, host, turn, action, unwritten),
+            Task::Step { turn, action, rest } => self.step(now, host, turn, action, rest),
         }
     }
 
     /// The application in front has done something.
-    fn step(&mut self, now: Time, host: usize, turn: Turn, action: Action, unwritten: u64) {
+    fn step(&mut self, now: Time, host: usize, turn: Turn, action: Action, rest: Option<Action>) {
         if let Some(process) = self.processor(host).processes.front_mut() {
-            process.unwritten = unwritten;
+            process.rest = rest;
         }
-        let Some(endpoint) = self.meant(turn) else { return };
-        let Some(connection) = endpoint.connection.as_mut() else { return };
-        match action {
-            Action::Write(len) if unwritten > 0 => {
-                let accepted = connection.write_part(now, len, Behind::More);
-                debug_assert!(accepted == Ok(len), "{len} bytes found no room: {accepted:?}");
-            }
-            action => perform(action, now, connection),
+        if let Some(endpoint) = self.meant(turn) {
+            endpoint.perform(now, action);
+            self.processor(host).serving = Some(turn);
         }
-        self.processor(host).serving = Some(turn);
     }
 
     /// A packet is taken in by the connection that it is for: whose turn it is now.
