@@ -1,7 +1,8 @@
 //! Where connections live: pairs of endpoints side by side, and what a host gives its connections.
 
-use crate::app::{Action, App, AppSpec, Ran, perform};
+use crate::app::{Action, App, perform};
 use crate::digest::Digest;
+use crate::packet::Label;
 use crate::processor::{Handover, Pace, Processor};
 use crate::random::Stream;
 use crate::spec::{NodeSpec, TimerPhase};
@@ -40,25 +41,12 @@ pub(crate) struct Endpoint {
     pub(crate) digest: Digest,
 }
 
-/// What an application that was woken asks for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Asked {
-    /// To be woken at this instant, which is a new one.
-    Wakes(Time),
-    /// To write, once TCP has had the chance to send what was written before.
-    Writes(Action),
-}
-
 impl Endpoint {
-    /// The application reads, writes and closes, until it waits or writes a second time. Whether there may be something to
-    /// transmit that was not there before is not said: ask the connection.
+    /// The label of what this endpoint, whose place it is, sends to the other.
     #[inline]
-    pub(crate) fn wake_app(&mut self, now: Time, spec: &AppSpec) -> Option<Asked> {
-        let connection = self.connection.as_mut()?;
-        match self.app.run(now, spec, connection) {
-            Ran::Waits(next) => self.note_wake(next).map(Asked::Wakes),
-            Ran::Writes(action) => Some(Asked::Writes(action)),
-        }
+    pub(crate) fn label(&self, place: u32) -> Label {
+        let Self { generation, route, .. } = *self;
+        Label { endpoint: place ^ 1, generation, route, ..Label::default() }
     }
 
     /// The application does this.
@@ -69,29 +57,21 @@ impl Endpoint {
         }
     }
 
-    /// The application waits until this instant. Returns it if it is a new one.
-    #[inline]
-    pub(crate) fn note_wake(&mut self, next: Time) -> Option<Time> {
-        (!next.is_never() && next != self.app_armed_at).then(|| {
-            self.app_armed_at = next;
-            next
-        })
-    }
-
-    /// A connection that could not be opened is no news to its application, which has never heard of it; but to its session.
-    #[cold]
-    pub(crate) fn note_failure(&mut self) {
-        if let (App::Asker(asker), Some(connection)) = (&mut self.app, &self.connection) {
-            asker.note_end(connection);
-        }
-    }
-
     /// Whether this end has nothing more to say, and nothing to hear that matters.
     pub(crate) fn is_over(&self) -> bool {
         self.connection.as_ref().is_none_or(|connection| {
             matches!(connection.state(), State::Closed | State::TimeWait | State::Listen)
         })
     }
+}
+
+/// An application whose entry in the event queue is this waits until `next`. Returns it if it is a new one.
+#[inline]
+pub(crate) fn note_wake(armed_at: &mut Time, next: Time) -> Option<Time> {
+    (!next.is_never() && next != *armed_at).then(|| {
+        *armed_at = next;
+        next
+    })
 }
 
 /// The address of a node: 10.0.0.1 for the first.

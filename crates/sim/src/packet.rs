@@ -1,5 +1,6 @@
 //! Packets: plain values of two cache lines in a slab. No bytes, no reference counts.
 
+use netspurt_tcp::reason::Reason;
 use netspurt_tcp::segment::Segment;
 
 /// Octets of the IPv4 header in front of every segment.
@@ -36,6 +37,15 @@ pub struct Label {
     pub size: u32,
     /// Its data had been sent before.
     pub resend: bool,
+}
+
+impl Label {
+    /// This label on a packet with `segment`, which is sent for `reason`.
+    #[inline]
+    pub(crate) fn on(self, segment: &Segment, reason: Reason) -> Self {
+        let size = IP_HEADER + segment.wire_len();
+        Self { size, resend: segment.payload.len > 0 && reason.is_retransmission(), ..self }
+    }
 }
 
 /// No place.

@@ -1,11 +1,11 @@
 //! The world: a network with hosts, their connections and their applications.
 
-use crate::app::{App, AppSpec};
+use crate::app::{App, AppSpec, Ran, perform};
 use crate::digest::Digest;
 use crate::held_tail::HeldTails;
-use crate::host::{Asked, Endpoint, Host};
+use crate::host::{Endpoint, Host, note_wake};
 use crate::network::{Due, Network};
-use crate::packet::{IP_HEADER, Label};
+use crate::packet::Label;
 use crate::probe::{Addresses, Recorder, Sent, Wants, end_of};
 use crate::processor::{Interrupt, PROCESSORS, Pace, Turn};
 use crate::result::RunResult;
@@ -13,8 +13,7 @@ use crate::route::NoRoute;
 use crate::session::Sessions;
 use crate::spec::{FlowSpec, Numbering, WorldSpec};
 use crate::summary::{self, FlowRecord, Outcome};
-use netspurt_tcp::Connection;
-use netspurt_tcp::reason::Reason;
+use netspurt_tcp::{Connection, Departure};
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::time::Time;
 use std::cmp::Reverse;
@@ -193,7 +192,7 @@ impl World {
         let deadline = connection.next_deadline();
         if deadline > now {
             endpoint.armed_at = deadline;
-            return self.network.arm(deadline, 2 * place + 1);
+            return arm_connection(&mut self.network, deadline, place);
         }
         if endpoint.pace != Pace::Free {
             // Until the processor comes to it, there is nothing to arm.
@@ -235,50 +234,46 @@ impl World {
     }
 
     /// Something has moved at an endpoint: its application and the network take what there is.
-    #[inline]
+    ///
+    /// The one place where packets are sent, so that all it takes to make one is compiled into it.
     pub(crate) fn serve(&mut self, now: Time, place: u32) {
-        let endpoint = &mut self.endpoints[place as usize];
-        if !endpoint.open {
-            let Some(connection) = &endpoint.connection else { return };
-            endpoint.open = connection.state().is_synchronized();
-            // What opens the connection leaves before what the application has to say.
-            transmit(endpoint, &mut self.network, now, place, &mut None);
-            endpoint.note_failure();
-        }
-        self.wake_app(now, place);
-        if let App::Asker(asker) = &mut self.endpoints[place as usize].app
-            && asker.take_news()
-        {
-            return self.attend(now, place);
-        }
-        self.send_off(now, place);
-    }
-
-    /// The application of an endpoint does what it can. Between one write and the next the network takes what there is.
-    #[inline(always)]
-    pub(crate) fn wake_app(&mut self, now: Time, place: u32) {
-        let endpoint = &mut self.endpoints[place as usize];
-        if !endpoint.open {
-            return;
-        }
-        let app = &self.spec.flows[endpoint.description as usize].app;
-        while let Some(asked) = endpoint.wake_app(now, app) {
-            match asked {
-                Asked::Wakes(wake) => return self.network.arm(wake, 2 * place + 2),
-                Asked::Writes(action) => {
-                    transmit(endpoint, &mut self.network, now, place, &mut None);
-                    endpoint.perform(now, action);
+        let (mut unwritten, mut errands) = (None, None);
+        loop {
+            let endpoint = &mut self.endpoints[place as usize];
+            let label = endpoint.label(place);
+            let Some(connection) = &mut endpoint.connection else { return };
+            let opens = !endpoint.open && connection.state().is_synchronized();
+            if endpoint.open {
+                if let Some(action) = unwritten.take() {
+                    perform(action, now, connection);
                 }
+                let app = &self.spec.flows[endpoint.description as usize].app;
+                match endpoint.app.run(now, app, connection) {
+                    Ran::Waits(until) => {
+                        if let Some(wake) = note_wake(&mut endpoint.app_armed_at, until) {
+                            arm_app(&mut self.network, wake, place);
+                        }
+                    }
+                    Ran::Writes(action) => unwritten = Some(action),
+                }
+            } else if !opens {
+                endpoint.app.note_failure(connection);
+            }
+            if unwritten.is_none() && errands.is_none() && endpoint.app.take_news() {
+                errands = self.tell_session(now, place);
+                continue;
+            }
+            transmit(connection, &mut self.network, now, endpoint.flow, label);
+            // What opens the connection leaves before what the application has to say, and one write before the next.
+            endpoint.open |= opens;
+            if !opens && unwritten.is_none() {
+                break;
             }
         }
-    }
-
-    /// What an endpoint has to say leaves; its deadline is armed, and it is retired if it is over.
-    #[inline(always)]
-    pub(crate) fn send_off(&mut self, now: Time, place: u32) {
-        let endpoint = &mut self.endpoints[place as usize];
-        transmit(endpoint, &mut self.network, now, place, &mut None);
         self.conclude(now, place);
+        if let Some((flow, errands)) = errands {
+            self.run_errands(now, flow, errands);
+        }
     }
 
     /// An endpoint has been served: notes how its connection stands, and when it wants to be woken.
@@ -293,7 +288,7 @@ impl World {
         if deadline < endpoint.armed_at {
             // A processor may have come too late for it.
             endpoint.armed_at = deadline.max(now);
-            self.network.arm(endpoint.armed_at, 2 * place + 1);
+            arm_connection(&mut self.network, endpoint.armed_at, place);
         }
         if endpoint.is_over() {
             self.retire(place & !1);
@@ -301,6 +296,7 @@ impl World {
     }
 
     /// The starter's entry in the event queue has come up.
+    #[cold]
     fn starter(&mut self, now: Time) {
         if now == self.starter_armed_at {
             self.starter_armed_at = Time::NEVER;
@@ -419,6 +415,7 @@ impl World {
     }
 
     /// Folds a pair of ends, if both are over, into the record of its flow, and frees its places.
+    #[cold]
     fn retire(&mut self, client: u32) {
         let pair = &self.endpoints[client as usize..][..2];
         if !pair.iter().all(Endpoint::is_over) {
@@ -445,6 +442,18 @@ impl World {
     }
 }
 
+/// Puts the deadline of a connection into the event queue: rarely, since an entry is moved when it comes up.
+#[cold]
+fn arm_connection(network: &mut Network, at: Time, place: u32) {
+    network.arm(at, 2 * place + 1);
+}
+
+/// The same for what an application waits for.
+#[cold]
+pub(crate) fn arm_app(network: &mut Network, at: Time, place: u32) {
+    network.arm(at, 2 * place + 2);
+}
+
 /// Addresses and ports of a flow.
 fn addresses(flow: &FlowSpec, number: u32) -> Addresses {
     const PORTS: u32 = 64_000;
@@ -452,48 +461,20 @@ fn addresses(flow: &FlowSpec, number: u32) -> Addresses {
     Addresses { flow: number, connection: 0, nodes: [flow.from.0, flow.to.0], ports }
 }
 
-/// A segment whose sending takes a host some time: it is made, and leaves when that has passed.
-#[derive(Debug)]
-pub(crate) struct Kept {
-    /// Its packet, in the network's slab.
-    pub(crate) slot: u32,
-    pub(crate) label: Label,
-    pub(crate) reason: Reason,
-}
-
-/// Sends all that the endpoint's connection wants to send. Where the host takes its time, the next one is kept instead,
-/// and nothing is sent.
+/// Sends all that a connection wants to send, with this on the packets' labels, and what differs from packet to packet.
 #[inline]
-pub(crate) fn transmit(
-    endpoint: &mut Endpoint,
-    network: &mut Network,
-    now: Time,
-    place: u32,
-    kept: &mut Option<Kept>,
-) {
-    let Some(connection) = &mut endpoint.connection else { return };
+fn transmit(connection: &mut Connection, network: &mut Network, now: Time, flow: u32, label: Label) {
     loop {
         let segment = network.draft();
-        let Some(departure) = connection.transmit_into(now, segment) else { return };
-        let reason = departure.reason;
-        let data = segment.payload.len > 0;
-        let label = Label {
-            endpoint: place ^ 1,
-            generation: endpoint.generation,
-            route: endpoint.route,
-            size: IP_HEADER + segment.wire_len(),
-            resend: data && reason.is_retransmission(),
-        };
-        if endpoint.pace != Pace::Free {
-            *kept = Some(Kept { slot: network.take_draft(), label, reason });
-            return;
-        }
+        let Some(Departure { reason, last }) = connection.transmit_into(now, segment) else { return };
+        let label = label.on(segment, reason);
         if network.recorder.is_some() {
-            let (segment, flow, end) = (*network.draft(), endpoint.flow, end_of(place));
+            let (segment, place) = (*network.draft(), label.endpoint ^ 1);
+            let end = end_of(place);
             network.note_sent(place, |connection| Sent { time: now, flow, connection, end, segment, reason });
         }
         network.send_draft(now, label);
-        if departure.last {
+        if last {
             return;
         }
     }

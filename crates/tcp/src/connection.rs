@@ -405,8 +405,8 @@ impl Connection {
         self.transmit_ordinary(now, segment)
     }
 
-    /// The full procedure.
-    pub(crate) fn transmit_any(&mut self, now: Time, segment: &mut Segment) -> Option<Departure> {
+    /// The same by the full procedure, whatever the segment is: for a driver that has other costs.
+    pub fn transmit_any(&mut self, now: Time, segment: &mut Segment) -> Option<Departure> {
         if let Some(rare) = &mut self.rare
             && let Some(reply) = rare.reply.take()
         {

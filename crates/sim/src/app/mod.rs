@@ -143,6 +143,20 @@ impl App {
         }
     }
 
+    /// A connection that could not be opened is no news to an application that has never heard of it; but to its session.
+    #[cold]
+    pub(crate) fn note_failure(&mut self, connection: &Connection) {
+        if let Self::Asker(asker) = self {
+            asker.note_end(connection);
+        }
+    }
+
+    /// Whether it has something to tell its session, which it says once.
+    #[inline]
+    pub(crate) fn take_news(&mut self) -> bool {
+        if let Self::Asker(asker) = self { asker.take_news() } else { false }
+    }
+
     /// See [`Application::done`].
     pub fn done(&self) -> Time {
         match self {

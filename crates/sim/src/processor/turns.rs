@@ -2,10 +2,11 @@
 
 use super::costs::Part;
 use super::{Interrupt, Pace, Process, Processor, Task, Turn};
-use crate::app::{Action, App};
-use crate::host::Endpoint;
+use crate::app::Action;
+use crate::host::{Endpoint, note_wake};
 use crate::probe::{Sent, end_of};
-use crate::world::{Kept, World, transmit};
+use crate::world::{World, arm_app};
+use netspurt_tcp::Departure;
 use netspurt_tcp::time::{Span, Time};
 
 /// The processor of the first host is this timer; the others follow. They come behind all other timers.
@@ -116,9 +117,10 @@ impl World {
         if endpoint.generation != turn.generation {
             return None;
         }
-        let mut kept = None;
-        transmit(endpoint, &mut self.network, now, turn.place, &mut kept);
-        let Kept { slot, label, reason } = kept?;
+        let segment = self.network.draft();
+        let Departure { reason, .. } = endpoint.connection.as_mut()?.transmit_any(now, segment)?;
+        let label = endpoint.label(turn.place).on(segment, reason);
+        let slot = self.network.take_draft();
         let payload = self.network.packet(slot).segment.payload;
         Some((Task::Departure { slot, turn, label, reason }, self.processor(host).costs.departure(payload)))
     }
@@ -167,8 +169,8 @@ impl World {
             if !self.pass_news(now, turn.place) {
                 let endpoint = self.meant(turn)?;
                 endpoint.pace = Pace::Asleep;
-                if let Some(wake) = endpoint.note_wake(until) {
-                    self.network.arm(wake, 2 * turn.place + 2);
+                if let Some(wake) = note_wake(&mut endpoint.app_armed_at, until) {
+                    arm_app(&mut self.network, wake, turn.place);
                 }
                 return None;
             }
@@ -232,8 +234,7 @@ impl World {
     /// The session of an application hears what it has to tell, if anything, and has done what it wants. Then the
     /// application is to be asked again.
     fn pass_news(&mut self, now: Time, place: u32) -> bool {
-        let App::Asker(asker) = &mut self.endpoints[place as usize].app else { return false };
-        if !asker.take_news() {
+        if !self.endpoints[place as usize].app.take_news() {
             return false;
         }
         if let Some((flow, errands)) = self.tell_session(now, place) {
@@ -247,8 +248,9 @@ impl World {
         let Some(endpoint) = self.meant(turn) else { return };
         let place = turn.place;
         if !endpoint.open {
-            endpoint.open = endpoint.connection.as_ref().is_some_and(|c| c.state().is_synchronized());
-            endpoint.note_failure();
+            let Endpoint { connection: Some(connection), app, open, .. } = endpoint else { return };
+            *open = connection.state().is_synchronized();
+            app.note_failure(connection);
             self.pass_news(now, place);
         }
         self.make_ready(place);

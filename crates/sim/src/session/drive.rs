@@ -72,15 +72,6 @@ impl World {
         self.run_errands(now, flow, errands);
     }
 
-    /// The client at `place` has something to tell its session.
-    #[cold]
-    pub(crate) fn attend(&mut self, now: Time, place: u32) {
-        let Some((flow, errands)) = self.tell_session(now, place) else { return };
-        self.wake_app(now, place);
-        self.send_off(now, place);
-        self.run_errands(now, flow, errands);
-    }
-
     /// The session of the client at `place` hears its news. What it wants done over this very connection is begun; the rest
     /// of its errands are returned, with the flow.
     pub(crate) fn tell_session(&mut self, now: Time, place: u32) -> Option<(u32, Vec<Errand>)> {
