@@ -13,9 +13,9 @@ use crate::route::NoRoute;
 use crate::session::Sessions;
 use crate::spec::{FlowSpec, Numbering, WorldSpec};
 use crate::summary::{self, FlowRecord, Outcome};
-use netspurt_tcp::{Connection, Departure};
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::time::Time;
+use netspurt_tcp::{Connection, Departure};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
@@ -237,7 +237,7 @@ impl World {
     ///
     /// The one place where packets are sent, so that all it takes to make one is compiled into it.
     pub(crate) fn serve(&mut self, now: Time, place: u32) {
-        let (mut unwritten, mut errands) = (None, None);
+        let mut unwritten = None;
         loop {
             let endpoint = &mut self.endpoints[place as usize];
             let label = endpoint.label(place);
@@ -259,9 +259,8 @@ impl World {
             } else if !opens {
                 endpoint.app.note_failure(connection);
             }
-            if unwritten.is_none() && errands.is_none() && endpoint.app.take_news() {
-                errands = self.tell_session(now, place);
-                continue;
+            if unwritten.is_none() && endpoint.app.take_news() {
+                return self.attend(now, place);
             }
             transmit(connection, &mut self.network, now, endpoint.flow, label);
             // What opens the connection leaves before what the application has to say, and one write before the next.
@@ -271,13 +270,10 @@ impl World {
             }
         }
         self.conclude(now, place);
-        if let Some((flow, errands)) = errands {
-            self.run_errands(now, flow, errands);
-        }
     }
 
     /// An endpoint has been served: notes how its connection stands, and when it wants to be woken.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn conclude(&mut self, now: Time, place: u32) {
         let endpoint = &mut self.endpoints[place as usize];
         if let Some(recorder) = &mut self.network.recorder {

@@ -96,7 +96,7 @@ impl Connection {
     }
 
     /// What the headers of both have in common: all acknowledge, none has anything else to report.
-    #[inline]
+    #[inline(always)]
     fn write_header(&mut self, now: Time, position: u64, segment: &mut Segment) {
         let (window, announced) = self.rcv.announce(&self.agreed, self.config.window_growth);
         self.write_options(now, announced, segment);

@@ -199,8 +199,10 @@ impl ReceiveSpace {
     #[inline]
     pub(crate) fn takes_whole(&mut self, payload: Payload) -> bool {
         let end = self.nxt + u64::from(payload.len);
-        let whole =
-            end <= self.edge && self.fin == u64::MAX && self.is_in_order() && payload.offset.wrapping_add(1) == self.nxt;
+        let whole = end <= self.edge
+            && self.fin == u64::MAX
+            && self.is_in_order()
+            && payload.offset.wrapping_add(1) == self.nxt;
         if whole {
             self.nxt = end;
         }

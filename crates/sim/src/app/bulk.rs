@@ -45,7 +45,7 @@ impl BulkSender {
 }
 
 impl Application for BulkSender {
-    #[inline]
+    #[inline(always)]
     fn next(&mut self, now: Time, _spec: &AppSpec, connection: &Connection) -> Action {
         let left = self.all.saturating_sub(connection.written());
         if left == 0 {
@@ -80,7 +80,7 @@ impl BulkReceiver {
 }
 
 impl Application for BulkReceiver {
-    #[inline]
+    #[inline(always)]
     fn next(&mut self, now: Time, _spec: &AppSpec, connection: &Connection) -> Action {
         if let Some(read) = read_all(connection) {
             return read;

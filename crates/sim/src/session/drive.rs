@@ -72,6 +72,16 @@ impl World {
         self.run_errands(now, flow, errands);
     }
 
+    /// The client at `place` has something to tell its session, and is served before all else that this leads to.
+    #[cold]
+    pub(crate) fn attend(&mut self, now: Time, place: u32) {
+        let told = self.tell_session(now, place);
+        self.serve(now, place);
+        if let Some((flow, errands)) = told {
+            self.run_errands(now, flow, errands);
+        }
+    }
+
     /// The session of the client at `place` hears its news. What it wants done over this very connection is begun; the rest
     /// of its errands are returned, with the flow.
     pub(crate) fn tell_session(&mut self, now: Time, place: u32) -> Option<(u32, Vec<Errand>)> {
