@@ -81,7 +81,7 @@ def _reproduce(commands: Commands[Parser]) -> None:
         "netspurt reproduce rfc1106 --quick --out report",
     )
     command.add_argument(
-        "studies", nargs="*", metavar="STUDY", help="terabit, rfc1106, rfc889, or all (the default)"
+        "studies", nargs="*", metavar="STUDY", help="terabit, rfc1106, rfc2415, rfc889, or all (the default)"
     )
     command.add_argument("--quick", action="store_true", help="an honest subset with fewer seeds")
     command.add_argument("--seeds", type=_positive, metavar="N", help="seeds for each cell with randomness")

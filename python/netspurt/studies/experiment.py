@@ -170,6 +170,10 @@ class Samples:
         """Files the outcome of one run."""
         self._values[key][seed] = value
 
+    def knows(self, key: Key) -> bool:
+        """True if this experiment was asked for."""
+        return key in self._seeds
+
     def complete(self, *keys: Key) -> bool:
         """True if every seed of these experiments has been run."""
         return all(len(self._values[key]) == self._seeds[key] for key in keys)

@@ -84,6 +84,22 @@ class Fraction:
 
 
 @dataclass(frozen=True)
+class Points:
+    """The measured number, in per cent, lies at most so many points from the published one."""
+
+    points: float
+
+    @property
+    def words(self) -> str:  # noqa: D102
+        return f"{self.points:g} points"
+
+    def reached(  # noqa: D102
+        self, published: float | None, measured: float, band: tuple[float, float] | None
+    ) -> bool:
+        return published is not None and abs(measured - published) <= self.points * (1.0 + 1e-12)
+
+
+@dataclass(frozen=True)
 class PublishedInBand:
     """The published number, one draw from a wide distribution, lies in the model's own band over seeds."""
 
