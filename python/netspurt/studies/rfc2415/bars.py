@@ -35,7 +35,7 @@ KNOWN_MISSES: dict[tuple[str, str, str, int], str] = {
 }
 """Cells that miss their bars, by table, quantity, load and initial window, and why, as far as that is known.
 
-They fall outside all the same, and the study with them: to be explained is not to be excused.
+They fall outside all the same and are shown so. What makes the study fall short is a cell that is not among them.
 """
 
 

@@ -96,6 +96,7 @@ def _delay(runs: Runs, load: Load, published: float) -> Cell:
         bar=bars.of_delay(load.http, load),
         role=role,
         null_model=null.delay_s(load.http, 1),
+        allowance=bool(known),
         reason=known or bars.why_no_delay_bar(load.http, load),
     )
     return estimated(cell, runs.each(load, "web"))
@@ -112,6 +113,7 @@ def _decrease(runs: Runs, load: Load, published: float) -> Cell:
         decimals=1,
         bar=None if load.ftps else bars.DECREASE,
         null_model=null.decrease_pct(load.http, load.window),
+        allowance=bool(known),
         reason=known or (bars.NOISE if load.ftps else ""),
     )
     return estimated(cell, runs.decreases(load))
@@ -172,6 +174,7 @@ def _power(runs: Runs, http: Http, title: str) -> Table:
             decimals=1,
             bar=bars.of_power(http, load),
             null_model=null.power(load),
+            allowance=bool(known),
             reason=known or bars.why_no_power_bar(http, load),
         )
         cells.append(estimated(cell, runs.each(load, "power")))
