@@ -1,4 +1,4 @@
-"""Measures how fast and how small the simulator is, prints each figure beside its goal, and writes them as JSON.
+"""Measures how fast and how small netspurt is, prints each figure beside its goal, and writes them as JSON.
 
 `bench.py` takes a minute or two, `bench.py short` a few seconds: enough to see that everything works. CPU time is the
 child's own user and system time, the median of several runs. Instructions are counted by valgrind's callgrind, where it
@@ -34,8 +34,9 @@ class Figure:
 
 
 def build() -> Path:
-    """Builds the benchmark program; returns where it is."""
-    subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "netspurt-sim"], cwd=ROOT, check=True)
+    """Builds the benchmark programs; returns where the simulator's is."""
+    crates = ["-p", "netspurt-sim", "-p", "netspurt-trace"]
+    subprocess.run(["cargo", "build", "--release", "--quiet", "--bins", *crates], cwd=ROOT, check=True)
     metadata = subprocess.run(
         ["cargo", "metadata", "--format-version", "1", "--no-deps"], cwd=ROOT, check=True, capture_output=True
     )
@@ -99,6 +100,16 @@ def two_cores(program: Path, seconds: int) -> float:
     return 2 * alone / (time.perf_counter() - begun)
 
 
+def replay_rate(program: Path, estimator: str, millions: int, runs: int) -> float:
+    """Steps (delay times estimator) of a grid in a CPU second, in millions: the median."""
+
+    def once() -> float:
+        cpu, text = cpu_seconds([str(program), "grid", estimator, str(millions)])
+        return number(r"steps (\d+)", text) / cpu / 1e6
+
+    return statistics.median(once() for _ in range(runs))
+
+
 def start_up(runs: int) -> float | None:
     """Milliseconds until `netspurt --help` has answered, if it is installed in the checkout."""
     command = ROOT / ".venv" / "bin" / "netspurt"
@@ -134,6 +145,12 @@ def measure(program: Path, short: bool) -> list[Figure]:
     if not short:
         figures.append(
             Figure("two runs on two cores", two_cores(program, seconds), "times one core", "", ">= 1.9")
+        )
+    replay = program.with_name("netspurt-replay-bench")
+    for estimator in ("rfc889", "linux"):
+        steps = replay_rate(replay, estimator, 1 if short else 4, runs)
+        figures.append(
+            Figure(f"timers replayed, {estimator}", steps, "million steps per CPU second", "", ">= 50")
         )
     answered = start_up(1 if short else 5)
     if answered is not None:

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from netspurt import plot as plot
     from netspurt._core import ScenarioError as ScenarioError
+    from netspurt.capture import Capture as Capture
+    from netspurt.capture import read_capture as read_capture
     from netspurt.scenario import Result as Result
     from netspurt.scenario import Scenario as Scenario
     from netspurt.scenario import load as load
@@ -26,14 +28,19 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = ["Result", "Scenario", "ScenarioError", "__version__", "load", "parse", "plot"]
+__all__ = [
+    *("Capture", "Result", "Scenario", "ScenarioError", "__version__"),
+    *("load", "parse", "plot", "read_capture"),
+]
 
 _HOME = {
+    "Capture": "netspurt.capture",
     "Result": "netspurt.scenario",
     "Scenario": "netspurt.scenario",
     "ScenarioError": "netspurt._core",
     "load": "netspurt.scenario",
     "parse": "netspurt.scenario",
+    "read_capture": "netspurt.capture",
 }
 
 

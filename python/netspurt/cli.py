@@ -45,6 +45,9 @@ def parser() -> Parser:
     commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     _reproduce(commands)
     _run(commands)
+    _capture(commands)
+    _delays(commands)
+    _rto(commands)
     for name, words, example in (
         ("profiles", "every TCP profile with its settings and its document", "netspurt profiles --json"),
         ("mechanisms", "every choice of each mechanism family", "netspurt mechanisms"),
@@ -77,7 +80,9 @@ def _reproduce(commands: Commands[Parser]) -> None:
         "run the studies and put published and measured figures side by side",
         "netspurt reproduce rfc1106 --quick --out report",
     )
-    command.add_argument("studies", nargs="*", metavar="STUDY", help="terabit, rfc1106, or all (the default)")
+    command.add_argument(
+        "studies", nargs="*", metavar="STUDY", help="terabit, rfc1106, rfc889, or all (the default)"
+    )
     command.add_argument("--quick", action="store_true", help="an honest subset with fewer seeds")
     command.add_argument("--seeds", type=_positive, metavar="N", help="seeds for each cell with randomness")
     _jobs(command)
@@ -121,9 +126,104 @@ def _run(commands: Commands[Parser]) -> None:
     command.add_argument("--out", metavar="DIR", help="merged scenario, versions, result and tables")
 
 
-def _jobs(command: Parser) -> None:
+def _capture(commands: Commands[Parser]) -> None:
+    command = _add(
+        commands,
+        "capture",
+        "what captures tell of their TCP connections: round-trip times, retransmissions and why, reordering",
+        "netspurt capture trace.pcapng --samples rtt.parquet",
+    )
     command.add_argument(
-        "--jobs", type=_positive, default=os.cpu_count() or 1, metavar="N", help="simulations at once"
+        "files", nargs="+", metavar="FILE", help="pcap or pcapng, plain, gzip or zstd; - is standard input"
+    )
+    command.add_argument("--samples", metavar="FILE.parquet", help="every round-trip time, as Parquet")
+    command.add_argument(
+        "--events", metavar="FILE.parquet", help="every retransmission, duplicate ACK and so on, as Parquet"
+    )
+    command.add_argument(
+        "--connections",
+        type=_positive,
+        default=100_000,
+        metavar="N",
+        help="connections listed at most for each file (default: 100000); more are counted",
+    )
+    _jobs(command, "files")
+
+
+def _delays(commands: Commands[Parser]) -> None:
+    command = _add(
+        commands,
+        "delays",
+        "relate recorded delays to packet lengths",
+        "netspurt delays probe.csv --split auto --robust --plot delays.svg",
+    )
+    _records(command)
+    command.add_argument(
+        "--split",
+        type=_split,
+        metavar="OCTETS|auto",
+        help="two lines, the second from this length on; auto looks for one",
+    )
+    command.add_argument("--robust", action="store_true", help="Theil and Sen's line beside least squares")
+    command.add_argument("--plot", metavar="FILE.svg", help="draw scatter and histogram (.svg, .pdf or .png)")
+
+
+def _rto(commands: Commands[Parser]) -> None:
+    command = _add(
+        commands,
+        "rto",
+        "replay retransmission timers over recorded delays",
+        "netspurt rto probe.csv --estimator linux --estimator rfc889:f2=0.5 --grid rfc889 --plot rto.svg",
+    )
+    _records(command)
+    command.add_argument(
+        "--estimator",
+        action="append",
+        default=[],
+        dest="estimators",
+        metavar="NAME[:KEY=VALUE,…]",
+        help="as under tcp.rto of a scenario, as often as wanted (default: five well-known ones)",
+    )
+    command.add_argument(
+        "--grid",
+        action="append",
+        default=[],
+        dest="grids",
+        metavar="NAME[:KEY=LOW..HIGH/COUNT,…]",
+        help="replay a whole family and say whether its best member stands out; values may also be A|B|C",
+    )
+    command.add_argument(
+        "--rules",
+        choices=("document", "connection"),
+        default="document",
+        help="every delay a sample, as in RFC 889 (default), or backoff and Karn's rule as in a connection",
+    )
+    _jobs(command)
+    command.add_argument(
+        "--plot", metavar="FILE.svg", help="draw delays and timeouts, and the grids (.svg, .pdf or .png)"
+    )
+
+
+def _records(command: Parser) -> None:
+    command.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="CSV (time_s, delay_ms or rtt_ms, length_octets, host; empty: lost), Parquet, a trace of 'run', "
+        "or a synthetic path (.toml)",
+    )
+    command.add_argument(
+        "--seed", type=_natural, default=1, metavar="N", help="of synthetic paths (default: 1)"
+    )
+
+
+def _split(text: str) -> int | str:
+    return text if text == "auto" else _at_least(1, text)
+
+
+def _jobs(command: Parser, what: str = "simulations") -> None:
+    command.add_argument(
+        "--jobs", type=_positive, default=os.cpu_count() or 1, metavar="N", help=f"{what} at once"
     )
 
 
@@ -183,7 +283,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _command(words: list[str]) -> int:
     top = parser()
-    known = ("reproduce", "run", "profiles", "mechanisms", "schema")
+    known = ("reproduce", "run", "capture", "delays", "rto", "profiles", "mechanisms", "schema")
     if words and not words[0].startswith("-") and words[0] not in known:
         raise RequestError(
             f"there is no command '{words[0]}'{nearest(words[0], known)} (see 'netspurt --help')"

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from netspurt import _core
 
-SERIES = ("cwnd", "ssthresh", "srtt", "rto", "flight", "window", "queue")
+SERIES = ("cwnd", "ssthresh", "srtt", "rto", "rtt", "flight", "window", "queue")
 """What can be recorded as a series in time."""
 
-RECORDABLE = (*SERIES, "segments", "drops")
+RECORDABLE = (*SERIES, "segments", "drops", "pages")
 """Everything that ``record`` may name."""
 
 
@@ -160,24 +160,48 @@ class Result:
 
         Columns: ``flow``, ``index``, ``from``, ``to``, ``bytes_delivered``, ``start_s``, ``end_s`` (null if
         unfinished), ``goodput_bps``, ``segments_sent``, ``retransmitted``, ``timeouts``,
-        ``fast_retransmits``, ``naks_sent``, ``rtt_mean_s``, ``completed``, and what else the run reports.
+        ``fast_retransmits``, ``naks_sent``, ``rtt_mean_s``, ``completed``, and what else the run reports. A flow
+        that opens connection after connection has also ``pages``, ``page_delay_mean_s``, ``_median_s``, ``_p95_s``,
+        ``_min_s`` and ``_max_s``, ``transfers`` (files), ``transfer_time_mean_s`` and so on, ``connections``,
+        ``broken`` (connections that ended too early), ``port_waits`` and ``power_bit_per_s2`` (goodput over median
+        page delay). For other flows beside it these are null; without such a flow they are not there.
         """
         return _frame(self._native.flows())
+
+    @property
+    def groups(self) -> pl.DataFrame:
+        """One row for each name of flows: all of that name together.
+
+        Columns: ``flow``, ``flows``, ``bytes_delivered``, ``goodput_bps``, ``segments_sent``, ``retransmitted``,
+        ``timeouts``, and those of pages and transfers as in ``flows``. Quantiles are those of all pages together.
+        """
+        return _frame(self._native.groups())
+
+    @property
+    def pages(self) -> pl.DataFrame:
+        """One row for each page fetched; empty unless ``"pages"`` was recorded.
+
+        Columns: ``flow``, ``index``, ``page`` (from 0), ``asked_s``, ``delay_s`` (from asking for it to its last
+        byte), ``files``, ``bytes``, ``connections`` (opened for it), ``retransmitted`` and ``timeouts`` (meanwhile,
+        at both ends). What ``files`` fetches are pages of one file.
+        """
+        return _frame(self._native.pages())
 
     @property
     def links(self) -> pl.DataFrame:
         """One row for each direction of each link.
 
         Columns: ``link``, ``direction`` (``"a->b"``), ``packets``, ``bytes``, ``drops_<cause>``,
-        ``utilisation`` (0 to 1), ``queue_mean_packets``, and what else the run reports.
+        ``utilisation`` (0 to 1), ``queue_mean_packets``, and what else the run reports. A station of a hub is the
+        direction ``"a->hub"``; where stations compete there are ``deferrals`` and ``collisions``.
         """
         return _frame(self._native.links())
 
     def series(self, name: str) -> pl.DataFrame:
         """One recorded series.
 
-        Columns: ``time_s``, ``flow``, ``end`` ("client" or "server"), ``value``; for ``queue``: ``time_s``,
-        ``link``, ``direction``, ``value``. Windows in bytes, times in seconds, queues in packets.
+        Columns: ``time_s``, ``flow``, ``connection``, ``end`` ("client" or "server"), ``value``; for ``queue``:
+        ``time_s``, ``link``, ``direction``, ``value``. Windows in bytes, times in seconds, queues in packets.
 
         Args:
             name: one of ``SERIES``, and named in ``record`` when the scenario was run.
@@ -193,7 +217,7 @@ class Result:
     def segments(self) -> pl.DataFrame:
         """One row for each segment that any host sent; empty unless ``"segments"`` was recorded.
 
-        Columns: ``time_s``, ``flow``, ``from_client``, ``seq`` and ``ack`` (offsets in the stream),
+        Columns: ``time_s``, ``flow``, ``connection``, ``from_client``, ``seq`` and ``ack`` (offsets in the stream),
         ``length`` (bytes), ``window`` (bytes from ``ack`` to the right edge), ``reason``, ``nak`` (offset
         or -1).
         """

@@ -133,6 +133,8 @@ class Run:
             "rtt_mean_s": self.round_trip,
             "completed": True,
             "wrong_bytes": 0,
+            "held_tails": 0,
+            "held_tail_s": 0.0,
         }
 
     def json(self) -> str:

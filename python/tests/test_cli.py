@@ -160,7 +160,7 @@ def test_run_writes_capture_trace_and_results(tmp_path: Path, scenario: str, fak
     assert pcap.stat().st_size > 0
     table = pl.read_parquet(trace)
     assert set(table["record"]) == {
-        *("cwnd", "ssthresh", "srtt", "rto", "flight", "window", "queue", "segments"),
+        *("cwnd", "ssthresh", "srtt", "rto", "rtt", "flight", "window", "queue", "segments"),
     }
     assert table["time_s"].is_sorted()
     names = {path.name for path in out.iterdir()}
@@ -169,6 +169,7 @@ def test_run_writes_capture_trace_and_results(tmp_path: Path, scenario: str, fak
         "versions.json",
         "result.json",
         "flows.csv",
+        "groups.csv",
         "links.csv",
         "manifest.json",
     }

@@ -62,7 +62,7 @@ from = "a"
 to = "b"
 """
 
-RECORD = ("cwnd", "ssthresh", "srtt", "rto", "flight", "window", "queue", "segments", "drops")
+RECORD = ("cwnd", "ssthresh", "srtt", "rto", "rtt", "flight", "window", "queue", "segments", "drops")
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,8 @@ def _commands() -> list[str]:
 def _in_a_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands write beside them; the checkout shall stay as it is."""
     pytest.importorskip("netspurt._core", reason="the native module is not built")
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for name in ("examples", "studies"):
+        (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.chdir(tmp_path)
 
 

@@ -1,7 +1,7 @@
 //! What is raised.
 
 use netspurt_sim::scenario;
-use netspurt_trace::capture::CaptureError;
+use netspurt_trace::capture::{CaptureError as WriteError, OpenError};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::io;
@@ -13,6 +13,13 @@ pyo3::create_exception!(
     "A scenario that cannot be: ``str(error)`` is ``file:line:column: message``.\n\n\
      Attributes: ``file``, ``line``, ``column`` (both counted from 1; None where the error lies in no line),\n\
      ``path`` (the override at fault, or None), ``message``."
+);
+
+pyo3::create_exception!(
+    netspurt._core,
+    CaptureError,
+    PyValueError,
+    "A file that is not a capture: the message names it and says what was expected."
 );
 
 /// A scenario's error as an exception with its attributes.
@@ -51,23 +58,45 @@ pub(crate) fn system_words(error: &io::Error) -> String {
 
 /// A capture that could not be written: an `OSError` with its number, or, for packets that fit into no capture, a
 /// `ScenarioError`.
-pub(crate) fn capture_error(py: Python<'_>, name: &str, error: &CaptureError) -> PyErr {
+pub(crate) fn capture_error(py: Python<'_>, name: &str, error: &WriteError) -> PyErr {
     match error {
-        CaptureError::Write { path, source } => match source.raw_os_error() {
+        WriteError::Write { path, source } => match source.raw_os_error() {
             Some(number) => PyOSError::new_err((number, system_words(source), path.clone())),
             None => PyOSError::new_err(error.to_string()),
         },
-        CaptureError::Packet { .. } => scenario_fault(py, name, error.to_string()),
+        WriteError::Packet { .. } => scenario_fault(py, name, error.to_string()),
     }
+}
+
+/// A capture that cannot be read: an `OSError` with its number, or a `CaptureError`.
+pub(crate) fn open_error(error: &OpenError) -> PyErr {
+    if let OpenError::Read { path, source } = error
+        && let Some(number) = source.raw_os_error()
+    {
+        return PyOSError::new_err((number, system_words(source), path.clone()));
+    }
+    CaptureError::new_err(error.to_string())
+}
+
+/// A broken invariant of ours, with a capture.
+pub(crate) fn broken_reader(name: &str, panic: &(dyn std::any::Any + Send)) -> PyErr {
+    PyRuntimeError::new_err(format!(
+        "reading {name} broke one of our own rules ({}): please report this",
+        words_of(panic)
+    ))
+}
+
+fn words_of(panic: &(dyn std::any::Any + Send)) -> &str {
+    panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("no reason given")
 }
 
 /// A broken invariant of ours.
 pub(crate) fn broken(name: &str, seed: u64, panic: &(dyn std::any::Any + Send)) -> PyErr {
-    let words = panic
-        .downcast_ref::<String>()
-        .map(String::as_str)
-        .or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("no reason given");
+    let words = words_of(panic);
     PyRuntimeError::new_err(format!(
         "the simulation of {name} with seed {seed} broke one of its own rules ({words}): please report this"
     ))

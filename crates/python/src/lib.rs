@@ -6,11 +6,19 @@
 //! * `scenario.rs`, `run.rs`: the two classes
 //! * `simulate.rs`: a run, which Ctrl-C and the interpreter's end can stop
 //! * `tap.rs`: from simulated packets to a capture
+//! * `capture.rs`, `gathered.rs`, `capture_columns.rs`: the third class, which reads captures
+//! * `delays.rs`: recorded delays, and timers replayed over them
+//! * `path.rs`: delays made from a few numbers
 //! * `columns.rs`: columns of a table
 //! * `errors.rs`: what is raised
 
+mod capture;
+mod capture_columns;
 mod columns;
+mod delays;
 mod errors;
+mod gathered;
+mod path;
 mod run;
 mod scenario;
 mod simulate;
@@ -25,7 +33,15 @@ mod core_module {
     use pyo3::prelude::*;
 
     #[pymodule_export]
+    use crate::capture::Capture;
+    #[pymodule_export]
+    use crate::delays::{Delays, Estimator};
+    #[pymodule_export]
+    use crate::errors::CaptureError;
+    #[pymodule_export]
     use crate::errors::ScenarioError;
+    #[pymodule_export]
+    use crate::path::SyntheticPath;
     #[pymodule_export]
     use crate::run::Run;
     #[pymodule_export]

@@ -2,21 +2,22 @@
 
 use crate::columns::Columns;
 use netspurt_sim::probe::{End, Quantity, Sample, Wants};
-use netspurt_sim::result::{FlowResult, LinkResult, RunResult, close_name};
+use netspurt_sim::result::{FlowResult, LinkResult, RunResult, SessionResult, close_name};
 use netspurt_tcp::time::{Span, Time};
 use netspurt_trace::{Conversation, Side};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 const QUEUE: &str = "queue";
 const SEGMENTS: &str = "segments";
 const DROPS: &str = "drops";
+const PAGES: &str = "pages";
 
 /// What `record` may name.
 fn recordable() -> impl Iterator<Item = &'static str> {
-    Quantity::ALL.into_iter().map(Quantity::name).chain([QUEUE, SEGMENTS, DROPS])
+    Quantity::ALL.into_iter().map(Quantity::name).chain([QUEUE, SEGMENTS, DROPS, PAGES])
 }
 
 /// What is recorded.
@@ -43,6 +44,7 @@ impl Recorded {
                 QUEUE => Wants::QUEUE,
                 SEGMENTS => Wants::SEGMENTS,
                 DROPS => Wants::DROPS,
+                PAGES => Wants::PAGES,
                 _ => Wants::SERIES,
             })
         })
@@ -103,6 +105,7 @@ impl Run {
         let rows: Vec<&Sample> = self.result.recording.samples.iter().filter(known).collect();
         columns.array("time_s", seconds(rows.iter().map(|row| row.time)))?;
         self.who(&columns, rows.iter().map(|row| (row.flow, row.end)))?;
+        columns.counts("connection", rows.iter().map(|row| row.connection))?;
         columns.words("end", rows.iter().map(|row| end_name(row.end)))?;
         columns.array("value", rows.iter().filter_map(|row| in_units(row)).collect())?;
         Ok(columns.finish())
@@ -133,12 +136,41 @@ impl Run {
         flow_columns(py, &self.result.flows)
     }
 
+    /// One row for each name of flows.
+    fn groups<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (columns, groups) = (Columns::new(py), &self.result.groups);
+        columns.names("flow", groups.iter().map(|group| &*group.flow), 0..groups.len())?;
+        columns.counts("flows", groups.iter().map(|group| group.flows))?;
+        columns.counts("bytes_delivered", groups.iter().map(|group| group.bytes_delivered))?;
+        columns.array("goodput_bps", groups.iter().map(|group| group.goodput_bps).collect())?;
+        columns.counts("segments_sent", groups.iter().map(|group| group.segments_sent))?;
+        columns.counts("retransmitted", groups.iter().map(|group| group.retransmitted))?;
+        columns.counts("timeouts", groups.iter().map(|group| group.timeouts))?;
+        session_columns(&columns, groups.iter().map(|group| group.session.as_ref()))?;
+        Ok(columns.finish())
+    }
+
+    /// One row for each page that a session has fetched; empty unless recorded.
+    fn pages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (columns, rows) = (Columns::new(py), &self.result.recording.pages);
+        self.who(&columns, rows.iter().map(|row| (row.flow, End::Client)))?;
+        columns.counts("page", rows.iter().map(|row| row.page))?;
+        columns.array("asked_s", seconds(rows.iter().map(|row| row.asked)))?;
+        columns.array("delay_s", rows.iter().map(|row| (row.done - row.asked).as_secs_f64()).collect())?;
+        columns.counts("files", rows.iter().map(|row| row.files))?;
+        columns.counts("bytes", rows.iter().map(|row| row.bytes))?;
+        columns.counts("connections", rows.iter().map(|row| row.connections))?;
+        columns.counts("retransmitted", rows.iter().map(|row| row.retransmitted))?;
+        columns.counts("timeouts", rows.iter().map(|row| row.timeouts))?;
+        Ok(columns.finish())
+    }
+
     /// One row for each direction of each link.
     fn links<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         link_columns(py, &self.result.links)
     }
 
-    /// One recorded series. Bytes, or seconds for "srtt" and "rto", or packets for "queue".
+    /// One recorded series. Bytes, or seconds for "srtt", "rto" and "rtt" (one row for each sample), or packets for "queue".
     fn series<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
         let quantity = Quantity::ALL.into_iter().find(|quantity| quantity.name() == name);
         if quantity.is_none() && name != QUEUE {
@@ -156,17 +188,17 @@ impl Run {
     /// One row for each segment that any host sent; empty unless recorded.
     fn segments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (columns, rows) = (Columns::new(py), &self.result.recording.segments);
-        let mut talks =
-            vec![Conversation::default(); if rows.is_empty() { 0 } else { self.result.flows.len() }];
+        let mut talks: BTreeMap<(u32, u32), Conversation> = BTreeMap::new();
         let told: Vec<_> = rows
             .iter()
             .map(|row| {
                 let side = if row.end == End::Client { Side::A } else { Side::B };
-                talks[row.flow as usize].hear(side, &row.segment)
+                talks.entry((row.flow, row.connection)).or_default().hear(side, &row.segment)
             })
             .collect();
         columns.array("time_s", seconds(rows.iter().map(|row| row.time)))?;
         self.who(&columns, rows.iter().map(|row| (row.flow, row.end)))?;
+        columns.counts("connection", rows.iter().map(|row| row.connection))?;
         columns.array("from_client", rows.iter().map(|row| row.end == End::Client).collect())?;
         columns.array("seq", told.iter().map(|told| told.seq).collect())?;
         columns.counts("length", rows.iter().map(|row| row.segment.payload.len))?;
@@ -183,6 +215,7 @@ impl Run {
         columns.array("time_s", seconds(rows.iter().map(|row| row.time)))?;
         self.place(&columns, rows.iter().map(|row| row.channel))?;
         self.who(&columns, rows.iter().map(|row| (row.flow, row.end)))?;
+        columns.counts("connection", rows.iter().map(|row| row.connection))?;
         columns.array("from_client", rows.iter().map(|row| row.end == End::Client).collect())?;
         columns.counts("size", rows.iter().map(|row| row.size))?;
         columns.counts("length", rows.iter().map(|row| row.segment.payload.len))?;
@@ -211,7 +244,7 @@ fn seconds(times: impl Iterator<Item = Time>) -> Vec<f64> {
 /// The value of a sample as people read it; `None` if there is none yet.
 fn in_units(sample: &Sample) -> Option<f64> {
     match sample.quantity {
-        Quantity::Srtt | Quantity::Rto => {
+        Quantity::Srtt | Quantity::Rto | Quantity::Rtt => {
             (sample.value != u64::MAX).then(|| Span::from_ps(sample.value).as_secs_f64())
         }
         Quantity::Ssthresh if sample.value == u64::from(u32::MAX) => Some(f64::INFINITY),
@@ -240,8 +273,30 @@ fn flow_columns<'py>(py: Python<'py>, flows: &[FlowResult]) -> PyResult<Bound<'p
     columns.list("rtt_mean_s", flows.iter().map(|flow| flow.rtt_mean_s).collect())?;
     columns.array("completed", flows.iter().map(|flow| flow.completed).collect())?;
     columns.counts("wrong_bytes", flows.iter().map(|flow| flow.wrong_bytes))?;
+    columns.counts("held_tails", flows.iter().map(|flow| flow.held_tails))?;
+    columns.array("held_tail_s", flows.iter().map(|flow| flow.held_tail_s).collect())?;
+    columns.list("held_at", flows.iter().map(|flow| flow.held_at).collect())?;
+    columns.list("held_by", flows.iter().map(|flow| flow.held_by.clone()).collect())?;
+    columns.list("held_for", flows.iter().map(|flow| flow.held_for.clone()).collect())?;
     columns.list("closed", flows.iter().map(|flow| flow.closed.map(close_name)).collect())?;
+    session_columns(&columns, flows.iter().map(|flow| flow.session.as_deref()))?;
     Ok(columns.finish())
+}
+
+/// What sessions did, one row for each flow or group; no columns if there is none.
+fn session_columns<'a>(
+    columns: &Columns<'_>,
+    rows: impl Iterator<Item = Option<&'a SessionResult>>,
+) -> PyResult<()> {
+    let rows: Vec<_> = rows.map(|row| row.map(|row| (row.counts(), row.measures()))).collect();
+    let Some((counts, measures)) = rows.iter().flatten().next() else { return Ok(()) };
+    for (at, (name, _)) in counts.iter().enumerate() {
+        columns.list(name, rows.iter().map(|row| row.map(|row| row.0[at].1)).collect())?;
+    }
+    for (at, (name, _)) in measures.iter().enumerate() {
+        columns.list(name, rows.iter().map(|row| row.and_then(|row| row.1[at].1)).collect())?;
+    }
+    Ok(())
 }
 
 fn link_columns<'py>(py: Python<'py>, links: &[LinkResult]) -> PyResult<Bound<'py, PyDict>> {
@@ -262,5 +317,10 @@ fn link_columns<'py>(py: Python<'py>, links: &[LinkResult]) -> PyResult<Bound<'p
     columns.array("utilisation", links.iter().map(|link| link.utilisation).collect())?;
     columns.array("queue_mean_packets", links.iter().map(|link| link.queue_mean_packets).collect())?;
     columns.counts("queue_max_packets", links.iter().map(|link| link.queue_max_packets))?;
+    if links.iter().any(|link| link.contention.is_some()) {
+        let met = || links.iter().map(|link| link.contention.unwrap_or_default());
+        columns.counts("deferrals", met().map(|met| met.deferrals))?;
+        columns.counts("collisions", met().map(|met| met.collisions))?;
+    }
     Ok(columns.finish())
 }

@@ -7,7 +7,7 @@ use crate::tap::Points;
 use netspurt_sim::scenario;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A parsed and checked scenario. Immutable; safe to share between threads.
@@ -30,10 +30,16 @@ impl Scenario {
     ) -> PyResult<Self> {
         let pairs: Vec<(&str, &str)> =
             overrides.iter().map(|(path, value)| (path.as_str(), value.as_str())).collect();
-        let parsed =
-            scenario::Scenario::parse(&text, &name, &pairs).map_err(|error| scenario_error(py, &error))?;
+        let parsed = scenario::Scenario::parse_with(&text, &name, &pairs, &|file| beside(&name, file))
+            .map_err(|error| scenario_error(py, &error))?;
         Ok(Self { name, text, overrides, parsed })
     }
+}
+
+/// Reads a file that the scenario called `name` names, relative to itself.
+fn beside(name: &str, file: &str) -> Result<String, String> {
+    let directory = Path::new(name).parent().unwrap_or(Path::new(""));
+    std::fs::read_to_string(directory.join(file)).map_err(|error| system_words(&error).to_lowercase())
 }
 
 #[pymethods]
@@ -69,7 +75,7 @@ impl Scenario {
 
     /// Simulates; the interpreter lock is released meanwhile.
     ///
-    /// ``record`` names series, "segments" or "drops" to be kept. With ``pcap`` a capture is written to that file: of each
+    /// ``record`` names series, "segments", "drops" or "pages" to be kept. With ``pcap`` a capture is written to that file: of each
     /// flow at the host that sends its data, or at the points that ``capture`` names ("NODE", "LINK@NODE" or "all"), at
     /// most ``snaplen`` bytes of each packet.
     #[pyo3(signature = (seed = None, record = Vec::new(), pcap = None, *, capture = Vec::new(), snaplen = None))]

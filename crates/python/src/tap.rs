@@ -3,6 +3,7 @@
 //! A capture point is one end of a link, where a sniffer on that host or router would sit: packets of its own are seen
 //! when their first bit leaves, others when their last bit has arrived, and what is lost on the way in is not seen.
 
+use netspurt_sim::address;
 use netspurt_sim::app::AppSpec;
 use netspurt_sim::probe::{CaptureSink, CapturedPacket, End};
 use netspurt_sim::spec::{FlowSpec, NodeId, Numbering, WorldSpec};
@@ -12,7 +13,6 @@ use netspurt_tcp::time::Time;
 use netspurt_trace::capture::{
     CaptureError, CaptureWriter, Checksum, Direction, Host, Interface, Record, Setup,
 };
-use std::net::Ipv4Addr;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -89,7 +89,7 @@ impl Point {
 const fn sender(flow: &FlowSpec) -> NodeId {
     match flow.app {
         AppSpec::Bulk { .. } => flow.from,
-        AppSpec::RequestResponse { .. } => flow.to,
+        AppSpec::RequestResponse { .. } | AppSpec::Session(_) => flow.to,
     }
 }
 
@@ -219,9 +219,4 @@ fn layout(flow: &FlowSpec, end: End) -> Layout {
         End::Client => flow.client.layout,
         End::Server => flow.server.layout,
     }
-}
-
-/// The address of a node: 10.0.0.1 for the first.
-fn address(node: u32) -> Ipv4Addr {
-    Ipv4Addr::from_bits((10 << 24) + ((node + 1) & 0xFF_FFFF))
 }

@@ -1,7 +1,9 @@
 //! Where connections live: pairs of endpoints side by side, and what a host gives its connections.
 
-use crate::app::{App, AppSpec};
+use crate::app::{Action, App, perform};
 use crate::digest::Digest;
+use crate::packet::Label;
+use crate::processor::{Handover, Pace, Processor};
 use crate::random::Stream;
 use crate::spec::{NodeSpec, TimerPhase};
 use netspurt_tcp::Connection;
@@ -10,6 +12,7 @@ use netspurt_tcp::config::{Config, TimerGrain};
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::state::State;
 use netspurt_tcp::time::{Span, Time};
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 /// A place for one end of a flow. The client's is an even number, the server's the one after it.
@@ -20,6 +23,8 @@ pub(crate) struct Endpoint {
     pub(crate) app: App,
     /// The application has been told that the connection is open.
     pub(crate) open: bool,
+    /// How the application gets to run.
+    pub(crate) pace: Pace,
     /// Which occupant of this place it is.
     pub(crate) generation: u16,
     /// The flow's number.
@@ -37,16 +42,19 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// The application reads and writes. Whether there may be something to transmit that was not there before is not
-    /// said: ask the connection. Returns a new instant at which the application wants to be woken.
+    /// The label of what this endpoint, whose place it is, sends to the other.
     #[inline]
-    pub(crate) fn wake_app(&mut self, now: Time, spec: &AppSpec) -> Option<Time> {
-        let connection = self.connection.as_mut()?;
-        let next = self.app.run(now, spec, connection);
-        (!next.is_never() && next != self.app_armed_at).then(|| {
-            self.app_armed_at = next;
-            next
-        })
+    pub(crate) fn label(&self, place: u32) -> Label {
+        let Self { generation, route, .. } = *self;
+        Label { endpoint: place ^ 1, generation, route, ..Label::default() }
+    }
+
+    /// The application does this.
+    #[cold]
+    pub(crate) fn perform(&mut self, now: Time, action: Action) {
+        if let Some(connection) = &mut self.connection {
+            perform(action, now, connection);
+        }
     }
 
     /// Whether this end has nothing more to say, and nothing to hear that matters.
@@ -57,6 +65,20 @@ impl Endpoint {
     }
 }
 
+/// An application whose entry in the event queue is this waits until `next`. Returns it if it is a new one.
+#[inline]
+pub(crate) fn note_wake(armed_at: &mut Time, next: Time) -> Option<Time> {
+    (!next.is_never() && next != *armed_at).then(|| {
+        *armed_at = next;
+        next
+    })
+}
+
+/// The address of a node: 10.0.0.1 for the first.
+pub fn address(node: u32) -> Ipv4Addr {
+    Ipv4Addr::from_bits((10 << 24) + ((node + 1) & 0xFF_FFFF))
+}
+
 /// What a host gives its connections.
 #[derive(Debug)]
 pub(crate) struct Host {
@@ -64,8 +86,12 @@ pub(crate) struct Host {
     phase: TimerPhase,
     /// Initial sequence numbers.
     iss: Option<Stream>,
+    /// The key of those that follow a clock.
+    isn_key: Option<[u8; 16]>,
     /// Configurations met here, and the same with this host's ticks.
     configs: Vec<(Arc<Config>, Arc<Config>)>,
+    /// What takes its time; `None` where nothing does.
+    pub(crate) processor: Option<Box<Processor>>,
     /// Packets discarded because the checksum was wrong.
     pub(crate) checksum_drops: u64,
 }
@@ -76,9 +102,17 @@ impl Host {
             name: Arc::clone(&spec.name),
             phase: spec.timer_phase,
             iss: None,
+            isn_key: None,
             configs: Vec::new(),
+            processor: (spec.processor.is_some() || spec.handover != Handover::Whole)
+                .then(|| Box::new(Processor::new(spec.processor.unwrap_or_default(), spec.handover))),
             checksum_drops: 0,
         }
+    }
+
+    /// How applications get to run here, at first.
+    pub(crate) fn pace(&self) -> Pace {
+        if self.processor.is_some() { Pace::Asleep } else { Pace::Free }
     }
 
     /// An initial sequence number.
@@ -88,10 +122,22 @@ impl Host {
         Seq(stream.bits() as u32)
     }
 
+    /// The key of initial sequence numbers that follow a clock (RFC 6528).
+    pub(crate) fn isn_key(&mut self, seed: u64) -> [u8; 16] {
+        let name = &self.name;
+        *self.isn_key.get_or_insert_with(|| {
+            let mut stream = Stream::new(seed, &format!("host/{name}/isn-key"));
+            (u128::from(stream.bits()) << 64 | u128::from(stream.bits())).to_be_bytes()
+        })
+    }
+
     /// `config` with the phases of this host's clocks: all connections of a host hear the same ticks.
     pub(crate) fn config(&mut self, config: &Arc<Config>, seed: u64) -> Arc<Config> {
         let ticks = matches!(config.timer_grain, TimerGrain::Ticks { .. })
-            || matches!(config.acking, Acking::FreeTick { .. });
+            || matches!(
+                config.acking,
+                Acking::FreeTick { .. } | Acking::FreeTickBytes { .. } | Acking::QuickStart { .. }
+            );
         if !ticks || self.phase == TimerPhase::AsConfigured {
             return Arc::clone(config);
         }
@@ -106,7 +152,10 @@ impl Host {
         if let TimerGrain::Ticks { period, phase } = &mut own.timer_grain {
             *phase = within(*period, "timer-tick");
         }
-        if let Acking::FreeTick { period, phase, .. } = &mut own.acking {
+        if let Acking::FreeTick { period, phase, .. }
+        | Acking::FreeTickBytes { period, phase, .. }
+        | Acking::QuickStart { period, phase, .. } = &mut own.acking
+        {
             *phase = within(*period, "ack-tick");
         }
         let own = Arc::new(own);
@@ -120,7 +169,7 @@ mod tests {
     use super::*;
 
     fn host(name: &str, timer_phase: TimerPhase) -> Host {
-        Host::new(&NodeSpec { name: name.into(), latency: Span::ZERO, timer_phase })
+        Host::new(&NodeSpec { timer_phase, ..NodeSpec::new(name) })
     }
 
     fn ticking() -> Arc<Config> {

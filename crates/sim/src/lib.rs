@@ -7,20 +7,28 @@
 
 pub mod app;
 pub mod digest;
+pub mod distribution;
 pub mod engine;
 pub mod impair;
 pub mod link;
 pub mod loss;
+pub mod medium;
 pub mod network;
 pub mod packet;
+pub mod ports;
 pub mod probe;
+pub mod processor;
 pub mod queue;
 pub mod random;
 pub mod result;
 pub mod route;
 pub mod scenario;
+pub mod session;
+pub mod sketch;
 pub mod spec;
+pub mod synthetic;
 
+mod held_tail;
 mod host;
 mod ring;
 mod summary;
@@ -28,4 +36,5 @@ mod summary;
 mod testing;
 mod world;
 
+pub use host::address;
 pub use world::World;

@@ -3,14 +3,19 @@
 //! It knows nothing of TCP or of applications. A driver hands in packets and timers, and is told what is due: a packet
 //! that has reached its end, or one of its own timers.
 
+mod hub;
+
 use crate::engine::EventQueue;
 use crate::impair::Fate;
 use crate::link::{Channel, MAX_PACKET};
 use crate::loss::Cause;
-use crate::packet::{Label, Packet, Slab};
+use crate::medium::Contention;
+use crate::packet::{Arrived, Label, Packet, Slab, Stage};
 use crate::probe::{Dropped, Recorder, Recording, Sent, Wants};
+use crate::queue::Leaving;
 use crate::route::{NoRoute, Routes};
 use crate::spec::WorldSpec;
+use hub::Hub;
 use netspurt_tcp::segment::Segment;
 use netspurt_tcp::time::Time;
 
@@ -27,6 +32,7 @@ pub enum Due {
 #[derive(Debug)]
 pub struct Network {
     channels: Vec<Channel>,
+    hubs: Vec<Hub>,
     routes: Routes,
     packets: Slab,
     /// The place of the packet being written.
@@ -34,7 +40,7 @@ pub struct Network {
     queue: EventQueue,
     /// Nothing that happens later is ever computed.
     horizon: u64,
-    events: u64,
+    data_packets: u64,
     pub(crate) recorder: Option<Box<Recorder>>,
 }
 
@@ -54,23 +60,25 @@ impl Network {
             pair[1].end_latency = a.latency.as_ps();
             channels.extend(pair);
         }
+        let hubs = Hub::all(spec, seed, &mut channels);
         let mut routes = Routes::new(spec)?;
         if spec.fuse {
             routes.fuse(&channels);
         }
-        if recorder.is_some() {
+        if recorder.as_ref().is_some_and(Recorder::watches_links) {
             channels.iter_mut().for_each(Channel::watch);
         }
         let mut packets = Slab::new();
         let draft = packets.reserve();
         Ok(Self {
             channels,
+            hubs,
             routes,
             packets,
             draft,
             queue: EventQueue::new(),
             horizon: (Time::ZERO + spec.duration).as_ps(),
-            events: 0,
+            data_packets: 0,
             recorder: recorder.map(Box::new),
         })
     }
@@ -85,9 +93,20 @@ impl Network {
         &self.channels
     }
 
+    /// How a station of a hub got on with the others, if that is what this channel is and they compete.
+    pub fn contention(&self, channel: u32) -> Option<Contention> {
+        let (hub, station) = self.channels[channel as usize].station?;
+        self.hubs[hub as usize].contention(station)
+    }
+
     /// Entries taken from the event queue so far.
     pub const fn events(&self) -> u64 {
-        self.events
+        self.queue.popped()
+    }
+
+    /// Packets with data sent by hosts so far.
+    pub const fn data_packets(&self) -> u64 {
+        self.data_packets
     }
 
     /// Packets on their way.
@@ -96,9 +115,9 @@ impl Network {
     }
 
     /// Wakes the driver at `time` with [`Due::Timer`].
-    #[inline]
+    #[cold]
     pub fn arm(&mut self, time: Time, timer: u32) {
-        if !time.is_never() {
+        if time.as_ps() <= self.horizon {
             self.queue.push(time.as_ps(), self.channels.len() as u32 + timer);
         }
     }
@@ -106,23 +125,22 @@ impl Network {
     /// The next thing that is due for the driver, no later than `until`.
     #[inline]
     pub fn next(&mut self, until: Time) -> Option<(Time, Due)> {
-        let until = until.as_ps().min(self.horizon);
-        while let Some((now, source)) = self.queue.pop_until(until) {
-            self.events += 1;
+        while let Some((now, source)) = self.queue.pop_until(until.as_ps()) {
             let Some(channel) = self.channels.get_mut(source as usize) else {
                 return Some((Time::from_ps(now), Due::Timer(source - self.channels.len() as u32)));
             };
-            let Some(arrived) = self.packets.land(&mut channel.in_flight, now) else {
+            let Some(Arrived { slot, stage, next_arrival }) = self.packets.land(&mut channel.in_flight, now)
+            else {
                 self.depart(source, now);
                 continue;
             };
-            if let Some(next) = arrived.next_arrival {
+            if let Some(next) = next_arrival {
                 self.queue.push(next, source);
             }
-            if arrived.hop.is_last() {
-                return Some((Time::from_ps(now), Due::Packet(arrived.slot)));
+            if stage.onward == Stage::DELIVERY {
+                return Some((Time::from_ps(now), Due::Packet(slot)));
             }
-            self.forward(arrived.slot, arrived.position + 1, now);
+            self.forward(slot, stage.size, stage.onward, now);
         }
         None
     }
@@ -152,106 +170,158 @@ impl Network {
         &mut self.packets.get_mut(self.draft).segment
     }
 
-    /// Writes down the segment that was written to [`Network::draft`], if that is wanted.
+    /// Keeps the packet whose segment was written to [`Network::draft`] for [`Network::send_slot`].
+    #[inline]
+    pub(crate) fn take_draft(&mut self) -> u32 {
+        let next = self.packets.reserve();
+        std::mem::replace(&mut self.draft, next)
+    }
+
+    /// Writes down a segment that leaves its host, if that is wanted.
     #[cold]
-    pub(crate) fn note_sent(&mut self, sent: impl FnOnce(Segment) -> Sent) {
-        let segment = *self.draft();
+    pub(crate) fn note_sent(&mut self, endpoint: u32, sent: impl FnOnce(u32) -> Sent) {
         if let Some(recorder) = &mut self.recorder
             && recorder.wants(Wants::SEGMENTS)
         {
-            recorder.recording.segments.push(sent(segment));
+            let connection = recorder.connection(endpoint);
+            recorder.recording.segments.push(sent(connection));
         }
     }
 
     /// A host sends the segment that was written to [`Network::draft`].
     #[inline]
     pub fn send_draft(&mut self, now: Time, label: Label) {
+        let slot = self.take_draft();
+        self.send_slot(now, slot, label);
+    }
+
+    /// A host sends the segment in a packet that it has kept.
+    #[inline(always)]
+    pub(crate) fn send_slot(&mut self, now: Time, slot: u32, label: Label) {
         debug_assert!(label.size < MAX_PACKET, "no such packet: {} octets", label.size);
-        let slot = self.draft;
         let packet = self.packets.get_mut(slot);
         packet.endpoint = label.endpoint;
         packet.size = label.size;
         packet.generation = label.generation;
         packet.corrupted = false;
         packet.resend = label.resend;
-        self.draft = self.packets.reserve();
-        self.forward(slot, label.route, now.as_ps());
+        self.data_packets += u64::from(packet.segment.payload.len > 0);
+        self.forward(slot, label.size, label.route, now.as_ps());
     }
 
     /// Takes a packet into the channel of this hop at `at`, and through all that can be computed at once.
     #[inline(always)]
-    fn forward(&mut self, slot: u32, mut position: u32, mut at: u64) {
-        let size = self.packets.get(slot).size;
+    fn forward(&mut self, slot: u32, size: u32, mut position: u32, mut at: u64) {
         loop {
             let hop = self.routes.hop(position);
             let channel = &mut self.channels[hop.channel() as usize];
             if !channel.is_plain() {
                 return self.forward_carefully(slot, position, at);
             }
-            let passage = match channel.enter(at, size) {
-                Ok(passage) => passage,
+            at = match channel.enter(at, size) {
+                Ok(passage) => passage.arrival,
                 Err(cause) => return self.discard(slot, hop.channel(), at, cause),
             };
-            if !hop.goes_on_at_once() || passage.arrival > self.horizon {
-                let arrival = channel.arrival_behind(hop, passage.arrival);
-                if arrival > self.horizon {
-                    self.packets.remove(slot);
-                } else if self.packets.take_off(&mut channel.in_flight, slot, arrival, hop, position) {
-                    self.queue.push(arrival, hop.channel());
-                }
-                return;
-            }
             position += 1;
-            at = passage.arrival;
+            if hop.goes_on_at_once() && at <= self.horizon {
+                continue;
+            }
+            let (arrival, stage) = channel.behind(hop, at, Stage { size, onward: position });
+            if arrival > self.horizon {
+                self.packets.remove(slot);
+            } else if self.packets.take_off(&mut channel.in_flight, slot, arrival, stage) {
+                self.queue.push(arrival, hop.channel());
+            }
+            return;
         }
     }
 
     /// The arrival of a packet behind this hop is an event.
-    fn carry(&mut self, slot: u32, position: u32, arrival: u64) {
+    fn carry(&mut self, slot: u32, size: u32, position: u32, arrival: u64) {
         let hop = self.routes.hop(position);
         let channel = &mut self.channels[hop.channel() as usize];
-        let arrival = channel.arrival_behind(hop, arrival);
+        let (arrival, stage) = channel.behind(hop, arrival, Stage { size, onward: position + 1 });
         if arrival > self.horizon {
             self.packets.remove(slot);
-        } else if self.packets.take_off(&mut channel.in_flight, slot, arrival, hop, position) {
+        } else if self.packets.take_off(&mut channel.in_flight, slot, arrival, stage) {
             self.queue.push(arrival, hop.channel());
         }
     }
 
-    /// [`Network::forward`] where something may go wrong, or is shared with the other direction, or is watched, or where
-    /// packets are kept.
+    /// [`Network::forward`] where something may go wrong, or is shared with others, or is watched, or where packets are
+    /// kept.
     #[cold]
     fn forward_carefully(&mut self, slot: u32, position: u32, at: u64) {
         let number = self.routes.hop(position).channel();
+        let channel = &mut self.channels[number as usize];
+        if let Some((hub, station)) = channel.station {
+            return self.forward_to_hub(slot, position, at, hub, station);
+        }
+        if channel.detects_early() {
+            watch_queue(self.recorder.as_deref_mut(), channel, number, at);
+            let idle = channel.idle(at);
+            if channel.drops_early(idle) {
+                return self.discard(slot, number, at, Cause::Red);
+            }
+        }
         if !self.channels[number as usize].keeps() {
             return self.pass(slot, position, at);
         }
         // What may leave at this very instant does so, whichever of the two events comes up first.
         self.depart(number, at);
         let packet = *self.packets.get(slot);
-        match self.channels[number as usize].keep(at, slot, position, &packet) {
-            Ok(false) => self.pass(slot, position, at),
-            Ok(true) => {
-                self.note_queue(number, at);
-                self.arm_departure(number);
-            }
-            Err(cause) => self.discard(slot, number, at, cause),
+        let channel = &mut self.channels[number as usize];
+        if channel.is_free(at) {
+            channel.pass_by(at, slot, position, &packet);
+            return self.pass(slot, position, at);
         }
+        if let Err(cause) = channel.keep(at, slot, position, &packet) {
+            return self.discard(slot, number, at, cause);
+        }
+        self.make_room(number, at);
+        self.arm_departure(number);
     }
 
     /// Packets kept at a channel leave, if its transmitter is free and there are any.
     #[cold]
     fn depart(&mut self, number: u32, now: u64) {
-        while let Some((slot, position)) = self.channels[number as usize].let_go(now) {
-            self.note_queue(number, now);
+        if let Some((hub, _)) = self.channels[number as usize].station {
+            return self.take_turns(hub, now);
+        }
+        while self.channels[number as usize].is_free(now)
+            && let Some((slot, position)) = self.take_kept(number, now)
+        {
             self.pass(slot, position, now);
         }
         self.arm_departure(number);
     }
 
+    /// The next packet kept at a channel, its transmitter being free; those that do not leave at all are discarded.
+    fn take_kept(&mut self, number: u32, now: u64) -> Option<(u32, u32)> {
+        while let Some(leaving) = self.channels[number as usize].let_go(now) {
+            self.note_queue(number, now);
+            match leaving {
+                Leaving::Sent(kept) => return Some((kept.slot, kept.position)),
+                Leaving::Dropped(kept, cause) => self.discard(kept.slot, number, now, cause),
+            }
+        }
+        None
+    }
+
+    /// A packet is kept at a channel now; others, or itself, make room for it.
+    fn make_room(&mut self, number: u32, now: u64) {
+        let with_it = self.channels[number as usize].backlog().packets;
+        while let Some(Leaving::Dropped(kept, cause)) = self.channels[number as usize].overflow(now) {
+            self.discard(kept.slot, number, now, cause);
+        }
+        if self.channels[number as usize].backlog().packets + 1 != with_it {
+            self.note_queue(number, now);
+        }
+    }
+
     /// The event queue has to know when the next packet kept at a channel leaves.
     fn arm_departure(&mut self, number: u32) {
-        if let Some(at) = self.channels[number as usize].next_departure() {
+        if let Some(at) = self.channels[number as usize].next_departure().filter(|&at| at <= self.horizon) {
             self.queue.push(at, number);
         }
     }
@@ -271,7 +341,7 @@ impl Network {
         let channel = &mut self.channels[number as usize];
         watch_queue(self.recorder.as_deref_mut(), channel, number, at);
         let packet = self.packets.get_mut(slot);
-        let passage = match channel.enter(at, packet.size) {
+        let passage = match channel.enter(at, channel.filled(packet.size)) {
             Ok(passage) => passage,
             Err(cause) => return self.discard(slot, number, at, cause),
         };
@@ -303,10 +373,11 @@ impl Network {
     /// A packet has come through this hop: to the next one at once, or at an event.
     fn go_on(&mut self, slot: u32, position: u32, arrival: u64) {
         let hop = self.routes.hop(position);
+        let size = self.packets.get(slot).size;
         if hop.goes_on_at_once() && arrival <= self.horizon {
-            self.forward(slot, position + 1, arrival);
+            self.forward(slot, size, position + 1, arrival);
         } else {
-            self.carry(slot, position, arrival);
+            self.carry(slot, size, position, arrival);
         }
     }
 
@@ -319,13 +390,14 @@ impl Network {
             && recorder.wants(Wants::DROPS)
         {
             let backlog = channel.backlog();
-            recorder.dropped(packet, |flow, end| Dropped {
+            recorder.dropped(packet, |flow, connection, end| Dropped {
                 time: Time::from_ps(at),
                 channel: number,
                 cause,
                 queue_packets: backlog.packets,
                 queue_bytes: backlog.bytes,
                 flow,
+                connection,
                 end,
                 size: packet.size,
                 segment: packet.segment,

@@ -1,6 +1,6 @@
 //! Packets: plain values of two cache lines in a slab. No bytes, no reference counts.
 
-use crate::route::Hop;
+use netspurt_tcp::reason::Reason;
 use netspurt_tcp::segment::Segment;
 
 /// Octets of the IPv4 header in front of every segment.
@@ -8,6 +8,7 @@ pub const IP_HEADER: u32 = 20;
 
 /// A packet on its way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(align(64))]
 pub struct Packet {
     /// What it carries.
     pub segment: Segment,
@@ -38,20 +39,45 @@ pub struct Label {
     pub resend: bool,
 }
 
+impl Label {
+    /// This label on a packet with `segment`, which is sent for `reason`.
+    #[inline]
+    pub(crate) fn on(self, segment: &Segment, reason: Reason) -> Self {
+        let size = IP_HEADER + segment.wire_len();
+        Self { size, resend: segment.payload.len > 0 && reason.is_retransmission(), ..self }
+    }
+}
+
 /// No place.
 const NONE: u32 = u32::MAX;
 
-/// Where a packet stands.
+/// Where a packet stands, and all of it that matters to who moves it: half a cache line, the only one that an arrival
+/// touches.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flight {
     arrival: u64,
-    hop: Hop,
-    /// Position in the network's list of hops.
-    position: u32,
-    /// The packet that arrives behind this one at the same channel; for a place that is free, another that is.
+    /// The arrival of the packet behind this one.
+    next_arrival: u64,
+    stage: Stage,
+    /// The packet that arrives behind this one at the same channel, which the last of a chain has not; for a place that is
+    /// free, another that is.
     next: u32,
-    /// The packet that arrives before this one.
+    /// The packet that arrives before this one, which the first of a chain has not.
     previous: u32,
+}
+
+/// What comes when a packet has arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Stage {
+    /// Octets of the packet, as [`Packet::size`].
+    pub(crate) size: u32,
+    /// Position of its next hop in the network's list of hops, or [`Stage::DELIVERY`].
+    pub(crate) onward: u32,
+}
+
+impl Stage {
+    /// There is no further hop.
+    pub(crate) const DELIVERY: u32 = u32::MAX;
 }
 
 /// Packets in flight through one channel, in order of arrival: chained through their places.
@@ -59,21 +85,17 @@ struct Flight {
 pub(crate) struct Chain {
     first: u32,
     last: u32,
-    /// The latest arrival among them, if there are any.
-    last_arrival: u64,
 }
 
 impl Chain {
-    pub(crate) const EMPTY: Self = Self { first: NONE, last: NONE, last_arrival: 0 };
+    pub(crate) const EMPTY: Self = Self { first: NONE, last: NONE };
 }
 
 /// A packet that has come to the end of a channel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrived {
     pub(crate) slot: u32,
-    pub(crate) hop: Hop,
-    /// Position in the network's list of hops.
-    pub(crate) position: u32,
+    pub(crate) stage: Stage,
     /// When the one behind it arrives.
     pub(crate) next_arrival: Option<u64>,
 }
@@ -86,18 +108,16 @@ pub(crate) struct Slab {
     flights: Vec<Flight>,
     /// A place that is free.
     free: u32,
-    len: usize,
 }
 
 impl Slab {
     pub(crate) const fn new() -> Self {
-        Self { packets: Vec::new(), flights: Vec::new(), free: NONE, len: 0 }
+        Self { packets: Vec::new(), flights: Vec::new(), free: NONE }
     }
 
     /// A place for a packet, with the content of an earlier one.
     #[inline]
     pub(crate) fn reserve(&mut self) -> u32 {
-        self.len += 1;
         let slot = self.free;
         match self.flights.get(slot as usize) {
             Some(flight) => {
@@ -133,40 +153,33 @@ impl Slab {
 
     #[inline]
     pub(crate) fn remove(&mut self, slot: u32) {
-        self.len -= 1;
         self.flights[slot as usize].next = self.free;
         self.free = slot;
     }
 
-    /// Packets under way.
-    pub(crate) const fn len(&self) -> usize {
-        self.len
+    /// Places in use: they are counted.
+    pub(crate) fn len(&self) -> usize {
+        let free = std::iter::successors(self.flights.get(self.free as usize), |flight| {
+            self.flights.get(flight.next as usize)
+        });
+        self.flights.len() - free.count()
     }
 
     /// Puts a packet among those in flight through a channel; whether it is now the first to arrive.
     #[inline(always)]
-    pub(crate) fn take_off(
-        &mut self,
-        chain: &mut Chain,
-        slot: u32,
-        arrival: u64,
-        hop: Hop,
-        position: u32,
-    ) -> bool {
+    pub(crate) fn take_off(&mut self, chain: &mut Chain, slot: u32, arrival: u64, stage: Stage) -> bool {
         let previous = chain.last;
-        if previous != NONE && arrival < chain.last_arrival {
-            return self.overtake(chain, slot, arrival, hop, position);
-        }
-        chain.last_arrival = arrival;
-        chain.last = slot;
-        self.flights[slot as usize] = Flight { arrival, hop, position, next: NONE, previous };
+        let flight = &mut self.flights[slot as usize];
+        (flight.arrival, flight.stage, flight.previous) = (arrival, stage, previous);
         match self.flights.get_mut(previous as usize) {
-            Some(previous) => {
-                previous.next = slot;
+            Some(before) if arrival < before.arrival => self.overtake(chain, slot, arrival),
+            Some(before) => {
+                (before.next, before.next_arrival) = (slot, arrival);
+                chain.last = slot;
                 false
             }
             None => {
-                chain.first = slot;
+                *chain = Chain { first: slot, last: slot };
                 true
             }
         }
@@ -174,46 +187,46 @@ impl Slab {
 
     /// The same for a packet that arrives before others that left before it.
     #[cold]
-    fn overtake(&mut self, chain: &mut Chain, slot: u32, arrival: u64, hop: Hop, position: u32) -> bool {
-        let (mut next, mut previous) = (NONE, chain.last);
-        while let Some(before) = self.flights.get(previous as usize)
-            && before.arrival > arrival
-        {
-            (next, previous) = (previous, before.previous);
-        }
-        self.flights[slot as usize] = Flight { arrival, hop, position, next, previous };
-        if let Some(behind) = self.flights.get_mut(next as usize) {
-            behind.previous = slot;
-        }
-        match self.flights.get_mut(previous as usize) {
-            Some(before) => {
-                before.next = slot;
-                false
+    fn overtake(&mut self, chain: &mut Chain, slot: u32, arrival: u64) -> bool {
+        let mut next = chain.last;
+        let mut before = None;
+        while next != chain.first {
+            let previous = self.flights[next as usize].previous;
+            if self.flights[previous as usize].arrival <= arrival {
+                before = Some(previous);
+                break;
             }
-            None => {
-                chain.first = slot;
-                true
-            }
+            next = previous;
         }
+        let behind = &mut self.flights[next as usize];
+        behind.previous = slot;
+        let next_arrival = behind.arrival;
+        let flight = &mut self.flights[slot as usize];
+        (flight.next, flight.next_arrival) = (next, next_arrival);
+        let Some(previous) = before else {
+            chain.first = slot;
+            return true;
+        };
+        flight.previous = previous;
+        let before = &mut self.flights[previous as usize];
+        (before.next, before.next_arrival) = (slot, arrival);
+        false
     }
 
     /// The first packet of a channel, if it arrives at `now`; it is in flight no more.
     #[inline]
     pub(crate) fn land(&mut self, chain: &mut Chain, now: u64) -> Option<Arrived> {
         let slot = chain.first;
-        let Flight { arrival, hop, position, next, .. } = *self.flights.get(slot as usize)?;
+        let Flight { arrival, next_arrival, stage, next, .. } = *self.flights.get(slot as usize)?;
         if arrival != now {
             return None;
         }
-        chain.first = next;
-        let next_arrival = self.flights.get_mut(next as usize).map(|next| {
-            next.previous = NONE;
-            next.arrival
-        });
-        if next_arrival.is_none() {
-            chain.last = NONE;
+        if slot == chain.last {
+            *chain = Chain::EMPTY;
+            return Some(Arrived { slot, stage, next_arrival: None });
         }
-        Some(Arrived { slot, hop, position, next_arrival })
+        chain.first = next;
+        Some(Arrived { slot, stage, next_arrival: Some(next_arrival) })
     }
 }
 
@@ -242,7 +255,7 @@ mod tests {
         let mut firsts = Vec::new();
         for arrival in [30, 50, 90, 50, 10, 90, 95] {
             let slot = slab.reserve();
-            firsts.push(slab.take_off(&mut chain, slot, arrival, Hop::default(), 0));
+            firsts.push(slab.take_off(&mut chain, slot, arrival, Stage::default()));
         }
         assert_eq!(firsts, [true, false, false, false, true, false, false]);
         let mut landed = Vec::new();
@@ -255,7 +268,7 @@ mod tests {
         assert_eq!(landed, [(10, 4), (30, 0), (50, 1), (50, 3), (90, 2), (90, 5), (95, 6)]);
         assert_eq!(slab.len(), 0);
         let slot = slab.reserve();
-        assert!(slab.take_off(&mut chain, slot, 5, Hop::default(), 0), "an emptied chain begins anew");
+        assert!(slab.take_off(&mut chain, slot, 5, Stage::default()), "an emptied chain begins anew");
         assert_eq!(slab.land(&mut chain, 5).map(|arrived| arrived.next_arrival), Some(None));
     }
 }

@@ -28,8 +28,12 @@ impl Wants {
     pub const DROPS: Self = Self(8);
     /// Every event of every connection.
     pub const EVENTS: Self = Self(16);
+    /// Every page that a session has fetched.
+    pub const PAGES: Self = Self(32);
+    /// Every short segment that was held for an ACK that was being delayed.
+    pub const HELD_TAILS: Self = Self(64);
     /// All of it.
-    pub const ALL: Self = Self(31);
+    pub const ALL: Self = Self(127);
 
     /// This and that.
     #[must_use]
@@ -67,12 +71,14 @@ pub enum Quantity {
     Flight,
     /// The peer's window in bytes.
     Window,
+    /// One measured round-trip time in picoseconds: a sample that the estimator heard.
+    Rtt,
 }
 
 impl Quantity {
     /// Every quantity, in declaration order.
-    pub const ALL: [Self; 6] =
-        [Self::Cwnd, Self::Ssthresh, Self::Srtt, Self::Rto, Self::Flight, Self::Window];
+    pub const ALL: [Self; 7] =
+        [Self::Cwnd, Self::Ssthresh, Self::Srtt, Self::Rto, Self::Flight, Self::Window, Self::Rtt];
 
     /// The name used in files.
     pub const fn name(self) -> &'static str {
@@ -83,6 +89,7 @@ impl Quantity {
             Self::Rto => "rto",
             Self::Flight => "flight",
             Self::Window => "window",
+            Self::Rtt => "rtt",
         }
     }
 }
@@ -94,6 +101,8 @@ pub struct Sample {
     pub time: Time,
     /// Of which flow, by its position in the scenario.
     pub flow: u32,
+    /// Which of the flow's connections, counted from 0 in the order in which they were opened.
+    pub connection: u32,
     /// At which end.
     pub end: End,
     /// What.
@@ -120,6 +129,8 @@ pub struct Sent {
     pub time: Time,
     /// By which flow.
     pub flow: u32,
+    /// Which of the flow's connections, counted from 0 in the order in which they were opened.
+    pub connection: u32,
     /// By which end.
     pub end: End,
     /// The segment, with its options.
@@ -143,6 +154,8 @@ pub struct Dropped {
     pub queue_bytes: u64,
     /// Of which flow the packet is.
     pub flow: u32,
+    /// Which of the flow's connections, counted from 0 in the order in which they were opened.
+    pub connection: u32,
     /// Which end sent it.
     pub end: End,
     /// Octets of the packet.
@@ -158,10 +171,54 @@ pub struct Happened {
     pub time: Time,
     /// In which flow.
     pub flow: u32,
+    /// Which of the flow's connections, counted from 0 in the order in which they were opened.
+    pub connection: u32,
     /// At which end.
     pub end: End,
     /// What.
     pub event: Event,
+}
+
+/// A sender held a short segment for an ACK that its peer was delaying, until the peer's timer ran out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HeldTail {
+    /// When the ACK left at last.
+    pub time: Time,
+    /// Since when both had waited.
+    pub since: Time,
+    /// In which flow.
+    pub flow: u32,
+    /// Which of the flow's connections, counted from 0 in the order in which they were opened.
+    pub connection: u32,
+    /// Which end held the segment.
+    pub end: End,
+    /// Stream offset of its first byte.
+    pub offset: u64,
+    /// Its length in bytes.
+    pub len: u32,
+}
+
+/// A session has fetched a page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PageFetched {
+    /// Of which flow, by its position in the scenario.
+    pub flow: u32,
+    /// Which page of that flow, counted from 0.
+    pub page: u64,
+    /// When it was asked for.
+    pub asked: Time,
+    /// When its last byte was read.
+    pub done: Time,
+    /// Files, the first among them.
+    pub files: u32,
+    /// Bytes of all of them.
+    pub bytes: u64,
+    /// Connections opened for it.
+    pub connections: u32,
+    /// Segments sent again meanwhile on its connections, by either end.
+    pub retransmitted: u32,
+    /// Timeouts meanwhile on its connections, at either end.
+    pub timeouts: u32,
 }
 
 /// A packet as a capture sees it.
@@ -207,6 +264,7 @@ pub trait CaptureSink: Send {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Addresses {
     pub(crate) flow: u32,
+    pub(crate) connection: u32,
     pub(crate) nodes: [u32; 2],
     pub(crate) ports: [u16; 2],
 }
@@ -224,7 +282,17 @@ pub struct Recording {
     pub drops: Vec<Dropped>,
     /// Events.
     pub events: Vec<Happened>,
+    /// Pages.
+    pub pages: Vec<PageFetched>,
+    /// Held tails.
+    pub held_tails: Vec<HeldTail>,
 }
+
+/// What an endpoint shows of each quantity, in the order of [`Quantity::ALL`]; of round-trip times their sum so far, in ns.
+pub(crate) type Shown = [u64; Quantity::ALL.len()];
+
+/// Nothing has been shown yet. A sum begins with zero.
+const FRESH: Shown = [u64::MAX, u64::MAX, u64::MAX, u64::MAX, u64::MAX, u64::MAX, 0];
 
 /// Writes down what is wanted.
 #[derive(Default)]
@@ -235,7 +303,7 @@ pub struct Recorder {
     /// For each pair of endpoints: the client's, then the server's addresses.
     addresses: Vec<Addresses>,
     /// For each endpoint, the last value of each quantity.
-    last: Vec<[u64; Quantity::ALL.len()]>,
+    last: Vec<Shown>,
 }
 
 /// Which links are captured, and where the packets go.
@@ -280,27 +348,51 @@ impl Recorder {
         }
         self.addresses[pair] = addresses;
         if self.last.len() < 2 * pair + 2 {
-            self.last.resize(2 * pair + 2, [u64::MAX; 6]);
+            self.last.resize(2 * pair + 2, FRESH);
         }
-        self.last[2 * pair..][..2].fill([u64::MAX; 6]);
+        self.last[2 * pair..][..2].fill(FRESH);
+    }
+
+    /// Whether links have to tell of every packet.
+    pub(crate) const fn watches_links(&self) -> bool {
+        self.wants(Wants::QUEUE) || self.capture.is_some()
+    }
+
+    fn addresses_of(&self, endpoint: u32) -> Addresses {
+        self.addresses.get(endpoint as usize / 2).copied().unwrap_or_default()
+    }
+
+    /// Which of its flow's connections has this endpoint.
+    pub(crate) fn connection(&self, endpoint: u32) -> u32 {
+        self.addresses_of(endpoint).connection
+    }
+
+    /// A page is there.
+    pub(crate) fn page(&mut self, page: PageFetched) {
+        if self.wants(Wants::PAGES) {
+            self.recording.pages.push(page);
+        }
     }
 
     /// Notes each quantity of an endpoint that has changed.
-    pub(crate) fn sample(&mut self, time: Time, endpoint: u32, flow: u32, values: [u64; 6]) {
+    pub(crate) fn sample(&mut self, time: Time, endpoint: u32, flow: u32, values: Shown) {
         let end = end_of(endpoint);
+        let connection = self.connection(endpoint);
         let last = &mut self.last[endpoint as usize];
         for ((quantity, value), last) in Quantity::ALL.into_iter().zip(values).zip(last) {
             if value != *last {
-                *last = value;
-                self.recording.samples.push(Sample { time, flow, end, quantity, value });
+                let before = core::mem::replace(last, value);
+                // What was added to the sum since is the new sample: there is at most one for a segment.
+                let value = if quantity == Quantity::Rtt { (value - before) * 1000 } else { value };
+                self.recording.samples.push(Sample { time, flow, connection, end, quantity, value });
             }
         }
     }
 
     /// A packet of this endpoint's did not arrive.
-    pub(crate) fn dropped(&mut self, packet: &Packet, dropped: impl FnOnce(u32, End) -> Dropped) {
-        let flow = self.addresses.get(packet.endpoint as usize / 2).map_or(0, |addresses| addresses.flow);
-        self.recording.drops.push(dropped(flow, end_of(packet.endpoint ^ 1)));
+    pub(crate) fn dropped(&mut self, packet: &Packet, dropped: impl FnOnce(u32, u32, End) -> Dropped) {
+        let Addresses { flow, connection, .. } = self.addresses_of(packet.endpoint);
+        self.recording.drops.push(dropped(flow, connection, end_of(packet.endpoint ^ 1)));
     }
 
     pub(crate) fn queue(&mut self, time: u64, channel: u32, packets: u32) {
@@ -313,7 +405,7 @@ impl Recorder {
         if !capture.channels.get(channel as usize).is_some_and(|&wanted| wanted) {
             return;
         }
-        let Addresses { flow, nodes, ports } =
+        let Addresses { flow, nodes, ports, .. } =
             self.addresses.get(packet.endpoint as usize / 2).copied().unwrap_or_default();
         let to = packet.endpoint as usize % 2;
         let captured = CapturedPacket {

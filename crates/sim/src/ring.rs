@@ -17,10 +17,6 @@ impl<T: Copy + Default> Ring<T> {
         self.len
     }
 
-    pub(crate) const fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     const fn place(&self, index: u32) -> usize {
         self.head.wrapping_add(index) as usize & (self.slots.len() - 1)
     }

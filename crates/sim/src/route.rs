@@ -1,5 +1,8 @@
 //! Routes: fewest hops, ties broken by the order in which links are declared; computed once, before the run.
 //!
+//! The stations of a hub are neighbours of one another, although their packets pass two channels: one to the hub and one
+//! from it.
+//!
 //! All routes lie in one list of hops. A hop names the channel to enter, and says whether it can be *fused*: computed
 //! together with the channel before it. That is so where a channel is fed by exactly one other over all routes in use,
 //! and by no host: then the order and the times of what enters it are known as soon as they are known for the other
@@ -152,12 +155,19 @@ impl core::fmt::Debug for Routes {
 
 /// Breadth-first search, with the trees already grown kept: hosts on one router share its tree.
 struct Finder {
-    /// For each node its outgoing channels and where they lead, in declaration order.
-    out: Vec<Vec<(u32, u32)>>,
+    map: Map,
     /// For each root, the channel by which each node is reached.
     trees: BTreeMap<u32, Vec<u32>>,
     /// For each channel the node where it begins.
     origin: Vec<u32>,
+}
+
+/// What the search is over.
+struct Map {
+    /// For each node its outgoing channels and where they lead, in declaration order.
+    out: Vec<Vec<(u32, u32)>>,
+    /// Which nodes are hubs.
+    hubs: Vec<bool>,
 }
 
 impl Finder {
@@ -170,7 +180,11 @@ impl Finder {
             out[b as usize].push((2 * link as u32 + 1, a));
             origin.extend([a, b]);
         }
-        Self { out, trees: BTreeMap::new(), origin }
+        let mut hubs = vec![false; spec.nodes.len()];
+        for hub in &spec.hubs {
+            hubs[hub.node.0 as usize] = true;
+        }
+        Self { map: Map { out, hubs }, trees: BTreeMap::new(), origin }
     }
 
     /// The channels from one node to another. The lower-numbered node is where the search begins, so that there and
@@ -181,14 +195,14 @@ impl Finder {
             return Some(back.iter().rev().map(|channel| channel ^ 1).collect());
         }
         let (mut root, mut first) = (from.0, None);
-        if let [(channel, neighbour)] = self.out[root as usize][..] {
+        if let [(channel, neighbour)] = self.map.out[root as usize][..] {
             (root, first) = (neighbour, Some(channel));
         }
         if from == to {
             return None;
         }
-        let out = &self.out;
-        let tree = self.trees.entry(root).or_insert_with(|| grow(out, root));
+        let map = &self.map;
+        let tree = self.trees.entry(root).or_insert_with(|| map.grow(root));
         let mut path = Vec::new();
         let mut at = to.0;
         while at != root {
@@ -205,19 +219,37 @@ impl Finder {
     }
 }
 
-/// The channel by which breadth-first search from `root` first reaches each node.
-fn grow(out: &[Vec<(u32, u32)>], root: u32) -> Vec<u32> {
-    let mut reached = vec![NONE; out.len()];
-    let mut frontier = std::collections::VecDeque::from([root]);
-    while let Some(node) = frontier.pop_front() {
-        for &(channel, neighbour) in &out[node as usize] {
-            if neighbour != root && reached[neighbour as usize] == NONE {
-                reached[neighbour as usize] = channel;
+impl Map {
+    /// The channel by which breadth-first search from `root` first reaches each node.
+    fn grow(&self, root: u32) -> Vec<u32> {
+        let mut reached = vec![NONE; self.out.len()];
+        let mut frontier = std::collections::VecDeque::from([root]);
+        while let Some(node) = frontier.pop_front() {
+            self.look_round(node, root, &mut reached, &mut frontier);
+        }
+        reached
+    }
+
+    /// Reaches the neighbours of `node`; those beyond a hub are neighbours too.
+    fn look_round(
+        &self,
+        node: u32,
+        root: u32,
+        reached: &mut [u32],
+        frontier: &mut std::collections::VecDeque<u32>,
+    ) {
+        for &(channel, neighbour) in &self.out[node as usize] {
+            if neighbour == root || reached[neighbour as usize] != NONE {
+                continue;
+            }
+            reached[neighbour as usize] = channel;
+            if self.hubs[neighbour as usize] {
+                self.look_round(neighbour, root, reached, frontier);
+            } else {
                 frontier.push_back(neighbour);
             }
         }
     }
-    reached
 }
 
 #[cfg(test)]
@@ -268,6 +300,20 @@ mod tests {
         assert_eq!(path(&star, 0, 2), Some(vec![0, 5]));
         assert_eq!(path(&star, 0, 3), Some(vec![0]));
         assert_eq!(path(&spec(&[(0, 1)], 2), 0, 1), Some(vec![0]));
+    }
+
+    #[test]
+    fn stations_of_a_hub_are_neighbours_of_one_another() {
+        // 0, 1 and 2 at a hub, which is node 5; 0-3, 3-2 and 2-4 by links, a hop more from 0 to 2.
+        let mut spec = spec(&[(0, 3), (3, 2), (2, 4)], 5);
+        let station = ChannelSpec::ethernet(10_000_000, Span::ZERO);
+        spec.hub("lan", &[NodeId(0), NodeId(1), NodeId(2)], &station, crate::spec::Access::CsmaCd);
+        assert_eq!(path(&spec, 0, 2), Some(vec![6, 11]));
+        assert_eq!(path(&spec, 2, 0), Some(vec![10, 7]));
+        assert_eq!(path(&spec, 1, 4), Some(vec![8, 11, 4]));
+        // Beside a link as short as the hub, the link was declared first.
+        spec.links[1].ends = [NodeId(0), NodeId(2)];
+        assert_eq!(path(&spec, 0, 2), Some(vec![2]));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! A world as plain data, every value resolved: what the scenario file is compiled into, and what tests build by hand.
 
 use crate::app::AppSpec;
+use crate::ports::{PortRange, Reuse};
+use crate::processor::{Costs, Handover};
 use netspurt_tcp::config::Config;
 use netspurt_tcp::time::{Span, Time};
 use std::sync::Arc;
@@ -28,6 +30,29 @@ pub struct NodeSpec {
     pub latency: Span,
     /// Where the ticks of its timers fall.
     pub timer_phase: TimerPhase,
+    /// The ports that its sessions' connections come from.
+    pub ports: PortRange,
+    /// Whether it takes a port again that it has in TIME-WAIT.
+    pub reuse: Reuse,
+    /// What its processor takes; `None` for a host that takes no time for anything.
+    pub processor: Option<Costs>,
+    /// How it hands writes to TCP.
+    pub handover: Handover,
+}
+
+impl NodeSpec {
+    /// A node of which there is nothing particular to say.
+    pub fn new(name: &str) -> Self {
+        Self {
+            name: name.into(),
+            latency: Span::ZERO,
+            timer_phase: TimerPhase::default(),
+            ports: PortRange::default(),
+            reuse: Reuse::default(),
+            processor: None,
+            handover: Handover::default(),
+        }
+    }
 }
 
 /// Whether the two directions of a link get in each other's way.
@@ -41,7 +66,7 @@ pub enum Duplex {
 }
 
 /// What may wait for a link.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum QueueSpec {
     /// Everything.
     #[default]
@@ -50,8 +75,84 @@ pub enum QueueSpec {
     Packets(u32),
     /// At most so many octets, the packet being transmitted not counted.
     Bytes(u64),
-    /// What finds room, and resends leave before all others. Not on a half-duplex link.
+    /// What finds room, and resends leave before all others.
     ResendFirst(Room),
+    /// What finds room, unless random early detection drops it first.
+    Red(RedSpec),
+    /// What finds room, and is dropped if it has waited too long.
+    Codel(Room, CodelSpec),
+    /// A queue for each flow, each under CoDel.
+    FqCodel(FqCodelSpec),
+}
+
+/// What a queue is measured in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Unit {
+    /// Packets, whatever their length.
+    #[default]
+    Packets,
+    /// Octets.
+    Bytes,
+}
+
+/// Random early detection. [`RedSpec::for_rate`] gives parameters that suit a link.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RedSpec {
+    /// How much may wait at most.
+    pub room: Room,
+    /// What the average and the thresholds count.
+    pub unit: Unit,
+    /// Below this average nothing is dropped early.
+    pub min: f64,
+    /// From this average on all is dropped; in the gentle variant from twice that on.
+    pub max: f64,
+    /// Probability just below `max`.
+    pub max_p: f64,
+    /// What one arrival counts for in the average.
+    pub weight: f64,
+    /// The probability rises steadily above `max`, instead of leaping to 1.
+    pub gentle: bool,
+    /// Octets of a typical packet: how fast the average falls while the link is idle.
+    pub mean_packet: u32,
+}
+
+/// CoDel's parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CodelSpec {
+    /// Waits up to this are fine.
+    pub target: Span,
+    /// For how long they may stay above: a round trip of the slower connections.
+    pub interval: Span,
+    /// Octets of the largest packet: as long as no more than that waits, nothing is dropped.
+    pub mtu: u32,
+}
+
+impl Default for CodelSpec {
+    /// The constants of RFC 8289, section 5.3, and the MTU of an Ethernet.
+    fn default() -> Self {
+        Self { target: Span::from_ms(5), interval: Span::from_ms(100), mtu: 1500 }
+    }
+}
+
+/// FQ-CoDel's parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FqCodelSpec {
+    /// How much may wait in all queues together.
+    pub room: Room,
+    /// What governs each queue.
+    pub law: CodelSpec,
+    /// Octets that a queue may send in its turn.
+    pub quantum: u32,
+    /// Queues.
+    pub flows: u32,
+}
+
+impl Default for FqCodelSpec {
+    /// The defaults of RFC 8290, section 5.2.
+    fn default() -> Self {
+        let (law, room) = (CodelSpec::default(), Room::Packets(10_240));
+        Self { room, law, quantum: 1514, flows: 1024 }
+    }
 }
 
 /// How much may wait where the order is not that of arrival.
@@ -147,6 +248,8 @@ pub struct ChannelSpec {
     pub delay: Span,
     /// Octets that the link adds to each packet.
     pub framing: u32,
+    /// Shorter packets are filled up to so many octets.
+    pub least: u32,
     /// What may wait.
     pub queue: QueueSpec,
     /// What is lost.
@@ -170,6 +273,31 @@ pub struct LinkSpec {
     pub duplex: Duplex,
     /// From `ends[0]` to `ends[1]`, and back.
     pub directions: [ChannelSpec; 2],
+}
+
+/// How the stations of a hub take turns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Access {
+    /// Ideally: first come, first served over all stations.
+    #[default]
+    FirstCome,
+    /// Listen, send, back off after a collision (IEEE 802.3, clause 4).
+    CsmaCd,
+}
+
+/// A medium that several links share, of which one carries a packet at a time.
+#[derive(Clone, Debug)]
+pub struct HubSpec {
+    /// The node at which they meet.
+    pub node: NodeId,
+    /// How the stations take turns.
+    pub access: Access,
+    /// Silence between two packets, in octets.
+    pub gap: u32,
+    /// The first of its links. Each leads from a station to the hub.
+    pub first_link: u32,
+    /// How many there are.
+    pub stations: u32,
 }
 
 /// Flows that are alike but for their start. A flow is a pair of connections and what runs over them.
@@ -238,8 +366,10 @@ pub struct WorldSpec {
     pub duration: Span,
     /// Hosts and routers.
     pub nodes: Vec<NodeSpec>,
-    /// Links.
+    /// Links, those to hubs included.
     pub links: Vec<LinkSpec>,
+    /// Hubs.
+    pub hubs: Vec<HubSpec>,
     /// Flows, those that are alike in one description.
     pub flows: Vec<FlowSpec>,
     /// Compute a link that is fed by one other link alone together with that one. It makes no difference but in speed,
@@ -255,6 +385,7 @@ impl WorldSpec {
             duration,
             nodes: Vec::new(),
             links: Vec::new(),
+            hubs: Vec::new(),
             flows: Vec::new(),
             fuse: true,
         }
@@ -262,11 +393,7 @@ impl WorldSpec {
 
     /// Adds a node.
     pub fn node(&mut self, name: &str) -> NodeId {
-        self.nodes.push(NodeSpec {
-            name: name.into(),
-            latency: Span::ZERO,
-            timer_phase: TimerPhase::default(),
-        });
+        self.nodes.push(NodeSpec::new(name));
         NodeId(self.nodes.len() as u32 - 1)
     }
 
@@ -276,6 +403,17 @@ impl WorldSpec {
         self.links.push(LinkSpec { name: name.into(), ends, duplex: Duplex::Full, directions });
         let last = self.links.len() - 1;
         &mut self.links[last]
+    }
+
+    /// Adds a hub of `access`, an Ethernet otherwise: to it each station is joined by a link whose way to the hub is
+    /// `station` and whose way back takes no time. `station` needs a rate, its delay is that between two stations.
+    pub fn hub(&mut self, name: &str, stations: &[NodeId], station: &ChannelSpec, access: Access) {
+        let node = self.node(name);
+        let first_link = self.links.len() as u32;
+        for &end in stations {
+            self.link(name, [end, node], station).directions[1] = ChannelSpec::default();
+        }
+        self.hubs.push(HubSpec { node, access, gap: 12, first_link, stations: stations.len() as u32 });
     }
 
     /// How the flows are numbered.
@@ -327,6 +465,11 @@ impl ChannelSpec {
     pub fn with_queue(mut self, packets: u32) -> Self {
         self.queue = QueueSpec::Packets(packets);
         self
+    }
+
+    /// A station of an Ethernet: preamble, header and check take 26 octets of each packet, and it has at least 46.
+    pub fn ethernet(rate: u64, delay: Span) -> Self {
+        Self { framing: 26, least: 46, ..Self::new(rate, delay) }
     }
 
     /// The same with losses.

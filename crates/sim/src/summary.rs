@@ -5,8 +5,10 @@ use crate::digest::Digest;
 use crate::host::Endpoint;
 use crate::link::Channel;
 use crate::loss::Cause;
-use crate::result::{FlowResult, LinkResult, Performance, RunResult};
-use crate::spec::WorldSpec;
+use crate::network::Network;
+use crate::result::{FlowResult, GroupResult, LinkResult, Performance, RunResult};
+use crate::session::{Session, Tally};
+use crate::spec::{LinkSpec, WorldSpec};
 use crate::world::World;
 use netspurt_tcp::Connection;
 use netspurt_tcp::state::CloseReason;
@@ -23,6 +25,8 @@ pub(crate) enum FlowRecord {
     Live(u32),
     /// It is over: the position of its outcome.
     Over(u32),
+    /// It has connections of its own: the position of its session.
+    Session(u32),
 }
 
 /// What is left of a flow.
@@ -41,7 +45,7 @@ impl Outcome {
     pub(crate) fn new(app: &AppSpec, pair: &[Endpoint]) -> Self {
         let receiver = match app {
             AppSpec::Bulk { .. } => 1,
-            AppSpec::RequestResponse { .. } => 0,
+            AppSpec::RequestResponse { .. } | AppSpec::Session(_) => 0,
         };
         let connection = |end: usize| pair[end].connection.as_ref();
         Self {
@@ -51,6 +55,19 @@ impl Outcome {
             closed: connection(0).and_then(|connection| connection.closed()),
             stats: [0, 1].map(|end| connection(end).map_or_else(Stats::default, Connection::stats)),
             digests: [0, 1].map(|end| pair[end].digest.value()),
+        }
+    }
+
+    /// All connections of a session.
+    fn of_session(session: &Session) -> Self {
+        let tally = &session.tally;
+        Self {
+            delivered: tally.delivered,
+            done: session.done(),
+            delivered_at: session.done(),
+            closed: None,
+            stats: tally.stats,
+            digests: [tally.digest.value(), tally.pages.count()],
         }
     }
 
@@ -68,11 +85,21 @@ impl Outcome {
 }
 
 pub(crate) fn summarise(mut world: World, interrupted: bool) -> RunResult {
+    world.sum_up_sessions();
     let horizon = if interrupted { world.now } else { Time::ZERO + world.spec.duration };
     let outcomes: Vec<Outcome> = (0..world.records.len()).map(|flow| outcome(&world, flow)).collect();
     let active = active_until(&outcomes, world.network.channels(), horizon);
     let recording = world.network.close(horizon);
     let spec = &world.spec;
+    let flows: Vec<FlowResult> = (0..)
+        .zip(&outcomes)
+        .map(|(flow, outcome)| {
+            let mut result =
+                flow_result(spec, world.numbering.locate(flow), outcome, tally(&world, flow), horizon);
+            world.held_tails.tell(flow, &spec.flows[world.numbering.locate(flow).0], &mut result);
+            result
+        })
+        .collect();
     RunResult {
         scenario: Arc::clone(&spec.name),
         seed: world.seed,
@@ -80,15 +107,14 @@ pub(crate) fn summarise(mut world: World, interrupted: bool) -> RunResult {
         duration_s: spec.duration.as_secs_f64(),
         active_s: active.as_secs_f64(),
         interrupted,
-        flows: (0..)
-            .zip(&outcomes)
-            .map(|(flow, outcome)| flow_result(spec, world.numbering.locate(flow), outcome, horizon))
-            .collect(),
-        links: link_results(spec, world.network.channels(), active),
+        groups: groups(&flows, &world, horizon),
+        flows,
+        links: link_results(spec, &world.network, active),
         checksum_drops: world.hosts.iter().map(|host| host.checksum_drops).sum(),
+        late_packets: world.late_packets,
         performance: Performance {
             events: world.network.events(),
-            data_packets: world.data_packets,
+            data_packets: world.network.data_packets(),
             ..Performance::default()
         },
         recording,
@@ -103,6 +129,7 @@ fn outcome(world: &World, flow: usize) -> Outcome {
             Outcome::new(&world.spec.flows[pair[0].description as usize].app, pair)
         }
         FlowRecord::Over(outcome) => world.outcomes[*outcome as usize],
+        FlowRecord::Session(session) => Outcome::of_session(&world.sessions.all[*session as usize]),
     }
 }
 
@@ -126,7 +153,7 @@ fn digest(outcomes: &[Outcome], channels: &[Channel]) -> u64 {
         }
     }
     for channel in channels {
-        digest.fold(channel.digest.value());
+        digest.fold(channel.digest().value());
         digest.fold(channel.counters().packets);
         digest.fold(channel.counters().bytes);
     }
@@ -137,6 +164,7 @@ fn flow_result(
     spec: &WorldSpec,
     (description, position): (usize, u32),
     outcome: &Outcome,
+    tally: Option<&Tally>,
     horizon: Time,
 ) -> FlowResult {
     let flow = &spec.flows[description];
@@ -144,21 +172,22 @@ fn flow_result(
     let [client, server] = outcome.stats;
     let (sender, receiver) = match flow.app {
         AppSpec::Bulk { .. } => (client, server),
-        AppSpec::RequestResponse { .. } => (server, client),
+        AppSpec::RequestResponse { .. } | AppSpec::Session(_) => (server, client),
     };
     let seconds = |time: Time| (!time.is_never()).then(|| time.as_secs_f64());
     let lasted = outcome.done.min(horizon).since(start).as_secs_f64();
+    let goodput_bps = if lasted > 0.0 { outcome.delivered as f64 * 8.0 / lasted } else { 0.0 };
     FlowResult {
         flow: Arc::clone(&flow.name),
         index: flow.first_index + position,
         from: Arc::clone(&spec.nodes[flow.from.0 as usize].name),
         to: Arc::clone(&spec.nodes[flow.to.0 as usize].name),
-        bytes_asked: flow.app.bytes_asked(),
+        bytes_asked: tally.map(|tally| tally.bytes_asked).or(flow.app.bytes_asked()),
         bytes_delivered: outcome.delivered,
         start_s: start.as_secs_f64(),
         end_s: seconds(outcome.done),
         delivered_s: seconds(outcome.delivered_at),
-        goodput_bps: if lasted > 0.0 { outcome.delivered as f64 * 8.0 / lasted } else { 0.0 },
+        goodput_bps,
         segments_sent: sender.segments_sent,
         retransmitted: sender.retransmitted,
         timeouts: sender.timeouts,
@@ -168,37 +197,79 @@ fn flow_result(
             .then(|| sender.rtt_sum_ns as f64 * 1e-9 / f64::from(sender.rtt_samples)),
         completed: !outcome.done.is_never(),
         wrong_bytes: client.foreign_bytes + server.foreign_bytes,
+        held_tails: 0,
+        held_tail_s: 0.0,
+        held_at: None,
+        held_by: None,
+        held_for: None,
         closed: outcome.closed,
+        session: tally.map(|tally| Box::new(tally.result(goodput_bps))),
         client,
         server,
     }
 }
 
-fn link_results(spec: &WorldSpec, channels: &[Channel], active: Time) -> Vec<LinkResult> {
-    let mut results = Vec::with_capacity(channels.len());
-    for (link, pair) in spec.links.iter().zip(channels.chunks_exact(2)) {
-        for (channel, (from, to)) in pair.iter().zip([(0, 1), (1, 0)]) {
-            let name = |end: usize| &spec.nodes[link.ends[end].0 as usize].name;
-            let counters = channel.counters();
-            let mut drops: std::collections::BTreeMap<_, _> =
-                channel.possible_causes().map(|cause| (cause.name(), 0)).collect();
-            for (cause, &count) in Cause::ALL.iter().zip(&counters.drops).filter(|(_, count)| **count > 0) {
-                drops.insert(cause.name(), count);
-            }
-            results.push(LinkResult {
-                link: Arc::clone(&link.name),
-                direction: format!("{}->{}", name(from), name(to)),
-                packets: counters.packets,
-                bytes: counters.bytes,
-                drops,
-                held: counters.held,
-                duplicated: counters.doubled,
-                corrupted: counters.damaged,
-                utilisation: channel.utilisation(active),
-                queue_mean_packets: channel.queue_mean(active),
-                queue_max_packets: counters.queue_max,
-            });
-        }
+/// What was summed up of a flow's session, if it has one.
+fn tally(world: &World, flow: u32) -> Option<&Tally> {
+    let FlowRecord::Session(position) = world.records[flow as usize] else { return None };
+    Some(&world.sessions.all[position as usize].tally)
+}
+
+/// The flows of each name together, in the order in which the names come.
+fn groups(flows: &[FlowResult], world: &World, horizon: Time) -> Vec<GroupResult> {
+    let mut members: indexmap::IndexMap<&str, Vec<u32>> = indexmap::IndexMap::new();
+    for (flow, number) in flows.iter().zip(0..) {
+        members.entry(&flow.flow).or_default().push(number);
     }
-    results
+    members.into_values().map(|members| group(flows, world, horizon, &members)).collect()
+}
+
+fn group(flows: &[FlowResult], world: &World, horizon: Time, members: &[u32]) -> GroupResult {
+    let all = || members.iter().map(|&flow| &flows[flow as usize]);
+    let bytes_delivered = all().map(|flow| flow.bytes_delivered).sum();
+    let first = all().map(|flow| flow.start_s).fold(f64::INFINITY, f64::min);
+    let last = all().map(|flow| flow.end_s.unwrap_or(f64::INFINITY)).fold(0.0, f64::max);
+    let lasted = last.min(horizon.as_secs_f64()) - first;
+    let goodput_bps = if lasted > 0.0 { bytes_delivered as f64 * 8.0 / lasted } else { 0.0 };
+    let mut together: Option<Tally> = None;
+    for one in members.iter().filter_map(|&flow| tally(world, flow)) {
+        together.get_or_insert_default().merge(one);
+    }
+    GroupResult {
+        flow: Arc::clone(&flows[members[0] as usize].flow),
+        flows: members.len() as u32,
+        bytes_delivered,
+        goodput_bps,
+        segments_sent: all().map(|flow| flow.segments_sent).sum(),
+        retransmitted: all().map(|flow| u64::from(flow.retransmitted)).sum(),
+        timeouts: all().map(|flow| u64::from(flow.timeouts)).sum(),
+        session: together.map(|tally| tally.result(goodput_bps)),
+    }
+}
+
+fn link_results(spec: &WorldSpec, network: &Network, active: Time) -> Vec<LinkResult> {
+    let ways = spec.links.iter().flat_map(|link| [(link, [0, 1]), (link, [1, 0])]);
+    let channels = network.channels().iter().zip(0..);
+    let result = |((channel, number), (link, way)): ((&Channel, u32), (&LinkSpec, [usize; 2]))| {
+        let [from, to] = way.map(|end| &spec.nodes[link.ends[end].0 as usize].name);
+        let (counters, contention) = (channel.counters(), network.contention(number));
+        let collisions = contention.map(|_| Cause::Collisions);
+        let possible = channel.possible_causes().chain(collisions).map(|cause| (cause.name(), 0));
+        let happened = Cause::ALL.iter().zip(counters.drops).filter(|(_, count)| *count > 0);
+        LinkResult {
+            link: Arc::clone(&link.name),
+            direction: format!("{from}->{to}"),
+            packets: counters.packets,
+            bytes: counters.bytes,
+            drops: possible.chain(happened.map(|(cause, count)| (cause.name(), count))).collect(),
+            held: counters.held,
+            duplicated: counters.doubled,
+            corrupted: counters.damaged,
+            utilisation: channel.utilisation(active),
+            queue_mean_packets: channel.queue_mean(active),
+            queue_max_packets: counters.queue_max,
+            contention,
+        }
+    };
+    channels.zip(ways).map(result).collect()
 }

@@ -1,22 +1,28 @@
 //! The world: a network with hosts, their connections and their applications.
 
-use crate::app::App;
+use crate::app::{App, AppSpec, Ran, perform};
 use crate::digest::Digest;
-use crate::host::{Endpoint, Host};
+use crate::held_tail::HeldTails;
+use crate::host::{Endpoint, Host, note_wake};
 use crate::network::{Due, Network};
-use crate::packet::{IP_HEADER, Label};
+use crate::packet::Label;
 use crate::probe::{Addresses, Recorder, Sent, Wants, end_of};
+use crate::processor::{Interrupt, PROCESSORS, Pace, Turn};
 use crate::result::RunResult;
 use crate::route::NoRoute;
+use crate::session::Sessions;
 use crate::spec::{FlowSpec, Numbering, WorldSpec};
 use crate::summary::{self, FlowRecord, Outcome};
-use netspurt_tcp::Connection;
+use netspurt_tcp::seq::Seq;
 use netspurt_tcp::time::Time;
+use netspurt_tcp::{Connection, Departure};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
+use std::sync::Arc;
 
-/// The starter of flows is the first of the world's timers; each endpoint has two more.
+/// The starter of flows is the first of the world's timers; each endpoint has two more, and behind all of them comes each
+/// host's processor.
 const STARTER: u32 = 0;
 
 /// How many events pass between two looks at whether to stop.
@@ -38,11 +44,17 @@ pub struct World {
     free: Vec<u32>,
     /// When the next flow of each description starts, and its number.
     to_start: BinaryHeap<Reverse<(Time, u32)>>,
+    /// The instant of the starter's entry in the event queue.
+    starter_armed_at: Time,
+    pub(crate) sessions: Sessions,
     pub(crate) numbering: Numbering,
     pub(crate) records: Vec<FlowRecord>,
     /// What is left of flows that are over.
     pub(crate) outcomes: Vec<Outcome>,
-    pub(crate) data_packets: u64,
+    /// Segments that were held for an ACK that was being delayed.
+    pub(crate) held_tails: HeldTails,
+    /// Packets that came for a connection that was over at both ends.
+    pub(crate) late_packets: u64,
     pub(crate) now: Time,
 }
 
@@ -63,10 +75,13 @@ impl World {
             endpoints: Vec::new(),
             free: Vec::new(),
             to_start,
+            starter_armed_at: Time::NEVER,
+            sessions: Sessions::default(),
             numbering,
             records,
             outcomes: Vec::new(),
-            data_packets: 0,
+            held_tails: HeldTails::default(),
+            late_packets: 0,
             now: Time::ZERO,
         };
         world.arm_starter();
@@ -112,6 +127,11 @@ impl World {
         Some([connection(*client)?, connection(client + 1)?])
     }
 
+    /// Places for ends of connections, taken or free: what the memory of a world goes by.
+    pub const fn places(&self) -> usize {
+        self.endpoints.len()
+    }
+
     /// The network.
     pub const fn network(&self) -> &Network {
         &self.network
@@ -124,7 +144,10 @@ impl World {
             self.now = now;
             match due {
                 Due::Packet(slot) => self.deliver(now, slot),
-                Due::Timer(STARTER) => self.start_flows(now),
+                Due::Timer(STARTER) => self.starter(now),
+                Due::Timer(timer) if timer >= PROCESSORS => {
+                    self.processor_timer(now, (timer - PROCESSORS) as usize);
+                }
                 Due::Timer(timer) if timer % 2 == 1 => self.connection_timer(now, timer / 2),
                 Due::Timer(timer) => self.app_timer(now, timer / 2 - 1),
             }
@@ -146,8 +169,12 @@ impl World {
         }
         let current = packet.generation == endpoint.generation;
         let Some(connection) = endpoint.connection.as_mut().filter(|_| current) else {
+            self.late_packets += 1;
             return self.network.release(slot);
         };
+        if endpoint.pace != Pace::Free {
+            return self.interrupt(now, place, Interrupt::Packet { slot });
+        }
         endpoint.digest.fold_segment(now.as_ps(), &packet.segment);
         connection.handle_segment(now, &packet.segment);
         self.network.release(slot);
@@ -165,10 +192,28 @@ impl World {
         let deadline = connection.next_deadline();
         if deadline > now {
             endpoint.armed_at = deadline;
-            return self.network.arm(deadline, 2 * place + 1);
+            return arm_connection(&mut self.network, deadline, place);
         }
-        connection.handle_deadline(now);
+        if endpoint.pace != Pace::Free {
+            // Until the processor comes to it, there is nothing to arm.
+            endpoint.armed_at = Time::ZERO;
+            let turn = Turn { place, generation: endpoint.generation };
+            return self.interrupt(now, place, Interrupt::Deadline(turn));
+        }
+        self.serve_deadline(now, place);
         self.serve(now, place);
+    }
+
+    /// A deadline of a connection has come.
+    pub(crate) fn serve_deadline(&mut self, now: Time, place: u32) {
+        let Some(connection) = &mut self.endpoints[place as usize].connection else { return };
+        let delayed_since = connection.ack_delayed_since(now);
+        connection.handle_deadline(now);
+        if let Some(since) = delayed_since
+            && connection.ack_delayed_since(now).is_none()
+        {
+            self.look_for_held_tail(now, place, since);
+        }
     }
 
     /// An application's entry in the event queue has come up.
@@ -176,42 +221,93 @@ impl World {
         let endpoint = &mut self.endpoints[place as usize];
         if endpoint.app_armed_at == now {
             endpoint.app_armed_at = Time::NEVER;
-            self.serve(now, place);
+            self.stir(now, place);
+        }
+    }
+
+    /// The application of an endpoint has something to do, though its connection has not moved.
+    pub(crate) fn stir(&mut self, now: Time, place: u32) {
+        match self.endpoints[place as usize].pace {
+            Pace::Free => self.serve(now, place),
+            Pace::Asleep | Pace::Ready => self.wake(now, place),
         }
     }
 
     /// Something has moved at an endpoint: its application and the network take what there is.
-    #[inline]
-    fn serve(&mut self, now: Time, place: u32) {
+    ///
+    /// The one place where packets are sent, so that all it takes to make one is compiled into it.
+    pub(crate) fn serve(&mut self, now: Time, place: u32) {
+        let mut unwritten = None;
+        loop {
+            let endpoint = &mut self.endpoints[place as usize];
+            let label = endpoint.label(place);
+            let Some(connection) = &mut endpoint.connection else { return };
+            let opens = !endpoint.open && connection.state().is_synchronized();
+            if endpoint.open {
+                if let Some(action) = unwritten.take() {
+                    perform(action, now, connection);
+                }
+                let app = &self.spec.flows[endpoint.description as usize].app;
+                match endpoint.app.run(now, app, connection) {
+                    Ran::Waits(until) => {
+                        if let Some(wake) = note_wake(&mut endpoint.app_armed_at, until) {
+                            arm_app(&mut self.network, wake, place);
+                        }
+                    }
+                    Ran::Writes(action) => unwritten = Some(action),
+                }
+            } else if !opens {
+                endpoint.app.note_failure(connection);
+            }
+            if unwritten.is_none() && endpoint.app.take_news() {
+                return self.attend(now, place);
+            }
+            transmit(connection, &mut self.network, now, endpoint.flow, label);
+            // What opens the connection leaves before what the application has to say, and one write before the next.
+            endpoint.open |= opens;
+            if !opens && unwritten.is_none() {
+                break;
+            }
+        }
+        self.conclude(now, place);
+    }
+
+    /// An endpoint has been served: notes how its connection stands, and when it wants to be woken.
+    #[inline(always)]
+    pub(crate) fn conclude(&mut self, now: Time, place: u32) {
         let endpoint = &mut self.endpoints[place as usize];
-        if !endpoint.open {
-            let Some(connection) = &endpoint.connection else { return };
-            endpoint.open = connection.state().is_synchronized();
-            // What opens the connection leaves before what the application has to say.
-            self.data_packets += transmit(endpoint, &mut self.network, now, place);
-        }
-        if endpoint.open
-            && let Some(wake) = endpoint.wake_app(now, &self.spec.flows[endpoint.description as usize].app)
-        {
-            self.network.arm(wake, 2 * place + 2);
-        }
-        self.data_packets += transmit(endpoint, &mut self.network, now, place);
         if let Some(recorder) = &mut self.network.recorder {
             record(endpoint, recorder, now, place);
         }
         let Some(connection) = &endpoint.connection else { return };
         let deadline = connection.next_deadline();
         if deadline < endpoint.armed_at {
-            endpoint.armed_at = deadline;
-            self.network.arm(deadline, 2 * place + 1);
+            // A processor may have come too late for it.
+            endpoint.armed_at = deadline.max(now);
+            arm_connection(&mut self.network, endpoint.armed_at, place);
         }
         if endpoint.is_over() {
             self.retire(place & !1);
         }
     }
 
-    fn arm_starter(&mut self) {
-        if let Some(&Reverse((next, _))) = self.to_start.peek() {
+    /// The starter's entry in the event queue has come up.
+    #[cold]
+    fn starter(&mut self, now: Time) {
+        if now == self.starter_armed_at {
+            self.starter_armed_at = Time::NEVER;
+            self.start_flows(now);
+            self.wake_sessions(now);
+            self.arm_starter();
+        }
+    }
+
+    /// The event queue has to know when the next flow starts, or the next session goes on.
+    pub(crate) fn arm_starter(&mut self) {
+        let start = self.to_start.peek().map_or(Time::NEVER, |next| next.0.0);
+        let next = start.min(self.sessions.next());
+        if next < self.starter_armed_at {
+            self.starter_armed_at = next;
             self.network.arm(next, STARTER);
         }
     }
@@ -233,19 +329,41 @@ impl World {
     /// Starts the flows whose time has come.
     fn start_flows(&mut self, now: Time) {
         while let Some((flow, description)) = self.next_to_start(now) {
-            let client = self.settle_flow(flow, description);
-            self.records[flow as usize] = FlowRecord::Live(client);
-            let endpoint = &mut self.endpoints[client as usize];
-            if let Some(connection) = &mut endpoint.connection {
-                connection.open(now);
+            let alike = &self.spec.flows[description];
+            if let AppSpec::Session(spec) = &alike.app {
+                let spec = Arc::clone(spec);
+                self.begin_session(now, flow, &spec);
+                continue;
             }
-            self.serve(now, client);
+            let client = self.settle(flow, description, None, addresses(alike, flow));
+            self.records[flow as usize] = FlowRecord::Live(client);
+            self.open(now, client);
         }
-        self.arm_starter();
     }
 
-    /// Gives a flow a pair of places; returns the client's.
-    fn settle_flow(&mut self, number: u32, description: usize) -> u32 {
+    /// The client at `place` opens its connection.
+    pub(crate) fn open(&mut self, now: Time, place: u32) {
+        if let Some(connection) = &mut self.endpoints[place as usize].connection {
+            connection.open(now);
+        }
+        let endpoint = &self.endpoints[place as usize];
+        if endpoint.pace == Pace::Free {
+            self.serve(now, place);
+        } else {
+            let turn = Turn { place, generation: endpoint.generation };
+            self.interrupt(now, place, Interrupt::Opened(turn));
+        }
+    }
+
+    /// Gives a connection of a flow a pair of places; returns the client's. Without initial sequence numbers the hosts
+    /// draw them.
+    pub(crate) fn settle(
+        &mut self,
+        number: u32,
+        description: usize,
+        iss: Option<[Seq; 2]>,
+        addresses: Addresses,
+    ) -> u32 {
         let flow = &self.spec.flows[description];
         let (there, back) =
             self.network.routes().between(flow.from, flow.to).expect("routes cover all flows");
@@ -256,7 +374,8 @@ impl World {
         let mut endpoint = |server: bool, app: App, route: u32, generation: u16| {
             let (node, config) = if server { (flow.to, &flow.server) } else { (flow.from, &flow.client) };
             let host = &mut self.hosts[node.0 as usize];
-            let (config, iss) = (host.config(config, seed), host.iss(seed));
+            let iss = iss.map_or_else(|| host.iss(seed), |both| both[usize::from(server)]);
+            let config = host.config(config, seed);
             let mut connection =
                 if server { Connection::listen(config, iss) } else { Connection::new(config, iss) };
             connection.record_events(events);
@@ -264,6 +383,7 @@ impl World {
                 connection: Some(connection),
                 app,
                 open: false,
+                pace: host.pace(),
                 generation,
                 flow: number,
                 description: description as u32,
@@ -285,21 +405,30 @@ impl World {
             self.endpoints[client as usize + 1] = b;
         }
         if let Some(recorder) = &mut self.network.recorder {
-            recorder.pair(client, addresses(flow, number));
+            recorder.pair(client, addresses);
         }
         client
     }
 
-    /// Folds a flow whose two ends are over into its record, and frees its places.
+    /// Folds a pair of ends, if both are over, into the record of its flow, and frees its places.
+    #[cold]
     fn retire(&mut self, client: u32) {
         let pair = &self.endpoints[client as usize..][..2];
-        let flow = pair[0].flow as usize;
-        if !pair.iter().all(Endpoint::is_over) || !matches!(self.records[flow], FlowRecord::Live(_)) {
+        if !pair.iter().all(Endpoint::is_over) {
             return;
+        }
+        let flow = pair[0].flow as usize;
+        if matches!(self.records[flow], FlowRecord::Session(_)) {
+            return self.retire_call(client);
         }
         let app = &self.spec.flows[pair[0].description as usize].app;
         self.records[flow] = FlowRecord::Over(self.outcomes.len() as u32);
         self.outcomes.push(Outcome::new(app, pair));
+        self.vacate(client);
+    }
+
+    /// A pair of places is free.
+    pub(crate) fn vacate(&mut self, client: u32) {
         for endpoint in &mut self.endpoints[client as usize..][..2] {
             endpoint.connection = None;
             endpoint.armed_at = Time::NEVER;
@@ -309,33 +438,40 @@ impl World {
     }
 }
 
+/// Puts the deadline of a connection into the event queue: rarely, since an entry is moved when it comes up.
+#[cold]
+fn arm_connection(network: &mut Network, at: Time, place: u32) {
+    network.arm(at, 2 * place + 1);
+}
+
+/// The same for what an application waits for.
+#[cold]
+pub(crate) fn arm_app(network: &mut Network, at: Time, place: u32) {
+    network.arm(at, 2 * place + 2);
+}
+
 /// Addresses and ports of a flow.
 fn addresses(flow: &FlowSpec, number: u32) -> Addresses {
     const PORTS: u32 = 64_000;
     let ports = [1024 + (number % PORTS) as u16, 5001 + (number / PORTS) as u16];
-    Addresses { flow: number, nodes: [flow.from.0, flow.to.0], ports }
+    Addresses { flow: number, connection: 0, nodes: [flow.from.0, flow.to.0], ports }
 }
 
-/// Sends all that the endpoint's connection wants to send; returns how many segments had data.
+/// Sends all that a connection wants to send, with this on the packets' labels, and what differs from packet to packet.
 #[inline]
-fn transmit(endpoint: &mut Endpoint, network: &mut Network, now: Time, place: u32) -> u64 {
-    let Some(connection) = &mut endpoint.connection else { return 0 };
-    let mut with_data = 0;
+fn transmit(connection: &mut Connection, network: &mut Network, now: Time, flow: u32, label: Label) {
     loop {
         let segment = network.draft();
-        let Some(departure) = connection.transmit_into(now, segment) else { return with_data };
-        let size = IP_HEADER + segment.wire_len();
-        let data = segment.payload.len > 0;
-        let resend = data && departure.reason.is_retransmission();
-        with_data += u64::from(data);
+        let Some(Departure { reason, last }) = connection.transmit_into(now, segment) else { return };
+        let label = label.on(segment, reason);
         if network.recorder.is_some() {
-            let (flow, end, reason) = (endpoint.flow, end_of(place), departure.reason);
-            network.note_sent(|segment| Sent { time: now, flow, end, segment, reason });
+            let (segment, place) = (*network.draft(), label.endpoint ^ 1);
+            let end = end_of(place);
+            network.note_sent(place, |connection| Sent { time: now, flow, connection, end, segment, reason });
         }
-        let (generation, route) = (endpoint.generation, endpoint.route);
-        network.send_draft(now, Label { endpoint: place ^ 1, generation, route, size, resend });
-        if departure.last {
-            return with_data;
+        network.send_draft(now, label);
+        if last {
+            return;
         }
     }
 }
@@ -352,13 +488,20 @@ fn record(endpoint: &mut Endpoint, recorder: &mut Recorder, now: Time, place: u3
             connection.rto().as_ps(),
             u64::from(connection.flight()),
             u64::from(connection.peer_window()),
+            connection.stats().rtt_sum_ns,
         ];
         recorder.sample(now, place, endpoint.flow, values);
     }
     if recorder.wants(Wants::EVENTS) {
-        let (flow, end) = (endpoint.flow, end_of(place));
+        let (flow, end, number) = (endpoint.flow, end_of(place), recorder.connection(place));
         while let Some((time, event)) = connection.poll_event() {
-            recorder.recording.events.push(crate::probe::Happened { time, flow, end, event });
+            recorder.recording.events.push(crate::probe::Happened {
+                time,
+                flow,
+                connection: number,
+                end,
+                event,
+            });
         }
     }
 }

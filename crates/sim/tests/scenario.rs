@@ -162,9 +162,30 @@ fn mechanisms_carry_default_unit_summary_and_document() {
     };
     assert_eq!(names("recovery"), ["timeout", "tahoe", "reno", "newreno", "sack", "nak"]);
     assert_eq!(names("rto"), ["rfc793", "rfc889", "jacobson88", "tahoe", "rfc6298", "linux", "fixed"]);
-    assert_eq!(names("transmit"), ["nodelay", "nagle-strict"]);
-    assert_eq!(names("queue"), ["drop-tail", "resend-first"]);
-    assert_eq!(names("app"), ["bulk", "request-response"]);
+    assert_eq!(
+        names("transmit"),
+        [
+            "nodelay",
+            "nagle-strict",
+            "nagle-liberal",
+            "minshall",
+            "linux22",
+            "doupnik",
+            "doupnik-liberal",
+            "cork"
+        ]
+    );
+    assert_eq!(
+        names("acking"),
+        ["every-segment", "delayed", "bsd-tick", "delayed-bytes", "bsd-bytes", "quick-start", "adaptive"]
+    );
+    assert_eq!(names("queue"), ["drop-tail", "resend-first", "red", "codel", "fq-codel"]);
+    assert_eq!(names("app"), ["bulk", "request-response", "files", "web"]);
+    assert_eq!(names("http"), ["1.0", "1.1"]);
+    assert_eq!(
+        names("distribution"),
+        ["uniform", "exponential", "pareto", "lomax", "log-normal", "weibull", "quantiles"]
+    );
     let rto = family("rto");
     let rfc6298 = &rto["choices"][4];
     assert_eq!(rfc6298["default"], true);

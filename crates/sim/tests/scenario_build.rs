@@ -2,6 +2,7 @@
 
 use netspurt_sim::World;
 use netspurt_sim::app::AppSpec;
+use netspurt_sim::processor::{Costs, Handover};
 use netspurt_sim::scenario::Scenario;
 use netspurt_sim::spec::{Counted, Duplex, LossSpec, QueueSpec, WorldSpec};
 use netspurt_tcp::time::{Span, Time};
@@ -119,4 +120,18 @@ fn one_loss_more_leaves_the_others_as_they_were() {
     assert_eq!(both.links[0].drops["script"], 1);
     assert!(both.links[0].drops["packet-error"] > 0);
     assert!(!both.links[1].drops.contains_key("script"), "the other direction has no script");
+}
+
+#[test]
+fn a_host_has_a_processor_only_if_one_is_described() {
+    let overrides = [
+        ("host.server.processor.request", "250 us"),
+        ("host.server.processor.byte_written", "12.5 ns"),
+        ("host.client.handover", "clusters"),
+    ];
+    let nodes = world(EVERYTHING, &overrides).nodes;
+    let costs =
+        Costs { request: Span::from_us(250), byte_written: Span::from_ps(12_500), ..Costs::default() };
+    assert_eq!((nodes[2].processor, nodes[2].handover), (Some(costs), Handover::Whole));
+    assert_eq!((nodes[0].processor, nodes[0].handover), (None, Handover::Clusters(2048)));
 }

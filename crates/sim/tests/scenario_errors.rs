@@ -88,6 +88,17 @@ fn an_unknown_name_is_placed_and_the_nearest_known_one_named() {
     );
     assert!(changed("\"bsd43-tahoe\"", "\"bsd43-taho\"").contains("did you mean \"bsd43-tahoe\"?"));
     assert!(changed("profile = \"bsd43-tahoe\"", "rto = \"rfc6289\"").contains("did you mean \"rfc6298\"?"));
+    assert_eq!(
+        changed("profile = \"bsd43-tahoe\"", "transmit = \"minshal\""),
+        "bad.toml:8:12: host.earth.tcp.transmit: unknown name \"minshal\": did you mean \"minshall\"? Known: nodelay, \
+         nagle-strict, nagle-liberal, minshall, linux22, doupnik, doupnik-liberal, cork"
+    );
+    assert!(changed("profile = \"bsd43-tahoe\"", "acking = { kind = \"bsd-byte\" }").starts_with(
+        "bad.toml:8:19: host.earth.tcp.acking: unknown kind \"bsd-byte\": did you mean \"bsd-bytes\"?"
+    ));
+    assert!(
+        changed("profile = \"bsd43-tahoe\"", "profile = \"freebsd\"").contains("did you mean \"freebsd3\"?")
+    );
     assert!(
         changed("profile = \"bsd43-tahoe\"", "rto = \"fixed\"").contains("write { kind = \"fixed\", … }")
     );
@@ -168,6 +179,7 @@ fn other_contradictions_of_tcp_are_placed() {
     );
     assert!(tcp("option_layout = { kind = \"shared\", option = 252 }").contains("RFC 6994"));
     assert!(tcp("rto = { kind = \"rfc6298\", min = \"90 s\" }").contains("lower bound"));
+    assert!(tcp("acking = { kind = \"adaptive\", min = \"300 ms\" }").contains("least wait of acking"));
     assert!(tcp("sack = 1").starts_with("bad.toml:8:8: host.earth.tcp.sack: expected true or false"));
 }
 
@@ -264,4 +276,146 @@ fn columns_count_characters() {
     let text = GOOD.replace("rate = 1e-6 }", "direction = \"µ->µ\", rat = 1 }");
     let error = Scenario::parse(&text, "bad.toml", &[]).expect_err("unknown key");
     assert_eq!((error.line, error.column), (Some(6), Some(50)));
+}
+
+#[test]
+fn a_host_that_cannot_be_is_refused() {
+    assert_eq!(
+        overridden("host.earth.handover", "{ kind = \"clusters\", size = \"0 B\" }"),
+        "--set host.earth.handover: clusters of no bytes carry nothing: host \"earth\" needs at least 1 B"
+    );
+    assert!(overridden("host.earth.handover", "segment").contains("did you mean \"segments\"?"));
+    assert!(overridden("host.earth.processor.segmentin", "1 us").contains("did you mean \"segment_in\"?"));
+    assert!(overridden("host.earth.processor.read", "5").contains("unit"));
+}
+
+const LOAD: &str = r#"duration = "10 s"
+[link.l]
+between = ["a", "b"]
+[host.a]
+ports = { first = 2000, last = 2003 }
+[[flow]]
+from = "a"
+to = "b"
+[flow.app]
+kind = "web"
+files = 4
+size = { kind = "lomax", median = "1500 B", shape = 1.2, max = "1 MB" }
+think = { kind = "uniform", min = "1 s", max = "5 s" }
+http = "1.0"
+"#;
+
+/// The load above with one change.
+#[track_caller]
+fn load(from: &str, to: &str) -> String {
+    assert_eq!(LOAD.matches(from).count(), 1, "{from:?} must stand once in the file");
+    let files = |name: &str| match name {
+        "sizes.csv" => Ok("probability,length\n0,10\n0.5,9\n1,20\n".to_owned()),
+        "short.csv" => Ok("probability,length,time\n0,10,1\n0.9,20,2\n".to_owned()),
+        _ => Err("no such file or directory".to_owned()),
+    };
+    match Scenario::parse_with(&LOAD.replace(from, to), "bad.toml", &[], &files) {
+        Ok(_) => panic!("accepted: {to}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+const SIZE: &str = r#"{ kind = "lomax", median = "1500 B", shape = 1.2, max = "1 MB" }"#;
+
+#[test]
+fn what_cannot_be_a_distribution_is_placed() {
+    let says = |to: &str, message: &str| assert_eq!(load(SIZE, to), format!("bad.toml:{message}"), "{to}");
+    says("\"-1 B\"", "12:8: flow.0.app.size: \"-1 B\" is negative");
+    says(
+        "{ kind = \"lomax\", median = \"-5 B\", shape = 1.2 }",
+        "12:35: flow.0.app.size.median: \"-5 B\" is negative",
+    );
+    says(
+        "{ kind = \"lomax\", median = \"1 kB\", shape = 0 }",
+        "12:51: flow.0.app.size.shape: shape must be a number above 0",
+    );
+    says(
+        "{ kind = \"uniform\", min = \"2 kB\", max = \"1 kB\" }",
+        "12:48: flow.0.app.size.max: max must not be below min",
+    );
+    let unknown = load(SIZE, "{ kind = \"pareto2\", median = \"1 kB\" }");
+    assert!(
+        unknown.starts_with(
+            "bad.toml:12:17: flow.0.app.size: unknown kind \"pareto2\": did you mean \"pareto\"?"
+        )
+    );
+    assert!(load(SIZE, "1500").contains("1500 has no unit"));
+}
+
+#[test]
+fn what_cannot_be_quantiles_is_placed() {
+    let table = |rest: &str| load(SIZE, &format!("{{ kind = \"quantiles\", {rest} }}"));
+    assert_eq!(
+        table("probabilities = [0, 0.5, 1], values = [\"10 B\", \"30 B\", \"20 B\"]"),
+        "bad.toml:12:8: flow.0.app.size: the value at position 3 is below the one before: quantiles never fall"
+    );
+    assert_eq!(
+        table("probabilities = [0, 0.9], values = [\"10 B\", \"30 B\"]"),
+        "bad.toml:12:8: flow.0.app.size: the probabilities go from 0 to 0.9: they must go from 0 to 1"
+    );
+    assert!(table("probabilities = [0, 1], values = [\"10 B\"]").contains("2 probabilities and 1 values"));
+    assert_eq!(
+        table("file = \"none.csv\""),
+        "bad.toml:12:37: flow.0.app.size.file: \"none.csv\" cannot be read: no such file or directory"
+    );
+    assert!(
+        table("file = \"sizes.csv\"").ends_with("position 2 is below the one before: quantiles never fall")
+    );
+    assert!(table("file = \"short.csv\", column = \"time\"").ends_with("they must go from 0 to 1"));
+    let slip = table("file = \"short.csv\", column = \"tme\"");
+    assert!(slip.starts_with(
+        "bad.toml:12:59: flow.0.app.size.column: \"short.csv\": there is no column \"tme\": did you mean \"time\"?"
+    ));
+    assert!(table("file = \"short.csv\"").ends_with("name the column of the values: length, time"));
+    assert!(table("column = \"time\", probabilities = [0, 1]").contains("a column is one of a file"));
+    let alone = LOAD.replace(SIZE, "{ kind = \"quantiles\", file = \"sizes.csv\" }");
+    let error = Scenario::parse(&alone, "bad.toml", &[]).unwrap_err().to_string();
+    assert!(error.contains("stands alone"), "{error}");
+}
+
+#[test]
+fn pages_without_files_and_messages_without_bytes_are_refused() {
+    let page =
+        "bad.toml:11:9: flow.0.app.files: a page with no files is none: there must be 1 at least, its first";
+    assert_eq!(load("files = 4", "files = 0"), page);
+    assert_eq!(load("files = 4", "files = { kind = \"uniform\", min = 0, max = 3 }"), page);
+    let app = "kind = \"web\"\nfiles = 4\n";
+    let dialogue = |request: &str| {
+        let text = LOAD.replace(app, "kind = \"request-response\"\nresponse = \"1 kB\"\n");
+        let text = text.split("size = ").next().unwrap().to_owned() + request;
+        match Scenario::parse(&text, "bad.toml", &[]) {
+            Ok(_) => panic!("accepted: {request}"),
+            Err(error) => error.to_string(),
+        }
+    };
+    assert!(dialogue("request = { writes = [\"0 B\"] }").contains("each must have one byte at least"));
+    assert!(dialogue("request = { gap = \"1 s\" }").contains("a message needs a \"size\""));
+    let short = dialogue("request = { size = \"100 B\", writes = [\"60 B\", \"76 B\"] }");
+    assert_eq!(
+        short,
+        "bad.toml:12:20: flow.0.app.request.size: the message is shorter than its first writes, 136 bytes together"
+    );
+    assert!(dialogue("request = \"1 kB\"\nexchanges = \"forver\"").contains("did you mean \"forever\"?"));
+    assert!(dialogue("request = \"1 kB\"\nexchanges = 0").contains("0 is out of range: it must be"));
+}
+
+#[test]
+fn a_protocol_that_looks_like_a_number_wants_quotation_marks() {
+    assert_eq!(
+        load("http = \"1.0\"", "http = 1.1"),
+        "bad.toml:14:8: flow.0.app.http: 1.1 is a name here: write it in quotation marks, \"1.1\""
+    );
+    assert!(load("http = \"1.0\"", "http = \"2\"").contains("unknown name \"2\""));
+    assert!(
+        load("files = 4", "fils = 4").contains("flow.0.app: unknown key \"fils\": did you mean \"files\"?")
+    );
+    assert_eq!(
+        load("last = 2003", "last = 1999"),
+        "bad.toml:5:32: the last port, 1999, lies before the first, 2000"
+    );
 }

@@ -1,7 +1,7 @@
 //! Fifth step of RFC 9293, section 3.10.7.4: what an acknowledgment tells the sender, and what follows from it.
 
 use crate::config::{LossMeans, Recovery};
-use crate::congestion::{CongestionControl, Signal};
+use crate::congestion::Signal;
 use crate::connection::Connection;
 use crate::event::Event;
 use crate::handshake::Reply;
@@ -9,7 +9,6 @@ use crate::options::Layout;
 use crate::ranges::Range;
 use crate::reason::Reason;
 use crate::recovery::{DupAck, OnDupAck, OnNewAck, Phase, Resend, nak};
-use crate::rto::RtoEstimator;
 use crate::segment::{Flags, Segment};
 use crate::state::State;
 use crate::time::{Span, Time};
@@ -58,8 +57,10 @@ impl Connection {
                 if self.recovers_by_sack() { told || (bare && self.loss.sacked() == 0) } else { bare };
             if duplicate && self.snd.is_outstanding() && !self.timers.is_persisting() {
                 self.take_dup_ack(now);
-            } else if !self.snd.is_outstanding() {
-                self.loss.dup_acks = 0;
+            } else if !self.snd.is_outstanding()
+                && let Some(loss) = self.loss.known()
+            {
+                loss.dup_acks = 0;
             }
         }
         if let Some(nak) = segment.options.nak {
@@ -84,13 +85,11 @@ impl Connection {
         for block in segment.options.sack.as_slice() {
             let (left, right) = (self.snd.position(block.left), self.snd.position(block.right));
             if ack < left && left < right && right <= max {
-                let board = self.loss.scoreboard.get_or_insert_default();
+                let board = self.loss.trouble().scoreboard.get_or_insert_default();
                 told |= board.report(Range::new(left as u64, right as u64));
             }
         }
-        if let Some(board) = &mut self.loss.scoreboard
-            && told
-        {
+        if told && let Some(board) = &mut self.loss.trouble().scoreboard {
             board.update_loss(u32::from(self.config.dup_ack_threshold), mss);
         }
         told
@@ -105,24 +104,28 @@ impl Connection {
         self.snd.una = ack;
         self.snd.nxt = self.snd.nxt.max(ack);
         self.unanswered = 0;
-        self.loss.advance(ack);
-        self.loss.resend = self.loss.resend.and_then(|resend| resend.rest(ack));
+        if let Some(loss) = self.loss.known() {
+            loss.advance(ack);
+        }
         self.snd.marks.forget(ack);
         self.note(now, Event::Acknowledged { offset: ack.clamp(1, self.snd.data_end()) - 1 });
         let restart = self.advance_recovery(now, acked as u32, flight);
+        self.loss.settle(ack);
         self.snd.cwnd_limited = false;
         if !self.snd.is_outstanding() {
             if self.timers.is_persisting() {
                 // A probe was taken: its backoff says nothing of the path.
-                self.timers.refresh(&self.rto);
+                self.refresh_rto();
             }
             self.timers.stop_retransmit();
         } else if restart {
             self.timers.restart(now, self.config.timer_grain);
             self.note_retransmit_timer(now);
         }
-        if let Some(patience) = self.config.user_timeout {
-            self.timers.patience = if self.snd.is_outstanding() { now + patience } else { Time::NEVER };
+        if self.snd.is_outstanding() {
+            self.start_patience(now);
+        } else {
+            self.stop_patience();
         }
     }
 
@@ -133,15 +136,19 @@ impl Connection {
         let verdict = self.loss.on_new_ack(self.config.recovery, self.snd.una);
         match verdict {
             OnNewAck::Ordinary => {
-                self.loss.dup_acks = 0;
-                self.signal(now, Signal::Acked { bytes }, flight);
+                if let Some(loss) = self.loss.known() {
+                    loss.dup_acks = 0;
+                }
+                self.open_window(now, bytes, flight);
+                self.note_window(now);
                 true
             }
             OnNewAck::Exit => {
                 let after_timeout = self.loss.phase == Phase::Loss;
-                self.loss.leave();
+                self.loss.trouble().leave();
                 if after_timeout {
-                    self.signal(now, Signal::Acked { bytes }, flight);
+                    self.open_window(now, bytes, flight);
+                    self.note_window(now);
                 } else if self.config.loss_means == LossMeans::Congestion {
                     self.signal(now, Signal::ExitRecovery, self.snd.max - self.snd.una);
                 }
@@ -149,7 +156,7 @@ impl Connection {
                 true
             }
             OnNewAck::Partial => {
-                let first = !core::mem::replace(&mut self.loss.partial_seen, true);
+                let first = !core::mem::replace(&mut self.loss.trouble().partial_seen, true);
                 self.signal(now, Signal::PartialAck { bytes }, flight);
                 if self.recovers_by_sack() && self.loss.scoreboard.is_some() {
                     return true;
@@ -157,7 +164,8 @@ impl Connection {
                 // RFC 6582, section 3.2, step 3: deflate by what was acknowledged, add back a segment if it was one.
                 let mss = u32::from(self.agreed.payload);
                 let back = if bytes >= mss { mss } else { 0 };
-                self.loss.inflation = self.loss.inflation.saturating_sub(bytes).saturating_add(back);
+                let loss = self.loss.trouble();
+                loss.inflation = loss.inflation.saturating_sub(bytes).saturating_add(back);
                 self.resend_first(Reason::PartialAck);
                 first
             }
@@ -167,7 +175,7 @@ impl Connection {
     /// A duplicate acknowledgment.
     fn take_dup_ack(&mut self, now: Time) {
         self.rare().counters.dup_acks_received += 1;
-        self.loss.dup_acks += 1;
+        self.loss.trouble().dup_acks += 1;
         let una = self.snd.una;
         let fact = DupAck {
             n: self.loss.dup_acks,
@@ -184,7 +192,8 @@ impl Connection {
             }
             OnDupAck::Inflate => {
                 if !(self.recovers_by_sack() && self.loss.scoreboard.is_some()) {
-                    self.loss.inflation = self.loss.inflation.saturating_add(u32::from(self.agreed.payload));
+                    let loss = self.loss.trouble();
+                    loss.inflation = loss.inflation.saturating_add(u32::from(self.agreed.payload));
                 }
             }
             OnDupAck::Enter(phase) => self.enter_recovery(now, phase, fact.threshold),
@@ -200,7 +209,7 @@ impl Connection {
 
     /// A loss is noticed without a timeout (RFC 5681, section 3.2; RFC 6675, section 5, step 4).
     fn enter_recovery(&mut self, now: Time, phase: Phase, threshold: u32) {
-        self.stats.fast_retransmits += 1;
+        self.rare().counters.fast_retransmits += 1;
         let mss = u32::from(self.agreed.payload);
         // RFC 5681, equation 4: data sent by limited transmit does not count. It is what went beyond cwnd.
         let limited = if self.config.limited_transmit { threshold.saturating_sub(1).min(2) * mss } else { 0 };
@@ -212,13 +221,14 @@ impl Connection {
         if self.config.loss_means == LossMeans::Congestion || self.config.recovery == Recovery::Nak {
             self.signal(now, Signal::EnterRecovery, flight);
         }
-        self.loss.phase = phase;
-        self.loss.recover = self.snd.max;
-        self.loss.partial_seen = false;
-        self.loss.inflation = 0;
-        match &mut self.loss.scoreboard {
+        let loss = self.loss.trouble();
+        loss.phase = phase;
+        loss.recover = self.snd.max;
+        loss.partial_seen = false;
+        loss.inflation = 0;
+        match &mut loss.scoreboard {
             Some(board) if self.config.recovery == Recovery::Sack => board.begin(self.snd.una),
-            _ if phase == Phase::Fast => self.loss.inflation = threshold * mss,
+            _ if phase == Phase::Fast => loss.inflation = threshold * mss,
             _ => {}
         }
         self.resend_first(Reason::FastRetransmit);
@@ -234,7 +244,7 @@ impl Connection {
         // A report of the first byte itself cannot be true.
         let reported = self.loss.scoreboard.as_ref().and_then(|board| board.sacked.first());
         let end = reported.filter(|range| range.start > una).map_or(end, |range| range.start.min(end));
-        self.loss.resend = Resend::new(Range::new(una, end), reason);
+        self.loss.trouble().resend = Resend::new(Range::new(una, end), reason);
         self.snd.timed_end = 0;
     }
 
@@ -252,10 +262,10 @@ impl Connection {
         let Some(range) = nak::answer(first, nak.count, u32::from(self.agreed.payload), una, max) else {
             return;
         };
-        self.loss.resend = Resend::new(range, Reason::NakResend);
+        self.loss.trouble().resend = Resend::new(range, Reason::NakResend);
         self.snd.timed_end = 0;
         if self.config.loss_means == LossMeans::Congestion && range.start >= self.loss.recover {
-            self.loss.recover = max;
+            self.loss.trouble().recover = max;
             self.signal(now, Signal::EnterRecovery, max - una);
         }
     }
@@ -279,12 +289,13 @@ impl Connection {
                 _ => return,
             }
         };
-        self.rto.sample(rtt);
+        let kind = &self.config.rto;
+        self.rto.sample(kind, rtt);
         if timed {
             // The next segment is timed once this one is acknowledged: that is a round trip.
-            self.rto.round_trip_over();
+            self.rto.round_trip_over(kind);
         }
-        self.timers.refresh(&self.rto);
+        self.refresh_rto();
         self.stats.rtt_samples += 1;
         self.stats.rtt_sum_ns += rtt.as_ps() / 1000;
         self.note(now, Event::RttSample { rtt });
@@ -296,7 +307,7 @@ impl Connection {
         self.note(now, Event::PeerWindow { window });
         if self.timers.is_persisting() {
             self.timers.stop_retransmit();
-            self.timers.refresh(&self.rto);
+            self.refresh_rto();
             if self.snd.is_outstanding() {
                 self.timers.restart(now, self.config.timer_grain);
             }
@@ -315,8 +326,8 @@ impl Connection {
     /// Notes where the retransmission timer stands.
     #[inline]
     pub(crate) fn note_retransmit_timer(&mut self, now: Time) {
-        if self.log.is_some() {
-            let (deadline, timer) = self.timers.retransmit();
+        if self.is_heard() {
+            let (deadline, timer) = self.timers.main();
             if deadline.is_never() {
                 return;
             }
@@ -327,6 +338,6 @@ impl Connection {
 
 /// Our timestamp clock: milliseconds (RFC 7323, section 5.4, asks for 1 ms to 1 s).
 #[inline]
-pub(crate) fn timestamp(now: Time) -> u32 {
+pub fn timestamp(now: Time) -> u32 {
     (now.as_ps() / 1_000_000_000) as u32
 }

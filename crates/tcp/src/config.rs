@@ -108,9 +108,41 @@ pub enum Counting {
     },
 }
 
+/// Which acknowledgments open cwnd.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Grows {
+    /// Every one, as in the BSD systems.
+    Always,
+    /// Only one before which cwnd held something back: a window that is not used says nothing about the path (RFC 7661's
+    /// concern). So the ACK of a short request leaves the initial window as it is.
+    WhenLimiting,
+}
+
+/// When data is cut into segments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cutting {
+    /// When it is sent: a segment may be made to fit the window, if that is not silly (RFC 9293, section 3.8.6.2.1).
+    AtSend,
+    /// When it is written: a segment that the window does not take whole waits. Segments are at most half of the window
+    /// that the peer's SYN offered, or none might ever fit (Linux 2.2, `tcp_do_sendmsg()`, `tcp_sync_mss()`).
+    AtWrite,
+}
+
+/// How an open receive window is told to the peer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WindowGrowth {
+    /// Its right edge moves in steps of a segment or half the buffer (RFC 9293, section 3.8.6.2.2).
+    InSteps,
+    /// Every segment tells all the room there is, unless that is less than a segment and a quarter of the buffer (4.4BSD,
+    /// `tcp_output()`).
+    AtOnce,
+}
+
 /// How cwnd grows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Growth {
+    /// Which ACKs open it.
+    pub grows: Grows,
     /// What an ACK counts for.
     pub counting: Counting,
     /// Segments by which cwnd opens for each counted segment in slow start: 1, or 2 (RFC 1106, section 4.2).
@@ -165,6 +197,12 @@ pub struct Config {
     pub send_window: Option<u32>,
     /// Send buffer in bytes: data written and not yet acknowledged.
     pub send_buffer: u64,
+    /// Round both buffers up to whole segments, once their size is known (4.4BSD, `tcp_mss()`).
+    pub round_buffers: bool,
+    /// How the receive window grows in the peer's eyes.
+    pub window_growth: WindowGrowth,
+    /// When data is cut into segments.
+    pub cutting: Cutting,
     /// Use the window in whole segments only.
     pub whole_segments: bool,
     /// How large windows are announced.

@@ -9,7 +9,7 @@ use crate::options::Options;
 use crate::rare::{Counters, Rare};
 use crate::reason::{Hold, Reason};
 use crate::receive::{AckDue, ReceiveSpace};
-use crate::recovery::{self, LossState};
+use crate::recovery::{self, Loss};
 use crate::rto::{Rto, RtoEstimator};
 use crate::segment::{Payload, Segment};
 use crate::send::{Decision, SendSpace};
@@ -59,9 +59,14 @@ impl core::fmt::Display for WriteError {
 
 impl core::error::Error for WriteError {}
 
-/// Events not yet taken, boxed as one: hardly any connection has them.
-#[derive(Debug, Default)]
-pub(crate) struct EventLog(pub(crate) VecDeque<(Time, Event)>);
+/// What follows behind a piece of data.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Behind {
+    /// More of the same application data: the piece is a part of a larger write.
+    More,
+    /// Nothing: application data ends here (PSH, RFC 9293, section 3.9.1.2).
+    Nothing,
+}
 
 /// One end of a TCP connection.
 ///
@@ -87,23 +92,23 @@ pub struct Connection {
     closed: Option<CloseReason>,
     /// Retransmissions in a row without an answer.
     pub(crate) unanswered: u8,
-    hold: Hold,
+    pub(crate) hold: Hold,
+    /// Bytes sent for the first time at this sending opportunity.
+    pub(crate) run: u32,
     pub(crate) agreed: Agreed,
     pub(crate) snd: SendSpace,
     pub(crate) rcv: ReceiveSpace,
-    pub(crate) loss: LossState,
+    pub(crate) loss: Loss,
     pub(crate) congestion: Congestion,
     pub(crate) rto: Rto,
     pub(crate) timers: Timers,
     /// TS.Recent, and when it was set (RFC 7323, section 5).
     pub(crate) ts_recent: u32,
     pub(crate) ts_recent_at: Time,
-    /// Path MTU in bytes, 0 if unknown; and the MSS that the peer announced.
-    path_mtu: u32,
+    /// The MSS that the peer announced.
     peer_mss: u16,
     pub(crate) stats: Counters,
     pub(crate) rare: Option<Box<Rare>>,
-    pub(crate) log: Option<Box<EventLog>>,
 }
 
 impl Connection {
@@ -111,27 +116,26 @@ impl Connection {
     /// draws: see [`crate::isn`].
     pub fn new(config: Arc<Config>, iss: Seq) -> Self {
         let cwnd = config.initial_window.bytes(u32::from(config.mss));
-        let rto = Rto::new(config.rto);
+        let rto = Rto::new(&config.rto);
         Self {
             state: State::Closed,
             passive: false,
             closed: None,
             unanswered: 0,
             hold: Hold::NotOpen,
+            run: 0,
             agreed: Agreed { mss: config.mss, payload: config.mss, header_len: 20, ..Agreed::default() },
             snd: SendSpace::new(iss),
             rcv: ReceiveSpace::new(config.receive_window),
-            loss: LossState::default(),
+            loss: Loss::default(),
             congestion: Congestion::new(config.congestion, cwnd, config.initial_ssthresh, config.growth),
-            timers: Timers::new(&rto),
+            timers: Timers::new(rto.rto(&config.rto)),
             rto,
             ts_recent: 0,
             ts_recent_at: Time::ZERO,
-            path_mtu: 0,
             peer_mss: u16::MAX,
             stats: Counters::default(),
             rare: None,
-            log: None,
             config,
         }
     }
@@ -156,6 +160,17 @@ impl Connection {
     /// # Errors
     /// [`WriteError::NotConnected`] in CLOSED and LISTEN, [`WriteError::Closing`] after [`close`](Self::close).
     pub fn write(&mut self, now: Time, len: u64) -> Result<u64, WriteError> {
+        self.write_part(now, len, Behind::Nothing)
+    }
+
+    /// The same for a host that hands over a write in parts, such as clusters of 2048 bytes: only the last of them ends
+    /// application data, the others promise more. Returns how many bytes found room in the send buffer; if the last part
+    /// does not find room whole, application data ends where it was cut, unless it is handed over as
+    /// [`Behind::More`] and its rest as [`Behind::Nothing`].
+    ///
+    /// # Errors
+    /// As for [`write`](Self::write).
+    pub fn write_part(&mut self, now: Time, len: u64, behind: Behind) -> Result<u64, WriteError> {
         if matches!(self.state, State::Closed | State::Listen) {
             return Err(WriteError::NotConnected);
         }
@@ -168,8 +183,10 @@ impl Connection {
                 self.restart_if_idle(now);
             }
             self.snd.written += accepted;
-            let end = self.snd.data_end();
-            self.snd.marks.push(end);
+            if behind == Behind::Nothing {
+                let end = self.snd.data_end();
+                self.snd.marks.push(end);
+            }
         }
         Ok(accepted)
     }
@@ -182,13 +199,18 @@ impl Connection {
             return 0;
         }
         let buffered = self.snd.data_end() - self.snd.una.max(1);
-        self.config.send_buffer.saturating_sub(buffered)
+        self.send_buffer().saturating_sub(buffered)
     }
 
     /// Bytes that the send buffer holds.
     #[inline]
     pub fn send_buffer(&self) -> u64 {
-        self.config.send_buffer
+        let bytes = self.config.send_buffer;
+        if self.config.round_buffers {
+            bytes.next_multiple_of(u64::from(self.agreed.payload.max(1)))
+        } else {
+            bytes
+        }
     }
 
     /// Like [`write`](Self::write), and the last of these bytes are urgent (RFC 9293, section 3.8.5).
@@ -212,7 +234,12 @@ impl Connection {
     #[inline]
     pub fn read(&mut self, _now: Time, max: u64) -> Payload {
         let max = max.min(self.readable()).min(u64::from(u32::MAX));
-        let (position, len) = self.rcv.read(max, u32::from(self.agreed.payload));
+        let (position, len, growth) = self.rcv.read(max);
+        if self.config.acking.counts_segments() {
+            self.rcv.update_window_by(growth, u32::from(self.agreed.payload));
+        } else {
+            self.acknowledge_what_was_read(growth);
+        }
         Payload { offset: position.saturating_sub(1), len: len as u32 }
     }
 
@@ -265,6 +292,11 @@ impl Connection {
         self.snd.written
     }
 
+    /// Stream bytes that the application has written and that have never been sent.
+    pub fn unsent(&self) -> u64 {
+        self.snd.data_end().saturating_sub(self.snd.max.max(1))
+    }
+
     /// Stream bytes received in order.
     #[inline]
     pub fn received(&self) -> u64 {
@@ -278,18 +310,9 @@ impl Connection {
         Stats {
             segments_sent: often.segments_sent,
             segments_received: often.segments_received,
-            retransmitted: often.retransmitted,
-            timeouts: often.timeouts,
-            fast_retransmits: often.fast_retransmits,
-            naks_sent: rare.naks_sent,
-            naks_received: rare.naks_received,
-            dup_acks_received: rare.dup_acks_received,
-            duplicates_received: rare.duplicates_received,
-            challenge_acks: rare.challenge_acks,
-            paws_drops: rare.paws_drops,
             rtt_samples: often.rtt_samples,
             rtt_sum_ns: often.rtt_sum_ns,
-            foreign_bytes: rare.foreign_bytes,
+            ..rare
         }
     }
 
@@ -330,7 +353,7 @@ impl Connection {
 
     /// Smoothed round-trip time, once there is one.
     pub fn srtt(&self) -> Option<Span> {
-        self.rto.srtt()
+        self.rto.srtt(&self.config.rto)
     }
 
     /// The retransmission timeout in force, backoff included.
@@ -340,24 +363,30 @@ impl Connection {
 
     /// The path MTU has become known, or has changed (an input: RFC 1191 and RFC 8201 are the driver's to speak).
     pub fn set_path_mtu(&mut self, mtu: u32) {
-        self.path_mtu = mtu;
+        self.rare().path_mtu = mtu;
         self.agreed.limit_segments(&self.config, self.peer_mss, mtu);
+        self.bound_segments();
     }
 
     /// When [`handle_deadline`](Self::handle_deadline) wants to be called; [`Time::NEVER`] if nothing is armed.
     #[inline]
     pub fn next_deadline(&self) -> Time {
-        self.timers.next()
+        let next = self.timers.next();
+        self.rare.as_ref().map_or(next, |rare| next.min(rare.deadline()))
     }
 
     /// Starts (or stops) recording events. What a connection does is the same either way.
     pub fn record_events(&mut self, on: bool) {
-        self.log = on.then(Box::default);
+        if on {
+            self.rare().log = Some(VecDeque::new());
+        } else if let Some(rare) = &mut self.rare {
+            rare.log = None;
+        }
     }
 
     /// The oldest event not yet taken.
     pub fn poll_event(&mut self) -> Option<(Time, Event)> {
-        self.log.as_mut()?.0.pop_front()
+        self.rare.as_mut()?.log.as_mut()?.pop_front()
     }
 
     /// The next segment to send. Call until `None` after every other call.
@@ -369,16 +398,30 @@ impl Connection {
     }
 
     /// The same for a driver that counts instructions: the segment is made where it shall stay, and the last one says
-    /// that it is the last. `segment` is overwritten whole if there is one, and is of no meaning otherwise.
+    /// that it is the last. `segment` is overwritten whole if there is one, and is of no meaning otherwise; what stood
+    /// there before must be a segment too, without options where its header has no room for any.
     #[inline]
     pub fn transmit_into(&mut self, now: Time, segment: &mut Segment) -> Option<Departure> {
+        self.transmit_ordinary(now, segment)
+    }
+
+    /// The same by the full procedure, whatever the segment is: for a driver that has other costs.
+    pub fn transmit_any(&mut self, now: Time, segment: &mut Segment) -> Option<Departure> {
         if let Some(rare) = &mut self.rare
             && let Some(reply) = rare.reply.take()
         {
             return Some(Departure { reason: self.send_reply(now, reply, segment), last: false });
         }
         match self.decide() {
-            Decision::Send(plan) => Some(Departure { reason: self.emit(now, plan, segment), last: false }),
+            Decision::Send(plan) => {
+                self.run = self.run.saturating_add(plan.len);
+                Some(Departure { reason: self.emit(now, plan, segment), last: false })
+            }
+            Decision::Short(plan) => {
+                let reason = self.emit(now, plan, segment);
+                self.rare().short_end = self.snd.max;
+                Some(Departure { reason, last: false })
+            }
             Decision::Last(plan, why) => {
                 let reason = self.emit(now, plan, segment);
                 self.hold_back(now, why);
@@ -393,20 +436,56 @@ impl Connection {
 
     /// Nothing can be sent, and why: an idle sender before a closed window must probe it.
     #[inline]
-    fn hold_back(&mut self, now: Time, why: Hold) {
+    pub(crate) fn hold_back(&mut self, now: Time, why: Hold) {
+        if why.is_policy() {
+            self.hold_tail(now, why);
+        }
         self.hold = why;
         match why {
             Hold::CongestionWindow => self.snd.cwnd_limited = true,
             Hold::ReceiveWindow => self.timers.persist(now, self.config.timer_grain),
             _ => {}
         }
+        self.run = 0;
     }
 
     /// Notes an event if anybody listens.
     #[inline]
     pub(crate) fn note(&mut self, now: Time, event: Event) {
-        if let Some(log) = &mut self.log {
-            log.0.push_back((now, event));
+        if let Some(rare) = &mut self.rare
+            && let Some(log) = &mut rare.log
+        {
+            log.push_back((now, event));
+        }
+    }
+
+    /// Whether anybody listens: what only events need is worked out then alone.
+    #[inline]
+    pub(crate) fn is_heard(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.log.is_some())
+    }
+
+    /// No timer runs any more.
+    pub(crate) fn stop_timers(&mut self) {
+        self.timers.stop_all();
+        if let Some(rare) = &mut self.rare {
+            (rare.keep_alive, rare.patience) = (Time::NEVER, Time::NEVER);
+        }
+    }
+
+    /// The user waits for something from now on, if there is a limit to that.
+    #[inline]
+    pub(crate) fn start_patience(&mut self, now: Time) {
+        if let Some(patience) = self.config.user_timeout {
+            self.rare().patience = now + patience;
+        }
+    }
+
+    /// The user waits for nothing any more.
+    #[inline]
+    pub(crate) fn stop_patience(&mut self) {
+        if let Some(rare) = &mut self.rare {
+            rare.patience = Time::NEVER;
         }
     }
 
@@ -430,9 +509,9 @@ impl Connection {
     pub(crate) fn finish(&mut self, now: Time, why: CloseReason) {
         if self.closed.is_none() {
             self.closed = Some(why);
-            self.timers.stop_all();
+            self.stop_timers();
             self.rcv.due = AckDue::No;
-            self.loss.resend = None;
+            self.loss = Loss::default();
             self.enter(now, State::Closed);
             self.note(now, Event::Closed(why));
         }
@@ -453,8 +532,11 @@ impl Connection {
     /// Both SYN segments are known: settles what holds.
     pub(crate) fn settle(&mut self, heard: &Options) {
         self.peer_mss = believed(&self.config, heard).mss.unwrap_or(self.config.mss);
-        self.agreed = agree(&self.config, heard, self.path_mtu);
+        self.agreed = agree(&self.config, heard, self.rare.as_ref().map_or(0, |rare| rare.path_mtu));
         self.rcv.limit_buffer(self.agreed.largest_window());
+        if self.config.round_buffers {
+            self.rcv.round_buffer(u32::from(self.agreed.payload), self.agreed.largest_window());
+        }
         // The initial window counts segments of the size that holds from now on.
         self.begin_with(self.config.initial_window.bytes(u32::from(self.agreed.payload)));
     }
@@ -462,43 +544,56 @@ impl Connection {
     /// Congestion control begins with this cwnd; the user's own begins as it was made.
     pub(crate) fn begin_with(&mut self, cwnd: u32) {
         let Config { congestion, initial_ssthresh, growth, .. } = *self.config;
-        if !matches!(self.congestion, Congestion::Custom(_)) {
+        if !self.congestion.is_custom() {
             self.congestion = Congestion::new(congestion, cwnd, initial_ssthresh, growth);
         }
     }
 
     /// Puts the user's own congestion control in place of the configured one; before the connection is opened.
     pub fn set_congestion(&mut self, own: Box<dyn CongestionControl>) {
-        self.congestion = Congestion::Custom(own);
+        self.congestion = Congestion::custom(own);
     }
 
     /// Puts the user's own estimator of the retransmission timeout in place of the configured one; before the connection is
     /// opened.
     pub fn set_rto(&mut self, own: Box<dyn RtoEstimator>) {
         self.rto = Rto::Custom(own);
-        self.timers.refresh(&self.rto);
+        self.refresh_rto();
     }
 
     /// What congestion control may see, `flight` bytes having been outstanding.
-    #[inline]
-    pub(crate) fn view(&self, now: Time, flight: u64) -> View {
+    fn view(&self, now: Time, flight: u64) -> View {
         let own = self.config.send_window.unwrap_or(u32::MAX);
         View {
             now,
             mss: u32::from(self.agreed.payload),
             flight: flight.min(u64::from(u32::MAX)) as u32,
             window: self.congestion.cwnd().min(self.snd.wnd).min(own),
-            srtt: self.timers.srtt(),
+            srtt: self.srtt(),
             cwnd_limited: self.snd.cwnd_limited,
         }
     }
 
     /// Tells congestion control.
-    #[inline]
     pub(crate) fn signal(&mut self, now: Time, signal: Signal, flight: u64) {
         let view = self.view(now, flight);
         self.congestion.on(signal, &view);
-        if self.log.is_some() {
+        self.note_window(now);
+    }
+
+    /// The same for an ACK of new data outside recovery, not noted.
+    #[inline]
+    pub(crate) fn open_window(&mut self, now: Time, bytes: u32, flight: u64) {
+        if !self.congestion.acked(bytes, u32::from(self.agreed.payload)) {
+            let view = self.view(now, flight);
+            self.congestion.on(Signal::Acked { bytes }, &view);
+        }
+    }
+
+    /// Notes the windows of congestion control.
+    #[inline]
+    pub(crate) fn note_window(&mut self, now: Time) {
+        if self.is_heard() {
             let (cwnd, ssthresh) = (self.congestion.cwnd(), self.congestion.ssthresh());
             self.note(now, Event::Window { cwnd, ssthresh });
         }

@@ -3,7 +3,7 @@
 use crate::congestion::Signal;
 use crate::connection::Connection;
 use crate::event::{Event, Timer};
-use crate::reason::Reason;
+use crate::reason::{Hold, Reason};
 use crate::receive::AckDue;
 use crate::recovery::Phase;
 use crate::state::{CloseReason, State};
@@ -17,27 +17,37 @@ impl Connection {
             if self.rcv.due == AckDue::Later {
                 self.note(now, Event::Fired { timer: Timer::DelayedAck });
                 self.rcv.acknowledge(Reason::DelayedAck);
+                self.remember_vain_wait();
             }
         }
-        let (due, timer) = self.timers.retransmit();
+        let (due, timer) = self.timers.main();
         if due <= now {
+            let waits_for_more = matches!(self.holding(), Hold::Cork | Hold::EndOfData);
+            let timer = if timer == Timer::Persist && waits_for_more { Timer::Ceiling } else { timer };
             self.note(now, Event::Fired { timer });
             match timer {
+                Timer::Ceiling => self.ceiling_reached(),
                 Timer::Persist => self.persist_ran_out(now),
+                Timer::TimeWait => self.finish(now, CloseReason::Finished),
                 _ => self.retransmit_ran_out(now),
             }
         }
-        if self.timers.keep_alive <= now {
+        if let Some(rare) = &self.rare
+            && rare.deadline() <= now
+        {
+            self.rare_timer_ran_out(now);
+        }
+    }
+
+    /// The peer was silent for long, or the user's patience is over.
+    #[cold]
+    fn rare_timer_ran_out(&mut self, now: Time) {
+        if self.rare().keep_alive <= now {
             self.keep_alive_ran_out(now);
         }
-        if self.timers.patience <= now {
-            if self.state == State::TimeWait {
-                self.note(now, Event::Fired { timer: Timer::TimeWait });
-                self.finish(now, CloseReason::Finished);
-            } else {
-                self.note(now, Event::Fired { timer: Timer::UserTimeout });
-                self.give_up(now, CloseReason::UserTimeout);
-            }
+        if self.rare().patience <= now {
+            self.note(now, Event::Fired { timer: Timer::UserTimeout });
+            self.give_up(now, CloseReason::UserTimeout);
         }
     }
 
@@ -55,25 +65,27 @@ impl Connection {
             self.give_up(now, CloseReason::TimedOut);
             return;
         }
-        self.stats.timeouts += 1;
-        self.timers.back_off(&self.rto);
+        self.rare().counters.timeouts += 1;
+        self.back_off();
         self.snd.timed_end = 0;
-        if !opening {
-            let flight = self.snd.max - self.snd.una;
-            self.signal(now, Signal::Timeout { first: self.unanswered == 1 }, flight);
-            self.loss.phase = Phase::Loss;
-            self.loss.recover = self.snd.max;
+        self.snd.nxt = self.snd.una;
+        if opening {
+            return;
         }
-        self.loss.dup_acks = 0;
-        self.loss.inflation = 0;
-        self.loss.resend = None;
-        if let Some(board) = &mut self.loss.scoreboard {
+        let flight = self.snd.max - self.snd.una;
+        self.signal(now, Signal::Timeout { first: self.unanswered == 1 }, flight);
+        let loss = self.loss.trouble();
+        loss.phase = Phase::Loss;
+        loss.recover = self.snd.max;
+        loss.dup_acks = 0;
+        loss.inflation = 0;
+        loss.resend = None;
+        if let Some(board) = &mut loss.scoreboard {
             // A second timeout in a row, or a report of the very byte that it does not acknowledge: the peer may have
             // dropped what it had reported (RFC 2018, section 8).
             let reneged = board.sacked.first().is_some_and(|range| range.start <= self.snd.una);
             if self.unanswered > 1 || reneged { board.forget() } else { board.start_over() }
         }
-        self.snd.nxt = self.snd.una;
     }
 
     /// The peer's window is still closed: one byte asks (RFC 9293, section 3.8.6.1); what an open sliver of it permits
@@ -85,31 +97,42 @@ impl Connection {
             self.give_up(now, CloseReason::TimedOut);
             return;
         }
-        self.timers.back_off(&self.rto);
+        self.back_off();
         self.snd.probe = self.snd.nxt < self.snd.data_end();
         self.timers.persist(now, self.config.timer_grain);
+    }
+
+    /// The retransmission timer ran out, or the persist timer.
+    fn back_off(&mut self) {
+        let kind = &self.config.rto;
+        self.timers.back_off(self.rto.rto(kind), self.rto.max(kind));
+    }
+
+    /// The timeout is the estimator's again, without backoff.
+    pub(crate) fn refresh_rto(&mut self) {
+        self.timers.reset_rto(self.rto.rto(&self.config.rto));
     }
 
     /// Arms the keep-alive timer if the connection has one.
     #[inline]
     pub(crate) fn arm_keep_alive(&mut self, now: Time) {
         if let Some(keep_alive) = self.config.keep_alive {
-            self.timers.keep_alive = now + keep_alive.idle;
+            self.rare().keep_alive = now + keep_alive.idle;
         }
     }
 
     /// The peer was heard: the idle time starts anew.
     #[cold]
     pub(crate) fn heard(&mut self, now: Time) {
-        if let Some(rare) = &mut self.rare {
-            rare.keep_alives = 0;
+        if !self.rare().keep_alive.is_never() {
+            self.rare().keep_alives = 0;
+            self.arm_keep_alive(now);
         }
-        self.arm_keep_alive(now);
     }
 
     /// The connection was idle for long: is the peer still there (RFC 9293, section 3.8.4)?
     fn keep_alive_ran_out(&mut self, now: Time) {
-        self.timers.keep_alive = Time::NEVER;
+        self.rare().keep_alive = Time::NEVER;
         let Some(keep_alive) = self.config.keep_alive else { return };
         if !self.state.is_synchronized() || self.state == State::TimeWait {
             return;
@@ -119,7 +142,7 @@ impl Connection {
             self.give_up(now, CloseReason::KeepAliveTimeout);
             return;
         }
-        self.timers.keep_alive = now + keep_alive.interval;
+        self.rare().keep_alive = now + keep_alive.interval;
         // While data is outstanding, the retransmission timer asks already.
         if !self.snd.is_outstanding() {
             self.rare().keep_alives += 1;

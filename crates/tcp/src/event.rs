@@ -1,6 +1,6 @@
 //! What happened inside a connection, with the time and the cause. Probes read events; they never reach into the state.
 
-use crate::reason::Reason;
+use crate::reason::{Held, Reason};
 use crate::state::{CloseReason, State};
 use crate::time::{Span, Time};
 
@@ -11,6 +11,8 @@ pub enum Timer {
     Retransmit,
     /// The peer's window is closed.
     Persist,
+    /// A short segment waits for the application: the ceiling on that.
+    Ceiling,
     /// An acknowledgment waits.
     DelayedAck,
     /// The connection is idle.
@@ -53,6 +55,8 @@ pub enum Event {
         /// Why.
         reason: Reason,
     },
+    /// The transmission policy begins to hold a short segment back.
+    Held(Held),
     /// The peer acknowledged everything before this offset.
     Acknowledged {
         /// Stream offset.

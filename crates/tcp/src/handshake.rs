@@ -3,8 +3,8 @@
 use crate::connection::Connection;
 use crate::event::Event;
 use crate::receive::ReceiveSpace;
-use crate::recovery::LossState;
-use crate::rto::{Rto, RtoEstimator};
+use crate::recovery::Loss;
+use crate::rto::Rto;
 use crate::segment::{Flags, Segment};
 use crate::send::SendSpace;
 use crate::seq::Seq;
@@ -108,6 +108,7 @@ impl Connection {
         self.snd.wl2 = self.snd.seq(self.snd.una);
         self.snd.wnd = window;
         self.snd.max_wnd = window;
+        self.bound_segments();
         if let Some(timestamps) = segment.options.timestamps {
             self.ts_recent = timestamps.value;
             self.ts_recent_at = now;
@@ -131,7 +132,7 @@ impl Connection {
         self.unanswered = 0;
         self.timers.stop_retransmit();
         // The user waits for nothing any more; from the next segment sent on, again.
-        self.timers.patience = Time::NEVER;
+        self.stop_patience();
         if self.timers.is_backed_off() {
             self.begin_after_a_lost_syn();
         }
@@ -142,7 +143,7 @@ impl Connection {
     fn begin_after_a_lost_syn(&mut self) {
         self.begin_with(u32::from(self.agreed.payload));
         if matches!(self.rto, Rto::Rfc6298(_) | Rto::Linux(_)) {
-            self.timers.fall_back(Span::from_secs(3).max(self.rto.rto()));
+            self.timers.reset_rto(Span::from_secs(3).max(self.rto.rto(&self.config.rto)));
         }
     }
 
@@ -160,11 +161,11 @@ impl Connection {
             self.finish(now, CloseReason::Reset);
             return;
         }
-        self.timers.stop_all();
-        self.timers.refresh(&self.rto);
+        self.stop_timers();
+        self.refresh_rto();
         self.snd = SendSpace::new(self.snd.seq(0));
         self.rcv = ReceiveSpace::new(self.config.receive_window);
-        self.loss = LossState::default();
+        self.loss = Loss::default();
         self.unanswered = 0;
         if let Some(rare) = &mut self.rare {
             (rare.send_urgent, rare.receive_urgent) = (0, 0);
@@ -198,27 +199,9 @@ impl Connection {
     pub(crate) fn wait_out(&mut self, now: Time) {
         // Delayed or not, what is due is said at once: no timer but one runs from here on.
         let due = self.rcv.due;
-        self.timers.stop_all();
-        self.timers.patience = now + self.config.time_wait;
+        self.stop_timers();
+        self.timers.wait_out(now + self.config.time_wait);
         self.enter(now, State::TimeWait);
         self.rcv.due = due;
-    }
-
-    /// Whether a SYN for the same pair of sockets may open a new connection in place of this one, which waits in
-    /// TIME-WAIT: its timestamp, or without one its sequence number, lies beyond all that was seen (RFC 6191, section 2;
-    /// RFC 9293, section 3.6.1, MAY-2). The driver then drops this connection and makes a new one.
-    pub fn may_be_replaced(&self, syn: &Segment) -> bool {
-        let new_number = self.rcv.position(syn.seq) >= self.rcv.nxt as i64;
-        let new = match syn.options.timestamps.filter(|_| self.agreed.timestamps) {
-            Some(timestamps) => {
-                let later = timestamps.value.wrapping_sub(self.ts_recent) as i32;
-                later > 0 || (later == 0 && new_number)
-            }
-            None => new_number,
-        };
-        self.state == State::TimeWait
-            && syn.flags.has(Flags::SYN)
-            && !syn.flags.any(Flags::ACK | Flags::RST)
-            && new
     }
 }

@@ -18,11 +18,20 @@ impl Connection {
     #[inline]
     pub fn handle_segment(&mut self, now: Time, segment: &Segment) {
         self.stats.segments_received += 1;
-        if !self.timers.keep_alive.is_never() {
+        if self.config.keep_alive.is_some() {
             self.heard(now);
         }
         if self.takes_predicted(now, segment) {
             return;
+        }
+        self.takes_any(now, segment);
+    }
+
+    /// The same by the full procedure, whatever the segment is: for a driver that has other costs.
+    pub fn handle_any_segment(&mut self, now: Time, segment: &Segment) {
+        self.stats.segments_received += 1;
+        if self.config.keep_alive.is_some() {
+            self.heard(now);
         }
         self.takes_any(now, segment);
     }
@@ -125,12 +134,12 @@ impl Connection {
         let expected = self.rcv.nxt as i64;
         if !self.passes_timestamps(now, segment) {
             self.rare().counters.paws_drops += 1;
-        } else if segment.flags.has(Flags::ACK) && self.is_heard_at(start, segment.seq_len()) {
+        } else if segment.flags.has(Flags::ACK) && self.hears_outside(start, segment.seq_len()) {
             self.take_ack(now, segment);
         }
         let ends_where_the_fin_did = start + i64::from(segment.seq_len()) == expected;
         if self.state == State::TimeWait && segment.flags.has(Flags::FIN) && ends_where_the_fin_did {
-            self.timers.patience = now + self.config.time_wait;
+            self.timers.wait_out(now + self.config.time_wait);
         }
         self.rcv.acknowledge(Reason::DuplicateAck);
     }
@@ -139,7 +148,7 @@ impl Connection {
     /// for a closed window, and appendix A.2): one before the left edge stands a peer that does not know yet that its
     /// probing byte was taken, and at the right edge one whose last segments were lost. Two such ends would else answer
     /// ACK with ACK for ever.
-    fn is_heard_at(&self, start: i64, seq_len: u32) -> bool {
+    fn hears_outside(&self, start: i64, seq_len: u32) -> bool {
         let expected = self.rcv.nxt as i64;
         let at_an_edge = start + 1 == expected || self.rcv.is_right_edge(start);
         (self.rcv.window() == 0 && start == expected)
@@ -202,8 +211,10 @@ impl Connection {
 
     /// What was taken in is acknowledged now, or when the timer that is armed here runs out.
     #[inline]
-    pub(crate) fn schedule_ack(&mut self, now: Time, text: Text) {
-        if let Some(when) = self.rcv.schedule_ack(now, text, self.config.acking)
+    pub(crate) fn schedule_ack(&mut self, now: Time, text: Text, len: u32) {
+        if !self.config.acking.counts_segments() {
+            self.schedule_ack_otherwise(now, text, len);
+        } else if let Some(when) = self.rcv.schedule_ack(now, text, self.config.acking)
             && self.timers.delayed_ack.is_never()
         {
             self.timers.delayed_ack = when;
@@ -224,7 +235,7 @@ impl Connection {
         if !self.agreed.nak {
             self.rcv.forget_nak();
         }
-        self.schedule_ack(now, text);
+        self.schedule_ack(now, text, len);
         if matches!(text, Text::InOrder { .. }) && self.rcv.finish() {
             self.peer_has_closed(now);
         }

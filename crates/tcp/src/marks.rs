@@ -45,6 +45,12 @@ impl Marks {
             later.get(later.partition_point(|&mark| mark <= start)).is_some_and(|&mark| mark <= end)
         })
     }
+
+    /// Whether the last mark stands at `position`.
+    pub(crate) fn ends_at(&self, position: u64) -> bool {
+        let last = self.later.as_ref().and_then(|later| later.back().copied()).unwrap_or(self.first);
+        last == position && position != 0
+    }
 }
 
 #[cfg(test)]
@@ -56,6 +62,7 @@ mod tests {
         let mut marks = Marks::default();
         [101, 151, 301].into_iter().for_each(|mark| marks.push(mark));
         assert!(marks.lies_in(1, 101) && !marks.lies_in(1, 100));
+        assert!(marks.ends_at(301) && !marks.ends_at(151) && !Marks::default().ends_at(0));
         assert!(marks.lies_in(101, 151) && !marks.lies_in(151, 300) && marks.lies_in(151, 400));
         marks.forget(151);
         assert!(!marks.lies_in(1, 300) && marks.lies_in(1, 301));

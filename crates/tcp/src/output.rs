@@ -1,4 +1,4 @@
-//! Carrying out a plan: the one place where segments are made.
+//! Carrying out a plan: where segments are made, but for the ordinary ones ([`crate::ordinary`]).
 
 use crate::ack::timestamp;
 use crate::config::Recovery;
@@ -30,12 +30,14 @@ impl Connection {
             self.ordinary_segment(now, &mut plan, segment);
         }
         segment.seq = self.snd.seq(plan.start);
-        if let Some(rare) = &self.rare
-            && rare.send_urgent > plan.start
-            && !syn
-        {
-            segment.flags = segment.flags | Flags::URG;
-            segment.urgent = u16::try_from(rare.send_urgent - plan.start).unwrap_or(u16::MAX);
+        if let Some(rare) = &mut self.rare {
+            if rare.send_urgent > plan.start && !syn {
+                segment.flags = segment.flags | Flags::URG;
+                segment.urgent = u16::try_from(rare.send_urgent - plan.start).unwrap_or(u16::MAX);
+            }
+            if let Some(memory) = &mut rare.acking {
+                memory.leaves(now, plan.len);
+            }
         }
         self.timers.delayed_ack = Time::NEVER;
         let occupied = plan.len + u32::from(plan.flags.any(Flags::SYN | Flags::FIN));
@@ -77,13 +79,9 @@ impl Connection {
     /// Any other segment: all of them acknowledge.
     #[inline]
     fn ordinary_segment(&mut self, now: Time, plan: &mut Plan, segment: &mut Segment) {
-        let (window, announced) = self.rcv.announce(&self.agreed);
+        let (window, announced) = self.rcv.announce(&self.agreed, self.config.window_growth);
         segment.window = window;
-        segment.header_len = self.agreed.header_len;
-        segment.options = Options::NONE;
-        if segment.header_len > 20 {
-            segment.options = self.agreed.every_segment(self.timestamps(now), announced);
-        }
+        self.write_options(now, announced, segment);
         if self.rcv.has_reports(self.agreed.sack) {
             segment.header_len = self.add_reports(&mut segment.options, plan);
         }
@@ -91,6 +89,18 @@ impl Connection {
         segment.flags = Flags::ACK | plan.flags;
         segment.urgent = 0;
         segment.payload = Payload { offset: plan.start.saturating_sub(1), len: plan.len };
+    }
+
+    /// The options that every segment carries, `announced` being the window. A header without room for options had none
+    /// before: there is nothing to be cleared.
+    #[inline]
+    pub(crate) fn write_options(&self, now: Time, announced: u32, segment: &mut Segment) {
+        let before = core::mem::replace(&mut segment.header_len, self.agreed.header_len);
+        if segment.header_len > 20 {
+            segment.options = self.agreed.every_segment(self.timestamps(now), announced);
+        } else if before > 20 {
+            segment.options = Options::NONE;
+        }
     }
 
     /// Adds a NAK and SACK blocks where there is room; returns the header length. Where the MSS counts options, the
@@ -137,29 +147,50 @@ impl Connection {
         }
         if again {
             self.note_resent(plan, end);
-        } else if self.snd.timed_end == 0 {
-            self.snd.timed_end = end;
-            self.snd.timed_at = now;
+        } else {
+            self.time_segment(now, end);
         }
-        let first = !self.snd.is_outstanding();
         // What recovery resends ahead of SND.NXT, after a timeout, leaves it where it is.
         let in_turn =
             matches!(plan.reason, Reason::Timeout | Reason::GoBackN) || !plan.reason.is_retransmission();
         if in_turn || plan.start <= self.snd.nxt {
             self.snd.nxt = self.snd.nxt.max(end);
         }
-        self.snd.max = self.snd.max.max(end);
+        self.move_max(now, self.snd.max.max(end));
+        if plan.flags.has(Flags::FIN) && self.state == State::CloseWait {
+            self.enter(now, State::LastAck);
+        }
+    }
+
+    /// The same for what follows all that was sent before.
+    #[inline]
+    pub(crate) fn occupy_anew(&mut self, now: Time, end: u64) {
+        self.snd.last_sent = now;
+        self.time_segment(now, end);
+        self.snd.nxt = end;
+        self.move_max(now, end);
+    }
+
+    /// Times what leaves for the first time, if nothing is being timed.
+    #[inline]
+    fn time_segment(&mut self, now: Time, end: u64) {
+        if self.snd.timed_end == 0 {
+            self.snd.timed_end = end;
+            self.snd.timed_at = now;
+        }
+    }
+
+    /// Something is outstanding: someone must wait for its acknowledgment.
+    #[inline]
+    fn move_max(&mut self, now: Time, max: u64) {
+        let first = !self.snd.is_outstanding();
+        self.snd.max = max;
         if !self.timers.retransmit_is_armed() {
             self.timers.restart(now, self.config.timer_grain);
             self.note_retransmit_timer(now);
         }
-        if let Some(patience) = self.config.user_timeout
-            && first
-        {
-            self.timers.patience = now + patience;
-        }
-        if plan.flags.has(Flags::FIN) && self.state == State::CloseWait {
-            self.enter(now, State::LastAck);
+        if first {
+            self.start_patience(now);
         }
     }
 
@@ -167,25 +198,27 @@ impl Connection {
     #[cold]
     fn note_resent(&mut self, plan: &Plan, end: u64) {
         self.snd.timed_end = 0;
+        // What was sent before draws no tail along: it is not what was available.
+        self.run = 0;
         let sent = Range::new(plan.start, end);
         if let Some(resend) = self.loss.resend
             && resend.start == plan.start
         {
-            self.loss.resend = resend.rest(end);
+            self.loss.trouble().resend = resend.rest(end);
         }
         if self.loss.phase == recovery::Phase::Fast
             && self.config.recovery == Recovery::Sack
-            && let Some(board) = &mut self.loss.scoreboard
+            && let Some(board) = &mut self.loss.trouble().scoreboard
         {
             board.resent(sent, plan.reason);
         }
-        self.stats.retransmitted += 1;
+        self.rare().counters.retransmitted += 1;
     }
 
     #[inline]
     fn count(&mut self, now: Time, plan: &Plan) {
         self.stats.segments_sent += 1;
-        if self.log.is_some() {
+        if self.is_heard() {
             self.note(now, Event::Sent { offset: plan.start.max(1) - 1, len: plan.len, reason: plan.reason });
             if plan.reason == Reason::Timeout {
                 self.note(now, Event::Phase(Phase::TimeoutRecovery));

@@ -6,59 +6,75 @@ use std::collections::VecDeque;
 
 /// Positions from `start` up to, not including, `end`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Range {
-    pub(crate) start: u64,
-    pub(crate) end: u64,
+pub struct Range {
+    /// The first position.
+    pub start: u64,
+    /// The position behind the last.
+    pub end: u64,
 }
 
 impl Range {
-    pub(crate) const fn new(start: u64, end: u64) -> Self {
+    /// From `start` up to, not including, `end`.
+    pub const fn new(start: u64, end: u64) -> Self {
         Self { start, end }
     }
 
-    pub(crate) const fn len(self) -> u64 {
+    /// How many positions.
+    pub const fn len(self) -> u64 {
         self.end.saturating_sub(self.start)
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(self) -> bool {
+        self.end <= self.start
     }
 }
 
 /// The set.
 #[derive(Debug, Default)]
-pub(crate) struct RangeSet {
+pub struct RangeSet {
     ranges: VecDeque<Range>,
     covered: u64,
 }
 
 impl RangeSet {
     /// Number of positions in the set.
-    pub(crate) fn covered(&self) -> u64 {
+    pub fn covered(&self) -> u64 {
         self.covered
     }
 
     /// Number of disjoint ranges.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.ranges.len()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether no position is in the set.
+    pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    pub(crate) fn first(&self) -> Option<Range> {
+    /// The lowest range.
+    pub fn first(&self) -> Option<Range> {
         self.ranges.front().copied()
     }
 
-    pub(crate) fn last(&self) -> Option<Range> {
+    /// The highest range.
+    pub fn last(&self) -> Option<Range> {
         self.ranges.back().copied()
     }
 
     /// From the highest range down.
-    pub(crate) fn iter_down(&self) -> impl Iterator<Item = Range> {
+    pub fn iter_down(&self) -> impl Iterator<Item = Range> {
         self.ranges.iter().rev().copied()
     }
 
     /// Adds `new`; returns the whole range that it is part of now, and how many positions were not in the set before.
-    pub(crate) fn insert(&mut self, new: Range) -> (Range, u64) {
+    pub fn insert(&mut self, new: Range) -> (Range, u64) {
         let from = self.ranges.partition_point(|r| r.end < new.start);
+        // What SACK reports, it reports several times.
+        if let Some(known) = self.ranges.get(from).filter(|r| r.start <= new.start && new.end <= r.end) {
+            return (*known, 0);
+        }
         let to = from + self.ranges.iter().skip(from).take_while(|r| r.start <= new.end).count();
         let mut merged = new;
         let mut absorbed = 0;
@@ -79,7 +95,7 @@ impl RangeSet {
     }
 
     /// Forgets every position before `edge`.
-    pub(crate) fn remove_below(&mut self, edge: u64) {
+    pub fn remove_below(&mut self, edge: u64) {
         while let Some(first) = self.ranges.front_mut() {
             if first.start >= edge {
                 break;
@@ -94,18 +110,19 @@ impl RangeSet {
         }
     }
 
-    pub(crate) fn clear(&mut self) {
+    /// Forgets every position.
+    pub fn clear(&mut self) {
         self.ranges.clear();
         self.covered = 0;
     }
 
     /// The range that holds `position`, if one does; otherwise where the next one begins, if one follows.
-    pub(crate) fn at_or_after(&self, position: u64) -> Option<Range> {
+    pub fn at_or_after(&self, position: u64) -> Option<Range> {
         self.ranges.get(self.ranges.partition_point(|r| r.end <= position)).copied()
     }
 
     /// How many positions of `within` are in the set.
-    pub(crate) fn covered_within(&self, within: Range) -> u64 {
+    pub fn covered_within(&self, within: Range) -> u64 {
         let from = self.ranges.partition_point(|r| r.end <= within.start);
         self.ranges
             .iter()

@@ -1,5 +1,7 @@
 //! Why a segment was sent, or why nothing was: the vocabulary of traces.
 
+use crate::time::Time;
+
 /// Why a segment left.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
@@ -118,6 +120,7 @@ impl Reason {
 
 /// Why a sender that could be asked has nothing to send.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
 pub enum Hold {
     /// The connection is not open for sending.
     NotOpen,
@@ -129,9 +132,85 @@ pub enum Hold {
     ReceiveWindow,
     /// The sender's own cap is reached.
     SendWindow,
-    /// What is left is a short segment, and the transmission policy has it wait.
-    ShortSegment,
     /// Silly-window avoidance: the usable window is too small a part of the largest one seen
     /// (RFC 9293, section 3.8.6.2.1).
     SillyWindow,
+    /// What is left is short, and waits until all that was sent is acknowledged (RFC 896 and its variants).
+    Nagle,
+    /// What is left is short, and waits until the last short segment is acknowledged (draft-minshall-nagle).
+    Minshall,
+    /// What is left is short, and waits for the end of application data, or for as much as fills it
+    /// (draft-doupnik-tcpimpl-nagle-mode-00).
+    EndOfData,
+    /// What is left is short, and the connection is corked.
+    Cork,
+}
+
+impl Hold {
+    /// Every one of them, in declaration order.
+    pub const ALL: [Self; 10] = [
+        Self::NotOpen,
+        Self::NoData,
+        Self::CongestionWindow,
+        Self::ReceiveWindow,
+        Self::SendWindow,
+        Self::SillyWindow,
+        Self::Nagle,
+        Self::Minshall,
+        Self::EndOfData,
+        Self::Cork,
+    ];
+
+    /// The name used in files and pictures.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NotOpen => "not-open",
+            Self::NoData => "no-data",
+            Self::CongestionWindow => "congestion-window",
+            Self::ReceiveWindow => "receive-window",
+            Self::SendWindow => "send-window",
+            Self::SillyWindow => "silly-window",
+            Self::Nagle => "nagle",
+            Self::Minshall => "minshall",
+            Self::EndOfData => "end-of-data",
+            Self::Cork => "cork",
+        }
+    }
+
+    /// Whether a transmission policy holds a short segment back: a held tail.
+    pub const fn is_policy(self) -> bool {
+        matches!(self, Self::Nagle | Self::Minshall | Self::EndOfData | Self::Cork)
+    }
+
+    /// Whether an acknowledgment can end it: then a peer that delays its ACKs waits for the sender that waits for it.
+    pub const fn waits_for_ack(self) -> bool {
+        matches!(self, Self::Nagle | Self::Minshall)
+    }
+}
+
+/// A short segment that the transmission policy holds back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Held {
+    /// Stream offset of its first byte.
+    pub offset: u64,
+    /// Payload bytes.
+    pub len: u32,
+    /// What the policy waits for: [`Hold::is_policy`] holds.
+    pub why: Hold,
+    /// How many bytes must be acknowledged to set it free; zero if no ACK will.
+    pub waits_for: u64,
+    /// Since when, to a microsecond.
+    pub since: Time,
+}
+
+/// As a trace tells it: `held: 873 bytes, nagle, waits for the ACK of 1460 bytes`.
+impl core::fmt::Display for Held {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "held: {} bytes, {}, waits ", self.len, self.why.name())?;
+        match self.why {
+            Hold::Cork => f.write_str("to be uncorked"),
+            Hold::EndOfData => f.write_str("for the end of application data"),
+            _ => write!(f, "for the ACK of {} bytes", self.waits_for),
+        }
+    }
 }

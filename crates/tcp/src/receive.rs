@@ -3,7 +3,8 @@
 //! Positions count from the peer's SYN, which is 0; stream offset `n` is position `n + 1`; the FIN stands behind the last
 //! byte.
 
-use crate::acking::{Acking, Due};
+use crate::acking::{Acking, Due, by_bytes};
+use crate::config::WindowGrowth;
 use crate::negotiate::Agreed;
 use crate::options::{Nak, SackBlock, SackBlocks};
 use crate::ranges::{Range, RangeSet};
@@ -11,7 +12,7 @@ use crate::reason::Reason;
 use crate::recovery::nak;
 use crate::segment::Payload;
 use crate::seq::Seq;
-use crate::time::Time;
+use crate::time::{Stamp, Time};
 
 /// Ranges held out of order at most: a peer that sends slivers shall not fill our memory.
 const MAX_HELD: usize = 1 << 14;
@@ -83,6 +84,10 @@ pub(crate) struct ReceiveSpace {
     read: u64,
     /// Right edge of the window announced; it never moves left.
     edge: u64,
+    /// What the header said when a window was announced last, and how much was read by then: with nothing received or
+    /// read since, it says the same again.
+    told_window: u16,
+    told_read: u64,
     reassembly: Option<Box<Reassembly>>,
     /// Where the peer's FIN stands, once known; `u64::MAX` before.
     fin: u64,
@@ -91,6 +96,8 @@ pub(crate) struct ReceiveSpace {
     /// Segments with data received in order and not acknowledged.
     unacknowledged: u8,
     pub(crate) due: AckDue,
+    /// Since when an acknowledgment waits.
+    waits_since: Stamp,
 }
 
 impl ReceiveSpace {
@@ -101,11 +108,14 @@ impl ReceiveSpace {
             nxt: 0,
             read: 0,
             edge: 0,
+            told_window: 0,
+            told_read: u64::MAX,
             reassembly: None,
             fin: u64::MAX,
             last_ack: 0,
             unacknowledged: 0,
             due: AckDue::No,
+            waits_since: Stamp::default(),
         }
     }
 
@@ -121,6 +131,11 @@ impl ReceiveSpace {
     /// No window above `largest` can be announced: the buffer beyond it is of no use.
     pub(crate) fn limit_buffer(&mut self, largest: u32) {
         self.buffer = self.buffer.min(largest);
+    }
+
+    /// Rounds the buffer up to whole segments, as far as a window can be announced.
+    pub(crate) fn round_buffer(&mut self, mss: u32, largest: u32) {
+        self.buffer = self.buffer.next_multiple_of(mss.max(1)).min(largest);
     }
 
     /// The sequence number of a position.
@@ -186,8 +201,8 @@ impl ReceiveSpace {
         let end = self.nxt + u64::from(payload.len);
         let whole = end <= self.edge
             && self.fin == u64::MAX
-            && self.reassembly.is_none()
-            && payload.offset + 1 == self.nxt;
+            && self.is_in_order()
+            && payload.offset.wrapping_add(1) == self.nxt;
         if whole {
             self.nxt = end;
         }
@@ -227,7 +242,7 @@ impl ReceiveSpace {
         let (merged, added) = reassembly.held.insert(range);
         let mut latest = [merged, Range::default(), Range::default(), Range::default()];
         let older = reassembly.recent.iter().filter(|r| r.end < merged.start || merged.end < r.start);
-        for (slot, r) in latest[1..].iter_mut().zip(older.filter(|r| r.len() > 0)) {
+        for (slot, r) in latest[1..].iter_mut().zip(older.filter(|r| !r.is_empty())) {
             *slot = *r;
         }
         reassembly.recent = latest;
@@ -257,19 +272,39 @@ impl ReceiveSpace {
         match text {
             Text::InOrder { fills_gap } => {
                 self.unacknowledged = self.unacknowledged.saturating_add(1);
-                match acking.due(now, self.unacknowledged) {
-                    // RFC 5681, section 4.2: at once when a gap is filled, in whole or in part.
-                    Due::At(when) if !fills_gap && !matches!(self.due, AckDue::Now(_)) => {
-                        self.due = AckDue::Later;
-                        return Some(when);
-                    }
-                    Due::At(_) | Due::Now => self.acknowledge(Reason::Ack),
-                }
+                return self.acknowledge_when(now, acking.due(now, self.unacknowledged), fills_gap);
             }
             Text::OutOfOrder if self.has_nak() => self.acknowledge(Reason::Nak),
             Text::OutOfOrder | Text::Duplicate => self.acknowledge(Reason::DuplicateAck),
         }
         None
+    }
+
+    /// What is in order is acknowledged when it is due. Returns the instant, if a timer shall wait for it.
+    #[inline]
+    pub(crate) fn acknowledge_when(&mut self, now: Time, due: Due, fills_gap: bool) -> Option<Time> {
+        match due {
+            // RFC 5681, section 4.2: at once when a gap is filled, in whole or in part.
+            Due::At(when) if !fills_gap && !matches!(self.due, AckDue::Now(_)) => {
+                if self.due == AckDue::No {
+                    self.due = AckDue::Later;
+                    self.waits_since = Stamp::at(now);
+                }
+                return Some(when);
+            }
+            Due::At(_) | Due::Now => self.acknowledge(Reason::Ack),
+        }
+        None
+    }
+
+    /// Since when an acknowledgment waits for its timer, if one does.
+    pub(crate) fn waits_since(&self, now: Time) -> Option<Time> {
+        (self.due == AckDue::Later).then(|| self.waits_since.instant(now))
+    }
+
+    /// Bytes received in order since the connection began, and how many of them are not acknowledged.
+    pub(crate) fn progress(&self) -> (u64, u64) {
+        (self.nxt.max(1) - 1, self.nxt - self.last_ack)
     }
 
     /// An acknowledgment is due now; an earlier reason stays, but for a NAK, which says more.
@@ -315,33 +350,58 @@ impl ReceiveSpace {
         self.data_end().saturating_sub(self.read)
     }
 
-    /// The application reads at most `max` bytes: position and length of what it gets. The window may open far enough
-    /// for an update: by half the buffer, or by a segment if it was all but closed (RFC 9293, section 3.8.6.2.2).
+    /// The application reads at most `max` bytes: position and length of what it gets, and by how much the window could grow
+    /// in the peer's eyes; zero if that is of no more use.
     #[inline]
-    pub(crate) fn read(&mut self, max: u64, mss: u32) -> (u64, u64) {
+    pub(crate) fn read(&mut self, max: u64) -> (u64, u64, u64) {
         let len = self.readable().min(max);
         let from = self.read;
         self.read += len;
-        let growth = (self.read + u64::from(self.buffer)).saturating_sub(self.edge);
+        // What is acknowledged at once tells of the window too.
+        let news = len > 0 && !matches!(self.due, AckDue::Now(_)) && !self.is_finished();
+        let growth = if news { (self.read + u64::from(self.buffer)).saturating_sub(self.edge) } else { 0 };
+        (from, len, growth)
+    }
+
+    /// The window may open far enough for an update: by half the buffer, or by a segment if it was all but closed (RFC 9293,
+    /// section 3.8.6.2.2).
+    #[inline]
+    pub(crate) fn update_window_by(&mut self, growth: u64, mss: u32) {
         let (half, open) = (u64::from(self.buffer / 2), u64::from(self.window()));
         let mss = u64::from(mss);
-        if growth >= half.min(mss) && (growth >= half || open < 2 * mss) && !self.is_finished() && len > 0 {
+        if growth > 0 && growth >= half.min(mss) && (growth >= half || open < 2 * mss) {
             self.acknowledge(Reason::WindowUpdate);
         }
-        (from, len)
+    }
+
+    /// The window may open far enough to make an acknowledgment due where bytes are counted.
+    pub(crate) fn acknowledge_bytes(&mut self, growth: u64, mss: u32, segments: u8) {
+        if growth > 0 && by_bytes::is_due(growth, self.buffer, mss, segments) {
+            self.acknowledge(Reason::WindowUpdate);
+        }
     }
 
     /// What the header of an outgoing segment announces. Called when the segment leaves: the edge moves.
     #[inline]
-    pub(crate) fn announce(&mut self, agreed: &Agreed) -> (u16, u32) {
+    pub(crate) fn announce(&mut self, agreed: &Agreed, grows: WindowGrowth) -> (u16, u32) {
         let promised = self.window();
+        if self.nxt == self.last_ack && self.read == self.told_read {
+            return (self.told_window, promised);
+        }
         let permitted = (self.read + u64::from(self.buffer)).max(self.edge);
         let growth = permitted - self.edge;
-        let worth = growth >= u64::from(self.buffer / 2).min(u64::from(agreed.mss));
+        let worth = growth >= u64::from(self.buffer / 2).min(u64::from(agreed.mss))
+            || (grows == WindowGrowth::AtOnce && self.is_open_enough(permitted, agreed.mss));
         let offer = if worth { permitted.saturating_sub(self.nxt) as u32 } else { promised };
         let (field, window) = agreed.write_window(offer, promised);
         self.edge = self.edge.max(self.nxt + u64::from(window));
+        (self.told_read, self.told_window) = (self.read, field);
         (field, window)
+    }
+
+    /// 4.4BSD's avoidance of silly windows: less than a segment and a quarter of the buffer is not worth telling.
+    fn is_open_enough(&self, permitted: u64, mss: u16) -> bool {
+        permitted.saturating_sub(self.nxt) >= u64::from(self.buffer / 4).min(u64::from(mss))
     }
 
     /// A segment that acknowledges everything leaves. Returns RCV.NXT as a sequence number.
@@ -357,6 +417,12 @@ impl ReceiveSpace {
     #[inline]
     pub(crate) fn renews_timestamp(&self, start: i64) -> bool {
         start <= self.last_ack as i64
+    }
+
+    /// Nothing is held beyond the left edge, and there is nothing to report but that edge.
+    #[inline]
+    pub(crate) fn is_in_order(&self) -> bool {
+        self.reassembly.is_none()
     }
 
     /// Whether there is anything to report beside the left edge, SACK being permitted or not.

@@ -4,7 +4,6 @@
 //! What to send is decided by [`Connection::decide`], which changes nothing and names its reason.
 
 use crate::config::Recovery;
-use crate::congestion::CongestionControl;
 use crate::connection::Connection;
 use crate::marks::Marks;
 use crate::ranges::Range;
@@ -15,7 +14,7 @@ use crate::segment::Flags;
 use crate::seq::Seq;
 use crate::state::State;
 use crate::time::Time;
-use crate::transmit::{Situation, Verdict, judge};
+use crate::transmit::{Situation, Transmit, Verdict, judge};
 
 /// What to send, and why.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +32,8 @@ pub(crate) struct Plan {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Decision {
     Send(Plan),
+    /// A short segment, and the transmission policy will want to know.
+    Short(Plan),
     /// The last one for now, and why nothing follows.
     Last(Plan, Hold),
     Hold(Hold),
@@ -217,47 +218,7 @@ impl Connection {
         if !self.loss.is_quiet() || self.snd.probe {
             return self.decide_repair();
         }
-        self.decide_ordinary().unwrap_or_else(|| self.decide_next())
-    }
-
-    /// The ordinary case, and nearly all of them: nothing is lost, and there are full segments to send or nothing at
-    /// all. `None` if it is another; [`Self::decide_next`], which knows them all, would say the same of this one.
-    #[inline]
-    fn decide_ordinary(&self) -> Option<Decision> {
-        let snd = &self.snd;
-        let (mss, end) = (u64::from(self.agreed.payload), snd.data_end());
-        if snd.nxt >= end && !snd.closing {
-            return Some(Decision::Hold(Hold::NoData));
-        }
-        if snd.nxt + mss > end || snd.nxt < snd.max || self.config.whole_segments {
-            return None;
-        }
-        let unacknowledged = snd.nxt - snd.una;
-        let (window, limit) = self.tightest_window();
-        if unacknowledged + mss <= window {
-            let plan = snd.plan(snd.nxt, mss as u32, Reason::NewData, snd.closing);
-            // The window is full behind it, though there is more to send: no need to ask again.
-            let fills = unacknowledged + 2 * mss > window && snd.nxt + 2 * mss <= end;
-            return Some(if fills { Decision::Last(plan, limit) } else { Decision::Send(plan) });
-        }
-        (unacknowledged > 0).then_some(Decision::Hold(limit))
-    }
-
-    /// The smallest of the windows that count from SND.UNA, and which it is.
-    #[inline]
-    fn tightest_window(&self) -> (u64, Hold) {
-        // One segment may always be out, or nothing would ever come back.
-        let mut window = self.congestion.cwnd().max(u32::from(self.agreed.payload));
-        let mut limit = Hold::CongestionWindow;
-        if self.snd.wnd < window {
-            (window, limit) = (self.snd.wnd, Hold::ReceiveWindow);
-        }
-        if let Some(cap) = self.config.send_window
-            && cap < window
-        {
-            (window, limit) = (cap, Hold::SendWindow);
-        }
-        (u64::from(window), limit)
+        self.decide_next()
     }
 
     /// Something is lost, or may be, or a closed window is to be probed.
@@ -300,7 +261,7 @@ impl Connection {
             return Some(Decision::Send(self.snd.again(hole, Reason::SackHole)));
         }
         let fresh = self.decide_next();
-        if matches!(fresh, Decision::Send(_)) {
+        if matches!(fresh, Decision::Send(_) | Decision::Short(_)) {
             return Some(fresh);
         }
         if let Some(hole) = board.next_hole(una, mss, false) {
@@ -332,8 +293,10 @@ impl Connection {
             unacknowledged: snd.nxt - snd.una,
             // A cap of our own is all the window there will ever be: waiting for more would be waiting for ever.
             max_window: snd.max_wnd.min(self.config.send_window.unwrap_or(u32::MAX)),
-            // A piece cut short by a SACK report, or resent, waits for nothing.
-            closing: fin_waits || start < snd.max,
+            short_unacknowledged: self.short_unacknowledged(),
+            before: self.before(),
+            end: self.end_of_data(start, fin_waits),
+            cutting: self.config.cutting,
         };
         match judge(self.config.transmit, &situation) {
             Verdict::Send(len) => {
@@ -342,7 +305,13 @@ impl Connection {
                 } else {
                     Reason::NewData
                 };
-                Decision::Send(snd.plan(start, len, self.reason_at(start, fresh), snd.closing))
+                let plan = snd.plan(start, len, self.reason_at(start, fresh), snd.closing);
+                // Behind the last one there will be none to wait for it.
+                let remembered = self.config.transmit == Transmit::Minshall
+                    && len < u32::from(self.agreed.payload)
+                    && !fin_waits
+                    && start == snd.max;
+                if remembered { Decision::Short(plan) } else { Decision::Send(plan) }
             }
             Verdict::Hold(Hold::SillyWindow) => Decision::Hold(limit),
             Verdict::Hold(why) => Decision::Hold(why),

@@ -33,3 +33,40 @@ pub struct Stats {
     /// offsets are the sender's own can know; a real network cannot.
     pub foreign_bytes: u64,
 }
+
+impl core::ops::AddAssign for Stats {
+    /// The counters of both together.
+    fn add_assign(&mut self, other: Self) {
+        // Taken apart, so that a counter that is added to the type is not forgotten here.
+        let Self {
+            segments_sent,
+            segments_received,
+            retransmitted,
+            timeouts,
+            fast_retransmits,
+            naks_sent,
+            naks_received,
+            dup_acks_received,
+            duplicates_received,
+            challenge_acks,
+            paws_drops,
+            rtt_samples,
+            rtt_sum_ns,
+            foreign_bytes,
+        } = other;
+        self.segments_sent += segments_sent;
+        self.segments_received += segments_received;
+        self.retransmitted += retransmitted;
+        self.timeouts += timeouts;
+        self.fast_retransmits += fast_retransmits;
+        self.naks_sent += naks_sent;
+        self.naks_received += naks_received;
+        self.dup_acks_received += dup_acks_received;
+        self.duplicates_received += duplicates_received;
+        self.challenge_acks += challenge_acks;
+        self.paws_drops += paws_drops;
+        self.rtt_samples += rtt_samples;
+        self.rtt_sum_ns += rtt_sum_ns;
+        self.foreign_bytes += foreign_bytes;
+    }
+}

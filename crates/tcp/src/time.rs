@@ -10,6 +10,27 @@ use core::ops::{Add, AddAssign, Sub};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Time(u64);
 
+/// An instant in the last hour, to a microsecond: half the room of a [`Time`], for where room is dear.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Stamp(u32);
+
+impl Stamp {
+    const MICROSECOND: u64 = 1_000_000;
+
+    /// This instant.
+    #[inline]
+    pub(crate) const fn at(now: Time) -> Self {
+        Self((now.0 / Self::MICROSECOND) as u32)
+    }
+
+    /// The instant again, which lies at most 71 minutes before `now`.
+    pub(crate) const fn instant(self, now: Time) -> Time {
+        let micros = now.0 / Self::MICROSECOND;
+        let ago = (micros as u32).wrapping_sub(self.0) as u64;
+        Time(micros.saturating_sub(ago) * Self::MICROSECOND)
+    }
+}
+
 /// A difference of two instants: picoseconds, never negative.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Span(u64);
@@ -172,5 +193,13 @@ mod tests {
         assert_eq!(Span::from_ms(290).to_string(), "290 ms");
         assert_eq!(Span::from_ps(1_500_000).to_string(), "1.5 us");
         assert_eq!(Span::ZERO.to_string(), "0 ps");
+    }
+
+    #[test]
+    fn a_stamp_gives_the_instant_back_to_a_microsecond() {
+        let then = Time::ZERO + Span::from_secs(100_000) + Span::from_ns(1_234_567);
+        let now = then + Span::from_secs(3600);
+        assert_eq!(Stamp::at(then).instant(now), Time::ZERO + Span::from_secs(100_000) + Span::from_us(1234));
+        assert_eq!(Stamp::at(Time::ZERO).instant(Time::ZERO), Time::ZERO);
     }
 }

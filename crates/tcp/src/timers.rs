@@ -1,9 +1,9 @@
 //! Which deadlines are armed. Timers are moved, never cancelled and re-inserted: a driver only sees the earliest.
+//! Those of keep-alives and of the user's patience stand in [`crate::rare`].
 
 use crate::config::TimerGrain;
 use crate::event::Timer;
-use crate::rto::{Rto, RtoEstimator};
-use crate::time::{Span, Time};
+use crate::time::{Span, Stamp, Time};
 
 /// Backoff shifts beyond this change nothing: the estimator's bound is reached long before.
 const MAX_BACKOFF: u8 = 20;
@@ -11,51 +11,42 @@ const MAX_BACKOFF: u8 = 20;
 /// The deadlines of a connection, [`Time::NEVER`] where not armed.
 #[derive(Debug)]
 pub(crate) struct Timers {
-    /// Retransmission, or persist while `persisting`.
-    retransmit: Time,
+    /// Retransmission, or what else `role` says: of these never more than one runs.
+    main: Time,
     pub(crate) delayed_ack: Time,
-    pub(crate) keep_alive: Time,
-    /// TIME-WAIT, or the user timeout before that.
-    pub(crate) patience: Time,
     /// The timeout in force, backoff included.
     rto: Span,
-    /// The estimator's smoothed round trip, zero before the first sample.
-    srtt: Span,
     /// Times that the timer ran out in a row.
     backoff: u8,
-    persisting: bool,
+    /// Retransmit, Persist or TimeWait.
+    role: Timer,
+    /// Since when a transmission policy holds a short segment back.
+    pub(crate) held_since: Stamp,
 }
 
 impl Timers {
-    pub(crate) fn new(estimator: &Rto) -> Self {
+    /// Nothing is armed; the timeout is `rto`.
+    pub(crate) fn new(rto: Span) -> Self {
         Self {
-            retransmit: Time::NEVER,
+            main: Time::NEVER,
             delayed_ack: Time::NEVER,
-            keep_alive: Time::NEVER,
-            patience: Time::NEVER,
-            rto: estimator.rto(),
-            srtt: Span::ZERO,
+            rto,
             backoff: 0,
-            persisting: false,
+            role: Timer::Retransmit,
+            held_since: Stamp::default(),
         }
-    }
-
-    /// The smoothed round trip, once there is one.
-    #[inline]
-    pub(crate) fn srtt(&self) -> Option<Span> {
-        (self.srtt > Span::ZERO).then_some(self.srtt)
     }
 
     /// The earliest deadline.
     #[inline]
     pub(crate) fn next(&self) -> Time {
-        self.retransmit.min(self.delayed_ack).min(self.keep_alive).min(self.patience)
+        self.main.min(self.delayed_ack)
     }
 
-    /// The retransmission timer's deadline and which of its two roles it plays.
+    /// The main timer's deadline, and which of its roles it plays.
     #[inline]
-    pub(crate) fn retransmit(&self) -> (Time, Timer) {
-        (self.retransmit, if self.persisting { Timer::Persist } else { Timer::Retransmit })
+    pub(crate) fn main(&self) -> (Time, Timer) {
+        (self.main, self.role)
     }
 
     /// The timeout in force.
@@ -71,70 +62,66 @@ impl Timers {
     /// (Re)starts the retransmission timer.
     #[inline]
     pub(crate) fn restart(&mut self, now: Time, grain: TimerGrain) {
-        self.retransmit = grain.deadline(now, self.rto);
-        self.persisting = false;
+        self.main = grain.deadline(now, self.rto);
+        self.role = Timer::Retransmit;
     }
 
     #[inline]
     pub(crate) fn retransmit_is_armed(&self) -> bool {
-        !self.retransmit.is_never() && !self.persisting
+        !self.main.is_never() && self.role == Timer::Retransmit
     }
 
     /// Starts the persist timer unless it runs.
     pub(crate) fn persist(&mut self, now: Time, grain: TimerGrain) {
-        if self.retransmit.is_never() {
-            self.retransmit = grain.deadline(now, self.rto);
-            self.persisting = true;
+        if self.main.is_never() {
+            self.main = grain.deadline(now, self.rto);
+            self.role = Timer::Persist;
+        }
+    }
+
+    /// Starts the persist timer for what waits until `deadline` and no longer, unless one runs.
+    pub(crate) fn wait_until(&mut self, deadline: Time) {
+        if self.main.is_never() {
+            self.main = deadline;
+            self.role = Timer::Persist;
         }
     }
 
     #[inline]
     pub(crate) fn is_persisting(&self) -> bool {
-        self.persisting
+        self.role == Timer::Persist
+    }
+
+    /// TIME-WAIT until then.
+    pub(crate) fn wait_out(&mut self, end: Time) {
+        self.main = end;
+        self.role = Timer::TimeWait;
     }
 
     #[inline]
     pub(crate) fn stop_retransmit(&mut self) {
-        self.retransmit = Time::NEVER;
-        self.persisting = false;
+        self.main = Time::NEVER;
+        self.role = Timer::Retransmit;
     }
 
-    /// The timer ran out: the timeout doubles up to the estimator's bound (RFC 6298, section 5.5).
-    pub(crate) fn back_off(&mut self, estimator: &Rto) {
+    /// The timer ran out: the timeout doubles up to the estimator's bound (RFC 6298, section 5.5). `base` is the
+    /// estimator's timeout, `max` its bound.
+    pub(crate) fn back_off(&mut self, base: Span, max: Span) {
         self.backoff = (self.backoff + 1).min(MAX_BACKOFF);
-        self.set_rto(estimator);
+        self.rto = base.saturating_mul(1 << self.backoff).min(max.max(base));
     }
 
-    /// The timeout is this, without backoff, until the first sample.
-    pub(crate) fn fall_back(&mut self, rto: Span) {
+    /// The timeout is this, without backoff.
+    #[inline]
+    pub(crate) fn reset_rto(&mut self, rto: Span) {
         self.backoff = 0;
         self.rto = rto;
-    }
-
-    /// The timeout is the estimator's again, without backoff.
-    #[inline]
-    pub(crate) fn refresh(&mut self, estimator: &Rto) {
-        self.backoff = 0;
-        self.srtt = estimator.srtt().unwrap_or(Span::ZERO);
-        self.set_rto(estimator);
-    }
-
-    #[inline]
-    fn set_rto(&mut self, estimator: &Rto) {
-        let base = estimator.rto();
-        self.rto = if self.backoff == 0 {
-            base
-        } else {
-            base.saturating_mul(1 << self.backoff).min(estimator.max().max(base))
-        };
     }
 
     /// Nothing is armed any more.
     pub(crate) fn stop_all(&mut self) {
         self.stop_retransmit();
         self.delayed_ack = Time::NEVER;
-        self.keep_alive = Time::NEVER;
-        self.patience = Time::NEVER;
     }
 }
 

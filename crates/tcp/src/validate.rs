@@ -3,7 +3,7 @@
 use crate::acking::Acking;
 use crate::config::{Config, Counting, InitialWindow, Recovery, TimerGrain};
 use crate::options::Layout;
-use crate::rto;
+use crate::rto::{self, Factor};
 use crate::time::Span;
 use core::fmt;
 
@@ -39,6 +39,8 @@ pub enum ConfigError {
     Phase(&'static str),
     /// A lower bound of the timeout above the upper one.
     RtoBounds,
+    /// A least wait of an ACK above its longest.
+    AckBounds,
     /// A factor of an estimator outside what its document allows.
     RtoFactor(&'static str),
 }
@@ -53,6 +55,7 @@ impl ConfigError {
             Self::SlowStartPerAck(_) => ["slow_start_per_ack"; 2],
             Self::SharedKind(_) | Self::StandardKind(_) | Self::SameNumber(_) => ["option_layout"; 2],
             Self::RtoBounds | Self::RtoFactor(_) => ["rto"; 2],
+            Self::AckBounds => ["acking"; 2],
         }
     }
 }
@@ -85,6 +88,7 @@ impl fmt::Display for ConfigError {
             }
             Self::SameNumber(number) => write!(f, "two options of option_layout have the number {number}"),
             Self::Phase(key) => write!(f, "the phase of {key} must be less than its period"),
+            Self::AckBounds => f.write_str("the least wait of acking is above its longest one"),
             Self::RtoBounds => f.write_str("the lower bound of rto is above its upper bound"),
             Self::RtoFactor(factor) => {
                 write!(f, "the factor {factor} of rto is outside what its document allows")
@@ -146,13 +150,21 @@ impl Config {
         }
         match self.acking {
             Acking::EverySegment => {}
-            Acking::Delayed { every, delay } => {
+            Acking::Delayed { every, delay } | Acking::DelayedBytes { every, delay } => {
                 nonzero("acking", u64::from(every))?;
                 nonzero("acking", delay.as_ps())?;
             }
-            Acking::FreeTick { every, period, phase } => {
+            Acking::FreeTick { every, period, phase }
+            | Acking::FreeTickBytes { every, period, phase }
+            | Acking::QuickStart { young: _, every, period, phase } => {
                 nonzero("acking", u64::from(every))?;
                 tick("acking", period, phase)?;
+            }
+            Acking::Adaptive(bounds) => {
+                nonzero("acking", bounds.min.as_ps())?;
+                if bounds.min > bounds.max {
+                    return Err(ConfigError::AckBounds);
+                }
             }
         }
         if let Some(probing) = self.keep_alive {
@@ -194,17 +206,18 @@ impl Layout {
 }
 
 impl rto::Kind {
-    fn validate(self) -> Result<(), ConfigError> {
+    /// Whether an estimator can be made of these parameters.
+    pub fn validate(self) -> Result<(), ConfigError> {
         match self {
-            Self::Rfc793 { alpha_milli, beta_milli, min, max, initial } => {
-                factor("alpha", alpha_milli < 1000)?;
-                factor("beta", beta_milli > 0)?;
+            Self::Rfc793 { alpha, beta, min, max, initial } => {
+                factor("alpha", alpha < Factor::ONE)?;
+                factor("beta", beta > Factor::ZERO)?;
                 bounds(min, max, initial)
             }
-            Self::Rfc889 { f1_milli, f2_milli, g_milli, min, max, initial } => {
-                factor("f1", f1_milli < 1000)?;
-                factor("f2", f2_milli < 1000)?;
-                factor("g", g_milli > 0)?;
+            Self::Rfc889 { f1, f2, g, min, max, initial } => {
+                factor("f1", f1 < Factor::ONE)?;
+                factor("f2", f2 < Factor::ONE)?;
+                factor("g", g > Factor::ZERO)?;
                 bounds(min, max, initial)
             }
             Self::Jacobson88 { tick, min_ticks, max_ticks } | Self::Tahoe { tick, min_ticks, max_ticks } => {
@@ -315,6 +328,7 @@ mod tests {
             ConfigError::Zero("acking"),
             ConfigError::NakBesideSack,
             ConfigError::RtoBounds,
+            ConfigError::AckBounds,
         ] {
             assert!(error.keys().iter().all(|key| error.to_string().contains(key) || *key == "mss"));
             assert!(!error.to_string().contains('\n'));

@@ -266,7 +266,7 @@ proptest! {
         encode_packet(&segment, ports, &ip, layout, Body::Bytes(&body), &mut out).unwrap();
         let bytes = out.split_off(3);
         prop_assert_eq!(out, vec![0xEE; 3]);
-        let DecodedPacket { ip: got_ip, tcp } = decode_packet(&bytes, layout, Verify::All).unwrap();
+        let DecodedPacket { ip: got_ip, tcp, .. } = decode_packet(&bytes, layout, Verify::All).unwrap();
         prop_assert_eq!(got_ip, ip);
         prop_assert_eq!(tcp.ports, ports);
         prop_assert_eq!(tcp.segment, segment);

@@ -200,7 +200,11 @@ fn a_sender_that_does_not_listen_sends_exactly_the_same() {
 fn slow_start_by_two_triples_the_window_each_round() {
     let fast = Config {
         initial_window: InitialWindow::Segments(1),
-        growth: Growth { counting: Counting::Acks, slow_start_per_ack: 2 },
+        growth: Growth {
+            grows: netspurt_tcp::config::Grows::Always,
+            counting: Counting::Acks,
+            slow_start_per_ack: 2,
+        },
         ..listening()
     };
     let mut lab = Lab::plain(fast);

@@ -4,6 +4,7 @@ mod common;
 
 use common::lone::{ACK, FIN_ACK, FULL, Lone, Out, SYN, SYN_ACK, ack, data, plain, segment, times};
 use common::ms;
+use netspurt_tcp::Behind;
 use netspurt_tcp::acking::Acking;
 use netspurt_tcp::config::{Config, InitialWindow, MssCounts};
 use netspurt_tcp::event::Event;
@@ -188,6 +189,18 @@ fn an_end_of_data_is_marked() {
     let mut lone = Lone::established(plain(), FULL, 5000);
     let pushed: Vec<bool> = lone.writes(2500).iter().map(|o| o.flags.has(Flags::PSH)).collect();
     assert_eq!(pushed, [false, false, true]);
+}
+
+#[test]
+fn a_part_of_a_write_carries_no_mark_and_its_last_one_does() {
+    let mut lone = Lone::established(plain(), FULL, 5000);
+    let mut pushed = |len, behind| {
+        assert_eq!(lone.c.write_part(lone.now, len, behind), Ok(len));
+        lone.poll().iter().map(|o| (o.len, o.flags.has(Flags::PSH))).collect::<Vec<_>>()
+    };
+    assert_eq!(pushed(1048, Behind::More), [(1000, false), (48, false)]);
+    assert_eq!(pushed(500, Behind::More), [(500, false)]);
+    assert_eq!(pushed(200, Behind::Nothing), [(200, true)]);
 }
 
 /// Ten segments sent and acknowledged, one ACK each, so that cwnd has grown; then silence.

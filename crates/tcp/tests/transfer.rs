@@ -3,18 +3,24 @@
 mod common;
 
 use common::{End, Pair, ms};
-use netspurt_tcp::profile;
+use netspurt_tcp::config::Config;
+use netspurt_tcp::profile::{self, Profile};
 use netspurt_tcp::reason::Reason;
 use netspurt_tcp::state::State;
 use netspurt_tcp::time::Span;
 
 const DELAY: Span = Span::from_ms(50);
 
+/// The profile, with room for all that is written at once.
+fn roomy(profile: &Profile) -> Config {
+    Config { send_buffer: 1 << 20, ..profile.config.clone() }
+}
+
 #[test]
 fn every_profile_moves_a_file_to_every_other_and_both_ends_close() {
     for client in profile::profiles() {
         for server in profile::profiles() {
-            let mut pair = Pair::new(client.config.clone(), server.config.clone(), DELAY).open();
+            let mut pair = Pair::new(roomy(client), roomy(server), DELAY).open();
             pair.write(End::Client, 300_000);
             pair.close(End::Client);
             pair.run_for(Span::from_secs(20));
@@ -38,7 +44,7 @@ fn every_profile_moves_a_file_to_every_other_and_both_ends_close() {
 fn a_lost_segment_is_repaired_by_every_recovery() {
     for p in profile::profiles() {
         let mut n = 0;
-        let mut pair = Pair::new(p.config.clone(), p.config.clone(), DELAY)
+        let mut pair = Pair::new(roomy(p), roomy(p), DELAY)
             .path(|sent| {
                 n += u32::from(sent.from == End::Client && sent.segment.payload.len > 0);
                 if n == 20 && sent.from == End::Client && sent.segment.payload.len > 0 {

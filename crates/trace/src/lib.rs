@@ -5,8 +5,14 @@
 //!
 //! * `capture/`: files that Wireshark and tcptrace read
 //! * `conversation.rs`: places in the stream and windows in bytes, from the header fields
+//! * `follow/`: connections of a capture, their round-trip times, and why what was sent again
+//! * `replay/`: retransmission timers over recorded delays
 
 pub mod capture;
 mod conversation;
+pub mod follow;
+pub mod replay;
+mod stamp;
 
 pub use conversation::{Conversation, Side, Told};
+pub use stamp::Stamp;

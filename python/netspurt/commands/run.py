@@ -6,11 +6,10 @@ import argparse
 import contextlib
 import json
 import platform
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netspurt import __version__, output
+from netspurt import __version__, listing, output
 from netspurt.cli import FINE, INTERRUPTED
 from netspurt.errors import RequestError
 from netspurt.parallel import for_each
@@ -22,17 +21,23 @@ if TYPE_CHECKING:
     from netspurt import _core
     from netspurt.statistics import Estimate
 
-TRACED = ("cwnd", "ssthresh", "srtt", "rto", "flight", "window", "queue")
-
-WIDE = 160
-"""Columns of text where there is no terminal to say."""
-
-FEW = 4
-"""So many flows or links can stand side by side."""
+TRACED = ("cwnd", "ssthresh", "srtt", "rto", "rtt", "flight", "window", "queue")
 
 FLOW_COLUMNS = (
     *("flow", "index", "from", "to", "bytes_delivered", "start_s", "end_s", "goodput_bps"),
     *("segments_sent", "retransmitted", "timeouts", "rtt_mean_s", "completed"),
+)
+GROUP_COLUMNS = (
+    *(
+        "flow",
+        "flows",
+        "pages",
+        "page_delay_median_s",
+        "page_delay_p95_s",
+        "transfers",
+        "transfer_time_median_s",
+    ),
+    *("connections", "bytes_delivered", "goodput_bps"),
 )
 LINK_COLUMNS = ("link", "direction", "packets", "bytes", "drops", "utilisation", "queue_mean_packets")
 
@@ -105,47 +110,17 @@ def _print(runs: list[_core.Run], options: argparse.Namespace) -> None:
         else:
             print(runs[0].json())
         return
-    from rich.console import Console
-
-    # A file or a pipe has no width: what stands there is not cut.
-    console = Console() if sys.stdout.isatty() else Console(width=WIDE)
+    console = listing.console()
     if several:
         _show_summary(console, summary(runs), len(runs))
         return
     whole = json.loads(runs[0].json())
     title = f"{whole['scenario']}, seed {whole['seed']}, digest {whole['digest']}"
-    _show(console, title, whole["flows"], FLOW_COLUMNS)
-    _show(console, "", whole["links"], LINK_COLUMNS)
-
-
-def _show(console: Any, title: str, rows: list[dict[str, Any]], columns: tuple[str, ...]) -> None:
-    """One line for each row; or, where a few rows would be too wide so, one column for each."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    if title:
-        console.print(f"[bold]{escape(title)}[/]", highlight=False, soft_wrap=True)
-    texts = [[escape(_text(row.get(column))) for column in columns] for row in rows]
-    widths = [max(map(len, column)) + 2 for column in zip(columns, *texts, strict=True)]
-    lying = sum(widths) > console.width and len(rows) <= FEW
-    lines = zip(columns, *texts, strict=True) if lying else texts
-    table = Table(
-        *(() if lying else columns), box=None, header_style="bold", pad_edge=False, show_header=not lying
-    )
-    for line in lines:
-        table.add_row(*line)
-    console.print(table)
-    console.print()
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    if isinstance(value, dict):
-        return ", ".join(f"{count} {cause}" for cause, count in value.items() if count) or "0"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "–" if value is None else str(value)
+    listing.show(console, title, whole["flows"], FLOW_COLUMNS)
+    fetching = [group for group in whole.get("groups", []) if "pages" in group]
+    if fetching:
+        listing.show(console, "", fetching, GROUP_COLUMNS)
+    listing.show(console, "", whole["links"], LINK_COLUMNS)
 
 
 def summary(runs: list[_core.Run]) -> list[dict[str, Any]]:
@@ -199,7 +174,7 @@ def write_trace(path: Path, run: _core.Run) -> None:
 
 
 def _write_results(directory: Path, scenario: _core.Scenario, runs: list[_core.Run]) -> None:
-    """The merged scenario, what ran it, and results for programs: JSON and one CSV each for flows and links."""
+    """The merged scenario, what ran it, and results for programs: JSON and one CSV each for flows, groups and links."""
     from netspurt import _core
 
     (directory / "scenario.toml").write_text(scenario.merged(), encoding="utf-8")
@@ -214,11 +189,9 @@ def _write_results(directory: Path, scenario: _core.Scenario, runs: list[_core.R
     documents = [json.loads(run.json()) for run in runs]
     whole = documents[0] if len(runs) == 1 else {"runs": documents, "summary": summary(runs)}
     (directory / "result.json").write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
-    for name in ("flows", "links"):
-        _write_csv(
-            directory / f"{name}.csv",
-            [{"seed": d["seed"], **_flat(row)} for d in documents for row in d[name]],
-        )
+    for name in ("flows", "groups", "links"):
+        rows = [{"seed": d["seed"], **_flat(row)} for d in documents for row in d.get(name, [])]
+        _write_csv(directory / f"{name}.csv", rows)
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:

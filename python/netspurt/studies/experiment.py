@@ -6,7 +6,7 @@ Must not live here: how the runs are spread over cores (``runner``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, cast
@@ -67,6 +67,18 @@ def series_of(run: _core.Run, name: str, end: Literal["client", "server"]) -> tu
     )
 
 
+def series_of_flow(
+    run: _core.Run, name: str, flow: str, end: Literal["client", "server"]
+) -> tuple[Floats, Floats]:
+    """The same for one of several flows."""
+    series = run.series(name)
+    wanted = (np.asarray(series["end"]) == end) & (np.asarray(series["flow"]) == flow)
+    return (
+        np.asarray(series["time_s"], dtype=np.float64)[wanted],
+        np.asarray(series["value"], dtype=np.float64)[wanted],
+    )
+
+
 @dataclass(frozen=True)
 class Experiment:
     """One scenario file with settings, run with the seeds 1 … ``seeds``.
@@ -80,6 +92,52 @@ class Experiment:
     seeds: int = 1
     record: tuple[str, ...] = ()
     measure: Callable[[_core.Run], Any] = transfer
+
+    def load(self, path: Path) -> Native:
+        """Reads the scenario file, without the settings."""
+        from netspurt import _core
+
+        return _core.Scenario.load(str(path))
+
+    def perform(self, native: Native, seed: int) -> Any:
+        """Runs what ``load`` read, with the settings put into it, and measures."""
+        return self.measure(cast("_core.Scenario", native).run(seed, list(self.record), None))
+
+
+@dataclass(frozen=True)
+class PathExperiment:
+    """The same for a synthetic path in place of a scenario; ``measure`` is given the columns of its run."""
+
+    key: Key
+    scenario: str
+    measure: Callable[[Mapping[str, Floats]], Any]
+    settings: Mapping[str, Value] = field(default_factory=dict)
+    seeds: int = 1
+
+    def load(self, path: Path) -> Native:
+        """Reads the path's file, without the settings."""
+        from netspurt import _core
+
+        return _core.SyntheticPath.load(str(path))
+
+    def perform(self, native: Native, seed: int) -> Any:
+        """Makes a run of what ``load`` read, with the settings put into it, and measures."""
+        return self.measure(cast("_core.SyntheticPath", native).run(seed))
+
+
+class Native(Protocol):
+    """A scenario or a synthetic path, as far as the runner deals with it."""
+
+    def set(self, overrides: Sequence[tuple[str, str]]) -> Native:
+        """Another one, with overrides."""
+        ...
+
+    def merged(self) -> str:
+        """The whole as TOML."""
+        ...
+
+
+AnyExperiment: TypeAlias = "Experiment | PathExperiment"
 
 
 @dataclass(frozen=True)
@@ -99,7 +157,7 @@ class Plan:
 class Samples:
     """What the runs gave, by experiment. An experiment of which seeds are missing counts as not run."""
 
-    def __init__(self, experiments: Iterable[Experiment]) -> None:
+    def __init__(self, experiments: Iterable[AnyExperiment]) -> None:
         self._seeds: dict[Key, int] = {}
         self._values: dict[Key, dict[int, Any]] = {}
         for experiment in experiments:
@@ -136,7 +194,7 @@ class Samples:
 class Part(Protocol):
     """A piece of a study that runs its own experiments and says what they mean."""
 
-    def experiments(self, plan: Plan) -> Iterable[Experiment]:
+    def experiments(self, plan: Plan) -> Iterable[AnyExperiment]:
         """What has to be run."""
         ...
 

@@ -9,22 +9,19 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from netspurt.parallel import for_each
 from netspurt.settings import overrides
-from netspurt.studies.experiment import Experiment, Key, Plan, Samples, Study
+from netspurt.studies.experiment import AnyExperiment, Key, Native, Plan, Samples, Study
 from netspurt.studies.model import StudyResult, gather
-
-if TYPE_CHECKING:
-    from netspurt import _core
 
 
 class Task(NamedTuple):
     """One simulation."""
 
-    experiment: Experiment
-    scenario: _core.Scenario
+    experiment: AnyExperiment
+    scenario: Native
     seed: int
 
 
@@ -33,8 +30,8 @@ class Work:
     """A study made ready to run: scenarios loaded and checked, tasks in order."""
 
     study: Study
-    experiments: tuple[Experiment, ...]
-    scenarios: dict[Key, _core.Scenario]
+    experiments: tuple[AnyExperiment, ...]
+    scenarios: dict[Key, Native]
     tasks: tuple[Task, ...]
 
 
@@ -44,12 +41,12 @@ def prepare(study: Study, plan: Plan) -> Work:
     Raises:
         ScenarioError: a scenario file or a setting is wrong.
     """
-    from netspurt import _core
-
     experiments = tuple(experiment for part in study.parts for experiment in part.experiments(plan))
-    files = {name: _core.Scenario.load(str(study.path(name))) for name in {e.scenario for e in experiments}}
-    scenarios: dict[Key, _core.Scenario] = {}
+    files: dict[str, Native] = {}
+    scenarios: dict[Key, Native] = {}
     for experiment in experiments:
+        if experiment.scenario not in files:
+            files[experiment.scenario] = experiment.load(study.path(experiment.scenario))
         scenarios[experiment.key] = files[experiment.scenario].set(overrides(experiment.settings))
     # Cell by cell, so that what an interrupted study has finished are whole cells.
     tasks = tuple(
@@ -95,8 +92,7 @@ def run(work: Work, jobs: int, advance: Callable[[str], None], *, begin: bool = 
 
 
 def _simulate(task: Task) -> Any:
-    run = task.scenario.run(task.seed, list(task.experiment.record), None)
-    return task.experiment.measure(run)
+    return task.experiment.perform(task.scenario, task.seed)
 
 
 def file_name(key: Key) -> str:

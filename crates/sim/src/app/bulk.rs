@@ -8,26 +8,36 @@ use netspurt_tcp::time::Time;
 /// transfer, and it keeps a large buffer from being filled up byte by byte, each time with an end of data of its own.
 const PART: u64 = 64;
 
+/// No transfer comes to an end that has so many bytes.
+const fn endless(bytes: Option<u64>) -> u64 {
+    match bytes {
+        Some(bytes) => bytes,
+        None => u64::MAX,
+    }
+}
+
 /// The sending end. It is done when the last byte has been acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub struct BulkSender {
+    /// Bytes to send; [`u64::MAX`] is endless.
+    all: u64,
     closed: bool,
     done: Time,
 }
 
 impl BulkSender {
-    /// A sender that has sent nothing yet.
-    pub(super) const fn new() -> Self {
-        Self { closed: false, done: Time::NEVER }
+    /// A sender that has sent nothing yet of `bytes`; `None` is endless.
+    pub(super) const fn new(bytes: Option<u64>) -> Self {
+        Self { all: endless(bytes), closed: false, done: Time::NEVER }
     }
 
     /// Nothing is left to write.
-    fn wind_up(&mut self, now: Time, connection: &Connection, all: u64) -> Action {
+    fn wind_up(&mut self, now: Time, connection: &Connection) -> Action {
         if !self.closed {
             self.closed = true;
             return Action::Close;
         }
-        if self.done.is_never() && connection.acknowledged() >= all {
+        if self.done.is_never() && connection.acknowledged() >= self.all {
             self.done = now;
         }
         Action::Wait(Time::NEVER)
@@ -35,12 +45,11 @@ impl BulkSender {
 }
 
 impl Application for BulkSender {
-    #[inline]
-    fn next(&mut self, now: Time, spec: &AppSpec, connection: &Connection) -> Action {
-        let all = spec.bytes_asked();
-        let left = all.map_or(u64::MAX, |all| all.saturating_sub(connection.written()));
+    #[inline(always)]
+    fn next(&mut self, now: Time, _spec: &AppSpec, connection: &Connection) -> Action {
+        let left = self.all.saturating_sub(connection.written());
         if left == 0 {
-            return self.wind_up(now, connection, all.unwrap_or(0));
+            return self.wind_up(now, connection);
         }
         let room = connection.room();
         if room > 0 && room >= left.min(connection.send_buffer() / PART) {
@@ -57,24 +66,26 @@ impl Application for BulkSender {
 /// The receiving end. It is done when the last byte has been read.
 #[derive(Clone, Copy, Debug)]
 pub struct BulkReceiver {
+    /// Bytes to read; [`u64::MAX`] is endless.
+    all: u64,
     closed: bool,
     done: Time,
 }
 
 impl BulkReceiver {
-    /// A receiver that has read nothing yet.
-    pub(super) const fn new() -> Self {
-        Self { closed: false, done: Time::NEVER }
+    /// A receiver that has read nothing yet of `bytes`; `None` is endless.
+    pub(super) const fn new(bytes: Option<u64>) -> Self {
+        Self { all: endless(bytes), closed: false, done: Time::NEVER }
     }
 }
 
 impl Application for BulkReceiver {
-    #[inline]
-    fn next(&mut self, now: Time, spec: &AppSpec, connection: &Connection) -> Action {
+    #[inline(always)]
+    fn next(&mut self, now: Time, _spec: &AppSpec, connection: &Connection) -> Action {
         if let Some(read) = read_all(connection) {
             return read;
         }
-        if self.done.is_never() && spec.bytes_asked().is_some_and(|all| connection.received() >= all) {
+        if connection.received() >= self.all && self.done.is_never() {
             self.done = now;
         }
         if !self.closed && connection.peer_finished() {

@@ -6,16 +6,20 @@
 //! that opened it, as a program is that returns from `connect`.
 
 mod bulk;
+mod dialogue;
 mod request_response;
 
 pub use bulk::{BulkReceiver, BulkSender};
+pub use dialogue::{Answerer, Asker, Pattern};
 pub use request_response::{Requester, Responder};
 
-use netspurt_tcp::Connection;
+use crate::session::SessionSpec;
 use netspurt_tcp::time::{Span, Time};
+use netspurt_tcp::{Behind, Connection};
+use std::sync::Arc;
 
 /// What a flow does.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum AppSpec {
     /// The client sends, then closes.
     Bulk {
@@ -33,14 +37,18 @@ pub enum AppSpec {
         /// From the last byte of a response to the next request.
         gap: Span,
     },
+    /// The client opens connection after connection, and asks over each.
+    Session(Arc<SessionSpec>),
 }
 
 impl AppSpec {
-    /// Bytes that are to be delivered to the receiving end: the server of a bulk transfer, the client of an exchange.
+    /// Bytes that are to be delivered to the receiving end: the server of a bulk transfer, the client of an exchange. Of a
+    /// session nobody knows beforehand.
     pub const fn bytes_asked(&self) -> Option<u64> {
         match *self {
             Self::Bulk { bytes } => bytes,
             Self::RequestResponse { response, exchanges, .. } => Some(response.saturating_mul(exchanges)),
+            Self::Session(_) => None,
         }
     }
 }
@@ -52,6 +60,10 @@ pub enum Action {
     Read(u64),
     /// It writes so many bytes, for which there is room.
     Write(u64),
+    /// Of what it writes at once, so many bytes find room; it is not the end of application data.
+    WritePart(u64),
+    /// It works: what was asked has been read whole, and the answer is to be found. It takes as long as the host needs.
+    Work,
     /// It has written all that it ever will.
     Close,
     /// It does nothing until its connection moves, or until this instant; [`Time::NEVER`] if only the former counts.
@@ -70,7 +82,7 @@ pub trait Application {
 }
 
 /// The built-in applications.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum App {
     /// See [`BulkSender`].
     BulkSender(BulkSender),
@@ -80,30 +92,69 @@ pub enum App {
     Requester(Requester),
     /// See [`Responder`].
     Responder(Responder),
+    /// See [`Asker`].
+    Asker(Box<Asker>),
+    /// See [`Answerer`].
+    Answerer(Box<Answerer>),
 }
 
 impl App {
     /// The client's and the server's part of what `spec` asks for.
-    pub const fn pair(spec: &AppSpec) -> [Self; 2] {
+    pub fn pair(spec: &AppSpec) -> [Self; 2] {
         match spec {
-            AppSpec::Bulk { .. } => {
-                [Self::BulkSender(BulkSender::new()), Self::BulkReceiver(BulkReceiver::new())]
+            AppSpec::Bulk { bytes } => {
+                [Self::BulkSender(BulkSender::new(*bytes)), Self::BulkReceiver(BulkReceiver::new(*bytes))]
             }
             AppSpec::RequestResponse { .. } => {
                 [Self::Requester(Requester::new()), Self::Responder(Responder::new())]
             }
+            AppSpec::Session(spec) => {
+                let [asking, answering] = spec.writes.each_ref().map(Arc::clone);
+                [
+                    Self::Asker(Box::new(Asker::new(asking))),
+                    Self::Answerer(Box::new(Answerer::new(answering))),
+                ]
+            }
         }
     }
 
-    /// Does all that can be done at `now`. Returns when to come again although nothing has moved.
+    /// Does what can be done at `now`, up to a second write: behind each, TCP is to be asked what it sends.
     #[inline]
-    pub fn run(&mut self, now: Time, spec: &AppSpec, connection: &mut Connection) -> Time {
+    pub fn run(&mut self, now: Time, spec: &AppSpec, connection: &mut Connection) -> Ran {
         match self {
             Self::BulkSender(app) => run(app, now, spec, connection),
             Self::BulkReceiver(app) => run(app, now, spec, connection),
             Self::Requester(app) => run(app, now, spec, connection),
             Self::Responder(app) => run(app, now, spec, connection),
+            Self::Asker(app) => run_apart(&mut **app, now, spec, connection),
+            Self::Answerer(app) => run_apart(&mut **app, now, spec, connection),
         }
+    }
+
+    /// See [`Application::next`].
+    pub fn next(&mut self, now: Time, spec: &AppSpec, connection: &Connection) -> Action {
+        match self {
+            Self::BulkSender(app) => app.next(now, spec, connection),
+            Self::BulkReceiver(app) => app.next(now, spec, connection),
+            Self::Requester(app) => app.next(now, spec, connection),
+            Self::Responder(app) => app.next(now, spec, connection),
+            Self::Asker(app) => app.next(now, spec, connection),
+            Self::Answerer(app) => app.next(now, spec, connection),
+        }
+    }
+
+    /// A connection that could not be opened is no news to an application that has never heard of it; but to its session.
+    #[cold]
+    pub(crate) fn note_failure(&mut self, connection: &Connection) {
+        if let Self::Asker(asker) = self {
+            asker.note_end(connection);
+        }
+    }
+
+    /// Whether it has something to tell its session, which it says once.
+    #[inline]
+    pub(crate) fn take_news(&mut self) -> bool {
+        if let Self::Asker(asker) = self { asker.take_news() } else { false }
     }
 
     /// See [`Application::done`].
@@ -113,23 +164,45 @@ impl App {
             Self::BulkReceiver(app) => app.done(),
             Self::Requester(app) => app.done(),
             Self::Responder(app) => app.done(),
+            Self::Asker(app) => app.done(),
+            Self::Answerer(app) => app.done(),
         }
     }
 }
 
+/// How far an application came.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ran {
+    /// It waits until its connection moves, or until this instant.
+    Waits(Time),
+    /// It is about to write, and has written before.
+    Writes(Action),
+}
+
 #[inline]
-fn run(app: &mut impl Application, now: Time, spec: &AppSpec, connection: &mut Connection) -> Time {
+fn run(app: &mut impl Application, now: Time, spec: &AppSpec, connection: &mut Connection) -> Ran {
+    let mut wrote = false;
     loop {
         match app.next(now, spec, connection) {
-            Action::Wait(until) => return until,
-            action => perform(action, now, connection),
+            Action::Wait(until) => return Ran::Waits(until),
+            action @ (Action::Write(_) | Action::WritePart(_)) if wrote => return Ran::Writes(action),
+            action => {
+                wrote |= matches!(action, Action::Write(_) | Action::WritePart(_));
+                perform(action, now, connection);
+            }
         }
     }
+}
+
+/// The same, out of the way of applications that run for every packet of a long transfer.
+#[inline(never)]
+fn run_apart(app: &mut impl Application, now: Time, spec: &AppSpec, connection: &mut Connection) -> Ran {
+    run(app, now, spec, connection)
 }
 
 /// Carries out an action at once.
 #[inline]
-fn perform(action: Action, now: Time, connection: &mut Connection) {
+pub(crate) fn perform(action: Action, now: Time, connection: &mut Connection) {
     match action {
         Action::Read(max) => {
             connection.read(now, max);
@@ -138,8 +211,12 @@ fn perform(action: Action, now: Time, connection: &mut Connection) {
             let accepted = connection.write(now, len);
             debug_assert!(accepted == Ok(len), "{len} bytes found no room: {accepted:?}");
         }
+        Action::WritePart(len) => {
+            let accepted = connection.write_part(now, len, Behind::More);
+            debug_assert!(accepted == Ok(len), "{len} bytes found no room: {accepted:?}");
+        }
         Action::Close => connection.close(now),
-        Action::Wait(_) => {}
+        Action::Work | Action::Wait(_) => {}
     }
 }
 

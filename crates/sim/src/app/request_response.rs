@@ -18,7 +18,9 @@ impl Exchange {
             AppSpec::RequestResponse { request, response, exchanges, gap } => {
                 Self { request, response, exchanges, gap }
             }
-            AppSpec::Bulk { .. } => Self { request: 0, response: 0, exchanges: 0, gap: Span::ZERO },
+            AppSpec::Bulk { .. } | AppSpec::Session(_) => {
+                Self { request: 0, response: 0, exchanges: 0, gap: Span::ZERO }
+            }
         }
     }
 }
@@ -81,12 +83,14 @@ impl Application for Requester {
 #[derive(Clone, Copy, Debug)]
 pub struct Responder {
     closed: bool,
+    /// Requests whose answers are ready.
+    answered: u64,
 }
 
 impl Responder {
     /// A server that has heard nothing yet.
     pub(super) const fn new() -> Self {
-        Self { closed: false }
+        Self { closed: false, answered: 0 }
     }
 }
 
@@ -96,8 +100,11 @@ impl Application for Responder {
             return read;
         }
         let Exchange { request, response, .. } = Exchange::of(spec);
-        let requests = connection.received() / request.max(1);
-        let unwritten = requests.saturating_mul(response).saturating_sub(connection.written());
+        if self.answered < connection.received() / request.max(1) {
+            self.answered += 1;
+            return Action::Work;
+        }
+        let unwritten = self.answered.saturating_mul(response).saturating_sub(connection.written());
         let fits = unwritten.min(connection.room());
         if fits > 0 {
             return Action::Write(fits);

@@ -1,11 +1,15 @@
-//! Benchmarks of the simulator: `bulk` and `idle` of the project's performance goals.
+//! Benchmarks of the simulator: `bulk`, `web` and `idle` of the project's performance goals.
 //!
 //! `netspurt-bench bulk [FLOWS] [SECONDS] [every-segment|delayed] [fused|plain]` prints what was done and how fast; for
 //! instructions run it under `valgrind --tool=callgrind` with two lengths and take the difference.
+//! `netspurt-bench web [SECONDS] [SEED]` does the same for many short connections.
 //! `netspurt-bench idle [FLOWS]` prints the resident memory that each idle flow costs.
 
 use netspurt_sim::World;
 use netspurt_sim::app::AppSpec;
+use netspurt_sim::loss::Cause;
+use netspurt_sim::result::SessionResult;
+use netspurt_sim::scenario::Scenario;
 use netspurt_sim::spec::{ChannelSpec, WorldSpec};
 use netspurt_tcp::acking::Acking;
 use netspurt_tcp::config::{Config, InitialWindow, MssCounts, Recovery, WindowOption};
@@ -51,7 +55,7 @@ fn dumbbell(flows: u32, duration: Span, acking: Acking, app: AppSpec) -> WorldSp
         spec.link(&format!("a{i}"), [from, left], &access);
         spec.link(&format!("b{i}"), [right, to], &access);
         // Staggered over a tenth of a second, so that the flows do not beat in time.
-        spec.flow("bulk", [from, to], app, &config).start =
+        spec.flow("bulk", [from, to], app.clone(), &config).start =
             Time::ZERO + Span::from_ms(100).scale(u64::from(i), u64::from(flows));
     }
     spec
@@ -87,6 +91,67 @@ fn bulk(flows: u32, duration: Span, acking: Acking, fuse: bool) {
         result.digest,
     );
 }
+
+/// The load of RFC 2415: sixteen people with web pages and one with large files behind a T1 line, for so many seconds.
+fn web(seconds: u32, seed: u64) {
+    let scenario = Scenario::parse(WEB, "web", &[("duration", &format!("\"{seconds} s\""))]);
+    let spec = scenario.and_then(|scenario| scenario.build("web")).expect("a good scenario");
+    let begun = now();
+    let mut result = World::new(spec, seed, None).expect("a connected world").run(&|| false);
+    result.performance.took(begun.elapsed().as_secs_f64());
+    let performance = result.performance;
+    let count = |of: fn(&SessionResult) -> u64| -> u64 {
+        result.groups.iter().filter_map(|group| group.session.as_ref()).map(of).sum()
+    };
+    println!(
+        "web {seconds} s  data packets {}  events {}  wall {:.3} s  {:.2} million data packets/s  pages {}  \
+         connections {}  drops {}  utilisation {:.4}  digest {}",
+        performance.data_packets,
+        performance.events,
+        performance.wall_s.unwrap_or(0.0),
+        performance.data_packets_per_s.unwrap_or(0.0) * 1e-6,
+        count(|session| session.pages),
+        count(|session| u64::from(session.connections)),
+        result.links[1].drops_by(Cause::Queue),
+        result.links[1].utilisation,
+        result.digest,
+    );
+}
+
+/// See [`web`].
+const WEB: &str = r#"duration = "360 s"
+[link.line]
+between = ["left", "right"]
+rate = "1.5 Mbit/s"
+delay = "25 ms"
+queue = { kind = "drop-tail", limit = "25 packets" }
+[link.clients]
+between = ["client", "left"]
+rate = "10 Mbit/s"
+delay = "4 ms"
+[link.servers]
+between = ["right", "server"]
+rate = "10 Mbit/s"
+delay = "4 ms"
+[tcp]
+profile = "reno"
+mss = "1460 B"
+receive_window = "16060 B"
+[[flow]]
+from = "client"
+to = "server"
+count = 16
+[flow.app]
+kind = "web"
+files = 4
+size = { kind = "lomax", median = "1500 B", shape = 1.2, max = "1 MB" }
+think = { kind = "uniform", min = "1 s", max = "5 s" }
+first = { kind = "uniform", min = "0 s", max = "5 s" }
+[[flow]]
+app = { kind = "files", size = "1 MB" }
+from = "client"
+to = "server"
+"#;
 
 /// Resident memory in bytes.
 fn resident() -> u64 {
@@ -128,6 +193,7 @@ fn main() {
     let number = |i: usize, default: u32| word(i).parse().unwrap_or(default);
     match word(0) {
         "idle" => idle(number(1, 100_000)),
+        "web" => web(number(1, 360), u64::from(number(2, 1))),
         "bulk" => {
             let acking = match word(3) {
                 "delayed" => Acking::Delayed { every: 2, delay: Span::from_ms(40) },
@@ -139,6 +205,7 @@ fn main() {
             for flows in [1, 16, 256] {
                 bulk(flows, Span::from_secs(30), Acking::EverySegment, true);
             }
+            web(3600, 1);
             idle(100_000);
         }
     }

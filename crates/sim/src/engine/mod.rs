@@ -31,6 +31,10 @@ const fn key(time: u64, source: u32) -> u128 {
     (time as u128) << 64 | source as u128
 }
 
+const fn time_of(key: u128) -> u64 {
+    (key >> 64) as u64
+}
+
 impl Default for EventQueue {
     fn default() -> Self {
         Self::new()
@@ -53,57 +57,60 @@ impl EventQueue {
         self.len() == 0
     }
 
-    /// Wakes `source` at `time`.
+    /// How many entries have been popped so far.
+    pub const fn popped(&self) -> u64 {
+        self.near.taken()
+    }
+
+    /// Wakes `source` at `time`; [`u64::MAX`] is never.
     #[inline]
     pub fn push(&mut self, time: u64, source: u32) {
-        self.place(time, source);
-        if self.near.is_due_for_review() {
-            self.review();
+        if !self.near.push_alone(time, source) {
+            self.push_slowly(time, source);
         }
     }
 
+    /// [`EventQueue::push`] for an entry that does not have a bucket of the wheel to itself.
     #[cold]
-    fn review(&mut self) {
-        for (time, source) in self.near.review() {
-            self.place(time, source);
-        }
-        self.near.watch_anew();
-    }
-
-    #[inline]
-    fn place(&mut self, time: u64, source: u32) {
-        if !self.near.push(time, source) {
+    fn push_slowly(&mut self, time: u64, source: u32) {
+        if !self.near.push_among_others(time, source) {
             self.far.push(key(time, source));
             self.far_from = self.far_from.min(time);
+        }
+        if self.near.is_due_for_review() {
+            for (time, source) in self.near.review() {
+                self.push(time, source);
+            }
         }
     }
 
     /// The earliest entry, if it is due at or before `until`; it leaves the queue.
     #[inline]
     pub fn pop_until(&mut self, until: u64) -> Option<(u64, u32)> {
-        let Some((bucket, time, source)) = self.near.first() else {
-            return self.pop_far(until);
-        };
-        if time >= self.far_from && self.far.first().is_some_and(|far| far < key(time, source)) {
-            return self.pop_far(until);
+        let mut end = self.far_from;
+        loop {
+            let entry = self.near.pop(end, until);
+            if entry.is_some() {
+                return entry;
+            }
+            end = self.end_of_first(until)?;
         }
-        if time > until {
-            return None;
-        }
-        self.near.take(bucket);
-        Some((time, source))
     }
 
+    /// The instant behind the first entry of all, which is brought near if it is far; `None` if none is due until then.
     #[cold]
-    fn pop_far(&mut self, until: u64) -> Option<(u64, u32)> {
-        if self.far_from > until {
-            return None;
+    fn end_of_first(&mut self, until: u64) -> Option<u64> {
+        let near = self.near.peek().map(|(time, source)| key(time, source));
+        let far = self.far.first().filter(|&far| near.is_none_or(|near| far < near));
+        let time = time_of(far.or(near)?);
+        let end = time.checked_add(1).filter(|_| time <= until)?;
+        if far.is_some() {
+            let first = self.far.pop()?;
+            self.near.advance(time);
+            self.near.push_among_others(time, first as u32);
+            self.far_from = self.far.first().map_or(u64::MAX, time_of);
         }
-        let first = self.far.pop()?;
-        self.near.advance(self.far_from);
-        let popped = (self.far_from, first as u32);
-        self.far_from = self.far.first().map_or(u64::MAX, |next| (next >> 64) as u64);
-        Some(popped)
+        Some(end)
     }
 }
 

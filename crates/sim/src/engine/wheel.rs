@@ -1,16 +1,22 @@
 //! A wheel of buckets: for what is near.
 //!
-//! Time is cut into slices of 2^shift picoseconds, and each of the next [`BUCKETS`] slices has a bucket, which holds
-//! its entries in order: the first one itself, further ones in a list. A bitmap tells which buckets are not empty. So
-//! an entry is put in and taken out in a few dozen instructions, however many there are, as long as a slice is about
-//! as long as the time between two events; the wheel watches that, and cuts time anew when it has to.
+//! Time is cut into slices of 2^shift picoseconds, and each of the next 4096 slices or nearly so has a bucket, which
+//! holds its entries in order: the first one itself, further ones in a list. A bitmap tells which buckets are not
+//! empty; a *page* is the 64 slices of one of its words. So an entry is put in and taken out in a few dozen
+//! instructions, however many there are, as long as a slice is about as long as the time between two events; the wheel
+//! watches that, and cuts time anew when it has to.
 
-/// Slices ahead that have a bucket: 64 words of 64 bits.
-const BUCKETS: usize = 4096;
+use std::num::NonZero;
+
+/// Pages ahead that have buckets, the one at hand included.
+const PAGES: u64 = 64;
+/// Slices of a page: the bits of a word.
+const SLICES: u64 = 64;
+const BUCKETS: usize = (PAGES * SLICES) as usize;
 /// No further entry.
 const NONE: u32 = u32::MAX;
-/// Pushes between two looks at how well the slices fit.
-const REVIEW: u32 = 1 << 12;
+/// Entries taken between two looks at how well the slices fit.
+const REVIEW: u64 = 1 << 12;
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
@@ -23,11 +29,16 @@ struct Entry {
 /// How well the slices fit, since the last look.
 #[derive(Clone, Copy, Debug, Default)]
 struct Fit {
-    pushes: u32,
+    /// Entries taken in all before that.
+    since: u64,
     /// Entries that were too far ahead.
-    refused: u32,
+    refused: u64,
+    /// Entries that found others in their bucket.
+    crowded: u64,
     /// Entries passed while looking for a place.
-    passed: u32,
+    passed: u64,
+    /// Pages turned.
+    turned: u64,
 }
 
 /// The wheel.
@@ -35,15 +46,19 @@ struct Fit {
 pub(super) struct Wheel {
     /// The first entry of each bucket; meaningless where the bitmap has no bit.
     first: Box<[Entry; BUCKETS]>,
-    words: [u64; 64],
+    words: [u64; PAGES as usize],
     /// One bit for each word that is not zero.
     summary: u64,
+    /// The page at hand, counted from the beginning of time: that of the last entry taken.
+    page: u64,
+    shift: u32,
+    /// Slices shorter than by this shift have been found too short.
+    floor: u32,
+    unused: u32,
     /// All other entries, and unused places.
     others: Vec<Entry>,
-    unused: u32,
-    shift: u32,
-    /// The slice of the last entry that was taken.
-    cursor: u64,
+    /// Entries taken so far.
+    taken: u64,
     fit: Fit,
 }
 
@@ -51,13 +66,15 @@ impl Wheel {
     pub(super) fn new() -> Self {
         Self {
             first: Box::new([Entry { time: 0, source: 0, next: NONE }; BUCKETS]),
-            words: [0; 64],
+            words: [0; PAGES as usize],
             summary: 0,
-            others: Vec::new(),
-            unused: NONE,
+            page: 0,
             // About a microsecond.
             shift: 20,
-            cursor: 0,
+            floor: 0,
+            unused: NONE,
+            others: Vec::new(),
+            taken: 0,
             fit: Fit::default(),
         }
     }
@@ -74,20 +91,42 @@ impl Wheel {
         first + self.others.len() - unused
     }
 
-    /// Takes an entry in, unless it is too far ahead.
+    /// How many entries have been taken.
+    pub(super) const fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// Takes an entry in if its bucket is empty; whether it did.
     #[inline]
-    pub(super) fn push(&mut self, time: u64, source: u32) -> bool {
-        self.fit.pushes += 1;
+    pub(super) fn push_alone(&mut self, time: u64, source: u32) -> bool {
+        let slice = time >> self.shift;
+        let page = slice / SLICES;
+        let word = &mut self.words[(page % PAGES) as usize];
+        let bit = 1 << (slice % SLICES);
+        // What lies before the page at hand is far away in this count.
+        if page.wrapping_sub(self.page) >= PAGES || *word & bit != 0 {
+            return false;
+        }
+        if *word == 0 {
+            self.summary |= 1 << (page % PAGES);
+        }
+        *word |= bit;
+        self.first[slice as usize % BUCKETS] = Entry { time, source, next: NONE };
+        true
+    }
+
+    /// Takes an entry in that [`Wheel::push_alone`] has not taken, unless it is too far ahead; whether it did.
+    #[inline]
+    pub(super) fn push_among_others(&mut self, time: u64, source: u32) -> bool {
         // An entry for the past belongs in front of all others.
-        let slice = (time >> self.shift).max(self.cursor);
-        if slice - self.cursor >= BUCKETS as u64 {
+        let slice = (time >> self.shift).max(self.page * SLICES);
+        if slice / SLICES - self.page >= PAGES {
             self.fit.refused += 1;
             return false;
         }
-        let bucket = slice as usize % BUCKETS;
-        let (word, bit) = (bucket / 64, 1 << (bucket % 64));
-        if self.words[word] & bit == 0 {
-            self.words[word] |= bit;
+        let (bucket, word) = (slice as usize % BUCKETS, (slice / SLICES % PAGES) as usize);
+        if self.words[word] & 1 << (slice % SLICES) == 0 {
+            self.words[word] |= 1 << (slice % SLICES);
             self.summary |= 1 << word;
             self.first[bucket] = Entry { time, source, next: NONE };
         } else {
@@ -97,7 +136,9 @@ impl Wheel {
     }
 
     /// Puts an entry in its place in a bucket that is not empty.
+    #[inline]
     fn insert(&mut self, bucket: usize, time: u64, source: u32) {
+        self.fit.crowded += 1;
         let is_before = |other: &Entry| (time, source) <= (other.time, other.source);
         let head = self.first[bucket];
         if is_before(&head) {
@@ -132,88 +173,96 @@ impl Wheel {
         }
     }
 
-    /// The first bucket that is not empty.
+    /// Takes the first entry out if it is due before `end`, and no later than `until`.
     #[inline]
-    fn first_bucket(&self) -> Option<usize> {
-        let from = self.cursor as usize % BUCKETS;
-        let here = self.words[from / 64] & (u64::MAX << (from % 64));
-        if here != 0 {
-            return Some(from / 64 * 64 + here.trailing_zeros() as usize);
-        }
-        if self.summary == 0 {
+    pub(super) fn pop(&mut self, end: u64, until: u64) -> Option<(u64, u32)> {
+        let (word, bits) = loop {
+            let word = (self.page % PAGES) as usize;
+            match NonZero::new(self.words[word]) {
+                Some(bits) => break (word, bits),
+                None if self.turn(end, until) => {}
+                None => return None,
+            }
+        };
+        let entry = &mut self.first[word * SLICES as usize + bits.trailing_zeros() as usize];
+        let Entry { time, source, next } = *entry;
+        if time >= end || time > until {
             return None;
         }
-        // Words behind this one; else round the corner, and in the end back to the lower bits of this one.
-        let behind = self.summary & (u64::MAX << (from / 64) << 1);
-        let word = if behind != 0 { behind } else { self.summary }.trailing_zeros() as usize % 64;
-        Some(word * 64 + self.words[word].trailing_zeros() as usize)
-    }
-
-    /// The bucket, time and source of the first entry.
-    #[inline]
-    pub(super) fn first(&self) -> Option<(usize, u64, u32)> {
-        let bucket = self.first_bucket()?;
-        let entry = &self.first[bucket % BUCKETS];
-        Some((bucket, entry.time, entry.source))
-    }
-
-    /// Takes the first entry out, which is in this bucket.
-    #[inline]
-    pub(super) fn take(&mut self, bucket: usize) {
-        let bucket = bucket % BUCKETS;
-        let entry = &mut self.first[bucket];
-        self.cursor = self.cursor.max(entry.time >> self.shift);
-        if let Some(next) = self.others.get_mut(entry.next as usize) {
-            let place = entry.next;
-            *entry = *next;
-            next.next = self.unused;
-            self.unused = place;
+        self.taken += 1;
+        if let Some(behind) = self.others.get_mut(next as usize) {
+            *entry = *behind;
+            behind.next = self.unused;
+            self.unused = next;
         } else {
-            let word = &mut self.words[bucket / 64];
-            *word &= !(1 << (bucket % 64));
-            if *word == 0 {
-                self.summary &= !(1 << (bucket / 64));
+            let rest = bits.get() & (bits.get() - 1);
+            self.words[word] = rest;
+            if rest == 0 {
+                self.summary &= !(1 << word);
             }
         }
+        Some((time, source))
     }
 
-    /// Nothing before `time` will be pushed any more.
+    /// The page at hand is empty: turns to the next that is not, if what is first there may be taken.
+    #[cold]
+    fn turn(&mut self, end: u64, until: u64) -> bool {
+        let Some((ahead, entry)) = self.first() else { return false };
+        let due = entry.time < end && entry.time <= until;
+        if due {
+            self.page += ahead;
+            self.fit.turned += 1;
+        }
+        due
+    }
+
+    /// The first entry, and how many pages ahead it is.
+    fn first(&self) -> Option<(u64, Entry)> {
+        let ahead = self.summary.rotate_right((self.page % PAGES) as u32).trailing_zeros();
+        let word = ((self.page + u64::from(ahead)) % PAGES) as usize;
+        let bit = self.words[word].trailing_zeros() as usize;
+        (self.summary != 0).then(|| (u64::from(ahead), self.first[word * SLICES as usize + bit]))
+    }
+
+    /// The time and source of the first entry.
+    pub(super) fn peek(&self) -> Option<(u64, u32)> {
+        self.first().map(|(_, entry)| (entry.time, entry.source))
+    }
+
+    /// Nothing before `time` will be pushed any more, and nothing before it is here.
     pub(super) fn advance(&mut self, time: u64) {
-        self.cursor = self.cursor.max(time >> self.shift);
+        self.page = self.page.max((time >> self.shift) / SLICES);
     }
 
     /// Whether it is time for [`Wheel::review`].
-    #[inline]
     pub(super) const fn is_due_for_review(&self) -> bool {
-        self.fit.pushes >= REVIEW
+        self.taken - self.fit.since >= REVIEW
     }
 
     /// Looks whether the slices are too long, so that buckets are crowded, or too short, so that much is too far ahead.
-    /// If so, cuts time anew and returns all entries, to be pushed again.
+    /// If so, cuts time anew and returns all entries, to be pushed again. Begins to count for the next review.
     #[cold]
     pub(super) fn review(&mut self) -> Vec<(u64, u32)> {
-        let Fit { refused, passed, .. } = self.fit;
-        let shift = if passed > REVIEW && self.shift > 0 {
+        let taken = self.taken - self.fit.since;
+        let Fit { refused, crowded, passed, turned, .. } =
+            std::mem::replace(&mut self.fit, Fit { since: self.taken, ..Fit::default() });
+        // To turn a page is cheaper than a second entry in a bucket, and both are cheaper than the heap; to cut time to and
+        // fro would cost most of all.
+        let roomy = refused < taken / 64 && self.shift > self.floor;
+        let close = crowded > turned && crowded > taken / 16;
+        let shift = if self.shift > 0 && (passed > taken || close && roomy) {
             self.shift - 1
-        } else if refused > REVIEW / 8 && passed < REVIEW / 4 && self.shift < 50 {
+        } else if refused > taken / 8 && passed < taken / 4 && self.shift < 50 {
             self.shift + 1
         } else {
             return Vec::new();
         };
-        let mut all = Vec::new();
-        let cursor = self.cursor;
-        while let Some((bucket, time, source)) = self.first() {
-            all.push((time, source));
-            self.take(bucket);
-            self.cursor = cursor;
-        }
-        self.cursor = (cursor << self.shift) >> shift;
+        self.floor = if shift > self.shift { shift } else { self.floor.min(shift) };
+        let (page, taken) = (self.page, self.taken);
+        let all = std::iter::from_fn(|| self.pop(u64::MAX, u64::MAX)).collect();
+        self.taken = taken;
+        self.page = ((page * SLICES) << self.shift >> shift) / SLICES;
         self.shift = shift;
         all
-    }
-
-    /// Begins to count for the next review.
-    pub(super) fn watch_anew(&mut self) {
-        self.fit = Fit::default();
     }
 }

@@ -36,17 +36,26 @@ pub enum Cause {
     GilbertElliott,
     /// The script said so.
     Script,
+    /// Random early detection dropped it.
+    Red,
+    /// CoDel dropped it.
+    Codel,
+    /// It collided too often.
+    Collisions,
 }
 
 impl Cause {
     /// Every cause, in declaration order.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 9] = [
         Self::Queue,
         Self::BitError,
         Self::PacketError,
         Self::ExponentialGaps,
         Self::GilbertElliott,
         Self::Script,
+        Self::Red,
+        Self::Codel,
+        Self::Collisions,
     ];
 
     /// The name used in files.
@@ -58,6 +67,9 @@ impl Cause {
             Self::ExponentialGaps => "exponential-gaps",
             Self::GilbertElliott => "gilbert-elliott",
             Self::Script => "script",
+            Self::Red => "red",
+            Self::Codel => "codel",
+            Self::Collisions => "collisions",
         }
     }
 }

@@ -1,18 +1,27 @@
 //! Queue disciplines: what may wait for a link. One file each.
 //!
 //! A [`Discipline`] decides when a packet *arrives*, knowing what is waiting; that is all a FIFO link needs, because
-//! the departure of every packet it lets in follows by arithmetic. Those that change the order (resends first, fair
-//! queueing), or decide when a packet *departs* (CoDel), cannot be computed ahead: a channel with such a queue keeps its
-//! packets itself, has a departure event of its own in the event queue, and is not computed together with the channel
-//! before it (see [`crate::route`]). A packet that comes to it may be told to wait: a third answer beside "it arrives
-//! then" and "it is dropped". Beyond that point nothing is different.
+//! the departure of every packet it lets in follows by arithmetic. [`Red`] decides on arrival too, but wants to hear of
+//! every packet, and when.
+//!
+//! Those that change the order (resends first, fair queueing), or decide when a packet *departs* (CoDel), cannot be
+//! computed ahead: a channel with such a queue has a `Keeper`, which keeps its packets, has a departure event of its own
+//! in the event queue, and is not computed together with the channel before it (see [`crate::route`]). A packet that
+//! comes to it may be told to wait: a third answer beside "it arrives then" and "it is dropped"; and one that waits may
+//! be dropped when others come or leave. Beyond that point nothing is different.
 
+mod codel;
 mod drop_tail;
+mod fifo;
+mod fq_codel;
+mod keeper;
+mod red;
 mod resend_first;
 
-pub(crate) use resend_first::{Kept, ResendFirst};
+pub(crate) use keeper::{Keeper, Kept, Leaving};
 
 pub use drop_tail::{DropTailBytes, DropTailPackets};
+pub use red::Red;
 
 use crate::spec::{QueueSpec, Room};
 
@@ -44,15 +53,30 @@ pub enum Discipline {
 
 impl Discipline {
     /// Who may wait under `spec`, in whatever order they leave.
-    pub const fn new(spec: QueueSpec) -> Self {
-        match spec {
-            QueueSpec::Unlimited | QueueSpec::ResendFirst(Room::Unlimited) => Self::Unlimited,
-            QueueSpec::Packets(limit) | QueueSpec::ResendFirst(Room::Packets(limit)) => {
-                Self::DropTailPackets(DropTailPackets { limit })
-            }
-            QueueSpec::Bytes(limit) | QueueSpec::ResendFirst(Room::Bytes(limit)) => {
-                Self::DropTailBytes(DropTailBytes { limit })
-            }
+    pub const fn new(spec: &QueueSpec) -> Self {
+        let room = match spec {
+            // Fair queueing lets everybody in and makes room at the expense of whoever holds most.
+            QueueSpec::Unlimited | QueueSpec::FqCodel(_) => Room::Unlimited,
+            QueueSpec::Packets(limit) => Room::Packets(*limit),
+            QueueSpec::Bytes(limit) => Room::Bytes(*limit),
+            QueueSpec::ResendFirst(room) | QueueSpec::Codel(room, _) => *room,
+            QueueSpec::Red(red) => red.room,
+        };
+        match room {
+            Room::Unlimited => Self::Unlimited,
+            Room::Packets(limit) => Self::DropTailPackets(DropTailPackets { limit }),
+            Room::Bytes(limit) => Self::DropTailBytes(DropTailBytes { limit }),
+        }
+    }
+}
+
+impl Room {
+    /// Whether more waits than there is room for.
+    pub(crate) const fn is_exceeded_by(self, backlog: Backlog) -> bool {
+        match self {
+            Self::Unlimited => false,
+            Self::Packets(limit) => backlog.packets > limit,
+            Self::Bytes(limit) => backlog.bytes > limit,
         }
     }
 }

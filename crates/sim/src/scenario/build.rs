@@ -1,17 +1,16 @@
 //! From a scenario to a world: names become numbers, choices become configurations, flows are counted out.
 
-use super::flow::{App, End, Flow};
-use super::network::{self, Link, Loss};
-use super::quantity::Limit;
+use super::flow::{End, Flow};
+use super::network::{self, Hub, Link, Loss, Ports};
 use super::{Scenario, ScenarioError};
-use crate::app::AppSpec;
+use crate::processor::{Costs, Handover};
 use crate::spec::{
-    ChannelSpec, Counted, Duplex, FlowSpec, LinkSpec, LossSpec, NodeId, NodeSpec, QueueSpec, ReorderSpec,
-    Room, TimerPhase, WorldSpec,
+    Access, ChannelSpec, Counted, Duplex, FlowSpec, LinkSpec, LossSpec, NodeId, NodeSpec, QueueSpec,
+    ReorderSpec, WorldSpec,
 };
 use indexmap::IndexSet;
 use netspurt_tcp::config::Config;
-use netspurt_tcp::time::{Span, Time};
+use netspurt_tcp::time::Time;
 use std::sync::Arc;
 
 /// Flows in one world, at most. Each takes some hundred octets before it has even started.
@@ -20,7 +19,8 @@ const MAX_FLOWS: u64 = 10_000_000;
 impl Scenario {
     /// The world that this scenario describes, under the name `name`.
     ///
-    /// Nodes come in the order in which links name them, links and flows in the order of the file. Connections that
+    /// Nodes come in the order in which links and hubs name them, hubs behind them, links and flows in the order of the
+    /// file, links to hubs behind the others. Connections that
     /// are configured alike share their configuration.
     pub fn build(&self, name: &str) -> Result<WorldSpec, ScenarioError> {
         let report = |message: String| ScenarioError {
@@ -51,19 +51,55 @@ impl Scenario {
             let first = labels.first_index(flow);
             flows.push(alike(flow, first, [NodeId(from as u32), NodeId(to as u32)], ends));
         }
-        Ok(WorldSpec {
-            name: name.into(),
-            duration: self.duration.0,
+        let mut spec = WorldSpec {
             links: self.link.iter().map(|(name, link)| build_link(name, link, &nodes)).collect(),
             nodes: nodes.iter().map(|node| self.build_node(node)).collect(),
             flows,
-            fuse: true,
-        })
+            ..WorldSpec::new(name, self.duration.0)
+        };
+        for (name, hub) in &self.hub {
+            build_hub(&mut spec, name, hub, &nodes);
+        }
+        Ok(spec)
     }
 
     fn build_node(&self, name: &str) -> NodeSpec {
-        let latency = self.host.get(name).map_or(Span::ZERO, |host| host.latency.0);
-        NodeSpec { name: name.into(), latency, timer_phase: TimerPhase::Random }
+        let plain = NodeSpec::new(name);
+        let Some(host) = self.host.get(name) else { return plain };
+        let (ports, reuse) = host.ports.map_or((plain.ports, plain.reuse), Ports::build);
+        NodeSpec {
+            latency: host.latency.0,
+            processor: host.processor.as_ref().map(build_costs),
+            handover: host.handover.map_or(Handover::Whole, |choice| build_handover(choice.0)),
+            ports,
+            reuse,
+            ..plain
+        }
+    }
+}
+
+fn build_costs(processor: &network::Processor) -> Costs {
+    Costs {
+        request: processor.request.0,
+        read: processor.read.0,
+        byte_read: processor.byte_read.0,
+        write: processor.write.0,
+        byte_written: processor.byte_written.0,
+        segment_in: processor.segment_in.0,
+        ack_in: processor.ack_in.0,
+        byte_in: processor.byte_in.0,
+        segment_out: processor.segment_out.0,
+        ack_out: processor.ack_out.0,
+        byte_out: processor.byte_out.0,
+    }
+}
+
+fn build_handover(handover: network::Handover) -> Handover {
+    match handover {
+        network::Handover::Whole => Handover::Whole,
+        // Nothing that is written at once is larger than 32 bits say.
+        network::Handover::Clusters { size } => Handover::Clusters(u32::try_from(size.0).unwrap_or(u32::MAX)),
+        network::Handover::Segments => Handover::Segments,
     }
 }
 
@@ -108,7 +144,7 @@ fn alike(
         name,
         first_index,
         count: flow.count,
-        app: build_app(&flow.app),
+        app: flow.app.build(),
         from,
         to,
         start: Time::ZERO + flow.start.0,
@@ -118,27 +154,16 @@ fn alike(
     }
 }
 
-fn build_app(app: &App) -> AppSpec {
-    match *app {
-        App::Bulk { bytes } => AppSpec::Bulk { bytes: bytes.map(|bytes| bytes.0) },
-        App::RequestResponse { request, response, exchanges, gap } => AppSpec::RequestResponse {
-            request: request.0,
-            response: response.0,
-            exchanges: u64::from(exchanges),
-            gap: gap.0,
-        },
-    }
+/// The number of a node: every name in a `between` is one, and so is every station.
+fn node(nodes: &IndexSet<&str>, name: &str) -> NodeId {
+    NodeId(nodes.get_index_of(name).expect("names were checked when the file was read") as u32)
 }
 
 fn build_link(name: &str, link: &Link, nodes: &IndexSet<&str>) -> LinkSpec {
     let [a, b] = &link.between;
-    // Every name in a `between` is a node.
-    let node = |name: &str| {
-        NodeId(nodes.get_index_of(name).expect("names were checked when the file was read") as u32)
-    };
     LinkSpec {
         name: name.into(),
-        ends: [node(a), node(b)],
+        ends: [node(nodes, a), node(nodes, b)],
         duplex: match link.duplex {
             network::Duplex::Full => Duplex::Full,
             network::Duplex::Half => Duplex::Half,
@@ -148,18 +173,14 @@ fn build_link(name: &str, link: &Link, nodes: &IndexSet<&str>) -> LinkSpec {
 }
 
 fn channel(link: &Link, [from, to]: [&str; 2]) -> ChannelSpec {
-    let here = |loss: &&Loss| loss.direction().is_none_or(|way| way.from == from && way.to == to);
-    let mut losses: Vec<LossSpec> = link.loss.0.iter().filter(here).map(build_loss).collect();
+    let rate = link.rate.map(|rate| rate.0);
     ChannelSpec {
-        rate: link.rate.map(|rate| rate.0),
+        rate,
         delay: link.delay.0,
         framing: 0,
-        queue: build_queue(link.queue),
-        loss: match losses.len() {
-            0 => LossSpec::None,
-            1 => losses.remove(0),
-            _ => LossSpec::Several(losses),
-        },
+        least: 0,
+        queue: link.queue.map_or(QueueSpec::Unlimited, |queue| queue.spec(rate)),
+        loss: build_losses(&link.loss.0, from, to),
         reorder: link
             .reorder
             .map(|reorder| ReorderSpec { probability: reorder.probability, extra_delay: reorder.delay.0 }),
@@ -168,22 +189,36 @@ fn channel(link: &Link, [from, to]: [&str; 2]) -> ChannelSpec {
     }
 }
 
-fn build_queue(queue: Option<network::Queue>) -> QueueSpec {
-    let room = |limit| match limit {
-        Limit::Bytes(bytes) => Room::Bytes(bytes),
-        // More than 32 bits of packets fit into no memory.
-        Limit::Packets(packets) => u32::try_from(packets).map_or(Room::Unlimited, Room::Packets),
+/// What is lost in one direction.
+fn build_losses(all: &[Loss], from: &str, to: &str) -> LossSpec {
+    let here = |loss: &&Loss| loss.direction().is_none_or(|way| way.from == from && way.to == to);
+    let mut losses: Vec<LossSpec> = all.iter().filter(here).map(build_loss).collect();
+    match losses.len() {
+        0 => LossSpec::None,
+        1 => losses.remove(0),
+        _ => LossSpec::Several(losses),
+    }
+}
+
+/// Adds a hub to the world.
+fn build_hub(spec: &mut WorldSpec, name: &str, hub: &Hub, nodes: &IndexSet<&str>) {
+    let stations: Vec<NodeId> = hub.stations.iter().map(|station| node(nodes, station)).collect();
+    let (rate, framing) = (hub.rate.0, hub.framing.0 as u32);
+    let ethernet = ChannelSpec::ethernet(rate, hub.delay.0);
+    let station = ChannelSpec {
+        framing,
+        least: (ethernet.least + ethernet.framing).saturating_sub(framing),
+        queue: hub.queue.map_or(QueueSpec::Unlimited, |queue| queue.spec(Some(rate))),
+        ..ethernet
     };
-    match queue {
-        None => QueueSpec::Unlimited,
-        Some(network::Queue::DropTail { limit }) => match room(limit) {
-            Room::Unlimited => QueueSpec::Unlimited,
-            Room::Packets(packets) => QueueSpec::Packets(packets),
-            Room::Bytes(bytes) => QueueSpec::Bytes(bytes),
-        },
-        Some(network::Queue::ResendFirst { limit }) => {
-            QueueSpec::ResendFirst(limit.map_or(Room::Unlimited, room))
-        }
+    let access = match hub.access {
+        network::Access::CsmaCd => Access::CsmaCd,
+        network::Access::Fifo => Access::FirstCome,
+    };
+    let first = spec.links.len();
+    spec.hub(name, &stations, &station, access);
+    for (link, from) in spec.links[first..].iter_mut().zip(&hub.stations) {
+        link.directions[0].loss = build_losses(&hub.loss.0, from, name);
     }
 }
 

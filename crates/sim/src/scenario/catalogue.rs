@@ -39,10 +39,22 @@ pub fn mechanisms_json() -> Json {
     let link = keys(&root, "Link")
         .filter(|(key, _)| *key != "between")
         .map(|(key, schema)| family(&root, key, &format!("link.NAME.{key}"), schema, &schema["default"]));
+    let hub = keys(&root, "Hub")
+        .filter(|(key, _)| *key != "stations")
+        .map(|(key, schema)| family(&root, key, &format!("hub.NAME.{key}"), schema, &schema["default"]));
+    let host = keys(&root, "Host")
+        .filter(|(key, _)| *key == "handover")
+        .map(|(key, schema)| family(&root, key, &format!("host.NAME.{key}"), schema, &schema["default"]));
     let app = keys(&root, "Flow")
         .filter(|(key, _)| *key == "app")
         .map(|(key, schema)| family(&root, key, &format!("flow.N.{key}"), schema, &schema["default"]));
-    tcp.chain(link).chain(app).collect()
+    let web = root.pointer("/$defs/App").map(|app| forms(&root, app)).unwrap_or_default();
+    let web = web.into_iter().find(|form| kind_of(form) == Some("web"));
+    let inner = [("http", "http"), ("distribution", "size")].into_iter().filter_map(|(name, key)| {
+        let schema = &web?["properties"][key];
+        Some(family(&root, name, &format!("flow.N.app.{key}"), schema, &schema["default"]))
+    });
+    tcp.chain(link).chain(hub).chain(host).chain(app).chain(inner).collect()
 }
 
 fn keys<'a>(root: &'a Json, table: &str) -> impl Iterator<Item = (&'a str, &'a Json)> {

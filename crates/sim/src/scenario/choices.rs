@@ -171,15 +171,89 @@ names! {
 }
 
 names! {
-    /// When a short segment may leave.
+    /// When a segment that is not full may leave.
     Transmit for transmit::Transmit {
-        /// At once.
+        /// At once: Nagle's rule is off.
         NoDelay,
         /// Each segment judged alone: a short one waits while anything is unacknowledged.
         ///
         /// Document: RFC 896; RFC 9293, section 3.7.4.
         #[serde(rename = "nagle-strict")]
         NagleStrict,
+        /// All that may be sent judged together: a tail follows the full segments before it, a short segment alone waits while
+        /// anything is unacknowledged.
+        ///
+        /// Document: draft-doupnik-tcpimpl-nagle-mode-00, section 1.5; Solaris.
+        #[serde(rename = "nagle-liberal")]
+        NagleLiberal,
+        /// A short segment waits only while an earlier short one is unacknowledged.
+        ///
+        /// Document: draft-minshall-nagle-01; Linux since 2.4.
+        Minshall,
+        /// A segment of at least half an MSS leaves, a shorter one waits while anything is unacknowledged.
+        ///
+        /// Document: Linux 2.2, tcp_snd_test().
+        Linux22,
+        /// A short segment leaves if it includes the end of application data, and waits for that end otherwise.
+        ///
+        /// Document: draft-doupnik-tcpimpl-nagle-mode-00, section 2.1, rules 1 and 2.
+        Doupnik,
+        /// The same, and a tail follows the full segments before it.
+        ///
+        /// Document: draft-doupnik-tcpimpl-nagle-mode-00, section 2.1, rules 1 to 3.
+        #[serde(rename = "doupnik-liberal")]
+        DoupnikLiberal,
+        /// Full segments only, until the application uncorks or closes, or 200 ms have passed.
+        ///
+        /// Document: Linux, tcp(7), TCP_CORK.
+        Cork,
+    }
+}
+
+names! {
+    /// Which acknowledgments open cwnd.
+    Grows for config::Grows {
+        /// Every one.
+        ///
+        /// Document: the BSD systems.
+        Always,
+        /// Only those before which cwnd held something back.
+        ///
+        /// Document: RFC 7661, section 3; RFC 9438, section 5.8.
+        #[serde(rename = "when-limiting")]
+        WhenLimiting,
+    }
+}
+
+names! {
+    /// How an open receive window is told to the peer.
+    WindowGrowth for config::WindowGrowth {
+        /// In steps of a segment or half the buffer.
+        ///
+        /// Document: RFC 9293, section 3.8.6.2.2.
+        #[serde(rename = "in-steps")]
+        InSteps,
+        /// All of it with every segment, unless it is less than a segment and a quarter of the buffer.
+        ///
+        /// Document: 4.4BSD, tcp_output().
+        #[serde(rename = "at-once")]
+        AtOnce,
+    }
+}
+
+names! {
+    /// When data is cut into segments.
+    Cutting for config::Cutting {
+        /// When it is sent: a segment may be made to fit the window.
+        ///
+        /// Document: RFC 9293, section 3.8.6.2.1.
+        #[serde(rename = "at-send")]
+        AtSend,
+        /// When it is written: a segment that the window does not take whole waits; none is larger than half of the first window.
+        ///
+        /// Document: Linux 2.2, tcp_do_sendmsg(), tcp_sync_mss().
+        #[serde(rename = "at-write")]
+        AtWrite,
     }
 }
 
@@ -207,38 +281,6 @@ pub enum Counting {
     },
 }
 
-/// When received data is acknowledged.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Acking {
-    /// Every segment at once.
-    EverySegment,
-    /// Every n-th segment at once, others after a delay on a timer of the connection's own.
-    ///
-    /// Document: RFC 5681, section 4.2; RFC 9293, section 3.8.6.3.
-    Delayed {
-        /// Full segments that make an ACK due.
-        #[serde(default = "two")]
-        #[schemars(range(min = 1))]
-        every: u8,
-        /// How long the others wait: at most 500 ms by RFC 9293.
-        #[serde(default = "ms_200")]
-        delay: Duration,
-    },
-    /// Every n-th segment at once, others at the next tick of a clock that runs freely.
-    ///
-    /// Document: 4.3BSD, tcp_fasttimo().
-    BsdTick {
-        /// Full segments that make an ACK due.
-        #[serde(default = "two")]
-        #[schemars(range(min = 1))]
-        every: u8,
-        /// Length of a tick. Where the first one falls is drawn for each host.
-        #[serde(default = "ms_200")]
-        period: Duration,
-    },
-}
-
 /// From round-trip samples to a retransmission timeout.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
@@ -247,13 +289,13 @@ pub enum Rto {
     ///
     /// Document: RFC 793, section 3.7.
     Rfc793 {
-        /// α, to a thousandth: 0.8 to 0.9.
+        /// α, to six decimals: 0.8 to 0.9.
         #[serde(default = "alpha")]
-        #[schemars(range(min = 0.0, max = 0.999))]
+        #[schemars(range(min = 0.0, max = 0.999999))]
         alpha: f64,
-        /// β, to a thousandth: 1.3 to 2.
+        /// β, to six decimals: 1.3 to 2.
         #[serde(default = "double")]
-        #[schemars(range(min = 0.001, max = 1000.0))]
+        #[schemars(range(min = 0.000001, max = 1000.0))]
         beta: f64,
         /// LBOUND; "0 s" for none.
         #[serde(default = "s_1")]
@@ -269,17 +311,17 @@ pub enum Rto {
     ///
     /// Document: RFC 889, section 3.
     Rfc889 {
-        /// F1, to a thousandth, for a sample below the estimate; 15/16 in the document.
+        /// F1, to six decimals, for a sample below the estimate; 15/16 in the document.
         #[serde(default = "f1")]
-        #[schemars(range(min = 0.0, max = 0.999))]
+        #[schemars(range(min = 0.0, max = 0.999999))]
         f1: f64,
-        /// F2, to a thousandth, otherwise.
+        /// F2, to six decimals, otherwise.
         #[serde(default = "f2")]
-        #[schemars(range(min = 0.0, max = 0.999))]
+        #[schemars(range(min = 0.0, max = 0.999999))]
         f2: f64,
-        /// G, to a thousandth.
+        /// G, to six decimals.
         #[serde(default = "double")]
-        #[schemars(range(min = 0.001, max = 1000.0))]
+        #[schemars(range(min = 0.000001, max = 1000.0))]
         g: f64,
         /// Lower bound; "0 s" for none.
         #[serde(default = "none")]

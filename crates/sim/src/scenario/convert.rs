@@ -1,9 +1,9 @@
 //! Choices with parameters, to and from the types of `tcp`.
 
-use super::choices::{Acking, Counting, KeepAlive, OptionLayout, Rto};
+use super::choices::{Counting, KeepAlive, OptionLayout, Rto};
 use super::quantity::Duration;
-use netspurt_tcp::time::Span;
-use netspurt_tcp::{acking, config, options, rto};
+use netspurt_tcp::rto::{self, Factor};
+use netspurt_tcp::{config, options};
 
 impl From<Counting> for config::Counting {
     fn from(choice: Counting) -> Self {
@@ -25,54 +25,20 @@ impl From<config::Counting> for Counting {
     }
 }
 
-impl From<Acking> for acking::Acking {
-    /// The phase of a tick is zero: the driver sets it.
-    fn from(choice: Acking) -> Self {
-        match choice {
-            Acking::EverySegment => Self::EverySegment,
-            Acking::Delayed { every, delay } => Self::Delayed { every, delay: delay.0 },
-            Acking::BsdTick { every, period } => {
-                Self::FreeTick { every, period: period.0, phase: Span::ZERO }
-            }
-        }
-    }
-}
-
-impl From<acking::Acking> for Acking {
-    fn from(choice: acking::Acking) -> Self {
-        match choice {
-            acking::Acking::EverySegment => Self::EverySegment,
-            acking::Acking::Delayed { every, delay } => Self::Delayed { every, delay: Duration(delay) },
-            acking::Acking::FreeTick { every, period, phase: _ } => {
-                Self::BsdTick { every, period: Duration(period) }
-            }
-        }
-    }
-}
-
-/// The file's factors are decimals, the estimators' thousandths.
-fn to_milli(factor: f64) -> u32 {
-    (factor * 1000.0).round() as u32
-}
-
-fn from_milli(milli: u32) -> f64 {
-    f64::from(milli) / 1000.0
-}
-
 impl From<Rto> for rto::Kind {
     fn from(choice: Rto) -> Self {
         match choice {
             Rto::Rfc793 { alpha, beta, min, max, initial } => Self::Rfc793 {
-                alpha_milli: to_milli(alpha),
-                beta_milli: to_milli(beta),
+                alpha: Factor::from_f64(alpha),
+                beta: Factor::from_f64(beta),
                 min: min.0,
                 max: max.0,
                 initial: initial.0,
             },
             Rto::Rfc889 { f1, f2, g, min, max, initial } => Self::Rfc889 {
-                f1_milli: to_milli(f1),
-                f2_milli: to_milli(f2),
-                g_milli: to_milli(g),
+                f1: Factor::from_f64(f1),
+                f2: Factor::from_f64(f2),
+                g: Factor::from_f64(g),
                 min: min.0,
                 max: max.0,
                 initial: initial.0,
@@ -93,17 +59,17 @@ impl From<Rto> for rto::Kind {
 impl From<rto::Kind> for Rto {
     fn from(choice: rto::Kind) -> Self {
         match choice {
-            rto::Kind::Rfc793 { alpha_milli, beta_milli, min, max, initial } => Self::Rfc793 {
-                alpha: from_milli(alpha_milli),
-                beta: from_milli(beta_milli),
+            rto::Kind::Rfc793 { alpha, beta, min, max, initial } => Self::Rfc793 {
+                alpha: alpha.as_f64(),
+                beta: beta.as_f64(),
                 min: Duration(min),
                 max: Duration(max),
                 initial: Duration(initial),
             },
-            rto::Kind::Rfc889 { f1_milli, f2_milli, g_milli, min, max, initial } => Self::Rfc889 {
-                f1: from_milli(f1_milli),
-                f2: from_milli(f2_milli),
-                g: from_milli(g_milli),
+            rto::Kind::Rfc889 { f1, f2, g, min, max, initial } => Self::Rfc889 {
+                f1: f1.as_f64(),
+                f2: f2.as_f64(),
+                g: g.as_f64(),
                 min: Duration(min),
                 max: Duration(max),
                 initial: Duration(initial),

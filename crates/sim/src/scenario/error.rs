@@ -1,5 +1,6 @@
 //! What is wrong with a scenario, and where.
 
+use super::tree::{At, Fault};
 use std::fmt;
 
 /// What is wrong with a scenario: one sentence, and where it applies.
@@ -15,6 +16,35 @@ pub struct ScenarioError {
     pub override_path: Option<String>,
     /// What is wrong, and what would be right.
     pub message: String,
+}
+
+impl ScenarioError {
+    /// A fault in `text`, or in one of the overrides that were put into it.
+    pub(super) fn new(fault: Fault, text: &str, file: &str, overrides: &[(&str, &str)]) -> Self {
+        let mut error = Self {
+            file: file.to_owned(),
+            line: None,
+            column: None,
+            override_path: None,
+            message: fault.message,
+        };
+        match fault.at {
+            At::File(offset) => {
+                let (line, column) = line_and_column(text, offset);
+                (error.line, error.column) = (Some(line), Some(column));
+            }
+            At::Override(index) => {
+                let path = overrides.get(index).map_or("", |(path, _)| *path);
+                // The path need not be said twice.
+                if let Some(rest) = error.message.strip_prefix(path).and_then(|rest| rest.strip_prefix(": "))
+                {
+                    error.message = rest.to_owned();
+                }
+                error.override_path = Some(path.to_owned());
+            }
+        }
+        error
+    }
 }
 
 impl fmt::Display for ScenarioError {

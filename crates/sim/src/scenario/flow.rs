@@ -1,6 +1,7 @@
 //! The flows of a scenario: who talks to whom, and about what.
 
-use super::quantity::{Duration, Size};
+use super::app::App;
+use super::quantity::Duration;
 use super::tcp::TcpTable;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,37 +41,8 @@ const fn one() -> u32 {
 impl Flow {
     /// What the results call it.
     pub fn label(&self) -> &str {
-        self.name.as_deref().unwrap_or(match self.app {
-            App::Bulk { .. } => "bulk",
-            App::RequestResponse { .. } => "request-response",
-        })
+        self.name.as_deref().unwrap_or(self.app.label())
     }
-}
-
-/// What is said over a connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum App {
-    /// `from` sends to `to` as fast as TCP lets it, then closes.
-    Bulk {
-        /// How much. Default: without end.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        bytes: Option<Size>,
-    },
-    /// `from` asks, `to` answers.
-    RequestResponse {
-        /// Length of each question.
-        request: Size,
-        /// Length of each answer.
-        response: Size,
-        /// How many questions on the connection.
-        #[serde(default = "one")]
-        #[schemars(range(min = 1))]
-        exchanges: u32,
-        /// Pause between an answer and the next question.
-        #[serde(default)]
-        gap: Duration,
-    },
 }
 
 /// An end of a flow.

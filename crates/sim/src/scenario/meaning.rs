@@ -1,14 +1,21 @@
 //! What a well-formed scenario must not say: names of nodes that are not there, rates of zero, contradictions.
 
 use super::Scenario;
+use super::distribution::Files;
 use super::flow::End;
-use super::network::{Duplex, Link, Loss, Queue};
-use super::quantity::{Limit, Packets, Quantity, Rate};
+use super::form::Named;
+use super::network::{Access, Handover, Hub, Link, Loss};
+use super::quantity::{Duration, Packets, Quantity, Rate, Size};
+use super::queue::Queue;
 use super::suggest;
 use super::tcp::TcpError;
 use super::tree::Part;
+use crate::medium::CsmaCd;
 use indexmap::{IndexMap, IndexSet};
 use netspurt_tcp::time::Span;
+
+/// No frame adds more than this to a packet.
+const MOST_FRAMING: Size = Size(1 << 16);
 
 /// Something wrong, and the path of what is at fault.
 #[derive(Clone, Debug)]
@@ -28,18 +35,55 @@ fn object(path: &[&str], part: Part, message: String) -> Objection {
     Objection { path: path.iter().map(|step| (*step).to_owned()).collect(), part, message }
 }
 
+/// Puts what stands in other files in the place of their names.
+pub(super) fn resolve(scenario: &mut Scenario, files: Files<'_>) -> Result<(), Objection> {
+    for (index, flow) in scenario.flow.iter_mut().enumerate() {
+        for (path, draws) in flow.app.distributions() {
+            draws.resolve(files).map_err(|(key, message)| {
+                let path: Vec<&str> = path.iter().copied().chain(key).collect();
+                of_app(index, &path, message)
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Something wrong with the application of a flow.
+fn of_app(flow: usize, path: &[&str], message: String) -> Objection {
+    let (index, place) = (flow.to_string(), path.join("."));
+    let path: Vec<&str> = ["flow", &index, "app"].into_iter().chain(path.iter().copied()).collect();
+    object(&path, Part::Value, format!("flow.{index}.app.{place}: {message}"))
+}
+
 /// All but the choices about TCP.
 pub(super) fn check(scenario: &Scenario) -> Result<(), Objection> {
     if scenario.duration.0 == Span::ZERO {
         return Err(object(&["duration"], Part::Value, "duration must be more than zero".to_owned()));
     }
+    let nodes: IndexSet<&str> = scenario.nodes().into_iter().collect();
+    if nodes.is_empty() {
+        let message = "there must be at least one link or hub".to_owned();
+        return Err(object(&[], Part::Value, message));
+    }
     for (name, link) in &scenario.link {
         check_link(name, link)?;
     }
-    let nodes: IndexSet<&str> = scenario.nodes().into_iter().collect();
-    for name in scenario.host.keys() {
+    for (name, hub) in &scenario.hub {
+        check_hub(scenario, name, hub, &nodes)?;
+    }
+    for (name, host) in &scenario.host {
+        if let Some(ports) = host.ports
+            && ports.first > ports.last
+        {
+            let message = format!("the last port, {}, lies before the first, {}", ports.last, ports.first);
+            return Err(object(&["host", name, "ports", "last"], Part::Value, message));
+        }
         if !nodes.contains(name.as_str()) {
             return Err(object(&["host", name], Part::Key, stranger(name, &nodes)));
+        }
+        if let Some(Named(Handover::Clusters { size: Size(0) })) = host.handover {
+            let message = format!("clusters of no bytes carry nothing: host \"{name}\" needs at least 1 B");
+            return Err(object(&["host", name, "handover", "size"], Part::Value, message));
         }
     }
     if scenario.flow.is_empty() {
@@ -54,14 +98,7 @@ fn stranger(name: &str, nodes: &IndexSet<&str>) -> String {
 
 fn check_link(name: &str, link: &Link) -> Result<(), Objection> {
     let [a, b] = &link.between;
-    for (index, node) in ["0", "1"].into_iter().zip([a, b]) {
-        if node.is_empty() || node.contains("->") || node.trim() != node {
-            let message = format!(
-                "{node:?} is no name for a node: it must not be empty, begin or end with a space, or hold \"->\""
-            );
-            return Err(object(&["link", name, "between", index], Part::Value, message));
-        }
-    }
+    check_names(&["link", name, "between"], &link.between)?;
     if a == b {
         let message = format!("link \"{name}\" joins \"{a}\" to itself: a link joins two different nodes");
         return Err(object(&["link", name, "between", "1"], Part::Value, message));
@@ -72,49 +109,92 @@ fn check_link(name: &str, link: &Link) -> Result<(), Objection> {
         );
         return Err(object(&["link", name, "rate"], Part::Value, message));
     }
-    let limit = match link.queue {
-        None => None,
-        Some(Queue::DropTail { limit }) => Some(limit),
-        Some(Queue::ResendFirst { limit }) => limit,
-    };
-    if let Some(Limit::Packets(0) | Limit::Bytes(0)) = limit {
-        let message = format!("the queue of link \"{name}\" has no room for a single packet");
-        return Err(object(&["link", name, "queue", "limit"], Part::Value, message));
-    }
-    if link.duplex == Duplex::Half && matches!(link.queue, Some(Queue::ResendFirst { .. })) {
-        let message = format!(
-            "link \"{name}\" is half-duplex, first come, first served in both directions: \
-             a queue \"resend-first\" needs a full-duplex link"
-        );
-        return Err(object(&["link", name, "queue", "kind"], Part::Value, message));
-    }
-    link.loss.0.iter().enumerate().try_for_each(|(index, loss)| check_loss(name, link, index, loss))
+    check_queue(&["link", name, "queue"], link.queue.as_ref())?;
+    let [there, back] = [[a, b], [b, a]].map(|[from, to]| [from.as_str(), to.as_str()]);
+    check_losses(&["link", name], &link.loss.0, &[there, back])
 }
 
-fn check_loss(name: &str, link: &Link, index: usize, loss: &Loss) -> Result<(), Objection> {
-    // Written as one table or as a list: the index leads nowhere in a table, and `locate` stops there.
-    let index = index.to_string();
-    let path = |key| -> Vec<&str> {
-        if link.loss.0.len() == 1 {
-            vec!["link", name, "loss", key]
-        } else {
-            vec!["link", name, "loss", &index, key]
-        }
-    };
-    if let Loss::ExponentialGaps { mean: Packets(0), .. } = loss {
-        return Err(object(&path("mean"), Part::Value, "the mean gap must be at least 1 packet".to_owned()));
-    }
-    let [a, b] = &link.between;
-    match loss.direction() {
-        Some(way) if !((way.from == *a && way.to == *b) || (way.from == *b && way.to == *a)) => {
+/// Names that a direction could not be written with are none.
+fn check_names(path: &[&str], names: &[String]) -> Result<(), Objection> {
+    for (index, node) in names.iter().enumerate() {
+        if node.is_empty() || node.contains("->") || node.trim() != node {
             let message = format!(
-                "\"{}\" is no direction of link \"{name}\": it has \"{a}->{b}\" and \"{b}->{a}\"",
-                way.print()
+                "{node:?} is no name for a node: it must not be empty, begin or end with a space, or hold \"->\""
             );
-            Err(object(&path("direction"), Part::Value, message))
+            return Err(object(&[path, &[&index.to_string()]].concat(), Part::Value, message));
         }
-        _ => Ok(()),
     }
+    Ok(())
+}
+
+fn check_queue(path: &[&str], queue: Option<&Queue>) -> Result<(), Objection> {
+    let place = format!("the queue of {} \"{}\"", path[0], path[1]);
+    let Some(Err((key, message))) = queue.map(|queue| queue.check(&place)) else { return Ok(()) };
+    Err(object(&[path, &[key]].concat(), Part::Value, message))
+}
+
+fn check_hub(scenario: &Scenario, name: &str, hub: &Hub, nodes: &IndexSet<&str>) -> Result<(), Objection> {
+    check_names(&["hub"], core::slice::from_ref(&name.to_owned()))
+        .map_err(|objection| object(&["hub", name], Part::Key, objection.message))?;
+    if nodes.contains(name) || scenario.link.contains_key(name) {
+        let what = if nodes.contains(name) { "node" } else { "link" };
+        let message = format!("there is a {what} \"{name}\" already: give the hub a name of its own");
+        return Err(object(&["hub", name], Part::Key, message));
+    }
+    let stations = ["hub", name, "stations"];
+    check_names(&stations, &hub.stations)?;
+    for (index, station) in hub.stations.iter().enumerate() {
+        if hub.stations[..index].contains(station) {
+            let message = format!("\"{station}\" stands twice: a node is joined to a hub once");
+            return Err(object(&["hub", name, "stations", &index.to_string()], Part::Value, message));
+        }
+    }
+    if hub.rate == Rate(0) {
+        let message = format!("hub \"{name}\" has a rate of zero: give it a rate above zero");
+        return Err(object(&["hub", name, "rate"], Part::Value, message));
+    }
+    if hub.framing.0 > MOST_FRAMING.0 {
+        let message = format!("a frame adds {} at most, not {}", MOST_FRAMING.print(), hub.framing.print());
+        return Err(object(&["hub", name, "framing"], Part::Value, message));
+    }
+    let longest = Duration(Span::from_ps(CsmaCd::longest_delay(hub.rate.0)));
+    if hub.access == Access::CsmaCd && hub.delay > longest {
+        let message = format!(
+            "at {} a collision is noticed in time over a delay of {} at most, half a slot of 512 bits, not {}",
+            hub.rate.print(),
+            longest.print(),
+            hub.delay.print()
+        );
+        return Err(object(&["hub", name, "delay"], Part::Value, message));
+    }
+    check_queue(&["hub", name, "queue"], hub.queue.as_ref())?;
+    let ways: Vec<[&str; 2]> = hub.stations.iter().map(|station| [station.as_str(), name]).collect();
+    check_losses(&["hub", name], &hub.loss.0, &ways)
+}
+
+/// What is lost on a link or a hub with these directions.
+fn check_losses(path: &[&str], losses: &[Loss], ways: &[[&str; 2]]) -> Result<(), Objection> {
+    for (index, loss) in losses.iter().enumerate() {
+        // Written as one table or as a list: the index leads nowhere in a table, and `locate` stops there.
+        let index = index.to_string();
+        let steps = if losses.len() == 1 { vec!["loss"] } else { vec!["loss", &index] };
+        if let Some((key, message)) = object_to_loss(path, loss, ways) {
+            return Err(object(&[path, &steps, &[key]].concat(), Part::Value, message));
+        }
+    }
+    Ok(())
+}
+
+fn object_to_loss(path: &[&str], loss: &Loss, ways: &[[&str; 2]]) -> Option<(&'static str, String)> {
+    if let Loss::ExponentialGaps { mean: Packets(0), .. } = loss {
+        return Some(("mean", "the mean gap must be at least 1 packet".to_owned()));
+    }
+    let way = loss.direction().filter(|way| !ways.contains(&[way.from.as_str(), way.to.as_str()]))?;
+    let [kind, name] = [path[0], path[1]];
+    let known: Vec<String> = ways.iter().map(|[from, to]| format!("\"{from}->{to}\"")).collect();
+    let known = known.join(" and ");
+    let message = format!("\"{}\" is no direction of {kind} \"{name}\": it has {known}", way.print());
+    Some(("direction", message))
 }
 
 fn check_flows(scenario: &Scenario, nodes: &IndexSet<&str>) -> Result<(), Objection> {
@@ -135,6 +215,9 @@ fn check_flows(scenario: &Scenario, nodes: &IndexSet<&str>) -> Result<(), Object
             return Err(object(&["flow", &index, "to"], Part::Value, message));
         }
     }
+    for (index, flow) in scenario.flow.iter().enumerate() {
+        flow.app.check().map_err(|(path, message)| of_app(index, &path, message))?;
+    }
     Ok(())
 }
 
@@ -145,6 +228,11 @@ fn islands(scenario: &Scenario) -> IndexMap<&str, usize> {
         let [a, b] = &link.between;
         neighbours.entry(a).or_default().push(b);
         neighbours.entry(b).or_default().push(a);
+    }
+    for hub in scenario.hub.values() {
+        for station in &hub.stations {
+            neighbours.entry(station).or_default().extend(hub.stations.iter().map(String::as_str));
+        }
     }
     let mut island: IndexMap<&str, usize> = IndexMap::new();
     for (number, start) in neighbours.keys().enumerate() {

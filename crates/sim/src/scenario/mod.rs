@@ -2,49 +2,66 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `network.rs`, `flow.rs`, `tcp.rs`, `choices.rs` | the types, whose doc comments are the file's reference |
+//! | `network.rs`, `queue.rs`, `flow.rs`, `app.rs`, `distribution.rs`, `tcp.rs`, `choices.rs`, `acking.rs` | the types, whose doc comments are the file's reference |
 //! | `convert.rs` | choices to and from the types of `tcp` |
 //! | `quantity.rs`, `decimal.rs` | values with units, exact |
 //! | `form.rs` | a bare name for a table, a table for a list |
 //! | `tree.rs`, `shape.rs`, `meaning.rs`, `suggest.rs`, `error.rs` | from text to a [`Scenario`], or to a sentence that says where |
+//! | `estimator.rs` | one RTO estimator, outside a scenario |
+//! | `path.rs` | a synthetic path, outside a scenario |
 //! | `catalogue.rs` | the lists of profiles and mechanisms |
 //!
 //! A file is read in four steps: TOML with the place of every key and value; overrides put into it; its shape held
 //! against the schema; its meaning checked. The types are only filled once the shape is right.
 
+mod acking;
+mod app;
 mod build;
 mod catalogue;
 mod choices;
 mod convert;
 mod decimal;
+mod distribution;
 mod error;
+mod estimator;
 mod flow;
 mod form;
 mod meaning;
 mod network;
+mod path;
 mod quantity;
+mod queue;
 mod shape;
 mod suggest;
 mod tcp;
 mod tree;
 
+pub use acking::Acking;
+pub use app::{App, Closes, Endless, Files as FilesApp, HowOften, Http, Lasts, Message, Order, Web, Written};
 pub use catalogue::{mechanisms_json, profiles_json};
 pub use choices::{
-    Acking, Congestion, Counting, DupAcksBesideNaks, KeepAlive, LossMeans, MssCounts, OptionLayout, Recovery,
-    Rto, Transmit, WindowOption,
+    Congestion, Counting, Cutting, DupAcksBesideNaks, Grows, KeepAlive, LossMeans, MssCounts, OptionLayout,
+    Recovery, Rto, Transmit, WindowGrowth, WindowOption,
 };
+pub use distribution::{Count, Drawn, Files, Kind, Measure};
 pub use error::ScenarioError;
-pub use flow::{App, End, Flow};
+pub use estimator::estimator;
+pub use flow::{End, Flow};
 pub use form::{Named, OneOrMany};
-pub use network::{Corrupt, Duplex, Duplicate, Host, Link, Loss, Queue, Reorder};
+pub use network::{
+    Access, Corrupt, Duplex, Duplicate, Handover, Host, Hub, Link, Loss, Ports, Processor, Reorder, Reuse,
+};
+pub use path::{Calibrate, Glitch, GlitchShape, Length, Line, PathLoss, SyntheticPath};
 pub use quantity::{
     Cap, Direction, Duration, Grain, InitialCwnd, Limit, Packets, Patience, Quantity, Rate, Size, Window,
 };
+pub use queue::Queue;
 pub use tcp::{ProfileName, TcpError, TcpTable};
 
 use indexmap::{IndexMap, IndexSet};
 use netspurt_tcp::config::Config;
 use schemars::{JsonSchema, Schema, transform::RecursiveTransform};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 use tree::{At, Fault, Node, Part};
@@ -59,7 +76,11 @@ pub struct Scenario {
     #[serde(default, skip_serializing_if = "TcpTable::is_empty")]
     pub tcp: TcpTable,
     /// The links by name.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub link: IndexMap<String, Link>,
+    /// The hubs by name.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub hub: IndexMap<String, Hub>,
     /// What is particular about single nodes, by name.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub host: IndexMap<String, Host>,
@@ -68,12 +89,35 @@ pub struct Scenario {
 }
 
 static SCHEMA: LazyLock<serde_json::Value> = LazyLock::new(|| {
-    let settings = schemars::generate::SchemaSettings::draft2020_12()
-        .with_transform(RecursiveTransform(|schema: &mut Schema| without_null(schema)));
-    let mut schema = settings.into_generator().into_root_schema_for::<Scenario>().to_value();
+    let mut schema = schema_of::<Scenario>();
     schema["title"] = "netspurt scenario".into();
     schema
 });
+
+fn schema_of<T: JsonSchema>() -> serde_json::Value {
+    schemars::generate::SchemaSettings::draft2020_12()
+        .with_transform(RecursiveTransform(|schema: &mut Schema| without_null(schema)))
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value()
+}
+
+/// Reads text with overrides in it as a type, against the type's schema.
+fn shaped<T: DeserializeOwned>(
+    schema: &serde_json::Value,
+    text: &str,
+    overrides: &[(&str, &str)],
+) -> Result<(Node, T), Fault> {
+    let mut tree = Node::parse(text)?;
+    for (index, (path, value)) in overrides.iter().enumerate() {
+        tree.set(path, value, index)?;
+    }
+    shape::check(schema, &tree)?;
+    // The shape is right, so this does not fail; if the two ever disagree, the whole file is named.
+    let read = T::deserialize(tree.to_toml())
+        .map_err(|error| Fault { at: At::File(0), message: error.message().trim().replace('\n', "; ") })?;
+    Ok((tree, read))
+}
 
 /// The JSON Schema of the scenario file.
 pub fn schema() -> serde_json::Value {
@@ -112,50 +156,32 @@ fn without_null(schema: &mut Schema) {
 impl Scenario {
     /// Reads the text of a scenario file, puts the overrides (path, value) into it in their order, and checks the whole.
     /// `file` is the name that errors carry.
+    ///
+    /// A scenario that names other files is refused: [`Scenario::parse_with`] reads them.
     pub fn parse(text: &str, file: &str, overrides: &[(&str, &str)]) -> Result<Self, ScenarioError> {
-        Self::read(text, overrides).map_err(|fault| {
-            let mut error = ScenarioError {
-                file: file.to_owned(),
-                line: None,
-                column: None,
-                override_path: None,
-                message: fault.message,
-            };
-            match fault.at {
-                At::File(offset) => {
-                    let (line, column) = error::line_and_column(text, offset);
-                    (error.line, error.column) = (Some(line), Some(column));
-                }
-                At::Override(index) => {
-                    let path = overrides.get(index).map_or("", |(path, _)| *path);
-                    // The path need not be said twice.
-                    if let Some(rest) =
-                        error.message.strip_prefix(path).and_then(|rest| rest.strip_prefix(": "))
-                    {
-                        error.message = rest.to_owned();
-                    }
-                    error.override_path = Some(path.to_owned());
-                }
-            }
-            error
-        })
+        let alone = |_: &str| Err("this scenario stands alone, without a directory".to_owned());
+        Self::parse_with(text, file, overrides, &alone)
     }
 
-    fn read(text: &str, overrides: &[(&str, &str)]) -> Result<Self, Fault> {
-        let mut tree = Node::parse(text)?;
-        for (index, (path, value)) in overrides.iter().enumerate() {
-            tree.set(path, value, index)?;
-        }
-        shape::check(&SCHEMA, &tree)?;
-        // The shape is right, so this does not fail; if the two ever disagree, the whole file is named.
-        let scenario = Self::deserialize(tree.to_toml()).map_err(|error| Fault {
-            at: At::File(0),
-            message: error.message().trim().replace('\n', "; "),
-        })?;
-        meaning::check(&scenario).map_err(|objection| {
+    /// The same for a scenario that may name other files, which `files` reads. What is in them becomes part of the
+    /// scenario.
+    pub fn parse_with(
+        text: &str,
+        file: &str,
+        overrides: &[(&str, &str)],
+        files: Files<'_>,
+    ) -> Result<Self, ScenarioError> {
+        Self::read(text, overrides, files).map_err(|fault| ScenarioError::new(fault, text, file, overrides))
+    }
+
+    fn read(text: &str, overrides: &[(&str, &str)], files: Files<'_>) -> Result<Self, Fault> {
+        let (tree, mut scenario) = shaped::<Self>(&SCHEMA, text, overrides)?;
+        let placed = |objection: meaning::Objection| {
             let path: Vec<&str> = objection.path.iter().map(String::as_str).collect();
             Fault { at: locate(&tree, &path, objection.part), message: objection.message }
-        })?;
+        };
+        meaning::resolve(&mut scenario, files).map_err(placed)?;
+        meaning::check(&scenario).map_err(placed)?;
         meaning::check_tcp(&scenario).map_err(|objection| Fault {
             at: locate_choice(&tree, &objection),
             message: objection.error.message,
@@ -163,10 +189,11 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Every name in a `between`, in the order of the file.
+    /// Every name in a `between`, then every station of a hub, in the order of the file.
     pub fn nodes(&self) -> Vec<&str> {
-        let names: IndexSet<&str> =
-            self.link.values().flat_map(|link| link.between.iter().map(String::as_str)).collect();
+        let ends = self.link.values().flat_map(|link| link.between.iter());
+        let stations = self.hub.values().flat_map(|hub| hub.stations.iter());
+        let names: IndexSet<&str> = ends.chain(stations).map(String::as_str).collect();
         names.into_iter().collect()
     }
 
@@ -196,8 +223,8 @@ impl Scenario {
 
 /// A loss that is written as a list of one lies a step deeper than one that is written as a table.
 fn locate(tree: &Node, path: &[&str], part: Part) -> At {
-    if let ["link", name, "loss", key] = path {
-        let listed = ["link", name, "loss", "0", key];
+    if let [kind @ ("link" | "hub"), name, "loss", key] = path {
+        let listed = [kind, name, "loss", "0", key];
         if tree.has(&listed) {
             return tree.locate(&listed, part);
         }

@@ -1,8 +1,10 @@
 //! The network of a scenario: links, what stands at them and what befalls packets on them.
 
-use super::form::OneOrMany;
-use super::quantity::{Direction, Duration, Limit, Packets, Rate};
+use super::form::{Named, OneOrMany};
+use super::quantity::{Direction, Duration, Packets, Rate, Size};
+use super::queue::Queue;
 use super::tcp::TcpTable;
+use crate::ports::{self, PortRange};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -49,24 +51,51 @@ pub enum Duplex {
     Half,
 }
 
-/// The queue before a link.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Queue {
-    /// First in, first out; a packet that finds no room is dropped.
-    DropTail {
-        /// The room, without the packet being sent.
-        limit: Limit,
-    },
-    /// Data that is sent again overtakes all that waits, but not the packet being sent; a packet that finds no room is
-    /// dropped.
+/// A hub: nodes that share one medium, of which it carries one frame at a time.
+///
+/// It is an Ethernet: between frames there is a gap of 96 bits, and a frame has at least 72 bytes with its preamble. In
+/// results each station is a direction of its own, `STATION->HUB`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Hub {
+    /// The nodes that it joins. A node that no flow starts or ends at is a router.
+    #[schemars(length(min = 2))]
+    pub stations: Vec<String>,
+    /// How fast bits leave.
+    pub rate: Rate,
+    /// Propagation delay from any station to any other.
+    #[serde(default)]
+    pub delay: Duration,
+    /// How the stations take turns.
+    #[serde(default)]
+    pub access: Access,
+    /// What a frame adds to its packet. Default: preamble, header and check sequence.
+    #[serde(default = "ethernet_framing")]
+    pub framing: Size,
+    /// The queue of each station. Default: a queue without limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Queue>,
+    /// What is lost on the way: one table, or a list of several that all apply. A direction is `STATION->HUB`. Default:
+    /// nothing.
+    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    pub loss: OneOrMany<Loss>,
+}
+
+const fn ethernet_framing() -> Size {
+    Size(26)
+}
+
+/// How the stations of a hub take turns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Access {
+    /// Who hears nobody sends; who collides waits a random time, and gives up after 16 collisions.
     ///
-    /// Document: RFC 1106, section 4.1, where what was lost is "resent with no delay".
-    ResendFirst {
-        /// The room, without the packet being sent. Default: without limit.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        limit: Option<Limit>,
-    },
+    /// Document: IEEE 802.3, clause 4.
+    #[default]
+    CsmaCd,
+    /// First come, first served over all stations, without loss of time.
+    Fifo,
 }
 
 /// What is lost on a link.
@@ -194,7 +223,128 @@ pub struct Host {
     /// What the host takes to process each packet that arrives, before its TCP sees it.
     #[serde(default)]
     pub latency: Duration,
+    /// The ports that connections opened here come from. Default: the dynamic ones (RFC 6335).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ports: Option<Ports>,
+    /// What its processor takes, which does one thing at a time. Default: nothing; it is infinitely fast.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processor: Option<Processor>,
+    /// How it hands an application's write to TCP. Default: whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handover: Option<Named<Handover>>,
     /// Choices about TCP for the connections of this host.
     #[serde(default, skip_serializing_if = "TcpTable::is_empty")]
     pub tcp: TcpTable,
+}
+
+/// The ports that a host's connections come from, where an application opens many.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Ports {
+    /// The first.
+    #[serde(default = "first_port")]
+    #[schemars(range(min = 1, max = 65535))]
+    pub first: u16,
+    /// The last.
+    #[serde(default = "last_port")]
+    #[schemars(range(min = 1, max = 65535))]
+    pub last: u16,
+    /// Whether a port is taken again that this host has in TIME-WAIT.
+    #[serde(default)]
+    pub reuse: Reuse,
+}
+
+/// Whether a host takes a port again that it has in TIME-WAIT.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reuse {
+    /// Not before 2 MSL are over.
+    #[default]
+    Never,
+    /// A second later, if the connection offers timestamps.
+    ///
+    /// Document: RFC 6191, section 2; Linux, `tcp_tw_reuse`.
+    ByTimestamp,
+}
+
+fn first_port() -> u16 {
+    PortRange::default().first
+}
+
+fn last_port() -> u16 {
+    PortRange::default().last
+}
+
+impl Ports {
+    /// The same for the simulator.
+    pub(super) const fn build(self) -> (PortRange, ports::Reuse) {
+        let reuse = match self.reuse {
+            Reuse::Never => ports::Reuse::Never,
+            Reuse::ByTimestamp => ports::Reuse::ByTimestamp,
+        };
+        (PortRange { first: self.first, last: self.last }, reuse)
+    }
+}
+
+/// What a processor takes for each thing that it does. It does one thing at a time, what arrives before what programs want.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Processor {
+    /// For answering a request, before the first byte of the answer is written.
+    #[serde(default)]
+    pub request: Duration,
+    /// For a read.
+    #[serde(default)]
+    pub read: Duration,
+    /// For each byte read.
+    #[serde(default)]
+    pub byte_read: Duration,
+    /// For a write, however it is handed to TCP.
+    #[serde(default)]
+    pub write: Duration,
+    /// For each byte written.
+    #[serde(default)]
+    pub byte_written: Duration,
+    /// For a segment with data that arrives.
+    #[serde(default)]
+    pub segment_in: Duration,
+    /// For a segment without data that arrives.
+    #[serde(default)]
+    pub ack_in: Duration,
+    /// For each byte of data that arrives.
+    #[serde(default)]
+    pub byte_in: Duration,
+    /// For a segment with data that leaves.
+    #[serde(default)]
+    pub segment_out: Duration,
+    /// For a segment without data that leaves.
+    #[serde(default)]
+    pub ack_out: Duration,
+    /// For each byte of data that leaves.
+    #[serde(default)]
+    pub byte_out: Duration,
+}
+
+/// How a host hands an application's write to TCP.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Handover {
+    /// Whole.
+    Whole,
+    /// In buffers of one size, TCP being asked for segments behind each; application data ends with the last.
+    ///
+    /// Document: the mbuf clusters of 4.4BSD and FreeBSD, `sosend`.
+    Clusters {
+        /// What a buffer holds.
+        #[serde(default = "mbuf_cluster")]
+        size: Size,
+    },
+    /// As segments, cut when they are written: the first fills up what waits unsent.
+    ///
+    /// Document: Linux 2.2, `tcp_do_sendmsg`.
+    Segments,
+}
+
+const fn mbuf_cluster() -> Size {
+    Size(2048)
 }

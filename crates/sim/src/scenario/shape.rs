@@ -46,6 +46,11 @@ impl<'a> Walk<'a> {
                     let units = format.units.iter().copied();
                     return Err(self.fault(node.at, decimal::no_unit(&number.to_string(), units)));
                 }
+                if names(&forms).contains(&format!("{number:?}").as_str()) {
+                    let message =
+                        format!("{number:?} is a name here: write it in quotation marks, \"{number:?}\"");
+                    return Err(self.fault(node.at, message));
+                }
                 self.range(form("number").ok_or_else(mismatch)?, node.at, *number)
             }
             Value::Date => Err(mismatch()),

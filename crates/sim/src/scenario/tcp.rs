@@ -1,8 +1,9 @@
 //! The `tcp` tables: single choices over a profile.
 
+use super::acking::Acking;
 use super::choices::{
-    Acking, Congestion, Counting, DupAcksBesideNaks, KeepAlive, LossMeans, MssCounts, OptionLayout, Recovery,
-    Rto, SynOptions, Transmit, WindowOption,
+    Congestion, Counting, Cutting, DupAcksBesideNaks, Grows, KeepAlive, LossMeans, MssCounts, OptionLayout,
+    Recovery, Rto, SynOptions, Transmit, WindowGrowth, WindowOption,
 };
 use super::form::Named;
 use super::quantity::{Cap, Duration, Grain, InitialCwnd, Patience, Quantity, Size, Window};
@@ -114,6 +115,14 @@ tcp_table! {
         send_window: Cap,
         /// Send buffer: data written and not yet acknowledged.
         send_buffer: Window,
+        /// Round both buffers up to whole segments, once their size is known.
+        ///
+        /// Document: 4.4BSD, tcp_mss().
+        round_buffers: bool,
+        /// How an open receive window is told to the peer.
+        window_growth: WindowGrowth,
+        /// When data is cut into segments.
+        segments_cut: Cutting,
         /// Use the window in whole segments only.
         whole_segments: bool,
         /// How windows above 65,535 bytes are announced.
@@ -160,6 +169,8 @@ tcp_table! {
         /// Document: RFC 1106, section 4.2.
         #[schemars(range(min = 1, max = 2))]
         slow_start_per_ack: u8,
+        /// Which ACKs open cwnd.
+        cwnd_grows: Grows,
         /// Restart from the initial window after an idle time of one RTO.
         ///
         /// Document: RFC 5681, section 4.1.
@@ -171,7 +182,7 @@ tcp_table! {
         timer_grain: Grain,
         /// When received data is acknowledged.
         acking: Named<Acking>,
-        /// When a short segment leaves.
+        /// When a segment that is not full leaves.
         transmit: Transmit,
         /// Probes of an idle connection.
         keep_alive: Named<KeepAlive>,
@@ -250,6 +261,9 @@ impl TcpTable {
             };
         }
         set(&mut config.send_buffer, self.send_buffer.map(|buffer| buffer.bytes(mss)));
+        set(&mut config.round_buffers, self.round_buffers);
+        set(&mut config.window_growth, self.window_growth);
+        set(&mut config.cutting, self.segments_cut);
         set(&mut config.whole_segments, self.whole_segments);
         set(&mut config.window_option, self.window_option);
         set(&mut config.syn_options, self.syn_options);
@@ -276,6 +290,7 @@ impl TcpTable {
         }
         set(&mut config.growth.counting, self.counting.map(|counting| counting.0));
         set(&mut config.growth.slow_start_per_ack, self.slow_start_per_ack);
+        set(&mut config.growth.grows, self.cwnd_grows);
         set(&mut config.idle_restart, self.idle_restart);
     }
 
@@ -329,6 +344,9 @@ impl From<&Config> for TcpTable {
             receive_window: Some(bytes(config.receive_window)),
             send_window: Some(config.send_window.map_or(Cap::Infinite, |cap| Cap::At(bytes(cap)))),
             send_buffer: Some(Window::Bytes(config.send_buffer)),
+            round_buffers: Some(config.round_buffers),
+            window_growth: Some(config.window_growth.into()),
+            segments_cut: Some(config.cutting.into()),
             whole_segments: Some(config.whole_segments),
             window_option: Some(config.window_option.into()),
             syn_options: Some(config.syn_options.into()),
@@ -353,6 +371,7 @@ impl From<&Config> for TcpTable {
             }),
             counting: Some(Named(config.growth.counting.into())),
             slow_start_per_ack: Some(config.growth.slow_start_per_ack),
+            cwnd_grows: Some(config.growth.grows.into()),
             idle_restart: Some(config.idle_restart),
             rto: Some(Named(config.rto.into())),
             timer_grain: Some(match config.timer_grain {

@@ -5,11 +5,11 @@ use crate::time::{Span, Time};
 
 /// Every `every`-th segment now, the others at the next tick.
 pub(super) fn due(now: Time, unacknowledged: u8, every: u8, period: Span, phase: Span) -> Due {
-    if unacknowledged >= every { Due::Now } else { Due::At(next_tick(now, period, phase)) }
+    if unacknowledged >= every { Due::Now } else { Due::At(next(now, period, phase)) }
 }
 
 /// The first tick after `now`.
-fn next_tick(now: Time, period: Span, phase: Span) -> Time {
+pub(super) fn next(now: Time, period: Span, phase: Span) -> Time {
     let (now, period, phase) = (now.as_ps(), period.as_ps(), phase.as_ps());
     let ticks = if now < phase { 0 } else { (now - phase) / period + 1 };
     Time::from_ps(phase + ticks * period)

@@ -1,9 +1,19 @@
-//! When to acknowledge received data. Each policy is a file with its rule as a pure function.
+//! When to acknowledge received data. Each policy is a file with its rule.
+//!
+//! What is out of order, or fills a gap, is acknowledged at once whatever the policy (RFC 5681, section 4.2): a policy judges
+//! what arrives in order. Most look at the segment and forget it; two remember something of the connection (`Memory`), and
+//! only connections with one of these have it.
 
+mod adaptive;
+pub(crate) mod by_bytes;
 mod delayed;
 mod free_tick;
+mod quick_start;
+
+pub use adaptive::Bounds;
 
 use crate::time::{Span, Time};
+use adaptive::Adaptive;
 
 /// The choice of a delayed-ACK policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +37,37 @@ pub enum Acking {
         /// When the first tick falls, less than `period`.
         phase: Span,
     },
+    /// By bytes: at once when the reader has freed `every` full segments or half of the buffer, else after `delay`.
+    DelayedBytes {
+        /// Full segments freed that make an ACK due.
+        every: u8,
+        /// How long the others wait.
+        delay: Span,
+    },
+    /// By bytes: at once when the reader has freed `every` full segments or half of the buffer, else at the next tick of a
+    /// clock that runs freely (4.4BSD: 2 and 200 ms).
+    FreeTickBytes {
+        /// Full segments freed that make an ACK due.
+        every: u8,
+        /// Length of a tick.
+        period: Span,
+        /// When the first tick falls, less than `period`.
+        phase: Span,
+    },
+    /// Every segment at once while the connection is young, or has just met a loss; then every `every`-th, by bytes, others at the
+    /// next tick of a clock that runs freely (ns-2, `Agent/TCP/BayFullTcp`).
+    QuickStart {
+        /// Bytes for which a connection is young.
+        young: u32,
+        /// Full segments unacknowledged that make an ACK due later on.
+        every: u8,
+        /// Length of a tick.
+        period: Span,
+        /// When the first tick falls, less than `period`.
+        phase: Span,
+    },
+    /// Following the traffic (Linux).
+    Adaptive(Bounds),
 }
 
 /// When the acknowledgment of a segment in order is due.
@@ -38,8 +79,37 @@ pub enum Due {
     At(Time),
 }
 
+/// What a policy with a memory may look at when data has arrived.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    /// Payload bytes of the segment.
+    pub(crate) len: u32,
+    /// Bytes received in order since the connection began, this segment included.
+    pub(crate) received: u64,
+    /// How many of them are not acknowledged.
+    pub(crate) unacknowledged: u64,
+    /// The window that is open.
+    pub(crate) window: u32,
+    /// Payload bytes of a full segment.
+    pub(crate) mss: u32,
+    /// The retransmission timeout in force, and the smoothed round-trip time if there is one.
+    pub(crate) rto: Span,
+    pub(crate) srtt: Option<Span>,
+    /// When the timer of an ACK that waits already runs out.
+    pub(crate) armed: Time,
+}
+
+/// What [`Acking::QuickStart`] and [`Acking::Adaptive`] remember of a connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Memory {
+    /// The connection is young until so many bytes have come.
+    young_until: u64,
+    adaptive: Adaptive,
+}
+
 impl Acking {
-    /// When to acknowledge, `unacknowledged` segments with data having arrived in order since the last ACK.
+    /// When to acknowledge, `unacknowledged` segments with data having arrived in order since the last ACK. A policy with a
+    /// memory is asked by `arrives` instead.
     #[inline]
     pub fn due(self, now: Time, unacknowledged: u8) -> Due {
         match self {
@@ -48,6 +118,85 @@ impl Acking {
             Self::FreeTick { every, period, phase } => {
                 free_tick::due(now, unacknowledged, every, period, phase)
             }
+            _ => self.due_otherwise(now),
         }
+    }
+
+    /// Where no count of segments makes an ACK due, but a reader, or what is remembered.
+    #[cold]
+    fn due_otherwise(self, now: Time) -> Due {
+        match self {
+            Self::FreeTick { period, phase, .. }
+            | Self::FreeTickBytes { period, phase, .. }
+            | Self::QuickStart { period, phase, .. } => Due::At(free_tick::next(now, period, phase)),
+            Self::Delayed { delay, .. } | Self::DelayedBytes { delay, .. } => Due::At(now + delay),
+            Self::Adaptive(bounds) => Due::At(now + bounds.min),
+            Self::EverySegment => Due::Now,
+        }
+    }
+
+    /// Whether all that the policy looks at is how many segments have come.
+    #[inline]
+    pub(crate) const fn counts_segments(&self) -> bool {
+        matches!(self, Self::EverySegment | Self::Delayed { .. } | Self::FreeTick { .. })
+    }
+
+    /// Whether the policy remembers anything of a connection.
+    pub(crate) const fn remembers(self) -> bool {
+        matches!(self, Self::QuickStart { .. } | Self::Adaptive(_))
+    }
+
+    /// What it remembers of a new one.
+    pub(crate) const fn memory(self) -> Memory {
+        let young_until = match self {
+            Self::QuickStart { young, .. } => young as u64,
+            _ => 0,
+        };
+        Memory { young_until, adaptive: Adaptive::new() }
+    }
+
+    /// When to acknowledge data that has arrived in order.
+    pub(crate) fn arrives(self, now: Time, arrival: &Arrival, memory: &mut Memory) -> Due {
+        match self {
+            Self::QuickStart { every, period, phase, .. } => {
+                let Arrival { received, unacknowledged, mss, .. } = *arrival;
+                if quick_start::is_due(received, unacknowledged, memory.young_until, mss, every) {
+                    Due::Now
+                } else {
+                    Due::At(free_tick::next(now, period, phase))
+                }
+            }
+            Self::Adaptive(bounds) => memory.adaptive.arrives(now, arrival, bounds),
+            _ => self.due(now, 1),
+        }
+    }
+
+    /// Data has arrived that is acknowledged at once: out of order, behind a gap, or seen before.
+    pub(crate) fn is_alarmed(self, arrival: &Arrival, memory: &mut Memory) {
+        match self {
+            Self::QuickStart { young, .. } => memory.young_until = arrival.received + u64::from(young),
+            Self::Adaptive(bounds) => memory.adaptive.is_alarmed(arrival, bounds),
+            _ => {}
+        }
+    }
+
+    /// The timer had to send the ACK, `rto` being the retransmission timeout in force.
+    pub(crate) fn waited_in_vain(self, rto: Span, memory: &mut Memory) {
+        if let Self::Adaptive(bounds) = self {
+            memory.adaptive.waited_in_vain(rto, bounds);
+        }
+    }
+}
+
+impl Memory {
+    /// A segment leaves that acknowledges all, with `len` bytes of data.
+    #[cold]
+    pub(crate) fn leaves(&mut self, now: Time, len: u32) {
+        self.adaptive.leaves(now, len);
+    }
+
+    /// Whether an ACK that waits is due once all that came was read.
+    pub(crate) const fn is_due_once_read(&self) -> bool {
+        self.adaptive.is_due_once_read()
     }
 }

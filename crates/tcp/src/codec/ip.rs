@@ -76,6 +76,9 @@ pub struct DecodedPacket {
     pub ip: Ip,
     /// The segment; its payload range counts from the start of the *packet*.
     pub tcp: Decoded,
+    /// This is the first fragment of a longer packet, and the segment's payload is what stands in it. Only with
+    /// [`Verify::Headers`]; a host reassembles.
+    pub fragment: bool,
 }
 
 /// Appends an IP packet without IP options that carries `segment` to `out`. On an error `out` is as it was.
@@ -123,17 +126,22 @@ struct Outer {
     ip: Ip,
     start: usize,
     end: usize,
+    /// Whether it is the first of several fragments.
+    fragment: bool,
 }
 
 /// Reads an IPv4 or IPv6 packet that carries a whole TCP segment. Octets behind the packet's own end, such as
 /// Ethernet's padding, are left alone.
 pub fn decode_packet(bytes: &[u8], layout: Layout, verify: Verify) -> Result<DecodedPacket, DecodeError> {
     let version = bytes.first().ok_or(DecodeError::Short { needed: 1, got: 0 })? >> 4;
-    let Outer { ip, start, end } = match version {
+    let Outer { ip, start, end, fragment } = match version {
         4 => read_v4(bytes, verify)?,
         6 => read_v6(bytes, verify)?,
         _ => return Err(DecodeError::Version(version)),
     };
+    if fragment && verify != Verify::Headers {
+        return Err(DecodeError::Fragment);
+    }
     if end > bytes.len() && verify != Verify::Headers {
         return Err(DecodeError::Short { needed: end, got: bytes.len() });
     }
@@ -141,7 +149,7 @@ pub fn decode_packet(bytes: &[u8], layout: Layout, verify: Verify) -> Result<Dec
     let there = bytes.get(start..end.min(bytes.len())).unwrap_or_default();
     let mut tcp = decode_part(there, len, ip.addresses, layout, verify)?;
     tcp.payload = tcp.payload.start + start..tcp.payload.end + start;
-    Ok(DecodedPacket { ip, tcp })
+    Ok(DecodedPacket { ip, tcp, fragment })
 }
 
 fn read_v4(bytes: &[u8], verify: Verify) -> Result<Outer, DecodeError> {
@@ -159,8 +167,8 @@ fn read_v4(bytes: &[u8], verify: Verify) -> Result<Outer, DecodeError> {
     if verify == Verify::All && !Sum::default().add(whole).is_right() {
         return Err(DecodeError::IpChecksum);
     }
-    // More fragments, or an offset.
-    if u16::from_be_bytes([header[6], header[7]]) & 0x3FFF != 0 {
+    // An offset: a later fragment has no TCP header.
+    if u16::from_be_bytes([header[6], header[7]]) & 0x1FFF != 0 {
         return Err(DecodeError::Fragment);
     }
     if header[9] != TCP {
@@ -178,7 +186,7 @@ fn read_v4(bytes: &[u8], verify: Verify) -> Result<Outer, DecodeError> {
         dont_fragment: header[6] & 0x40 != 0,
         flow_label: 0,
     };
-    Ok(Outer { ip, start, end })
+    Ok(Outer { ip, start, end, fragment: header[6] & 0x20 != 0 })
 }
 
 fn read_v6(bytes: &[u8], verify: Verify) -> Result<Outer, DecodeError> {
@@ -191,7 +199,7 @@ fn read_v6(bytes: &[u8], verify: Verify) -> Result<Outer, DecodeError> {
         0 if verify != Verify::All => bytes.len(),
         len => V6_HEADER + len,
     };
-    let start = skip_extensions(bytes, next_header)?;
+    let (start, fragment) = skip_extensions(bytes, next_header)?;
     let traffic_class = (first >> 20) as u8;
     let (source, destination) = (Ipv6Addr::from(source), Ipv6Addr::from(destination));
     let ip = Ip {
@@ -203,17 +211,17 @@ fn read_v6(bytes: &[u8], verify: Verify) -> Result<Outer, DecodeError> {
         dont_fragment: true,
         flow_label: first & 0xF_FFFF,
     };
-    Ok(Outer { ip, start, end })
+    Ok(Outer { ip, start, end, fragment })
 }
 
 /// Where TCP begins behind the extension headers (RFC 8200, section 4), a lone "fragment" that is the whole packet
-/// (RFC 6946) included.
-fn skip_extensions(bytes: &[u8], mut next_header: u8) -> Result<usize, DecodeError> {
+/// (RFC 6946) included; and whether they say that more fragments follow.
+fn skip_extensions(bytes: &[u8], mut next_header: u8) -> Result<(usize, bool), DecodeError> {
     const HOP_BY_HOP: u8 = 0;
     const ROUTING: u8 = 43;
     const FRAGMENT: u8 = 44;
     const DESTINATION: u8 = 60;
-    let mut at = V6_HEADER;
+    let (mut at, mut fragment) = (V6_HEADER, false);
     while next_header != TCP {
         let short = DecodeError::Short { needed: at + 8, got: bytes.len() };
         let [next, len, upper, lower] = match next_header {
@@ -221,15 +229,16 @@ fn skip_extensions(bytes: &[u8], mut next_header: u8) -> Result<usize, DecodeErr
             other => return Err(DecodeError::Protocol(other)),
         };
         if next_header == FRAGMENT {
-            // Offset, or more fragments.
-            if u16::from_be_bytes([upper, lower]) & 0xFFF9 != 0 {
+            let field = u16::from_be_bytes([upper, lower]);
+            if field & 0xFFF8 != 0 {
                 return Err(DecodeError::Fragment);
             }
+            fragment |= field & 1 != 0;
             at += 8;
         } else {
             at += 8 * (usize::from(len) + 1);
         }
         next_header = next;
     }
-    Ok(at)
+    Ok((at, fragment))
 }

@@ -90,7 +90,7 @@ pub enum Verify {
     /// a machine whose network card fills them in.
     Lengths,
     /// Only the headers need be there: a capture that cut the packets. Payload lengths follow from the IP length,
-    /// payload ranges end where the bytes end.
+    /// payload ranges end where the bytes end. Of a fragmented packet the first fragment is read.
     Headers,
 }
 

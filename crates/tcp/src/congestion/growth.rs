@@ -1,6 +1,7 @@
 //! How a window opens: slow start and congestion avoidance, as Tahoe, Reno and (in slow start) CUBIC share them.
 
-use crate::config::{Counting, Growth};
+use super::View;
+use crate::config::{Counting, Grows, Growth};
 
 /// cwnd and ssthresh with the rule by which acknowledgments open the window. All in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,6 +23,18 @@ impl Window {
         self.cwnd = cwnd;
         self.ssthresh = ssthresh;
         self.acked = 0;
+    }
+
+    /// Whether an ACK opens the window at all.
+    #[inline]
+    pub(super) fn opens(&self, view: &View) -> bool {
+        view.cwnd_limited || self.always_opens()
+    }
+
+    /// The same whether or not the sender used all of it.
+    #[inline]
+    pub(super) fn always_opens(&self) -> bool {
+        self.growth.grows == Grows::Always
     }
 
     /// Slow start (RFC 5681, section 3.1, equation 2; RFC 3465, section 2.2): cwnd opens by what was counted, times
@@ -65,7 +78,7 @@ mod tests {
     use super::*;
 
     fn window(cwnd: u32, counting: Counting, slow_start_per_ack: u8) -> Window {
-        Window::new(cwnd, u32::MAX, Growth { counting, slow_start_per_ack })
+        Window::new(cwnd, u32::MAX, Growth { grows: Grows::Always, counting, slow_start_per_ack })
     }
 
     #[test]

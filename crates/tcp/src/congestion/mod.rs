@@ -77,7 +77,7 @@ pub enum Signal {
 pub trait CongestionControl: core::fmt::Debug + Send {
     /// Takes notice of what happened.
     fn on(&mut self, signal: Signal, view: &View);
-    /// The congestion window.
+    /// The congestion window; asked after each signal.
     fn cwnd(&self) -> u32;
     /// The slow start threshold; `u32::MAX` stands for infinite.
     fn ssthresh(&self) -> u32;
@@ -100,73 +100,109 @@ pub enum Kind {
 
 /// The built-in algorithms, dispatched statically, and a place for the user's own.
 #[derive(Debug)]
-pub enum Congestion {
-    /// See [`Unlimited`].
+enum Algorithm {
     None(Unlimited),
-    /// See [`Tahoe`].
     Tahoe(Tahoe),
-    /// See [`Reno`]; also serves NewReno.
+    /// Also serves NewReno.
     Reno(Reno),
-    /// See [`Cubic`]; boxed, since it is larger than the rest.
+    /// Boxed, since it is larger than the rest.
     Cubic(Box<Cubic>),
-    /// The user's own.
     Custom(Box<dyn CongestionControl>),
+}
+
+impl Algorithm {
+    /// The algorithm as what they all are.
+    #[inline]
+    fn get(&self) -> &dyn CongestionControl {
+        match self {
+            Self::None(cc) => cc,
+            Self::Tahoe(cc) => cc,
+            Self::Reno(cc) => cc,
+            Self::Cubic(cc) => &**cc,
+            Self::Custom(cc) => &**cc,
+        }
+    }
+}
+
+/// The congestion control of a connection.
+#[derive(Debug)]
+pub(crate) struct Congestion {
+    algorithm: Algorithm,
+    /// What the algorithm said last: it changes its mind only when it hears something, and is asked far more often.
+    cwnd: u32,
 }
 
 impl Congestion {
     /// A new instance with the given initial `cwnd` and `ssthresh` in bytes.
-    pub fn new(kind: Kind, cwnd: u32, ssthresh: u32, growth: Growth) -> Self {
-        match kind {
-            Kind::None => Self::None(Unlimited),
-            Kind::Tahoe => Self::Tahoe(Tahoe::new(cwnd, ssthresh, growth)),
-            Kind::Reno => Self::Reno(Reno::new(cwnd, ssthresh, growth)),
-            Kind::NewReno => Self::Reno(Reno::with_cautious_exit(cwnd, ssthresh, growth)),
-            Kind::Cubic => Self::Cubic(Box::new(Cubic::new(cwnd, ssthresh, growth))),
-        }
-    }
-}
-
-impl CongestionControl for Congestion {
-    #[inline]
-    fn on(&mut self, signal: Signal, view: &View) {
-        match self {
-            Self::None(cc) => cc.on(signal, view),
-            Self::Tahoe(cc) => cc.on(signal, view),
-            Self::Reno(cc) => cc.on(signal, view),
-            Self::Cubic(cc) => cc.on(signal, view),
-            Self::Custom(cc) => cc.on(signal, view),
-        }
+    pub(crate) fn new(kind: Kind, cwnd: u32, ssthresh: u32, growth: Growth) -> Self {
+        Self::with(match kind {
+            Kind::None => Algorithm::None(Unlimited),
+            Kind::Tahoe => Algorithm::Tahoe(Tahoe::new(cwnd, ssthresh, growth)),
+            Kind::Reno => Algorithm::Reno(Reno::new(cwnd, ssthresh, growth)),
+            Kind::NewReno => Algorithm::Reno(Reno::with_cautious_exit(cwnd, ssthresh, growth)),
+            Kind::Cubic => Algorithm::Cubic(Box::new(Cubic::new(cwnd, ssthresh, growth))),
+        })
     }
 
-    #[inline]
-    fn cwnd(&self) -> u32 {
-        match self {
-            Self::None(cc) => cc.cwnd(),
-            Self::Tahoe(cc) => cc.cwnd(),
-            Self::Reno(cc) => cc.cwnd(),
-            Self::Cubic(cc) => cc.cwnd(),
-            Self::Custom(cc) => cc.cwnd(),
-        }
+    /// The user's own.
+    pub(crate) fn custom(own: Box<dyn CongestionControl>) -> Self {
+        Self::with(Algorithm::Custom(own))
     }
 
-    #[inline]
-    fn ssthresh(&self) -> u32 {
-        match self {
-            Self::None(cc) => cc.ssthresh(),
-            Self::Tahoe(cc) => cc.ssthresh(),
-            Self::Reno(cc) => cc.ssthresh(),
-            Self::Cubic(cc) => cc.ssthresh(),
-            Self::Custom(cc) => cc.ssthresh(),
+    fn with(algorithm: Algorithm) -> Self {
+        let cwnd = algorithm.get().cwnd();
+        Self { algorithm, cwnd }
+    }
+
+    /// Whether it is the user's own.
+    pub(crate) fn is_custom(&self) -> bool {
+        matches!(self.algorithm, Algorithm::Custom(_))
+    }
+
+    /// Takes notice of what happened.
+    pub(crate) fn on(&mut self, signal: Signal, view: &View) {
+        match &mut self.algorithm {
+            Algorithm::None(cc) => cc.on(signal, view),
+            Algorithm::Tahoe(cc) => cc.on(signal, view),
+            Algorithm::Reno(cc) => cc.on(signal, view),
+            Algorithm::Cubic(cc) => cc.on(signal, view),
+            Algorithm::Custom(cc) => cc.on(signal, view),
         }
+        self.cwnd = self.algorithm.get().cwnd();
+    }
+
+    /// [`Signal::Acked`], which comes more often than all others together, for algorithms that look at nothing but the
+    /// size of a segment; `false` from one that wants a whole [`View`].
+    #[inline]
+    pub(crate) fn acked(&mut self, bytes: u32, mss: u32) -> bool {
+        self.cwnd = match &mut self.algorithm {
+            Algorithm::Reno(cc) if cc.always_grows() => cc.acked(bytes, mss),
+            Algorithm::Tahoe(cc) if cc.always_grows() => cc.acked(bytes, mss),
+            Algorithm::None(_) => return true,
+            _ => return false,
+        };
+        true
+    }
+
+    /// The congestion window.
+    #[inline]
+    pub(crate) fn cwnd(&self) -> u32 {
+        self.cwnd
+    }
+
+    /// The slow start threshold; `u32::MAX` stands for infinite.
+    pub(crate) fn ssthresh(&self) -> u32 {
+        self.algorithm.get().ssthresh()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Counting;
+    use crate::config::{Counting, Grows};
 
-    pub(super) const GROWTH: Growth = Growth { counting: Counting::Acks, slow_start_per_ack: 1 };
+    pub(super) const GROWTH: Growth =
+        Growth { grows: Grows::Always, counting: Counting::Acks, slow_start_per_ack: 1 };
 
     /// A connection with `flight` bytes outstanding that uses all of its window.
     pub(super) fn view(mss: u32, flight: u32) -> View {

@@ -8,7 +8,8 @@ use crate::config::Growth;
 ///
 /// * The inflation of cwnd by duplicate ACKs and its deflation by partial ACKs (RFC 5681, section 3.2, steps 4 to 6)
 ///   belong to `recovery`; `cwnd` here is the window without them.
-/// * An ACK opens the window whether or not the sender used all of it, as in the BSD systems; RFC 7661 came later.
+/// * An ACK opens the window whether or not the sender used all of it, as in the BSD systems (RFC 7661 came later), unless
+///   [`Grows`](crate::config::Grows) says otherwise.
 /// * A congestion mark within a recovery is part of the same event (RFC 3168, section 6.1.2) and changes nothing.
 /// * Undo restores cwnd and ssthresh as they stood before the last reduction (RFC 4015, section 3.2, without its
 ///   limits on bursts), unless the window has grown beyond by then.
@@ -58,6 +59,23 @@ impl Reno {
         (view.flight / 2).max(view.mss.saturating_mul(2))
     }
 
+    /// Whether an ACK opens the window whatever the sender made of it.
+    #[inline]
+    pub(super) fn always_grows(&self) -> bool {
+        self.window.always_opens()
+    }
+
+    /// An ACK of new data outside recovery; returns cwnd.
+    #[inline]
+    pub(super) fn acked(&mut self, bytes: u32, mss: u32) -> u32 {
+        if self.window.cwnd < self.window.ssthresh {
+            self.window.slow_start(bytes, mss);
+        } else {
+            self.window.avoid(bytes, mss);
+        }
+        self.window.cwnd
+    }
+
     fn remember(&mut self) {
         self.prior_cwnd = self.window.cwnd;
         self.prior_ssthresh = self.window.ssthresh;
@@ -99,10 +117,10 @@ impl CongestionControl for Reno {
     #[inline]
     fn on(&mut self, signal: Signal, view: &View) {
         match signal {
-            Signal::Acked { bytes } if self.window.cwnd < self.window.ssthresh => {
-                self.window.slow_start(bytes, view.mss);
+            Signal::Acked { .. } if !self.window.opens(view) => {}
+            Signal::Acked { bytes } => {
+                self.acked(bytes, view.mss);
             }
-            Signal::Acked { bytes } => self.window.avoid(bytes, view.mss),
             Signal::EnterRecovery => {
                 self.halve(view);
                 self.in_recovery = true;

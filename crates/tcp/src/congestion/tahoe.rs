@@ -8,7 +8,8 @@ use crate::config::Growth;
 ///
 /// * Loss: ssthresh = half of min(cwnd, peer's window) in whole segments, at least two of them; cwnd = 1 MSS. This
 ///   happens at *every* timeout, also at one for data that had timed out before.
-/// * An ACK opens the window whether or not the sender used all of it, and slow start still rules at cwnd =
+/// * An ACK opens the window whether or not the sender used all of it, unless [`Grows`](crate::config::Grows) says
+///   otherwise, and slow start still rules at cwnd =
 ///   ssthresh: the system compared `cwnd > ssthresh` to choose avoidance.
 /// * The cap of 65,535 bytes that the system put on cwnd is left to the window field: RFC 1106 lifted both.
 /// * A congestion mark counts as a loss (RFC 3168, section 6.1.2), and nothing is ever undone: the system knew neither.
@@ -24,6 +25,23 @@ impl Tahoe {
         Self { window: Window::new(cwnd, ssthresh, growth) }
     }
 
+    /// Whether an ACK opens the window whatever the sender made of it.
+    #[inline]
+    pub(super) fn always_grows(&self) -> bool {
+        self.window.always_opens()
+    }
+
+    /// An ACK of new data; returns cwnd.
+    #[inline]
+    pub(super) fn acked(&mut self, bytes: u32, mss: u32) -> u32 {
+        if self.window.cwnd <= self.window.ssthresh {
+            self.window.slow_start(bytes, mss);
+        } else {
+            self.window.avoid(bytes, mss);
+        }
+        self.window.cwnd
+    }
+
     fn start_over(&mut self, view: &View) {
         let half = view.window.min(self.window.cwnd) / 2 / view.mss.max(1);
         self.window.set(view.mss, half.max(2).saturating_mul(view.mss));
@@ -34,10 +52,10 @@ impl CongestionControl for Tahoe {
     #[inline]
     fn on(&mut self, signal: Signal, view: &View) {
         match signal {
-            Signal::Acked { bytes } if self.window.cwnd <= self.window.ssthresh => {
-                self.window.slow_start(bytes, view.mss);
+            Signal::Acked { .. } if !self.window.opens(view) => {}
+            Signal::Acked { bytes } => {
+                self.acked(bytes, view.mss);
             }
-            Signal::Acked { bytes } => self.window.avoid(bytes, view.mss),
             Signal::EnterRecovery | Signal::EcnCe | Signal::Timeout { .. } => self.start_over(view),
             Signal::IdleRestart => self.window.set(view.mss.min(self.window.cwnd), self.window.ssthresh),
             Signal::DupAck { .. } | Signal::PartialAck { .. } | Signal::ExitRecovery | Signal::Undo => {}

@@ -28,6 +28,59 @@ pub(crate) enum Phase {
     Loss,
 }
 
+/// What is known of losses; nothing is kept where there is nothing to know.
+///
+/// It reads as the [`LossState`] that it holds, or as [`QUIET`]; [`Loss::trouble`] makes one to be changed.
+#[derive(Debug, Default)]
+pub(crate) struct Loss(Option<Box<LossState>>);
+
+/// No loss, nor a hint at one.
+static QUIET: LossState = LossState {
+    phase: Phase::Open,
+    dup_acks: 0,
+    inflation: 0,
+    recover: 0,
+    partial_seen: false,
+    resend: None,
+    scoreboard: None,
+};
+
+impl core::ops::Deref for Loss {
+    type Target = LossState;
+
+    #[inline]
+    fn deref(&self) -> &LossState {
+        self.0.as_deref().unwrap_or(&QUIET)
+    }
+}
+
+impl Loss {
+    /// Nothing is lost, nothing hints at it, and no loss lies so near that its repair could not be told from another's.
+    #[inline]
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// The state, to be changed.
+    pub(crate) fn trouble(&mut self) -> &mut LossState {
+        self.0.get_or_insert_default()
+    }
+
+    /// The state, to be changed if there is one.
+    #[inline]
+    pub(crate) fn known(&mut self) -> Option<&mut LossState> {
+        self.0.as_deref_mut()
+    }
+
+    /// Everything below `una` was acknowledged, and recovery has heard of it. What is over is forgotten.
+    #[inline]
+    pub(crate) fn settle(&mut self, una: u64) {
+        if self.0.as_ref().is_some_and(|state| state.is_over(una)) {
+            self.0 = None;
+        }
+    }
+}
+
 /// What the rules look at.
 #[derive(Debug, Default)]
 pub(crate) struct LossState {
@@ -142,8 +195,8 @@ impl LossState {
     }
 
     /// Everything below `una` was acknowledged: what was reported there is of no use any more.
-    #[inline]
     pub(crate) fn advance(&mut self, una: u64) {
+        self.resend = self.resend.and_then(|resend| resend.rest(una));
         if let Some(board) = &mut self.scoreboard {
             board.advance(una);
             if self.phase == Phase::Open {
@@ -159,10 +212,14 @@ impl LossState {
         }
     }
 
-    /// Nothing is lost, and nothing hints at it.
-    #[inline]
-    pub(crate) fn is_quiet(&self) -> bool {
-        self.phase == Phase::Open && self.dup_acks == 0 && self.resend.is_none() && self.scoreboard.is_none()
+    /// Nothing would be decided otherwise without it.
+    fn is_over(&self, una: u64) -> bool {
+        self.phase == Phase::Open
+            && self.recover < una
+            && self.dup_acks == 0
+            && self.inflation == 0
+            && self.resend.is_none()
+            && self.scoreboard.is_none()
     }
 
     /// Bytes that the peer reported by SACK.

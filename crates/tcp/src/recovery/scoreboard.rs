@@ -68,7 +68,7 @@ impl Scoreboard {
     pub(crate) fn pipe(&self, una: u64, max: u64) -> u64 {
         let holes = |from: u64, to: u64| {
             let within = Range::new(from.max(una), to.min(max));
-            if within.len() == 0 { 0 } else { within.len() - self.sacked.covered_within(within) }
+            if within.is_empty() { 0 } else { within.len() - self.sacked.covered_within(within) }
         };
         let lost_and_waiting = holes(self.high_rxt, self.lost_below);
         let perhaps_twice = holes(self.lost_below, self.high_rxt);

@@ -2,35 +2,32 @@
 //!
 //! Described in P. Sarolahti and A. Kuznetsov, "Congestion Control in Linux TCP", USENIX 2002, section 4.
 
-use super::RtoEstimator;
 use crate::time::Span;
 
 /// RFC 6298 with three changes, in microseconds:
 ///
 /// * a round trip that got *shorter* raises the deviation by an eighth of the usual gain only;
 /// * the variance term of a round trip is the largest deviation seen in it, and falls back by a quarter of the
-///   difference when a round trip is over ([`RtoEstimator::round_trip_over`]);
+///   difference when a round trip is over ([`super::RtoEstimator::round_trip_over`]);
 /// * the floor of 200 ms stands under the variance term, not under the timeout.
 ///
 /// Linux then rounds to its timer's jiffies; the grain of a timer is not the estimator's business here.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Linux {
-    max: Span,
-    initial: Span,
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Linux {
     /// Eighths of a microsecond; 0: no sample yet.
     srtt: u32,
     /// Quarters of a microsecond.
     mdev: u32,
     mdev_max: u32,
     rttvar: u32,
-    min_us: u32,
     round: Round,
 }
 
 /// Whether the end of a round trip can be told yet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Round {
     /// The sample just taken was the first: a round begins with it, and none is over.
+    #[default]
     Begins,
     /// At least two samples.
     Runs,
@@ -45,28 +42,20 @@ const fn micros(span: Span) -> u32 {
 }
 
 impl Linux {
-    /// TCP_RTO_MIN (the floor under the variance), TCP_RTO_MAX (zero: none) and TCP_TIMEOUT_INIT.
-    pub const fn new(min: Span, max: Span, initial: Span) -> Self {
-        let max = if max.as_ps() == 0 { Span::MAX } else { max };
-        let (srtt, mdev, mdev_max, rttvar) = (0, 0, 0, 0);
-        Self { max, initial, srtt, mdev, mdev_max, rttvar, min_us: micros(min), round: Round::Begins }
-    }
-
-    fn first(&mut self, rtt: u32) {
+    fn first(&mut self, rtt: u32, floor: u32) {
         self.srtt = (rtt << 3).max(1);
         self.mdev = rtt << 1;
-        self.rttvar = self.mdev.max(self.min_us);
+        self.rttvar = self.mdev.max(floor);
         self.mdev_max = self.rttvar;
         self.round = Round::Begins;
     }
-}
 
-impl RtoEstimator for Linux {
+    /// `min` is TCP_RTO_MIN, the floor under the variance.
     #[inline]
-    fn sample(&mut self, rtt: Span) {
+    pub(super) fn sample(&mut self, rtt: Span, min: Span) {
         let rtt = micros(rtt);
         if self.srtt == 0 {
-            return self.first(rtt);
+            return self.first(rtt, micros(min));
         }
         let mean = self.srtt >> 3;
         self.srtt = (self.srtt - mean + rtt).max(1);
@@ -82,29 +71,22 @@ impl RtoEstimator for Linux {
         self.round = Round::Runs;
     }
 
+    /// The timeout before it is bounded.
     #[inline]
-    fn rto(&self) -> Span {
-        let computed = if self.srtt == 0 {
-            self.initial
-        } else {
-            Span::from_us(u64::from(self.srtt >> 3) + u64::from(self.rttvar))
-        };
-        computed.min(self.max)
+    pub(super) fn rto(&self) -> Option<Span> {
+        let us = u64::from(self.srtt >> 3) + u64::from(self.rttvar);
+        (self.srtt > 0).then(|| Span::from_us(us))
     }
 
-    fn srtt(&self) -> Option<Span> {
+    pub(super) fn srtt(&self) -> Option<Span> {
         (self.srtt > 0).then(|| Span::from_us(u64::from(self.srtt)).scale(1, 8))
     }
 
-    fn max(&self) -> Span {
-        self.max
-    }
-
     #[inline]
-    fn round_trip_over(&mut self) {
+    pub(super) fn round_trip_over(&mut self, min: Span) {
         if self.round == Round::Runs {
             self.rttvar -= self.rttvar.saturating_sub(self.mdev_max) >> 2;
-            self.mdev_max = self.min_us;
+            self.mdev_max = micros(min);
         }
     }
 }
@@ -113,9 +95,7 @@ impl RtoEstimator for Linux {
 mod tests {
     use super::*;
 
-    fn linux() -> Linux {
-        Linux::new(Span::from_ms(200), Span::from_secs(120), Span::from_secs(1))
-    }
+    const FLOOR: Span = Span::from_ms(200);
 
     #[test]
     fn a_worked_example() {
@@ -132,57 +112,57 @@ mod tests {
             (136, 136_377, 126_053, 294_509), // 167,497 - 41,874 + 430
             (136, 136_329, 94_917, 270_882),  // 126,053 - 31,513 + 377
         ];
-        let mut estimator = linux();
-        assert_eq!((estimator.rto(), estimator.srtt()), (Span::from_secs(1), None));
+        let mut estimator = Linux::default();
+        assert_eq!((estimator.rto(), estimator.srtt()), (None, None));
         for (rtt, srtt, mdev, rttvar) in worked {
-            estimator.sample(Span::from_ms(rtt));
-            estimator.round_trip_over();
+            estimator.sample(Span::from_ms(rtt), FLOOR);
+            estimator.round_trip_over(FLOOR);
             assert_eq!(
                 (estimator.srtt >> 3, estimator.mdev, estimator.rttvar),
                 (srtt, mdev, rttvar),
                 "{rtt}"
             );
-            assert_eq!(estimator.rto(), Span::from_us(u64::from(srtt + rttvar)));
+            assert_eq!(estimator.rto(), Some(Span::from_us(u64::from(srtt + rttvar))));
         }
     }
 
     #[test]
     fn within_a_round_trip_the_variance_only_rises() {
-        let mut estimator = linux();
-        estimator.sample(Span::from_ms(1000));
-        estimator.sample(Span::from_ms(3000));
+        let mut estimator = Linux::default();
+        estimator.sample(Span::from_ms(1000), FLOOR);
+        estimator.sample(Span::from_ms(3000), FLOOR);
         let high = estimator.rttvar;
         for _ in 0..50 {
-            estimator.sample(Span::from_ms(1250));
+            estimator.sample(Span::from_ms(1250), FLOOR);
             assert_eq!(estimator.rttvar, high);
         }
-        estimator.round_trip_over();
+        estimator.round_trip_over(FLOOR);
         assert_eq!(estimator.rttvar, high, "the largest deviation was in this round trip");
-        estimator.sample(Span::from_ms(1250));
-        estimator.round_trip_over();
+        estimator.sample(Span::from_ms(1250), FLOOR);
+        estimator.round_trip_over(FLOOR);
         assert!(estimator.rttvar < high);
     }
 
     #[test]
     fn the_floor_stands_under_the_variance() {
-        let mut estimator = linux();
+        let mut estimator = Linux::default();
         for _ in 0..500 {
-            estimator.sample(Span::from_us(80));
-            estimator.round_trip_over();
+            estimator.sample(Span::from_us(80), FLOOR);
+            estimator.round_trip_over(FLOOR);
         }
-        let rto = estimator.rto().as_ps() / 1_000_000;
+        let rto = estimator.rto().map_or(0, Span::as_ps) / 1_000_000;
         assert!((200_080..=200_085).contains(&rto), "{rto} us");
     }
 
     #[test]
     fn extremes_do_not_overflow() {
-        let mut estimator = Linux::new(Span::MAX, Span::ZERO, Span::ZERO);
+        let mut estimator = Linux::default();
         for rtt in [Span::MAX, Span::ZERO, Span::MAX, Span::MAX, Span::ZERO, Span::ZERO] {
             for _ in 0..40 {
-                estimator.sample(rtt);
+                estimator.sample(rtt, Span::MAX);
             }
-            estimator.round_trip_over();
-            assert!(estimator.rto() > Span::ZERO && estimator.srtt().is_some());
+            estimator.round_trip_over(Span::MAX);
+            assert!(estimator.rto() > Some(Span::ZERO) && estimator.srtt().is_some());
         }
     }
 }

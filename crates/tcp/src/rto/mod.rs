@@ -1,9 +1,13 @@
 //! Retransmission timeout estimators: from round-trip samples to a timeout. One file per document.
 //!
 //! An estimator hears only what it may learn from. Karn's rule, backoff and the grain of the timer are the business of
-//! `timers`; so the very same objects replay recorded delays.
+//! `timers`; so the very same code replays recorded delays ([`Estimator`]).
+//!
+//! What an estimator has learnt stands apart from its parameters: those a [`Kind`] holds, which all connections of one
+//! configuration share.
 
-mod fixed;
+mod bounds;
+mod factor;
 mod jacobson88;
 mod linux;
 mod rfc6298;
@@ -11,14 +15,14 @@ mod rfc793;
 mod rfc889;
 mod smooth;
 
-pub use fixed::Fixed;
-pub use jacobson88::{Deviations, Jacobson88};
-pub use linux::Linux;
-pub use rfc793::Rfc793;
-pub use rfc889::Rfc889;
-pub use rfc6298::Rfc6298;
+pub use factor::Factor;
 
 use crate::time::Span;
+use bounds::Bounds;
+use jacobson88::{Deviations, Jacobson88};
+use linux::Linux;
+use rfc6298::Rfc6298;
+use smooth::Mean;
 
 /// A retransmission timeout estimator.
 pub trait RtoEstimator: core::fmt::Debug + Send {
@@ -39,12 +43,11 @@ pub trait RtoEstimator: core::fmt::Debug + Send {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// RFC 793, section 3.7: SRTT = α·SRTT + (1−α)·RTT, RTO = min(UBOUND, max(LBOUND, β·SRTT)).
-    /// α and β in thousandths.
     Rfc793 {
-        /// Smoothing factor × 1000: 800 … 900.
-        alpha_milli: u32,
-        /// Delay variance factor × 1000: 1300 … 2000.
-        beta_milli: u32,
+        /// Smoothing factor: 0.8 … 0.9.
+        alpha: Factor,
+        /// Delay variance factor: 1.3 … 2.
+        beta: Factor,
         /// LBOUND.
         min: Span,
         /// UBOUND.
@@ -52,14 +55,14 @@ pub enum Kind {
         /// Before the first sample.
         initial: Span,
     },
-    /// RFC 889, Mills: E = F·E + (1−F)·R with F = F1 for R < E, else F2; T = G·E. Factors in thousandths.
+    /// RFC 889, Mills: E = F·E + (1−F)·R with F = F1 for R < E, else F2; T = G·E.
     Rfc889 {
-        /// F1 × 1000, used when the sample is below the estimate.
-        f1_milli: u32,
-        /// F2 × 1000, used otherwise.
-        f2_milli: u32,
-        /// G × 1000.
-        g_milli: u32,
+        /// F1, used when the sample is below the estimate.
+        f1: Factor,
+        /// F2, used otherwise.
+        f2: Factor,
+        /// G.
+        g: Factor,
         /// Lower bound.
         min: Span,
         /// Upper bound.
@@ -105,121 +108,137 @@ pub enum Kind {
         /// TCP_TIMEOUT_INIT: 1 s.
         initial: Span,
     },
-    /// Always the same.
+    /// Always the same, whatever was measured; backoff does not raise it either. A yardstick for the others, and what
+    /// the host of RFC 889's day did that could not measure.
     Fixed {
         /// The timeout.
         rto: Span,
     },
 }
 
-/// The built-in estimators, dispatched statically, and a place for the user's own.
+/// What an estimator has learnt, or the user's own estimator whole. The parameters are an argument: always those of the
+/// [`Kind`] that it was made for.
 #[derive(Debug)]
-pub enum Rto {
-    /// See [`Rfc793`].
-    Rfc793(Rfc793),
-    /// See [`Rfc889`].
-    Rfc889(Rfc889),
-    /// See [`Jacobson88`].
+pub(crate) enum Rto {
+    /// RFC 793 and RFC 889.
+    Mean(Mean),
     Jacobson88(Jacobson88),
-    /// See [`Rfc6298`].
     Rfc6298(Rfc6298),
-    /// See [`Linux`].
     Linux(Linux),
-    /// See [`Fixed`].
-    Fixed(Fixed),
-    /// The user's own.
+    Fixed,
     Custom(Box<dyn RtoEstimator>),
 }
 
 impl Rto {
-    /// A new estimator that has not heard a sample yet.
-    pub const fn new(kind: Kind) -> Self {
+    /// Nothing yet.
+    pub(crate) fn new(kind: &Kind) -> Self {
         match kind {
-            Kind::Rfc793 { alpha_milli, beta_milli, min, max, initial } => {
-                Self::Rfc793(Rfc793::new(alpha_milli, beta_milli, min, max, initial))
+            Kind::Rfc793 { .. } | Kind::Rfc889 { .. } => Self::Mean(Mean::default()),
+            Kind::Jacobson88 { .. } | Kind::Tahoe { .. } => Self::Jacobson88(Jacobson88::default()),
+            Kind::Rfc6298 { .. } => Self::Rfc6298(Rfc6298::NONE),
+            Kind::Linux { .. } => Self::Linux(Linux::default()),
+            Kind::Fixed { .. } => Self::Fixed,
+        }
+    }
+
+    /// See [`RtoEstimator::sample`].
+    pub(crate) fn sample(&mut self, kind: &Kind, rtt: Span) {
+        match (self, *kind) {
+            (Self::Mean(srtt), Kind::Rfc793 { alpha, .. }) => rfc793::sample(srtt, rtt, alpha),
+            (Self::Mean(e), Kind::Rfc889 { f1, f2, .. }) => {
+                rfc889::sample(e, rtt, f1, f2);
             }
-            Kind::Rfc889 { f1_milli, f2_milli, g_milli, min, max, initial } => {
-                Self::Rfc889(Rfc889::new(f1_milli, f2_milli, g_milli, initial).bounded(min, max))
+            (Self::Jacobson88(learnt), Kind::Jacobson88 { tick, .. } | Kind::Tahoe { tick, .. }) => {
+                learnt.sample(rtt, tick);
             }
-            Kind::Jacobson88 { tick, min_ticks, max_ticks } => {
-                Self::Jacobson88(Jacobson88::new(tick, min_ticks, max_ticks, Deviations::Four))
+            (Self::Rfc6298(learnt), _) => learnt.sample(rtt),
+            (Self::Linux(learnt), Kind::Linux { min, .. }) => learnt.sample(rtt, min),
+            (Self::Custom(own), _) => own.sample(rtt),
+            _ => {}
+        }
+    }
+
+    /// See [`RtoEstimator::rto`].
+    pub(crate) fn rto(&self, kind: &Kind) -> Span {
+        let computed = match (self, *kind) {
+            (Self::Mean(srtt), Kind::Rfc793 { beta, .. }) => srtt.times(beta),
+            (Self::Mean(e), Kind::Rfc889 { g, .. }) => e.times(g),
+            (Self::Jacobson88(learnt), Kind::Jacobson88 { tick, .. }) => {
+                learnt.rto_ticks(Deviations::Four).map(|n| tick.saturating_mul(u64::from(n)))
             }
-            Kind::Tahoe { tick, min_ticks, max_ticks } => {
-                Self::Jacobson88(Jacobson88::new(tick, min_ticks, max_ticks, Deviations::Two))
+            (Self::Jacobson88(learnt), Kind::Tahoe { tick, .. }) => {
+                learnt.rto_ticks(Deviations::Two).map(|n| tick.saturating_mul(u64::from(n)))
             }
-            Kind::Rfc6298 { min, max, initial, granularity } => {
-                Self::Rfc6298(Rfc6298::new(min, max, initial, granularity))
+            (Self::Rfc6298(learnt), Kind::Rfc6298 { granularity, .. }) => learnt.rto(granularity),
+            (Self::Linux(learnt), _) => learnt.rto(),
+            (Self::Custom(own), _) => return own.rto(),
+            _ => None,
+        };
+        Bounds::of(kind).apply(computed)
+    }
+
+    /// See [`RtoEstimator::srtt`].
+    pub(crate) fn srtt(&self, kind: &Kind) -> Option<Span> {
+        match (self, *kind) {
+            (Self::Mean(mean), _) => mean.get(),
+            (Self::Jacobson88(learnt), Kind::Jacobson88 { tick, .. } | Kind::Tahoe { tick, .. }) => {
+                learnt.srtt(tick)
             }
-            Kind::Linux { min, max, initial } => Self::Linux(Linux::new(min, max, initial)),
-            Kind::Fixed { rto } => Self::Fixed(Fixed::new(rto)),
+            (Self::Rfc6298(learnt), _) => learnt.srtt(),
+            (Self::Linux(learnt), _) => learnt.srtt(),
+            (Self::Custom(own), _) => own.srtt(),
+            _ => None,
+        }
+    }
+
+    /// See [`RtoEstimator::max`].
+    pub(crate) fn max(&self, kind: &Kind) -> Span {
+        if let Self::Custom(own) = self { own.max() } else { Bounds::of(kind).max }
+    }
+
+    /// See [`RtoEstimator::round_trip_over`].
+    pub(crate) fn round_trip_over(&mut self, kind: &Kind) {
+        match (self, *kind) {
+            (Self::Linux(learnt), Kind::Linux { min, .. }) => learnt.round_trip_over(min),
+            (Self::Custom(own), _) => own.round_trip_over(),
+            _ => {}
         }
     }
 }
 
-impl RtoEstimator for Rto {
-    #[inline]
+/// A built-in estimator that stands by itself, outside any connection: to replay recorded delays.
+#[derive(Debug)]
+pub struct Estimator {
+    kind: Kind,
+    learnt: Rto,
+}
+
+impl Estimator {
+    /// One that has not heard a sample yet.
+    pub fn new(kind: Kind) -> Self {
+        Self { kind, learnt: Rto::new(&kind) }
+    }
+}
+
+impl RtoEstimator for Estimator {
     fn sample(&mut self, rtt: Span) {
-        match self {
-            Self::Rfc793(estimator) => estimator.sample(rtt),
-            Self::Rfc889(estimator) => estimator.sample(rtt),
-            Self::Jacobson88(estimator) => estimator.sample(rtt),
-            Self::Rfc6298(estimator) => estimator.sample(rtt),
-            Self::Linux(estimator) => estimator.sample(rtt),
-            Self::Fixed(estimator) => estimator.sample(rtt),
-            Self::Custom(estimator) => estimator.sample(rtt),
-        }
+        self.learnt.sample(&self.kind, rtt);
     }
 
-    #[inline]
     fn rto(&self) -> Span {
-        match self {
-            Self::Rfc793(estimator) => estimator.rto(),
-            Self::Rfc889(estimator) => estimator.rto(),
-            Self::Jacobson88(estimator) => estimator.rto(),
-            Self::Rfc6298(estimator) => estimator.rto(),
-            Self::Linux(estimator) => estimator.rto(),
-            Self::Fixed(estimator) => estimator.rto(),
-            Self::Custom(estimator) => estimator.rto(),
-        }
+        self.learnt.rto(&self.kind)
     }
 
-    #[inline]
     fn srtt(&self) -> Option<Span> {
-        match self {
-            Self::Rfc793(estimator) => estimator.srtt(),
-            Self::Rfc889(estimator) => estimator.srtt(),
-            Self::Jacobson88(estimator) => estimator.srtt(),
-            Self::Rfc6298(estimator) => estimator.srtt(),
-            Self::Linux(estimator) => estimator.srtt(),
-            Self::Fixed(estimator) => estimator.srtt(),
-            Self::Custom(estimator) => estimator.srtt(),
-        }
+        self.learnt.srtt(&self.kind)
     }
 
-    #[inline]
     fn max(&self) -> Span {
-        match self {
-            Self::Rfc793(estimator) => estimator.max(),
-            Self::Rfc889(estimator) => estimator.max(),
-            Self::Jacobson88(estimator) => estimator.max(),
-            Self::Rfc6298(estimator) => estimator.max(),
-            Self::Linux(estimator) => estimator.max(),
-            Self::Fixed(estimator) => estimator.max(),
-            Self::Custom(estimator) => estimator.max(),
-        }
+        self.learnt.max(&self.kind)
     }
 
-    #[inline]
     fn round_trip_over(&mut self) {
-        match self {
-            Self::Rfc793(estimator) => estimator.round_trip_over(),
-            Self::Rfc889(estimator) => estimator.round_trip_over(),
-            Self::Jacobson88(estimator) => estimator.round_trip_over(),
-            Self::Rfc6298(estimator) => estimator.round_trip_over(),
-            Self::Linux(estimator) => estimator.round_trip_over(),
-            Self::Fixed(estimator) => estimator.round_trip_over(),
-            Self::Custom(estimator) => estimator.round_trip_over(),
-        }
+        self.learnt.round_trip_over(&self.kind);
     }
 }
 
@@ -228,32 +247,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn estimators_are_small() {
-        for size in [
-            size_of::<Rfc793>(),
-            size_of::<Rfc889>(),
-            size_of::<Jacobson88>(),
-            size_of::<Rfc6298>(),
-            size_of::<Linux>(),
-            size_of::<Fixed>(),
-        ] {
-            assert!(size <= 48, "{size}");
+    fn what_is_learnt_is_small() {
+        assert!(size_of::<Rto>() <= 24, "{}", size_of::<Rto>());
+    }
+
+    #[test]
+    fn samples_do_not_move_a_fixed_timeout() {
+        let mut estimator = Estimator::new(Kind::Fixed { rto: Span::from_secs(3) });
+        for ms in [1, 10_000, 500, 20, 20, 20, 4000, 1, 1, 1] {
+            estimator.sample(Span::from_ms(ms));
+            assert_eq!((estimator.rto(), estimator.max()), (Span::from_secs(3), Span::from_secs(3)));
         }
-        assert!(size_of::<Rto>() <= 56, "{}", size_of::<Rto>());
     }
 
     #[test]
     fn each_kind_starts_with_its_initial_timeout_and_then_follows_its_samples() {
         let second = Span::from_secs(1);
         let (min, max, initial) = (Span::ZERO, Span::from_secs(60), Span::from_secs(3));
+        let double = Factor::ratio(2, 1);
         let kinds = [
-            Kind::Rfc793 { alpha_milli: 875, beta_milli: 2000, min, max, initial },
-            Kind::Rfc889 { f1_milli: 938, f2_milli: 750, g_milli: 2000, min, max, initial },
+            Kind::Rfc793 { alpha: Factor::ratio(7, 8), beta: double, min, max, initial },
+            Kind::Rfc889 { f1: Factor::ratio(15, 16), f2: Factor::ratio(3, 4), g: double, min, max, initial },
             Kind::Rfc6298 { min, max, initial, granularity: Span::ZERO },
             Kind::Linux { min, max, initial },
         ];
         for (kind, multiple) in kinds.into_iter().zip([2, 2, 3, 3]) {
-            let mut rto = Rto::new(kind);
+            let mut rto = Estimator::new(kind);
             assert_eq!((rto.rto(), rto.srtt(), rto.max()), (initial, None, max), "{kind:?}");
             rto.sample(second);
             rto.round_trip_over();

@@ -1,6 +1,5 @@
 //! RFC 6298: the retransmission timeout of today's standard.
 
-use super::RtoEstimator;
 use crate::time::Span;
 
 /// RTO = SRTT + max(G, 4·RTTVAR), α = 1/8, β = 1/4 (RFC 6298, section 2).
@@ -8,36 +7,26 @@ use crate::time::Span;
 /// In picoseconds; SRTT is kept in eighths and RTTVAR in quarters, so that the means lose nothing to rounding.
 /// Backoff, and the 3 s after a lost SYN (section 5), are not the estimator's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Rfc6298 {
+pub(crate) struct Rfc6298 {
     /// SRTT in 1/8 ps.
     srtt: u64,
     /// RTTVAR in 1/4 ps: that is, 4·RTTVAR in ps. `u64::MAX`: no sample yet.
     rttvar: u64,
-    min: Span,
-    max: Span,
-    initial: Span,
-    granularity: Span,
 }
 
 /// Longest round trip that is taken in, 13 days: eight of them fit into 64 bits.
 const LONGEST: u64 = 1 << 60;
 
 impl Rfc6298 {
-    /// `min` is 1 s by rule 2.4, `max` at least 60 s by rule 2.5 (zero: none), `initial` 1 s by rule 2.1;
-    /// `granularity` is the clock's, G.
-    pub const fn new(min: Span, max: Span, initial: Span, granularity: Span) -> Self {
-        let max = if max.as_ps() == 0 { Span::MAX } else { max };
-        Self { srtt: 0, rttvar: u64::MAX, min, max, initial, granularity }
-    }
+    /// No sample yet.
+    pub(super) const NONE: Self = Self { srtt: 0, rttvar: u64::MAX };
 
     const fn is_fresh(&self) -> bool {
         self.rttvar == u64::MAX
     }
-}
 
-impl RtoEstimator for Rfc6298 {
     #[inline]
-    fn sample(&mut self, rtt: Span) {
+    pub(super) fn sample(&mut self, rtt: Span) {
         let rtt = rtt.as_ps().min(LONGEST);
         if self.is_fresh() {
             // Rule 2.2: SRTT = R, RTTVAR = R/2.
@@ -50,35 +39,31 @@ impl RtoEstimator for Rfc6298 {
         }
     }
 
+    /// The timeout before rules 2.4 and 2.5 bound it; `granularity` is the clock's, G.
     #[inline]
-    fn rto(&self) -> Span {
-        let computed = if self.is_fresh() {
-            self.initial
-        } else {
-            Span::from_ps(self.srtt >> 3) + self.granularity.max(Span::from_ps(self.rttvar))
-        };
-        // Rules 2.4 and 2.5.
-        computed.max(self.min).min(self.max)
+    pub(super) fn rto(&self, granularity: Span) -> Option<Span> {
+        Some(self.srtt()? + granularity.max(Span::from_ps(self.rttvar)))
     }
 
-    fn srtt(&self) -> Option<Span> {
+    #[inline]
+    pub(super) fn srtt(&self) -> Option<Span> {
         (!self.is_fresh()).then(|| Span::from_ps(self.srtt >> 3))
-    }
-
-    fn max(&self) -> Span {
-        self.max
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rto::{Estimator, Kind, RtoEstimator};
+
+    fn rfc6298(min: Span, max: Span, initial: Span, granularity: Span) -> Estimator {
+        Estimator::new(Kind::Rfc6298 { min, max, initial, granularity })
+    }
 
     #[test]
     fn a_worked_example() {
         // Round trips in ms; SRTT and SRTT + 4·RTTVAR in ns, worked out with fractions. No floor, to see the formula.
-        let mut estimator =
-            Rfc6298::new(Span::ZERO, Span::from_secs(60), Span::from_secs(1), Span::from_us(1));
+        let mut estimator = rfc6298(Span::ZERO, Span::from_secs(60), Span::from_secs(1), Span::from_us(1));
         assert_eq!((estimator.rto(), estimator.srtt()), (Span::from_secs(1), None));
         let worked = [
             (100, 100_000_000, 300_000_000),   // RTTVAR 50
@@ -102,7 +87,7 @@ mod tests {
     #[test]
     fn a_steady_path_comes_down_to_the_mean_and_the_clocks_grain() {
         let (rtt, grain) = (Span::from_us(77), Span::from_us(10));
-        let mut estimator = Rfc6298::new(Span::ZERO, Span::ZERO, Span::from_secs(1), grain);
+        let mut estimator = rfc6298(Span::ZERO, Span::ZERO, Span::from_secs(1), grain);
         for _ in 0..200 {
             estimator.sample(rtt);
         }
@@ -112,7 +97,7 @@ mod tests {
     #[test]
     fn the_floor_of_one_second_holds() {
         let second = Span::from_secs(1);
-        let mut estimator = Rfc6298::new(second, Span::from_secs(60), second, Span::ZERO);
+        let mut estimator = rfc6298(second, Span::from_secs(60), second, Span::ZERO);
         estimator.sample(Span::from_ms(10));
         assert_eq!(estimator.rto(), second);
         estimator.sample(Span::from_secs(300));
@@ -121,10 +106,10 @@ mod tests {
 
     #[test]
     fn extremes_do_not_overflow() {
-        let mut estimator = Rfc6298::new(Span::ZERO, Span::ZERO, Span::ZERO, Span::ZERO);
+        let mut estimator = rfc6298(Span::ZERO, Span::ZERO, Span::ZERO, Span::ZERO);
         for rtt in [Span::MAX, Span::ZERO, Span::MAX, Span::MAX, Span::ZERO, Span::ZERO] {
             estimator.sample(rtt);
-            assert!(!estimator.is_fresh() && estimator.rto() >= estimator.srtt().unwrap_or(Span::MAX));
+            assert!(estimator.rto() >= estimator.srtt().unwrap_or(Span::MAX));
         }
     }
 }

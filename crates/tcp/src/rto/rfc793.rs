@@ -1,58 +1,35 @@
 //! RFC 793, section 3.7: the first retransmission timeout of TCP.
+//!
+//! SRTT = α·SRTT + (1−α)·RTT; RTO = min(UBOUND, max(LBOUND, β·SRTT)). The document does not say how SRTT starts: here,
+//! as with everybody, the first sample is SRTT.
 
-use super::RtoEstimator;
-use super::smooth::{Bounds, Mean};
+use super::Factor;
+use super::smooth::Mean;
 use crate::time::Span;
 
-/// SRTT = α·SRTT + (1−α)·RTT; RTO = min(UBOUND, max(LBOUND, β·SRTT)) (RFC 793, section 3.7).
-///
-/// The document does not say how SRTT starts: here, as with everybody, the first sample is SRTT.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Rfc793 {
-    srtt: Mean,
-    bounds: Bounds,
-    alpha_milli: u32,
-    beta_milli: u32,
-}
-
-impl Rfc793 {
-    /// α and β in thousandths; `min`, `max`, `initial` are LBOUND, UBOUND (zero: none) and the timeout before the
-    /// first sample.
-    pub const fn new(alpha_milli: u32, beta_milli: u32, min: Span, max: Span, initial: Span) -> Self {
-        Self { srtt: Mean::NONE, bounds: Bounds::new(min, max, initial), alpha_milli, beta_milli }
-    }
-}
-
-impl RtoEstimator for Rfc793 {
-    #[inline]
-    fn sample(&mut self, rtt: Span) {
-        self.srtt.update(rtt, |_| self.alpha_milli);
-    }
-
-    #[inline]
-    fn rto(&self) -> Span {
-        self.bounds.apply(self.srtt.times_milli(self.beta_milli))
-    }
-
-    fn srtt(&self) -> Option<Span> {
-        self.srtt.get()
-    }
-
-    fn max(&self) -> Span {
-        self.bounds.max()
-    }
+/// SRTT takes in a sample.
+#[inline]
+pub(super) fn sample(srtt: &mut Mean, rtt: Span, alpha: Factor) {
+    srtt.update(rtt, |_| alpha);
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::rto::{Estimator, Factor, Kind, RtoEstimator};
+    use crate::time::Span;
 
     #[test]
     fn a_worked_example() {
         // α = 0.875, β = 2, LBOUND 200 ms, UBOUND 1 s. Round trips in ms and SRTT in us, worked out with fractions:
         // each SRTT is (7 · SRTT + RTT) / 8.
         let ms = Span::from_ms;
-        let mut estimator = Rfc793::new(875, 2000, ms(200), ms(1000), ms(3000));
+        let mut estimator = Estimator::new(Kind::Rfc793 {
+            alpha: Factor::ratio(7, 8),
+            beta: Factor::ratio(2, 1),
+            min: ms(200),
+            max: ms(1000),
+            initial: ms(3000),
+        });
         assert_eq!(estimator.rto(), ms(1000), "even the initial timeout is bounded");
         let worked = [
             (80, 80_000_000, 200_000_000),

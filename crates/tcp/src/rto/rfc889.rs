@@ -1,66 +1,36 @@
 //! RFC 889 (D. Mills, 1983): an estimator that is quick to learn of congestion and slow to forget it.
+//!
+//! E = F·E + (1−F)·R, with F = F1 if R < E, else F2; T = G·E (RFC 889, sections 3 and 3.3). With F1 > F2 the estimate
+//! follows a rise faster than a fall. The document's values are 15/16, 3/4 and 2. The first sample is E.
 
-use super::RtoEstimator;
-use super::smooth::{Bounds, Mean, Ordering};
+use super::Factor;
+use super::smooth::{Mean, Ordering};
 use crate::time::Span;
 
-/// E = F·E + (1−F)·R, with F = F1 if R < E, else F2; T = G·E (RFC 889, sections 3 and 3.3).
-///
-/// With F1 > F2 the estimate follows a rise faster than a fall. The document's values are 15/16, 3/4 and 2. The
-/// first sample is E.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Rfc889 {
-    estimate: Mean,
-    bounds: Bounds,
-    f1_milli: u32,
-    f2_milli: u32,
-    g_milli: u32,
-}
-
-impl Rfc889 {
-    /// The factors F1, F2, G in thousandths; the bounds are given apart, see [`Rfc889::bounded`].
-    pub const fn new(f1_milli: u32, f2_milli: u32, g_milli: u32, initial: Span) -> Self {
-        let bounds = Bounds::new(Span::ZERO, Span::ZERO, initial);
-        Self { estimate: Mean::NONE, bounds, f1_milli, f2_milli, g_milli }
-    }
-
-    /// The same with the timeout, the initial one too, between `min` and `max` (zero: none).
-    pub const fn bounded(self, min: Span, max: Span) -> Self {
-        Self { bounds: self.bounds.between(min, max), ..self }
-    }
-}
-
-impl RtoEstimator for Rfc889 {
-    #[inline]
-    fn sample(&mut self, rtt: Span) {
-        self.estimate.update(rtt, |order| match order {
-            Ordering::Below => self.f1_milli,
-            Ordering::NotBelow => self.f2_milli,
-        });
-    }
-
-    #[inline]
-    fn rto(&self) -> Span {
-        self.bounds.apply(self.estimate.times_milli(self.g_milli))
-    }
-
-    fn srtt(&self) -> Option<Span> {
-        self.estimate.get()
-    }
-
-    fn max(&self) -> Span {
-        self.bounds.max()
-    }
+/// E takes in a sample.
+#[inline]
+pub(super) fn sample(estimate: &mut Mean, rtt: Span, f1: Factor, f2: Factor) {
+    estimate.update(rtt, |order| match order {
+        Ordering::Below => f1,
+        Ordering::NotBelow => f2,
+    });
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::rto::{Estimator, Factor, Kind, RtoEstimator};
+    use crate::time::Span;
+
+    /// F2 = 3/4 and G = 2, without bounds.
+    fn rfc889(f1: Factor, initial: Span) -> Estimator {
+        let (f2, g) = (Factor::ratio(3, 4), Factor::ratio(2, 1));
+        Estimator::new(Kind::Rfc889 { f1, f2, g, min: Span::ZERO, max: Span::ZERO, initial })
+    }
 
     #[test]
     fn a_worked_example() {
         // F1 = 0.9, F2 = 0.75, G = 2, no bounds; round trips in ms, estimates in ns.
-        let mut estimator = Rfc889::new(900, 750, 2000, Span::from_secs(5));
+        let mut estimator = rfc889(Factor::ratio(9, 10), Span::from_secs(5));
         assert_eq!(estimator.rto(), Span::from_secs(5));
         let worked = [
             (1000, 1_000_000_000), // the first is E
@@ -84,12 +54,25 @@ mod tests {
 
     #[test]
     fn it_rises_faster_than_it_falls() {
-        let mut estimator = Rfc889::new(938, 750, 2000, Span::from_secs(1));
+        let mut estimator = rfc889(Factor::ratio(15, 16), Span::from_secs(1));
         estimator.sample(Span::from_ms(100));
         estimator.sample(Span::from_ms(200));
         let risen = estimator.srtt().map_or(0, Span::as_ps) - 100_000_000_000;
         estimator.sample(Span::from_ms(25));
         let fallen = 100_000_000_000 + risen - estimator.srtt().map_or(0, Span::as_ps);
         assert!(risen > 3 * fallen, "{risen} up, {fallen} down");
+    }
+
+    #[test]
+    fn with_the_documents_factors_the_estimate_is_exact() {
+        // E in 1/1024 s, each step by hand: 15/16 on the way down, 3/4 on the way up.
+        let tick = |n: u64| Span::from_ps(n * 1_000_000_000_000 / 1024);
+        let mut estimator = rfc889(Factor::ratio(15, 16), Span::from_secs(1));
+        for (sample, estimate) in [(1024, 1024), (0, 960), (0, 900), (1924, 1156), (2180, 1412)] {
+            estimator.sample(tick(sample));
+            let off = estimator.srtt().map_or(u64::MAX, |srtt| srtt.abs_diff(tick(estimate)).as_ps());
+            // A sample of nothing counts as 1 ps.
+            assert!(off <= 4, "{estimator:?}, not {estimate}");
+        }
     }
 }

@@ -1,19 +1,17 @@
-//! What RFC 793 and RFC 889 share: an exponentially weighted mean with weights in thousandths.
+//! What RFC 793 and RFC 889 share: an exponentially weighted mean.
 
+use super::Factor;
 use crate::time::Span;
 use core::num::NonZeroU64;
 
-/// Longest round trip that is taken in, 10,000 s: so a mean with weights in thousandths fits into 64 bits.
+/// Longest round trip that is taken in: 10,000 s.
 const LONGEST: u64 = 10_000_000_000_000_000;
 
 /// A mean in picoseconds; what a step rounds away is below one of them. A round trip of 0 counts as 1 ps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Mean(Option<NonZeroU64>);
+pub(crate) struct Mean(Option<NonZeroU64>);
 
 impl Mean {
-    /// No sample yet.
-    pub(super) const NONE: Self = Self(None);
-
     pub(super) fn get(self) -> Option<Span> {
         self.0.map(|mean| Span::from_ps(mean.get()))
     }
@@ -21,28 +19,27 @@ impl Mean {
     /// The first sample is the mean; after it mean = w · mean + (1 − w) · sample, where w depends on whether the
     /// sample lies below the mean.
     #[inline]
-    pub(super) fn update(&mut self, sample: Span, weight_milli: impl FnOnce(Ordering) -> u32) {
+    pub(super) fn update(&mut self, sample: Span, weight: impl FnOnce(Ordering) -> Factor) {
         let sample = sample.as_ps().clamp(1, LONGEST);
         let mean = match self.0 {
             None => sample,
             Some(mean) => {
                 let mean = mean.get();
-                let order = if sample < mean { Ordering::Below } else { Ordering::NotBelow };
-                let weight = u64::from(weight_milli(order).min(1000));
-                (mean * weight + sample * (1000 - weight)) / 1000
+                // One product each, which rounds as the whole sum would.
+                if sample < mean {
+                    sample + weight(Ordering::Below).at_most_one().times(mean - sample)
+                } else {
+                    mean + weight(Ordering::NotBelow).at_most_one().rest().times(sample - mean)
+                }
             }
         };
         self.0 = NonZeroU64::new(mean.max(1));
     }
 
-    /// The mean times `milli` / 1000, rounded down.
+    /// The mean times a factor, rounded down.
     #[inline]
-    pub(super) fn times_milli(self, milli: u32) -> Option<Span> {
-        self.0.map(|mean| {
-            let (whole, rest) = (mean.get() / 1000, mean.get() % 1000);
-            let milli = u64::from(milli);
-            Span::from_ps(whole.saturating_mul(milli).saturating_add(rest * milli / 1000))
-        })
+    pub(super) fn times(self, factor: Factor) -> Option<Span> {
+        self.0.map(|mean| Span::from_ps(factor.times(mean.get())))
     }
 }
 
@@ -55,35 +52,6 @@ pub(super) enum Ordering {
     NotBelow,
 }
 
-/// The bounds of a timeout, and the timeout before the first sample. An upper bound of zero means none.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Bounds {
-    min: Span,
-    max: Span,
-    initial: Span,
-}
-
-impl Bounds {
-    pub(super) const fn new(min: Span, max: Span, initial: Span) -> Self {
-        let max = if max.as_ps() == 0 { Span::MAX } else { max };
-        Self { min, max, initial }
-    }
-
-    pub(super) const fn between(self, min: Span, max: Span) -> Self {
-        Self::new(min, max, self.initial)
-    }
-
-    /// `computed`, or the initial timeout, between the bounds; the upper one wins.
-    #[inline]
-    pub(super) fn apply(&self, computed: Option<Span>) -> Span {
-        computed.unwrap_or(self.initial).max(self.min).min(self.max)
-    }
-
-    pub(super) const fn max(&self) -> Span {
-        self.max
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,20 +59,12 @@ mod tests {
     #[test]
     fn extremes_do_not_overflow() {
         let mut mean = Mean::default();
-        for weight in [0, 999, 1000, u32::MAX] {
+        for weight in [Factor::ZERO, Factor::ratio(999, 1000), Factor::ONE, Factor::ratio(u32::MAX, 1)] {
             mean.update(Span::MAX, |_| weight);
             mean.update(Span::ZERO, |_| weight);
         }
-        mean.update(Span::MAX, |_| 0);
+        mean.update(Span::MAX, |_| Factor::ZERO);
         assert_eq!(mean.get(), Some(Span::from_secs(10_000)));
-        assert_eq!(mean.times_milli(u32::MAX), Some(Span::MAX));
-    }
-
-    #[test]
-    fn no_upper_bound_is_no_bound() {
-        let bounds = Bounds::new(Span::ZERO, Span::ZERO, Span::from_secs(1));
-        assert_eq!(bounds.apply(None), Span::from_secs(1));
-        assert_eq!(bounds.apply(Some(Span::from_secs(5000))), Span::from_secs(5000));
-        assert_eq!(bounds.max(), Span::MAX);
+        assert_eq!(mean.times(Factor::ratio(u32::MAX, 1)), Some(Span::MAX));
     }
 }

@@ -1,17 +1,85 @@
-//! When a short segment may leave. Each policy is a file with its rule; all are judged through one pure function.
+//! When a segment that is not full may leave. Each policy is a file with its rule; all are judged through one pure
+//! function, [`judge`], after the windows have said how much is allowed.
+//!
+//! Three things come before any policy, and are the same for all of them:
+//!
+//! * A full segment that the windows permit leaves. This is rule 1 of every policy.
+//! * Of a piece that the *window* cuts short, silly-window avoidance says whether it is worth sending
+//!   (RFC 9293, section 3.8.6.2.1): a policy judges what the *data* leaves short.
+//! * Nothing holds up what nothing will follow, what is urgent, or what was sent before: [`End::Released`].
 
-mod nagle;
+mod cork;
+mod doupnik;
+mod doupnik_liberal;
+mod linux22;
+mod minshall;
+mod nagle_liberal;
+mod nagle_strict;
+mod silly;
 
+use crate::config::Cutting;
 use crate::reason::Hold;
+use crate::time::Span;
+
+/// The longest that a piece waits for the application: to be uncorked (Linux, tcp(7): "a 200 millisecond ceiling"), or, as a
+/// safeguard that the draft does not have, to keep its promise of more. It counts from when the piece began to wait, and is
+/// looked at when nothing is unacknowledged: Linux keeps it with the timer that probes a closed window, which runs only then.
+pub(crate) const CEILING: Span = Span::from_ms(200);
 
 /// The choice of a transmission policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Transmit {
-    /// At once.
+    /// At once: Nagle's rule is off.
     NoDelay,
     /// Nagle's rule, each segment judged alone: a short one waits while anything is unacknowledged (RFC 896;
     /// RFC 9293, section 3.7.4).
     NagleStrict,
+    /// Nagle's rule on all that may be sent at this opportunity: a tail follows the full segments before it
+    /// (draft-doupnik-tcpimpl-nagle-mode-00, section 1.5).
+    NagleLiberal,
+    /// A short segment waits only while an earlier *short* one is unacknowledged (draft-minshall-nagle-01).
+    Minshall,
+    /// Nagle's rule, which half a segment passes (Linux 2.2).
+    Linux22,
+    /// A short segment leaves if it includes the end of application data (draft-doupnik-tcpimpl-nagle-mode-00,
+    /// section 2.1, rules 1 and 2).
+    Doupnik,
+    /// The same, and a tail follows the full segments before it (rules 1 to 3).
+    DoupnikLiberal,
+    /// Full segments only, until [`uncork`](crate::Connection::uncork), close, or 200 ms (Linux, TCP_CORK).
+    Cork,
+}
+
+impl Transmit {
+    /// Whether an ACK can set free what this policy holds. Only then does the condition in brackets of RFC 9293,
+    /// section 3.8.6.2.1, apply: nothing unacknowledged.
+    pub const fn heeds_acks(self) -> bool {
+        match self {
+            Self::NagleStrict | Self::NagleLiberal | Self::Minshall | Self::Linux22 => true,
+            Self::NoDelay | Self::Doupnik | Self::DoupnikLiberal | Self::Cork => false,
+        }
+    }
+}
+
+/// What is known of the end of what is available.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// The application has promised more: the last write has been handed over in part.
+    More,
+    /// Application data ends here, for all that is known.
+    Marked,
+    /// No policy may hold it: the application has closed or uncorked, the data is urgent or was sent before, the send buffer
+    /// has no room for what is being waited for, or the ceiling on that wait is reached.
+    Released,
+}
+
+/// What left at this sending opportunity: since a write, a segment or a timer last gave occasion to send.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Before {
+    /// No full segment.
+    Nothing,
+    /// A full segment at least: the piece in question is a tail behind it.
+    FullSegments,
 }
 
 /// What a policy may look at.
@@ -25,10 +93,16 @@ pub struct Situation {
     pub mss: u32,
     /// Bytes sent and not acknowledged.
     pub unacknowledged: u64,
+    /// Of these, how many lie before the end of the last short segment sent: zero if none is outstanding.
+    pub short_unacknowledged: u64,
+    /// What left at this opportunity.
+    pub before: Before,
+    /// Where the data ends.
+    pub end: End,
     /// The largest window that the peer ever offered.
     pub max_window: u32,
-    /// The application has closed: no more will come behind what is available.
-    pub closing: bool,
+    /// When data is cut into segments.
+    pub cutting: Cutting,
 }
 
 /// What a policy says.
@@ -40,71 +114,114 @@ pub enum Verdict {
     Hold(Hold),
 }
 
-/// Judges the next segment: silly-window avoidance first (RFC 9293, section 3.8.6.2.1), then the policy.
+/// Judges the next segment.
 #[inline]
 pub fn judge(policy: Transmit, s: &Situation) -> Verdict {
-    let full = u64::from(s.mss);
-    if s.available.min(s.allowed) >= full {
+    if s.available.min(s.allowed) >= u64::from(s.mss) {
         return Verdict::Send(s.mss);
     }
     if s.available > s.allowed {
-        // The window, not the data, makes it short: worth sending only if it is the best the peer can offer.
-        let worth = s.unacknowledged == 0 && s.allowed > 0 && s.allowed >= u64::from(s.max_window) / 2;
+        let worth = silly::is_worth(policy, s);
         return if worth { Verdict::Send(s.allowed as u32) } else { Verdict::Hold(Hold::SillyWindow) };
     }
-    let may_leave = s.closing
-        || match policy {
-            Transmit::NoDelay => true,
-            Transmit::NagleStrict => nagle::strict(s.unacknowledged),
-        };
-    if may_leave { Verdict::Send(s.available as u32) } else { Verdict::Hold(Hold::ShortSegment) }
+    let hold = match (s.end, policy) {
+        (End::Released, _) | (_, Transmit::NoDelay) => None,
+        (_, Transmit::NagleStrict) => nagle_strict::hold(s),
+        (_, Transmit::NagleLiberal) => nagle_liberal::hold(s),
+        (_, Transmit::Minshall) => minshall::hold(s),
+        (_, Transmit::Linux22) => linux22::hold(s),
+        (_, Transmit::Doupnik) => doupnik::hold(s),
+        (_, Transmit::DoupnikLiberal) => doupnik_liberal::hold(s),
+        (_, Transmit::Cork) => cork::hold(),
+    };
+    hold.map_or(Verdict::Send(s.available as u32), Verdict::Hold)
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    const BASE: Situation = Situation {
+    pub(crate) const BASE: Situation = Situation {
         available: 0,
         allowed: 10_000,
         mss: 1000,
         unacknowledged: 0,
+        short_unacknowledged: 0,
+        before: Before::Nothing,
+        end: End::Marked,
         max_window: 10_000,
-        closing: false,
+        cutting: Cutting::AtSend,
+    };
+
+    pub(crate) const ALL: [Transmit; 8] = [
+        Transmit::NoDelay,
+        Transmit::NagleStrict,
+        Transmit::NagleLiberal,
+        Transmit::Minshall,
+        Transmit::Linux22,
+        Transmit::Doupnik,
+        Transmit::DoupnikLiberal,
+        Transmit::Cork,
+    ];
+
+    /// Everything against a tail at once: data outstanding, a short segment among it, more to come, nothing before it.
+    const AGAINST: Situation = Situation {
+        available: 300,
+        unacknowledged: 1100,
+        short_unacknowledged: 1100,
+        end: End::More,
+        ..BASE
     };
 
     #[test]
-    fn a_full_segment_always_leaves() {
-        let s = Situation { available: 5000, unacknowledged: 4000, ..BASE };
-        assert_eq!(judge(Transmit::NagleStrict, &s), Verdict::Send(1000));
+    fn a_full_segment_leaves_under_every_policy() {
+        for policy in ALL {
+            assert_eq!(judge(policy, &Situation { available: 5000, ..AGAINST }), Verdict::Send(1000));
+        }
     }
 
     #[test]
-    fn nagle_holds_a_tail_while_anything_is_unacknowledged() {
-        let s = Situation { available: 300, unacknowledged: 1, ..BASE };
-        assert_eq!(judge(Transmit::NagleStrict, &s), Verdict::Hold(Hold::ShortSegment));
-        assert_eq!(judge(Transmit::NoDelay, &s), Verdict::Send(300));
-        let idle = Situation { unacknowledged: 0, ..s };
-        assert_eq!(judge(Transmit::NagleStrict, &idle), Verdict::Send(300));
+    fn nothing_holds_up_what_is_released() {
+        for policy in ALL {
+            assert_eq!(judge(policy, &Situation { end: End::Released, ..AGAINST }), Verdict::Send(300));
+        }
     }
 
     #[test]
-    fn the_last_tail_before_the_end_leaves_at_once() {
-        let s = Situation { available: 300, unacknowledged: 1, closing: true, ..BASE };
-        assert_eq!(judge(Transmit::NagleStrict, &s), Verdict::Send(300));
+    fn each_policy_names_what_it_waits_for() {
+        let verdicts = ALL.map(|policy| judge(policy, &AGAINST));
+        assert_eq!(
+            verdicts,
+            [
+                Verdict::Send(300),
+                Verdict::Hold(Hold::Nagle),
+                Verdict::Hold(Hold::Nagle),
+                Verdict::Hold(Hold::Minshall),
+                Verdict::Hold(Hold::Nagle),
+                Verdict::Hold(Hold::EndOfData),
+                Verdict::Hold(Hold::EndOfData),
+                Verdict::Hold(Hold::Cork),
+            ]
+        );
     }
 
     #[test]
-    fn a_sliver_of_window_is_not_used() {
-        let s = Situation { available: 5000, allowed: 300, ..BASE };
-        assert_eq!(judge(Transmit::NoDelay, &s), Verdict::Hold(Hold::SillyWindow));
+    fn what_the_window_cuts_short_is_no_policys_business() {
+        for policy in ALL {
+            for end in [End::More, End::Marked, End::Released] {
+                let s = Situation { available: 5000, allowed: 300, end, ..AGAINST };
+                assert_eq!(judge(policy, &s), Verdict::Hold(Hold::SillyWindow), "{policy:?} {end:?}");
+            }
+        }
     }
 
     #[test]
-    fn half_of_the_largest_window_is_used_when_nothing_is_out() {
-        let s = Situation { available: 5000, allowed: 300, max_window: 600, ..BASE };
-        assert_eq!(judge(Transmit::NoDelay, &s), Verdict::Send(300));
-        let busy = Situation { unacknowledged: 100, ..s };
-        assert_eq!(judge(Transmit::NoDelay, &busy), Verdict::Hold(Hold::SillyWindow));
+    fn an_idle_connection_holds_an_ended_piece_only_if_it_is_corked() {
+        for policy in ALL {
+            let verdict = judge(policy, &Situation { available: 300, ..BASE });
+            let expected =
+                if policy == Transmit::Cork { Verdict::Hold(Hold::Cork) } else { Verdict::Send(300) };
+            assert_eq!(verdict, expected, "{policy:?}");
+        }
     }
 }

@@ -34,7 +34,11 @@ pub(crate) fn config(recovery: Recovery) -> Config {
             Recovery::NewReno | Recovery::Sack => congestion::Kind::NewReno,
         },
         initial_window: InitialWindow::Segments(10),
-        growth: Growth { counting: Counting::Acks, slow_start_per_ack: 1 },
+        growth: Growth {
+            grows: netspurt_tcp::config::Grows::Always,
+            counting: Counting::Acks,
+            slow_start_per_ack: 1,
+        },
         rto: rto::Kind::Rfc6298 {
             min: Span::from_secs(1),
             max: Span::from_secs(60),

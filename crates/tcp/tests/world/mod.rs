@@ -3,10 +3,10 @@
 
 pub(crate) mod hostile;
 
-use netspurt_tcp::acking::Acking;
+use netspurt_tcp::acking::{Acking, Bounds};
 use netspurt_tcp::config::{
-    Config, Counting, DupAcks, InitialWindow, KeepAlive, LossMeans, MssCounts, Recovery, SynOptions,
-    TimerGrain, WindowOption,
+    Config, Counting, Cutting, DupAcks, Grows, InitialWindow, KeepAlive, LossMeans, MssCounts, Recovery,
+    SynOptions, TimerGrain, WindowGrowth, WindowOption,
 };
 use netspurt_tcp::congestion;
 use netspurt_tcp::options::{BigWindow, Layout};
@@ -18,7 +18,7 @@ use netspurt_tcp::seq::Seq;
 use netspurt_tcp::state::{CloseReason, State};
 use netspurt_tcp::time::{Span, Time};
 use netspurt_tcp::transmit::Transmit;
-use netspurt_tcp::{Connection, Transmission};
+use netspurt_tcp::{Behind, Connection, Transmission};
 use std::sync::Arc;
 
 /// SplitMix64: reproducible, and a failing case is its seed.
@@ -77,10 +77,21 @@ fn shift_of(config: &Config) -> u8 {
     (0..14).find(|shift| config.receive_window >> shift <= 0xFFFF).unwrap_or(14)
 }
 
+const TRANSMIT: [Transmit; 8] = [
+    Transmit::NoDelay,
+    Transmit::NagleStrict,
+    Transmit::NagleLiberal,
+    Transmit::Minshall,
+    Transmit::Linux22,
+    Transmit::Doupnik,
+    Transmit::DoupnikLiberal,
+    Transmit::Cork,
+];
+
 /// One random change.
 fn change(c: &mut Config, dice: &mut Dice) {
     let ms = Span::from_ms;
-    match dice.below(27) {
+    match dice.below(29) {
         26 => c.syn_options = dice.pick(&[SynOptions::Announced, SynOptions::Assumed]),
         0 => c.mss = dice.pick(&[64, 100, 536, 1460, 9000]),
         1 => c.mss_counts = dice.pick(&[MssCounts::Data, MssCounts::DataAndOptions]),
@@ -135,21 +146,39 @@ fn change(c: &mut Config, dice: &mut Dice) {
                 dice.pick(&[TimerGrain::Continuous, TimerGrain::Ticks { period: ms(500), phase: ms(123) }]);
         }
         23 => c.rto = dice.pick(&[rto::Kind::Fixed { rto: ms(300) }, rto::Kind::Fixed { rto: ms(3000) }]),
-        24 => {
-            c.acking = dice.pick(&[
-                Acking::EverySegment,
-                Acking::Delayed { every: 2, delay: ms(200) },
-                Acking::Delayed { every: 200, delay: ms(500) },
-                Acking::FreeTick { every: 3, period: ms(200), phase: ms(7) },
-            ]);
-        }
+        24 | 27 | 28 => change_waiting(c, dice),
         _ => {
-            c.transmit = dice.pick(&[Transmit::NoDelay, Transmit::NagleStrict]);
+            c.growth.grows = dice.pick(&[Grows::Always, Grows::WhenLimiting]);
             c.idle_restart = !c.idle_restart;
             c.growth.slow_start_per_ack = dice.pick(&[1, 2]);
             let probing = KeepAlive { idle: ms(2000), interval: ms(500), probes: 9 };
             c.keep_alive = dice.pick(&[None, Some(probing)]);
             c.user_timeout = dice.pick(&[None, Some(Span::from_secs(200))]);
+        }
+    }
+}
+
+/// One random change of what waits, and of how windows are used.
+fn change_waiting(c: &mut Config, dice: &mut Dice) {
+    let ms = Span::from_ms;
+    match dice.below(3) {
+        0 => {
+            c.acking = dice.pick(&[
+                Acking::EverySegment,
+                Acking::Delayed { every: 2, delay: ms(200) },
+                Acking::Delayed { every: 200, delay: ms(500) },
+                Acking::FreeTick { every: 3, period: ms(200), phase: ms(7) },
+                Acking::DelayedBytes { every: 2, delay: ms(200) },
+                Acking::FreeTickBytes { every: 2, period: ms(200), phase: ms(7) },
+                Acking::QuickStart { young: 3000, every: 2, period: ms(100), phase: ms(7) },
+                Acking::Adaptive(Bounds { min: ms(40), max: ms(200), quick: 16 }),
+            ]);
+        }
+        1 => c.transmit = dice.pick(&TRANSMIT),
+        _ => {
+            c.round_buffers = !c.round_buffers;
+            c.window_growth = dice.pick(&[WindowGrowth::InSteps, WindowGrowth::AtOnce]);
+            c.cutting = dice.pick(&[Cutting::AtSend, Cutting::AtWrite]);
         }
     }
 }
@@ -162,6 +191,9 @@ pub(crate) struct App {
     pub(crate) piece: u64,
     /// Between writes; zero: as soon as there is room.
     pub(crate) think: Span,
+    /// Writes are handed over in two parts; and each is followed by an uncork.
+    pub(crate) in_parts: bool,
+    pub(crate) uncorks: bool,
     /// Bytes read at a time, and the pause between reads; zero: all at once.
     pub(crate) gulp: u64,
     pub(crate) pause: Span,
@@ -180,6 +212,8 @@ impl App {
             total: dice.pick(&[0, 1, 500, 5000, 40_000]),
             piece: dice.pick(&[1, 100, 1460, 4096, 100_000]).max(1),
             think: dice.pick(&[Span::ZERO, Span::ZERO, Span::from_ms(30), Span::from_ms(1100)]),
+            in_parts: dice.permille(300),
+            uncorks: dice.permille(300),
             gulp: dice.pick(&[u64::MAX, u64::MAX, 300, 2000]),
             pause: dice.pick(&[Span::ZERO, Span::ZERO, Span::from_ms(50), Span::from_ms(4000)]),
             abort_at: seldom(dice, 60),
@@ -424,11 +458,17 @@ impl World {
         let open = !matches!(side.tcp.state(), State::Closed | State::Listen | State::SynReceived);
         while open && side.next_write <= now && side.written < side.app.total {
             let len = side.app.piece.min(side.app.total - side.written);
-            let Ok(taken) = side.tcp.write(now, len) else {
+            // Every other piece is a part of a write that the next one ends; the application always writes it, or closes.
+            let part = side.app.in_parts && (side.written / side.app.piece).is_multiple_of(2);
+            let behind = if part { Behind::More } else { Behind::Nothing };
+            let Ok(taken) = side.tcp.write_part(now, len, behind) else {
                 side.app.total = side.written;
                 break;
             };
             side.written += taken;
+            if side.app.uncorks && !part {
+                side.tcp.uncork();
+            }
             if taken == 0 {
                 break;
             }

@@ -1,0 +1,184 @@
+//! The class `Capture`: a file's connections, read step by step.
+
+use crate::capture_columns as tables;
+use crate::errors::{broken_reader, open_error};
+use crate::gathered::Gathered;
+use netspurt_trace::Stamp;
+use netspurt_trace::capture::{CaptureReader, CapturedAt, LinkType};
+use netspurt_trace::follow::{Follower, Limits, Tally};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt as _;
+use pyo3::types::PyDict;
+use serde_json::{Value, json};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Reads a capture and follows its connections. What was found since it was last asked for is handed out as columns, so
+/// that memory need not grow with the file.
+#[pyclass(frozen, module = "netspurt._core")]
+pub(crate) struct Capture(Mutex<State>);
+
+struct State {
+    name: String,
+    reader: CaptureReader,
+    /// `None` when the capture is at its end.
+    follower: Option<Follower>,
+    gathered: Gathered,
+    tally: Tally,
+    connections: u64,
+    damage: Option<String>,
+}
+
+impl State {
+    /// Reads on for so many octets of the file; whether there is more.
+    fn read(&mut self, octets: u64) -> bool {
+        let Some(follower) = &mut self.follower else { return false };
+        let until = self.reader.octets().saturating_add(octets);
+        while self.reader.octets() < until {
+            match self.reader.next() {
+                Ok(Some(packet)) => follower.hear(&packet, &mut self.gathered),
+                Ok(None) => return self.finish(),
+                Err(damage) => {
+                    self.damage = Some(damage.to_string());
+                    return self.finish();
+                }
+            }
+        }
+        true
+    }
+
+    fn finish(&mut self) -> bool {
+        if let Some(follower) = self.follower.take() {
+            self.connections = follower.connections();
+            self.tally = follower.finish(&mut self.gathered);
+        }
+        false
+    }
+
+    /// When the capture began.
+    fn origin(&self) -> Stamp {
+        self.follower.as_ref().map_or(&self.tally, Follower::tally).first.unwrap_or_default()
+    }
+}
+
+impl Capture {
+    fn state<'py>(&'py self, py: Python<'py>) -> MutexGuard<'py, State> {
+        self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Capture {
+    /// Opens a capture: pcap or pcapng, plain, gzip or zstd; "-" is standard input.
+    ///
+    /// ``record`` names what is kept beside connections: "samples", "events", "flight". More than ``most`` connections
+    /// are counted only.
+    #[staticmethod]
+    #[pyo3(signature = (path, record = Vec::new(), most = 100_000))]
+    fn open(py: Python<'_>, path: PathBuf, record: Vec<String>, most: u64) -> PyResult<Self> {
+        let gathered = Gathered::new(&record, most).map_err(PyValueError::new_err)?;
+        let reader = py.detach(|| CaptureReader::open(&path)).map_err(|error| open_error(&error))?;
+        Ok(Self(Mutex::new(State {
+            name: path.to_string_lossy().into_owned(),
+            reader,
+            follower: Some(Follower::new(Limits::default())),
+            gathered,
+            tally: Tally::default(),
+            connections: 0,
+            damage: None,
+        })))
+    }
+
+    /// Reads on for so many bytes; False at the end. The interpreter lock is released meanwhile.
+    fn read(&self, py: Python<'_>, octets: u64) -> PyResult<bool> {
+        py.detach(|| {
+            let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let state = &mut *state;
+            catch_unwind(AssertUnwindSafe(|| state.read(octets))).map_err(|panic| {
+                state.follower = None;
+                broken_reader(&state.name, &*panic)
+            })
+        })
+    }
+
+    /// How many bytes of the file were read.
+    #[getter]
+    fn octets(&self, py: Python<'_>) -> u64 {
+        self.state(py).reader.octets_of_file()
+    }
+
+    /// What became of the packets, as JSON.
+    fn tally(&self, py: Python<'_>) -> String {
+        let state = self.state(py);
+        let tally = state.follower.as_ref().map_or(&state.tally, Follower::tally);
+        let connections = state.follower.as_ref().map_or(state.connections, Follower::connections);
+        let seconds = |stamp: Option<Stamp>| stamp.map(Stamp::as_secs_f64);
+        json!({
+            "packets": tally.packets,
+            "segments": tally.segments,
+            "connections": connections,
+            "unlisted": state.gathered.unlisted,
+            "began_s": seconds(tally.first),
+            "ended_s": seconds(tally.last),
+            "not_ip": tally.not_ip,
+            "not_tcp": tally.not_tcp,
+            "fragments": tally.fragments,
+            "cut": tally.cut,
+            "malformed": tally.malformed,
+            "untimed": tally.untimed,
+            "backwards": tally.backwards,
+            "interfaces": state.reader.interfaces().iter().map(interface).collect::<Value>(),
+            "unknown_link": tally.unknown_link.iter().map(|(&(interface, link), &packets)| json!({
+                "interface": interface, "link": link, "name": LinkType(link).name(), "packets": packets,
+            })).collect::<Value>(),
+            "damage": state.damage,
+        })
+        .to_string()
+    }
+
+    /// One row for each connection that ended since the last call; at the end of the capture all do.
+    fn connections<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+        let (rows, origin) = {
+            let mut state = self.state(py);
+            (core::mem::take(&mut state.gathered.connections), state.origin())
+        };
+        Ok((tables::connections(py, &rows, origin)?, tables::streams(py, &rows, origin)?))
+    }
+
+    /// The round-trip times since the last call, if they were to be recorded.
+    fn samples<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let mut state = self.state(py);
+        let rows = state.gathered.samples.as_mut().map(core::mem::take).unwrap_or_default();
+        let origin = state.origin();
+        drop(state);
+        tables::samples(py, &rows, origin)
+    }
+
+    /// The events since the last call, if they were to be recorded.
+    fn events<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let mut state = self.state(py);
+        let rows = state.gathered.events.as_mut().map(core::mem::take).unwrap_or_default();
+        let origin = state.origin();
+        drop(state);
+        tables::events(py, &rows, origin)
+    }
+
+    /// Bytes on their way and windows since the last call, if they were to be recorded.
+    fn flight<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let mut state = self.state(py);
+        let rows = state.gathered.flights.as_mut().map(core::mem::take).unwrap_or_default();
+        let origin = state.origin();
+        drop(state);
+        tables::flight(py, &rows, origin)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        format!("<netspurt._core.Capture {:?}>", self.state(py).name)
+    }
+}
+
+fn interface(at: &CapturedAt) -> Value {
+    json!({ "name": at.name, "link": at.link.0, "link_name": at.link.name() })
+}

@@ -1,0 +1,175 @@
+//! Tables of what a capture tells. Times count from its first packet.
+
+use crate::columns::Columns;
+use netspurt_tcp::time::Span;
+use netspurt_trace::follow::{
+    Cause, ConnectionId, ConnectionReport, Distribution, Event, Flight, Happened, RttSample, StreamReport,
+};
+use netspurt_trace::{Side, Stamp};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// One row for each connection.
+pub(crate) fn connections<'py>(
+    py: Python<'py>,
+    rows: &[(ConnectionId, ConnectionReport)],
+    origin: Stamp,
+) -> PyResult<Bound<'py, PyDict>> {
+    let columns = Columns::new(py);
+    let reports = || rows.iter().map(|(_, report)| report);
+    columns.counts("connection", rows.iter().map(|(id, _)| id.0))?;
+    columns.counts("interface", reports().map(|report| report.who.interface))?;
+    columns.list("client", reports().map(|report| Some(report.who.client.ip().to_string())).collect())?;
+    columns.counts("client_port", reports().map(|report| report.who.client.port()))?;
+    columns.list("server", reports().map(|report| Some(report.who.server.ip().to_string())).collect())?;
+    columns.counts("server_port", reports().map(|report| report.who.server.port()))?;
+    columns.array("start_s", reports().map(|report| relative(report.first, origin)).collect())?;
+    columns
+        .array("duration_s", reports().map(|report| seconds(report.last.since(report.first))).collect())?;
+    columns.words("opening", reports().map(|report| report.opening.name()))?;
+    columns.words("closing", reports().map(|report| report.closing.name()))?;
+    columns.list("handshake_rtt_s", reports().map(|report| report.handshake.map(seconds)).collect())?;
+    columns.words("sender", reports().map(|report| side_name(report.sender())))?;
+    Ok(columns.finish())
+}
+
+/// Two rows for each connection: what the client sent, and what the server sent.
+pub(crate) fn streams<'py>(
+    py: Python<'py>,
+    rows: &[(ConnectionId, ConnectionReport)],
+    origin: Stamp,
+) -> PyResult<Bound<'py, PyDict>> {
+    let columns = Columns::new(py);
+    let who: Vec<(u64, Side)> = rows.iter().flat_map(|(id, _)| [(id.0, Side::A), (id.0, Side::B)]).collect();
+    let all: Vec<&StreamReport> = rows.iter().flat_map(|(_, report)| &report.streams).collect();
+    columns.counts("connection", who.iter().map(|&(id, _)| id))?;
+    columns.words("from", who.iter().map(|&(_, side)| side_name(side)))?;
+    let count =
+        |name: &str, value: fn(&StreamReport) -> u64| columns.counts(name, all.iter().map(|s| value(s)));
+    count("packets", |s| s.packets)?;
+    count("segments", |s| s.segments)?;
+    count("bytes", |s| s.bytes)?;
+    count("acknowledged_bytes", |s| s.acknowledged)?;
+    let time = |at: Option<Stamp>| at.map(|at| relative(at, origin));
+    columns.list("data_from_s", all.iter().map(|s| time(s.data_from)).collect())?;
+    columns.list("data_until_s", all.iter().map(|s| time(s.data_until)).collect())?;
+    columns.list("goodput_bps", all.iter().map(|s| s.goodput_bps()).collect())?;
+    count("retransmitted", StreamReport::retransmissions)?;
+    for cause in Cause::ALL {
+        let name = format!("retransmitted_{}", cause.name().replace('-', "_"));
+        columns.counts(&name, all.iter().map(|s| s.retransmitted[cause as usize]))?;
+    }
+    count("retransmitted_bytes", |s| s.retransmitted_bytes)?;
+    count("spurious", |s| s.spurious)?;
+    count("reordered", |s| s.reordered)?;
+    count("reordering_extent", |s| s.reordering_extent)?;
+    count("duplicated", |s| s.duplicated)?;
+    count("unseen_bytes", |s| s.unseen_bytes)?;
+    count("duplicate_acks", |s| s.duplicate_acks)?;
+    count("zero_windows", |s| s.zero_windows)?;
+    count("window_probes", |s| s.window_probes)?;
+    count("keep_alives", |s| s.keep_alives)?;
+    count("flight_max", |s| s.flight_most)?;
+    columns.list("window_max", all.iter().map(|s| s.window_most).collect())?;
+    count("segment_max", |s| s.segment_most.into())?;
+    columns.list("mss", all.iter().map(|s| s.mss).collect())?;
+    columns.list("window_scale", all.iter().map(|s| s.window_scale).collect())?;
+    columns.array("sack", all.iter().map(|s| s.sack_permitted).collect())?;
+    columns.array("timestamps", all.iter().map(|s| s.timestamps).collect())?;
+    distribution(&columns, "rtt", all.iter().map(|s| &s.rtt))?;
+    distribution(&columns, "rtt_timestamps", all.iter().map(|s| &s.rtt_timestamps))?;
+    Ok(columns.finish())
+}
+
+fn distribution<'a>(
+    columns: &Columns<'_>,
+    name: &str,
+    all: impl Iterator<Item = &'a Distribution> + Clone,
+) -> PyResult<()> {
+    columns.counts(&format!("{name}_samples"), all.clone().map(Distribution::count))?;
+    let column = |what: &str, value: &dyn Fn(&Distribution) -> Option<Span>| {
+        columns.list(&format!("{name}_{what}_s"), all.clone().map(|d| value(d).map(seconds)).collect())
+    };
+    column("min", &Distribution::least)?;
+    column("mean", &Distribution::mean)?;
+    column("median", &|d| d.quantile(0.5))?;
+    column("p95", &|d| d.quantile(0.95))?;
+    column("max", &Distribution::largest)
+}
+
+/// One row for each round-trip time.
+pub(crate) fn samples<'py>(
+    py: Python<'py>,
+    rows: &[(ConnectionId, RttSample)],
+    origin: Stamp,
+) -> PyResult<Bound<'py, PyDict>> {
+    let columns = Columns::new(py);
+    columns.array("time_s", rows.iter().map(|(_, row)| relative(row.at, origin)).collect())?;
+    columns.counts("connection", rows.iter().map(|(id, _)| id.0))?;
+    columns.words("from", rows.iter().map(|(_, row)| side_name(row.side)))?;
+    columns.words("method", rows.iter().map(|(_, row)| row.method.name()))?;
+    columns.array("ack", rows.iter().map(|(_, row)| row.ack).collect())?;
+    columns.array("sent_s", rows.iter().map(|(_, row)| relative(row.sent, origin)).collect())?;
+    columns.array("rtt_s", rows.iter().map(|(_, row)| seconds(row.rtt())).collect())?;
+    Ok(columns.finish())
+}
+
+/// One row for each event.
+pub(crate) fn events<'py>(
+    py: Python<'py>,
+    rows: &[(ConnectionId, Happened)],
+    origin: Stamp,
+) -> PyResult<Bound<'py, PyDict>> {
+    let columns = Columns::new(py);
+    columns.array("time_s", rows.iter().map(|(_, row)| relative(row.at, origin)).collect())?;
+    columns.counts("connection", rows.iter().map(|(id, _)| id.0))?;
+    columns.words("from", rows.iter().map(|(_, row)| side_name(row.side)))?;
+    columns.words("event", rows.iter().map(|(_, row)| row.event.name()))?;
+    columns.words("reason", rows.iter().map(|(_, row)| row.event.reason()))?;
+    columns.array("seq", rows.iter().map(|(_, row)| row.start).collect())?;
+    columns.counts("length", rows.iter().map(|(_, row)| row.len))?;
+    let after = |event: &Event| match *event {
+        Event::Retransmitted { after, .. } => after,
+        Event::Reordered { late, .. } => Some(late),
+        _ => None,
+    };
+    columns.list("after_s", rows.iter().map(|(_, row)| after(&row.event).map(seconds)).collect())?;
+    let count = |event: &Event| match *event {
+        Event::Reordered { extent, .. } => Some(extent),
+        Event::DuplicateAck { count } => Some(u64::from(count)),
+        _ => None,
+    };
+    columns.list("count", rows.iter().map(|(_, row)| count(&row.event)).collect())?;
+    Ok(columns.finish())
+}
+
+/// One row whenever more or fewer bytes are on their way.
+pub(crate) fn flight<'py>(
+    py: Python<'py>,
+    rows: &[(ConnectionId, Flight)],
+    origin: Stamp,
+) -> PyResult<Bound<'py, PyDict>> {
+    let columns = Columns::new(py);
+    columns.array("time_s", rows.iter().map(|(_, row)| relative(row.at, origin)).collect())?;
+    columns.counts("connection", rows.iter().map(|(id, _)| id.0))?;
+    columns.words("from", rows.iter().map(|(_, row)| side_name(row.side)))?;
+    columns.counts("flight", rows.iter().map(|(_, row)| row.bytes))?;
+    columns.counts("window", rows.iter().map(|(_, row)| row.window))?;
+    Ok(columns.finish())
+}
+
+const fn side_name(side: Side) -> &'static str {
+    match side {
+        Side::A => "client",
+        Side::B => "server",
+    }
+}
+
+fn seconds(span: Span) -> f64 {
+    span.as_secs_f64()
+}
+
+/// Seconds since the capture's first packet; negative if the file's order is not that of time.
+fn relative(at: Stamp, origin: Stamp) -> f64 {
+    at.0.wrapping_sub(origin.0).cast_signed() as f64 / 1e9
+}

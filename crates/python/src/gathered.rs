@@ -1,0 +1,68 @@
+//! What a capture told since it was last asked.
+
+use netspurt_trace::follow::{ConnectionId, ConnectionReport, Flight, Happened, RttSample, Watch};
+
+pub(crate) const SAMPLES: &str = "samples";
+pub(crate) const EVENTS: &str = "events";
+pub(crate) const FLIGHT: &str = "flight";
+
+/// Rows of tables yet to be made. What is `None` is not wanted.
+#[derive(Debug, Default)]
+pub(crate) struct Gathered {
+    pub(crate) connections: Vec<(ConnectionId, ConnectionReport)>,
+    pub(crate) samples: Option<Vec<(ConnectionId, RttSample)>>,
+    pub(crate) events: Option<Vec<(ConnectionId, Happened)>>,
+    pub(crate) flights: Option<Vec<(ConnectionId, Flight)>>,
+    /// How many connections may be listed, and how many more there were.
+    room: u64,
+    pub(crate) unlisted: u64,
+}
+
+impl Gathered {
+    /// Gathers what `record` names, and at most `most` connections.
+    pub(crate) fn new(record: &[String], most: u64) -> Result<Self, String> {
+        let mut all = Self { room: most, ..Self::default() };
+        for name in record {
+            match name.as_str() {
+                SAMPLES => all.samples = Some(Vec::new()),
+                EVENTS => all.events = Some(Vec::new()),
+                FLIGHT => all.flights = Some(Vec::new()),
+                _ => {
+                    return Err(format!(
+                        "cannot record '{name}'; what can be: {SAMPLES}, {EVENTS}, {FLIGHT}"
+                    ));
+                }
+            }
+        }
+        Ok(all)
+    }
+}
+
+impl Watch for Gathered {
+    fn sample(&mut self, id: ConnectionId, sample: &RttSample) {
+        if let Some(samples) = &mut self.samples {
+            samples.push((id, *sample));
+        }
+    }
+
+    fn happened(&mut self, id: ConnectionId, happened: &Happened) {
+        if let Some(events) = &mut self.events {
+            events.push((id, *happened));
+        }
+    }
+
+    fn flight(&mut self, id: ConnectionId, flight: &Flight) {
+        if let Some(flights) = &mut self.flights {
+            flights.push((id, *flight));
+        }
+    }
+
+    fn closed(&mut self, id: ConnectionId, report: &ConnectionReport) {
+        if self.room == 0 {
+            self.unlisted += 1;
+        } else {
+            self.room -= 1;
+            self.connections.push((id, report.clone()));
+        }
+    }
+}

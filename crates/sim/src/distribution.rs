@@ -1,0 +1,323 @@
+//! Distributions that sizes, pauses and counts are drawn from, by inverting the distribution function.
+//!
+//! Each draw takes the same number of random bits whatever comes out (two for the log-normal, none for a constant, one for
+//! all others), and the functions come from `libm`: the same stream gives the same values on every machine. Values are in
+//! the unit of whoever asks: bytes, picoseconds, or pieces.
+
+use crate::random::Stream;
+use netspurt_tcp::time::Span;
+use std::sync::Arc;
+
+/// What a value is drawn from, before it is cut.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Family {
+    /// Always the same.
+    Constant(f64),
+    /// Anything between, alike.
+    Uniform {
+        /// The least.
+        from: f64,
+        /// The greatest.
+        to: f64,
+    },
+    /// Without memory.
+    Exponential {
+        /// Mean.
+        mean: f64,
+    },
+    /// Pareto's first: a power law from its least value on.
+    Pareto {
+        /// The least value.
+        least: f64,
+        /// The exponent of the tail; the mean is finite above 1.
+        shape: f64,
+    },
+    /// Pareto's second: a power law that begins at zero (Lomax 1954).
+    Lomax {
+        /// Median.
+        median: f64,
+        /// The exponent of the tail; the mean is finite above 1.
+        shape: f64,
+    },
+    /// The logarithm is normal.
+    LogNormal {
+        /// Median.
+        median: f64,
+        /// Standard deviation of the natural logarithm.
+        sigma: f64,
+    },
+    /// A stretched exponential (Weibull 1951).
+    Weibull {
+        /// Scale: 63 % lie below.
+        scale: f64,
+        /// Below 1 the tail is heavier than exponential.
+        shape: f64,
+    },
+    /// A table of what was measured.
+    Quantiles(Arc<Quantiles>),
+}
+
+/// A family, cut: a value outside counts as the nearer bound.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Distribution {
+    /// What is drawn from.
+    pub family: Family,
+    /// The least that comes out.
+    pub min: f64,
+    /// The greatest that comes out.
+    pub max: f64,
+}
+
+impl From<Family> for Distribution {
+    fn from(family: Family) -> Self {
+        Self { family, min: 0.0, max: f64::INFINITY }
+    }
+}
+
+impl Distribution {
+    /// Always `value`.
+    pub fn constant(value: f64) -> Self {
+        Family::Constant(value).into()
+    }
+
+    /// The same, cut above.
+    #[must_use]
+    pub fn at_most(mut self, max: f64) -> Self {
+        self.max = max;
+        self
+    }
+
+    /// The next value.
+    pub fn draw(&self, stream: &mut Stream) -> f64 {
+        self.family.draw(stream).max(self.min).min(self.max)
+    }
+
+    /// The next length in bytes: whole, and at least 1.
+    pub fn draw_bytes(&self, stream: &mut Stream) -> u64 {
+        (self.draw(stream).round() as u64).max(1)
+    }
+
+    /// The next number of things.
+    pub fn draw_count(&self, stream: &mut Stream) -> u32 {
+        self.draw(stream).round() as u32
+    }
+
+    /// The next span, the values being picoseconds.
+    pub fn draw_span(&self, stream: &mut Stream) -> Span {
+        Span::from_ps(self.draw(stream).round() as u64)
+    }
+}
+
+impl Family {
+    fn draw(&self, stream: &mut Stream) -> f64 {
+        // `tail` is minus the logarithm of a number in (0, 1]: exponential with mean 1.
+        let tail = |stream: &mut Stream| -libm::log1p(-stream.unit());
+        match self {
+            Self::Constant(value) => *value,
+            Self::Uniform { from, to } => from + (to - from) * stream.unit(),
+            Self::Exponential { mean } => mean * tail(stream),
+            Self::Pareto { least, shape } => least * libm::exp(tail(stream) / shape),
+            Self::Lomax { median, shape } => {
+                let scale = median / libm::expm1(core::f64::consts::LN_2 / shape);
+                scale * libm::expm1(tail(stream) / shape)
+            }
+            Self::LogNormal { median, sigma } => median * libm::exp(sigma * normal(stream)),
+            Self::Weibull { scale, shape } => scale * libm::pow(tail(stream), 1.0 / shape),
+            Self::Quantiles(table) => table.at(stream.unit()),
+        }
+    }
+}
+
+/// A standard normal number (Box and Muller 1958; the second of the pair is not kept).
+fn normal(stream: &mut Stream) -> f64 {
+    let radius = libm::sqrt(-2.0 * libm::log1p(-stream.unit()));
+    radius * libm::cos(core::f64::consts::TAU * stream.unit())
+}
+
+/// A table of quantiles. Between two of them the logarithm of the value is linear in the probability; from a quantile of
+/// zero on, where there is none, the value itself.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Quantiles {
+    probabilities: Box<[f64]>,
+    values: Box<[f64]>,
+}
+
+/// What is wrong with a table of quantiles.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum QuantileError {
+    /// So many probabilities, and so many values.
+    Lengths(usize, usize),
+    /// It does not begin at 0 or not end at 1: it does at these.
+    Span(f64, f64),
+    /// The probability at this position is not above the one before.
+    Probabilities(usize),
+    /// The value at this position is below the one before.
+    Falls(usize),
+    /// The value at this position is negative, or no number.
+    Value(usize),
+}
+
+impl core::fmt::Display for QuantileError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Lengths(p, v) => {
+                write!(f, "{p} probabilities and {v} values: there must be as many of both, two at least")
+            }
+            Self::Span(from, to) => {
+                write!(f, "the probabilities go from {from} to {to}: they must go from 0 to 1")
+            }
+            Self::Probabilities(at) => {
+                write!(
+                    f,
+                    "the probability at position {} is not above the one before: they must rise",
+                    at + 1
+                )
+            }
+            Self::Falls(at) => {
+                write!(f, "the value at position {} is below the one before: quantiles never fall", at + 1)
+            }
+            Self::Value(at) => write!(f, "the value at position {} must be a number, at least 0", at + 1),
+        }
+    }
+}
+
+impl core::error::Error for QuantileError {}
+
+impl Quantiles {
+    /// The table of these probabilities, from 0 to 1, and the values that so large a share lies below.
+    ///
+    /// # Errors
+    /// The first thing that keeps them from being quantiles.
+    pub fn new(probabilities: &[f64], values: &[f64]) -> Result<Self, QuantileError> {
+        if probabilities.len() != values.len() || values.len() < 2 {
+            return Err(QuantileError::Lengths(probabilities.len(), values.len()));
+        }
+        let rises = |pair: &[f64]| pair[0] < pair[1];
+        if let Some(at) = probabilities.windows(2).position(|pair| !rises(pair)) {
+            return Err(QuantileError::Probabilities(at + 1));
+        }
+        let (first, last) = (probabilities[0], probabilities[probabilities.len() - 1]);
+        if first.abs() > 0.0 || (last - 1.0).abs() > 0.0 {
+            return Err(QuantileError::Span(first, last));
+        }
+        if let Some(at) = values.iter().position(|value| !(value.is_finite() && *value >= 0.0)) {
+            return Err(QuantileError::Value(at));
+        }
+        if let Some(at) = values.windows(2).position(|pair| pair[0] > pair[1]) {
+            return Err(QuantileError::Falls(at + 1));
+        }
+        Ok(Self { probabilities: probabilities.into(), values: values.into() })
+    }
+
+    /// The value that a share `probability` lies below.
+    pub fn at(&self, probability: f64) -> f64 {
+        let above = self.probabilities.partition_point(|&p| p <= probability).clamp(1, self.values.len() - 1);
+        let ([p0, p1], [v0, v1]) = self.segment(above);
+        let share = ((probability - p0) / (p1 - p0)).clamp(0.0, 1.0);
+        if v0 > 0.0 { v0 * libm::exp(share * libm::log(v1 / v0)) } else { v1 * share }
+    }
+
+    /// The mean of what is drawn, in closed form.
+    pub fn mean(&self) -> f64 {
+        (1..self.values.len())
+            .map(|above| {
+                let ([p0, p1], [v0, v1]) = self.segment(above);
+                let mean = if v1 <= v0 {
+                    v0
+                } else if v0 > 0.0 {
+                    (v1 - v0) / libm::log(v1 / v0)
+                } else {
+                    v1 / 2.0
+                };
+                (p1 - p0) * mean
+            })
+            .sum()
+    }
+
+    fn segment(&self, above: usize) -> ([f64; 2], [f64; 2]) {
+        let both = |list: &[f64]| [list[above - 1], list[above]];
+        (both(&self.probabilities), both(&self.values))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DRAWS: usize = 200_000;
+
+    /// Sorted draws.
+    fn drawn(distribution: &Distribution) -> Vec<f64> {
+        let mut stream = Stream::new(11, "test");
+        let mut values: Vec<f64> = (0..DRAWS).map(|_| distribution.draw(&mut stream)).collect();
+        values.sort_by(f64::total_cmp);
+        values
+    }
+
+    /// Holds draws against the distribution function `below`, at nine places.
+    fn agree(family: Family, below: impl Fn(f64) -> f64) {
+        let values = drawn(&family.clone().into());
+        for tenth in 1..10 {
+            let value = values[DRAWS * tenth / 10];
+            let (expected, got) = (tenth as f64 / 10.0, below(value));
+            assert!((got - expected).abs() < 0.005, "{family:?}: {got} of {expected} lie below {value}");
+        }
+    }
+
+    #[test]
+    fn draws_follow_their_distribution_functions() {
+        agree(Family::Uniform { from: 2.0, to: 6.0 }, |x| (x - 2.0) / 4.0);
+        agree(Family::Exponential { mean: 3.0 }, |x| 1.0 - libm::exp(-x / 3.0));
+        agree(Family::Pareto { least: 5.0, shape: 1.3 }, |x| 1.0 - libm::pow(5.0 / x, 1.3));
+        let lambda = 1500.0 / (libm::pow(2.0, 1.0 / 1.2) - 1.0);
+        agree(Family::Lomax { median: 1500.0, shape: 1.2 }, |x| 1.0 - libm::pow(1.0 + x / lambda, -1.2));
+        agree(Family::Weibull { scale: 4.0, shape: 0.7 }, |x| 1.0 - libm::exp(-libm::pow(x / 4.0, 0.7)));
+        agree(Family::LogNormal { median: 100.0, sigma: 2.0 }, |x| {
+            0.5 * libm::erfc(-libm::log(x / 100.0) / (2.0 * core::f64::consts::SQRT_2))
+        });
+    }
+
+    #[test]
+    fn what_lies_outside_counts_as_the_bound() {
+        let cut = Distribution {
+            min: 100.0,
+            ..Distribution::from(Family::Lomax { median: 1500.0, shape: 1.2 }).at_most(1e6)
+        };
+        let values = drawn(&cut);
+        assert!(values[0] >= 100.0 && values[DRAWS - 1] <= 1e6, "{} {}", values[0], values[DRAWS - 1]);
+        let lambda = 1500.0 / (libm::pow(2.0, 1.0 / 1.2) - 1.0);
+        let beyond = libm::pow(1.0 + 1e6 / lambda, -1.2);
+        let at_bound = values.iter().filter(|&&value| value >= 1e6).count() as f64 / DRAWS as f64;
+        assert!((at_bound / beyond - 1.0).abs() < 0.25, "{at_bound} of {beyond}");
+    }
+
+    #[test]
+    fn a_constant_takes_no_random_bits_and_a_size_is_never_zero() {
+        let (mut stream, mut other) = (Stream::new(1, "x"), Stream::new(1, "x"));
+        assert_eq!(Distribution::constant(0.2).draw_bytes(&mut stream), 1);
+        assert_eq!(Distribution::constant(3.0).draw_count(&mut stream), 3);
+        assert_eq!(stream.bits(), other.bits());
+    }
+
+    #[test]
+    fn between_quantiles_the_logarithm_is_linear() {
+        let table = Quantiles::new(&[0.0, 0.5, 1.0], &[10.0, 1000.0, 4000.0]).unwrap();
+        for (p, value) in [(0.0, 10.0), (0.25, 100.0), (0.5, 1000.0), (0.75, 2000.0), (1.0, 4000.0)] {
+            assert!((table.at(p) - value).abs() < 1e-9 * value, "{p}: {}", table.at(p));
+        }
+        let mean = 0.5 * 990.0 / libm::log(100.0) + 0.5 * 3000.0 / libm::log(4.0);
+        assert!((table.mean() - mean).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_cannot_be_quantiles_is_refused() {
+        let error = |p: &[f64], v: &[f64]| Quantiles::new(p, v).unwrap_err();
+        assert_eq!(error(&[0.0, 1.0], &[1.0]), QuantileError::Lengths(2, 1));
+        assert_eq!(error(&[0.0, 0.9], &[1.0, 2.0]), QuantileError::Span(0.0, 0.9));
+        assert_eq!(error(&[0.1, 1.0], &[1.0, 2.0]), QuantileError::Span(0.1, 1.0));
+        assert_eq!(error(&[0.0, 0.5, 0.5, 1.0], &[1.0; 4]), QuantileError::Probabilities(2));
+        assert_eq!(error(&[0.0, f64::NAN, 1.0], &[1.0; 3]), QuantileError::Probabilities(1));
+        assert_eq!(error(&[0.0, 0.5, 1.0], &[1.0, 3.0, 2.0]), QuantileError::Falls(2));
+        assert_eq!(error(&[0.0, 1.0], &[-1.0, 2.0]), QuantileError::Value(0));
+    }
+}

@@ -1,0 +1,184 @@
+//! Hubs: channels that share a medium, and what a medium's steps mean for their packets.
+//!
+//! A station's packets wait in its own queue. One that has its turn leaves the queue and is held by the station until it
+//! has come through, however often it collides; a queue that decides at departure decides then.
+
+use super::Network;
+use crate::link::Channel;
+use crate::loss::Cause;
+use crate::medium::{Contention, CsmaCd, FirstCome, Medium, Step, Then};
+use crate::random::Stream;
+use crate::spec::{Access, Duplex, HubSpec, WorldSpec};
+use netspurt_tcp::time::Time;
+
+/// Channels that share a medium.
+#[derive(Debug)]
+pub(super) struct Hub {
+    medium: Medium,
+    stations: Vec<Station>,
+    /// Silence between two packets, in octets.
+    gap: u32,
+    /// When the medium is free, as [`Channel::occupied`] says it.
+    free: (Time, u64),
+    /// The instant that the event queue knows of.
+    armed_at: u64,
+}
+
+#[derive(Debug)]
+struct Station {
+    channel: u32,
+    /// The packet that has left the queue: its place, and its position on its route.
+    held: Option<(u32, u32)>,
+}
+
+impl Hub {
+    /// The hubs of `spec`, and its half-duplex links with queues that span two directions.
+    pub(super) fn all(spec: &WorldSpec, seed: u64, channels: &mut [Channel]) -> Vec<Self> {
+        let mut hubs = Vec::new();
+        for (link, first) in spec.links.iter().zip((0u32..).step_by(2)) {
+            if link.duplex == Duplex::Half && channels[first as usize].partner.is_none() {
+                let medium = Medium::FirstCome(FirstCome::new(2));
+                hubs.push(Self::new(medium, 0, vec![first, first + 1]));
+            }
+        }
+        for hub in &spec.hubs {
+            let links = hub.first_link..hub.first_link + hub.stations;
+            hubs.push(Self::new(medium(spec, hub, seed), hub.gap, links.map(|link| 2 * link).collect()));
+        }
+        for (hub, number) in hubs.iter().zip(0..) {
+            for (station, place) in hub.stations.iter().zip(0..) {
+                channels[station.channel as usize].join(number, place);
+            }
+        }
+        hubs
+    }
+
+    fn new(medium: Medium, gap: u32, channels: Vec<u32>) -> Self {
+        let stations = channels.into_iter().map(|channel| Station { channel, held: None }).collect();
+        Self { medium, stations, gap, free: (Time::ZERO, 0), armed_at: u64::MAX }
+    }
+
+    pub(super) fn contention(&self, station: u32) -> Option<Contention> {
+        self.medium.contention(station)
+    }
+}
+
+fn medium(spec: &WorldSpec, hub: &HubSpec, seed: u64) -> Medium {
+    let links = &spec.links[hub.first_link as usize..][..hub.stations as usize];
+    let name = |node: crate::spec::NodeId| &spec.nodes[node.0 as usize].name;
+    match hub.access {
+        Access::FirstCome => Medium::FirstCome(FirstCome::new(hub.stations)),
+        Access::CsmaCd => {
+            let shared = &links[0].directions[0];
+            let rate = shared.rate.expect("a medium with contention has a rate");
+            let stream = |station: u32| {
+                let link = &links[station as usize];
+                let [station, hub] = link.ends.map(name);
+                Stream::new(seed, &format!("link/{}/{station}->{hub}/backoff", link.name))
+            };
+            Medium::CsmaCd(CsmaCd::new(rate, shared.delay.as_ps(), hub.stations, stream))
+        }
+    }
+}
+
+impl Network {
+    /// A packet comes to a station of a hub.
+    pub(super) fn forward_to_hub(&mut self, slot: u32, position: u32, at: u64, hub: u32, station: u32) {
+        // What may leave at this very instant does so, whichever of the two events comes up first.
+        self.take_turns(hub, at);
+        let number = self.routes.hop(position).channel();
+        let medium = &mut self.hubs[hub as usize].medium;
+        let channel = &mut self.channels[number as usize];
+        if channel.detects_early() {
+            let idle = channel.idle(at).filter(|_| !medium.holds(station));
+            if channel.drops_early(idle) {
+                return self.discard(slot, number, at, Cause::Red);
+            }
+        }
+        let packet = self.packets.get(slot);
+        if channel.backlog().packets == 0 && medium.is_clear(station, at) {
+            channel.pass_by(at, slot, position, packet);
+            medium.begin(station, at);
+            self.hubs[hub as usize].stations[station as usize].held = Some((slot, position));
+        } else {
+            if let Err(cause) = channel.keep(at, slot, position, packet) {
+                return self.discard(slot, number, at, cause);
+            }
+            medium.request(station, at);
+            let waiting = channel.backlog().packets;
+            self.make_room(number, at);
+            self.withdraw(hub, station, waiting);
+        }
+        self.take_turns(hub, at);
+    }
+
+    /// Stations of a hub send what they may at `now`.
+    pub(super) fn take_turns(&mut self, hub: u32, now: u64) {
+        while let Some(step) = self.hubs[hub as usize].medium.step(now) {
+            match step {
+                Step::Take(station) => self.take_turn(hub, station, now),
+                Step::Sent { station, start } => self.send_through(hub, station, start),
+                Step::GivenUp(station) => self.give_up(hub, station, now),
+            }
+        }
+        let hub = &mut self.hubs[hub as usize];
+        if let Some(at) = hub.medium.next()
+            && at != hub.armed_at
+            && at <= self.horizon
+        {
+            hub.armed_at = at;
+            self.queue.push(at, hub.stations[0].channel);
+        }
+    }
+
+    /// A station takes the next packet from its queue.
+    fn take_turn(&mut self, hub: u32, station: u32, now: u64) {
+        let number = self.hubs[hub as usize].stations[station as usize].channel;
+        let waiting = self.channels[number as usize].backlog().packets;
+        let next = self.take_kept(number, now);
+        self.withdraw(hub, station, waiting - u32::from(next.is_some()));
+        let hub = &mut self.hubs[hub as usize];
+        hub.stations[station as usize].held = next;
+        hub.medium.took(station, next.is_some());
+    }
+
+    /// Of the packets that waited, those that no longer do have been dropped.
+    fn withdraw(&mut self, hub: u32, station: u32, waiting: u32) {
+        let hub = &mut self.hubs[hub as usize];
+        let number = hub.stations[station as usize].channel;
+        for _ in self.channels[number as usize].backlog().packets..waiting {
+            hub.medium.withdraw(station);
+        }
+    }
+
+    /// A station's packet has the medium for itself.
+    fn send_through(&mut self, hub: u32, station: u32, start: u64) {
+        let Hub { stations, free, .. } = &mut self.hubs[hub as usize];
+        let Station { channel: number, held } = &mut stations[station as usize];
+        let number = *number;
+        let (slot, position) = held.take().expect("a station that sends holds a packet");
+        self.channels[number as usize].share(*free);
+        self.pass(slot, position, start);
+        let channel = &self.channels[number as usize];
+        let then = next_of(channel);
+        let hub = &mut self.hubs[hub as usize];
+        hub.free = channel.occupied_after(hub.gap);
+        hub.medium.sent(station, channel.occupied().0.as_ps(), hub.free.0.as_ps(), then);
+    }
+
+    /// A station's packet has collided too often.
+    fn give_up(&mut self, hub: u32, station: u32, now: u64) {
+        let Station { channel: number, held } = &mut self.hubs[hub as usize].stations[station as usize];
+        let number = *number;
+        if let Some((slot, _)) = held.take() {
+            self.discard(slot, number, now, Cause::Collisions);
+        }
+        let then = next_of(&self.channels[number as usize]);
+        self.hubs[hub as usize].medium.gave_up(station, then);
+    }
+}
+
+/// Whether a station has more to send.
+fn next_of(channel: &Channel) -> Then {
+    if channel.backlog().packets > 0 { Then::More } else { Then::Nothing }
+}

@@ -1,0 +1,266 @@
+//! The client's ports towards one server, and which of them wait in TIME-WAIT.
+//!
+//! A connection takes the next port of the range whose last use is over (RFC 6056, section 3.3.3: one counter for each
+//! server, beginning at an offset that only the host knows). The end that closed first remembers the pair of sockets for
+//! 2·MSL. If that is the client, the port is not taken again meanwhile, unless [`Reuse::ByTimestamp`] says that a later
+//! timestamp is enough. If it is the server, the client knows nothing of it: it takes the port, and the server admits the
+//! SYN if its number or its timestamp lies beyond all that was seen (RFC 6191), which initial sequence numbers that follow
+//! a clock (RFC 6528) nearly always do. Where they do not, a client would be answered by an ACK, reset what it takes
+//! for a stranger and ask again: here it takes the next port at once.
+//!
+//! What is remembered is a [`TimeWait`] of some twenty bytes for each end, not a connection.
+
+use netspurt_tcp::TimeWait;
+use netspurt_tcp::seq::Seq;
+use netspurt_tcp::time::{Span, Time};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A program that was told that there is no port asks again after this, if nothing says when one will be free.
+const PATIENCE: Span = Span::from_secs(1);
+
+/// A range of ports.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PortRange {
+    /// The first.
+    pub first: u16,
+    /// The last.
+    pub last: u16,
+}
+
+impl Default for PortRange {
+    /// The dynamic ports (RFC 6335, section 6).
+    fn default() -> Self {
+        Self { first: 49_152, last: 65_535 }
+    }
+}
+
+impl PortRange {
+    fn len(self) -> u16 {
+        self.last.saturating_sub(self.first).saturating_add(1)
+    }
+}
+
+/// Whether a client takes a port again that it has in TIME-WAIT itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Reuse {
+    /// Not before 2·MSL are over.
+    #[default]
+    Never,
+    /// As soon as its timestamp clock has moved on (RFC 6191, section 2; Linux `tcp_tw_reuse`).
+    ByTimestamp,
+}
+
+/// A client that goes by timestamps lets at least this pass (Linux: its clock must have moved on by a second).
+const LATER: Span = Span::from_secs(1);
+
+/// Why a port cannot be had.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Held {
+    /// A connection has it.
+    Live,
+    /// It is in TIME-WAIT, at the client, at the server, or at both.
+    Waiting {
+        /// Since when.
+        since: Time,
+        /// Until when the client remembers.
+        client: Option<Time>,
+        /// What the server remembers.
+        server: Option<TimeWait>,
+    },
+}
+
+impl Held {
+    /// When it may be had again, as far as the client can tell: at its end, or by the clock a while after it began.
+    fn rested(&self, by_clock: bool) -> Option<Time> {
+        match self {
+            Self::Waiting { since, .. } if by_clock => Some(*since + LATER),
+            _ => self.end(),
+        }
+    }
+
+    /// When the last of both ends has forgotten.
+    fn end(&self) -> Option<Time> {
+        match self {
+            Self::Live => None,
+            Self::Waiting { client, server, .. } => {
+                (*client).max(server.as_ref().map(|waiting| waiting.until))
+            }
+        }
+    }
+}
+
+/// The ports of a client towards one server.
+#[derive(Debug)]
+pub(crate) struct Ports {
+    range: PortRange,
+    reuse: Reuse,
+    next: u16,
+    held: BTreeMap<u16, Held>,
+    /// When each port that is in TIME-WAIT is out of it.
+    ends: BTreeSet<(Time, u16)>,
+}
+
+impl Ports {
+    /// The ports of `range`, the first at this offset.
+    pub(crate) fn new(range: PortRange, reuse: Reuse, offset: u64) -> Self {
+        let next = range.first + (offset % u64::from(range.len())) as u16;
+        Self { range, reuse, next, held: BTreeMap::new(), ends: BTreeSet::new() }
+    }
+
+    /// A port for a connection whose SYN will have the number that `iss` gives for it, and this timestamp.
+    ///
+    /// # Errors
+    /// There is none: when to ask again.
+    pub(crate) fn take(
+        &mut self,
+        now: Time,
+        iss: impl Fn(u16) -> Seq,
+        timestamp: Option<u32>,
+    ) -> Result<u16, Time> {
+        self.forget(now);
+        for _ in 0..self.range.len() {
+            let port = self.next;
+            self.next = if port >= self.range.last { self.range.first } else { port + 1 };
+            if self.may_be_taken(now, port, || iss(port), timestamp) {
+                self.free(port);
+                self.held.insert(port, Held::Live);
+                return Ok(port);
+            }
+        }
+        let soonest = self.held.values().filter_map(|held| held.rested(self.goes_by_clock(timestamp))).min();
+        Err(soonest.filter(|&then| then > now).unwrap_or(now + PATIENCE))
+    }
+
+    /// Whether a later timestamp is enough for a port that the client has in TIME-WAIT.
+    fn goes_by_clock(&self, timestamp: Option<u32>) -> bool {
+        self.reuse == Reuse::ByTimestamp && timestamp.is_some()
+    }
+
+    fn may_be_taken(&self, now: Time, port: u16, iss: impl Fn() -> Seq, timestamp: Option<u32>) -> bool {
+        match self.held.get(&port) {
+            None => true,
+            Some(Held::Live) => false,
+            Some(Held::Waiting { since, client, server }) => {
+                let by_clock = self.goes_by_clock(timestamp) && now - *since >= LATER;
+                let client_lets = by_clock || client.is_none_or(|until| until <= now);
+                client_lets
+                    && server.is_none_or(|waiting| waiting.until <= now || waiting.admits(iss(), timestamp))
+            }
+        }
+    }
+
+    /// The connection that had `port` is over; what its client and its server remember of it.
+    pub(crate) fn give_back(&mut self, now: Time, port: u16, [client, server]: [Option<TimeWait>; 2]) {
+        let held = Held::Waiting { since: now, client: client.map(|waiting| waiting.until), server };
+        match held.end() {
+            Some(end) => {
+                self.held.insert(port, held);
+                self.ends.insert((end, port));
+            }
+            None => self.free(port),
+        }
+    }
+
+    fn forget(&mut self, now: Time) {
+        while let Some(&(end, port)) = self.ends.first().filter(|(end, _)| *end <= now) {
+            self.ends.remove(&(end, port));
+            self.held.remove(&port);
+        }
+    }
+
+    fn free(&mut self, port: u16) {
+        if let Some(end) = self.held.remove(&port).and_then(|held| held.end()) {
+            self.ends.remove(&(end, port));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netspurt_tcp::Connection;
+    use netspurt_tcp::segment::Segment;
+
+    const RANGE: PortRange = PortRange { first: 10, last: 13 };
+
+    fn at(seconds: u64) -> Time {
+        Time::ZERO + Span::from_secs(seconds)
+    }
+
+    /// What remains of a connection whose peer's first number was `irs`, and that is in TIME-WAIT from `since` on for 240 s.
+    fn time_wait(irs: Seq, since: Time) -> TimeWait {
+        let config = crate::testing::config();
+        let (mut a, mut b) = (Connection::new(config.clone(), Seq(7)), Connection::new(config, irs));
+        a.open(since);
+        b.open(since);
+        let turn = |a: &mut Connection, b: &mut Connection| {
+            let mut segment = Segment::default();
+            while a.transmit_into(since, &mut segment).is_some() {
+                b.handle_segment(since, &segment);
+            }
+        };
+        let both = |a: &mut Connection, b: &mut Connection| {
+            for _ in 0..6 {
+                turn(a, b);
+                turn(b, a);
+            }
+        };
+        both(&mut a, &mut b);
+        a.close(since);
+        both(&mut a, &mut b);
+        b.close(since);
+        both(&mut a, &mut b);
+        a.time_wait().expect("a closed first")
+    }
+
+    fn any(_: u16) -> Seq {
+        Seq(0)
+    }
+
+    #[test]
+    fn ports_come_one_after_the_other_and_none_twice() {
+        let mut ports = Ports::new(RANGE, Reuse::Never, 2);
+        let taken: Vec<_> = (0..4).map(|_| ports.take(at(0), any, None)).collect();
+        assert_eq!(taken, [Ok(12), Ok(13), Ok(10), Ok(11)]);
+        assert_eq!(ports.take(at(5), any, None), Err(at(6)), "nothing says when one will be free");
+        ports.give_back(at(6), 13, [None, None]);
+        assert_eq!(ports.take(at(6), any, None), Ok(13));
+    }
+
+    #[test]
+    fn a_port_in_the_clients_time_wait_is_not_taken_before_its_end() {
+        let mut ports = Ports::new(PortRange { first: 10, last: 10 }, Reuse::Never, 0);
+        assert_eq!(ports.take(at(0), any, Some(0)), Ok(10));
+        let waiting = time_wait(Seq(100), at(1));
+        assert_eq!(waiting.until, at(241));
+        ports.give_back(at(1), 10, [Some(waiting), None]);
+        assert_eq!(ports.take(at(240), any, Some(240_000)), Err(at(241)));
+        assert_eq!(ports.take(at(241), any, Some(241_000)), Ok(10));
+        assert!(ports.ends.is_empty() && ports.held.len() == 1);
+    }
+
+    #[test]
+    fn a_clock_lets_it_be_taken_after_a_second() {
+        let mut ports = Ports::new(PortRange { first: 10, last: 10 }, Reuse::ByTimestamp, 0);
+        assert_eq!(ports.take(at(0), any, Some(0)), Ok(10));
+        ports.give_back(at(1), 10, [Some(time_wait(Seq(100), at(1))), None]);
+        assert_eq!(ports.take(at(1), any, Some(1000)), Err(at(2)));
+        assert_eq!(ports.take(at(1), any, None), Err(at(241)), "without timestamps there is no clock");
+        assert_eq!(ports.take(at(2), any, Some(2000)), Ok(10));
+    }
+
+    #[test]
+    fn a_server_in_time_wait_admits_a_later_number_only() {
+        let ports = || {
+            let mut ports = Ports::new(RANGE, Reuse::Never, 0);
+            assert_eq!(ports.take(at(0), any, None), Ok(10));
+            ports.give_back(at(1), 10, [None, Some(time_wait(Seq(1000), at(1)))]);
+            (0..3).for_each(|_| assert!(ports.take(at(1), any, None).is_ok()));
+            ports
+        };
+        // SYN and FIN are two numbers.
+        assert_eq!(ports().take(at(2), |_| Seq(1002), None), Ok(10));
+        assert_eq!(ports().take(at(2), |_| Seq(1001), None), Err(at(241)));
+        assert_eq!(ports().take(at(241), |_| Seq(1001), None), Ok(10));
+    }
+}

@@ -1,0 +1,22 @@
+//! ACKs by bytes, as 4.4BSD and its heirs send them (`tcp_output()`, sender of a window update): what makes an ACK due at once
+//! is not how many segments have come, but how far the reader has moved the right edge of the window, by two full segments or
+//! by half of the buffer. All other data waits for the timer.
+//!
+//! With full segments and a quick reader this acknowledges every second one, which is what RFC 1122, section 4.2.3.2, asks for;
+//! with short segments, or an odd one left over, it waits.
+
+/// Whether the reader has freed enough: `growth` is by how much the window could grow in the peer's eyes.
+pub(crate) const fn is_due(growth: u64, buffer: u32, mss: u32, segments: u8) -> bool {
+    growth >= segments as u64 * mss as u64 || 2 * growth >= buffer as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_segments_freed_or_half_of_the_buffer_are_enough() {
+        assert!(is_due(2920, 65_535, 1460, 2) && !is_due(2919, 65_535, 1460, 2));
+        assert!(is_due(2190, 4380, 1460, 2) && !is_due(2189, 4380, 1460, 2));
+    }
+}

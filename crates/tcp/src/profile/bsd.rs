@@ -1,0 +1,125 @@
+//! The BSD systems, and what descends from them.
+
+use super::standard::BY_ACKS;
+use super::standard::RENO;
+use crate::acking::Acking;
+use crate::config::{
+    Config, Cutting, DupAcks, InitialWindow, LossMeans, MssCounts, Recovery, SynOptions, TimerGrain,
+    WindowGrowth, WindowOption,
+};
+use crate::congestion;
+use crate::options::Layout;
+use crate::rto;
+use crate::time::Span;
+use crate::transmit::Transmit;
+
+pub(super) const BSD43_TAHOE: Config = Config {
+    // tcp_mss() rounded down to whole clusters of 1024 bytes (MCLBYTES); RFC 1106's figures fit it as well.
+    mss: 1024,
+    mss_counts: MssCounts::Data,
+    // The largest that 16 bits can say. RFC 1106's "64K" row.
+    receive_window: 65_535,
+    send_window: None,
+    // Not what limits: the socket buffer of the day is given by the window of the scenario.
+    send_buffer: 1 << 20,
+    round_buffers: false,
+    window_growth: WindowGrowth::InSteps,
+    cutting: Cutting::AtSend,
+    whole_segments: false,
+    window_option: WindowOption::None,
+    syn_options: SynOptions::Announced,
+    layout: Layout::DOCUMENT,
+    timestamps: false,
+    sack: false,
+    recovery: Recovery::Tahoe,
+    // tcprexmtthresh = 3.
+    dup_ack_threshold: 3,
+    // RFC 1106, section 4.3; without NAKs it means nothing.
+    dup_acks_beside_naks: DupAcks::Ignored,
+    limited_transmit: false,
+    loss_means: LossMeans::Congestion,
+    congestion: congestion::Kind::Tahoe,
+    // tcp_template(): snd_cwnd = t_maxseg.
+    initial_window: InitialWindow::Segments(1),
+    // snd_ssthresh = 65535 in the code: with 16-bit windows the same as infinite; RFC 1106's larger windows need it so.
+    initial_ssthresh: u32::MAX,
+    growth: BY_ACKS,
+    // tcp_output(): an idle connection starts again from one segment.
+    idle_restart: true,
+    // PR_SLOWHZ = 2: TCPTV_MIN = 1 s, TCPTV_REXMTMAX = 64 s; mean and two deviations, four came with Reno.
+    rto: rto::Kind::Tahoe { tick: Span::from_ms(500), min_ticks: 2, max_ticks: 128 },
+    timer_grain: TimerGrain::Ticks { period: Span::from_ms(500), phase: Span::ZERO },
+    // PR_FASTHZ = 5; the second segment brings a window update of two segments, which tcp_output() sends at once.
+    acking: Acking::FreeTick { every: 2, period: Span::from_ms(200), phase: Span::ZERO },
+    // tcp_output(): a short segment goes only when idle.
+    transmit: Transmit::NagleStrict,
+    keep_alive: None,
+    user_timeout: None,
+    // TCPTV_KEEP_INIT = 75 s, after 6 s, 12 s, 24 s of waiting.
+    syn_retries: 3,
+    // TCP_MAXRXTSHIFT = 12.
+    retries: 12,
+    // TCPTV_MSL = 30 s.
+    time_wait: Span::from_secs(60),
+    challenge_acks_per_second: 0,
+};
+
+pub(super) const BSD43_BIGWINDOW: Config = Config {
+    // The largest window of RFC 1106's figures: 156K.
+    receive_window: 156 * 1024,
+    window_option: WindowOption::BigWindow,
+    acking: Acking::EverySegment,
+    ..BSD43_TAHOE
+};
+
+pub(super) const BSD43_BIGWINDOW_NAK: Config = Config {
+    recovery: Recovery::Nak,
+    // Section 4.2: the loss of a packet is taken as noise.
+    loss_means: LossMeans::Noise,
+    ..BSD43_BIGWINDOW
+};
+
+pub(super) const FREEBSD3: Config = Config {
+    // The draft's hosts share an Ethernet.
+    mss: 1460,
+    // rc.conf: tcp_extensions="NO", so that no option but MSS is offered.
+    timestamps: false,
+    sack: false,
+    window_option: WindowOption::None,
+    // net.inet.tcp.recvspace and sendspace.
+    receive_window: 16_384,
+    send_buffer: 16_384,
+    // tcp_mss(): both are rounded up to whole segments, 17,520 bytes here.
+    round_buffers: true,
+    // tcp_output(): each segment announces all the room there is.
+    window_growth: WindowGrowth::AtOnce,
+    recovery: Recovery::Reno,
+    congestion: congestion::Kind::Reno,
+    // tcp_mss(): snd_cwnd = maxseg.
+    initial_window: InitialWindow::Segments(1),
+    // tcp_output(): an idle connection starts again from one segment.
+    idle_restart: true,
+    // PR_SLOWHZ = 2, TCPTV_MIN = 1 s, TCPTV_REXMTMAX = 64 s; mean and four deviations.
+    rto: rto::Kind::Jacobson88 { tick: Span::from_ms(500), min_ticks: 2, max_ticks: 128 },
+    timer_grain: TimerGrain::Ticks { period: Span::from_ms(500), phase: Span::ZERO },
+    // PR_FASTHZ = 5; tcp_input() only sets TF_DELACK, and what acknowledges before the tick is the window update of a reader
+    // that has freed two segments or half of the buffer.
+    acking: Acking::FreeTickBytes { every: 2, period: Span::from_ms(200), phase: Span::ZERO },
+    // The draft, section 3: strict Nagle mode.
+    transmit: Transmit::NagleStrict,
+    // TCPTV_KEEP_INIT, TCP_MAXRXTSHIFT, TCPTV_MSL.
+    syn_retries: 3,
+    retries: 12,
+    time_wait: Span::from_secs(60),
+    challenge_acks_per_second: 0,
+    ..RENO
+};
+
+/// Its sources were not available, to the draft's author neither; what he says of it differs from FreeBSD only in the window.
+pub(super) const UNIXWARE7: Config = Config {
+    // The draft, section 3: 32 KB.
+    receive_window: 32_768,
+    send_buffer: 32_768,
+    round_buffers: false,
+    ..FREEBSD3
+};

@@ -1,0 +1,81 @@
+//! Linux.
+
+use super::standard::{BY_ACKS, RENO};
+use crate::acking::{Acking, Bounds};
+use crate::config::{
+    Config, Counting, Cutting, Grows, Growth, InitialWindow, MssCounts, Recovery, TimerGrain, WindowOption,
+};
+use crate::congestion;
+use crate::rto;
+use crate::time::Span;
+use crate::transmit::Transmit;
+
+pub(super) const LINUX: Config = Config {
+    mss: 1460,
+    mss_counts: MssCounts::DataAndOptions,
+    // tcp_rmem[2] and tcp_wmem[2]; their automatic growth from smaller values is not modelled.
+    receive_window: 6 << 20,
+    send_buffer: 4 << 20,
+    window_option: WindowOption::Rfc7323,
+    timestamps: true,
+    sack: true,
+    // Linux notices losses by RACK-TLP (RFC 8985); SACK by RFC 6675 is the nearest here.
+    recovery: Recovery::Sack,
+    limited_transmit: true,
+    congestion: congestion::Kind::Cubic,
+    // TCP_INIT_CWND = 10.
+    initial_window: InitialWindow::Segments(10),
+    initial_ssthresh: u32::MAX,
+    // tcp_slow_start() adds all that was acknowledged.
+    growth: Growth {
+        grows: Grows::Always,
+        counting: Counting::Bytes { limit: u8::MAX },
+        slow_start_per_ack: 1,
+    },
+    // tcp_slow_start_after_idle = 1.
+    idle_restart: true,
+    // TCP_RTO_MIN, TCP_RTO_MAX, TCP_TIMEOUT_INIT.
+    rto: rto::Kind::Linux { min: Span::from_ms(200), max: Span::from_secs(120), initial: Span::from_secs(1) },
+    timer_grain: TimerGrain::Continuous,
+    // TCP_ATO_MIN, TCP_DELACK_MAX, TCP_MAX_QUICKACKS.
+    acking: Acking::Adaptive(Bounds { min: Span::from_ms(40), max: Span::from_ms(200), quick: 16 }),
+    // tcp_minshall_check().
+    transmit: Transmit::Minshall,
+    // tcp_syn_retries, tcp_retries2.
+    syn_retries: 6,
+    retries: 15,
+    // TCP_TIMEWAIT_LEN.
+    time_wait: Span::from_secs(60),
+    // tcp_challenge_ack_limit of Linux 4.7 to 5.18.
+    challenge_acks_per_second: 1000,
+    ..RENO
+};
+
+pub(super) const LINUX22: Config = Config {
+    // The draft, section 3: 16 KB.
+    receive_window: 16_384,
+    // SK_WMEM_MAX.
+    send_buffer: 65_535,
+    // tcp_do_sendmsg() cuts a write into segments, tcp_snd_test() sends them whole or not at all.
+    cutting: Cutting::AtWrite,
+    // sysctl_tcp_window_scaling, _timestamps and _sack: on.
+    window_option: WindowOption::Rfc7323,
+    timestamps: true,
+    sack: true,
+    recovery: Recovery::Sack,
+    limited_transmit: false,
+    congestion: congestion::Kind::NewReno,
+    // tcp_v4_init_sock(): two, for the sake of peers that count the SYN.
+    initial_window: InitialWindow::Segments(2),
+    growth: BY_ACKS,
+    idle_restart: false,
+    // TCP_RTO_MIN, TCP_RTO_MAX, TCP_TIMEOUT_INIT.
+    rto: rto::Kind::Linux { min: Span::from_ms(200), max: Span::from_secs(120), initial: Span::from_secs(3) },
+    // The draft, section 3: 10 ms, adjusted as segments come (HZ/100 in tcp_enter_quickack_mode(), until one ACK has left; HZ/2
+    // at most).
+    acking: Acking::Adaptive(Bounds { min: Span::from_ms(10), max: Span::from_ms(500), quick: 1 }),
+    // tcp_snd_test().
+    transmit: Transmit::Linux22,
+    challenge_acks_per_second: 0,
+    ..LINUX
+};

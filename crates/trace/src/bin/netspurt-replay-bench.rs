@@ -1,0 +1,57 @@
+//! How fast timers are replayed, for `tools/bench.py`: one estimator, or a grid, over a million made-up delays.
+//!
+//! `netspurt-replay-bench detail|grid [NAME] [MILLIONS] [THREADS]` prints the steps: delays times estimators.
+
+use netspurt_tcp::rto::{Factor, Kind};
+use netspurt_tcp::time::Span;
+use netspurt_trace::replay::{Grid, Rules, Trip, grid, in_detail};
+
+fn main() {
+    let mut words = std::env::args().skip(1);
+    let what = words.next().unwrap_or_else(|| "grid".to_owned());
+    let kind = kind(&words.next().unwrap_or_else(|| "rfc889".to_owned()));
+    let mut number = |default: usize| words.next().and_then(|word| word.parse().ok()).unwrap_or(default);
+    let (millions, threads) = (number(1), number(1));
+    let trips = trips(millions * 1_000_000);
+    let (members, wasted) = if what == "detail" {
+        (1, in_detail(kind, &trips, Rules::Document).tally.wasted_ps())
+    } else {
+        let kinds = vec![kind; 40];
+        let work = Grid { trips: &trips, kinds: &kinds, rules: Rules::Document, blocks: 32, threads };
+        let tallies = grid(work, || true).unwrap_or_default();
+        (kinds.len(), tallies.iter().flatten().map(|tally| tally.wasted_ps()).sum())
+    };
+    println!("steps {}  wasted {wasted} ps", members * trips.len());
+}
+
+fn kind(name: &str) -> Kind {
+    let (min, max, initial) = (Span::from_ms(200), Span::from_secs(60), Span::from_secs(1));
+    let [f1, f2, g, alpha] = [(15, 16), (3, 4), (2, 1), (7, 8)].map(|(num, den)| Factor::ratio(num, den));
+    match name {
+        "rfc793" => Kind::Rfc793 { alpha, beta: g, min, max, initial },
+        "rfc6298" => Kind::Rfc6298 { min, max, initial, granularity: Span::from_ms(1) },
+        "linux" => Kind::Linux { min, max, initial },
+        "jacobson88" => Kind::Jacobson88 { tick: Span::from_ms(500), min_ticks: 2, max_ticks: 128 },
+        _ => Kind::Rfc889 { f1, f2, g, min, max, initial },
+    }
+}
+
+/// Some 100 ms, with noise, a loss in a hundred, and a burst of long delays now and then.
+fn trips(count: usize) -> Vec<Trip> {
+    let mut state = 1_u64;
+    let mut draw = || {
+        // A linear congruential generator (Knuth, MMIX) serves: nothing is concluded from these numbers.
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state >> 40
+    };
+    (0..count)
+        .map(|n| {
+            let noise = Span::from_us(100_000 + draw() % 40_000);
+            match draw() % 100 {
+                0 => Trip::LOST,
+                _ if n % 500 < 6 => Trip::after(noise.saturating_mul(8)),
+                _ => Trip::after(noise),
+            }
+        })
+        .collect()
+}

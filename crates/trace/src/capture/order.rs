@@ -1,0 +1,30 @@
+//! Numbers in the byte order of the machine that wrote the file.
+
+/// Which octet of a number comes first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Order {
+    Big,
+    Little,
+}
+
+impl Order {
+    /// The 16-bit number at `at`. The caller has made sure that it is there.
+    #[inline]
+    pub(super) fn short(self, bytes: &[u8], at: usize) -> u16 {
+        let octets = [bytes[at], bytes[at + 1]];
+        match self {
+            Self::Big => u16::from_be_bytes(octets),
+            Self::Little => u16::from_le_bytes(octets),
+        }
+    }
+
+    /// The 32-bit number at `at`. The caller has made sure that it is there.
+    #[inline]
+    pub(super) fn long(self, bytes: &[u8], at: usize) -> u32 {
+        let octets = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+        match self {
+            Self::Big => u32::from_be_bytes(octets),
+            Self::Little => u32::from_le_bytes(octets),
+        }
+    }
+}

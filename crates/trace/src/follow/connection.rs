@@ -1,0 +1,153 @@
+//! One connection: both streams, how it opened, how it closed.
+
+use super::pieces::Sending;
+use super::report::{Closing, ConnectionReport, Opening};
+use super::retransmission::plus;
+use super::stream::Stream;
+use super::watch::{Scene, Watch};
+use super::who::{ConnectionId, Endpoints, Key, Sender};
+use crate::conversation::{Conversation, Side};
+use crate::stamp::Stamp;
+use netspurt_tcp::segment::{Flags, Segment};
+use netspurt_tcp::seq::Seq;
+
+/// What is known of a connection while it goes on.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) id: ConnectionId,
+    pub(super) key: Key,
+    client: Sender,
+    talk: Conversation,
+    /// What the client sends, then what the server sends.
+    streams: [Stream; 2],
+    /// The sequence numbers of the SYNs.
+    isn: [Option<Seq>; 2],
+    first: Stamp,
+    last: Stamp,
+    closing: Closing,
+}
+
+/// What a segment means for a connection that has its addresses and ports.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Belongs {
+    /// It is one of its segments.
+    Here,
+    /// It opens another connection between the same ports.
+    ToTheNext,
+}
+
+impl Connection {
+    pub(super) fn new(id: ConnectionId, key: Key, sender: Sender, flags: Flags, at: Stamp) -> Self {
+        Self {
+            id,
+            key,
+            client: Key::client(sender, flags),
+            talk: Conversation::default(),
+            streams: [Stream::new(Side::A), Stream::new(Side::B)],
+            isn: [None; 2],
+            first: at,
+            last: at,
+            closing: Closing::Open,
+        }
+    }
+
+    pub(super) fn who(&self) -> Endpoints {
+        self.key.endpoints(self.client)
+    }
+
+    /// A SYN with another sequence number than the one we know opens a new connection, and so does one from a side that
+    /// has said something already.
+    pub(super) fn belongs(&self, sender: Sender, segment: &Segment) -> Belongs {
+        let mine = sender.side(self.client) as usize;
+        let opens = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
+        let other = match self.isn[mine] {
+            Some(isn) => isn != segment.seq,
+            None => self.streams[mine].report.packets > 0 || self.is_over(),
+        };
+        if opens && other { Belongs::ToTheNext } else { Belongs::Here }
+    }
+
+    /// Takes in one of its segments.
+    #[inline]
+    pub(super) fn hear<W: Watch>(
+        &mut self,
+        sender: Sender,
+        segment: &Segment,
+        identification: u16,
+        at: Stamp,
+        watch: &mut W,
+    ) {
+        let side = sender.side(self.client);
+        let told = self.talk.hear(side, segment);
+        self.last = self.last.max(at);
+        let mine = side as usize;
+        if segment.flags.has(Flags::SYN) {
+            self.isn[mine] = Some(segment.seq);
+        }
+        let value = segment.options.timestamps.map(|stamps| stamps.value);
+        let sending = Sending { at, value, identification };
+        let [a, b] = &mut self.streams;
+        let (mine, theirs) = if side == Side::A { (a, b) } else { (b, a) };
+        let mut scene = Scene { id: self.id, at, watch };
+        theirs.hear_ack(&told, segment, &mut scene);
+        mine.hear_data(&told, segment, sending, &theirs.estimate, &mut scene);
+        self.note_closing(side, segment.flags);
+    }
+
+    #[inline]
+    fn note_closing(&mut self, side: Side, flags: Flags) {
+        if !flags.any(Flags::FIN | Flags::RST) {
+            return;
+        }
+        match self.closing {
+            Closing::Open if flags.has(Flags::FIN) => self.closing = Closing::Closed(side),
+            // Resets after both FINs are common, and no bad end.
+            Closing::Open => self.closing = Closing::Reset(side),
+            Closing::Closed(_) if flags.has(Flags::RST) && !self.streams.iter().all(Stream::is_closing) => {
+                self.closing = Closing::Reset(side);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether nothing more is to come but stragglers.
+    #[inline]
+    pub(super) fn is_over(&self) -> bool {
+        match self.closing {
+            Closing::Open => false,
+            Closing::Closed(_) => self.streams.iter().all(Stream::is_finished),
+            Closing::Reset(_) | Closing::Forgotten => true,
+        }
+    }
+
+    /// How many records of some fifty octets it keeps.
+    #[inline]
+    pub(super) fn load(&self) -> usize {
+        self.streams.iter().map(Stream::load).sum()
+    }
+
+    /// What there is to say of it.
+    pub(super) fn report(self: Box<Self>, forgotten: bool) -> ConnectionReport {
+        let who = self.who();
+        let opening = match self.streams.each_ref().map(Stream::is_opened) {
+            [true, true] => Opening::Whole,
+            [false, false] => Opening::Missing,
+            _ => Opening::Half,
+        };
+        let handshake = match self.streams.each_ref().map(Stream::handshake) {
+            [Some(out), Some(back)] => Some(plus(out, back)),
+            _ => None,
+        };
+        let Self { streams, first, last, closing, .. } = *self;
+        let closing = if forgotten && closing == Closing::Open { Closing::Forgotten } else { closing };
+        ConnectionReport {
+            who,
+            first,
+            last,
+            opening,
+            closing,
+            handshake,
+            streams: streams.map(|stream| stream.report),
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! From packets to connections.
+
+use super::table::{Heard, Limits, Table};
+use super::watch::Watch;
+use super::who::Key;
+use crate::capture::{CaptureReader, Damage, LinkType, NoNetwork, Packet};
+use crate::stamp::Stamp;
+use netspurt_tcp::codec::{DecodeError, Verify, decode_packet};
+use netspurt_tcp::options::Layout;
+use std::collections::BTreeMap;
+
+/// What became of the packets of a capture.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Tally {
+    /// All of them.
+    pub packets: u64,
+    /// Those that are segments of a connection.
+    pub segments: u64,
+    /// Those behind a header that we do not know, by interface and link type.
+    pub unknown_link: BTreeMap<(u32, u16), u64>,
+    /// Not IP: ARP, say.
+    pub not_ip: u64,
+    /// IP, but not TCP.
+    pub not_tcp: u64,
+    /// Fragments of IP packets. The first of each is taken for as much of the segment as it holds; the others have no TCP
+    /// header.
+    pub fragments: u64,
+    /// So little was captured of them that a header is not whole.
+    pub cut: u64,
+    /// Headers that contradict themselves.
+    pub malformed: u64,
+    /// Without a time, so that nothing can be measured.
+    pub untimed: u64,
+    /// Before the packet that stands before them in the file.
+    pub backwards: u64,
+    /// Of the first and the last packet.
+    pub first: Option<Stamp>,
+    /// See [`Tally::first`].
+    pub last: Option<Stamp>,
+}
+
+/// Follows the connections of a capture, however many.
+///
+/// Either [`follow`], or [`Follower::new`], any number of [`Follower::hear`] in the order of the capture, and
+/// [`Follower::finish`]. Memory grows with the connections that are open at once, up to the [`Limits`].
+#[derive(Debug)]
+pub struct Follower {
+    table: Table,
+    tally: Tally,
+}
+
+impl Follower {
+    /// Knows no connection.
+    pub fn new(limits: Limits) -> Self {
+        Self { table: Table::new(limits), tally: Tally::default() }
+    }
+
+    /// What became of the packets so far.
+    pub const fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// How many connections were seen so far.
+    pub const fn connections(&self) -> u64 {
+        self.table.begun()
+    }
+
+    /// Takes in the next packet.
+    #[inline]
+    pub fn hear<W: Watch>(&mut self, packet: &Packet<'_>, watch: &mut W) {
+        self.tally.packets += 1;
+        let Some(at) = packet.at else {
+            self.tally.untimed += 1;
+            return;
+        };
+        self.note_time(at);
+        let network = match packet.link.network(packet.bytes) {
+            Ok(network) => network,
+            Err(why) => return self.note_no_network(why, packet.interface, packet.link),
+        };
+        // Checksums are not looked at: where a network card fills them in, all that leaves seems damaged.
+        match decode_packet(network, Layout::SHARED, Verify::Headers) {
+            Ok(decoded) => {
+                self.tally.segments += 1;
+                self.tally.fragments += u64::from(decoded.fragment);
+                let (key, sender) = Key::new(decoded.ip.addresses, decoded.tcp.ports, packet.interface);
+                let segment = &decoded.tcp.segment;
+                let identification = decoded.ip.identification;
+                self.table.hear(&Heard { key, sender, segment, identification, at }, watch);
+            }
+            Err(error) => self.note_undecoded(&error),
+        }
+    }
+
+    /// The capture is over, and so are all connections. Returns what became of its packets.
+    pub fn finish<W: Watch>(mut self, watch: &mut W) -> Tally {
+        self.table.finish(watch);
+        self.tally
+    }
+
+    #[inline]
+    fn note_time(&mut self, at: Stamp) {
+        if self.tally.last.is_some_and(|last| at < last) {
+            self.tally.backwards += 1;
+        }
+        self.tally.first.get_or_insert(at);
+        self.tally.last = Some(at);
+    }
+
+    #[cold]
+    fn note_no_network(&mut self, why: NoNetwork, interface: u32, link: LinkType) {
+        match why {
+            NoNetwork::Link => *self.tally.unknown_link.entry((interface, link.0)).or_default() += 1,
+            NoNetwork::Protocol => self.tally.not_ip += 1,
+            NoNetwork::Short => self.tally.cut += 1,
+        }
+    }
+
+    #[cold]
+    fn note_undecoded(&mut self, error: &DecodeError) {
+        match error {
+            DecodeError::Short { .. } => self.tally.cut += 1,
+            DecodeError::Protocol(_) => self.tally.not_tcp += 1,
+            DecodeError::Fragment => self.tally.fragments += 1,
+            DecodeError::Version(_)
+            | DecodeError::IpLength
+            | DecodeError::IpChecksum
+            | DecodeError::DataOffset(_)
+            | DecodeError::Checksum
+            | DecodeError::Option(_) => self.tally.malformed += 1,
+        }
+    }
+}
+
+/// Reads a capture to its end, or to where it is damaged, and follows its connections. What came before the damage is
+/// in the tally, and was told to `watch`.
+pub fn follow<W: Watch>(
+    reader: &mut CaptureReader,
+    limits: Limits,
+    watch: &mut W,
+) -> (Tally, Result<(), Damage>) {
+    let mut follower = Follower::new(limits);
+    let outcome = loop {
+        match reader.next() {
+            Ok(Some(packet)) => follower.hear(&packet, watch),
+            Ok(None) => break Ok(()),
+            Err(damage) => break Err(damage),
+        }
+    };
+    (follower.finish(watch), outcome)
+}

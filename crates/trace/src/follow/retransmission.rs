@@ -1,0 +1,294 @@
+//! Why a sender sent something again, as far as the packets at one place tell.
+
+use super::estimate::Estimate;
+use netspurt_tcp::time::Span;
+
+/// A round-trip time that is shorter than this is taken for as much: a host may be busy for a while.
+const BUSY: Span = Span::from_ms(10);
+
+/// Less than this after its like, and without any loss in sight, a packet is a copy that the network, or the capture,
+/// made.
+const AT_ONCE: Span = Span::from_ms(5);
+
+/// Why data went again.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Cause {
+    /// The retransmission timer ran out, now or not long ago: what was outstanding then is sent again.
+    Timeout,
+    /// Duplicate ACKs or SACK reported a loss (RFC 5681, section 3.2; RFC 6675; RFC 8985).
+    Fast,
+    /// After a silence the last segment went again, to draw a report on those before it (RFC 8985, section 7).
+    TailProbe,
+    /// The receiver asked for it (RFC 1106).
+    Nak,
+    /// Nothing that was captured explains it.
+    Unexplained,
+}
+
+impl Cause {
+    /// Every cause, in declaration order.
+    pub const ALL: [Self; 5] = [Self::Timeout, Self::Fast, Self::TailProbe, Self::Nak, Self::Unexplained];
+
+    /// The name used in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Timeout => "timeout",
+            Self::Fast => "fast",
+            Self::TailProbe => "tail-probe",
+            Self::Nak => "nak",
+            Self::Unexplained => "unexplained",
+        }
+    }
+}
+
+/// What a sender is repairing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Phase {
+    /// Nothing.
+    #[default]
+    Open,
+    /// What duplicate ACKs or SACK reported.
+    Fast,
+    /// All that was outstanding when the timer ran out.
+    Timeout,
+}
+
+/// What is known when something comes again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Evidence {
+    /// It carries the SYN.
+    pub(super) opening: bool,
+    /// Since it was last seen; `None` if it was acknowledged so long ago that nobody remembers.
+    pub(super) after: Option<Span>,
+    /// Since the last ACK, or since it was last seen, whichever was later.
+    pub(super) quiet: Span,
+    /// Nothing before it is outstanding.
+    pub(super) first: bool,
+    /// Nothing behind it was sent.
+    pub(super) last: bool,
+    /// All of it is acknowledged or reported.
+    pub(super) arrived: bool,
+    /// It was reported lost, and the sender may have heard that before it heard anything else.
+    pub(super) lately: bool,
+    /// It went again in this phase before.
+    pub(super) again: bool,
+    /// The packet is the very same, by IP's own identification.
+    pub(super) same_packet: bool,
+    /// A NAK has asked for it since.
+    pub(super) asked: bool,
+    /// Since a loss at the left edge was reported by three duplicate ACKs or by SACK; `None` if it was not.
+    pub(super) known_for: Option<Span>,
+    /// Duplicate ACKs in a row.
+    pub(super) dup_acks: u32,
+    /// Bytes behind it that SACK has reported.
+    pub(super) reported_above: u64,
+    /// The longest segment so far.
+    pub(super) segment: u32,
+    /// What its sender is repairing.
+    pub(super) phase: Phase,
+    /// From here to the receiver and back.
+    pub(super) ahead: Estimate,
+    /// From here to the sender and back.
+    pub(super) behind: Estimate,
+}
+
+/// What came again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Verdict {
+    /// Its sender sent it again.
+    Resent(Cause),
+    /// A copy that somebody on the way made.
+    Copied,
+}
+
+/// Whether it comes after a silence, by a timer therefore, and not in answer to an ACK.
+///
+/// An answer follows its ACK by the time from here to the sender and back. A retransmission timeout is never shorter than
+/// the whole round trip (RFC 6298, section 2), so half of one, or all of it if a loss was reported anyhow, tells the two
+/// apart.
+pub(super) fn is_silent(e: &Evidence) -> bool {
+    let round = plus(e.ahead.smoothed(), e.behind.smoothed());
+    let slack = if is_reported(e) { round } else { round.scale(1, 2) };
+    e.quiet > plus(e.behind.smoothed(), slack.max(BUSY))
+}
+
+/// Judges what came again.
+pub(super) fn judge(e: &Evidence) -> Verdict {
+    use Verdict::{Copied, Resent};
+    let round = plus(e.ahead.smoothed(), e.behind.smoothed());
+    let after = e.after.unwrap_or(Span::MAX);
+    if e.same_packet || nobody_could_know(e, after) {
+        return Copied;
+    }
+    if e.opening {
+        // A SYN is sent again by the timer only.
+        return if after < AT_ONCE { Copied } else { Resent(Cause::Timeout) };
+    }
+    let reported = is_reported(e);
+    if is_silent(e) {
+        let probes = e.last && !e.first && e.phase == Phase::Open;
+        return Resent(if probes { Cause::TailProbe } else { Cause::Timeout });
+    }
+    if e.asked {
+        return Resent(Cause::Nak);
+    }
+    let prompt = e.quiet <= plus(e.behind.smoothed().scale(5, 4), Span::from_ms(1));
+    if e.phase == Phase::Timeout {
+        // Some senders let duplicate ACKs count though a timeout is being repaired.
+        let third = e.again && e.first && e.dup_acks == 3 && prompt;
+        return Resent(if third { Cause::Fast } else { Cause::Timeout });
+    }
+    if is_overdue(e) && after >= round {
+        return Resent(Cause::Timeout);
+    }
+    if reported && !e.again {
+        return Resent(Cause::Fast);
+    }
+    // Sent again and lost again: RFC 8985 learns that from what was sent later, and acts on an ACK.
+    if reported && prompt && after < round.scale(3, 2) {
+        return Resent(Cause::Fast);
+    }
+    if prompt && !e.again && !e.arrived && (e.first && e.dup_acks > 0 || e.reported_above > 0) {
+        return Resent(Cause::Fast);
+    }
+    if e.after.is_some() && after >= plus(round, e.ahead.variation().saturating_mul(4)).max(BUSY) {
+        return Resent(Cause::Timeout);
+    }
+    if after < AT_ONCE { Copied } else { Resent(Cause::Unexplained) }
+}
+
+/// Whether the sender has known of the loss for so long that it does not act on the report: some react once in a window
+/// only (RFC 6582, section 4), and wait for the timer then, however many duplicate ACKs come.
+fn is_overdue(e: &Evidence) -> bool {
+    let round = plus(e.ahead.smoothed(), e.behind.smoothed());
+    let patience = plus(e.behind.smoothed(), round.max(BUSY));
+    e.phase == Phase::Open && e.first && e.known_for.is_some_and(|known_for| known_for > patience)
+}
+
+/// Sooner than any packet has made the way from here to the sender and back.
+pub(super) fn nobody_could_know(e: &Evidence, after: Span) -> bool {
+    after < e.behind.least().scale(3, 4)
+}
+
+/// Whether the receiver has reported it lost: by the third duplicate ACK (RFC 5681, section 3.2), by more than two
+/// segments behind it (RFC 6675, section 4, IsLost), or, once losses are being repaired, by anything behind it. The
+/// last segment outstanding may go then as a rescue (RFC 6675, section 4, NextSeg rule 4).
+///
+/// What has arrived by now may have been reported lost a moment ago.
+pub(super) const fn is_reported(e: &Evidence) -> bool {
+    let repairing = matches!(e.phase, Phase::Fast);
+    if e.arrived {
+        return e.lately || repairing;
+    }
+    e.first && (e.dup_acks >= 3 || repairing)
+        || e.reported_above > 2 * e.segment as u64
+        || repairing && (e.reported_above > 0 || e.last)
+}
+
+pub(super) const fn plus(a: Span, b: Span) -> Span {
+    Span::from_ps(a.as_ps().saturating_add(b.as_ps()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ms(n: u64) -> Span {
+        Span::from_ms(n)
+    }
+
+    fn round_trip(rtt: Span) -> Estimate {
+        let mut estimate = Estimate::default();
+        estimate.hear(rtt);
+        estimate
+    }
+
+    /// Captured at the sender, 100 ms from the receiver.
+    fn at_sender() -> Evidence {
+        Evidence { segment: 1000, ahead: round_trip(ms(100)), after: Some(ms(100)), ..Evidence::default() }
+    }
+
+    /// Captured at the receiver.
+    fn at_receiver() -> Evidence {
+        Evidence { segment: 1000, behind: round_trip(ms(100)), after: Some(ms(100)), ..Evidence::default() }
+    }
+
+    #[test]
+    fn the_third_duplicate_ack_is_answered_at_once_and_the_timer_in_silence() {
+        let third = Evidence { first: true, dup_acks: 3, ..at_sender() };
+        assert_eq!(judge(&third), Verdict::Resent(Cause::Fast));
+        let late = Evidence { quiet: ms(300), after: Some(ms(400)), ..third };
+        assert_eq!(judge(&late), Verdict::Resent(Cause::Timeout));
+        let far = Evidence { first: true, dup_acks: 3, quiet: ms(100), ..at_receiver() };
+        assert_eq!(judge(&far), Verdict::Resent(Cause::Fast), "the duplicate ACKs had to go to the sender");
+    }
+
+    #[test]
+    fn sack_reports_a_loss_without_three_duplicate_acks() {
+        let hole = Evidence { reported_above: 2001, ..at_sender() };
+        assert_eq!(judge(&hole), Verdict::Resent(Cause::Fast));
+        let more = Evidence { reported_above: 1, phase: Phase::Fast, ..at_sender() };
+        assert_eq!(judge(&more), Verdict::Resent(Cause::Fast));
+        let rescue = Evidence { last: true, phase: Phase::Fast, ..at_sender() };
+        assert_eq!(judge(&rescue), Verdict::Resent(Cause::Fast));
+    }
+
+    #[test]
+    fn what_follows_a_timeout_belongs_to_it() {
+        let next = Evidence { phase: Phase::Timeout, dup_acks: 3, first: true, ..at_sender() };
+        assert_eq!(judge(&next), Verdict::Resent(Cause::Timeout));
+    }
+
+    #[test]
+    fn the_last_segment_alone_after_a_silence_is_a_probe() {
+        let tail = Evidence { last: true, quiet: ms(200), after: Some(ms(200)), ..at_sender() };
+        assert_eq!(judge(&tail), Verdict::Resent(Cause::TailProbe));
+        assert_eq!(judge(&Evidence { first: true, ..tail }), Verdict::Resent(Cause::Timeout));
+    }
+
+    #[test]
+    fn a_retransmission_that_is_lost_as_well_takes_the_timer() {
+        let lost = Evidence { first: true, dup_acks: 9, phase: Phase::Fast, again: true, ..at_sender() };
+        let timer = Evidence { after: Some(ms(900)), quiet: ms(20), ..lost };
+        assert_eq!(judge(&timer), Verdict::Resent(Cause::Timeout));
+        assert_eq!(judge(&Evidence { after: Some(ms(101)), ..lost }), Verdict::Resent(Cause::Fast), "RACK");
+    }
+
+    #[test]
+    fn a_report_may_be_on_its_way_to_the_sender_when_the_segment_arrives_after_all() {
+        let overtaken = Evidence { arrived: true, first: true, quiet: ms(90), ..at_receiver() };
+        assert_eq!(judge(&Evidence { lately: true, ..overtaken }), Verdict::Resent(Cause::Fast));
+        assert_eq!(judge(&overtaken), Verdict::Resent(Cause::Timeout), "nobody reported anything");
+    }
+
+    #[test]
+    fn a_sender_that_ignored_the_report_takes_the_timer() {
+        let told = Evidence { first: true, dup_acks: 90, known_for: Some(ms(1)), ..at_sender() };
+        assert_eq!(judge(&told), Verdict::Resent(Cause::Fast));
+        let long = Evidence { known_for: Some(ms(250)), after: Some(ms(300)), ..told };
+        assert_eq!(judge(&long), Verdict::Resent(Cause::Timeout));
+    }
+
+    #[test]
+    fn a_copy_comes_sooner_than_anybody_could_know() {
+        let copy = Evidence { after: Some(ms(1)), dup_acks: 3, first: true, ..at_receiver() };
+        assert_eq!(judge(&copy), Verdict::Copied);
+        assert_eq!(
+            judge(&Evidence { after: Some(ms(1)), ..at_sender() }),
+            Verdict::Copied,
+            "no loss in sight"
+        );
+        assert_eq!(judge(&Evidence { same_packet: true, ..at_sender() }), Verdict::Copied);
+    }
+
+    #[test]
+    fn a_nak_is_an_order() {
+        assert_eq!(judge(&Evidence { asked: true, ..at_sender() }), Verdict::Resent(Cause::Nak));
+    }
+
+    #[test]
+    fn what_nothing_explains_is_called_so() {
+        let odd = Evidence { after: Some(ms(60)), quiet: ms(10), ..at_sender() };
+        assert_eq!(judge(&odd), Verdict::Resent(Cause::Unexplained));
+    }
+}

@@ -1,0 +1,226 @@
+//! The connections that are open, as many as memory allows.
+
+use super::connection::{Belongs, Connection};
+use super::watch::Watch;
+use super::who::{ConnectionId, Key, Sender};
+use crate::stamp::Stamp;
+use netspurt_tcp::segment::Segment;
+use std::collections::{BTreeMap, VecDeque};
+
+/// How long a closed connection is remembered for what still comes: twice the 30 seconds that most systems take for the
+/// maximum segment lifetime (RFC 9293, section 3.4.2, has two minutes).
+const TIME_WAIT_NS: u64 = 60_000_000_000;
+
+const NOBODY: u32 = u32::MAX;
+
+/// What a reader of captures may remember at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Connections; beyond that, the one that has been silent longest is closed as forgotten.
+    pub connections: usize,
+    /// Segments outstanding and the like, some fifty octets each, over all connections.
+    pub records: usize,
+}
+
+impl Default for Limits {
+    /// Fifty thousand connections and a million segments: less than 150 MB, come what may.
+    fn default() -> Self {
+        Self { connections: 50_000, records: 1_000_000 }
+    }
+}
+
+/// Finds connections by their addresses, and forgets the silent ones if there are too many.
+///
+/// An ordered map, because a capture's author chooses the addresses: no choice makes it slow. The connection found last is
+/// tried first.
+#[derive(Debug)]
+pub(super) struct Table {
+    limits: Limits,
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    index: BTreeMap<Key, u32>,
+    /// The connection heard last, and the one that has been silent longest.
+    newest: u32,
+    oldest: u32,
+    records: usize,
+    begun: u64,
+    /// Closed connections, and until when they are remembered.
+    closing: VecDeque<(Stamp, u32, ConnectionId)>,
+}
+
+#[derive(Debug)]
+struct Slot {
+    connection: Option<Box<Connection>>,
+    newer: u32,
+    older: u32,
+    /// It stands in the list of closed ones.
+    closing: bool,
+}
+
+/// A segment with all that is known of its packet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Heard<'a> {
+    pub(super) key: Key,
+    pub(super) sender: Sender,
+    pub(super) segment: &'a Segment,
+    pub(super) identification: u16,
+    pub(super) at: Stamp,
+}
+
+impl Table {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self {
+            limits: Limits { connections: limits.connections.clamp(1, 1 << 30), ..limits },
+            slots: Vec::new(),
+            free: Vec::new(),
+            index: BTreeMap::new(),
+            newest: NOBODY,
+            oldest: NOBODY,
+            records: 0,
+            begun: 0,
+            closing: VecDeque::new(),
+        }
+    }
+
+    /// How many connections were seen so far.
+    pub(super) const fn begun(&self) -> u64 {
+        self.begun
+    }
+
+    /// Hands a segment to its connection.
+    #[inline]
+    pub(super) fn hear<W: Watch>(&mut self, heard: &Heard<'_>, watch: &mut W) {
+        if self.closing.front().is_some_and(|&(until, ..)| until < heard.at) {
+            self.expire(heard.at, watch);
+        }
+        let slot = match self.find(heard) {
+            Some(slot) => slot,
+            None => self.open(heard, watch),
+        };
+        self.touch(slot);
+        let place = &mut self.slots[slot as usize];
+        let Some(connection) = &mut place.connection else { return };
+        let before = connection.load();
+        connection.hear(heard.sender, heard.segment, heard.identification, heard.at, watch);
+        self.records = self.records + connection.load() - before;
+        if !place.closing && connection.is_over() {
+            place.closing = true;
+            let until = Stamp(heard.at.0.saturating_add(TIME_WAIT_NS));
+            self.closing.push_back((until, slot, connection.id));
+        }
+        while self.records > self.limits.records {
+            self.close(self.oldest, true, watch);
+        }
+    }
+
+    /// Everything that is still open ends here, in the order in which it began.
+    pub(super) fn finish<W: Watch>(&mut self, watch: &mut W) {
+        let mut open: Vec<(ConnectionId, u32)> = self
+            .slots
+            .iter()
+            .zip(0..)
+            .filter_map(|(slot, number)| slot.connection.as_ref().map(|connection| (connection.id, number)))
+            .collect();
+        open.sort_unstable();
+        for (_, slot) in open {
+            self.close(slot, false, watch);
+        }
+    }
+
+    #[inline]
+    fn find(&self, heard: &Heard<'_>) -> Option<u32> {
+        let is = |slot: u32| {
+            self.slots
+                .get(slot as usize)?
+                .connection
+                .as_ref()
+                .filter(|connection| connection.key == heard.key)
+        };
+        let slot = match is(self.newest) {
+            Some(_) => self.newest,
+            None => *self.index.get(&heard.key)?,
+        };
+        let belongs = is(slot)?.belongs(heard.sender, heard.segment);
+        (belongs == Belongs::Here).then_some(slot)
+    }
+
+    #[cold]
+    fn open<W: Watch>(&mut self, heard: &Heard<'_>, watch: &mut W) -> u32 {
+        if let Some(&before) = self.index.get(&heard.key) {
+            self.close(before, false, watch);
+        }
+        if self.index.len() >= self.limits.connections {
+            self.close(self.oldest, true, watch);
+        }
+        let id = ConnectionId(self.begun);
+        self.begun += 1;
+        let connection = Connection::new(id, heard.key, heard.sender, heard.segment.flags, heard.at);
+        watch.opened(id, &connection.who());
+        let slot =
+            Slot { connection: Some(Box::new(connection)), newer: NOBODY, older: NOBODY, closing: false };
+        let number = self.free.pop().unwrap_or(self.slots.len() as u32);
+        if number as usize == self.slots.len() {
+            self.slots.push(slot);
+        } else {
+            self.slots[number as usize] = slot;
+        }
+        self.index.insert(heard.key, number);
+        self.put_newest(number);
+        number
+    }
+
+    /// What was closed long enough ago is not remembered any more.
+    #[cold]
+    fn expire<W: Watch>(&mut self, now: Stamp, watch: &mut W) {
+        while let Some(&(until, slot, id)) = self.closing.front()
+            && until < now
+        {
+            self.closing.pop_front();
+            let there = self.slots[slot as usize].connection.as_ref();
+            if there.is_some_and(|connection| connection.id == id) {
+                self.close(slot, false, watch);
+            }
+        }
+    }
+
+    #[cold]
+    fn close<W: Watch>(&mut self, slot: u32, forgotten: bool, watch: &mut W) {
+        self.take_out(slot);
+        let Some(connection) = self.slots[slot as usize].connection.take() else { return };
+        self.free.push(slot);
+        self.index.remove(&connection.key);
+        self.records -= connection.load();
+        let id = connection.id;
+        watch.closed(id, &connection.report(forgotten));
+    }
+
+    /// This one was heard of last.
+    #[inline]
+    fn touch(&mut self, slot: u32) {
+        if self.newest != slot {
+            self.take_out(slot);
+            self.put_newest(slot);
+        }
+    }
+
+    fn put_newest(&mut self, slot: u32) {
+        let older = core::mem::replace(&mut self.newest, slot);
+        (self.slots[slot as usize].older, self.slots[slot as usize].newer) = (older, NOBODY);
+        match self.slots.get_mut(older as usize) {
+            Some(before) => before.newer = slot,
+            None => self.oldest = slot,
+        }
+    }
+
+    fn take_out(&mut self, slot: u32) {
+        let Slot { newer, older, .. } = self.slots[slot as usize];
+        match self.slots.get_mut(newer as usize) {
+            Some(next) => next.older = older,
+            None => self.newest = older,
+        }
+        match self.slots.get_mut(older as usize) {
+            Some(next) => next.newer = newer,
+            None => self.oldest = newer,
+        }
+    }
+}

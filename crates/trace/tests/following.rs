@@ -1,0 +1,419 @@
+//! What is concluded from segments, as scripts at explicit times. The client sends, the server is 30 ms away, and the
+//! capture is taken 10 ms from the client.
+
+mod support;
+
+use netspurt_tcp::options::Options;
+use netspurt_tcp::segment::{Flags, Segment};
+use netspurt_tcp::seq::Seq;
+use netspurt_tcp::time::Span;
+use netspurt_trace::capture::CaptureReader;
+use netspurt_trace::follow::{
+    Cause, Closing, ConnectionId, ConnectionReport, Event, Limits, Method, Opening, Watch, follow,
+};
+use std::path::Path;
+use support::{CLIENT_ISN, Order, SERVER_ISN, Script, V4, V6, pcap, read, sack, stamps};
+
+const NONE: Options = Options::NONE;
+
+fn opened() -> Script {
+    let mut script = Script::new(V4);
+    script.open(NONE);
+    script
+}
+
+/// Five segments of 100 octets 1 ms apart from 100 ms on; those in `but` are not seen.
+fn five(script: &mut Script, but: &[u32]) {
+    for n in (0..5).filter(|n| !but.contains(n)) {
+        script.at(100 + u64::from(n)).data(100 * n, 100);
+    }
+}
+
+#[test]
+fn karns_rule_takes_no_time_from_what_went_twice() {
+    let mut script = opened();
+    script.at(100).data(0, 100).at(400).data(0, 100).at(430).ack(false, 100, NONE);
+    script.at(500).data(100, 100).at(531).ack(false, 200, NONE);
+    let told = script.told();
+    assert_eq!(told.times(Method::Karn), [31_000]);
+    assert_eq!(told.happened(), [("retransmitted", "timeout", 0)]);
+}
+
+#[test]
+fn an_ack_that_waited_for_a_retransmission_measures_nothing() {
+    let mut script = opened();
+    five(&mut script, &[]);
+    for n in 1..5 {
+        script.at(130 + n).ack(false, 0, NONE);
+    }
+    script.at(144).data(0, 100).at(174).ack(false, 500, NONE);
+    let told = script.told();
+    assert_eq!(told.times(Method::Karn), []);
+    assert_eq!(told.happened(), [("retransmitted", "fast", 0)]);
+    assert_eq!(told.report().streams[0].duplicate_acks, 4);
+    assert_eq!(told.report().streams[0].acknowledged, 500);
+}
+
+#[test]
+fn timestamps_tell_which_of_two_sendings_was_answered() {
+    let mut script = opened();
+    script.at(100).stamped(0, 100, stamps(100, 1)).at(400).stamped(0, 100, stamps(400, 1));
+    script.at(430).ack(false, 100, stamps(9, 400));
+    let told = script.told();
+    assert_eq!((told.times(Method::Karn), told.times(Method::Timestamps)), (vec![], vec![30_000]));
+    assert_eq!(told.happened(), [("retransmitted", "timeout", 0)]);
+}
+
+#[test]
+fn an_echo_of_the_first_sending_proves_the_second_needless() {
+    let mut script = opened();
+    script.at(100).stamped(0, 100, stamps(100, 1)).at(400).stamped(0, 100, stamps(400, 1));
+    script.at(420).ack(false, 100, stamps(9, 100));
+    let told = script.told();
+    assert_eq!(told.times(Method::Timestamps), [320_000]);
+    assert_eq!(told.happened(), [("retransmitted", "timeout", 0), ("spurious", "timestamps", 0)]);
+    assert_eq!(told.report().streams[0].spurious, 1);
+}
+
+#[test]
+fn a_d_sack_proves_it_once() {
+    let mut script = opened();
+    script.at(100).data(0, 100).at(400).data(0, 100);
+    script.at(410).ack(false, 100, NONE).at(430).ack(false, 100, sack(&[(0, 100)]));
+    script.at(431).ack(false, 100, sack(&[(0, 100)]));
+    let told = script.told();
+    assert_eq!(told.happened(), [("retransmitted", "timeout", 0), ("spurious", "d-sack", 0)]);
+}
+
+#[test]
+fn what_comes_after_its_acknowledgment_is_needless_at_once() {
+    let mut script = opened();
+    script.at(100).data(0, 100).at(130).ack(false, 100, NONE).at(400).data(0, 100);
+    let told = script.told();
+    assert_eq!(told.happened(), [("retransmitted", "timeout", 0), ("spurious", "acknowledged", 0)]);
+}
+
+#[test]
+fn two_reports_of_sack_are_enough_if_they_speak_of_three_segments() {
+    let mut script = opened();
+    five(&mut script, &[]);
+    script.at(131).ack(false, 100, sack(&[(200, 300)])).at(132).ack(false, 100, sack(&[(200, 500)]));
+    script.at(142).data(100, 100);
+    script.at(172).ack(false, 500, NONE);
+    assert_eq!(script.told().happened(), [("retransmitted", "fast", 100)]);
+}
+
+#[test]
+fn the_last_segment_after_a_silence_is_a_tail_probe() {
+    let mut script = opened();
+    five(&mut script, &[]);
+    script.at(184).data(400, 100).at(214).ack(false, 300, sack(&[(400, 500)])).at(600).data(300, 100);
+    let told = script.told();
+    assert_eq!(told.happened(), [("retransmitted", "tail-probe", 400), ("retransmitted", "timeout", 300)]);
+}
+
+#[test]
+fn all_that_was_outstanding_at_a_timeout_belongs_to_it() {
+    let mut script = opened();
+    five(&mut script, &[]);
+    script.at(500).data(0, 100).at(530).ack(false, 100, NONE).at(540).data(100, 100).data(200, 100);
+    script.at(570).ack(false, 500, NONE).at(580).data(500, 100).data(600, 100).data(700, 100).data(800, 100);
+    for n in 1..4 {
+        script.at(610 + n).ack(false, 500, NONE);
+    }
+    script.at(623).data(500, 100);
+    let causes: Vec<_> = script.told().happened().iter().map(|&(_, cause, start)| (cause, start)).collect();
+    assert_eq!(causes, [("timeout", 0), ("timeout", 100), ("timeout", 200), ("fast", 500)]);
+}
+
+#[test]
+fn a_segment_that_was_overtaken_is_no_retransmission() {
+    let mut script = opened();
+    five(&mut script, &[1]);
+    script.at(106).data(100, 100);
+    let told = script.told();
+    assert_eq!(told.happened(), [("reordered", "", 100)]);
+    let Event::Reordered { extent, late } = told.events[0].1.event else { panic!() };
+    assert_eq!((extent, late), (3, Span::from_ms(4)));
+    let stream = &told.report().streams[0];
+    assert_eq!((stream.reordered, stream.reordering_extent, stream.retransmissions()), (1, 3, 0));
+}
+
+#[test]
+fn a_gap_is_filled_by_a_retransmission_if_the_sender_had_reason_and_time() {
+    let mut script = opened();
+    five(&mut script, &[1]);
+    for n in 1..5 {
+        script.at(130 + n).ack(false, 100, NONE);
+    }
+    script.at(144).data(100, 100).at(174).ack(false, 500, NONE);
+    let told = script.told();
+    assert_eq!(told.happened(), [("retransmitted", "fast", 100)]);
+    assert_eq!(told.times(Method::Karn), [31_000], "of the first segment alone");
+}
+
+#[test]
+fn the_senders_clock_tells_a_late_segment_from_a_retransmission() {
+    for (value, expected) in [(100, "reordered"), (144, "retransmitted")] {
+        let mut script = opened();
+        for n in [0, 2, 3, 4] {
+            script.at(100 + u64::from(n)).stamped(100 * n, 100, stamps(100 + n, 1));
+        }
+        for n in 2..5 {
+            script.at(130 + n).ack(false, 100, stamps(9, 100));
+        }
+        script.at(144).stamped(100, 100, stamps(value, 1));
+        assert_eq!(script.told().happened()[0].0, expected);
+    }
+}
+
+#[test]
+fn a_copy_that_comes_too_soon_was_made_on_the_way() {
+    let mut script = opened();
+    script.at(100).data(0, 100).at(101).data(0, 100).at(130).ack(false, 100, NONE);
+    let told = script.told();
+    assert_eq!(told.happened(), [("duplicated", "", 0)]);
+    assert_eq!(told.times(Method::Karn), [30_000], "its sender sent it once");
+}
+
+#[test]
+fn probes_of_a_closed_window_and_keep_alives_are_no_retransmissions() {
+    let mut script = opened();
+    script.at(100).data(0, 100).at(130).window(false, 100, 0, NONE);
+    script.at(600).data(100, 1).at(630).window(false, 100, 0, NONE);
+    script.at(1600).data(100, 1).at(1630).window(false, 101, 9000, NONE);
+    script.at(1640).data(101, 99).at(1670).window(false, 200, 9000, NONE);
+    script.at(9000).data(199, 1).at(9030).window(false, 200, 9000, NONE);
+    script.at(19_000).data(199, 0).at(19_030).window(false, 200, 9000, NONE);
+    let told = script.told();
+    let names: Vec<_> = told.happened().iter().map(|&(name, _, start)| (name, start)).collect();
+    assert_eq!(
+        names,
+        [
+            ("zero-window", 100),
+            ("window-probe", 100),
+            ("window-probe", 100),
+            ("keep-alive", 199),
+            ("keep-alive", 199)
+        ]
+    );
+    let stream = &told.report().streams[0];
+    assert_eq!((stream.zero_windows, stream.window_probes, stream.keep_alives), (1, 2, 2));
+    assert_eq!((stream.retransmissions(), stream.acknowledged), (0, 200));
+}
+
+#[test]
+fn what_was_acknowledged_but_not_captured_is_counted_and_spoils_the_sample() {
+    let mut script = opened();
+    five(&mut script, &[1, 4]);
+    script.at(134).ack(false, 500, NONE);
+    let told = script.told();
+    assert_eq!(told.happened(), [("unseen", "", 100), ("unseen", "", 400)]);
+    assert_eq!(told.times(Method::Karn), []);
+    assert_eq!(told.report().streams[0].unseen_bytes, 200);
+}
+
+#[test]
+fn an_ack_of_part_of_a_long_segment_measures_that_part() {
+    let mut script = opened();
+    script.at(100).data(0, 5000).at(130).ack(false, 1448, NONE).at(131).ack(false, 5000, NONE);
+    assert_eq!(script.told().times(Method::Karn), [30_000, 31_000]);
+}
+
+#[test]
+fn a_resent_part_of_a_long_segment_spoils_that_part_only() {
+    let mut script = opened();
+    script.at(100).data(0, 5000).at(130).ack(false, 1000, NONE);
+    for n in 1..4 {
+        script.at(130 + n).ack(false, 1000, NONE);
+    }
+    script.at(143).data(1000, 1000).at(173).ack(false, 2000, NONE).at(174).ack(false, 5000, NONE);
+    let told = script.told();
+    assert_eq!(told.happened(), [("retransmitted", "fast", 1000)]);
+    assert_eq!(told.times(Method::Karn), [30_000, 74_000]);
+}
+
+#[test]
+fn handshake_options_windows_and_goodput_are_reported() {
+    let offer = Options {
+        mss: Some(1460),
+        window_scale: Some(3),
+        sack_permitted: true,
+        timestamps: stamps(1, 0).timestamps,
+        ..NONE
+    };
+    let mut script = Script::new(V6);
+    script.open(offer);
+    script.at(1000).data(0, 1000).at(1030).window(false, 1000, 500, NONE);
+    script.at(1900).data(1000, 1000).at(2000).window(false, 2000, 250, NONE);
+    let told = script.told();
+    let report = told.report();
+    assert_eq!(report.opening, Opening::Whole);
+    assert_eq!(report.handshake, Some(Span::from_ms(40)));
+    assert_eq!(report.who.client.to_string(), "[fd00::1]:40000");
+    assert_eq!(report.who.server.to_string(), "[fd00::2]:80");
+    let stream = &report.streams[0];
+    assert_eq!((stream.mss, stream.window_scale), (Some(1460), Some(3)));
+    assert!(stream.sack_permitted && stream.timestamps);
+    assert_eq!(stream.window_most, Some(4000), "scaled by what the server's SYN offered");
+    assert_eq!(stream.flight_most, 1000);
+    assert_eq!(stream.goodput_bps(), Some(16_000.0));
+    assert_eq!(stream.rtt.least(), Some(Span::from_ms(30)));
+    assert_eq!(stream.rtt.largest(), Some(Span::from_ms(100)));
+}
+
+/// A segment of the client's, or of the server's, without data.
+fn bare(client: bool, flags: Flags, seq: u32, ack: u32) -> Segment {
+    let (mine, theirs) = if client { (CLIENT_ISN, SERVER_ISN) } else { (SERVER_ISN, CLIENT_ISN) };
+    let (seq, ack) = (Seq(mine).plus(1).plus(seq), Seq(theirs).plus(1).plus(ack));
+    Segment { seq, ack, flags, window: 10_000, ..Segment::default() }
+}
+
+#[test]
+fn who_closed_first_and_how_is_told() {
+    let fin = Flags::FIN | Flags::ACK;
+    let mut script = opened();
+    script.at(100).put(false, &bare(false, fin, 0, 0)).at(110).put(true, &bare(true, fin, 0, 1));
+    script.at(140).put(false, &bare(false, Flags::ACK, 1, 1));
+    let told = script.told();
+    assert_eq!(told.report().closing, Closing::Closed(netspurt_trace::Side::B));
+    assert_eq!(told.times(Method::Karn), [10_000, 30_000], "a FIN is answered like data");
+    assert_eq!(told.report().streams.each_ref().map(|stream| stream.acknowledged), [0, 0]);
+    let mut script = opened();
+    script.at(100).put(true, &bare(true, Flags::RST, 0, 0));
+    assert_eq!(script.told().report().closing, Closing::Reset(netspurt_trace::Side::A));
+    assert_eq!(opened().told().report().closing, Closing::Open);
+}
+
+#[test]
+fn the_same_ports_serve_one_connection_after_the_other() {
+    let mut script = opened();
+    let syn = Segment { seq: Seq(77), flags: Flags::SYN, ..Segment::default() };
+    script.at(5000).put(true, &syn).at(6000).put(true, &syn);
+    let told = script.told();
+    assert_eq!(told.opened, [ConnectionId(0), ConnectionId(1)]);
+    let [(_, first), (_, second)] = &told.reports[..] else { panic!() };
+    assert_eq!((first.opening, second.opening), (Opening::Whole, Opening::Half));
+    assert_eq!(second.streams[0].retransmitted[Cause::Timeout as usize], 1, "and its SYN went twice");
+}
+
+#[test]
+fn a_capture_may_begin_in_the_middle() {
+    let mut script = Script::new(V4);
+    script.at(100).ack(false, 4000, NONE).data(4000, 100).at(130).ack(false, 4100, NONE);
+    let told = script.told();
+    assert_eq!(told.report().opening, Opening::Missing);
+    assert_eq!(told.report().who.client.port(), 40_000, "servers listen at low ports");
+    assert_eq!(told.times(Method::Karn), [30_000]);
+    assert_eq!((told.happened(), told.report().streams[0].acknowledged), (vec![], 100));
+}
+
+#[test]
+fn one_direction_alone_is_followed_as_far_as_it_goes() {
+    let mut script = Script::new(V4);
+    five(&mut script, &[]);
+    script.at(500).data(0, 100);
+    let told = script.told();
+    assert_eq!(told.happened(), [("retransmitted", "timeout", 0)]);
+    assert!(told.samples.is_empty());
+}
+
+/// Remembers how many connections were open at once.
+#[derive(Default)]
+struct Crowd {
+    open: usize,
+    most: usize,
+    forgotten: usize,
+}
+
+impl Watch for Crowd {
+    fn opened(&mut self, _id: ConnectionId, _who: &netspurt_trace::follow::Endpoints) {
+        self.open += 1;
+        self.most = self.most.max(self.open);
+    }
+
+    fn closed(&mut self, _id: ConnectionId, report: &ConnectionReport) {
+        self.open -= 1;
+        self.forgotten += usize::from(report.closing == Closing::Forgotten);
+    }
+}
+
+fn crowd(script: &Script, limits: Limits) -> Crowd {
+    let file = pcap(Order::Little, 1, 101, 65_535, &script.packets);
+    let mut reader = CaptureReader::new(Box::new(std::io::Cursor::new(file)), Path::new("a")).unwrap();
+    let mut crowd = Crowd::default();
+    follow(&mut reader, limits, &mut crowd).1.unwrap();
+    assert_eq!(crowd.open, 0, "every connection ends");
+    crowd
+}
+
+#[test]
+fn a_flood_of_syns_fills_no_memory() {
+    let mut script = Script::new(V4);
+    let syn = Segment { seq: Seq(CLIENT_ISN), flags: Flags::SYN, ..Segment::default() };
+    for port in 1..=60_000 {
+        script.client_port = port;
+        script.put(true, &syn);
+    }
+    let crowd = crowd(&script, Limits { connections: 1000, ..Limits::default() });
+    assert_eq!((crowd.most, crowd.forgotten), (1000, 59_000));
+}
+
+#[test]
+fn data_that_nobody_acknowledges_fills_no_memory() {
+    let mut script = Script::new(V4);
+    for n in 0..5000 {
+        script.client_port = 1000 + n as u16 % 10;
+        script.data(n, 1);
+    }
+    let crowd = crowd(&script, Limits { records: 1000, ..Limits::default() });
+    assert!(crowd.forgotten >= 4, "the silent make room: {}", crowd.forgotten);
+}
+
+#[test]
+fn a_closed_connection_is_forgotten_after_its_time() {
+    let fin = Flags::FIN | Flags::ACK;
+    let mut script = Script::new(V4);
+    for n in 0..50_u16 {
+        let begin = u64::from(n) * 61_000;
+        script.client_port = 1000 + n;
+        script.at(begin).put(true, &bare(true, fin, 0, 0)).put(false, &bare(false, fin, 0, 1));
+        script.put(true, &bare(true, Flags::ACK, 1, 1));
+    }
+    assert_eq!(crowd(&script, Limits::default()).most, 1);
+}
+
+#[test]
+fn sequence_numbers_that_jump_about_break_nothing() {
+    let mut script = opened();
+    let mut number = 1_u32;
+    for n in 0..20_000_u64 {
+        // A generator of Lehmer's kind: what it gives looks like anything.
+        number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let mut segment = bare(n % 3 > 0, Flags((number >> 3) as u8), number, number.rotate_left(7));
+        segment.window = (number >> 9) as u16;
+        segment.payload.len = (number >> 20) % 3000;
+        segment.options =
+            if n % 5 == 0 { sack(&[(number, number >> 1), (number >> 2, number >> 3)]) } else { NONE };
+        script.at(n / 7).put(n % 3 > 0, &segment);
+    }
+    let told = script.told();
+    assert!(told.damage.is_none() && told.tally.packets > 20_000);
+}
+
+#[test]
+fn a_clock_that_goes_back_breaks_nothing() {
+    let mut script = opened();
+    script.at(100).data(0, 100).at(50).ack(false, 100, NONE);
+    let told = script.told();
+    assert_eq!(told.tally.backwards, 1);
+    assert_eq!(told.times(Method::Karn), [0]);
+}
+
+#[test]
+fn nothing_but_the_order_of_packets_decides() {
+    let mut script = opened();
+    five(&mut script, &[2]);
+    let file = pcap(Order::Big, 1000, 101, 65_535, &script.packets);
+    assert_eq!(format!("{:?}", read(&file).events), format!("{:?}", read(&file).events));
+}

@@ -1,0 +1,255 @@
+"""Captures of any origin, as tables.
+
+Lives here: the Python face of the native ``Capture``: a file in, polars tables out.
+Must not live here: what packets mean (that is Rust's), or how a table is shown.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netspurt.errors import RequestError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+RECORDABLE = ("samples", "events", "flight")
+"""What ``record`` may name."""
+
+MOST_CONNECTIONS = 100_000
+"""So many connections are listed; a capture of an attack may hold millions."""
+
+STEP = 32 << 20
+"""Bytes read at a time: a few hundredths of a second, after which Ctrl-C is heard."""
+
+
+def read_capture(
+    path: str | Path, record: Sequence[str] = (), *, connections: int = MOST_CONNECTIONS
+) -> Capture:
+    """Reads a capture and follows its TCP connections. The interpreter lock is released meanwhile.
+
+    pcap and pcapng in either byte order, plain or packed by gzip or zstd; Ethernet with VLANs, Linux cooked
+    captures, raw IP, BSD loopback. A file that is damaged is read up to the damage, see ``Capture.damage``.
+
+    Args:
+        path: the file; ``-`` is standard input.
+        record: names out of ``RECORDABLE``: tables that grow with the capture.
+        connections: how many are listed at most; the others are counted in ``tally["unlisted"]``.
+
+    Raises:
+        RequestError: the file cannot be read, or is not a capture.
+        ValueError: a name in ``record`` that does not exist.
+    """
+    return collect(Reading(path, record, connections=connections))
+
+
+class Capture:
+    """What a capture tells. Times are seconds since its first packet, sizes bytes, rates bits per second.
+
+    What was retransmitted, and why, is concluded from the packets seen at one place: the sender, the receiver or
+    any place between. Round-trip times are those from the place of capture to the receiver of the data and back.
+    """
+
+    def __init__(self, path: Path, tally: dict[str, Any], tables: dict[str, pl.DataFrame]) -> None:
+        self.path = path
+        self.tally = tally
+        """What became of the packets: ``packets``, ``segments``, ``connections``, ``not_tcp``, …; ``began_s`` is the
+        time of the first one in seconds since 1970."""
+        self._tables = tables
+
+    @property
+    def damage(self) -> str | None:
+        """Where and how the file is damaged, in a sentence; None if it is whole."""
+        damage: str | None = self.tally["damage"]
+        return damage
+
+    @property
+    def connections(self) -> pl.DataFrame:
+        """One row for each connection, in the order in which they began.
+
+        Columns: ``connection`` (number), ``interface`` (number into ``tally["interfaces"]``), ``client``,
+        ``client_port``, ``server``, ``server_port``, ``start_s``, ``duration_s``, ``opening`` ("whole", "half" or
+        "missing": how much of the handshake was captured), ``closing`` ("client-fin", "server-fin", "client-reset",
+        "server-reset", "open", "forgotten"), ``handshake_rtt_s`` (of the whole path), ``sender`` ("client" or
+        "server": where more bytes came from).
+        """
+        return self._tables["connections"]
+
+    @property
+    def streams(self) -> pl.DataFrame:
+        """Two rows for each connection: what the client sent, and what the server sent.
+
+        Columns: ``connection``, ``from``; ``packets``, ``segments`` (those with data, SYN or FIN), ``bytes``,
+        ``acknowledged_bytes``, ``data_from_s``, ``data_until_s``, ``goodput_bps`` (acknowledged, between these two);
+        ``retransmitted`` segments, the same by cause (``retransmitted_timeout``, ``_fast``, ``_tail_probe``,
+        ``_nak``, ``_unexplained``), ``retransmitted_bytes``, ``spurious`` (needless ones among them);
+        ``reordered`` segments and the largest ``reordering_extent`` (RFC 4737), ``duplicated`` segments (by the
+        network), ``unseen_bytes`` (acknowledged, not captured); ``duplicate_acks``, ``zero_windows``,
+        ``window_probes``, ``keep_alives``; ``flight_max``, ``window_max``, ``segment_max``; ``mss``,
+        ``window_scale``, ``sack``, ``timestamps`` (offered on the SYN); ``rtt_samples``, ``rtt_min_s``,
+        ``rtt_mean_s``, ``rtt_median_s``, ``rtt_p95_s``, ``rtt_max_s`` by Karn's rule (median and percentile within
+        0.4 %), and the same as ``rtt_timestamps_…``.
+        """
+        return self._tables["streams"]
+
+    @property
+    def samples(self) -> pl.DataFrame:
+        """One row for each round-trip time; empty unless ``"samples"`` was recorded.
+
+        Columns: ``time_s`` (when the ACK was seen), ``connection``, ``from`` (whose data), ``method`` ("handshake",
+        "karn" or "timestamps"), ``ack`` (offset acknowledged), ``sent_s``, ``rtt_s``.
+        """
+        return self._tables["samples"]
+
+    @property
+    def events(self) -> pl.DataFrame:
+        """One row for each event; empty unless ``"events"`` was recorded.
+
+        Columns: ``time_s``, ``connection``, ``from`` (whose data), ``event`` ("retransmitted", "spurious",
+        "reordered", "duplicated", "duplicate-ack", "zero-window", "window-probe", "keep-alive", "unseen"), ``reason``
+        (why it was retransmitted: "timeout", "fast", "tail-probe", "nak", "unexplained"; what proves it spurious:
+        "acknowledged", "d-sack", "timestamps"), ``seq`` (offset), ``length``, ``after_s`` (since it was last sent; how
+        late, if reordered), ``count`` (reordering extent; duplicate ACKs in a row).
+        """
+        return self._tables["events"]
+
+    @property
+    def flight(self) -> pl.DataFrame:
+        """One row for each change of bytes in flight; empty unless ``"flight"`` was recorded.
+
+        Columns: ``time_s``, ``connection``, ``from``, ``flight``, ``window`` (bytes from the last ACK on).
+        """
+        return self._tables["flight"]
+
+    def __repr__(self) -> str:
+        return f"Capture({str(self.path)!r}, {self.connections.height} connections)"
+
+
+class Reading:
+    """A capture being read, for those who do not want all of it in memory at once.
+
+    ``step`` until it returns False; after each, ``take`` hands out what was found since the last time.
+
+    Raises:
+        RequestError: the file cannot be read, or is not a capture.
+        ValueError: a name in ``record`` that does not exist.
+    """
+
+    def __init__(
+        self, path: str | Path, record: Sequence[str] = (), *, connections: int = MOST_CONNECTIONS
+    ) -> None:
+        from netspurt import _core
+
+        unknown = [name for name in record if name not in RECORDABLE]
+        if unknown:
+            raise ValueError(f"cannot record '{unknown[0]}'; what can be: {', '.join(RECORDABLE)}")
+        self.path = Path(path)
+        self.record = tuple(record)
+        try:
+            self._native = _core.Capture.open(str(path), list(record), connections)
+        except _core.CaptureError as error:
+            raise RequestError(str(error)) from error
+        except OSError as error:
+            raise RequestError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from error
+
+    @property
+    def octets(self) -> int:
+        """How many bytes of the file were read so far."""
+        return self._native.octets
+
+    def step(self, octets: int = STEP) -> bool:
+        """Reads so many bytes more; False at the end. Ctrl-C is heard between steps."""
+        return self._native.read(octets)
+
+    def take(self) -> dict[str, pl.DataFrame]:
+        """What was found since the last call: "connections", "streams", and each table that is recorded."""
+        connections, streams = self._native.connections()
+        columns = {"connections": connections, "streams": streams}
+        recorded = {
+            "samples": self._native.samples,
+            "events": self._native.events,
+            "flight": self._native.flight,
+        }
+        columns |= {name: recorded[name]() for name in self.record}
+        return {name: _frame(name, column) for name, column in columns.items()}
+
+    def tally(self) -> dict[str, Any]:
+        """What became of the packets so far."""
+        tally: dict[str, Any] = json.loads(self._native.tally())
+        return tally
+
+
+def collect(
+    reading: Reading,
+    stepped: Callable[[], None] = lambda: None,
+    written: Mapping[str, Callable[[pl.DataFrame], None]] | None = None,
+) -> Capture:
+    """Reads to the end and keeps everything, but for the tables that are ``written`` elsewhere as they come.
+
+    Args:
+        reading: a capture at its beginning.
+        stepped: called now and then.
+        written: by name of the table, what takes its rows.
+    """
+    import polars as pl
+
+    kept = {name: [_frame(name, {})] for name in SCHEMAS}
+    more = True
+    while more:
+        more = reading.step()
+        for name, frame in reading.take().items():
+            if written and name in written:
+                written[name](frame)
+            else:
+                kept[name].append(frame)
+        stepped()
+    tables = {name: pl.concat(frames) for name, frames in kept.items()}
+    for name in ("connections", "streams"):
+        # Connections are told of when they end, but numbered as they began.
+        tables[name] = tables[name].sort("connection", maintain_order=True)
+    return Capture(reading.path, reading.tally(), tables)
+
+
+_WHO = {"connection": int, "from": str}
+
+_ROUND_TRIPS = ("min", "mean", "median", "p95", "max")
+
+SCHEMAS: dict[str, dict[str, type]] = {
+    "connections": {
+        **{"connection": int, "interface": int, "client": str, "client_port": int, "server": str},
+        **{"server_port": int, "start_s": float, "duration_s": float, "opening": str, "closing": str},
+        **{"handshake_rtt_s": float, "sender": str},
+    },
+    "streams": {
+        **_WHO,
+        **dict.fromkeys(("packets", "segments", "bytes", "acknowledged_bytes"), int),
+        **dict.fromkeys(("data_from_s", "data_until_s", "goodput_bps"), float),
+        **dict.fromkeys(("retransmitted", "retransmitted_timeout", "retransmitted_fast"), int),
+        **dict.fromkeys(("retransmitted_tail_probe", "retransmitted_nak", "retransmitted_unexplained"), int),
+        **dict.fromkeys(("retransmitted_bytes", "spurious", "reordered", "reordering_extent"), int),
+        **dict.fromkeys(("duplicated", "unseen_bytes", "duplicate_acks", "zero_windows"), int),
+        **dict.fromkeys(("window_probes", "keep_alives", "flight_max", "window_max", "segment_max"), int),
+        **{"mss": int, "window_scale": int, "sack": bool, "timestamps": bool, "rtt_samples": int},
+        **{f"rtt_{what}_s": float for what in _ROUND_TRIPS},
+        "rtt_timestamps_samples": int,
+        **{f"rtt_timestamps_{what}_s": float for what in _ROUND_TRIPS},
+    },
+    "samples": {
+        **{"time_s": float, **_WHO, "method": str, "ack": int, "sent_s": float, "rtt_s": float},
+    },
+    "events": {
+        **{"time_s": float, **_WHO, "event": str, "reason": str, "seq": int, "length": int},
+        **{"after_s": float, "count": int},
+    },
+    "flight": {"time_s": float, **_WHO, "flight": int, "window": int},
+}
+"""The columns of every table and what they hold."""
+
+
+def _frame(name: str, columns: Mapping[str, Any]) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.DataFrame(dict(columns), schema=dict(SCHEMAS[name]))

@@ -1,0 +1,183 @@
+"""Beyond the document: today's timers over its 52 runs, and over a simulated path with cross traffic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from itertools import product
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netspurt.replaying import RULES, estimator
+from netspurt.statistics import mean_interval
+from netspurt.studies.experiment import (
+    AnyExperiment,
+    Experiment,
+    Floats,
+    PathExperiment,
+    Plan,
+    Samples,
+    series_of_flow,
+)
+from netspurt.studies.model import Cell, Findings, Picture, Table
+from netspurt.studies.rfc889.published import runs
+from netspurt.studies.rfc889.setting import MILLS, PATH, SYMMETRIC, native, replay, run_settings
+
+if TYPE_CHECKING:
+    from netspurt import _core
+
+QUICK_SEEDS, FULL_SEEDS = 3, 40
+
+TIMERS = {
+    "RFC 793, F = 7/8, G = 2": SYMMETRIC,
+    "RFC 889": MILLS,
+    "Jacobson 1988, two deviations": "tahoe",
+    "Jacobson, four deviations": "jacobson88",
+    "RFC 6298": "rfc6298",
+    "RFC 6298 without its floor of 1 s": "rfc6298:min=0s",
+    "Linux": "linux",
+    "fixed, 3 s": "fixed:rto=3s",
+}
+
+_REASON = "beyond the document"
+
+
+def measure(run: Mapping[str, Floats]) -> dict[tuple[str, str], dict[str, float]]:
+    """Every timer by both rules; waits of a loss in multiples of the mean delay of the run."""
+    delays = native(run)
+    return {
+        (name, rules): replay(delays, words, rules) for (name, words), rules in product(TIMERS.items(), RULES)
+    }
+
+
+class Timers:
+    """The table of section 3.1 with the timers that came later."""
+
+    def experiments(self, plan: Plan) -> Iterable[AnyExperiment]:
+        """A few synthetic runs for each row."""
+        for run in runs():
+            yield PathExperiment(
+                key=("timers", run.name),
+                scenario=PATH,
+                settings=run_settings(run),
+                seeds=plan.choose(QUICK_SEEDS, FULL_SEEDS),
+                measure=measure,
+            )
+
+    def evaluate(self, samples: Samples) -> Findings:
+        """Means over the 52 rows."""
+        outcomes = [samples.all(("timers", run.name)) for run in runs()]
+        known = [each for each in outcomes if each is not None]
+        whole = len(known) == len(outcomes)
+        cells = []
+        for (name, _), rules in product(TIMERS.items(), RULES):
+            row = {"timer": name, "rules": rules}
+            for quantity, key, unit in (
+                ("efficiency", "efficiency", ""),
+                ("rtx_packets", "rtx", "packets"),
+                ("wasted_on_losses", "lost_s", "s"),
+                ("late_median", "late_p50_s", "s"),
+            ):
+                seeds = zip(*known, strict=True) if whole else ()
+                values = [fmean(run[name, rules][key] or 0.0 for run in seed) for seed in seeds]
+                estimate = mean_interval(values) if values else None
+                cells.append(
+                    Cell(
+                        row,
+                        quantity,
+                        unit,
+                        None,
+                        None if estimate is None else estimate.mean,
+                        interval=None if estimate is None else estimate.interval,
+                        runs=len(values),
+                        reason=_REASON,
+                    )
+                )
+        table = Table(
+            "beyond_timers",
+            "Later timers over synthetic runs of the 52 rows, means for a run",
+            tuple(cells),
+            kind="beyond",
+            note=(
+                "Times are one way, as in the document. Late is how much longer than the answer would have taken a "
+                "lost packet waits for its retransmission. By the rules of a connection, timeouts double until there "
+                "is a sample, and a packet that was sent twice gives none. These timers hear round trips of seconds: "
+                "floors of 0.2 or 1 s and ticks of half a second, which decide on today's paths, hardly show."
+            ),
+        )
+        return Findings(tables=(table,))
+
+
+CROSS = "cross.toml"
+
+
+def samples_of(run: _core.Run) -> dict[str, Floats]:
+    """The round trips that the probing connection measured, halved."""
+    time_s, rtt_s = series_of_flow(run, "rtt", "probe", "client")
+    return {"time_s": time_s, "delay_s": rtt_s / 2.0}
+
+
+class CrossTraffic:
+    """A simulated path of the document's day, on which transfers come and go."""
+
+    def experiments(self, plan: Plan) -> Iterable[AnyExperiment]:
+        """One run: there is no randomness in it."""
+        yield Experiment(key=("cross",), scenario=CROSS, record=("rtt",), measure=samples_of)
+
+    def evaluate(self, samples: Samples) -> Findings:
+        """Every timer by both rules, and the picture."""
+        path = samples.one(("cross",), dict)
+        if path is None:
+            return Findings()
+        delays = native(path)
+        cells = []
+        for (name, words), rules in product(TIMERS.items(), RULES):
+            found = replay(delays, words, rules)
+            row = {"timer": name, "rules": rules}
+            for quantity, key, unit in (
+                ("efficiency", "efficiency", ""),
+                ("rtx_packets", "rtx", "packets"),
+                ("late_median", "late_p50_s", "s"),
+                ("late_95th", "late_p95_s", "s"),
+            ):
+                cells.append(Cell(row, quantity, unit, None, found[key], reason=_REASON))
+        table = Table(
+            "beyond_cross_traffic",
+            "Timers over a simulated line of 56 kbit/s with cross traffic",
+            tuple(cells),
+            kind="beyond",
+            note=(
+                f"{len(delays)} round trips as the probing connection measured them. Each transfer fills the queue in "
+                "a few round trips: the delay becomes sixteen times what it was, and stays so until it is over."
+            ),
+        )
+        return Findings(tables=(table,), pictures=(_picture(path),))
+
+
+def _picture(path: Mapping[str, Floats]) -> Picture:
+    from netspurt import plot_delays
+
+    delays = native(path)
+    shown = np.asarray(path["time_s"]) < 140.0
+    lines = {
+        name: delays.timeouts(estimator(TIMERS[name]), "document")[shown]
+        for name in ("RFC 889", "RFC 6298", "Linux")
+    }
+    return Picture(
+        name="rfc889-cross",
+        title="Timeouts on a simulated path with cross traffic",
+        caption=(
+            "A request every second over a line of 56 kbit/s; twice a transfer with a window of 8 KiB fills its queue. "
+            "Each delay a point, timeouts as lines, all one way."
+        ),
+        alt="Delay jumps to a plateau while a transfer runs; the timeouts follow at different speeds.",
+        draw=partial(
+            plot_delays.timeouts,
+            path["time_s"][shown],
+            path["delay_s"][shown],
+            lines,
+            "Cross traffic, 56 kbit/s",
+        ),
+    )

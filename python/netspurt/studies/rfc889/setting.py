@@ -1,0 +1,67 @@
+"""What the parts of the study share: settings of a run's synthetic path, and the timers that are replayed over it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netspurt.replaying import costs, estimator
+from netspurt.settings import Value
+from netspurt.studies.experiment import Floats
+from netspurt.studies.rfc889.published import FIRST_LONG, Line, Run, lines_of
+
+if TYPE_CHECKING:
+    from netspurt import _core
+
+PATH = "path.toml"
+
+BOUNDLESS = "min=0s,max=0s"
+"""RFC 889 knows no bounds."""
+
+MILLS = f"rfc889:f1=0.9375,f2=0.75,g=2,{BOUNDLESS}"
+SYMMETRIC = f"rfc889:f1=0.875,f2=0.875,g=2,{BOUNDLESS}"
+"""The values of the document, and those "now used in typical implementations", F = 7/8 and G = 2."""
+
+TOO_CLOSE = f"rfc889:f1=0.875,f2=0.875,g=1.5,{BOUNDLESS}"
+"""The lower end of what RFC 793 allows for G."""
+
+
+def line_settings(lines: Sequence[Line]) -> dict[str, Value]:
+    """The path's lines; without any, all packets take equally long."""
+    if not lines:
+        return {}
+    settings: dict[str, Value] = {
+        "line": [
+            {"octets": list(line.octets), "delay": [f"{delay:g} ms" for delay in line.delay_ms]}
+            for line in lines
+        ]
+    }
+    return settings if len(lines) == 1 else {**settings, "split": FIRST_LONG}
+
+
+def run_settings(run: Run) -> dict[str, Value]:
+    """A path that has the run's lengths and lines, and comes to its mean, variation and losses."""
+    lengths: dict[str, Value] = {}
+    if run.octets is not None:
+        lengths["length"] = {"kind": "fixed", "octets": run.octets}
+    return {
+        **lengths,
+        **line_settings(lines_of(run)),
+        "calibrate": {"mean": f"{run.mean_ms.value:g} ms", "cov": run.cov.value, "lost": run.lost},
+    }
+
+
+def native(run: Mapping[str, Floats]) -> _core.Delays:
+    """The delays of a synthetic run where the replay is."""
+    from netspurt import _core
+
+    return _core.Delays(np.asarray(run["delay_s"], dtype=np.float64))
+
+
+def replay(delays: _core.Delays, words: str, rules: str = "document") -> dict[str, float]:
+    """What a timer costs: lost, lost_s, rtx, rtx_s, total_s, efficiency, and a few percentiles of its timeout."""
+    outcome = delays.replay(estimator(words), rules)
+    row = costs(delays.summary(), outcome)
+    return {**row, "late_p50_s": outcome["late_p50_s"], "late_p95_s": outcome["late_p95_s"]}
