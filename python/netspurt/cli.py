@@ -209,8 +209,8 @@ def _records(command: Parser) -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        help="CSV (time_s, delay_ms or rtt_ms, length_octets, host; empty: lost), Parquet, a trace of 'run', "
-        "or a synthetic path (.toml)",
+        help="CSV (time_s, delay_ms or rtt_ms, length_octets, host; empty: lost), Parquet, a capture "
+        "(pcap or pcapng, also packed), a trace of 'run', or a synthetic path (.toml)",
     )
     command.add_argument(
         "--seed", type=_natural, default=1, metavar="N", help="of synthetic paths (default: 1)"
