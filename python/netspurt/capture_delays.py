@@ -11,7 +11,8 @@ one: by Karn's rule where that holds, else by timestamps, which also tell what t
 counts from when the segment was sent; its length is that of the data.
 
 A segment that was sent again counts as *lost*, once, when it was sent first, whoever noticed the loss (a timer,
-duplicate ACKs, a NAK): the path lost it either way. It does not if the capture proves as many of its retransmissions needless.
+duplicate ACKs, a NAK): the path lost it either way. It does not if the capture proves as many of its retransmissions
+needless.
 """
 
 from __future__ import annotations
