@@ -185,7 +185,12 @@ def _from_parquet(file: str) -> list[DelayPath]:
         if "record" in columns:
             return _from_trace(file, pl.read_parquet(file))
         _check_columns(file, list(columns))
-        table = pl.read_parquet(file, columns=[name for name in columns if name in KNOWN])
+        kept = [name for name in columns if name in KNOWN]
+        table = (
+            _fates(pl.read_parquet(file)).select(kept)
+            if "event" in columns
+            else pl.read_parquet(file, columns=kept)
+        )
     except pl.exceptions.PolarsError as error:
         raise DelayFileError(f"{file} is not a Parquet file: {str(error).splitlines()[0].lower()}") from error
     numbers: dict[str, Floats] = {}
@@ -199,6 +204,16 @@ def _from_parquet(file: str) -> list[DelayPath]:
         _check_numbers(file, name, numbers[name], empty)
     hosts = table["host"].cast(pl.String).to_list() if "host" in table.columns else None
     return _paths(file, numbers, hosts)
+
+
+def _fates(table: pl.DataFrame) -> pl.DataFrame:
+    """What a prober wrote (``netspurt ping --out``): one row for each packet, a delay where it was answered."""
+    import polars as pl
+
+    from netspurt.prober import EXTRAS
+
+    answered = pl.when(pl.col("event") == "reply").then(pl.col("rtt_ms"))
+    return table.filter(~pl.col("event").is_in(EXTRAS)).with_columns(rtt_ms=answered)
 
 
 def _paths(file: str, numbers: Mapping[str, Floats], hosts: Sequence[Any] | None) -> list[DelayPath]:
