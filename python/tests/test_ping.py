@@ -138,7 +138,7 @@ def test_what_a_prober_wrote_is_read_as_delays(tmp_path: Path) -> None:
     file = tmp_path / "probe.parquet"
     events = [("reply", 20.0), ("duplicate", 21.0), ("unreachable", 5.0), ("lost", None), ("late", 4e4)]
     with GrowingParquet(file, SCHEMA) as table:
-        table.write(rows(HOSTS[0], events))  # type: ignore[arg-type]
+        table.write(rows(HOSTS[0], events))
         table.write(rows(HOSTS[1], [("reply", 30.0)]))
     a, b = delays.read(str(file))
     np.testing.assert_allclose(a.delay_s, [0.010, np.nan, np.nan])
