@@ -45,6 +45,12 @@ def build() -> Path:
 
 def cpu_seconds(command: list[str]) -> tuple[float, str]:
     """Runs a command; returns the CPU time that it took and what it printed."""
+    cpu, _, text = cost(command)
+    return cpu, text
+
+
+def cost(command: list[str]) -> tuple[float, float, str]:
+    """Runs a command; returns the CPU time that it took, the most memory it had in MB, and what it printed."""
     with tempfile.TemporaryFile("w+") as out:
         child = subprocess.Popen(command, stdout=out)
         _, status, usage = os.wait4(child.pid, 0)
@@ -52,7 +58,7 @@ def cpu_seconds(command: list[str]) -> tuple[float, str]:
         if child.returncode:
             raise SystemExit(f"bench: {' '.join(command)} ended with {child.returncode}")
         out.seek(0)
-        return usage.ru_utime + usage.ru_stime, out.read()
+        return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1e3, out.read()
 
 
 def number(pattern: str, text: str) -> float:
@@ -110,6 +116,58 @@ def replay_rate(program: Path, estimator: str, millions: int, runs: int) -> floa
     return statistics.median(once() for _ in range(runs))
 
 
+CAPTURED = """
+duration = "600 s"
+
+[tcp]
+profile = "linux"
+
+[link.access]
+between = ["a", "r"]
+rate = "10 Gbit/s"
+delay = "1 ms"
+
+[link.wan]
+between = ["r", "b"]
+rate = "1 Gbit/s"
+delay = "10 ms"
+queue = { kind = "drop-tail", limit = "2000 packets" }
+loss = { kind = "packet-error", rate = 1e-5 }
+
+[[flow]]
+app = { kind = "bulk", bytes = "60 MiB" }
+from = "a"
+to = "b"
+count = 16
+"""
+"""Makes a capture of 1.25 GB: 1.26 million packets, one in 16 of them sent again."""
+
+
+def captures(program: Path, short: bool, runs: int) -> list[Figure]:
+    """Reading captures through to round-trip times, if there is a netspurt here to make some."""
+    command = ROOT / ".venv" / "bin" / "netspurt"
+    if not command.exists():
+        print("bench: .venv/bin/netspurt is not built, so there is no capture to read", file=sys.stderr)
+        return []
+    figures = []
+    with tempfile.TemporaryDirectory() as folder:
+        scenario, capture = Path(folder) / "big.toml", Path(folder) / "big.pcapng"
+        scenario.write_text(CAPTURED.replace('"60 MiB"', '"2 MiB"') if short else CAPTURED)
+        for what, snap in (("whole packets", []), ("headers only", ["--snaplen", "96"])):
+            make = [str(command), "run", str(scenario), "--pcap", str(capture), *snap, "--json"]
+            subprocess.run(make, check=True, capture_output=True)
+            costs = [cost([str(program), str(capture)]) for _ in range(runs)]
+            cpu = statistics.median(cpu for cpu, _, _ in costs)
+            octets, packets = (number(rf"{name} (\d+)", costs[0][2]) for name in ("octets", "packets"))
+            goals = (">= 1", "<= 200") if what == "whole packets" else ("", "")
+            figures += [
+                Figure(f"capture, {what}", octets / cpu / 1e9, "GB per CPU second", "", goals[0]),
+                Figure(f"capture, {what}", packets / cpu / 1e6, "million packets per CPU second", "", ""),
+                Figure(f"capture, {what}", max(memory for _, memory, _ in costs), "MB", "", goals[1]),
+            ]
+    return figures
+
+
 def start_up(runs: int) -> float | None:
     """Milliseconds until `netspurt --help` has answered, if it is installed in the checkout."""
     command = ROOT / ".venv" / "bin" / "netspurt"
@@ -152,6 +210,7 @@ def measure(program: Path, short: bool) -> list[Figure]:
         figures.append(
             Figure(f"timers replayed, {estimator}", steps, "million steps per CPU second", "", ">= 50")
         )
+    figures += captures(program.with_name("netspurt-capture-bench"), short, runs)
     answered = start_up(1 if short else 5)
     if answered is not None:
         figures.append(Figure("netspurt --help", answered, "ms", "", "<= 150"))

@@ -76,6 +76,31 @@ class Run:
     # "retransmitted", "timeouts".
     def pages(self) -> dict[str, list[Any] | npt.NDArray[Any]]: ...
 
+class Prober:
+    """ICMP echo to one host or many, in a thread of its own."""
+
+    # hosts: "192.0.2.1:0", "[2001:db8::1]:0". lengths: ("listed", […]) or ("uniform", [low, high]).
+    # pace: ("every", [ns]), ("between", [low, high]) or ("replies", [shortest]). speed: "gentle" or "fast".
+    # PermissionError: no ICMP socket can be had; ValueError: the plan cannot be carried out. Both in a sentence.
+    @staticmethod
+    def start(
+        hosts: Sequence[str],
+        lengths: tuple[str, Sequence[int]],
+        pace: tuple[str, Sequence[int]],
+        *,
+        speed: str,
+        count: int | None,
+        lost_after_ns: int,
+        seed: int,
+    ) -> Prober: ...
+    def wait(self, seconds: float) -> bool: ...
+    # Columns as in netspurt.prober.SCHEMA ("host" is a number, "rtt_ms" NaN where nothing was heard), and
+    # {"sent", "waiting", "foreign", "altered", "dropped"}.
+    def take(self) -> tuple[dict[str, list[Any] | npt.NDArray[Any]], dict[str, int]]: ...
+    def stop(self) -> None: ...
+    # {"ipv4": "ping", "ipv6": "raw"}
+    def sockets(self) -> dict[str, str]: ...
+
 class SyntheticPath:
     """Delays made from a few numbers: a file with units, errors as those of a scenario."""
 

@@ -22,6 +22,17 @@ RECORDABLE = ("samples", "events", "flight")
 MOST_CONNECTIONS = 100_000
 """So many connections are listed; a capture of an attack may hold millions."""
 
+PASSED = {
+    "not_ip": "not IP",
+    "not_tcp": "not TCP",
+    "fragments": "fragments",
+    "cut": "cut too short",
+    "malformed": "malformed",
+    "untimed": "without a time",
+    "backwards": "earlier than the packet before",
+}
+"""What may become of packets, in words."""
+
 STEP = 32 << 20
 """Bytes read at a time: a few hundredths of a second, after which Ctrl-C is heard."""
 
@@ -67,6 +78,36 @@ class Capture:
         return damage
 
     @property
+    def fault(self) -> str | None:
+        """What keeps the capture from being what was asked for, in a sentence: damage, or no TCP; None if nothing."""
+        if self.damage:
+            return f"{self.path} is {self.damage}; what came before was read"
+        if self.tally["segments"]:
+            return None
+        if not self.tally["packets"]:
+            return f"{self.path} holds no packets"
+        unknown = self._unknown_links()
+        if sum(unknown.values()) == self.tally["packets"]:
+            links = " and ".join(unknown)
+            return f"{self.path} holds no TCP that we can see: link type {links} is not known to us"
+        return f"{self.path} holds no TCP: {self.passed}"
+
+    @property
+    def passed(self) -> str:
+        """What became of the packets that are no segments, such as ``3 not IP, 1 fragments``."""
+        counts = {words: self.tally[name] for name, words in PASSED.items() if self.tally[name]}
+        counts |= {f"of link type {link}": count for link, count in self._unknown_links().items()}
+        return ", ".join(f"{count} {words}" for words, count in counts.items())
+
+    def _unknown_links(self) -> dict[str, int]:
+        """Packets behind headers that we do not know, by link type."""
+        links: dict[str, int] = {}
+        for row in self.tally["unknown_link"]:
+            link = f"{row['link']} ({row['name'] or 'without a name we know'})"
+            links[link] = links.get(link, 0) + row["packets"]
+        return links
+
+    @property
     def connections(self) -> pl.DataFrame:
         """One row for each connection, in the order in which they began.
 
@@ -100,7 +141,8 @@ class Capture:
         """One row for each round-trip time; empty unless ``"samples"`` was recorded.
 
         Columns: ``time_s`` (when the ACK was seen), ``connection``, ``from`` (whose data), ``method`` ("handshake",
-        "karn" or "timestamps"), ``ack`` (offset acknowledged), ``sent_s``, ``rtt_s``.
+        "karn" or "timestamps"), ``ack`` (offset acknowledged), ``length`` (octets of the segment that it answers; a SYN
+        and a FIN count one each), ``sent_s``, ``rtt_s``.
         """
         return self._tables["samples"]
 
@@ -238,7 +280,8 @@ SCHEMAS: dict[str, dict[str, type]] = {
         **{f"rtt_timestamps_{what}_s": float for what in _ROUND_TRIPS},
     },
     "samples": {
-        **{"time_s": float, **_WHO, "method": str, "ack": int, "sent_s": float, "rtt_s": float},
+        **{"time_s": float, **_WHO, "method": str, "ack": int, "length": int},
+        **{"sent_s": float, "rtt_s": float},
     },
     "events": {
         **{"time_s": float, **_WHO, "event": str, "reason": str, "seq": int, "length": int},

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn, cast
 
-from netspurt import __version__
+from netspurt import __version__, options
 from netspurt.errors import RequestError, nearest
 
 FINE, FELL_SHORT, WRONG_REQUEST, INTERRUPTED = 0, 1, 2, 130
@@ -46,6 +46,7 @@ def parser() -> Parser:
     _reproduce(commands)
     _run(commands)
     _capture(commands)
+    _ping(commands)
     _delays(commands)
     _rto(commands)
     for name, words, example in (
@@ -150,6 +151,58 @@ def _capture(commands: Commands[Parser]) -> None:
     _jobs(command, "files")
 
 
+def _ping(commands: Commands[Parser]) -> None:
+    command = _add(
+        commands,
+        "ping",
+        "probe hosts with ICMP echo: delays, losses, and why",
+        "netspurt ping example.org 192.0.2.1 --length 40..1500 --interval 0.1..0.3 --count 512 --out probe.parquet",
+    )
+    command.add_argument("hosts", nargs="+", metavar="HOST", help="names or addresses, asked side by side")
+    command.add_argument(
+        "--count", type=_positive, metavar="N", help="packets to each host (default: no end)"
+    )
+    command.add_argument(
+        "--length",
+        type=options.lengths,
+        default=("listed", [84]),
+        metavar="OCTETS",
+        help="of packets with IP header: one length (default: 84), several (40,125,256) in turn, or any of a "
+        "range (40..256); at least 40 in IPv4 and 60 in IPv6",
+    )
+    command.add_argument(
+        "--interval",
+        type=options.pace,
+        default=("every", [1.0]),
+        metavar="TIME",
+        help="between packets to a host: fixed (default: 1s), any of a range (0.1..0.5s), or 'reply': the next when "
+        "all hosts have answered the last",
+    )
+    command.add_argument(
+        "--timeout",
+        type=options.seconds,
+        default=30.0,
+        metavar="TIME",
+        help="lost after this long (default: 30s)",
+    )
+    command.add_argument(
+        "--fast", action="store_true", help="allow more than 10 packets a second to a host (1000 at most)"
+    )
+    family = command.add_mutually_exclusive_group()
+    for option, name, words in (("-4", "ipv4", "IPv4"), ("-6", "ipv6", "IPv6")):
+        family.add_argument(
+            option, dest="family", action="store_const", const=name, default="any", help=f"over {words} only"
+        )
+    command.add_argument(
+        "--seed", type=_natural, metavar="N", help="of random lengths and intervals (default: any)"
+    )
+    command.add_argument(
+        "--out",
+        metavar="FILE.parquet",
+        help="every packet; the file is whole at any moment, up to the last second",
+    )
+
+
 def _delays(commands: Commands[Parser]) -> None:
     command = _add(
         commands,
@@ -209,8 +262,8 @@ def _records(command: Parser) -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        help="CSV (time_s, delay_ms or rtt_ms, length_octets, host; empty: lost), Parquet, a trace of 'run', "
-        "or a synthetic path (.toml)",
+        help="CSV (time_s, delay_ms or rtt_ms, length_octets, host; empty: lost), Parquet, a capture "
+        "(pcap or pcapng, also packed), a trace of 'run', or a synthetic path (.toml)",
     )
     command.add_argument(
         "--seed", type=_natural, default=1, metavar="N", help="of synthetic paths (default: 1)"
@@ -283,7 +336,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _command(words: list[str]) -> int:
     top = parser()
-    known = ("reproduce", "run", "capture", "delays", "rto", "profiles", "mechanisms", "schema")
+    known = ("reproduce", "run", "capture", "ping", "delays", "rto", "profiles", "mechanisms", "schema")
     if words and not words[0].startswith("-") and words[0] not in known:
         raise RequestError(
             f"there is no command '{words[0]}'{nearest(words[0], known)} (see 'netspurt --help')"

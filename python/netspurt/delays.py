@@ -1,7 +1,7 @@
 """Delay records: what a prober measured, whatever wrote it down, as one table for each path.
 
 Lives here: reading CSV, Parquet, traces of simulated runs and synthetic paths into the same columns, and refusing what
-is none of these in one sentence. Must not live here: what the delays mean.
+is none of these in one sentence; captures are ``capture_delays``'s. Must not live here: what the delays mean.
 
 A delay is one way and in seconds, as RFC 889 normalises it; a file that holds round trips is halved. NaN is a packet
 that was lost.
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from netspurt import capture_delays
 from netspurt.errors import RequestError, nearest
 
 if TYPE_CHECKING:
@@ -35,7 +36,11 @@ FORMS = "time_s and delay_ms (one way) or rtt_ms, and if you like length_octets 
 
 
 class DelayFileError(RequestError):
-    """A file that holds no delay records that can be used."""
+    """A file that holds no delay records that can be used, but for the ``paths`` before its damage."""
+
+    def __init__(self, message: str, paths: Sequence[DelayPath] = ()) -> None:
+        super().__init__(message)
+        self.paths = list(paths)
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,7 @@ class DelayPath:
 
 
 def read(file: str, seed: int = 1) -> list[DelayPath]:
-    """Reads every path of a file, by its ending: ``.toml`` a synthetic path, ``.parquet`` a table, all else CSV.
+    """Reads every path of a file: ``.toml`` a synthetic path, ``.parquet`` a table, all else CSV if no capture.
 
     Args:
         file: its name.
@@ -80,8 +85,8 @@ def read(file: str, seed: int = 1) -> list[DelayPath]:
         raise DelayFileError(f"there is no file {file}")
     if path.suffix == ".toml":
         return [_synthetic(file, seed)]
-    if path.suffix in (".pcap", ".pcapng"):
-        raise DelayFileError(f"{file} is a capture, and captures cannot be read yet")
+    if capture_delays.is_capture(path):
+        return capture_delays.read(file)
     try:
         if path.suffix == ".parquet":
             return _from_parquet(file)
@@ -180,7 +185,12 @@ def _from_parquet(file: str) -> list[DelayPath]:
         if "record" in columns:
             return _from_trace(file, pl.read_parquet(file))
         _check_columns(file, list(columns))
-        table = pl.read_parquet(file, columns=[name for name in columns if name in KNOWN])
+        kept = [name for name in columns if name in KNOWN]
+        table = (
+            _fates(pl.read_parquet(file)).select(kept)
+            if "event" in columns
+            else pl.read_parquet(file, columns=kept)
+        )
     except pl.exceptions.PolarsError as error:
         raise DelayFileError(f"{file} is not a Parquet file: {str(error).splitlines()[0].lower()}") from error
     numbers: dict[str, Floats] = {}
@@ -194,6 +204,16 @@ def _from_parquet(file: str) -> list[DelayPath]:
         _check_numbers(file, name, numbers[name], empty)
     hosts = table["host"].cast(pl.String).to_list() if "host" in table.columns else None
     return _paths(file, numbers, hosts)
+
+
+def _fates(table: pl.DataFrame) -> pl.DataFrame:
+    """What a prober wrote (``netspurt ping --out``): one row for each packet, a delay where it was answered."""
+    import polars as pl
+
+    from netspurt.prober import EXTRAS
+
+    answered = pl.when(pl.col("event") == "reply").then(pl.col("rtt_ms"))
+    return table.filter(~pl.col("event").is_in(EXTRAS)).with_columns(rtt_ms=answered)
 
 
 def _paths(file: str, numbers: Mapping[str, Floats], hosts: Sequence[Any] | None) -> list[DelayPath]:
@@ -262,6 +282,7 @@ def gather(files: Iterable[str], seed: int = 1) -> tuple[list[DelayPath], list[s
         try:
             paths += read(file, seed)
         except DelayFileError as error:
+            paths += error.paths
             complaints.append(str(error))
         except ValueError as error:
             # ScenarioError comes from the native module; see ``cli.main``.

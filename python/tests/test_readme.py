@@ -17,8 +17,8 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL)
 
-DEAR = ("reproduce",)
-"""Tested elsewhere: minutes."""
+DEAR = ("reproduce", "ping")
+"""Tested elsewhere: minutes, or a network and a permission."""
 
 
 def _commands() -> list[str]:

@@ -109,6 +109,7 @@ pub(crate) fn samples<'py>(
     columns.words("from", rows.iter().map(|(_, row)| side_name(row.side)))?;
     columns.words("method", rows.iter().map(|(_, row)| row.method.name()))?;
     columns.array("ack", rows.iter().map(|(_, row)| row.ack).collect())?;
+    columns.counts("length", rows.iter().map(|(_, row)| row.len))?;
     columns.array("sent_s", rows.iter().map(|(_, row)| relative(row.sent, origin)).collect())?;
     columns.array("rtt_s", rows.iter().map(|(_, row)| seconds(row.rtt())).collect())?;
     Ok(columns.finish())

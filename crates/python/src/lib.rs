@@ -9,6 +9,7 @@
 //! * `capture.rs`, `gathered.rs`, `capture_columns.rs`: the third class, which reads captures
 //! * `delays.rs`: recorded delays, and timers replayed over them
 //! * `path.rs`: delays made from a few numbers
+//! * `prober.rs`: what a prober finds
 //! * `columns.rs`: columns of a table
 //! * `errors.rs`: what is raised
 
@@ -19,6 +20,7 @@ mod delays;
 mod errors;
 mod gathered;
 mod path;
+mod prober;
 mod run;
 mod scenario;
 mod simulate;
@@ -42,6 +44,8 @@ mod core_module {
     use crate::errors::ScenarioError;
     #[pymodule_export]
     use crate::path::SyntheticPath;
+    #[pymodule_export]
+    use crate::prober::Prober;
     #[pymodule_export]
     use crate::run::Run;
     #[pymodule_export]

@@ -30,17 +30,6 @@ COLUMNS = (
 
 CAUSES = ("timeout", "fast", "tail_probe", "nak", "unexplained")
 
-PASSED = {
-    "not_ip": "not IP",
-    "not_tcp": "not TCP",
-    "fragments": "fragments",
-    "cut": "cut too short",
-    "malformed": "malformed",
-    "untimed": "without a time",
-    "backwards": "earlier than the packet before",
-}
-"""What may become of packets, in words."""
-
 
 def command(options: argparse.Namespace) -> int:
     """Reads the captures and prints one row for each connection.
@@ -75,7 +64,7 @@ def command(options: argparse.Namespace) -> int:
 
         whole = for_each(range(len(options.files)), work, keep, options.jobs)
     _print(options, captures, failures)
-    faults = failures | {n: fault for n, capture in captures.items() if (fault := _fault(capture))}
+    faults = failures | {n: fault for n, capture in captures.items() if (fault := capture.fault)}
     for number in sorted(faults):
         print(f"netspurt: {faults[number]}", file=sys.stderr)
     if not whole:
@@ -117,38 +106,6 @@ def _writer(path: Path, name: str) -> Iterator[ParquetWriter]:
         yield writer
 
 
-def _fault(capture: Capture) -> str | None:
-    """What keeps a capture from being what was asked for, in a sentence."""
-    tally = capture.tally
-    if capture.damage:
-        return f"{capture.path} is {capture.damage}; what came before was read"
-    if tally["segments"]:
-        return None
-    if not tally["packets"]:
-        return f"{capture.path} holds no packets"
-    unknown = _links(capture)
-    if sum(unknown.values()) == tally["packets"]:
-        links = " and ".join(unknown)
-        return f"{capture.path} holds no TCP that we can see: link type {links} is not known to us"
-    return f"{capture.path} holds no TCP: {_passed(capture)}"
-
-
-def _links(capture: Capture) -> dict[str, int]:
-    """Packets behind headers that we do not know, by link type."""
-    links: dict[str, int] = {}
-    for row in capture.tally["unknown_link"]:
-        link = f"{row['link']} ({row['name'] or 'without a name we know'})"
-        links[link] = links.get(link, 0) + row["packets"]
-    return links
-
-
-def _passed(capture: Capture) -> str:
-    """What became of the packets that are no segments."""
-    counts = {words: capture.tally[name] for name, words in PASSED.items() if capture.tally[name]}
-    counts |= {f"of link type {link}": count for link, count in _links(capture).items()}
-    return ", ".join(f"{count} {words}" for words, count in counts.items())
-
-
 def document(capture: Capture) -> dict[str, Any]:
     """What ``--json`` prints of a capture."""
     streams = capture.streams.to_dicts()
@@ -177,8 +134,8 @@ def _print(options: argparse.Namespace, captures: dict[int, Capture], failures: 
         capture = captures[number]
         tally = capture.tally
         title = f"{capture.path}: {tally['packets']} packets, {tally['connections']} connections"
-        if passed := _passed(capture):
-            title += f" ({passed})"
+        if capture.passed:
+            title += f" ({capture.passed})"
         rows = [_line(row) for row in document(capture)["connections"]]
         listing.show(console, title, rows, COLUMNS)
         if tally["unlisted"]:

@@ -57,6 +57,12 @@ impl Sum {
     }
 }
 
+/// The checksum of a message without a pseudo-header, ICMP's, say: what belongs into its field, if that is zero. It is zero
+/// for a message that holds its own and is whole.
+pub fn internet_checksum(message: &[u8]) -> u16 {
+    Sum::default().add(message).checksum()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

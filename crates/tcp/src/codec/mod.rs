@@ -17,6 +17,7 @@ mod ip;
 mod options;
 mod segment;
 
+pub use checksum::internet_checksum;
 pub use error::{BadOption, DecodeError, EncodeError};
 pub use ip::{DecodedPacket, Ecn, Ip, decode_packet, encode_packet};
 pub use segment::{Decoded, decode, encode};

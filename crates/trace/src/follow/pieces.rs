@@ -35,6 +35,10 @@ impl Piece {
     pub(super) const fn new(start: i64, end: i64, sending: Sending) -> Self {
         Self { start, end, first: sending, last: sending, resent: false }
     }
+
+    pub(super) const fn len(&self) -> u32 {
+        (self.end - self.start) as u32
+    }
 }
 
 /// The pieces outstanding, in order of place and without overlap. Between two there may be a hole: something that was not

@@ -475,8 +475,14 @@ impl Stream {
 
     #[inline]
     fn measure<W: Watch>(&mut self, covered: &Covered, ack: i64, scene: &mut Scene<'_, W>) {
-        let sample =
-            |sent: Sending, method| RttSample { at: scene.at, sent: sent.at, side: self.side, ack, method };
+        let sample = |(sent, len): (Sending, u32), method| RttSample {
+            at: scene.at,
+            sent: sent.at,
+            side: self.side,
+            ack,
+            len,
+            method,
+        };
         if let Ok(sent) = by_karn(covered) {
             let opens = ack == 0 && covered.newest.is_some_and(|newest| newest.start == -1);
             let sample = sample(sent, if opens { Method::Handshake } else { Method::Karn });

@@ -65,6 +65,8 @@ pub struct RttSample {
     pub side: Side,
     /// Place in its stream up to which the ACK acknowledges.
     pub ack: i64,
+    /// Length of that segment, as far as it was still outstanding; a SYN and a FIN count one each.
+    pub len: u32,
     /// How it was measured.
     pub method: Method,
 }

@@ -1,0 +1,224 @@
+//! What is asked for, and whether it may be.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+const SECOND: u64 = 1_000_000_000;
+
+/// The shortest time between two volleys unless a faster pace is asked for: ten a second.
+pub(super) const GENTLE_NS: u64 = SECOND / 10;
+/// The shortest time in any case: we measure, we do not flood.
+pub(super) const FASTEST_NS: u64 = SECOND / 1000;
+/// So many packets may wait for an answer at once: a sequence number has 16 bits.
+pub(super) const MOST_WAITING: u64 = 1 << 16;
+
+/// How long packets are, IP header included. What is shorter than [`super::Family::floor`] is rounded up to it, as in
+/// RFC 889.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Lengths {
+    /// One after the other, and again from the beginning; one length is a list, too.
+    Listed(Vec<u16>),
+    /// Any from the first to the last, equally likely.
+    Uniform(u16, u16),
+}
+
+/// When volleys leave, one packet to each host; in nanoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pace {
+    /// One each so long.
+    Every(u64),
+    /// After a time that is drawn anew for each, any between the two equally likely.
+    Between(u64, u64),
+    /// When all of the last one are answered or given up, but not sooner after it than this.
+    AfterReplies(u64),
+}
+
+impl Pace {
+    /// The shortest time between two volleys.
+    pub const fn shortest_ns(self) -> u64 {
+        match self {
+            Self::Every(ns) | Self::Between(ns, _) | Self::AfterReplies(ns) => ns,
+        }
+    }
+}
+
+/// What a prober shall do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Plan {
+    /// Whom to ask; the port means nothing.
+    pub hosts: Vec<SocketAddr>,
+    /// How long packets are.
+    pub lengths: Lengths,
+    /// How fast.
+    pub pace: Pace,
+    /// Whether it may be faster than ten a second.
+    pub fast: Speed,
+    /// So many volleys; without end if `None`.
+    pub count: Option<u64>,
+    /// After so many nanoseconds without an answer a packet is lost.
+    pub lost_after_ns: u64,
+    /// Of what is drawn: lengths, intervals, and the token that tells our packets from others'.
+    pub seed: u64,
+}
+
+/// How fast volleys may follow each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Speed {
+    /// Ten a second at most.
+    Gentle,
+    /// A thousand a second at most.
+    Fast,
+}
+
+/// What is wrong with a plan.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum PlanError {
+    /// Nobody to ask.
+    #[error("there is no host to probe")]
+    NoHost,
+    /// It would be asked twice as often as the pace says.
+    #[error("{0} is named twice")]
+    Twice(IpAddr),
+    /// One packet, many answers.
+    #[error("{0} stands for many hosts at once, which a prober must not wake")]
+    Many(IpAddr),
+    /// No length to send.
+    #[error("there is no length of packets")]
+    NoLength,
+    /// Backwards.
+    #[error("lengths from {0} to {1} octets: the first must not be larger")]
+    Lengths(u16, u16),
+    /// Backwards.
+    #[error("intervals from {0} to {1} s: the first must not be larger")]
+    Intervals(f64, f64),
+    /// Faster than ten a second.
+    #[error("{0:.0} packets a second to each host are more than 10: ask for that explicitly (--fast)")]
+    TooFast(f64),
+    /// Faster than anything.
+    #[error("{0:.0} packets a second to each host would be a flood: 1000 are the most")]
+    Flood(f64),
+    /// Nothing would ever be answered in time.
+    #[error("packets cannot be given up after no time at all")]
+    NoPatience,
+    /// More would wait for an answer than there are sequence numbers.
+    #[error(
+        "{0} packets could wait for an answer at once, and 65536 are the most: probe slower or fewer, or give up sooner"
+    )]
+    TooMany(u64),
+}
+
+impl Plan {
+    /// The plan with hosts that can be asked, or why it cannot be carried out.
+    pub(super) fn checked(mut self) -> Result<Self, PlanError> {
+        for host in &mut self.hosts {
+            // "This host": answers come from its loopback address.
+            match host.ip() {
+                IpAddr::V4(Ipv4Addr::UNSPECIFIED) => host.set_ip(Ipv4Addr::LOCALHOST.into()),
+                IpAddr::V6(Ipv6Addr::UNSPECIFIED) => host.set_ip(Ipv6Addr::LOCALHOST.into()),
+                ip if ip.is_multicast() || ip == IpAddr::V4(Ipv4Addr::BROADCAST) => {
+                    return Err(PlanError::Many(ip));
+                }
+                _ => {}
+            }
+        }
+        if self.hosts.is_empty() {
+            return Err(PlanError::NoHost);
+        }
+        let mut sorted = self.hosts.clone();
+        sorted.sort_unstable();
+        if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(PlanError::Twice(pair[0].ip()));
+        }
+        match &self.lengths {
+            Lengths::Listed(lengths) if lengths.is_empty() => return Err(PlanError::NoLength),
+            &Lengths::Uniform(low, high) if low > high => return Err(PlanError::Lengths(low, high)),
+            Lengths::Listed(_) | Lengths::Uniform(..) => {}
+        }
+        self.check_pace()?;
+        Ok(self)
+    }
+
+    fn check_pace(&self) -> Result<(), PlanError> {
+        let seconds = |ns: u64| ns as f64 / SECOND as f64;
+        if let Pace::Between(low, high) = self.pace
+            && low > high
+        {
+            return Err(PlanError::Intervals(seconds(low), seconds(high)));
+        }
+        let shortest = self.pace.shortest_ns();
+        let rate = 1.0 / seconds(shortest);
+        if shortest < FASTEST_NS {
+            return Err(PlanError::Flood(rate));
+        }
+        if shortest < GENTLE_NS && self.fast == Speed::Gentle {
+            return Err(PlanError::TooFast(rate));
+        }
+        if self.lost_after_ns == 0 {
+            return Err(PlanError::NoPatience);
+        }
+        let volleys = match self.pace {
+            Pace::AfterReplies(_) => 1,
+            Pace::Every(_) | Pace::Between(..) => self.lost_after_ns / shortest + 1,
+        };
+        let waiting = volleys.min(self.count.unwrap_or(u64::MAX)).saturating_mul(self.hosts.len() as u64);
+        if waiting > MOST_WAITING { Err(PlanError::TooMany(waiting)) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan() -> Plan {
+        Plan {
+            hosts: vec!["192.0.2.1:0".parse().unwrap(), "[2001:db8::1]:0".parse().unwrap()],
+            lengths: Lengths::Uniform(0, 256),
+            pace: Pace::Every(SECOND),
+            fast: Speed::Gentle,
+            count: None,
+            lost_after_ns: 30 * SECOND,
+            seed: 1,
+        }
+    }
+
+    #[test]
+    fn more_than_ten_a_second_must_be_asked_for_and_floods_are_refused() {
+        assert_eq!(Plan { pace: Pace::Every(GENTLE_NS), ..plan() }.checked().map(|_| ()), Ok(()));
+        let faster = Plan { pace: Pace::Between(GENTLE_NS - 1, SECOND), ..plan() };
+        assert!(matches!(faster.clone().checked(), Err(PlanError::TooFast(_))));
+        assert_eq!(Plan { fast: Speed::Fast, ..faster }.checked().map(|_| ()), Ok(()));
+        for pace in [Pace::Every(0), Pace::Every(FASTEST_NS - 1), Pace::AfterReplies(0)] {
+            let flood = Plan { pace, fast: Speed::Fast, ..plan() };
+            assert!(matches!(flood.checked(), Err(PlanError::Flood(_))), "{pace:?}");
+        }
+    }
+
+    #[test]
+    fn hosts_are_single_and_asked_once() {
+        let with = |host: &str| Plan { hosts: vec![host.parse().unwrap(); 2], ..plan() }.checked();
+        assert!(matches!(with("192.0.2.1:0"), Err(PlanError::Twice(_))));
+        for many in ["224.0.0.1:0", "255.255.255.255:0", "[ff02::1]:0"] {
+            assert!(matches!(with(many), Err(PlanError::Many(_))), "{many}");
+        }
+        let here = Plan { hosts: vec!["0.0.0.0:0".parse().unwrap()], ..plan() }.checked().unwrap();
+        assert_eq!(here.hosts[0].ip(), IpAddr::V4(Ipv4Addr::LOCALHOST));
+        assert_eq!(Plan { hosts: vec![], ..plan() }.checked(), Err(PlanError::NoHost));
+    }
+
+    #[test]
+    fn no_more_packets_wait_than_there_are_sequence_numbers() {
+        let fast = Plan { pace: Pace::Every(FASTEST_NS), fast: Speed::Fast, ..plan() };
+        assert_eq!(fast.clone().checked().map(|_| ()), Ok(()));
+        let patient = Plan { lost_after_ns: 60 * SECOND, ..fast };
+        assert!(matches!(patient.clone().checked(), Err(PlanError::TooMany(120_002))));
+        assert_eq!(Plan { count: Some(30_000), ..patient }.checked().map(|_| ()), Ok(()));
+    }
+
+    #[test]
+    fn what_runs_backwards_is_refused() {
+        let lengths = Plan { lengths: Lengths::Uniform(2, 1), ..plan() };
+        assert_eq!(lengths.checked(), Err(PlanError::Lengths(2, 1)));
+        let pace = Plan { pace: Pace::Between(2 * SECOND, SECOND), ..plan() };
+        assert_eq!(pace.checked(), Err(PlanError::Intervals(2.0, 1.0)));
+        assert_eq!(Plan { lost_after_ns: 0, ..plan() }.checked(), Err(PlanError::NoPatience));
+    }
+}

@@ -1,0 +1,318 @@
+//! The loop that probes, in a thread of its own, so that nobody who draws a picture delays a packet.
+
+use super::clock::Moment;
+use super::echo::{self, Family};
+use super::ledger::{Complaint, Departure, Ledger};
+use super::plan::{Plan, PlanError};
+use super::row::{Event, Row};
+use super::schedule::{Due, Schedule};
+use super::socket::{Arrived, Denied, Kind, Queue, Socket, Told};
+use netspurt_sim::random::Stream;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use nix::sys::time::TimeSpec;
+use std::os::fd::AsFd as _;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// So many messages are read before anything else is looked at again.
+const BATCH: usize = 256;
+/// The longest packet that IP can carry.
+const LARGEST: usize = 1 << 16;
+/// Beyond so many rows that nobody fetched the oldest are dropped and counted: whoever writes them has stopped.
+const MOST_ROWS: usize = 1 << 20;
+
+/// Why a prober cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The plan cannot be carried out.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// No socket.
+    #[error(transparent)]
+    Denied(#[from] Denied),
+    /// The system has no more of something.
+    #[error("the system refuses what a prober needs: {0}")]
+    System(String),
+}
+
+/// What is counted beside rows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Tally {
+    /// Packets that were sent, or could not be.
+    pub sent: u64,
+    /// Those still waiting for an answer.
+    pub waiting: u64,
+    /// Messages that arrived and answered nothing of ours.
+    pub foreign: u64,
+    /// Answers that were altered on the way, or made up with our token.
+    pub altered: u64,
+    /// Rows that were dropped because nobody fetched them.
+    pub dropped: u64,
+}
+
+/// A prober at work.
+#[derive(Debug)]
+pub struct Prober {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+    kinds: Vec<(Family, Kind)>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    found: Mutex<Found>,
+    news: Condvar,
+    wake: EventFd,
+}
+
+#[derive(Debug, Default)]
+struct Found {
+    rows: Vec<Row>,
+    tally: Tally,
+    stop: bool,
+    over: bool,
+}
+
+impl Shared {
+    fn found(&self) -> MutexGuard<'_, Found> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Prober {
+    /// Opens what is needed and starts probing.
+    pub fn start(plan: Plan) -> Result<Self, StartError> {
+        let plan = plan.checked()?;
+        let mut families: Vec<Family> = plan.hosts.iter().map(|host| Family::of(host.ip())).collect();
+        families.sort_unstable();
+        families.dedup();
+        let sockets = families.into_iter().map(Socket::open).collect::<Result<Vec<_>, _>>()?;
+        let kinds = sockets.iter().map(|socket| (socket.family, socket.kind)).collect();
+        let system = |why: &str| StartError::System(why.to_lowercase());
+        let wake = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
+            .map_err(|errno| system(errno.desc()))?;
+        let shared = Arc::new(Shared { found: Mutex::default(), news: Condvar::new(), wake });
+        let work = Work::new(plan, sockets, Arc::clone(&shared));
+        let thread = std::thread::Builder::new()
+            .name("netspurt-prober".to_owned())
+            .spawn(move || work.run())
+            .map_err(|error| system(&error.to_string()))?;
+        Ok(Self { shared, thread: Some(thread), kinds })
+    }
+
+    /// Which kind of socket serves each family.
+    pub fn kinds(&self) -> &[(Family, Kind)] {
+        &self.kinds
+    }
+
+    /// Waits until something is found, it is over, or so much time has passed. Whether it goes on.
+    pub fn wait(&self, most: Duration) -> bool {
+        let found = self.shared.found();
+        let idle = |found: &mut Found| found.rows.is_empty() && !found.over;
+        let (found, _) =
+            self.shared.news.wait_timeout_while(found, most, idle).unwrap_or_else(PoisonError::into_inner);
+        !found.over
+    }
+
+    /// What was found since the last call, and the counts so far.
+    pub fn take(&self) -> (Vec<Row>, Tally) {
+        let mut found = self.shared.found();
+        (core::mem::take(&mut found.rows), found.tally)
+    }
+
+    /// Ends it at once; what still waits for an answer stays without a row.
+    pub fn stop(&mut self) {
+        self.shared.found().stop = true;
+        // Were it not woken, it would still see that it shall stop, later.
+        let _ = self.shared.wake.write(1);
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread has ended it as well.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Prober {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// What the thread holds.
+struct Work {
+    plan: Plan,
+    sockets: Vec<Socket>,
+    schedule: Schedule,
+    ledger: Ledger,
+    /// Of raw sockets: whose requests are ours.
+    identifier: u16,
+    /// Packets so far to each host.
+    sent: u64,
+    rows: Vec<Row>,
+    tally: Tally,
+    message: Vec<u8>,
+    shared: Arc<Shared>,
+}
+
+impl Work {
+    fn new(plan: Plan, sockets: Vec<Socket>, shared: Arc<Shared>) -> Self {
+        let mark = Stream::new(plan.seed, "prober/token").bits();
+        Self {
+            schedule: Schedule::new(&plan, Moment::now().steady),
+            ledger: Ledger::new((mark >> 32) as u32, plan.lost_after_ns),
+            identifier: mark as u16,
+            sent: 0,
+            rows: Vec::new(),
+            tally: Tally::default(),
+            message: Vec::new(),
+            plan,
+            sockets,
+            shared,
+        }
+    }
+
+    fn run(mut self) {
+        let mut buffer = vec![0; LARGEST];
+        loop {
+            self.receive(&mut buffer);
+            let now = Moment::now();
+            while let Some(row) = self.ledger.give_up(now.steady) {
+                self.rows.push(row);
+            }
+            let due = self.schedule.due(now.steady, self.ledger.waiting());
+            if due == Due::Now {
+                self.volley();
+            }
+            let over = due == Due::Never && self.ledger.waiting() == 0;
+            if self.hand_over(over) || over {
+                break;
+            }
+            if due != Due::Now {
+                self.sleep(due, now.steady);
+            }
+        }
+        self.hand_over(true);
+    }
+
+    /// One packet to each host.
+    fn volley(&mut self) {
+        let length = self.schedule.volley(Moment::now().steady);
+        let number = self.sent;
+        self.sent += 1;
+        for (host, &to) in self.plan.hosts.iter().enumerate() {
+            let family = Family::of(to.ip());
+            let Some(socket) = self.sockets.iter().find(|socket| socket.family == family) else { continue };
+            let length = length.max(family.floor());
+            let departure = Departure { host, address: to.ip(), number, length, sent: Moment::now() };
+            // A plan that was checked never has so many waiting.
+            let Some(echo) = self.ledger.enter(&departure, self.identifier) else { continue };
+            echo::request(family, &echo, length, &mut self.message);
+            self.tally.sent += 1;
+            if let Err(errno) = socket.send(&self.message, to) {
+                self.rows.extend(self.ledger.not_sent(echo.sequence, errno as i32));
+            }
+        }
+    }
+
+    /// All that waits in the sockets, answers before complaints.
+    fn receive(&mut self, buffer: &mut [u8]) {
+        for socket in &self.sockets {
+            for queue in [Queue::Messages, Queue::Errors] {
+                for _ in 0..BATCH {
+                    let Some(arrived) = socket.receive(queue, buffer) else { break };
+                    match judge(&mut self.ledger, socket, self.identifier, &arrived) {
+                        Judged::Row(row) => self.rows.push(row),
+                        Judged::Nothing => {}
+                        Judged::Foreign => self.tally.foreign += 1,
+                        Judged::Altered => self.tally.altered += 1,
+                    }
+                }
+            }
+        }
+    }
+
+    /// Gives away what was found; whether it shall stop.
+    fn hand_over(&mut self, over: bool) -> bool {
+        self.tally.waiting = self.ledger.waiting() as u64;
+        let mut found = self.shared.found();
+        if found.rows.len() > MOST_ROWS {
+            self.tally.dropped += found.rows.len() as u64;
+            found.rows.clear();
+        }
+        found.rows.append(&mut self.rows);
+        found.tally = self.tally;
+        found.over |= over;
+        if over || !found.rows.is_empty() {
+            self.shared.news.notify_all();
+        }
+        found.stop
+    }
+
+    /// Until something arrives, or is due.
+    fn sleep(&mut self, due: Due, now: u64) {
+        let volley = match due {
+            Due::At(at) => Some(at),
+            Due::Now | Due::AfterReplies | Due::Never => None,
+        };
+        let until = [volley, self.ledger.deadline()].into_iter().flatten().min();
+        let timeout =
+            until.map(|until| TimeSpec::from_duration(Duration::from_nanos(until.saturating_sub(now))));
+        let mut wanted: Vec<PollFd<'_>> =
+            self.sockets.iter().map(|socket| PollFd::new(socket.as_fd(), PollFlags::POLLIN)).collect();
+        wanted.push(PollFd::new(self.shared.wake.as_fd(), PollFlags::POLLIN));
+        match ppoll(&mut wanted, timeout, None) {
+            Ok(_) | Err(Errno::EINTR) => {}
+            // Nothing else can go wrong with these descriptors; and if it does, the loop must not spin.
+            Err(_) => self.shared.found().stop = true,
+        }
+    }
+}
+
+/// What a message turns out to be.
+enum Judged {
+    Row(Row),
+    Nothing,
+    Foreign,
+    Altered,
+}
+
+fn judge(ledger: &mut Ledger, socket: &Socket, identifier: u16, arrived: &Arrived<'_>) -> Judged {
+    use super::ledger::Foreign;
+
+    let family = socket.family;
+    let raw = socket.kind == Kind::Raw;
+    let outcome = if let Some(told) = arrived.error {
+        let Some(quoted) = echo::quoted(family, arrived.message) else { return Judged::Foreign };
+        // A ping socket hears of its own requests only.
+        if raw && quoted.identifier != identifier {
+            return Judged::Foreign;
+        }
+        let Told { icmp, from } = told;
+        let event = meaning(family, icmp.0);
+        ledger.complaint(&Complaint { about: arrived.address, quoted, from, icmp, event }, arrived.heard)
+    } else {
+        match echo::reply(family, arrived.message) {
+            Ok((echo, length)) => ledger.reply(arrived.address, &echo, length, arrived.heard).map(Some),
+            // A raw socket gets requests and errors, too: no answers, and nothing strange.
+            Err(_) => return Judged::Nothing,
+        }
+    };
+    match outcome {
+        Ok(Some(row)) => Judged::Row(row),
+        Ok(None) => Judged::Nothing,
+        Err(Foreign::Stranger) => Judged::Foreign,
+        Err(Foreign::Altered) => Judged::Altered,
+    }
+}
+
+/// What an ICMP error of a type means: RFC 792; RFC 4443, section 3.
+const fn meaning(family: Family, icmp_type: u8) -> Event {
+    match (family, icmp_type) {
+        (Family::V4, 3) | (Family::V6, 1 | 2) => Event::Unreachable,
+        (Family::V4, 11) | (Family::V6, 3) => Event::TimeExceeded,
+        _ => Event::OtherError,
+    }
+}

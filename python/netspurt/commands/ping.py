@@ -1,0 +1,184 @@
+"""``netspurt ping``: probes hosts with ICMP echo."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import secrets
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from netspurt import listing
+from netspurt.cli import FELL_SHORT, FINE, INTERRUPTED
+from netspurt.errors import RequestError
+
+if TYPE_CHECKING:
+    from netspurt.growing import GrowingParquet
+    from netspurt.prober import Host, Pace, Probing, Sums
+    from netspurt.prober_view import View
+
+PATIENCE_S = 0.2
+"""How long it may take until Ctrl-C is heard."""
+
+BATCH_S = 0.05
+"""What comes within this time is taken together, so that a thousand replies a second are twenty tables."""
+
+COLUMNS = ("host", "address", "packets", "replies", "unanswered", "why", "duplicate", "late")
+TIMES = ("min_ms", "mean_ms", "cov", "p50_ms", "p95_ms", "max_ms")
+
+
+def command(options: argparse.Namespace) -> int:
+    """Probes until so many packets are over or Ctrl-C, then prints a summary.
+
+    A host that cannot be found is named on standard error and the others are probed; the exit status is 1 then, or if
+    a host never answers.
+
+    Raises:
+        RequestError: nobody can be probed, or not so; or a place that cannot be written to.
+    """
+    from netspurt.growing import GrowingParquet
+    from netspurt.prober import SCHEMA, Probing, Sums
+
+    hosts, complaints = _resolve(options)
+    if not hosts:
+        raise RequestError(complaints[0])
+    with contextlib.ExitStack() as stack:
+        file = stack.enter_context(GrowingParquet(Path(options.out), SCHEMA)) if options.out else None
+        probing = Probing(
+            hosts,
+            options.length,
+            _pace(options),
+            speed="fast" if options.fast else "gentle",
+            count=options.count,
+            lost_after_s=options.timeout,
+            seed=secrets.randbits(63) if options.seed is None else options.seed,
+        )
+        for complaint in complaints:
+            print(f"netspurt: {complaint}", file=sys.stderr)
+        stack.enter_context(probing)
+        sums = Sums(hosts)
+        ended = _follow(probing, sums, file, options)
+    _print(options, probing, sums, complaints, ended)
+    if ended == "interrupted":
+        return INTERRUPTED
+    return FELL_SHORT if complaints or any(each.events["reply"] == 0 for each in sums.hosts) else FINE
+
+
+def _pace(options: argparse.Namespace) -> Pace:
+    """As asked for; a volley that waits for replies only waits no less than any other may."""
+    kind, times = options.interval
+    return (kind, times) if kind != "replies" else (kind, [1e-3 if options.fast else 0.1])
+
+
+def _resolve(options: argparse.Namespace) -> tuple[list[Host], list[str]]:
+    from netspurt.prober import resolve
+
+    hosts: list[Host] = []
+    complaints: list[str] = []
+    for name in options.hosts:
+        try:
+            hosts.append(resolve(name, options.family))
+        except RequestError as error:
+            complaints.append(str(error))
+    return hosts, complaints
+
+
+def _follow(probing: Probing, sums: Sums, file: GrowingParquet | None, options: argparse.Namespace) -> str:
+    """Takes in what is found until it is over; returns how it ended."""
+    with _asked_to_end() as asked, _view(sums, options) as view:
+        going = True
+        while going:
+            going = probing.wait(PATIENCE_S) and not asked.is_set()
+            if going:
+                time.sleep(BATCH_S)
+            else:
+                probing.stop()
+            rows = probing.take()
+            if file is not None:
+                file.write(rows)
+            sums.add(rows)
+            view.update(rows, sums)
+        return "interrupted" if asked.is_set() else "complete"
+
+
+@contextlib.contextmanager
+def _asked_to_end() -> Iterator[threading.Event]:
+    """Whether somebody asked to end, by Ctrl-C or SIGTERM, without breaking off what is being written.
+
+    The second time it is broken off.
+    """
+    asked = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield asked
+        return
+
+    def ask(_number: int, _frame: FrameType | None) -> None:
+        if asked.is_set():
+            raise KeyboardInterrupt
+        asked.set()
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _view(sums: Sums, options: argparse.Namespace) -> Iterator[View]:
+    """A picture where somebody watches; else lines, but nothing beside a JSON document."""
+    from netspurt import prober_view
+
+    # The picture goes where progress goes, so that results alone can be piped; without a pipe lines would be in its
+    # way.
+    if sys.stderr.isatty() and (options.json or sys.stdout.isatty()):
+        from rich.console import Console
+
+        with prober_view.on_terminal(sums, Console(stderr=True)) as view:
+            yield view
+    else:
+        yield prober_view.Silent() if options.json else prober_view.Lines()
+
+
+def _print(
+    options: argparse.Namespace, probing: Probing, sums: Sums, complaints: list[str], ended: str
+) -> None:
+    summaries = [each.summary() for each in sums.hosts]
+    if options.json:
+        document = {
+            "ended": ended,
+            "sockets": probing.sockets(),
+            **probing.counts,
+            "hosts": summaries,
+            "file": options.out,
+            "errors": complaints,
+        }
+        print(json.dumps(document))
+        return
+    console = listing.console()
+    rows: list[dict[str, Any]] = [summary | {"why": _why(summary)} for summary in summaries]
+    listing.show(console, "", rows, (*COLUMNS, *TIMES))
+    counts = probing.counts
+    for name, words in (
+        ("waiting", "still on their way when it ended"),
+        ("altered", "answers that were altered on the way or made up"),
+        ("dropped", "not recorded, because this machine could not keep up"),
+    ):
+        if counts[name]:
+            console.print(f"{counts[name]} {words}", highlight=False)
+    if options.out:
+        console.print(f"written to {options.out}", highlight=False, soft_wrap=True)
+
+
+def _why(summary: dict[str, Any]) -> dict[str, int]:
+    """What became of packets that were not answered."""
+    fates = ("lost", "unreachable", "time_exceeded", "other_error", "send_failed")
+    return {fate.replace("_", " "): summary[fate] for fate in fates}

@@ -1,0 +1,61 @@
+"""Values of options with more than a number in them, checked as they are typed.
+
+Lives here: text to plain values, with a sentence where that is wrong. Must not live here: what the values are for, or
+any heavy import: every command loads this.
+"""
+
+from __future__ import annotations
+
+import re
+from argparse import ArgumentTypeError
+from typing import TypeVar
+
+UNITS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0}
+"""Seconds; a bare number is seconds, as every ping has it."""
+
+LONGEST_S = 1e6
+LONGEST_PACKET = 65535
+
+
+def seconds(text: str) -> float:
+    """A time above 0, such as ``0.2``, ``200ms`` or ``2 min``."""
+    found = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([a-z]*)\s*", text)
+    value = float(found[1]) * UNITS.get(found[2], 0.0) if found else 0.0
+    if not 0 < value <= LONGEST_S:
+        raise ArgumentTypeError(f"'{text}' is not a time such as 0.2, 200ms or 2min")
+    return value
+
+
+def lengths(text: str) -> tuple[str, list[int]]:
+    """``L``, ``L,L,…`` or ``LOW..HIGH``, in octets."""
+    low, dots, high = text.partition("..")
+    if dots:
+        return "uniform", _ordered(text, [_octets(low), _octets(high)])
+    return "listed", [_octets(each) for each in text.split(",")]
+
+
+def pace(text: str) -> tuple[str, list[float]]:
+    """``T``, ``LOW..HIGH`` (a unit at the end is for both) or ``reply``."""
+    if text == "reply":
+        return "replies", [0.0]
+    low, dots, high = text.partition("..")
+    if not dots:
+        return "every", [seconds(text)]
+    unit = re.sub(r"[\d.\s]", "", high)
+    return "between", _ordered(text, [seconds(low if re.search("[a-z]", low) else low + unit), seconds(high)])
+
+
+def _octets(text: str) -> int:
+    value = int(text) if text.strip().isascii() and text.strip().isdigit() else -1
+    if not 0 <= value <= LONGEST_PACKET:
+        raise ArgumentTypeError(f"'{text}' is not a number of octets from 0 to {LONGEST_PACKET}")
+    return value
+
+
+Number = TypeVar("Number", int, float)
+
+
+def _ordered(text: str, bounds: list[Number]) -> list[Number]:
+    if bounds[0] > bounds[1]:
+        raise ArgumentTypeError(f"'{text}' is no range: its first end is larger than its last")
+    return bounds
