@@ -34,6 +34,7 @@ mod handshake;
 mod input;
 mod marks;
 mod negotiate;
+mod by_time;
 mod ordinary;
 mod output;
 mod predict;

@@ -68,7 +68,21 @@ impl Timers {
 
     #[inline]
     pub(crate) fn retransmit_is_armed(&self) -> bool {
-        !self.main.is_never() && self.role == Timer::Retransmit
+        !self.main.is_never() && matches!(self.role, Timer::Retransmit | Timer::TailProbe)
+    }
+
+    /// A probe is to leave at this instant, unless the timer runs out before.
+    #[inline]
+    pub(crate) fn probe(&mut self, at: Time) {
+        if at < self.main {
+            self.main = at;
+            self.role = Timer::TailProbe;
+        }
+    }
+
+    /// The probe has had its time: now the retransmission timer waits.
+    pub(crate) fn await_retransmission(&mut self, now: Time, grain: TimerGrain) {
+        self.restart(now, grain);
     }
 
     /// Starts the persist timer unless it runs.
