@@ -124,9 +124,17 @@ impl Connection {
             rack.prr = reduces.then(|| Prr::new(max - una));
             rack.undo = Some(Undo::new(una));
         }
-        self.let_one_out();
+        self.resend_first_lost(Reason::RackLoss);
         self.restart_retransmit(now);
         self.note(now, Event::Phase(self.phase()));
+    }
+
+    /// The first of what is lost leaves at once, whatever the windows say: the fast retransmit.
+    fn resend_first_lost(&mut self, reason: Reason) {
+        let mss = u64::from(self.agreed.payload);
+        let first = self.rack.as_ref().and_then(|rack| rack.lost.first());
+        let head = first.map(|hole| Range::new(hole.start, hole.end.min(hole.start + mss)));
+        self.loss.trouble().resend = head.and_then(|head| Resend::new(head, reason));
     }
 
     /// What the timer has found lost leaves without an ACK to make room for it.
@@ -184,10 +192,8 @@ impl Connection {
         if self.unanswered == 1 {
             rack.undo = Some(Undo::new(una));
         }
-        let mss = u64::from(self.agreed.payload);
-        let head = rack.lost.first().map(|hole| Range::new(hole.start, hole.end.min(hole.start + mss)));
-        self.loss.trouble().resend = head.and_then(|head| Resend::new(head, Reason::Timeout));
         self.rack = Some(rack);
+        self.resend_first_lost(Reason::Timeout);
     }
 
     /// What was sent before leaves again. A SYN has its own timer and nothing else.
@@ -233,7 +239,8 @@ impl Connection {
     #[inline]
     pub(crate) fn restart_retransmit(&mut self, now: Time) {
         self.timers.restart(now, self.config.timer_grain);
-        if self.rack.is_some() {
+        if let Some(rack) = &mut self.rack {
+            rack.timeout = self.timers.main().0;
             self.probe_before_timeout(now);
         }
     }
@@ -245,7 +252,7 @@ impl Connection {
         if self.config.tail_loss_probe && undisturbed && self.snd.una > 0 {
             let outstanding = self.snd.max - self.snd.una;
             let lone = outstanding <= u64::from(self.agreed.payload);
-            self.timers.probe(now + tail_probe::timeout(self.srtt(), lone));
+            self.timers.probe(now + tail_probe::timeout(self.srtt(), lone), rack.timeout);
         }
     }
 

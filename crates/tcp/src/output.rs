@@ -149,6 +149,9 @@ impl Connection {
             self.note_resent(now, plan, end);
         } else {
             self.note_first_transmission(now, plan.start, end);
+            if plan.reason == Reason::TailProbeData {
+                self.loss.trouble().resend = None;
+            }
             self.time_segment(now, end);
         }
         // What recovery resends ahead of SND.NXT, after a timeout, leaves it where it is.
@@ -190,6 +193,8 @@ impl Connection {
         if !self.timers.retransmit_is_armed() {
             self.restart_retransmit(now);
             self.note_retransmit_timer(now);
+        } else if self.rack.is_some() {
+            self.probe_before_timeout(now);
         }
         if first {
             self.start_patience(now);

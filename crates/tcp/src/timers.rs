@@ -71,13 +71,11 @@ impl Timers {
         !self.main.is_never() && matches!(self.role, Timer::Retransmit | Timer::TailProbe)
     }
 
-    /// A probe is to leave at this instant, unless the timer runs out before.
+    /// A probe is to leave at this instant, unless the timer runs out before, which it would do at `timeout`.
     #[inline]
-    pub(crate) fn probe(&mut self, at: Time) {
-        if at < self.main {
-            self.main = at;
-            self.role = Timer::TailProbe;
-        }
+    pub(crate) fn probe(&mut self, at: Time, timeout: Time) {
+        (self.main, self.role) =
+            if at < timeout { (at, Timer::TailProbe) } else { (timeout, Timer::Retransmit) };
     }
 
     /// The probe has had its time: now the retransmission timer waits.

@@ -44,6 +44,8 @@ pub(crate) struct Rack {
     /// Bytes that the ACK just coming in has shown to have arrived.
     pub(crate) delivered: u64,
     pub(crate) probe: Probe,
+    /// When the retransmission timer runs out, though it may first wake for a probe.
+    pub(crate) timeout: Time,
     pub(crate) prr: Option<Prr>,
     pub(crate) undo: Option<Undo>,
 }
