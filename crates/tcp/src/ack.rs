@@ -133,6 +133,8 @@ impl Connection {
     fn take_new_ack(&mut self, now: Time, ack: u64, segment: &Segment) {
         let una = self.snd.una;
         let (acked, flight) = (ack - una, self.snd.max - una);
+        // What a report had told already has opened the window, or not, when it came.
+        let told = self.loss.sacked_within(Range::new(una, ack));
         self.take_sample(now, ack, segment.options.timestamps.map(|t| t.echo));
         self.snd.una = ack;
         self.snd.nxt = self.snd.nxt.max(ack);
@@ -145,7 +147,7 @@ impl Connection {
         }
         self.snd.marks.forget(ack);
         self.note(now, Event::Acknowledged { offset: ack.clamp(1, self.snd.data_end()) - 1 });
-        let restart = self.advance_recovery(now, acked as u32, flight);
+        let restart = self.advance_recovery(now, (acked - told) as u32, flight);
         self.loss.settle(ack);
         self.snd.cwnd_limited = false;
         if !self.snd.is_outstanding() {

@@ -36,8 +36,7 @@ impl Connection {
         let Some(mut rack) = self.rack.take() else { return };
         // Our clock counts milliseconds: an echo of an earlier one is no answer to what left later.
         let echo = segment.options.timestamps.filter(|_| self.agreed.timestamps).map(|stamps| stamps.echo);
-        let is_echoed =
-            |sent: Time| echo.is_none_or(|echo| (echo.wrapping_sub(timestamp(sent)) as i32) >= 0);
+        let is_echoed = |sent: Time| echo.is_none_or(|echo| (echo.wrapping_sub(timestamp(sent)) as i32) >= 0);
         let originals = self.sacked().missing_in(range).any(|piece| !rack.was_resent(piece));
         for piece in self.sacked().missing_in(range) {
             rack.deliver(now, piece, is_echoed);
@@ -54,7 +53,10 @@ impl Connection {
     pub(crate) fn note_duplicate_report(&mut self, now: Time) {
         let (una, max) = (self.snd.una, self.snd.max);
         let Some(rack) = &mut self.rack else { return };
-        rack.widen(una, max);
+        // One that a probe has brought about says nothing of the order.
+        if rack.probe.is_over() {
+            rack.widen(una, max);
+        }
         if rack.undo.as_mut().is_some_and(Undo::reported_twice) {
             self.undo(now);
         }
@@ -300,4 +302,3 @@ impl Connection {
         }
     }
 }
-

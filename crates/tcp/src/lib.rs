@@ -28,13 +28,13 @@ pub mod validate;
 
 mod ack;
 mod ack_out;
+mod by_time;
 mod connection;
 mod deadline;
 mod handshake;
 mod input;
 mod marks;
 mod negotiate;
-mod by_time;
 mod ordinary;
 mod output;
 mod predict;

@@ -55,7 +55,9 @@ impl ConfigError {
         match self {
             Self::Mss(_) => ["mss"; 2],
             Self::WindowTooLarge(key) | Self::Zero(key) | Self::Phase(key) => [*key; 2],
-            Self::NakBesideSack | Self::SackRecoveryWithoutSack | Self::RackWithoutSack => ["recovery", "sack"],
+            Self::NakBesideSack | Self::SackRecoveryWithoutSack | Self::RackWithoutSack => {
+                ["recovery", "sack"]
+            }
             Self::WithoutRack(key) => [*key, "recovery"],
             Self::SlowStartPerAck(_) => ["slow_start_per_ack"; 2],
             Self::SharedKind(_) | Self::StandardKind(_) | Self::SameNumber(_) => ["option_layout"; 2],
@@ -295,7 +297,10 @@ mod tests {
 
     #[test]
     fn detection_by_time_needs_sack_and_its_parts_need_it() {
-        assert_eq!(changed(|c| (c.recovery, c.sack) = (Recovery::Rack, false)), Err(ConfigError::RackWithoutSack));
+        assert_eq!(
+            changed(|c| (c.recovery, c.sack) = (Recovery::Rack, false)),
+            Err(ConfigError::RackWithoutSack)
+        );
         assert_eq!(changed(|c| c.prr = true), Err(ConfigError::WithoutRack("prr")));
         assert_eq!(changed(|c| (c.recovery, c.prr) = (Recovery::Rack, true)), Ok(()));
     }

@@ -159,8 +159,12 @@ fn after_a_timeout_only_what_is_lost_is_sent_again() {
 #[test]
 fn a_timeout_that_an_echo_shows_to_be_a_mistake_is_undone() {
     let with_stamps = Config { timestamps: true, undo: true, tail_loss_probe: false, ..rack() };
-    let offer =
-        Options { mss: Some(MSS as u16), sack_permitted: true, timestamps: Some(Timestamps::default()), ..Options::NONE };
+    let offer = Options {
+        mss: Some(MSS as u16),
+        sack_permitted: true,
+        timestamps: Some(Timestamps::default()),
+        ..Options::NONE
+    };
     let mut lab = Lab::open(with_stamps, offer);
     lab.write(40);
     let (cwnd, ssthresh) = (lab.cwnd(), lab.tcp.ssthresh());
@@ -179,8 +183,12 @@ fn a_timeout_that_an_echo_shows_to_be_a_mistake_is_undone() {
 #[test]
 fn a_timeout_that_an_echo_confirms_is_not_undone() {
     let with_stamps = Config { timestamps: true, undo: true, tail_loss_probe: false, ..rack() };
-    let offer =
-        Options { mss: Some(MSS as u16), sack_permitted: true, timestamps: Some(Timestamps::default()), ..Options::NONE };
+    let offer = Options {
+        mss: Some(MSS as u16),
+        sack_permitted: true,
+        timestamps: Some(Timestamps::default()),
+        ..Options::NONE
+    };
     let mut lab = Lab::open(with_stamps, offer);
     lab.write(10);
     lab.at(1150).at(1200).ack_with(1, echo(1100));

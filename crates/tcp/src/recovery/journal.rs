@@ -110,7 +110,8 @@ impl Journal {
 
     /// The newest first transmission of anything in `range`.
     fn first_of(&self, range: Range) -> Option<Sent> {
-        let at = self.first.partition_point(|&(end, _)| end < range.end).min(self.first.len().checked_sub(1)?);
+        let at =
+            self.first.partition_point(|&(end, _)| end < range.end).min(self.first.len().checked_sub(1)?);
         let (end, time) = self.first[at];
         let start = if at == 0 { self.edge } else { self.first[at - 1].0 };
         let sent = Sent { range: Range::new(start, end), at: time, again: false };

@@ -230,6 +230,11 @@ impl LossState {
             && self.scoreboard.is_none()
     }
 
+    /// Bytes within `range` that the peer reported by SACK.
+    pub(crate) fn sacked_within(&self, range: Range) -> u64 {
+        self.scoreboard.as_ref().map_or(0, |board| board.sacked.covered_within(range))
+    }
+
     /// Bytes that the peer reported by SACK.
     pub(crate) fn sacked(&self) -> u64 {
         self.scoreboard.as_ref().map_or(0, |board| board.sacked.covered())

@@ -131,7 +131,11 @@ impl Rack {
     }
 
     /// A D-SACK: something was sent again that had only been late (step 4). `una` and `max` are the edges of what is out.
+    ///
+    /// That is reordering, too: one so large that three reports always come first would never be seen otherwise, as what
+    /// arrives late has been sent again by then.
     pub(crate) fn widen(&mut self, una: u64, max: u64) {
+        self.reordering_seen = true;
         if una >= self.widened_at {
             self.widened_at = max;
             self.widened = self.widened.saturating_add(1);

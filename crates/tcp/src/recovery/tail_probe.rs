@@ -43,7 +43,9 @@ impl Probe {
 
     /// Section 7.4.2: an ACK up to `ack` has come. `is_duplicate` says that it acknowledges and reports nothing new.
     pub(crate) fn answered(&mut self, ack: u64, duplicate_reported: bool, is_duplicate: bool) -> Answer {
-        let Some(Out { end, is_resend }) = self.0.filter(|out| ack >= out.end) else { return Answer::Nothing };
+        let Some(Out { end, is_resend }) = self.0.filter(|out| ack >= out.end) else {
+            return Answer::Nothing;
+        };
         if !is_resend || duplicate_reported {
             self.0 = None;
         } else if ack > end {
