@@ -160,7 +160,7 @@ fn mechanisms_carry_default_unit_summary_and_document() {
         let choices = family(name)["choices"].as_array().expect("choices").clone();
         choices.iter().map(|choice| choice["name"].as_str().expect("a name").to_owned()).collect()
     };
-    assert_eq!(names("recovery"), ["timeout", "tahoe", "reno", "newreno", "sack", "nak"]);
+    assert_eq!(names("recovery"), ["timeout", "tahoe", "reno", "newreno", "sack", "rack", "nak"]);
     assert_eq!(names("rto"), ["rfc793", "rfc889", "jacobson88", "tahoe", "rfc6298", "linux", "fixed"]);
     assert_eq!(
         names("transmit"),

@@ -5,13 +5,22 @@ use crate::congestion::Signal;
 use crate::connection::Connection;
 use crate::event::Event;
 use crate::handshake::Reply;
-use crate::options::Layout;
+use crate::options::{Layout, SackBlock};
 use crate::ranges::Range;
 use crate::reason::Reason;
 use crate::recovery::{DupAck, OnDupAck, OnNewAck, Phase, Resend, nak};
 use crate::segment::{Flags, Segment};
 use crate::state::State;
 use crate::time::{Span, Time};
+
+/// What SACK blocks told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Reports {
+    /// Something that was not known.
+    told: bool,
+    /// That something arrived a second time.
+    twice: bool,
+}
 
 impl Connection {
     /// Returns whether the rest of the segment shall be processed.
@@ -39,7 +48,10 @@ impl Connection {
             self.agreed.read_window(segment.window, &segment.options)
         };
         let una_before = self.snd.una;
-        let told = self.take_reports(segment);
+        if self.rack.is_some() && ack > una_before as i64 {
+            self.note_delivery(now, Range::new(una_before, ack as u64), segment);
+        }
+        let Reports { told, twice } = self.take_reports(now, segment);
         if ack > una_before as i64 {
             self.take_new_ack(now, ack as u64, segment);
         }
@@ -63,6 +75,9 @@ impl Connection {
                 loss.dup_acks = 0;
             }
         }
+        if self.rack.is_some() {
+            self.judge_by_time(now, una_before, segment, twice);
+        }
         if let Some(nak) = segment.options.nak {
             self.take_nak(now, nak);
         }
@@ -75,9 +90,13 @@ impl Connection {
     /// The peer's SACK blocks. Returns whether they told anything new. What is acknowledged already, or was never sent,
     /// is passed over: that is a D-SACK (RFC 2883), or nonsense.
     #[inline]
-    fn take_reports(&mut self, segment: &Segment) -> bool {
+    fn take_reports(&mut self, now: Time, segment: &Segment) -> Reports {
         if segment.options.sack.is_empty() || !self.agreed.sack {
-            return false;
+            return Reports::default();
+        }
+        let twice = self.rack.is_some() && self.is_duplicate_report(segment);
+        if twice {
+            self.note_duplicate_report(now);
         }
         let ack = self.snd.position(segment.ack).max(self.snd.una as i64);
         let (max, mss) = (self.snd.max as i64, u32::from(self.agreed.payload));
@@ -85,6 +104,9 @@ impl Connection {
         for block in segment.options.sack.as_slice() {
             let (left, right) = (self.snd.position(block.left), self.snd.position(block.right));
             if ack < left && left < right && right <= max {
+                if self.rack.is_some() {
+                    self.note_delivery(now, Range::new(left as u64, right as u64), segment);
+                }
                 let board = self.loss.trouble().scoreboard.get_or_insert_default();
                 told |= board.report(Range::new(left as u64, right as u64));
             }
@@ -92,7 +114,18 @@ impl Connection {
         if told && let Some(board) = &mut self.loss.trouble().scoreboard {
             board.update_loss(u32::from(self.config.dup_ack_threshold), mss);
         }
-        told
+        Reports { told, twice }
+    }
+
+    /// Whether the first block is a D-SACK: below what the segment acknowledges, or within the second (RFC 2883, section 4).
+    #[cold]
+    fn is_duplicate_report(&self, segment: &Segment) -> bool {
+        let [first, rest @ ..] = segment.options.sack.as_slice() else { return false };
+        let (left, right) = (self.snd.position(first.left), self.snd.position(first.right));
+        let within = |block: &SackBlock| {
+            self.snd.position(block.left) <= left && right <= self.snd.position(block.right)
+        };
+        left < right && (right <= self.snd.position(segment.ack) || rest.first().is_some_and(within))
     }
 
     /// The peer acknowledges what it had not before.
@@ -100,6 +133,8 @@ impl Connection {
     fn take_new_ack(&mut self, now: Time, ack: u64, segment: &Segment) {
         let una = self.snd.una;
         let (acked, flight) = (ack - una, self.snd.max - una);
+        // What a report had told already has opened the window, or not, when it came.
+        let told = self.loss.sacked_within(Range::new(una, ack));
         self.take_sample(now, ack, segment.options.timestamps.map(|t| t.echo));
         self.snd.una = ack;
         self.snd.nxt = self.snd.nxt.max(ack);
@@ -107,9 +142,12 @@ impl Connection {
         if let Some(loss) = self.loss.known() {
             loss.advance(ack);
         }
+        if let Some(rack) = &mut self.rack {
+            rack.acknowledge(ack);
+        }
         self.snd.marks.forget(ack);
         self.note(now, Event::Acknowledged { offset: ack.clamp(1, self.snd.data_end()) - 1 });
-        let restart = self.advance_recovery(now, acked as u32, flight);
+        let restart = self.advance_recovery(now, (acked - told) as u32, flight);
         self.loss.settle(ack);
         self.snd.cwnd_limited = false;
         if !self.snd.is_outstanding() {
@@ -119,7 +157,7 @@ impl Connection {
             }
             self.timers.stop_retransmit();
         } else if restart {
-            self.timers.restart(now, self.config.timer_grain);
+            self.restart_retransmit(now);
             self.note_retransmit_timer(now);
         }
         if self.snd.is_outstanding() {
@@ -146,6 +184,9 @@ impl Connection {
             OnNewAck::Exit => {
                 let after_timeout = self.loss.phase == Phase::Loss;
                 self.loss.trouble().leave();
+                if let Some(rack) = &mut self.rack {
+                    rack.recovered();
+                }
                 if after_timeout {
                     self.open_window(now, bytes, flight);
                     self.note_window(now);
@@ -158,7 +199,7 @@ impl Connection {
             OnNewAck::Partial => {
                 let first = !core::mem::replace(&mut self.loss.trouble().partial_seen, true);
                 self.signal(now, Signal::PartialAck { bytes }, flight);
-                if self.recovers_by_sack() && self.loss.scoreboard.is_some() {
+                if self.recovers_by_sack() && (self.loss.scoreboard.is_some() || self.rack.is_some()) {
                     return true;
                 }
                 // RFC 6582, section 3.2, step 3: deflate by what was acknowledged, add back a segment if it was one.
@@ -181,6 +222,7 @@ impl Connection {
             n: self.loss.dup_acks,
             threshold: u32::from(self.config.dup_ack_threshold),
             una,
+            by_time: self.rack.is_some(),
             first_is_lost: self.loss.scoreboard.as_ref().is_some_and(|board| board.is_lost(una)),
             peer_sends_naks: self.peer_sends_naks(),
         };
@@ -309,7 +351,7 @@ impl Connection {
             self.timers.stop_retransmit();
             self.refresh_rto();
             if self.snd.is_outstanding() {
-                self.timers.restart(now, self.config.timer_grain);
+                self.restart_retransmit(now);
             }
         }
     }

@@ -56,6 +56,8 @@ pub enum Recovery {
     NewReno,
     /// RFC 6675.
     Sack,
+    /// RFC 8985 (RACK); with a peer that knows no SACK, as [`NewReno`](Self::NewReno).
+    Rack,
     /// RFC 1106, section 2: what the receiver asks for is resent at once.
     Nak,
 }
@@ -223,6 +225,12 @@ pub struct Config {
     pub dup_acks_beside_naks: DupAcks,
     /// New data on the first two duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
+    /// A probe before the timeout when nothing comes back (RFC 8985, section 7); with [`Recovery::Rack`].
+    pub tail_loss_probe: bool,
+    /// The window falls with the clock of the ACKs during a recovery (RFC 6937); with [`Recovery::Rack`].
+    pub prr: bool,
+    /// A recovery or timeout that turns out a mistake is undone (RFC 3522, RFC 3708, RFC 5682); with [`Recovery::Rack`].
+    pub undo: bool,
     /// What a loss is taken for.
     pub loss_means: LossMeans,
     /// The congestion control algorithm.

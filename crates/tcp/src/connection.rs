@@ -9,6 +9,7 @@ use crate::options::Options;
 use crate::rare::{Counters, Rare};
 use crate::reason::{Hold, Reason};
 use crate::receive::{AckDue, ReceiveSpace};
+use crate::recovery::rack::Rack;
 use crate::recovery::{self, Loss};
 use crate::rto::{Rto, RtoEstimator};
 use crate::segment::{Payload, Segment};
@@ -99,6 +100,8 @@ pub struct Connection {
     pub(crate) snd: SendSpace,
     pub(crate) rcv: ReceiveSpace,
     pub(crate) loss: Loss,
+    /// What loss detection by time knows, where that is used.
+    pub(crate) rack: Option<Box<Rack>>,
     pub(crate) congestion: Congestion,
     pub(crate) rto: Rto,
     pub(crate) timers: Timers,
@@ -128,6 +131,7 @@ impl Connection {
             snd: SendSpace::new(iss),
             rcv: ReceiveSpace::new(config.receive_window),
             loss: Loss::default(),
+            rack: None,
             congestion: Congestion::new(config.congestion, cwnd, config.initial_ssthresh, config.growth),
             timers: Timers::new(rto.rto(&config.rto)),
             rto,
@@ -371,7 +375,7 @@ impl Connection {
     /// When [`handle_deadline`](Self::handle_deadline) wants to be called; [`Time::NEVER`] if nothing is armed.
     #[inline]
     pub fn next_deadline(&self) -> Time {
-        let next = self.timers.next();
+        let next = self.timers.next().min(self.reordering_deadline());
         self.rare.as_ref().map_or(next, |rare| next.min(rare.deadline()))
     }
 
@@ -537,6 +541,7 @@ impl Connection {
         if self.config.round_buffers {
             self.rcv.round_buffer(u32::from(self.agreed.payload), self.agreed.largest_window());
         }
+        self.begin_rack();
         // The initial window counts segments of the size that holds from now on.
         self.begin_with(self.config.initial_window.bytes(u32::from(self.agreed.payload)));
     }
@@ -619,6 +624,6 @@ impl Connection {
     /// Whether this side repairs losses by the peer's SACK reports.
     #[inline]
     pub(crate) fn recovers_by_sack(&self) -> bool {
-        self.config.recovery == Recovery::Sack && self.agreed.sack
+        matches!(self.config.recovery, Recovery::Sack | Recovery::Rack) && self.agreed.sack
     }
 }

@@ -29,8 +29,12 @@ impl Connection {
                 Timer::Ceiling => self.ceiling_reached(),
                 Timer::Persist => self.persist_ran_out(now),
                 Timer::TimeWait => self.finish(now, CloseReason::Finished),
+                Timer::TailProbe => self.tail_probe_ran_out(now),
                 _ => self.retransmit_ran_out(now),
             }
+        }
+        if self.reordering_deadline() <= now {
+            self.reordering_ran_out(now);
         }
         if let Some(rare) = &self.rare
             && rare.deadline() <= now
@@ -68,7 +72,10 @@ impl Connection {
         self.rare().counters.timeouts += 1;
         self.back_off();
         self.snd.timed_end = 0;
-        self.snd.nxt = self.snd.una;
+        // Who notices losses by time knows what is lost, and need not go back; but for a SYN.
+        if self.rack.is_none() || opening {
+            self.snd.nxt = self.snd.una;
+        }
         if opening {
             return;
         }
@@ -80,12 +87,15 @@ impl Connection {
         loss.dup_acks = 0;
         loss.inflation = 0;
         loss.resend = None;
+        let mut forgets = false;
         if let Some(board) = &mut loss.scoreboard {
             // A second timeout in a row, or a report of the very byte that it does not acknowledge: the peer may have
             // dropped what it had reported (RFC 2018, section 8).
             let reneged = board.sacked.first().is_some_and(|range| range.start <= self.snd.una);
-            if self.unanswered > 1 || reneged { board.forget() } else { board.start_over() }
+            forgets = self.unanswered > 1 || reneged;
+            if forgets { board.forget() } else { board.start_over() }
         }
+        self.time_out_by_time(now, forgets);
     }
 
     /// The peer's window is still closed: one byte asks (RFC 9293, section 3.8.6.1); what an open sliver of it permits

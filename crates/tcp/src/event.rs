@@ -9,6 +9,10 @@ use crate::time::{Span, Time};
 pub enum Timer {
     /// Something sent is unacknowledged.
     Retransmit,
+    /// Nothing comes back: a probe before the retransmission timer (RFC 8985, section 7).
+    TailProbe,
+    /// What left before something that has arrived may still be on its way (RFC 8985, section 6).
+    Reordering,
     /// The peer's window is closed.
     Persist,
     /// A short segment waits for the application: the ceiling on that.
@@ -93,6 +97,8 @@ pub enum Event {
     },
     /// The sender entered a phase.
     Phase(Phase),
+    /// The recovery, or the timeout, before was a mistake, and is undone.
+    Undone,
     /// A NAK arrived.
     NakReceived {
         /// Stream offset of the first missing byte.

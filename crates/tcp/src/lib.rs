@@ -28,6 +28,7 @@ pub mod validate;
 
 mod ack;
 mod ack_out;
+mod by_time;
 mod connection;
 mod deadline;
 mod handshake;

@@ -146,8 +146,12 @@ impl Connection {
             return;
         }
         if again {
-            self.note_resent(plan, end);
+            self.note_resent(now, plan, end);
         } else {
+            self.note_first_transmission(now, plan.start, end);
+            if plan.reason == Reason::TailProbeData {
+                self.loss.trouble().resend = None;
+            }
             self.time_segment(now, end);
         }
         // What recovery resends ahead of SND.NXT, after a timeout, leaves it where it is.
@@ -167,6 +171,7 @@ impl Connection {
     pub(crate) fn occupy_anew(&mut self, now: Time, end: u64) {
         self.snd.last_sent = now;
         self.time_segment(now, end);
+        self.note_first_transmission(now, self.snd.max, end);
         self.snd.nxt = end;
         self.move_max(now, end);
     }
@@ -186,8 +191,10 @@ impl Connection {
         let first = !self.snd.is_outstanding();
         self.snd.max = max;
         if !self.timers.retransmit_is_armed() {
-            self.timers.restart(now, self.config.timer_grain);
+            self.restart_retransmit(now);
             self.note_retransmit_timer(now);
+        } else if self.rack.is_some() {
+            self.probe_before_timeout(now);
         }
         if first {
             self.start_patience(now);
@@ -196,7 +203,7 @@ impl Connection {
 
     /// What was sent before leaves again.
     #[cold]
-    fn note_resent(&mut self, plan: &Plan, end: u64) {
+    fn note_resent(&mut self, now: Time, plan: &Plan, end: u64) {
         self.snd.timed_end = 0;
         // What was sent before draws no tail along: it is not what was available.
         self.run = 0;
@@ -212,6 +219,7 @@ impl Connection {
         {
             board.resent(sent, plan.reason);
         }
+        self.note_resent_by_time(now, sent);
         self.rare().counters.retransmitted += 1;
     }
 

@@ -21,6 +21,7 @@ impl Connection {
             && self.agreed.read_window(segment.window, options) == self.snd.wnd
             && (segment.header_len == 20 || (options.sack.is_empty() && options.nak.is_none()))
             && self.loss.is_quiet()
+            && self.rack.as_ref().is_none_or(|rack| rack.is_calm())
             && !self.timers.is_persisting();
         if !expected || !self.stamp_is_in_turn(now, segment) {
             return false;
@@ -76,6 +77,9 @@ impl Connection {
         if self.snd.timed_end <= ack {
             self.take_sample(now, ack, segment.options.timestamps.map(|t| t.echo));
         }
+        if let Some(rack) = &mut self.rack {
+            rack.take_calmly(now, ack);
+        }
         self.snd.una = ack;
         self.snd.nxt = self.snd.nxt.max(ack);
         self.snd.wl1 = segment.seq;
@@ -84,7 +88,7 @@ impl Connection {
         self.snd.marks.forget(ack);
         self.open_window(now, bytes, flight);
         self.snd.cwnd_limited = false;
-        self.timers.restart(now, self.config.timer_grain);
+        self.restart_retransmit(now);
         self.start_patience(now);
     }
 }

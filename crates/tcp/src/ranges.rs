@@ -38,6 +38,11 @@ pub struct RangeSet {
 }
 
 impl RangeSet {
+    /// The empty set.
+    pub const fn new() -> Self {
+        Self { ranges: VecDeque::new(), covered: 0 }
+    }
+
     /// Number of positions in the set.
     pub fn covered(&self) -> u64 {
         self.covered
@@ -108,6 +113,47 @@ impl RangeSet {
             self.covered -= first.len();
             self.ranges.pop_front();
         }
+    }
+
+    /// Forgets every position of `gone`.
+    pub fn remove(&mut self, gone: Range) {
+        if gone.is_empty() {
+            return;
+        }
+        let from = self.ranges.partition_point(|r| r.end <= gone.start);
+        let Some(first) = self.ranges.get(from).copied().filter(|r| r.start < gone.end) else { return };
+        let to = from + self.ranges.iter().skip(from).take_while(|r| r.start < gone.end).count();
+        let last = self.ranges[to - 1];
+        self.covered -= self.covered_within(gone);
+        let before = Range::new(first.start, gone.start);
+        let behind = Range::new(gone.end, last.end);
+        self.ranges.drain(from..to);
+        for left in [behind, before] {
+            if !left.is_empty() {
+                self.ranges.insert(from, left);
+            }
+        }
+    }
+
+    /// What of `within` is not in the set, in order.
+    pub fn missing_in(&self, within: Range) -> impl Iterator<Item = Range> {
+        let from = self.ranges.partition_point(|r| r.end <= within.start);
+        let mut known = self.ranges.iter().skip(from).copied().take_while(move |r| r.start < within.end);
+        let mut start = within.start;
+        let mut over = false;
+        core::iter::from_fn(move || {
+            while !over {
+                let next = known.next();
+                over = next.is_none();
+                let (end, behind) = next.map_or((within.end, within.end), |r| (r.start, r.end));
+                let piece = Range::new(start, end);
+                start = behind;
+                if !piece.is_empty() {
+                    return Some(piece);
+                }
+            }
+            None
+        })
     }
 
     /// Forgets every position.
@@ -184,6 +230,13 @@ mod tests {
             let fresh = (start..end).filter(|&p| !bitmap[p as usize]).count() as u64;
             assert_eq!(s.insert(Range::new(start, end)).1, fresh);
             (start..end).for_each(|p| bitmap[p as usize] = true);
+            let gone = Range::new(draw(600), draw(620));
+            if draw(4) == 0 {
+                s.remove(gone);
+                (gone.start..gone.end).for_each(|p| bitmap[p as usize] = false);
+            }
+            let missing: Vec<u64> = s.missing_in(gone).flat_map(|r| r.start..r.end).collect();
+            assert_eq!(missing, (gone.start..gone.end).filter(|&p| !bitmap[p as usize]).collect::<Vec<_>>());
             if draw(50) == 0 {
                 let edge = draw(300);
                 s.remove_below(edge);

@@ -22,6 +22,12 @@ pub enum Reason {
     SackHole,
     /// The last outstanding segment, once in a recovery (RFC 6675, NextSeg rule 4).
     SackRescue,
+    /// It left before something that has arrived, and long enough before (RFC 8985, section 6).
+    RackLoss,
+    /// The last segment once more, since nothing came back (RFC 8985, section 7).
+    TailProbe,
+    /// The same with data that was never sent before.
+    TailProbeData,
     /// The receiver asked for it (RFC 1106).
     NakResend,
     /// The retransmission timer ran out.
@@ -52,7 +58,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in declaration order.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 24] = [
         Self::Open,
         Self::Accept,
         Self::NewData,
@@ -61,6 +67,9 @@ impl Reason {
         Self::PartialAck,
         Self::SackHole,
         Self::SackRescue,
+        Self::RackLoss,
+        Self::TailProbe,
+        Self::TailProbeData,
         Self::NakResend,
         Self::Timeout,
         Self::GoBackN,
@@ -87,6 +96,9 @@ impl Reason {
             Self::PartialAck => "partial-ack",
             Self::SackHole => "sack-hole",
             Self::SackRescue => "sack-rescue",
+            Self::RackLoss => "rack-loss",
+            Self::TailProbe => "tail-probe",
+            Self::TailProbeData => "tail-probe-data",
             Self::NakResend => "nak-resend",
             Self::Timeout => "timeout",
             Self::GoBackN => "go-back-n",
@@ -111,6 +123,8 @@ impl Reason {
                 | Self::PartialAck
                 | Self::SackHole
                 | Self::SackRescue
+                | Self::RackLoss
+                | Self::TailProbe
                 | Self::NakResend
                 | Self::Timeout
                 | Self::GoBackN

@@ -230,6 +230,11 @@ impl Connection {
         if self.snd.probe {
             return Decision::Send(self.snd.plan(self.snd.nxt, self.probe_len(), Reason::WindowProbe, false));
         }
+        if self.loss.phase != Phase::Open
+            && let Some(rack) = &self.rack
+        {
+            return self.decide_by_time(rack);
+        }
         if self.loss.phase == Phase::Fast
             && let Some(decision) = self.decide_by_scoreboard()
         {
@@ -272,7 +277,7 @@ impl Connection {
     }
 
     /// The segment at SND.NXT: new data, or what a timeout has sent us back to.
-    fn decide_next(&self) -> Decision {
+    pub(crate) fn decide_next(&self) -> Decision {
         let snd = &self.snd;
         let (start, stop) = self.next_range();
         let available = stop.saturating_sub(start);
@@ -354,6 +359,11 @@ impl Connection {
     #[inline]
     pub(crate) fn in_network(&self) -> u64 {
         let (una, nxt) = (self.snd.una, self.snd.nxt);
+        if let Some(rack) = &self.rack
+            && !self.loss.is_quiet()
+        {
+            return rack.pipe(una, self.snd.max, self.loss.sacked());
+        }
         let Some(board) = &self.loss.scoreboard else { return nxt - una };
         let by_sack = self.config.recovery == Recovery::Sack;
         match self.loss.phase {
@@ -388,7 +398,7 @@ impl Connection {
         };
         // One segment may always be out, or nothing would ever come back.
         let least = u32::from(self.agreed.payload);
-        let cwnd = u64::from(self.inflated_cwnd().saturating_add(self.limited_transmit()).max(least));
+        let cwnd = u64::from(self.recovery_window().saturating_add(self.limited_transmit()).max(least));
         let mut allowed = whole(cwnd).saturating_sub(self.in_network());
         let mut limit = Hold::CongestionWindow;
         let peer = (snd.una + whole(u64::from(snd.wnd))).saturating_sub(start);
@@ -413,7 +423,7 @@ impl Connection {
         let counts = self.config.limited_transmit
             && self.loss.phase == Phase::Open
             && self.loss.dup_acks > 0
-            && (self.config.recovery != Recovery::Sack || self.loss.sacked() == 0);
+            && (!self.recovers_by_sack() || self.loss.sacked() == 0);
         if counts { self.loss.dup_acks.min(2) * u32::from(self.agreed.payload) } else { 0 }
     }
 }

@@ -13,6 +13,8 @@ pub struct Stats {
     pub timeouts: u32,
     /// Fast retransmits: entries into recovery without a timeout.
     pub fast_retransmits: u32,
+    /// Recoveries and timeouts that turned out a mistake, and were undone.
+    pub undone: u32,
     /// NAKs sent.
     pub naks_sent: u32,
     /// NAKs received.
@@ -44,6 +46,7 @@ impl core::ops::AddAssign for Stats {
             retransmitted,
             timeouts,
             fast_retransmits,
+            undone,
             naks_sent,
             naks_received,
             dup_acks_received,
@@ -59,6 +62,7 @@ impl core::ops::AddAssign for Stats {
         self.retransmitted += retransmitted;
         self.timeouts += timeouts;
         self.fast_retransmits += fast_retransmits;
+        self.undone += undone;
         self.naks_sent += naks_sent;
         self.naks_received += naks_received;
         self.dup_acks_received += dup_acks_received;

@@ -68,7 +68,19 @@ impl Timers {
 
     #[inline]
     pub(crate) fn retransmit_is_armed(&self) -> bool {
-        !self.main.is_never() && self.role == Timer::Retransmit
+        !self.main.is_never() && matches!(self.role, Timer::Retransmit | Timer::TailProbe)
+    }
+
+    /// A probe is to leave at this instant, unless the timer runs out before, which it would do at `timeout`.
+    #[inline]
+    pub(crate) fn probe(&mut self, at: Time, timeout: Time) {
+        (self.main, self.role) =
+            if at < timeout { (at, Timer::TailProbe) } else { (timeout, Timer::Retransmit) };
+    }
+
+    /// The probe has had its time: now the retransmission timer waits.
+    pub(crate) fn await_retransmission(&mut self, now: Time, grain: TimerGrain) {
+        self.restart(now, grain);
     }
 
     /// Starts the persist timer unless it runs.

@@ -27,6 +27,10 @@ pub enum ConfigError {
     NakBesideSack,
     /// SACK recovery without SACK.
     SackRecoveryWithoutSack,
+    /// Detection of losses by time without SACK, which tells what has arrived.
+    RackWithoutSack,
+    /// A part of detection by time, this key, without it.
+    WithoutRack(&'static str),
     /// Slow start by other than one or two segments.
     SlowStartPerAck(u8),
     /// A shared experimental option kind other than 253 and 254.
@@ -51,7 +55,10 @@ impl ConfigError {
         match self {
             Self::Mss(_) => ["mss"; 2],
             Self::WindowTooLarge(key) | Self::Zero(key) | Self::Phase(key) => [*key; 2],
-            Self::NakBesideSack | Self::SackRecoveryWithoutSack => ["recovery", "sack"],
+            Self::NakBesideSack | Self::SackRecoveryWithoutSack | Self::RackWithoutSack => {
+                ["recovery", "sack"]
+            }
+            Self::WithoutRack(key) => [*key, "recovery"],
             Self::SlowStartPerAck(_) => ["slow_start_per_ack"; 2],
             Self::SharedKind(_) | Self::StandardKind(_) | Self::SameNumber(_) => ["option_layout"; 2],
             Self::RtoBounds | Self::RtoFactor(_) => ["rto"; 2],
@@ -77,6 +84,12 @@ impl fmt::Display for ConfigError {
             Self::SackRecoveryWithoutSack => f.write_str(
                 "recovery \"sack\" needs what SACK reports: set sack = true or choose another recovery",
             ),
+            Self::RackWithoutSack => f.write_str(
+                "recovery \"rack\" needs SACK, which tells what has arrived: set sack = true or choose another recovery",
+            ),
+            Self::WithoutRack(key) => {
+                write!(f, "{key} is a part of recovery \"rack\": choose that, or set {key} = false")
+            }
             Self::SlowStartPerAck(n) => {
                 write!(f, "slow_start_per_ack is {n}: slow start opens cwnd by 1 or by 2 segments an ACK")
             }
@@ -111,7 +124,12 @@ impl Config {
         match (self.recovery, self.sack) {
             (Recovery::Nak, true) => return Err(ConfigError::NakBesideSack),
             (Recovery::Sack, false) => return Err(ConfigError::SackRecoveryWithoutSack),
+            (Recovery::Rack, false) => return Err(ConfigError::RackWithoutSack),
             _ => {}
+        }
+        let parts = [("tail_loss_probe", self.tail_loss_probe), ("prr", self.prr), ("undo", self.undo)];
+        if let Some((key, _)) = parts.into_iter().find(|part| part.1 && self.recovery != Recovery::Rack) {
+            return Err(ConfigError::WithoutRack(key));
         }
         nonzero("dup_ack_threshold", u64::from(self.dup_ack_threshold))?;
         if !(1..=2).contains(&self.growth.slow_start_per_ack) {
@@ -278,6 +296,16 @@ mod tests {
     }
 
     #[test]
+    fn detection_by_time_needs_sack_and_its_parts_need_it() {
+        assert_eq!(
+            changed(|c| (c.recovery, c.sack) = (Recovery::Rack, false)),
+            Err(ConfigError::RackWithoutSack)
+        );
+        assert_eq!(changed(|c| c.prr = true), Err(ConfigError::WithoutRack("prr")));
+        assert_eq!(changed(|c| (c.recovery, c.prr) = (Recovery::Rack, true)), Ok(()));
+    }
+
+    #[test]
     fn nak_and_sack_exclude_each_other() {
         assert_eq!(changed(|c| c.recovery = Recovery::Nak), Err(ConfigError::NakBesideSack));
         assert_eq!(changed(|c| c.sack = false), Err(ConfigError::SackRecoveryWithoutSack));
@@ -327,6 +355,8 @@ mod tests {
             ConfigError::Mss(1),
             ConfigError::Zero("acking"),
             ConfigError::NakBesideSack,
+            ConfigError::RackWithoutSack,
+            ConfigError::WithoutRack("prr"),
             ConfigError::RtoBounds,
             ConfigError::AckBounds,
         ] {

@@ -113,6 +113,11 @@ names! {
         ///
         /// Document: RFC 6675.
         Sack,
+        /// By time: what left before something that has arrived, and long enough before, is lost. With a peer that knows no
+        /// SACK, as "newreno".
+        ///
+        /// Document: RFC 8985.
+        Rack,
         /// What the receiver asks for with the NAK option, at once.
         ///
         /// Document: RFC 1106, section 2.

@@ -152,6 +152,19 @@ tcp_table! {
         ///
         /// Document: RFC 3042.
         limited_transmit: bool,
+        /// With recovery "rack": when nothing comes back for two round trips, one segment asks before the retransmission timer
+        /// does.
+        ///
+        /// Document: RFC 8985, section 7.
+        tail_loss_probe: bool,
+        /// With recovery "rack": the window falls to its target with the clock of the ACKs.
+        ///
+        /// Document: RFC 6937.
+        prr: bool,
+        /// With recovery "rack": a recovery or timeout that turns out a mistake is undone.
+        ///
+        /// Document: RFC 3522; RFC 3708; RFC 5682.
+        undo: bool,
         /// What a loss is taken for.
         loss_means: LossMeans,
         /// The congestion control algorithm.
@@ -301,6 +314,9 @@ impl TcpTable {
         set(&mut config.dup_ack_threshold, self.dup_ack_threshold);
         set(&mut config.dup_acks_beside_naks, self.dup_acks_beside_naks);
         set(&mut config.limited_transmit, self.limited_transmit);
+        set(&mut config.tail_loss_probe, self.tail_loss_probe);
+        set(&mut config.prr, self.prr);
+        set(&mut config.undo, self.undo);
         set(&mut config.syn_retries, self.syn_retries);
         set(&mut config.retries, self.retries);
         set(&mut config.challenge_acks_per_second, self.challenge_acks_per_second);
@@ -357,6 +373,9 @@ impl From<&Config> for TcpTable {
             dup_ack_threshold: Some(config.dup_ack_threshold),
             dup_acks_beside_naks: Some(config.dup_acks_beside_naks.into()),
             limited_transmit: Some(config.limited_transmit),
+            tail_loss_probe: Some(config.tail_loss_probe),
+            prr: Some(config.prr),
+            undo: Some(config.undo),
             loss_means: Some(config.loss_means.into()),
             congestion: Some(config.congestion.into()),
             initial_window: Some(match config.initial_window {

@@ -73,7 +73,9 @@ impl Cubic {
         let converging = cwnd < state.w_max;
         state.w_max = if converging { scaled(cwnd, 17, 20) } else { cwnd };
         state.cwnd_prior = cwnd;
-        let reduced = scaled(view.flight, 7, 10);
+        // RFC 9438, section 4.6: what is in flight, but no more than cwnd allowed. What is outstanding may be more than that: it
+        // counts what has arrived behind a hole.
+        let reduced = scaled(view.flight.min(cwnd), 7, 10);
         let least = |segments: u32| reduced.max(view.mss.saturating_mul(segments));
         state.window.set(least(floor), least(2));
         state.stage = Stage::AfterLoss;

@@ -37,6 +37,9 @@ pub(super) const BSD43_TAHOE: Config = Config {
     // RFC 1106, section 4.3; without NAKs it means nothing.
     dup_acks_beside_naks: DupAcks::Ignored,
     limited_transmit: false,
+    tail_loss_probe: false,
+    prr: false,
+    undo: false,
     loss_means: LossMeans::Congestion,
     congestion: congestion::Kind::Tahoe,
     // tcp_template(): snd_cwnd = t_maxseg.

@@ -19,8 +19,11 @@ pub(super) const LINUX: Config = Config {
     window_option: WindowOption::Rfc7323,
     timestamps: true,
     sack: true,
-    // Linux notices losses by RACK-TLP (RFC 8985); SACK by RFC 6675 is the nearest here.
-    recovery: Recovery::Sack,
+    // tcp_recovery = 1, tcp_early_retrans = 3; tcp_cwnd_reduction(); tcp_try_undo_recovery(), tcp_frto = 2.
+    recovery: Recovery::Rack,
+    tail_loss_probe: true,
+    prr: true,
+    undo: true,
     limited_transmit: true,
     congestion: congestion::Kind::Cubic,
     // TCP_INIT_CWND = 10.
@@ -63,6 +66,9 @@ pub(super) const LINUX22: Config = Config {
     timestamps: true,
     sack: true,
     recovery: Recovery::Sack,
+    tail_loss_probe: false,
+    prr: false,
+    undo: false,
     limited_transmit: false,
     congestion: congestion::Kind::NewReno,
     // tcp_v4_init_sock(): two, for the sake of peers that count the SYN.

@@ -3,13 +3,18 @@
 //! The rules of each kind are pure functions, one file each, that look at [`LossState`] and return a verdict;
 //! [`crate::ack`] carries the verdict out.
 
+pub(crate) mod journal;
 pub(crate) mod nak;
 pub(crate) mod newreno;
+pub(crate) mod prr;
+pub(crate) mod rack;
 pub(crate) mod reno;
 pub(crate) mod sack;
 pub(crate) mod scoreboard;
 pub(crate) mod tahoe;
+pub(crate) mod tail_probe;
 pub(crate) mod timeout;
+pub(crate) mod undo;
 
 use crate::config::{Config, DupAcks, Recovery};
 use crate::ranges::Range;
@@ -155,6 +160,8 @@ pub(crate) struct DupAck {
     pub(crate) una: u64,
     /// Whether the scoreboard says that the first unacknowledged segment is lost.
     pub(crate) first_is_lost: bool,
+    /// Whether losses are noticed by time (RFC 8985).
+    pub(crate) by_time: bool,
     /// Whether the peer is known to send NAKs: one has come, or the SYN segments agreed on them.
     pub(crate) peer_sends_naks: bool,
 }
@@ -168,7 +175,8 @@ impl LossState {
             Recovery::Reno => reno::on_dup_ack(self, fact),
             Recovery::NewReno => newreno::on_dup_ack(self, fact),
             Recovery::Sack if self.scoreboard.is_some() => sack::on_dup_ack(self, fact),
-            Recovery::Sack => newreno::on_dup_ack(self, fact),
+            Recovery::Rack if fact.by_time => OnDupAck::Nothing,
+            Recovery::Sack | Recovery::Rack => newreno::on_dup_ack(self, fact),
             Recovery::Nak => match config.dup_acks_beside_naks {
                 DupAcks::Ignored if fact.peer_sends_naks => OnDupAck::Nothing,
                 DupAcks::Ignored | DupAcks::Counted => tahoe::on_dup_ack(fact),
@@ -220,6 +228,11 @@ impl LossState {
             && self.inflation == 0
             && self.resend.is_none()
             && self.scoreboard.is_none()
+    }
+
+    /// Bytes within `range` that the peer reported by SACK.
+    pub(crate) fn sacked_within(&self, range: Range) -> u64 {
+        self.scoreboard.as_ref().map_or(0, |board| board.sacked.covered_within(range))
     }
 
     /// Bytes that the peer reported by SACK.

@@ -25,13 +25,16 @@ pub(crate) fn config(recovery: Recovery) -> Config {
         mss: MSS as u16,
         mss_counts: MssCounts::Data,
         recovery,
-        sack: recovery == Recovery::Sack,
+        sack: matches!(recovery, Recovery::Sack | Recovery::Rack),
         limited_transmit: false,
+        tail_loss_probe: false,
+        prr: false,
+        undo: false,
         loss_means: LossMeans::Congestion,
         congestion: match recovery {
             Recovery::Tahoe | Recovery::Timeout | Recovery::Nak => congestion::Kind::Tahoe,
             Recovery::Reno => congestion::Kind::Reno,
-            Recovery::NewReno | Recovery::Sack => congestion::Kind::NewReno,
+            Recovery::NewReno | Recovery::Sack | Recovery::Rack => congestion::Kind::NewReno,
         },
         initial_window: InitialWindow::Segments(10),
         growth: Growth {

@@ -1,0 +1,84 @@
+//! RACK-TLP over simulated paths (RFC 8985), beside recovery by SACK reports alone (RFC 6675).
+
+use netspurt_sim::World;
+use netspurt_sim::result::{FlowResult, RunResult};
+use netspurt_sim::scenario::Scenario;
+
+/// One transfer over 10 Mbit/s and 50 ms there and back, with `link` said of the link.
+fn transfer(bytes: &str, link: &str, overrides: &[(&str, &str)], seed: u64) -> FlowResult {
+    let text = format!(
+        "duration = \"600 s\"\n[tcp]\nprofile = \"linux\"\n[link.path]\nbetween = [\"a\", \"b\"]\nrate = \"10 Mbit/s\"\n\
+         delay = \"25 ms\"\n{link}\n[[flow]]\nfrom = \"a\"\nto = \"b\"\n[flow.app]\nkind = \"bulk\"\nbytes = \"{bytes}\"\n"
+    );
+    let spec = Scenario::parse(&text, "rack.toml", overrides).unwrap().build("rack").unwrap();
+    let result: RunResult = World::new(spec, seed, None).unwrap().run(&|| false);
+    result.flows[0].clone()
+}
+
+const BY_REPORTS: &[(&str, &str)] = &[
+    ("tcp.recovery", "\"sack\""),
+    ("tcp.tail_loss_probe", "false"),
+    ("tcp.prr", "false"),
+    ("tcp.undo", "false"),
+];
+
+#[test]
+fn a_lost_tail_costs_a_probe_instead_of_a_timeout() {
+    // The last two of twenty segments: packets of the server's side count from its SYN.
+    let loss = "queue = { kind = \"drop-tail\", limit = \"200 packets\" }\nloss = { kind = \"script\", direction = \"a->b\", drop = [20, 21] }";
+    let probed = transfer("28960 B", loss, &[], 1);
+    let timed_out = transfer("28960 B", loss, BY_REPORTS, 1);
+    assert_eq!((probed.timeouts, timed_out.timeouts), (0, 1));
+    let (probed, timed_out) = (probed.end_s.unwrap(), timed_out.end_s.unwrap());
+    assert!(probed < timed_out - 0.05, "{probed} against {timed_out}");
+}
+
+#[test]
+fn reordering_within_a_quarter_of_the_round_trip_is_hardly_ever_taken_for_loss() {
+    let reorder = "queue = { kind = \"drop-tail\", limit = \"10000 packets\" }\n\
+                   reorder = { probability = 0.02, delay = \"5 ms\" }";
+    for seed in 1..=5 {
+        let by_time = transfer("5 MB", reorder, &[], seed);
+        let by_reports = transfer("5 MB", reorder, BY_REPORTS, seed);
+        assert!(by_time.completed && by_reports.completed);
+        assert!(
+            by_time.retransmitted * 4 < by_reports.retransmitted,
+            "seed {seed}: {} against {}",
+            by_time.retransmitted,
+            by_reports.retransmitted
+        );
+        let (by_time, by_reports) = (by_time.end_s.unwrap(), by_reports.end_s.unwrap());
+        assert!(
+            by_time * 2.0 < by_reports,
+            "seed {seed}: what was a mistake is undone: {by_time} s, {by_reports} s"
+        );
+    }
+}
+
+#[test]
+fn random_losses_need_fewer_timeouts_than_with_reports_alone() {
+    let loss = "loss = { kind = \"packet-error\", rate = 0.03 }";
+    let (mut by_time, mut by_reports) = (0, 0);
+    for seed in 1..=5 {
+        let with = transfer("5 MB", loss, &[], seed);
+        let without = transfer("5 MB", loss, BY_REPORTS, seed);
+        assert!(with.completed && without.completed, "seed {seed}");
+        by_time += with.timeouts;
+        by_reports += without.timeouts;
+    }
+    assert!(by_time * 2 < by_reports, "{by_time} against {by_reports}");
+}
+
+#[test]
+fn a_shallow_queue_is_overrun_by_a_few_packets_in_a_cycle() {
+    // A window that were cut from what is outstanding, instead of from itself, would grow from loss to loss.
+    let queue = "queue = { kind = \"drop-tail\", limit = \"55 packets\" }";
+    for overrides in [&[][..], BY_REPORTS] {
+        let flow = transfer("100 MB", queue, overrides, 1);
+        assert!(flow.completed);
+        let lost = f64::from(u32::try_from(flow.retransmitted).unwrap())
+            / f64::from(u32::try_from(flow.segments_sent).unwrap());
+        assert!(lost < 0.01, "{overrides:?}: {} of {}", flow.retransmitted, flow.segments_sent);
+        assert!(flow.timeouts <= 1, "{overrides:?}: {} timeouts", flow.timeouts);
+    }
+}

@@ -1,0 +1,304 @@
+//! Loss detection by time, carried out: [`crate::recovery::rack`], its probes, and the way back from a mistake.
+
+use crate::ack::timestamp;
+use crate::config::{LossMeans, Recovery};
+use crate::congestion::Signal;
+use crate::connection::Connection;
+use crate::event::{Event, Timer};
+use crate::ranges::{Range, RangeSet};
+use crate::reason::{Hold, Reason};
+use crate::recovery::prr::{Progress, Prr};
+use crate::recovery::rack::Rack;
+use crate::recovery::tail_probe::{self, Answer};
+use crate::recovery::undo::Undo;
+use crate::recovery::{Phase, Resend};
+use crate::segment::Segment;
+use crate::send::Decision;
+use crate::time::Time;
+
+impl Connection {
+    /// Both ends agree on SACK, without which time tells nothing.
+    pub(crate) fn begin_rack(&mut self) {
+        if self.config.recovery == Recovery::Rack && self.agreed.sack {
+            self.rack = Some(Box::default());
+        }
+    }
+
+    /// The reports of the peer.
+    fn sacked(&self) -> &RangeSet {
+        const NONE: &RangeSet = &RangeSet::new();
+        self.loss.scoreboard.as_ref().map_or(NONE, |board| &board.sacked)
+    }
+
+    /// `range`, or what of it was not known before, has arrived.
+    #[cold]
+    pub(crate) fn note_delivery(&mut self, now: Time, range: Range, segment: &Segment) {
+        let Some(mut rack) = self.rack.take() else { return };
+        // Our clock counts milliseconds: an echo of an earlier one is no answer to what left later.
+        let echo = segment.options.timestamps.filter(|_| self.agreed.timestamps).map(|stamps| stamps.echo);
+        let is_echoed = |sent: Time| echo.is_none_or(|echo| (echo.wrapping_sub(timestamp(sent)) as i32) >= 0);
+        let originals = self.sacked().missing_in(range).any(|piece| !rack.was_resent(piece));
+        for piece in self.sacked().missing_in(range) {
+            rack.deliver(now, piece, is_echoed);
+        }
+        self.rack = Some(rack);
+        // RFC 5682, section 3.1, step 3: after a timeout, what was sent but once arrives: there was no loss.
+        if originals && self.loss.phase == Phase::Loss && range.start == self.snd.una {
+            self.undo(now);
+        }
+    }
+
+    /// A D-SACK (RFC 2883): what was sent again had arrived before.
+    #[cold]
+    pub(crate) fn note_duplicate_report(&mut self, now: Time) {
+        let (una, max) = (self.snd.una, self.snd.max);
+        let Some(rack) = &mut self.rack else { return };
+        // One that a probe has brought about says nothing of the order.
+        if rack.probe.is_over() {
+            rack.widen(una, max);
+        }
+        if rack.undo.as_mut().is_some_and(Undo::reported_twice) {
+            self.undo(now);
+        }
+    }
+
+    /// All that an ACK says has been taken in: what is lost by now, and what may leave. `told` says that it reported what was
+    /// not known, `twice` that it reported a duplicate.
+    #[cold]
+    pub(crate) fn judge_by_time(&mut self, now: Time, una_before: u64, segment: &Segment, twice: bool) {
+        let advanced = self.snd.una > una_before;
+        if let Some(stamps) = segment.options.timestamps
+            && self.agreed.timestamps
+            && advanced
+        {
+            self.undo_by_echo(now, stamps.echo);
+        }
+        let found = self.detect_losses(now);
+        let (una, max, mss) = (self.snd.una, self.snd.max, u64::from(self.agreed.payload));
+        let (sacked, ssthresh) = (self.loss.sacked(), u64::from(self.congestion.ssthresh()));
+        let fast = self.loss.phase == Phase::Fast;
+        let Some(rack) = &mut self.rack else { return };
+        let delivered = core::mem::take(&mut rack.delivered);
+        if let Some(prr) = rack.prr.as_mut().filter(|_| fast) {
+            let pipe = (max - una).saturating_sub(sacked + rack.lost.covered());
+            prr.on_ack(Progress { delivered, pipe, ssthresh, mss, is_safe: advanced && !found });
+        }
+        let is_duplicate = delivered == 0 && !advanced && segment.seq_len() == 0;
+        if rack.probe.answered(una, twice, is_duplicate) == Answer::RepairedLoss {
+            self.reduce_once(now);
+        }
+    }
+
+    /// The reordering timer ran out.
+    pub(crate) fn reordering_ran_out(&mut self, now: Time) {
+        self.note(now, Event::Fired { timer: Timer::Reordering });
+        self.detect_losses(now);
+        if self.loss.phase == Phase::Fast {
+            self.let_one_out();
+        }
+    }
+
+    /// Holds lost what is; begins a recovery if there is none. Returns whether anything was.
+    fn detect_losses(&mut self, now: Time) -> bool {
+        let Some(mut rack) = self.rack.take() else { return false };
+        let first = self.loss.scoreboard.as_ref().is_some_and(|board| board.is_lost(self.snd.una));
+        let window = rack.window(first || self.loss.phase != Phase::Open, self.srtt());
+        let found = rack.detect(now, window, self.sacked());
+        self.rack = Some(rack);
+        if found && self.loss.phase == Phase::Open {
+            self.recover_by_time(now);
+        }
+        found
+    }
+
+    /// A loss is noticed.
+    fn recover_by_time(&mut self, now: Time) {
+        self.rare().counters.fast_retransmits += 1;
+        let (una, max) = (self.snd.una, self.snd.max);
+        if self.config.loss_means == LossMeans::Congestion {
+            self.signal(now, Signal::EnterRecovery, max - una);
+        }
+        let loss = self.loss.trouble();
+        (loss.phase, loss.recover) = (Phase::Fast, max);
+        (loss.partial_seen, loss.inflation) = (false, 0);
+        let reduces = self.config.prr && self.config.loss_means == LossMeans::Congestion;
+        if let Some(rack) = &mut self.rack {
+            rack.prr = reduces.then(|| Prr::new(max - una));
+            rack.undo = Some(Undo::new(una));
+        }
+        self.resend_first_lost(Reason::RackLoss);
+        self.restart_retransmit(now);
+        self.note(now, Event::Phase(self.phase()));
+    }
+
+    /// The first of what is lost leaves at once, whatever the windows say: the fast retransmit.
+    fn resend_first_lost(&mut self, reason: Reason) {
+        let mss = u64::from(self.agreed.payload);
+        let first = self.rack.as_ref().and_then(|rack| rack.lost.first());
+        let head = first.map(|hole| Range::new(hole.start, hole.end.min(hole.start + mss)));
+        self.loss.trouble().resend = head.and_then(|head| Resend::new(head, reason));
+    }
+
+    /// What the timer has found lost leaves without an ACK to make room for it.
+    fn let_one_out(&mut self) {
+        let (pipe, ssthresh) = (self.in_network(), u64::from(self.congestion.ssthresh()));
+        let mss = u64::from(self.agreed.payload);
+        if let Some(prr) = self.rack.as_mut().and_then(|rack| rack.prr.as_mut()) {
+            prr.on_ack(Progress { delivered: 0, pipe, ssthresh, mss, is_safe: false });
+        }
+    }
+
+    /// A loss that is repaired already: congestion control hears of it, and nothing else has to be done.
+    fn reduce_once(&mut self, now: Time) {
+        if self.loss.phase == Phase::Open && self.config.loss_means == LossMeans::Congestion {
+            let flight = self.snd.max - self.snd.una;
+            self.signal(now, Signal::EnterRecovery, flight);
+            self.signal(now, Signal::ExitRecovery, flight);
+        }
+    }
+
+    /// What recovery by time sends next: what is lost, then new data.
+    pub(crate) fn decide_by_time(&self, rack: &Rack) -> Decision {
+        let mss = u64::from(self.agreed.payload);
+        let Some(hole) = rack.lost.first() else { return self.decide_next() };
+        let pipe = self.in_network();
+        if pipe > 0 && pipe + mss > u64::from(self.recovery_window()) {
+            return Decision::Hold(Hold::CongestionWindow);
+        }
+        let first = Range::new(hole.start, hole.end.min(hole.start + mss));
+        let after_timeout = self.loss.phase == Phase::Loss && first.start == self.snd.una;
+        let reason = if after_timeout { Reason::Timeout } else { Reason::RackLoss };
+        Decision::Send(self.snd.again(first, reason))
+    }
+
+    /// cwnd, or what takes its place while a recovery lasts.
+    pub(crate) fn recovery_window(&self) -> u32 {
+        let prr = self.rack.as_ref().and_then(|rack| rack.prr.as_ref());
+        match prr {
+            Some(prr) if self.loss.phase == Phase::Fast => u32::try_from(prr.window()).unwrap_or(u32::MAX),
+            _ => self.inflated_cwnd(),
+        }
+    }
+
+    /// The retransmission timer ran out: the first segment leaves at once, whatever the windows say.
+    pub(crate) fn time_out_by_time(&mut self, now: Time, may_be_reneged: bool) {
+        let Some(mut rack) = self.rack.take() else { return };
+        let (una, max) = (self.snd.una, self.snd.max);
+        if may_be_reneged {
+            rack.forget(Range::new(una, max));
+        } else {
+            let first = Range::new(una, (una + u64::from(self.agreed.payload)).min(max));
+            let window = rack.window(true, self.srtt());
+            rack.time_out(now, first, window, self.sacked());
+        }
+        if self.unanswered == 1 {
+            rack.undo = Some(Undo::new(una));
+        }
+        self.rack = Some(rack);
+        self.resend_first_lost(Reason::Timeout);
+    }
+
+    /// What was sent before leaves again. A SYN has its own timer and nothing else.
+    pub(crate) fn note_resent_by_time(&mut self, now: Time, sent: Range) {
+        if let Some(rack) = self.rack.as_mut().filter(|_| sent.start > 0) {
+            rack.resend(sent, now);
+            if let Some(prr) = &mut rack.prr {
+                prr.sent(sent.len());
+            }
+            if let Some(undo) = &mut rack.undo {
+                undo.resent(timestamp(now));
+            }
+        }
+    }
+
+    fn undo_by_echo(&mut self, now: Time, echo: u32) {
+        let una = self.snd.una;
+        let undo = self.rack.as_ref().and_then(|rack| rack.undo);
+        if undo.is_some_and(|undo| undo.answers_original(una, echo)) {
+            self.undo(now);
+        }
+    }
+
+    /// The recovery, or the timeout, was a mistake: all is as it was before (RFC 4015, section 3; RFC 5682).
+    fn undo(&mut self, now: Time) {
+        let Some(rack) = &mut self.rack else { return };
+        if !self.config.undo || rack.undo.take().is_none() {
+            return;
+        }
+        rack.lost.clear();
+        rack.prr = None;
+        if self.loss.phase != Phase::Open {
+            self.loss.trouble().leave();
+        }
+        self.rare().counters.undone += 1;
+        self.signal(now, Signal::Undo, self.snd.max - self.snd.una);
+        self.note(now, Event::Undone);
+        self.note(now, Event::Phase(self.phase()));
+    }
+
+    /// (Re)starts the timer that waits for an ACK: the one of the tail loss probe where there may be one, else that of
+    /// retransmissions.
+    #[inline]
+    pub(crate) fn restart_retransmit(&mut self, now: Time) {
+        self.timers.restart(now, self.config.timer_grain);
+        if let Some(rack) = &mut self.rack {
+            rack.timeout = self.timers.main().0;
+            self.probe_before_timeout(now);
+        }
+    }
+
+    /// Section 7.2 of RFC 8985: when a probe is to leave, unless the retransmission timer runs out before.
+    pub(crate) fn probe_before_timeout(&mut self, now: Time) {
+        let Some(rack) = &self.rack else { return };
+        let undisturbed = self.loss.phase == Phase::Open && self.loss.sacked() == 0 && rack.probe.is_over();
+        if self.config.tail_loss_probe && undisturbed && self.snd.una > 0 {
+            let outstanding = self.snd.max - self.snd.una;
+            let lone = outstanding <= u64::from(self.agreed.payload);
+            self.timers.probe(now + tail_probe::timeout(self.srtt(), lone), rack.timeout);
+        }
+    }
+
+    /// Nothing came back for two round trips: new data if there is any, else the last segment, asks whether all is well
+    /// (section 7.3).
+    pub(crate) fn tail_probe_ran_out(&mut self, now: Time) {
+        let Some(rack) = &self.rack else { return };
+        let may_probe = self.loss.phase == Phase::Open && rack.probe.is_over() && self.loss.sacked() == 0;
+        self.timers.await_retransmission(now, self.config.timer_grain);
+        if !may_probe || !self.snd.is_outstanding() {
+            return;
+        }
+        let (mss, max) = (u64::from(self.agreed.payload), self.snd.max);
+        let edge = (self.snd.una + u64::from(self.snd.wnd)).min(self.snd.data_end());
+        let fresh = Range::new(max, edge.min(max + mss));
+        let (range, reason) = if fresh.is_empty() || self.snd.fin_sent() {
+            (Range::new(self.snd.una.max(max.saturating_sub(mss)), max), Reason::TailProbe)
+        } else {
+            (fresh, Reason::TailProbeData)
+        };
+        self.loss.trouble().resend = Resend::new(range, reason);
+        let (end, again) = (range.end, reason == Reason::TailProbe);
+        if let Some(rack) = &mut self.rack {
+            rack.probe.sent(end, again);
+            // One that finds out that it repaired nothing is not what undoes a recovery.
+            rack.undo = None;
+        }
+    }
+
+    /// When more will be held lost.
+    #[inline]
+    pub(crate) fn reordering_deadline(&self) -> Time {
+        self.rack.as_ref().and_then(|rack| rack.deadline).unwrap_or(Time::NEVER)
+    }
+
+    /// What first leaves is written down, but for a SYN.
+    #[inline]
+    pub(crate) fn note_first_transmission(&mut self, now: Time, start: u64, end: u64) {
+        let fast = self.loss.phase == Phase::Fast;
+        if let Some(rack) = self.rack.as_mut().filter(|_| start > 0) {
+            rack.journal.add(start, end, now);
+            if fast && let Some(prr) = &mut rack.prr {
+                prr.sent(end - start);
+            }
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! When what was sent: the memory that loss detection by time lives on (RFC 8985, section 5.2).
+//!
+//! First transmissions stand in the order of their positions, which is that of their times too; later ones in the order of
+//! their times, and by position. So each is found in O(log n), and the oldest one at once, however much is in flight:
+//! nobody walks over all that is outstanding.
+
+use crate::ranges::{Range, RangeSet};
+use crate::time::Time;
+use std::collections::{BTreeMap, VecDeque};
+
+/// One transmission.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Sent {
+    pub(crate) range: Range,
+    pub(crate) at: Time,
+    /// It had been sent before.
+    pub(crate) again: bool,
+}
+
+impl Sent {
+    /// Whether it left after the other: of two that left at the same instant, the one with the higher end
+    /// (RFC 8985, section 6.2, `RACK_sent_after`).
+    pub(crate) fn is_after(&self, other: &Self) -> bool {
+        (self.at, self.range.end) > (other.at, other.range.end)
+    }
+}
+
+/// All transmissions that are neither acknowledged nor held lost.
+#[derive(Debug, Default)]
+pub(crate) struct Journal {
+    /// First transmissions: the position behind each, and its time.
+    first: VecDeque<(u64, Time)>,
+    /// Where the oldest of them begins.
+    edge: u64,
+    /// Later transmissions; one that is out of date is passed over when its turn comes.
+    later: VecDeque<Sent>,
+    /// The newest of them: behind it, and when, by where it begins.
+    newest: BTreeMap<u64, (u64, Time)>,
+}
+
+impl Journal {
+    /// What begins at the end of all that was sent before leaves.
+    #[inline]
+    pub(crate) fn add(&mut self, start: u64, end: u64, at: Time) {
+        if self.first.is_empty() {
+            self.edge = start;
+        }
+        self.first.push_back((end, at));
+    }
+
+    /// `range` leaves again.
+    pub(crate) fn add_again(&mut self, range: Range, at: Time) {
+        self.later.push_back(Sent { range, at, again: true });
+        self.newest.insert(range.start, (range.end, at));
+    }
+
+    /// Whether nothing is out that was sent more than once.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.later.is_empty() && self.newest.is_empty()
+    }
+
+    /// Everything below `una` is acknowledged, and of first transmissions that was all there is to know: returns the last
+    /// of them.
+    #[inline]
+    pub(crate) fn acknowledge_plain(&mut self, una: u64) -> Option<(u64, Time)> {
+        let mut last = None;
+        while let Some(&(end, at)) = self.first.front()
+            && end <= una
+        {
+            self.first.pop_front();
+            last = Some((end, at));
+        }
+        self.edge = una;
+        last
+    }
+
+    /// Everything below `una` is acknowledged.
+    pub(crate) fn forget_below(&mut self, una: u64) {
+        while self.first.front().is_some_and(|first| first.0 <= una) {
+            self.first.pop_front();
+        }
+        self.edge = self.edge.max(una);
+        while self.later.front().is_some_and(|sent| sent.range.end <= una) {
+            self.later.pop_front();
+        }
+        while self.newest.first_key_value().is_some_and(|(_, newest)| newest.0 <= una) {
+            self.newest.pop_first();
+        }
+    }
+
+    /// Nothing is out any more as far as it is known here.
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The newest transmission of anything in `range`; `None` if all of it is held lost.
+    pub(crate) fn newest_of(&self, range: Range) -> Option<Sent> {
+        let first = self.first_of(range);
+        let overlapping = self.newest.range(..range.end).rev();
+        let again = overlapping
+            .take_while(|(_, (end, _))| *end > range.start)
+            .map(|(&start, &(end, at))| Sent { range: Range::new(start, end), at, again: true })
+            .reduce(|a, b| if b.is_after(&a) { b } else { a });
+        match (first, again) {
+            (Some(first), Some(again)) if first.is_after(&again) => Some(first),
+            (first, again) => again.or(first),
+        }
+    }
+
+    /// The newest first transmission of anything in `range`.
+    fn first_of(&self, range: Range) -> Option<Sent> {
+        let at =
+            self.first.partition_point(|&(end, _)| end < range.end).min(self.first.len().checked_sub(1)?);
+        let (end, time) = self.first[at];
+        let start = if at == 0 { self.edge } else { self.first[at - 1].0 };
+        let sent = Sent { range: Range::new(start, end), at: time, again: false };
+        (start < range.end && end > range.start).then_some(sent)
+    }
+
+    /// The oldest transmission of which something has neither been reported nor left again since.
+    pub(crate) fn oldest(&mut self, sacked: &RangeSet) -> Option<Sent> {
+        loop {
+            let (sent, from_first) = self.front()?;
+            let stale = self.newest.get(&sent.range.start).is_some_and(|newest| newest.1 > sent.at);
+            if !stale && sacked.covered_within(sent.range) < sent.range.len() {
+                return Some(sent);
+            }
+            self.pop(from_first);
+        }
+    }
+
+    /// The oldest transmission of all is held lost.
+    pub(crate) fn drop_oldest(&mut self) {
+        if let Some((sent, from_first)) = self.front() {
+            self.pop(from_first);
+            if self.newest.get(&sent.range.start).is_some_and(|newest| newest.1 <= sent.at) {
+                self.newest.remove(&sent.range.start);
+            }
+        }
+    }
+
+    fn front(&self) -> Option<(Sent, bool)> {
+        let first = self.first.front().map(|&(end, at)| {
+            let range = Range::new(self.edge.min(end), end);
+            Sent { range, at, again: false }
+        });
+        match (first, self.later.front().copied()) {
+            (Some(first), Some(later)) if later.is_after(&first) => Some((first, true)),
+            (first, Some(later)) if first.is_none_or(|first| first.is_after(&later)) => Some((later, false)),
+            (first, _) => first.map(|first| (first, true)),
+        }
+    }
+
+    fn pop(&mut self, from_first: bool) {
+        if from_first {
+            if let Some((end, _)) = self.first.pop_front() {
+                self.edge = end;
+            }
+        } else {
+            self.later.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Span;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_ms(ms)
+    }
+
+    fn journal() -> Journal {
+        let mut journal = Journal::default();
+        for n in 0..5 {
+            journal.add(1 + 100 * n, 101 + 100 * n, at(n));
+        }
+        journal
+    }
+
+    #[test]
+    fn the_newest_transmission_of_a_range_is_found_among_first_ones_and_later_ones() {
+        let mut journal = journal();
+        assert_eq!(journal.newest_of(Range::new(101, 301)).unwrap().at, at(2));
+        journal.add_again(Range::new(101, 201), at(9));
+        let newest = journal.newest_of(Range::new(101, 301)).unwrap();
+        assert_eq!((newest.at, newest.again), (at(9), true));
+        assert_eq!(journal.newest_of(Range::new(501, 601)), None);
+    }
+
+    #[test]
+    fn what_was_reported_or_has_left_again_since_is_not_the_oldest() {
+        let mut journal = journal();
+        let mut sacked = RangeSet::default();
+        sacked.insert(Range::new(1, 101));
+        journal.add_again(Range::new(101, 201), at(9));
+        let oldest = journal.oldest(&sacked).unwrap();
+        assert_eq!(oldest.range, Range::new(201, 301));
+        for start in [201, 301, 401] {
+            assert_eq!(journal.oldest(&sacked).unwrap().range.start, start);
+            journal.drop_oldest();
+        }
+        let last = journal.oldest(&sacked).unwrap();
+        assert_eq!((last.range, last.again), (Range::new(101, 201), true));
+        journal.drop_oldest();
+        assert_eq!(journal.oldest(&sacked), None);
+        assert!(journal.is_plain());
+    }
+
+    #[test]
+    fn what_is_acknowledged_is_forgotten() {
+        let mut journal = journal();
+        assert_eq!(journal.acknowledge_plain(250), Some((201, at(1))));
+        assert_eq!(journal.oldest(&RangeSet::default()).unwrap().range, Range::new(250, 301));
+        journal.add_again(Range::new(250, 301), at(9));
+        journal.forget_below(301);
+        assert!(journal.is_plain());
+        assert_eq!(journal.oldest(&RangeSet::default()).unwrap().range, Range::new(301, 401));
+    }
+}

@@ -1,0 +1,120 @@
+//! Proportional Rate Reduction (RFC 6937): how much may leave during a recovery, so that the window falls to its target
+//! with the clock of the ACKs, neither at once nor in a burst at the end.
+
+/// The state of one recovery.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Prr {
+    /// RecoverFS: bytes outstanding when the loss was noticed.
+    recover_flight: u64,
+    /// prr_delivered: bytes that have arrived since.
+    delivered: u64,
+    /// prr_out: bytes sent since.
+    out: u64,
+    /// The window: what is in the network, and what may leave beyond.
+    window: u64,
+}
+
+/// What an ACK in recovery says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Progress {
+    /// Bytes that it newly acknowledges or reports (DeliveredData).
+    pub(crate) delivered: u64,
+    /// Bytes in the network.
+    pub(crate) pipe: u64,
+    /// The target.
+    pub(crate) ssthresh: u64,
+    pub(crate) mss: u64,
+    /// It acknowledges new data and shows no further loss: then the window may grow by a segment beyond what was delivered
+    /// (section 3.1, slow start reduction bound; else the conservative one).
+    pub(crate) is_safe: bool,
+}
+
+impl Prr {
+    /// A loss was noticed while so many bytes were outstanding.
+    pub(crate) fn new(recover_flight: u64) -> Self {
+        Self { recover_flight: recover_flight.max(1), delivered: 0, out: 0, window: 0 }
+    }
+
+    /// Section 3.1, on every ACK in recovery.
+    pub(crate) fn on_ack(&mut self, ack: Progress) {
+        self.delivered += ack.delivered;
+        let room = if ack.pipe > ack.ssthresh {
+            let share = u128::from(self.delivered) * u128::from(ack.ssthresh);
+            let due = share.div_ceil(u128::from(self.recover_flight)) as u64;
+            due.saturating_sub(self.out)
+        } else {
+            let bound = self.delivered.saturating_sub(self.out).max(ack.delivered);
+            let bound = if ack.is_safe { bound + ack.mss } else { bound };
+            bound.min(ack.ssthresh - ack.pipe)
+        };
+        // The fast retransmit itself always leaves.
+        let room = if self.out == 0 { room.max(ack.mss) } else { room };
+        self.window = ack.pipe + room;
+    }
+
+    /// So many bytes left.
+    pub(crate) fn sent(&mut self, bytes: u64) {
+        self.out += bytes;
+    }
+
+    /// cwnd while the recovery lasts.
+    pub(crate) fn window(&self) -> u64 {
+        self.window
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1000;
+
+    /// One loss in a window of `flight` segments, of which each of the others is reported in turn; returns what left on
+    /// each ACK.
+    fn reduce(flight: u64, ssthresh: u64) -> Vec<u64> {
+        let mut prr = Prr::new(flight * MSS);
+        let mut pipe = (flight - 1) * MSS;
+        (1..flight)
+            .map(|_| {
+                pipe -= MSS;
+                let progress =
+                    Progress { delivered: MSS, pipe, ssthresh: ssthresh * MSS, mss: MSS, is_safe: false };
+                prr.on_ack(progress);
+                let mut left = 0;
+                while pipe + MSS <= prr.window() {
+                    pipe += MSS;
+                    prr.sent(MSS);
+                    left += 1;
+                }
+                left
+            })
+            .collect()
+    }
+
+    #[test]
+    fn half_the_window_leaves_with_every_other_ack() {
+        // RFC 6937, section 4, first example: 20 segments, halved to 10.
+        let left = reduce(20, 10);
+        assert_eq!(left.iter().sum::<u64>(), 10);
+        assert!(left.iter().all(|&n| n <= 1), "{left:?}");
+    }
+
+    #[test]
+    fn seven_tenths_leave_in_the_same_proportion() {
+        let left = reduce(100, 70);
+        let sum = left.iter().sum::<u64>();
+        assert!((69..=70).contains(&sum), "{sum}");
+        assert!(left.windows(10).all(|w| (6..=8).contains(&w.iter().sum::<u64>())), "{left:?}");
+    }
+
+    #[test]
+    fn never_more_leaves_than_was_delivered_unless_that_is_safe() {
+        let mut prr = Prr::new(20 * MSS);
+        // Section 4, second example: most of the window was lost.
+        prr.on_ack(Progress { delivered: MSS, pipe: 4 * MSS, ssthresh: 10 * MSS, mss: MSS, is_safe: false });
+        assert_eq!(prr.window(), 5 * MSS);
+        prr.sent(MSS);
+        prr.on_ack(Progress { delivered: MSS, pipe: 4 * MSS, ssthresh: 10 * MSS, mss: MSS, is_safe: true });
+        assert_eq!(prr.window(), 6 * MSS);
+    }
+}

@@ -1,0 +1,291 @@
+//! RACK: what left before something that has arrived, and long enough before, is lost (RFC 8985, section 6).
+//!
+//! No duplicate ACKs are counted: reordering within the *reordering window* does no harm, and a retransmission that is
+//! lost itself is noticed like any other segment.
+
+use super::journal::{Journal, Sent};
+use super::prr::Prr;
+use super::tail_probe::Probe;
+use super::undo::Undo;
+use crate::ranges::{Range, RangeSet};
+use crate::time::{Span, Time};
+
+/// Recoveries after which a reordering window that D-SACKs have widened is as narrow as ever again (section 6.2, step 4).
+const PERSISTENCE: u8 = 16;
+
+/// How long the shortest round trip is remembered (section 6.2, step 1, leaves it open; Linux: `tcp_min_rtt_wlen`).
+const MEMORY: Span = Span::from_secs(300);
+
+/// What the sender knows of times, and what follows from it.
+#[derive(Debug, Default)]
+pub(crate) struct Rack {
+    pub(crate) journal: Journal,
+    /// RACK.xmit_ts and RACK.end_seq: of all that has arrived, what left last.
+    newest: Option<Sent>,
+    /// RACK.rtt: how long that took.
+    rtt: Span,
+    /// RACK.min_RTT, and when it was measured.
+    min_rtt: Option<(Span, Time)>,
+    /// RACK.fack: behind the highest position that has arrived.
+    fack: u64,
+    reordering_seen: bool,
+    /// RACK.reo_wnd_mult, less one.
+    widened: u8,
+    /// RACK.reo_wnd_persist: recoveries that the widened window has left.
+    persistence: u8,
+    /// RACK.dsack_round: the window is widened once in a round trip.
+    widened_at: u64,
+    /// Held lost, and not sent again since.
+    pub(crate) lost: RangeSet,
+    /// Sent more than once.
+    resent: RangeSet,
+    /// When more will be held lost, unless it arrives.
+    pub(crate) deadline: Option<Time>,
+    /// Bytes that the ACK just coming in has shown to have arrived.
+    pub(crate) delivered: u64,
+    pub(crate) probe: Probe,
+    /// When the retransmission timer runs out, though it may first wake for a probe.
+    pub(crate) timeout: Time,
+    pub(crate) prr: Option<Prr>,
+    pub(crate) undo: Option<Undo>,
+}
+
+impl Rack {
+    /// Whether nothing is going on but what an ACK of the next data tells.
+    #[inline]
+    pub(crate) fn is_calm(&self) -> bool {
+        self.journal.is_plain() && self.probe.is_over() && self.deadline.is_none() && self.resent.is_empty()
+    }
+
+    /// An ACK of everything below `una`, nothing going on: [`deliver`](Self::deliver) and
+    /// [`acknowledge`](Self::acknowledge) in one.
+    #[inline]
+    pub(crate) fn take_calmly(&mut self, now: Time, una: u64) {
+        if let Some((end, at)) = self.journal.acknowledge_plain(una) {
+            self.newest = Some(Sent { range: Range::new(end, end), at, again: false });
+            self.learn_rtt(now, now - at);
+        }
+        self.fack = self.fack.max(una);
+    }
+
+    /// What lies in `range` has arrived, as the ACK just coming in is the first to say (section 6.2, steps 1 to 3).
+    /// `is_echoed` says whether the ACK can be one of a transmission at that time (RFC 7323 timestamps).
+    pub(crate) fn deliver(&mut self, now: Time, range: Range, is_echoed: impl Fn(Time) -> bool) {
+        self.delivered += range.len();
+        self.lost.remove(range);
+        let never_again = self.resent.covered_within(range) == 0;
+        if range.end > self.fack {
+            self.fack = range.end;
+        } else if never_again {
+            self.reordering_seen = true;
+        }
+        let Some(sent) = self.journal.newest_of(range) else { return };
+        let rtt = now - sent.at;
+        // An ACK of the first transmission, not of this one (step 2).
+        let too_soon = self.min_rtt.is_some_and(|(least, _)| rtt < least);
+        if sent.again && (too_soon || !is_echoed(sent.at)) {
+            return;
+        }
+        self.learn_rtt(now, rtt);
+        if self.newest.is_none_or(|newest| sent.is_after(&newest)) {
+            self.newest = Some(sent);
+            self.rtt = rtt;
+        }
+    }
+
+    #[inline]
+    fn learn_rtt(&mut self, now: Time, rtt: Span) {
+        self.rtt = rtt;
+        if self.min_rtt.is_none_or(|(least, at)| rtt <= least || now - at > MEMORY) {
+            self.min_rtt = Some((rtt, now));
+        }
+    }
+
+    /// Everything below `una` is acknowledged.
+    pub(crate) fn acknowledge(&mut self, una: u64) {
+        self.journal.forget_below(una);
+        self.lost.remove_below(una);
+        self.resent.remove_below(una);
+    }
+
+    /// Whether all of `range` was sent more than once.
+    pub(crate) fn was_resent(&self, range: Range) -> bool {
+        self.resent.covered_within(range) == range.len()
+    }
+
+    /// `range` leaves again.
+    pub(crate) fn resend(&mut self, range: Range, now: Time) {
+        self.lost.remove(range);
+        self.resent.insert(range);
+        self.journal.add_again(range, now);
+    }
+
+    /// The reordering window (section 6.2, step 4). None while nothing has ever come out of order and a loss is likely.
+    pub(crate) fn window(&self, loss_is_likely: bool, srtt: Option<Span>) -> Span {
+        if !self.reordering_seen && loss_is_likely {
+            return Span::ZERO;
+        }
+        let least = self.min_rtt.map_or(Span::ZERO, |(least, _)| least);
+        let quarter = Span::from_ps(least.as_ps() / 4);
+        quarter.saturating_mul(1 + u64::from(self.widened)).min(srtt.unwrap_or(least))
+    }
+
+    /// A D-SACK: something was sent again that had only been late (step 4). `una` and `max` are the edges of what is out.
+    ///
+    /// That is reordering, too: one so large that three reports always come first would never be seen otherwise, as what
+    /// arrives late has been sent again by then.
+    pub(crate) fn widen(&mut self, una: u64, max: u64) {
+        self.reordering_seen = true;
+        if una >= self.widened_at {
+            self.widened_at = max;
+            self.widened = self.widened.saturating_add(1);
+            self.persistence = PERSISTENCE;
+        }
+    }
+
+    /// A recovery is over.
+    pub(crate) fn recovered(&mut self) {
+        self.prr = None;
+        self.persistence = self.persistence.saturating_sub(1);
+        if self.persistence == 0 {
+            self.widened = 0;
+        }
+    }
+
+    /// Holds lost what left before the newest that has arrived, and has been out for longer than that one took and the
+    /// reordering window beyond (step 5). Returns whether anything was; and remembers when there will be more.
+    pub(crate) fn detect(&mut self, now: Time, window: Span, sacked: &RangeSet) -> bool {
+        self.deadline = None;
+        let mut found = false;
+        let Some(newest) = self.newest else { return false };
+        while let Some(sent) = self.journal.oldest(sacked) {
+            if !newest.is_after(&sent) {
+                break;
+            }
+            let due = sent.at + self.rtt + window;
+            if due > now {
+                self.deadline = Some(due);
+                break;
+            }
+            self.lose(sent.range, sacked);
+            self.journal.drop_oldest();
+            found = true;
+        }
+        found
+    }
+
+    /// A timeout: the first segment is lost, and all that has been out for long enough (section 6.3).
+    pub(crate) fn time_out(&mut self, now: Time, first: Range, window: Span, sacked: &RangeSet) {
+        self.deadline = None;
+        self.probe = Probe::default();
+        self.prr = None;
+        while let Some(sent) = self.journal.oldest(sacked)
+            && sent.at + self.rtt + window <= now
+        {
+            self.lose(sent.range, sacked);
+            self.journal.drop_oldest();
+        }
+        self.lose(first, sacked);
+    }
+
+    /// The peer may have dropped what it had reported: all that is out is lost (RFC 2018, section 8).
+    pub(crate) fn forget(&mut self, all: Range) {
+        self.journal.clear();
+        self.lost.clear();
+        self.lost.insert(all);
+    }
+
+    /// What of `range` was not reported is held lost.
+    fn lose(&mut self, range: Range, sacked: &RangeSet) {
+        for piece in sacked.missing_in(range) {
+            self.lost.insert(piece);
+        }
+    }
+
+    /// Bytes in the network.
+    pub(crate) fn pipe(&self, una: u64, max: u64, sacked: u64) -> u64 {
+        (max - una).saturating_sub(sacked + self.lost.covered())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_ms(ms)
+    }
+
+    /// Ten segments of 100 bytes, a millisecond apart, on a path of 40 ms; the given ones are reported when due.
+    fn after(arrived: &[u64]) -> (Rack, RangeSet) {
+        let (mut rack, mut sacked) = (Rack::default(), RangeSet::default());
+        for n in 0..10 {
+            rack.journal.add(1 + 100 * n, 101 + 100 * n, at(n));
+        }
+        for &n in arrived {
+            let range = Range::new(1 + 100 * n, 101 + 100 * n);
+            rack.deliver(at(40 + n), range, |_| true);
+            sacked.insert(range);
+        }
+        (rack, sacked)
+    }
+
+    #[test]
+    fn what_left_before_something_that_arrived_is_lost_after_the_reordering_window() {
+        let (mut rack, sacked) = after(&[1]);
+        let window = rack.window(false, Some(Span::from_ms(40)));
+        assert_eq!(window, Span::from_ms(10));
+        assert!(!rack.detect(at(41), window, &sacked));
+        // It left at 0, what arrived took 40 ms.
+        assert_eq!(rack.deadline, Some(at(50)));
+        assert!(rack.detect(at(50), window, &sacked));
+        assert_eq!((rack.lost.first(), rack.lost.covered()), (Some(Range::new(1, 101)), 100));
+        assert_eq!(rack.pipe(1, 1001, 100), 800);
+    }
+
+    #[test]
+    fn without_any_reordering_likely_losses_are_not_waited_for() {
+        let (mut rack, sacked) = after(&[1, 2, 3]);
+        assert_eq!(rack.window(true, None), Span::ZERO);
+        assert!(rack.detect(at(43), Span::ZERO, &sacked));
+        assert_eq!(rack.lost.covered(), 100);
+    }
+
+    #[test]
+    fn who_comes_late_without_having_been_sent_again_shows_reordering() {
+        let (mut rack, _) = after(&[1, 2, 0]);
+        assert_eq!(rack.window(true, None), Span::from_ms(10));
+        // Each round trip with a D-SACK widens it, up to a smoothed round trip.
+        for una in [1, 1001, 2001] {
+            rack.widen(una, una + 1000);
+            rack.widen(una, una + 1000);
+        }
+        assert_eq!(rack.window(true, Some(Span::from_ms(100))), Span::from_ms(40));
+        assert_eq!(rack.window(true, Some(Span::from_ms(35))), Span::from_ms(35));
+        (0..16).for_each(|_| rack.recovered());
+        assert_eq!(rack.window(true, None), Span::from_ms(10));
+    }
+
+    #[test]
+    fn a_retransmission_that_is_lost_is_noticed_like_any_other() {
+        let (mut rack, mut sacked) = after(&[1, 2, 3]);
+        rack.detect(at(43), Span::ZERO, &sacked);
+        rack.resend(Range::new(1, 101), at(44));
+        assert_eq!(rack.lost.covered(), 0);
+        rack.journal.add(1001, 1101, at(45));
+        // What left before the newest arrival is lost, the retransmission with it.
+        rack.deliver(at(85), Range::new(1001, 1101), |_| true);
+        sacked.insert(Range::new(1001, 1101));
+        assert!(rack.detect(at(85), Span::ZERO, &sacked));
+        assert_eq!(rack.lost.first(), Some(Range::new(1, 101)));
+    }
+
+    #[test]
+    fn an_ack_that_comes_too_soon_for_a_retransmission_is_one_of_the_original() {
+        let (mut rack, sacked) = after(&[1, 2, 3]);
+        rack.detect(at(43), Span::ZERO, &sacked);
+        rack.resend(Range::new(1, 101), at(44));
+        rack.deliver(at(46), Range::new(1, 101), |_| true);
+        assert_eq!(rack.newest.unwrap().at, at(3));
+    }
+}

@@ -1,0 +1,110 @@
+//! Tail loss probes: when nothing comes back, one segment asks before the retransmission timer does (RFC 8985, section 7).
+
+use crate::time::Span;
+
+/// How long a peer may delay its ACK of a lone segment (section 7.2, `TLP.max_ack_delay`; Linux: `TCP_RTO_MIN`).
+const ACK_DELAY: Span = Span::from_ms(200);
+
+/// The timeout while no round trip was measured (section 7.2).
+const UNMEASURED: Span = Span::from_secs(1);
+
+/// A probe that is out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Probe(Option<Out>);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Out {
+    /// TLP.end_seq: behind all that was out when it left.
+    end: u64,
+    /// TLP.is_retrans: it carried no new data.
+    is_resend: bool,
+}
+
+/// What an ACK says of the probe.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Answer {
+    /// Nothing, or nothing of interest.
+    Nothing,
+    /// It arrived in place of a segment that was lost: congestion control is to hear of that.
+    RepairedLoss,
+}
+
+impl Probe {
+    /// Whether none is out.
+    #[inline]
+    pub(crate) fn is_over(self) -> bool {
+        self.0.is_none()
+    }
+
+    /// One leaves.
+    pub(crate) fn sent(&mut self, end: u64, is_resend: bool) {
+        self.0 = Some(Out { end, is_resend });
+    }
+
+    /// Section 7.4.2: an ACK up to `ack` has come. `is_duplicate` says that it acknowledges and reports nothing new.
+    pub(crate) fn answered(&mut self, ack: u64, duplicate_reported: bool, is_duplicate: bool) -> Answer {
+        let Some(Out { end, is_resend }) = self.0.filter(|out| ack >= out.end) else {
+            return Answer::Nothing;
+        };
+        if !is_resend || duplicate_reported {
+            self.0 = None;
+        } else if ack > end {
+            self.0 = None;
+            return Answer::RepairedLoss;
+        } else if is_duplicate {
+            self.0 = None;
+        }
+        Answer::Nothing
+    }
+}
+
+/// PTO: two round trips; more if the ACK of a lone segment may be delayed (section 7.2).
+#[inline]
+pub(crate) fn timeout(srtt: Option<Span>, is_lone: bool) -> Span {
+    match srtt {
+        None => UNMEASURED,
+        Some(srtt) if is_lone => srtt.saturating_mul(2) + ACK_DELAY,
+        Some(srtt) => srtt.saturating_mul(2),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn probe(is_resend: bool) -> Probe {
+        let mut probe = Probe::default();
+        probe.sent(1001, is_resend);
+        probe
+    }
+
+    #[test]
+    fn a_probe_with_new_data_tells_of_no_loss() {
+        let mut new = probe(false);
+        assert_eq!(new.answered(1000, false, false), Answer::Nothing);
+        assert!(!new.is_over());
+        assert_eq!(new.answered(1101, false, false), Answer::Nothing);
+        assert!(new.is_over());
+    }
+
+    #[test]
+    fn a_resent_tail_that_is_not_reported_twice_had_been_lost() {
+        let mut lost = probe(true);
+        assert_eq!(lost.answered(1001, false, false), Answer::Nothing);
+        assert_eq!(lost.answered(1101, false, false), Answer::RepairedLoss);
+        let mut twice = probe(true);
+        assert_eq!(twice.answered(1001, true, false), Answer::Nothing);
+        assert!(twice.is_over());
+        let mut silent = probe(true);
+        silent.answered(1001, false, true);
+        assert!(silent.is_over());
+    }
+
+    #[test]
+    fn the_ack_of_a_lone_segment_may_take_its_time() {
+        let srtt = Some(Span::from_ms(50));
+        assert_eq!(timeout(srtt, false), Span::from_ms(100));
+        assert_eq!(timeout(srtt, true), Span::from_ms(300));
+        assert_eq!(timeout(None, true), Span::from_secs(1));
+    }
+}

@@ -1,0 +1,67 @@
+//! Recoveries and timeouts that were a mistake, found out afterwards: by an ACK that answers the original (Eifel, RFC 3522),
+//! or by D-SACKs of all that was sent again (RFC 3708, section 2).
+
+/// What would show that a recovery was a mistake.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Undo {
+    /// First unacknowledged position when it began.
+    una: u64,
+    /// Segments sent again that no D-SACK has named.
+    unreported: u32,
+    /// Our timestamp on the first of them.
+    stamp: Option<u32>,
+}
+
+impl Undo {
+    /// A recovery begins.
+    pub(crate) const fn new(una: u64) -> Self {
+        Self { una, unreported: 0, stamp: None }
+    }
+
+    /// A segment leaves again, with this timestamp.
+    pub(crate) fn resent(&mut self, stamp: u32) {
+        self.stamp.get_or_insert(stamp);
+        self.unreported += 1;
+    }
+
+    /// RFC 3522, section 3.2: the first ACK of what was sent again echoes an older timestamp: it answers the original.
+    pub(crate) fn answers_original(&self, ack: u64, echo: u32) -> bool {
+        ack > self.una && self.stamp.is_some_and(|stamp| (echo.wrapping_sub(stamp) as i32) < 0)
+    }
+
+    /// A D-SACK; whether it was the last one missing.
+    pub(crate) fn reported_twice(&mut self) -> bool {
+        let last = self.unreported == 1;
+        self.unreported = self.unreported.saturating_sub(1);
+        last
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ack_with_an_older_timestamp_answers_the_original() {
+        let mut undo = Undo::new(1000);
+        assert!(!undo.answers_original(2000, 1), "nothing was sent again");
+        undo.resent(50);
+        undo.resent(60);
+        assert!(undo.answers_original(2000, 49));
+        assert!(!undo.answers_original(2000, 50));
+        assert!(!undo.answers_original(1000, 49), "it acknowledges nothing of it");
+        let mut wrapped = Undo::new(1000);
+        wrapped.resent(3);
+        assert!(wrapped.answers_original(2000, u32::MAX));
+    }
+
+    #[test]
+    fn all_that_was_sent_again_must_have_arrived_twice() {
+        let mut undo = Undo::new(0);
+        undo.resent(1);
+        undo.resent(2);
+        assert!(!undo.reported_twice());
+        assert!(undo.reported_twice());
+        assert!(!undo.reported_twice());
+    }
+}
