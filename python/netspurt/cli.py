@@ -82,9 +82,18 @@ def _reproduce(commands: Commands[Parser]) -> None:
         "netspurt reproduce rfc1106 --quick --out report",
     )
     command.add_argument(
-        "studies", nargs="*", metavar="STUDY", help="terabit, rfc1106, rfc2415, rfc889, or all (the default)"
+        "studies",
+        nargs="*",
+        metavar="STUDY",
+        help="terabit, rfc1106, rfc2415, doupnik, rfc889, or all (the default)",
     )
     command.add_argument("--quick", action="store_true", help="an honest subset with fewer seeds")
+    command.add_argument(
+        "--fit",
+        action="store_true",
+        help="choose the free parameters of these studies anew, on their fitted cells, and leave them in DIR/fit "
+        "(of those that have any: doupnik; takes minutes)",
+    )
     command.add_argument("--seeds", type=_positive, metavar="N", help="seeds for each cell with randomness")
     _jobs(command)
     command.add_argument(

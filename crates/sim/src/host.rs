@@ -3,7 +3,7 @@
 use crate::app::{Action, App, perform};
 use crate::digest::Digest;
 use crate::packet::Label;
-use crate::processor::{Handover, Pace, Processor};
+use crate::processor::{Pace, Processor};
 use crate::random::Stream;
 use crate::spec::{NodeSpec, TimerPhase};
 use netspurt_tcp::Connection;
@@ -104,8 +104,7 @@ impl Host {
             iss: None,
             isn_key: None,
             configs: Vec::new(),
-            processor: (spec.processor.is_some() || spec.handover != Handover::Whole)
-                .then(|| Box::new(Processor::new(spec.processor.unwrap_or_default(), spec.handover))),
+            processor: Processor::of(spec),
             checksum_drops: 0,
         }
     }

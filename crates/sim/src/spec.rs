@@ -2,7 +2,7 @@
 
 use crate::app::AppSpec;
 use crate::ports::{PortRange, Reuse};
-use crate::processor::{Costs, Handover};
+use crate::processor::{Costs, Handover, Reader};
 use netspurt_tcp::config::Config;
 use netspurt_tcp::time::{Span, Time};
 use std::sync::Arc;
@@ -38,6 +38,8 @@ pub struct NodeSpec {
     pub processor: Option<Costs>,
     /// How it hands writes to TCP.
     pub handover: Handover,
+    /// How its applications read; `None` for all that there is, infinitely fast.
+    pub reader: Option<Reader>,
 }
 
 impl NodeSpec {
@@ -51,6 +53,7 @@ impl NodeSpec {
             reuse: Reuse::default(),
             processor: None,
             handover: Handover::default(),
+            reader: None,
         }
     }
 }

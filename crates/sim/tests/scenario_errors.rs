@@ -289,6 +289,20 @@ fn a_host_that_cannot_be_is_refused() {
     assert!(overridden("host.earth.processor.read", "5").contains("unit"));
 }
 
+#[test]
+fn a_reader_that_never_reads_is_refused() {
+    assert_eq!(
+        overridden("host.space.reader", "{ buffer = \"0 B\" }"),
+        "--set host.space.reader: a buffer of no bytes reads nothing: host \"space\" needs at least 1 B"
+    );
+    assert_eq!(
+        overridden("host.space.reader.rate", "0 Mbit/s"),
+        "--set host.space.reader.rate: a reader with a rate of zero never reads on: give host \"space\" a rate above zero, \
+         or none for infinitely fast"
+    );
+    assert!(overridden("host.space.reader.bufer", "1 KiB").contains("did you mean \"buffer\"?"));
+}
+
 const LOAD: &str = r#"duration = "10 s"
 [link.l]
 between = ["a", "b"]

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from netspurt import output
 from netspurt.cli import FELL_SHORT, FINE, INTERRUPTED
+from netspurt.errors import RequestError
 from netspurt.studies import choose, find
-from netspurt.studies.experiment import Plan
+from netspurt.studies.experiment import Plan, Study
 from netspurt.studies.model import StudyResult
 from netspurt.studies.runner import Work, prepare, run
 from netspurt.terminal import progress
@@ -26,6 +27,8 @@ def command(options: argparse.Namespace) -> int:
         ScenarioError: a scenario of a study is wrong.
     """
     studies = [find(name) for name in choose(options.studies)]
+    if options.fit:
+        return _fit(studies, options)
     plan = Plan(quick=options.quick, seeds=options.seeds)
     with output.directory(Path(options.out)) as stage:
         began = time.monotonic()
@@ -42,6 +45,36 @@ def command(options: argparse.Namespace) -> int:
     if whole["interrupted"]:
         return INTERRUPTED
     return FELL_SHORT if any(result.falls_short for result in results) else FINE
+
+
+def _fit(studies: list[Study], options: argparse.Namespace) -> int:
+    """Chooses the free parameters of those studies that have any, and leaves the files that would hold them.
+
+    Raises:
+        RequestError: none of them has any.
+    """
+    fits = [(study, study.fit) for study in studies if study.fit is not None]
+    if not fits:
+        names = ", ".join(study.name for study in studies)
+        raise RequestError(
+            f"nothing can be fitted anew in {names}: their parameters stand in their scenario files"
+        )
+    written: dict[str, dict[str, str]] = {}
+    out = Path(options.out) / "fit"
+    with output.directory(out) as stage:
+        for study, fit in fits:
+            print(f"netspurt: fitting {study.name}", file=sys.stderr)
+            text = fit.run(options.jobs, lambda words: print(f"netspurt: {words}", file=sys.stderr))
+            name = f"{study.name}-{fit.file}"
+            (stage / name).write_text(text, encoding="utf-8")
+            written[study.name] = {"file": str(out / name), "text": text}
+    if options.json:
+        print(json.dumps({"fitted": written}))
+    else:
+        for name, file in written.items():
+            print(file["text"])
+            print(f"left in {file['file']}; what the study runs with is in studies/{name}/")
+    return FINE
 
 
 def _run_all(works: list[Work], jobs: int) -> list[StudyResult]:

@@ -207,6 +207,19 @@ class Part(Protocol):
         ...
 
 
+class Fit(Protocol):
+    """How a study's free parameters are chosen anew."""
+
+    @property
+    def file(self) -> str:
+        """The file among the study's data that holds them."""
+        ...
+
+    def run(self, jobs: int, tell: Callable[[str], None]) -> str:
+        """Chooses them on the fitted cells, ``tell`` hearing how it goes; returns what the file shall say."""
+        ...
+
+
 @dataclass(frozen=True)
 class Study:
     """A document, the question it asked, and the parts that ask it again."""
@@ -216,6 +229,7 @@ class Study:
     document: str
     asked: str
     parts: tuple[Part, ...]
+    fit: Fit | None = None
 
     def path(self, name: str) -> Path:
         """A file of this study's data."""

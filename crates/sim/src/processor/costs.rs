@@ -80,8 +80,8 @@ pub enum Handover {
     Whole,
     /// In buffers of so many bytes, as BSD does whose mbuf clusters hold 2048.
     Clusters(u32),
-    /// As segments, cut when they are written: the first part fills up the segment that waits unsent, if there is one,
-    /// as in Linux 2.2.
+    /// As segments, cut when they are written: the first part fills up the segment that waits unsent, if there is one. Behind
+    /// one that waits, TCP is not asked before the write is over (Linux 2.2, `tcp_do_sendmsg()`).
     Segments,
 }
 
@@ -97,5 +97,13 @@ impl Handover {
             }
         };
         left.min(most.max(1))
+    }
+
+    /// Whether TCP is asked for segments behind a part that is about to be handed over and is not the last of its write.
+    pub(super) fn asks_behind_part(self, connection: &Connection) -> bool {
+        match self {
+            Self::Whole | Self::Clusters(_) => true,
+            Self::Segments => connection.unsent() == 0,
+        }
     }
 }

@@ -14,14 +14,18 @@
 //! which it is free again is there when it looks.
 
 mod costs;
+mod reader;
 mod turns;
 
 pub use costs::{Costs, Handover};
+pub use reader::Reader;
 pub(crate) use turns::PROCESSORS;
 
 use crate::app::Action;
 use crate::packet::Label;
+use crate::spec::NodeSpec;
 use netspurt_tcp::reason::Reason;
+use reader::Readers;
 use std::collections::VecDeque;
 
 /// An occupant of an endpoint's place: what was meant for another, who is gone, comes to nothing.
@@ -82,6 +86,7 @@ enum Task {
 pub(crate) struct Processor {
     costs: Costs,
     handover: Handover,
+    readers: Readers,
     /// It is at something.
     is_busy: bool,
     /// What it is at, if that takes time.
@@ -93,10 +98,17 @@ pub(crate) struct Processor {
 }
 
 impl Processor {
-    pub(crate) fn new(costs: Costs, handover: Handover) -> Self {
+    /// That of a host, if anything takes its time there or is done in parts.
+    pub(crate) fn of(spec: &NodeSpec) -> Option<Box<Self>> {
+        let needed = spec.processor.is_some() || spec.handover != Handover::Whole || spec.reader.is_some();
+        needed.then(|| Box::new(Self::new(spec)))
+    }
+
+    fn new(spec: &NodeSpec) -> Self {
         Self {
-            costs,
-            handover,
+            costs: spec.processor.unwrap_or_default(),
+            handover: spec.handover,
+            readers: Readers::new(spec.reader.unwrap_or_default()),
             is_busy: false,
             task: None,
             serving: None,

@@ -129,14 +129,15 @@ impl World {
     fn next_step(&mut self, now: Time, host: usize, process: Process) -> Option<(Task, Span)> {
         let turn = process.turn;
         let (action, part) = match process.rest {
-            None => (self.next_action(now, turn)?, Part::First),
+            None => (self.next_action(now, host, turn)?, Part::First),
             Some(rest) => (rest, Part::Later),
         };
         let Processor { costs, handover, .. } = *self.processor(host);
         let connection = self.meant(turn)?.connection.as_ref()?;
         let (action, rest, cost) = match action {
             Action::Read(most) => {
-                let len = connection.readable().min(most);
+                let readable = connection.readable().min(most);
+                let len = self.processor(host).readers.read(now, turn, readable);
                 (Action::Read(len), None, costs.reading(len))
             }
             Action::Write(len) | Action::WritePart(len) => {
@@ -154,9 +155,13 @@ impl World {
         Some((Task::Step { turn, action, rest }, cost))
     }
 
-    /// What an application wants to do; `None` if it waits, or is gone. Before it waits, it tells its session what there is to
-    /// be told, and is asked again.
-    fn next_action(&mut self, now: Time, turn: Turn) -> Option<Action> {
+    /// What an application wants to do; `None` if it waits, or is gone, or is busy with what it has read. Before it waits, it
+    /// tells its session what there is to be told, and is asked again.
+    fn next_action(&mut self, now: Time, host: usize, turn: Turn) -> Option<Action> {
+        if let Some(until) = self.processor(host).readers.busy_until(now, turn) {
+            self.put_to_sleep(turn, until);
+            return None;
+        }
         loop {
             let endpoint = self.endpoints.get_mut(turn.place as usize)?;
             let connection =
@@ -167,13 +172,18 @@ impl World {
                 action => return Some(action),
             };
             if !self.pass_news(now, turn.place) {
-                let endpoint = self.meant(turn)?;
-                endpoint.pace = Pace::Asleep;
-                if let Some(wake) = note_wake(&mut endpoint.app_armed_at, until) {
-                    arm_app(&mut self.network, wake, turn.place);
-                }
+                self.put_to_sleep(turn, until);
                 return None;
             }
+        }
+    }
+
+    /// An application waits until its connection moves, or until this instant.
+    fn put_to_sleep(&mut self, turn: Turn, until: Time) {
+        let Some(endpoint) = self.meant(turn) else { return };
+        endpoint.pace = Pace::Asleep;
+        if let Some(wake) = note_wake(&mut endpoint.app_armed_at, until) {
+            arm_app(&mut self.network, wake, turn.place);
         }
     }
 
@@ -214,8 +224,12 @@ impl World {
         if let Some(process) = self.processor(host).processes.front_mut() {
             process.rest = rest;
         }
-        if let Some(endpoint) = self.meant(turn) {
-            endpoint.perform(now, action);
+        let handover = self.processor(host).handover;
+        let Some(endpoint) = self.meant(turn) else { return };
+        let Some(connection) = endpoint.connection.as_ref() else { return };
+        let asks = rest.is_none() || handover.asks_behind_part(connection);
+        endpoint.perform(now, action);
+        if asks {
             self.processor(host).serving = Some(turn);
         }
     }

@@ -3,7 +3,7 @@
 use super::flow::{End, Flow};
 use super::network::{self, Hub, Link, Loss, Ports};
 use super::{Scenario, ScenarioError};
-use crate::processor::{Costs, Handover};
+use crate::processor::{Costs, Handover, Reader};
 use crate::spec::{
     Access, ChannelSpec, Counted, Duplex, FlowSpec, LinkSpec, LossSpec, NodeId, NodeSpec, QueueSpec,
     ReorderSpec, WorldSpec,
@@ -71,6 +71,7 @@ impl Scenario {
             latency: host.latency.0,
             processor: host.processor.as_ref().map(build_costs),
             handover: host.handover.map_or(Handover::Whole, |choice| build_handover(choice.0)),
+            reader: host.reader.map(build_reader),
             ports,
             reuse,
             ..plain
@@ -92,6 +93,10 @@ fn build_costs(processor: &network::Processor) -> Costs {
         ack_out: processor.ack_out.0,
         byte_out: processor.byte_out.0,
     }
+}
+
+fn build_reader(reader: network::Reader) -> Reader {
+    Reader { buffer: reader.buffer.map(|size| size.0), rate: reader.rate.map(|rate| rate.0) }
 }
 
 fn build_handover(handover: network::Handover) -> Handover {

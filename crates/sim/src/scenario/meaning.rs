@@ -4,7 +4,7 @@ use super::Scenario;
 use super::distribution::Files;
 use super::flow::End;
 use super::form::Named;
-use super::network::{Access, Handover, Hub, Link, Loss};
+use super::network::{Access, Handover, Hub, Link, Loss, Reader};
 use super::quantity::{Duration, Packets, Quantity, Rate, Size};
 use super::queue::Queue;
 use super::suggest;
@@ -85,11 +85,29 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Objection> {
             let message = format!("clusters of no bytes carry nothing: host \"{name}\" needs at least 1 B");
             return Err(object(&["host", name, "handover", "size"], Part::Value, message));
         }
+        if let Some(reader) = &host.reader {
+            check_reader(name, reader)?;
+        }
     }
     if scenario.flow.is_empty() {
         return Err(object(&["flow"], Part::Value, "there must be at least one flow".to_owned()));
     }
     check_flows(scenario, &nodes)
+}
+
+fn check_reader(host: &str, reader: &Reader) -> Result<(), Objection> {
+    let at = |key, message| Err(object(&["host", host, "reader", key], Part::Value, message));
+    if reader.buffer == Some(Size(0)) {
+        let message = format!("a buffer of no bytes reads nothing: host \"{host}\" needs at least 1 B");
+        return at("buffer", message);
+    }
+    if reader.rate == Some(Rate(0)) {
+        let message = format!(
+            "a reader with a rate of zero never reads on: give host \"{host}\" a rate above zero, or none for infinitely fast"
+        );
+        return at("rate", message);
+    }
+    Ok(())
 }
 
 fn stranger(name: &str, nodes: &IndexSet<&str>) -> String {

@@ -49,7 +49,8 @@ pub use estimator::estimator;
 pub use flow::{End, Flow};
 pub use form::{Named, OneOrMany};
 pub use network::{
-    Access, Corrupt, Duplex, Duplicate, Handover, Host, Hub, Link, Loss, Ports, Processor, Reorder, Reuse,
+    Access, Corrupt, Duplex, Duplicate, Handover, Host, Hub, Link, Loss, Ports, Processor, Reader, Reorder,
+    Reuse,
 };
 pub use path::{Calibrate, Glitch, GlitchShape, Length, Line, PathLoss, SyntheticPath};
 pub use quantity::{

@@ -232,6 +232,9 @@ pub struct Host {
     /// How it hands an application's write to TCP. Default: whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handover: Option<Named<Handover>>,
+    /// How its applications read. Default: all that there is, infinitely fast.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reader: Option<Reader>,
     /// Choices about TCP for the connections of this host.
     #[serde(default, skip_serializing_if = "TcpTable::is_empty")]
     pub tcp: TcpTable,
@@ -325,6 +328,18 @@ pub struct Processor {
     pub byte_out: Duration,
 }
 
+/// How applications read: with a buffer of their own, and at a pace. What they have not read stays in TCP's buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reader {
+    /// The most that a read takes. Default: all that there is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Size>,
+    /// At what rate an application deals with what it has read, before it does anything else. Default: infinitely fast.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+}
+
 /// How a host hands an application's write to TCP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
@@ -339,7 +354,8 @@ pub enum Handover {
         #[serde(default = "mbuf_cluster")]
         size: Size,
     },
-    /// As segments, cut when they are written: the first fills up what waits unsent.
+    /// As segments, cut when they are written: the first fills up what waits unsent. Behind one that waits, TCP is not asked
+    /// before the write is over.
     ///
     /// Document: Linux 2.2, `tcp_do_sendmsg`.
     Segments,

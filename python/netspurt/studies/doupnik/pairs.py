@@ -1,0 +1,231 @@
+"""Which policy of a sender and which delayed ACK of a receiver can wait for each other: tried out, all of them.
+
+Every transmission policy meets every delayed-ACK policy over all sequences of one to three writes out of six sizes,
+with four receive windows. A pair can wait if the deadlock finder saw any of these hold a tail for an ACK that was
+being delayed; a pair that cannot has tried them all. What made a pair wait is told by the pattern of the writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from netspurt.settings import Value, overrides
+from netspurt.studies.doupnik.setting import LAN
+from netspurt.studies.doupnik.wire import MSS
+from netspurt.studies.experiment import DATA, Experiment, Plan, Samples
+from netspurt.studies.model import Cell, Check, Findings, Table
+
+if TYPE_CHECKING:
+    from netspurt import _core
+
+POLICIES = (
+    "nodelay",
+    "nagle-strict",
+    "nagle-liberal",
+    "minshall",
+    "linux22",
+    "doupnik",
+    "doupnik-liberal",
+    "cork",
+)
+WAITS_FOR_ACKS = ("nagle-strict", "nagle-liberal", "minshall", "linux22")
+
+ACKINGS = (
+    "every-segment",
+    "delayed",
+    "delayed-bytes",
+    "bsd-tick",
+    "bsd-bytes",
+    "quick-start",
+    "adaptive",
+)
+
+Pair = tuple[str, str]
+"""A policy of a sender and one of a receiver."""
+
+PAIRS: tuple[Pair, ...] = tuple(product(POLICIES, ACKINGS))
+
+SIZES = (200, 800, 1460, 2000, 3120, 4580)
+"""Short, more than half a segment, one whole; one, two, and three whole ones with a tail."""
+
+WINDOWS = (1460, 2920, 4380, 65535)
+LENGTHS = {True: (1, 2), False: (1, 2, 3)}
+"""How many writes in a row, quick or full."""
+
+EXCHANGES = 20
+"""In a row: a policy that begins with quick ACKs has then run out of them."""
+
+PATTERNS = {
+    "s": "one short write, then a read",
+    "w": "short writes, one behind the other, then a read (write–write–read)",
+    "f": "one write of full segments only",
+    "o": "one write of an odd number of full segments and a tail",
+    "e": "one write of an even number of full segments and a tail",
+    "m": "several writes, longer ones among them",
+    "n": "a message that is larger than the receiver's window",
+}
+"""What writes look like, by the letter that stands for it in the table."""
+
+Writes = tuple[int, ...]
+
+
+def pattern(writes: Writes, window: int) -> str:
+    """The letter of ``PATTERNS`` for these writes."""
+    if sum(writes) > window:
+        return "n"
+    if max(writes) < MSS:
+        return "s" if len(writes) == 1 else "w"
+    if len(writes) > 1:
+        return "m"
+    full, tail = divmod(writes[0], MSS)
+    if tail == 0:
+        return "f"
+    return "o" if full % 2 else "e"
+
+
+def cases(lengths: Iterable[int]) -> list[tuple[int, Writes]]:
+    """Every window with every sequence of writes of these lengths."""
+    sequences = [writes for length in lengths for writes in product(SIZES, repeat=length)]
+    return list(product(WINDOWS, sequences))
+
+
+class Tried(NamedTuple):
+    """What the runs of one pair found: how many cases, and how many of each pattern held a tail."""
+
+    cases: int
+    held: Mapping[str, int]
+
+    @property
+    def letters(self) -> str:
+        """The patterns that held a tail, as the table has them."""
+        return "".join(letter for letter in PATTERNS if letter in self.held)
+
+    @property
+    def words(self) -> str:
+        """The same for a reader of the report."""
+        if not self.held:
+            return f"cannot wait: {self.cases} cases tried"
+        return "can wait: " + "; ".join(PATTERNS[letter] for letter in self.letters)
+
+
+def settings(pair: Pair, tried: Sequence[tuple[int, Writes]]) -> dict[str, Value]:
+    """One flow for each case, all over a link that none of them fills; the other end answers with one byte."""
+    flows: list[Value] = [
+        {
+            "from": "client",
+            "to": "server",
+            "tcp": {"receive_window": f"{window} B"},
+            "app": {
+                "kind": "request-response",
+                "request": {"writes": [f"{size} B" for size in writes]},
+                "response": "1 B",
+                "exchanges": EXCHANGES,
+            },
+        }
+        for window, writes in tried
+    ]
+    policy, acking = pair
+    return {
+        "link.lan.rate": "1 Tbit/s",
+        "host.client.tcp.transmit": policy,
+        "host.server.tcp.acking": acking,
+        "flow": flows,
+        "duration": "60 s",
+    }
+
+
+def tally(tried: Sequence[tuple[int, Writes]], held_tails: Iterable[int]) -> Tried:
+    """Sums up how many tails each case held, by pattern."""
+    held: dict[str, int] = {}
+    for (window, writes), count in zip(tried, held_tails, strict=True):
+        if count:
+            letter = pattern(writes, window)
+            held[letter] = held.get(letter, 0) + 1
+    return Tried(len(tried), held)
+
+
+def experiment(pair: Pair, lengths: Iterable[int]) -> Experiment:
+    """All cases of a pair, side by side."""
+    tried = cases(lengths)
+
+    def measure(run: _core.Run) -> Tried:
+        return tally(tried, (int(value) for value in run.flows()["held_tails"]))
+
+    return Experiment(key=("pairs", *pair), scenario=LAN, settings=settings(pair, tried), measure=measure)
+
+
+def try_out(pair: Pair, lengths: Iterable[int] = LENGTHS[False]) -> Tried:
+    """Runs all cases of one pair by itself, outside of a study."""
+    asked = experiment(pair, lengths)
+    scenario = asked.load(DATA / "doupnik" / LAN).set(overrides(asked.settings))
+    return cast("Tried", asked.perform(scenario, 1))
+
+
+def markdown(outcome: Mapping[Pair, Tried]) -> str:
+    """The table with its legend, as ``docs/waiting.md`` has it."""
+    lines = [f"| sender \\ receiver | {' | '.join(f'`{acking}`' for acking in ACKINGS)} |"]
+    lines.append("| --- " * (len(ACKINGS) + 1) + "|")
+    for policy in POLICIES:
+        found = (outcome[policy, acking].letters or "–" for acking in ACKINGS)
+        lines.append(f"| `{policy}` | {' | '.join(found)} |")
+    legend = [f"* **{letter}**: {words}" for letter, words in PATTERNS.items()]
+    return "\n".join([*lines, "", *legend]) + "\n"
+
+
+class Pairs:
+    """Eight policies of a sender with seven of a receiver."""
+
+    def experiments(self, plan: Plan) -> Iterable[Experiment]:
+        """One run for each pair."""
+        return (experiment(pair, LENGTHS[plan.quick]) for pair in PAIRS)
+
+    def evaluate(self, samples: Samples) -> Findings:
+        """The table, and who cannot wait."""
+        outcome = {pair: samples.one(("pairs", *pair), Tried) for pair in PAIRS}
+        cells = tuple(
+            Cell(
+                {"sender": policy, "receiver": acking},
+                "cases that held a tail",
+                "",
+                None,
+                None if found is None else float(sum(found.held.values())),
+                reason="" if found is None else found.words,
+            )
+            for (policy, acking), found in outcome.items()
+        )
+        table = Table(
+            "beyond_pairs",
+            "Which policies can wait for each other",
+            cells,
+            kind="beyond",
+            note=f"Writes of {', '.join(str(size) for size in SIZES)} bytes in every order, windows of "
+            f"{', '.join(str(window) for window in WINDOWS)} bytes, {EXCHANGES} exchanges each, over a link "
+            "that takes 0.25 ms one way.",
+        )
+        return Findings(tables=(table,), checks=tuple(_checks(outcome)))
+
+
+def _checks(outcome: Mapping[Pair, Tried | None]) -> Iterable[Check]:
+    known = {pair: found for pair, found in outcome.items() if found is not None}
+    for words, waits in (
+        (
+            "no policy of a sender that heeds no ACKs, and none against an ACK for each segment, ever holds a tail",
+            False,
+        ),
+        ("each policy that waits for ACKs can wait for each delayed ACK", True),
+    ):
+        meant = {pair: found for pair, found in known.items() if can_wait(*pair) is waits}
+        wrong = [
+            f"{policy} with {acking}"
+            for (policy, acking), found in meant.items()
+            if bool(found.held) is not waits
+        ]
+        holds = None if len(known) < len(outcome) else not wrong
+        yield Check(words, holds, "; ".join(wrong) or f"{len(meant)} pairs")
+
+
+def can_wait(policy: str, acking: str) -> bool:
+    """What the rules say without a simulation: one end has to wait for ACKs, the other to delay them."""
+    return policy in WAITS_FOR_ACKS and acking != "every-segment"
