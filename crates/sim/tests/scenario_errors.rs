@@ -433,3 +433,14 @@ fn a_protocol_that_looks_like_a_number_wants_quotation_marks() {
         "bad.toml:5:32: the last port, 1999, lies before the first, 2000"
     );
 }
+
+#[test]
+fn a_buffer_smaller_than_one_segment_is_refused() {
+    let error = changed(
+        "profile = \"bsd43-tahoe\"",
+        "profile = \"bsd43-tahoe\"\nmss = \"1460 B\"\nsend_buffer = \"1000 B\"",
+    );
+    assert_eq!(error, "bad.toml:10:15: a send_buffer of 1000 bytes does not hold one segment of 1460 bytes");
+    let error = overridden("tcp.receive_window", "\"100 B\"");
+    assert!(error.contains("a receive_window of 100 bytes does not hold one segment of"), "{error}");
+}

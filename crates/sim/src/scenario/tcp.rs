@@ -287,7 +287,16 @@ impl TcpTable {
                 Cap::At(window) => narrow(window),
             };
         }
-        Ok(())
+        let buffers =
+            [("receive_window", u64::from(config.receive_window)), ("send_buffer", config.send_buffer)];
+        // TCP can live with it, but who writes it hardly means it.
+        match buffers.into_iter().find(|(_, bytes)| *bytes < u64::from(mss)) {
+            None => Ok(()),
+            Some((key, bytes)) => Err(TcpError {
+                keys: [key, "mss"],
+                message: format!("a {key} of {bytes} bytes does not hold one segment of {mss} bytes"),
+            }),
+        }
     }
 
     fn set_growth(&self, config: &mut Config) {
