@@ -29,6 +29,7 @@ pub mod validate;
 mod ack;
 mod ack_out;
 mod by_time;
+mod calls;
 mod connection;
 mod deadline;
 mod handshake;
@@ -48,6 +49,7 @@ mod time_wait;
 mod timers;
 
 pub use ack::timestamp;
-pub use connection::{Behind, Connection, Departure, Transmission, WriteError};
+pub use calls::{Behind, WriteError};
+pub use connection::{Connection, Departure, Transmission};
 pub use handshake::refuse;
 pub use time_wait::TimeWait;
