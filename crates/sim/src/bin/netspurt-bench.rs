@@ -1,6 +1,6 @@
 //! Benchmarks of the simulator: `bulk`, `web` and `idle` of the project's performance goals.
 //!
-//! `netspurt-bench bulk [FLOWS] [SECONDS] [every-segment|delayed] [fused|plain]` prints what was done and how fast; for
+//! `netspurt-bench bulk [FLOWS] [SECONDS] [newreno|delayed|linux] [fused|plain]` prints what was done and how fast; for
 //! instructions run it under `valgrind --tool=callgrind` with two lengths and take the difference.
 //! `netspurt-bench web [SECONDS] [SEED]` does the same for many short connections.
 //! `netspurt-bench idle [FLOWS]` prints the resident memory that each idle flow costs.
@@ -21,7 +21,7 @@ use std::sync::Arc;
 const MSS: u16 = 1460;
 
 /// NewReno with SACK; `ssthresh` in bytes.
-fn config(acking: Acking, ssthresh: u32) -> Config {
+fn newreno(ssthresh: u32) -> Config {
     let newreno = profile::by_name("newreno").expect("a built-in profile").config.clone();
     Config {
         mss: MSS,
@@ -35,16 +35,27 @@ fn config(acking: Acking, ssthresh: u32) -> Config {
         congestion: congestion::Kind::NewReno,
         initial_window: InitialWindow::Segments(2),
         initial_ssthresh: ssthresh,
-        acking,
+        acking: Acking::EverySegment,
         ..newreno
     }
 }
 
+/// The same with an ACK for every other segment.
+fn delayed(ssthresh: u32) -> Config {
+    Config { acking: Acking::Delayed { every: 2, delay: Span::from_ms(40) }, ..newreno(ssthresh) }
+}
+
+/// Linux as it is, but for the size of its buffers and of its first slow start.
+fn linux(ssthresh: u32) -> Config {
+    let linux = profile::by_name("linux").expect("a built-in profile").config.clone();
+    Config { receive_window: 16 << 20, send_buffer: 1 << 40, initial_ssthresh: ssthresh, ..linux }
+}
+
 /// N hosts, a router, the bottleneck, a router, N hosts.
-fn dumbbell(flows: u32, duration: Span, acking: Acking, app: AppSpec) -> WorldSpec {
+fn dumbbell(flows: u32, duration: Span, tcp: fn(u32) -> Config, app: AppSpec) -> WorldSpec {
     // The pipe holds 2000 segments of bandwidth × delay and the queue 2000 more: slow start ends well inside.
     let share = (2400 / flows.max(1)).max(2);
-    let config = Arc::new(config(acking, share * u32::from(MSS)));
+    let config = Arc::new(tcp(share * u32::from(MSS)));
     let mut spec = WorldSpec::new("bulk", duration);
     let (left, right) = (spec.node("left"), spec.node("right"));
     let bottleneck = ChannelSpec::new(1_000_000_000, Span::from_ms(10)).with_queue(2000);
@@ -66,8 +77,8 @@ fn now() -> std::time::Instant {
     std::time::Instant::now()
 }
 
-fn bulk(flows: u32, duration: Span, acking: Acking, fuse: bool) {
-    let mut spec = dumbbell(flows, duration, acking, AppSpec::Bulk { bytes: None });
+fn bulk(flows: u32, duration: Span, tcp: fn(u32) -> Config, fuse: bool) {
+    let mut spec = dumbbell(flows, duration, tcp, AppSpec::Bulk { bytes: None });
     spec.fuse = fuse;
     let begun = now();
     let mut result = World::new(spec, 1, None).expect("a connected world").run(&|| false);
@@ -165,7 +176,7 @@ fn idle(flows: u32) {
     let mut spec = WorldSpec::new("idle", Span::from_secs(3600));
     let ends = [spec.node("a"), spec.node("b")];
     spec.link("l", ends, &ChannelSpec::new(100_000_000_000, Span::from_us(10)));
-    let config = Arc::new(config(Acking::EverySegment, 1 << 20));
+    let config = Arc::new(newreno(1 << 20));
     let app =
         AppSpec::RequestResponse { request: 100, response: 100, exchanges: 2, gap: Span::from_secs(1800) };
     let before = resident();
@@ -195,15 +206,16 @@ fn main() {
         "idle" => idle(number(1, 100_000)),
         "web" => web(number(1, 360), u64::from(number(2, 1))),
         "bulk" => {
-            let acking = match word(3) {
-                "delayed" => Acking::Delayed { every: 2, delay: Span::from_ms(40) },
-                _ => Acking::EverySegment,
+            let tcp = match word(3) {
+                "delayed" => delayed,
+                "linux" => linux,
+                _ => newreno,
             };
-            bulk(number(1, 16), Span::from_secs(u64::from(number(2, 30))), acking, word(4) != "plain");
+            bulk(number(1, 16), Span::from_secs(u64::from(number(2, 30))), tcp, word(4) != "plain");
         }
         _ => {
             for flows in [1, 16, 256] {
-                bulk(flows, Span::from_secs(30), Acking::EverySegment, true);
+                bulk(flows, Span::from_secs(30), newreno, true);
             }
             web(3600, 1);
             idle(100_000);
