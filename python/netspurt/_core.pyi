@@ -81,7 +81,7 @@ class Prober:
 
     # hosts: "192.0.2.1:0", "[2001:db8::1]:0". lengths: ("listed", […]) or ("uniform", [low, high]).
     # pace: ("every", [ns]), ("between", [low, high]) or ("replies", [shortest]). speed: "gentle" or "fast".
-    # PermissionError: no ICMP socket can be had; ValueError: the plan cannot be carried out. Both in a sentence.
+    # PermissionError: no ICMP socket can be had for any host; ValueError: the plan cannot be carried out. Both in a sentence.
     @staticmethod
     def start(
         hosts: Sequence[str],
@@ -100,6 +100,8 @@ class Prober:
     def stop(self) -> None: ...
     # {"ipv4": "ping", "ipv6": "raw"}
     def sockets(self) -> dict[str, str]: ...
+    # {"ipv6": "this system has no ICMP sockets for IPv6 (…)"}: families whose hosts are not probed
+    def denied(self) -> dict[str, str]: ...
 
 class SyntheticPath:
     """Delays made from a few numbers: a file with units, errors as those of a scenario."""

@@ -60,6 +60,11 @@ class Host:
     address: str
     place: str
 
+    @property
+    def family(self) -> Literal["ipv4", "ipv6"]:
+        """Of the address."""
+        return "ipv6" if self.place.startswith("[") else "ipv4"
+
 
 def resolve(name: str, family: Literal["any", "ipv4", "ipv6"] = "any") -> Host:
     """The first address of a name.
@@ -85,7 +90,7 @@ class Probing:
     """A prober at work, from when it is made until it is over or the context ends.
 
     Raises:
-        RequestError: the plan cannot be carried out, or no socket can be had; in one sentence.
+        RequestError: the plan cannot be carried out, or no socket can be had for any host; in one sentence.
     """
 
     def __init__(
@@ -137,6 +142,13 @@ class Probing:
     def sockets(self) -> dict[str, str]:
         """Which kind serves "ipv4" and "ipv6": "ping" (without privilege) or "raw"."""
         return self._native.sockets()
+
+    def left_out(self) -> dict[Host, str]:
+        """The hosts that are not probed, because there is no socket for their family; each with the reason, in a
+        sentence."""
+        reasons = self._native.denied()
+        left = {host: reasons.get(host.family) for host in self.hosts}
+        return {host: f"{host.name} is not probed: {why}" for host, why in left.items() if why is not None}
 
     def stop(self) -> None:
         """Ends it. What still waits for an answer stays without a row."""

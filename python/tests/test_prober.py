@@ -7,6 +7,7 @@ the system does not allow that, or lacks ``unshare`` or ``ip``, the tests are sk
 from __future__ import annotations
 
 import json
+import platform
 import shutil
 import signal
 import subprocess
@@ -269,3 +270,38 @@ def test_a_host_that_cannot_be_found_does_not_keep_the_others_from_being_probed(
     assert document["hosts"][0]["replies"] == 1
     run = inside(LOOPBACK, f"{PING} no.such.host.invalid --json")
     assert (run.returncode, run.stdout) == (2, "")
+
+
+WITHOUT_IPV6 = """
+import ctypes, os, struct, sys
+ALLOW, EAFNOSUPPORT, LOAD, EQUAL, RETURN = 0x7FFF0000, 0x00050000 | 97, 0x20, 0x15, 0x06
+# socket(AF_INET6, ...) fails: number of the call at 0, first argument at 16.
+rules = [(LOAD, 0, 0, 0), (EQUAL, 0, 3, int(sys.argv[1])), (LOAD, 0, 0, 16), (EQUAL, 0, 1, 10)]
+rules += [(RETURN, 0, 0, EAFNOSUPPORT), (RETURN, 0, 0, ALLOW)]
+code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *rule) for rule in rules))
+program = struct.pack("HxxxxxxP", len(rules), ctypes.addressof(code))
+libc = ctypes.CDLL(None, use_errno=True)
+if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, program, 0, 0):
+    sys.exit(77)
+os.execv(sys.executable, [sys.executable, *sys.argv[2:]])
+"""
+"""Runs Python where no IPv6 socket can be had, as on a system without IPv6 (seccomp filters)."""
+
+
+def test_a_family_without_sockets_does_not_keep_the_others_from_being_probed(tmp_path: Path) -> None:
+    call = {"x86_64": 41, "aarch64": 198}.get(platform.machine())
+    if call is None:
+        pytest.skip(f"the number of the system call on {platform.machine()} is not known here")
+    launcher = tmp_path / "without_ipv6.py"
+    launcher.write_text(WITHOUT_IPV6, encoding="utf-8")
+    ping = f"{sys.executable} {launcher} {call} -m netspurt ping --count 2 --interval 0.1 --json"
+    run = inside(LOOPBACK, f"{ping} ::1 127.0.0.1")
+    if run.returncode == 77:
+        pytest.skip("seccomp filters are not allowed here")
+    document = probed(run, 1)
+    assert document["sockets"].keys() == {"ipv4"}
+    assert [(host["host"], host["replies"]) for host in document["hosts"]] == [("127.0.0.1", 2)]
+    assert document["errors"][0].startswith("::1 is not probed: this system has no ICMP sockets for IPv6")
+    assert "::1 is not probed" in run.stderr
+    alone = inside(LOOPBACK, f"{ping} ::1")
+    assert (alone.returncode, alone.stdout) == (2, "")

@@ -89,13 +89,25 @@ impl Prober {
     fn sockets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let kinds = PyDict::new(py);
         for &(family, kind) in self.native(py).kinds() {
-            let name = match family {
-                Family::V4 => "ipv4",
-                Family::V6 => "ipv6",
-            };
-            kinds.set_item(name, kind.name())?;
+            kinds.set_item(name(family), kind.name())?;
         }
         Ok(kinds)
+    }
+
+    /// Why there is no socket for "ipv4" or "ipv6", though hosts of that family were named.
+    fn denied<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let reasons = PyDict::new(py);
+        for why in self.native(py).denied() {
+            reasons.set_item(name(why.family), why.to_string())?;
+        }
+        Ok(reasons)
+    }
+}
+
+const fn name(family: Family) -> &'static str {
+    match family {
+        Family::V4 => "ipv4",
+        Family::V6 => "ipv6",
     }
 }
 

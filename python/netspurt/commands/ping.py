@@ -37,8 +37,8 @@ TIMES = ("min_ms", "mean_ms", "cov", "p50_ms", "p95_ms", "max_ms")
 def command(options: argparse.Namespace) -> int:
     """Probes until so many packets are over or Ctrl-C, then prints a summary.
 
-    A host that cannot be found is named on standard error and the others are probed; the exit status is 1 then, or if
-    a host never answers.
+    A host that cannot be found, or whose family has no socket here, is named on standard error and the others are
+    probed; the exit status is 1 then, or if a host never answers.
 
     Raises:
         RequestError: nobody can be probed, or not so; or a place that cannot be written to.
@@ -60,10 +60,12 @@ def command(options: argparse.Namespace) -> int:
             lost_after_s=options.timeout,
             seed=secrets.randbits(63) if options.seed is None else options.seed,
         )
+        stack.enter_context(probing)
+        left_out = probing.left_out()
+        complaints += left_out.values()
         for complaint in complaints:
             print(f"netspurt: {complaint}", file=sys.stderr)
-        stack.enter_context(probing)
-        sums = Sums(hosts)
+        sums = Sums([host for host in hosts if host not in left_out])
         ended = _follow(probing, sums, file, options)
     _print(options, probing, sums, complaints, ended)
     if ended == "interrupted":

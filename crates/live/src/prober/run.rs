@@ -59,6 +59,7 @@ pub struct Prober {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
     kinds: Vec<(Family, Kind)>,
+    denied: Vec<Denied>,
 }
 
 #[derive(Debug)]
@@ -84,12 +85,25 @@ impl Shared {
 
 impl Prober {
     /// Opens what is needed and starts probing.
+    ///
+    /// Hosts of a family that there is no socket for are left out (see [`Prober::denied`]), unless all are.
     pub fn start(plan: Plan) -> Result<Self, StartError> {
         let plan = plan.checked()?;
         let mut families: Vec<Family> = plan.hosts.iter().map(|host| Family::of(host.ip())).collect();
         families.sort_unstable();
         families.dedup();
-        let sockets = families.into_iter().map(Socket::open).collect::<Result<Vec<_>, _>>()?;
+        let (mut sockets, mut denied) = (Vec::new(), Vec::new());
+        for family in families {
+            match Socket::open(family) {
+                Ok(socket) => sockets.push(socket),
+                Err(why) => denied.push(why),
+            }
+        }
+        if sockets.is_empty()
+            && let Some(&why) = denied.first()
+        {
+            return Err(why.into());
+        }
         let kinds = sockets.iter().map(|socket| (socket.family, socket.kind)).collect();
         let system = |why: &str| StartError::System(why.to_lowercase());
         let wake = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
@@ -100,12 +114,17 @@ impl Prober {
             .name("netspurt-prober".to_owned())
             .spawn(move || work.run())
             .map_err(|error| system(&error.to_string()))?;
-        Ok(Self { shared, thread: Some(thread), kinds })
+        Ok(Self { shared, thread: Some(thread), kinds, denied })
     }
 
     /// Which kind of socket serves each family.
     pub fn kinds(&self) -> &[(Family, Kind)] {
         &self.kinds
+    }
+
+    /// Which families there is no socket for, though hosts of them were named, and why.
+    pub fn denied(&self) -> &[Denied] {
+        &self.denied
     }
 
     /// Waits until something is found, it is over, or so much time has passed. Whether it goes on.

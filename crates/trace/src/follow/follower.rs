@@ -1,12 +1,12 @@
 //! From packets to connections.
 
+use super::layout::layout_of;
 use super::table::{Heard, Limits, Table};
 use super::watch::Watch;
 use super::who::Key;
 use crate::capture::{CaptureReader, Damage, LinkType, NoNetwork, Packet};
 use crate::stamp::Stamp;
 use netspurt_tcp::codec::{DecodeError, Verify, decode_packet};
-use netspurt_tcp::options::Layout;
 use std::collections::BTreeMap;
 
 /// What became of the packets of a capture.
@@ -79,7 +79,7 @@ impl Follower {
             Err(why) => return self.note_no_network(why, packet.interface, packet.link),
         };
         // Checksums are not looked at: where a network card fills them in, all that leaves seems damaged.
-        match decode_packet(network, Layout::SHARED, Verify::Headers) {
+        match decode_packet(network, layout_of(network), Verify::Headers) {
             Ok(decoded) => {
                 self.tally.segments += 1;
                 self.tally.fragments += u64::from(decoded.fragment);

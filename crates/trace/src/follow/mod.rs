@@ -17,6 +17,7 @@ mod distribution;
 mod estimate;
 mod follower;
 mod gaps;
+mod layout;
 mod pieces;
 mod probes;
 mod reordering;

@@ -54,6 +54,11 @@ impl Pieces {
         self.outstanding.len()
     }
 
+    /// When the hindmost piece that is remembered was sent last.
+    pub(super) fn newest(&self) -> Option<Stamp> {
+        self.outstanding.back().or(self.past.back()).map(|piece| piece.last.at)
+    }
+
     /// Adds what stands behind all others.
     #[inline]
     pub(super) fn push(&mut self, piece: Piece) {

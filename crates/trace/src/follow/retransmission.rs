@@ -62,6 +62,8 @@ pub(super) struct Evidence {
     pub(super) after: Option<Span>,
     /// Since the last ACK, or since it was last seen, whichever was later.
     pub(super) quiet: Span,
+    /// Since anything came from its sender.
+    pub(super) idle: Span,
     /// Nothing before it is outstanding.
     pub(super) first: bool,
     /// Nothing behind it was sent.
@@ -70,6 +72,8 @@ pub(super) struct Evidence {
     pub(super) arrived: bool,
     /// It was reported lost, and the sender may have heard that before it heard anything else.
     pub(super) lately: bool,
+    /// It is the last segment outstanding, SACK is in use, and the last one did not go again in this phase before.
+    pub(super) rescue: bool,
     /// It went again in this phase before.
     pub(super) again: bool,
     /// The packet is the very same, by IP's own identification.
@@ -105,11 +109,15 @@ pub(super) enum Verdict {
 ///
 /// An answer follows its ACK by the time from here to the sender and back. A retransmission timeout is never shorter than
 /// the whole round trip (RFC 6298, section 2), so half of one, or all of it if a loss was reported anyhow, tells the two
-/// apart.
+/// apart. Sooner than that it is a timer's if the sender was silent as well: what answers an ACK and has to wait in a
+/// queue on the way comes close behind what waits there before it.
 pub(super) fn is_silent(e: &Evidence) -> bool {
-    let round = plus(e.ahead.smoothed(), e.behind.smoothed());
+    let behind = e.behind.smoothed();
+    let round = plus(e.ahead.smoothed(), behind);
     let slack = if is_reported(e) { round } else { round.scale(1, 2) };
-    e.quiet > plus(e.behind.smoothed(), slack.max(BUSY))
+    let stray = plus(behind, e.behind.variation().saturating_mul(4));
+    e.quiet > plus(behind, slack.max(BUSY))
+        || e.after.is_some() && e.quiet.min(e.idle) > plus(behind, stray.max(BUSY))
 }
 
 /// Judges what came again.
@@ -117,7 +125,14 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
     use Verdict::{Copied, Resent};
     let round = plus(e.ahead.smoothed(), e.behind.smoothed());
     let after = e.after.unwrap_or(Span::MAX);
-    if e.same_packet || nobody_could_know(e, after) {
+    if e.same_packet {
+        return Copied;
+    }
+    if e.rescue && e.phase == Phase::Fast {
+        // It goes whenever there is nothing else to send, even if it was sent for the first time just now.
+        return Resent(if is_silent(e) { Cause::Timeout } else { Cause::Fast });
+    }
+    if nobody_could_know(e, after) {
         return Copied;
     }
     if e.opening {
@@ -138,7 +153,7 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
         let third = e.again && e.first && e.dup_acks == 3 && prompt;
         return Resent(if third { Cause::Fast } else { Cause::Timeout });
     }
-    if is_overdue(e) && after >= round {
+    if (is_overdue(e) || e.first && !prompt && !is_told(e)) && after >= round {
         return Resent(Cause::Timeout);
     }
     if reported && !e.again {
@@ -180,9 +195,12 @@ pub(super) const fn is_reported(e: &Evidence) -> bool {
     if e.arrived {
         return e.lately || repairing;
     }
-    e.first && (e.dup_acks >= 3 || repairing)
-        || e.reported_above > 2 * e.segment as u64
-        || repairing && (e.reported_above > 0 || e.last)
+    is_told(e) || repairing && (e.first || e.reported_above > 0 || e.last)
+}
+
+/// Whether it was reported lost by itself, and not only as one more loss after others.
+const fn is_told(e: &Evidence) -> bool {
+    e.first && e.dup_acks >= 3 || e.reported_above > 2 * e.segment as u64
 }
 
 pub(super) const fn plus(a: Span, b: Span) -> Span {

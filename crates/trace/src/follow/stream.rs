@@ -40,6 +40,10 @@ pub(super) struct Stream {
     window: Option<u32>,
     /// When its receiver last said something that could make its sender send something again.
     news: Stamp,
+    /// When its sender last sent something again.
+    resent_at: Stamp,
+    /// SACK has reported something.
+    sacks: bool,
     /// Its SYN was seen.
     opened: bool,
     /// From the SYN to its acknowledgment.
@@ -69,6 +73,8 @@ struct Repair {
     phase: Phase,
     since: Stamp,
     until: i64,
+    /// The last segment outstanding went again.
+    rescued: bool,
     /// What it repaired last, and when that was over.
     before: (Phase, Stamp),
 }
@@ -91,6 +97,8 @@ impl Stream {
             asked: None,
             window: None,
             news: Stamp::default(),
+            resent_at: Stamp::default(),
+            sacks: false,
             opened: false,
             handshake: None,
             fin: None,
@@ -244,7 +252,7 @@ impl Stream {
                     (false, Event::Reordered { extent, late: sending.at.since(gap.opener.at) })
                 }
                 Late::Resent(cause) => {
-                    self.note_resent(cause, segment);
+                    self.note_resent(cause, segment, sending.at);
                     self.repairs(cause, &evidence, sending.at);
                     self.suspects.add(Suspect { start, end });
                     (true, Event::Retransmitted { cause, after: None })
@@ -258,6 +266,7 @@ impl Stream {
         let mut evidence = self.evidence(start, end, last.as_ref(), opening, behind, sending.at);
         evidence.again = known.is_some_and(|piece| piece.resent && piece.last.at >= self.repair.since)
             && self.repair.phase != Phase::Open;
+        evidence.rescue = evidence.last && !evidence.again && !self.repair.rescued && self.sacks;
         evidence.same_packet = last
             .is_some_and(|last| sending.identification != 0 && last.identification == sending.identification);
         let cause = match judge(&evidence) {
@@ -267,8 +276,9 @@ impl Stream {
             }
             Verdict::Resent(cause) => cause,
         };
-        self.note_resent(cause, segment);
+        self.note_resent(cause, segment, sending.at);
         self.repairs(cause, &evidence, sending.at);
+        self.repair.rescued |= evidence.rescue && cause == Cause::Fast;
         self.gaps.close(start, end);
         self.pieces.send_again(start, end, sending);
         scene.tell(self.side, start, len, Event::Retransmitted { cause, after: evidence.after });
@@ -280,7 +290,8 @@ impl Stream {
         }
     }
 
-    fn note_resent(&mut self, cause: Cause, segment: &Segment) {
+    fn note_resent(&mut self, cause: Cause, segment: &Segment, at: Stamp) {
+        self.resent_at = at;
         self.report.retransmitted[cause as usize] += 1;
         self.report.retransmitted_bytes += u64::from(segment.payload.len);
     }
@@ -295,7 +306,7 @@ impl Stream {
             (Cause::Fast | Cause::Nak, Phase::Open) | (Cause::Fast, Phase::Timeout) => Phase::Fast,
             _ => return,
         };
-        self.repair = Repair { phase, since: at, until, before: (Phase::Open, at) };
+        self.repair = Repair { phase, since: at, until, rescued: false, before: (Phase::Open, at) };
     }
 
     fn evidence(
@@ -316,12 +327,14 @@ impl Stream {
             opening,
             after: last.map(|last| at.since(last.at)),
             quiet: at.since(since),
+            idle: at.since(self.pieces.newest().map_or(self.resent_at, |newest| newest.max(self.resent_at))),
             first: start <= una,
             last: end == next,
             arrived: end <= una || self.reported.holds(start, end),
             lately: self
                 .reported_last
                 .is_some_and(|range| (range.start..range.end).contains(&start) && unheard(range.at)),
+            rescue: false,
             again: false,
             same_packet: false,
             asked: self.asked.is_some_and(|asked| {
@@ -344,6 +357,7 @@ impl Stream {
         let Edges { una, next } = *self.edges.get_or_insert(Edges { una: ack, next: ack });
         let mut news = false;
         if !segment.options.sack.is_empty() {
+            self.sacks = true;
             news = self.hear_sack(ack, segment, scene);
         }
         if ack > una {
