@@ -81,7 +81,8 @@ class Prober:
 
     # hosts: "192.0.2.1:0", "[2001:db8::1]:0". lengths: ("listed", […]) or ("uniform", [low, high]).
     # pace: ("every", [ns]), ("between", [low, high]) or ("replies", [shortest]). speed: "gentle" or "fast".
-    # PermissionError: no ICMP socket can be had for any host; ValueError: the plan cannot be carried out. Both in a sentence.
+    # PermissionError: no ICMP socket can be had for any host; ValueError: the plan cannot be carried out. Both in a
+    # sentence.
     @staticmethod
     def start(
         hosts: Sequence[str],

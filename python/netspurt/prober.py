@@ -144,8 +144,7 @@ class Probing:
         return self._native.sockets()
 
     def left_out(self) -> dict[Host, str]:
-        """The hosts that are not probed, because there is no socket for their family; each with the reason, in a
-        sentence."""
+        """Hosts that are not probed, because there is no socket for their family, each with why in a sentence."""
         reasons = self._native.denied()
         left = {host: reasons.get(host.family) for host in self.hosts}
         return {host: f"{host.name} is not probed: {why}" for host, why in left.items() if why is not None}

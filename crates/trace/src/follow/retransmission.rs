@@ -76,8 +76,8 @@ pub(super) struct Evidence {
     pub(super) rescue: bool,
     /// It went again in this phase before.
     pub(super) again: bool,
-    /// The packet is the very same, by IP's own identification.
-    pub(super) same_packet: bool,
+    /// By IP's own identification; `None` if its sender does not number packets.
+    pub(super) same_packet: Option<bool>,
     /// A NAK has asked for it since.
     pub(super) asked: bool,
     /// Since a loss at the left edge was reported by three duplicate ACKs or by SACK; `None` if it was not.
@@ -125,19 +125,20 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
     use Verdict::{Copied, Resent};
     let round = plus(e.ahead.smoothed(), e.behind.smoothed());
     let after = e.after.unwrap_or(Span::MAX);
-    if e.same_packet {
+    if e.same_packet == Some(true) {
         return Copied;
     }
+    let numbered = e.same_packet == Some(false);
     if e.rescue && e.phase == Phase::Fast {
         // It goes whenever there is nothing else to send, even if it was sent for the first time just now.
         return Resent(if is_silent(e) { Cause::Timeout } else { Cause::Fast });
     }
-    if nobody_could_know(e, after) {
+    if !numbered && nobody_could_know(e, after) {
         return Copied;
     }
     if e.opening {
         // A SYN is sent again by the timer only.
-        return if after < AT_ONCE { Copied } else { Resent(Cause::Timeout) };
+        return if after < AT_ONCE && !numbered { Copied } else { Resent(Cause::Timeout) };
     }
     let reported = is_reported(e);
     if is_silent(e) {
@@ -147,10 +148,11 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
     if e.asked {
         return Resent(Cause::Nak);
     }
-    let prompt = e.quiet <= plus(e.behind.smoothed().scale(5, 4), Span::from_ms(1));
+    let is_prompt = |since| since <= plus(e.behind.smoothed().scale(5, 4), Span::from_ms(1));
+    let prompt = is_prompt(e.quiet);
     if e.phase == Phase::Timeout {
         // Some senders let duplicate ACKs count though a timeout is being repaired.
-        let third = e.again && e.first && e.dup_acks == 3 && prompt;
+        let third = e.again && e.first && e.dup_acks >= 3 && e.known_for.is_some_and(is_prompt);
         return Resent(if third { Cause::Fast } else { Cause::Timeout });
     }
     if (is_overdue(e) || e.first && !prompt && !is_told(e)) && after >= round {
@@ -169,7 +171,7 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
     if e.after.is_some() && after >= plus(round, e.ahead.variation().saturating_mul(4)).max(BUSY) {
         return Resent(Cause::Timeout);
     }
-    if after < AT_ONCE { Copied } else { Resent(Cause::Unexplained) }
+    if after < AT_ONCE && !numbered { Copied } else { Resent(Cause::Unexplained) }
 }
 
 /// Whether the sender has known of the loss for so long that it does not act on the report: some react once in a window
@@ -296,7 +298,34 @@ mod tests {
             Verdict::Copied,
             "no loss in sight"
         );
-        assert_eq!(judge(&Evidence { same_packet: true, ..at_sender() }), Verdict::Copied);
+        assert_eq!(judge(&Evidence { same_packet: Some(true), ..copy }), Verdict::Copied);
+        let number = Evidence { same_packet: Some(false), ..copy };
+        assert_eq!(
+            judge(&number),
+            Verdict::Resent(Cause::Fast),
+            "for another loss, and its sender numbers packets"
+        );
+    }
+
+    #[test]
+    fn the_timer_is_told_from_an_answer_by_the_silence_of_both_ends() {
+        let early = Evidence { quiet: ms(30), first: true, dup_acks: 2, idle: ms(200), ..at_sender() };
+        assert_eq!(
+            judge(&early),
+            Verdict::Resent(Cause::Timeout),
+            "who captures at the sender sees it answer at once"
+        );
+        let queued = Evidence { idle: ms(1), dup_acks: 3, ..early };
+        assert_eq!(judge(&queued), Verdict::Resent(Cause::Fast), "it came out of a queue");
+    }
+
+    #[test]
+    fn a_rescue_may_follow_upon_the_first_sending() {
+        let just_now = Evidence { last: true, after: Some(ms(0)), ..at_receiver() };
+        let rescue = Evidence { rescue: true, phase: Phase::Fast, ..just_now };
+        assert_eq!(judge(&rescue), Verdict::Resent(Cause::Fast));
+        assert_eq!(judge(&Evidence { rescue: false, ..rescue }), Verdict::Copied);
+        assert_eq!(judge(&Evidence { phase: Phase::Open, ..rescue }), Verdict::Copied);
     }
 
     #[test]

@@ -268,7 +268,8 @@ impl Stream {
             && self.repair.phase != Phase::Open;
         evidence.rescue = evidence.last && !evidence.again && !self.repair.rescued && self.sacks;
         evidence.same_packet = last
-            .is_some_and(|last| sending.identification != 0 && last.identification == sending.identification);
+            .filter(|last| last.identification != 0 && sending.identification != 0)
+            .map(|last| last.identification == sending.identification);
         let cause = match judge(&evidence) {
             Verdict::Copied => {
                 self.report.duplicated += 1;
@@ -336,7 +337,7 @@ impl Stream {
                 .is_some_and(|range| (range.start..range.end).contains(&start) && unheard(range.at)),
             rescue: false,
             again: false,
-            same_packet: false,
+            same_packet: None,
             asked: self.asked.is_some_and(|asked| {
                 (asked.start..asked.end).contains(&start) && last.is_none_or(|last| last.at < asked.at)
             }),
