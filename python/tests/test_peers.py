@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -31,6 +32,20 @@ def followed(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Capt
     file = tmp_path / "run.pcapng"
     ns.parse(LOSSY).set({"tcp.profile": request.param}).run(1, pcap=file)
     return file, ns.read_capture(file, ["samples", "events"])
+
+
+def tcptrace(file: Path, tmp_path: Path) -> Callable[[str], list[float]]:
+    """What it says of a capture: from a name to the values of both directions of each connection in turn."""
+    plain = tmp_path / "run.pcap"
+    subprocess.run(["editcap", "-F", "pcap", file, plain], check=True, timeout=60)
+    command = ["tcptrace", "-n", "-l", "-r", str(plain)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+
+    def pairs(name: str) -> list[float]:
+        found = re.findall(rf"{name}: +([\d.]+).*?{name}: +([\d.]+)", said)
+        return [float(value) for pair in found for value in pair]
+
+    return pairs
 
 
 Key = tuple[int, int, str]
@@ -76,16 +91,7 @@ def test_tcptrace_counts_the_same_samples_and_retransmissions(
     followed: tuple[Path, Capture], tmp_path: Path
 ) -> None:
     file, capture = followed
-    plain = tmp_path / "run.pcap"
-    subprocess.run(["editcap", "-F", "pcap", file, plain], check=True)
-    command = ["tcptrace", "-n", "-l", "-r", str(plain)]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-
-    def pairs(name: str) -> list[float]:
-        """Both directions of each connection in turn, as our streams are."""
-        found = re.findall(rf"{name}: +([\d.]+).*?{name}: +([\d.]+)", said)
-        return [float(value) for pair in found for value in pair]
-
+    pairs = tcptrace(file, tmp_path)
     streams = capture.streams
     assert pairs("rexmt data pkts") == streams["retransmitted"].to_list()
     handshakes = capture.samples.filter(method="handshake")

@@ -47,7 +47,7 @@ mod tests {
         let ip = if version == 4 { 20 } else { 40 };
         let mut packet = vec![0; ip + 20];
         packet[0] = version << 4 | 5;
-        packet[ip + 12] = ((20 + options.len()) / 4 << 4) as u8;
+        packet[ip + 12] = ((20 + options.len()) << 2) as u8;
         packet.extend(options);
         packet
     }

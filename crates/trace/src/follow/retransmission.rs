@@ -141,6 +141,9 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
         return if after < AT_ONCE && !numbered { Copied } else { Resent(Cause::Timeout) };
     }
     let reported = is_reported(e);
+    if waited_for_reordering(e) {
+        return Resent(Cause::Fast);
+    }
     if is_silent(e) {
         let probes = e.last && !e.first && e.phase == Phase::Open;
         return Resent(if probes { Cause::TailProbe } else { Cause::Timeout });
@@ -180,6 +183,17 @@ fn is_overdue(e: &Evidence) -> bool {
     let round = plus(e.ahead.smoothed(), e.behind.smoothed());
     let patience = plus(e.behind.smoothed(), round.max(BUSY));
     e.phase == Phase::Open && e.first && e.known_for.is_some_and(|known_for| known_for > patience)
+}
+
+/// Whether SACK has told of something behind it, and its sender has waited no longer than RFC 8985 does (section 6.2, step
+/// 5): a round trip and a quarter from when it went, in case it comes after all. No retransmission timer is that quick.
+fn waited_for_reordering(e: &Evidence) -> bool {
+    let round = plus(e.ahead.smoothed(), e.behind.smoothed());
+    let wait = plus(round.scale(5, 4), BUSY);
+    e.phase != Phase::Timeout
+        && !e.arrived
+        && e.reported_above > 0
+        && e.after.is_some_and(|after| round <= after && after <= wait)
 }
 
 /// Sooner than any packet has made the way from here to the sender and back.
@@ -317,6 +331,16 @@ mod tests {
         );
         let queued = Evidence { idle: ms(1), dup_acks: 3, ..early };
         assert_eq!(judge(&queued), Verdict::Resent(Cause::Fast), "it came out of a queue");
+    }
+
+    #[test]
+    fn who_waits_for_what_may_be_late_does_not_wait_for_the_timer() {
+        let patient =
+            Evidence { reported_above: 1, quiet: ms(25), after: Some(ms(125)), idle: ms(125), ..at_sender() };
+        assert_eq!(judge(&patient), Verdict::Resent(Cause::Fast));
+        let longer = Evidence { quiet: ms(100), after: Some(ms(200)), idle: ms(200), ..patient };
+        assert_eq!(judge(&longer), Verdict::Resent(Cause::Timeout));
+        assert_eq!(judge(&Evidence { reported_above: 0, ..patient }), Verdict::Resent(Cause::Timeout));
     }
 
     #[test]
