@@ -1,7 +1,7 @@
-"""Two kernels' TCPs with a bad path between them, captured: run inside ``unshare -rn``, as ``kernel_pair.py OUT.pcap``.
+"""Two kernels' TCPs with a bad path between them, captured: ``unshare -rn python kernel_pair.py OUT.pcap``.
 
-The script's own namespace sends, a second one receives. Each has a TUN device, and what enters one leaves the other after
-``DELAY_S``, unless ``fate`` says otherwise. The capture is taken at the sender by a packet socket, with the kernel's
+The script's own namespace sends, a second one receives. Each has a TUN device, and what enters one leaves the other
+after ``DELAY_S``, unless ``fate`` says otherwise. The capture is taken at the sender by a packet socket, with the kernel's
 times. What the sending kernel counted goes to standard output as JSON.
 
 Exit status 77: something that this needs is not permitted; standard error says what.
@@ -23,6 +23,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from pathlib import Path
 
 DELAY_S = 0.02
 SENDER, RECEIVER, PORT = "10.7.0.1", "10.7.0.2", 5001
@@ -36,7 +37,7 @@ DROPPED = {
     2: {*range(20, 32), 40},
     3: {0, 1, 2, 9, 25, 26},
 }
-"""Of each connection, the packets with data that never arrive: single ones, bursts, whole windows, and what goes again."""
+"""Of each connection, the packets with data that never arrive: single ones, bursts, and what goes again."""
 
 LATE = {0: {60, 110}, 2: {10}}
 """Those that three others overtake at least."""
@@ -69,7 +70,7 @@ def receive(theirs: socket.socket) -> None:
         connection.close()
 
 
-class Path:
+class Forwarder:
     """Carries packets from each device to the other."""
 
     def __init__(self, near: int, far: int) -> None:
@@ -114,7 +115,7 @@ class Path:
 
 def capture(where: socket.socket, over: threading.Event, name: str) -> None:
     """Writes pcap with nanoseconds and raw IP."""
-    with open(name, "wb") as file:
+    with Path(name).open("wb") as file:
         file.write(struct.pack("=IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 1 << 16, 101))
         while True:
             if not select.select([where], [], [], 0.05)[0]:
@@ -131,8 +132,7 @@ def counters() -> dict[str, int]:
     """What the kernel of this namespace has counted, by the names of /proc/net/snmp and netstat."""
     found: dict[str, int] = {}
     for name in ("snmp", "netstat"):
-        with open(f"/proc/net/{name}", encoding="ascii") as file:
-            lines = file.read().splitlines()
+        lines = Path(f"/proc/net/{name}").read_text(encoding="ascii").splitlines()
         for names, values in zip(lines[::2], lines[1::2], strict=True):
             found |= {
                 key: int(value) for key, value in zip(names.split()[1:], values.split()[1:], strict=True)
@@ -171,7 +171,7 @@ def main() -> None:
         packets.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
         packets.bind(("near", ALL_PACKETS))
         _, fds, _, _ = socket.recv_fds(ours, 1, 1)
-        path = Path(near, fds[0])
+        path = Forwarder(near, fds[0])
     except (OSError, subprocess.SubprocessError, IndexError) as error:
         print(error, file=sys.stderr)
         os.kill(child, signal.SIGKILL)

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 
 import polars as pl
@@ -28,11 +29,12 @@ LIMIT_S = 90
 
 @dataclass(frozen=True)
 class Made:
-    """A capture, what we make of it, and how many segments of each connection its kernel says it sent again."""
+    """A capture, what we make of it, how often its kernel says that it resent on each connection, and why in all."""
 
     file: Path
     capture: Capture
     again: list[int]
+    counters: dict[str, int]
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +52,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     if run.returncode == 77:
         pytest.skip(f"TUN devices or packet sockets are not permitted here: {run.stderr.strip()}")
     assert run.returncode == 0, run.stderr
-    return Made(file, ns.read_capture(file, ["samples", "events"]), json.loads(run.stdout)["again"])
+    return Made(file, ns.read_capture(file, ["samples", "events"]), **json.loads(run.stdout))
 
 
 def test_the_kernel_counts_the_same_retransmissions(made: Made) -> None:
@@ -61,16 +63,15 @@ def test_the_kernel_counts_the_same_retransmissions(made: Made) -> None:
     assert mine["duplicated"].sum() == 0
 
 
-def test_reasons_are_those_that_the_losses_leave(made: Made) -> None:
-    resent = made.capture.events.filter(event="retransmitted")
-    assert set(resent["from"]) == {"client"}
-    assert "unexplained" not in set(resent["reason"])
-    assert "nak" not in set(resent["reason"])
-    # All of the second transfer is lost: nobody but a timer can know.
-    second = resent.filter(connection=1).sort("time_s")
-    assert second["reason"][0] in ("timeout", "tail-probe")
-    # Of the first, single segments are: duplicate ACKs tell.
-    assert "fast" in set(resent.filter(connection=0)["reason"])
+def test_the_kernel_had_the_same_reasons(made: Made) -> None:
+    told = made.capture.events.filter(event="retransmitted")["reason"].to_list()
+    count = made.counters.get
+    fast = count("TCPFastRetrans", 0)
+    timeouts = count("TCPTimeouts", 0) + count("TCPSlowStartRetrans", 0)
+    probes = count("TCPLossProbes", 0)
+    assert abs(told.count("fast") - fast) <= 0.2 * len(told)
+    assert abs(told.count("timeout") + told.count("tail-probe") - timeouts - probes) <= 0.2 * len(told)
+    assert not {"unexplained", "nak"} & set(told)
 
 
 @needs_tshark
@@ -121,7 +122,4 @@ def test_tcptrace_counts_the_same_samples_and_retransmissions_of_kernels(made: M
 
 
 def _ns(seconds: str | float) -> int:
-    whole, _, part = (
-        str(seconds).partition(".") if isinstance(seconds, str) else (str(round(seconds * 1e9)), "", "")
-    )
-    return int(whole) * 10**9 + int(part.ljust(9, "0")[:9]) if isinstance(seconds, str) else int(whole)
+    return round(Decimal(seconds) * 10**9)

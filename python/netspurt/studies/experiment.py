@@ -125,8 +125,47 @@ class PathExperiment:
         return self.measure(cast("_core.SyntheticPath", native).run(seed))
 
 
+@dataclass(frozen=True)
+class LiveExperiment:
+    """Something measured on this machine while the study runs, once: it never gives the same twice.
+
+    ``measure`` is given the text of the file that says what is asked.
+    """
+
+    key: Key
+    scenario: str
+    measure: Callable[[str], Any]
+    settings: Mapping[str, Value] = field(default_factory=dict)
+    seeds: int = 1
+
+    def load(self, path: Path) -> Native:
+        """Reads the file."""
+        return Asked(path.read_text(encoding="utf-8"))
+
+    def perform(self, native: Native, seed: int) -> Any:
+        """Measures."""
+        return self.measure(native.merged())
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a live measurement: a TOML file as it stands."""
+
+    text: str
+
+    def set(self, overrides: Sequence[tuple[str, str]]) -> Native:
+        """The same: nothing in it can be set."""
+        if overrides:
+            raise StudyError(f"a live measurement has no setting '{overrides[0][0]}'")
+        return self
+
+    def merged(self) -> str:
+        """The file."""
+        return self.text
+
+
 class Native(Protocol):
-    """A scenario or a synthetic path, as far as the runner deals with it."""
+    """A scenario, a synthetic path or what is asked of a live one, as far as the runner deals with it."""
 
     def set(self, overrides: Sequence[tuple[str, str]]) -> Native:
         """Another one, with overrides."""
@@ -137,7 +176,7 @@ class Native(Protocol):
         ...
 
 
-AnyExperiment: TypeAlias = "Experiment | PathExperiment"
+AnyExperiment: TypeAlias = "Experiment | PathExperiment | LiveExperiment"
 
 
 @dataclass(frozen=True)
