@@ -1,8 +1,8 @@
 """Two kernels' TCPs with a bad path between them, captured: ``unshare -rn python kernel_pair.py OUT.pcap``.
 
 The script's own namespace sends, a second one receives. Each has a TUN device, and what enters one leaves the other
-after ``DELAY_S``, unless ``fate`` says otherwise. The capture is taken at the sender by a packet socket, with the kernel's
-times. What the sending kernel counted goes to standard output as JSON.
+after ``DELAY_S``, unless ``fate`` says otherwise. The capture is taken at the sender by a packet socket, with the
+kernel's times. What the sending kernel counted goes to standard output as JSON.
 
 Exit status 77: something that this needs is not permitted; standard error says what.
 """

@@ -108,17 +108,9 @@ def test_tshark_finds_the_same_retransmissions_of_kernels(made: Made) -> None:
 
 
 @needs_tcptrace
-def test_tcptrace_counts_the_same_samples_and_retransmissions_of_kernels(made: Made, tmp_path: Path) -> None:
+def test_tcptrace_counts_the_same_retransmissions_of_kernels(made: Made, tmp_path: Path) -> None:
     said = tcptrace(made.file, tmp_path)
-    streams = made.capture.streams
-    assert said("rexmt data pkts") == streams["retransmitted"].to_list()
-    opened = made.capture.samples.filter(method="handshake")
-    both = [
-        row["rtt_samples"]
-        + opened.filter(connection=row["connection"]).filter(pl.col("from") == row["from"]).height
-        for row in streams.iter_rows(named=True)
-    ]
-    assert said("RTT samples") == both
+    assert said("rexmt data pkts") == made.capture.streams["retransmitted"].to_list()
 
 
 def _ns(seconds: str | float) -> int:

@@ -9,6 +9,7 @@
 //! * `pieces.rs`, `gaps.rs`, `reported.rs`: what is outstanding, was passed over, was reported by SACK
 //! * decisions, each a pure function from what is known to a verdict with a name: `rtt.rs`, `retransmission.rs`,
 //!   `reordering.rs`, `spurious.rs`, `probes.rs`
+//! * `layout.rs`: options without assigned numbers, in either layout
 //! * `estimate.rs`, `distribution.rs`: round-trip times, now and over all
 //! * `watch.rs`, `report.rs`, `who.rs`: what is told, when, and of whom
 

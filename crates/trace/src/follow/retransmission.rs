@@ -64,6 +64,8 @@ pub(super) struct Evidence {
     pub(super) quiet: Span,
     /// Since anything came from its sender.
     pub(super) idle: Span,
+    /// Since its sender sent anything again.
+    pub(super) repaired: Span,
     /// Nothing before it is outstanding.
     pub(super) first: bool,
     /// Nothing behind it was sent.
@@ -185,15 +187,15 @@ fn is_overdue(e: &Evidence) -> bool {
     e.phase == Phase::Open && e.first && e.known_for.is_some_and(|known_for| known_for > patience)
 }
 
-/// Whether SACK has told of something behind it, and its sender has waited no longer than RFC 8985 does (section 6.2, step
-/// 5): a round trip and a quarter from when it went, in case it comes after all. No retransmission timer is that quick.
+/// Whether SACK has told of something behind it, and its sender has waited for it no longer than RFC 8985 does (section
+/// 6.2, step 5), in case it comes after all: a round trip and a quarter from when it went, or half as a clock of 10 ms
+/// has it, and less than any timer adds (200 ms at least). While losses are being repaired, each waits for itself.
 fn waited_for_reordering(e: &Evidence) -> bool {
     let round = plus(e.ahead.smoothed(), e.behind.smoothed());
-    let wait = plus(round.scale(5, 4), BUSY);
-    e.phase != Phase::Timeout
-        && !e.arrived
-        && e.reported_above > 0
-        && e.after.is_some_and(|after| round <= after && after <= wait)
+    let wait = plus(round.scale(3, 2), BUSY).min(plus(round, Span::from_ms(150)));
+    let first_wait = e.after.is_some_and(|after| round <= after && after <= wait);
+    let next_wait = e.phase == Phase::Fast && !e.again && e.repaired < round;
+    e.phase != Phase::Timeout && !e.arrived && e.reported_above > 0 && (first_wait || next_wait)
 }
 
 /// Sooner than any packet has made the way from here to the sender and back.
@@ -338,9 +340,13 @@ mod tests {
         let patient =
             Evidence { reported_above: 1, quiet: ms(25), after: Some(ms(125)), idle: ms(125), ..at_sender() };
         assert_eq!(judge(&patient), Verdict::Resent(Cause::Fast));
-        let longer = Evidence { quiet: ms(100), after: Some(ms(200)), idle: ms(200), ..patient };
+        let longer =
+            Evidence { quiet: ms(100), after: Some(ms(200)), idle: ms(200), repaired: ms(200), ..patient };
         assert_eq!(judge(&longer), Verdict::Resent(Cause::Timeout));
         assert_eq!(judge(&Evidence { reported_above: 0, ..patient }), Verdict::Resent(Cause::Timeout));
+        let next = Evidence { phase: Phase::Fast, repaired: ms(30), ..longer };
+        assert_eq!(judge(&next), Verdict::Resent(Cause::Fast));
+        assert_eq!(judge(&Evidence { again: true, ..next }), Verdict::Resent(Cause::Timeout));
     }
 
     #[test]

@@ -329,6 +329,7 @@ impl Stream {
             after: last.map(|last| at.since(last.at)),
             quiet: at.since(since),
             idle: at.since(self.pieces.newest().map_or(self.resent_at, |newest| newest.max(self.resent_at))),
+            repaired: at.since(self.resent_at),
             first: start <= una,
             last: end == next,
             arrived: end <= una || self.reported.holds(start, end),
