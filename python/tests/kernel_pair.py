@@ -33,11 +33,11 @@ TRANSFERS = (400_000, 2_500, 150_000, 40_000)
 
 DROPPED = {
     0: {12, 40, 41, 42, 90, 130, 131, 170, 210},
-    1: {0, 1},
+    1: {0, 1, 2, 3},
     2: {*range(20, 32), 40},
     3: {0, 1, 2, 9, 25, 26},
 }
-"""Of each connection, the packets with data that never arrive: single ones, bursts, and what goes again."""
+"""Of each connection, the packets with data or a FIN that never arrive: single ones, bursts, all there are."""
 
 LATE = {0: {60, 110}, 2: {10}}
 """Those that three others overtake at least."""
@@ -84,7 +84,8 @@ class Forwarder:
         """How much later than others a packet of the sender's arrives; None if never."""
         head = (packet[0] & 15) * 4
         data = len(packet) - head - (packet[head + 12] >> 4) * 4
-        if packet[9] != socket.IPPROTO_TCP or data <= 0:
+        fin = packet[head + 13] & 1
+        if packet[9] != socket.IPPROTO_TCP or data + fin <= 0:
             return 0.0
         port = int.from_bytes(packet[head : head + 2], "big")
         connection = self.ports.setdefault(port, len(self.ports))

@@ -66,11 +66,14 @@ def test_the_kernel_counts_the_same_retransmissions(made: Made) -> None:
 def test_the_kernel_had_the_same_reasons(made: Made) -> None:
     told = made.capture.events.filter(event="retransmitted")["reason"].to_list()
     count = made.counters.get
-    fast = count("TCPFastRetrans", 0)
-    timeouts = count("TCPTimeouts", 0) + count("TCPSlowStartRetrans", 0)
-    probes = count("TCPLossProbes", 0)
-    assert abs(told.count("fast") - fast) <= 0.2 * len(told)
-    assert abs(told.count("timeout") + told.count("tail-probe") - timeouts - probes) <= 0.2 * len(told)
+    causes = {
+        "fast": count("TCPFastRetrans", 0),
+        "timeout": count("TCPTimeouts", 0) + count("TCPSlowStartRetrans", 0),
+        "tail-probe": count("TCPLossProbes", 0),
+    }
+    assert causes["timeout"] > 0, "all of one transfer is lost"
+    # A busy machine makes the path a worse one than was meant.
+    assert sum(abs(told.count(cause) - count) for cause, count in causes.items()) <= 0.1 * len(told), causes
     assert not {"unexplained", "nak"} & set(told)
 
 
