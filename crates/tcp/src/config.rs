@@ -140,6 +140,17 @@ pub enum WindowGrowth {
     AtOnce,
 }
 
+/// When slow start is left without a loss.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HyStart {
+    /// Not before ssthresh.
+    Off,
+    /// At once when round trips grow longer, or ACKs come in a long train (Linux, `tcp_cubic.c`).
+    Linux,
+    /// By careful rounds when round trips grow longer (HyStart++, RFC 9406).
+    Rfc9406,
+}
+
 /// How cwnd grows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Growth {
@@ -241,6 +252,9 @@ pub struct Config {
     pub initial_ssthresh: u32,
     /// How cwnd grows.
     pub growth: Growth,
+    /// When CUBIC leaves slow start without a loss. Only [`Recovery::Rack`] knows a round-trip time with every ACK: without it
+    /// slow start is never left.
+    pub hystart: HyStart,
     /// Restart from the initial window after an idle RTO (RFC 5681, section 4.1).
     pub idle_restart: bool,
     /// The estimator.

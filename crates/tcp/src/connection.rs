@@ -103,7 +103,13 @@ impl Connection {
             rcv: ReceiveSpace::new(config.receive_window),
             loss: Loss::default(),
             rack: None,
-            congestion: Congestion::new(config.congestion, cwnd, config.initial_ssthresh, config.growth),
+            congestion: Congestion::new(
+                config.congestion,
+                cwnd,
+                config.initial_ssthresh,
+                config.growth,
+                config.hystart,
+            ),
             timers: Timers::new(rto.rto(&config.rto)),
             rto,
             ts_recent: 0,
@@ -396,9 +402,9 @@ impl Connection {
 
     /// Congestion control begins with this cwnd; the user's own begins as it was made.
     pub(crate) fn begin_with(&mut self, cwnd: u32) {
-        let Config { congestion, initial_ssthresh, growth, .. } = *self.config;
+        let Config { congestion, initial_ssthresh, growth, hystart, .. } = *self.config;
         if !self.congestion.is_custom() {
-            self.congestion = Congestion::new(congestion, cwnd, initial_ssthresh, growth);
+            self.congestion = Congestion::new(congestion, cwnd, initial_ssthresh, growth, hystart);
         }
     }
 
@@ -423,6 +429,9 @@ impl Connection {
             flight: flight.min(u64::from(u32::MAX)) as u32,
             window: self.congestion.cwnd().min(self.snd.wnd).min(own),
             srtt: self.srtt(),
+            rtt: self.rack.as_ref().and_then(|rack| rack.latest_rtt()),
+            acknowledged: self.snd.una,
+            sent: self.snd.max,
             cwnd_limited: self.snd.cwnd_limited,
         }
     }

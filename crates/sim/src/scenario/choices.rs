@@ -138,6 +138,23 @@ names! {
 }
 
 names! {
+    /// When CUBIC leaves slow start without a loss. Only recovery "rack" knows a round-trip time with every ACK; without it
+    /// slow start is never left.
+    HyStart for config::HyStart {
+        /// Not before ssthresh.
+        Off,
+        /// At once when round trips grow longer, or ACKs come in a long train.
+        ///
+        /// Document: Linux, tcp_cubic.c; Ha and Rhee, Computer Networks 55(9), 2011.
+        Linux,
+        /// By careful rounds when round trips grow longer (HyStart++).
+        ///
+        /// Document: RFC 9406.
+        Rfc9406,
+    }
+}
+
+names! {
     /// What a loss is taken for.
     LossMeans for config::LossMeans {
         /// Congestion: the window shrinks.

@@ -2,8 +2,8 @@
 
 use super::acking::Acking;
 use super::choices::{
-    Congestion, Counting, Cutting, DupAcksBesideNaks, Grows, KeepAlive, LossMeans, MssCounts, OptionLayout,
-    Recovery, Rto, SynOptions, Transmit, WindowGrowth, WindowOption,
+    Congestion, Counting, Cutting, DupAcksBesideNaks, Grows, HyStart, KeepAlive, LossMeans, MssCounts,
+    OptionLayout, Recovery, Rto, SynOptions, Transmit, WindowGrowth, WindowOption,
 };
 use super::form::Named;
 use super::quantity::{Cap, Duration, Grain, InitialCwnd, Patience, Quantity, Size, Window};
@@ -169,6 +169,8 @@ tcp_table! {
         loss_means: LossMeans,
         /// The congestion control algorithm.
         congestion: Congestion,
+        /// When slow start is left without a loss.
+        hystart: HyStart,
         /// cwnd at the start.
         initial_window: InitialCwnd,
         /// ssthresh at the start.
@@ -326,6 +328,7 @@ impl TcpTable {
         set(&mut config.tail_loss_probe, self.tail_loss_probe);
         set(&mut config.prr, self.prr);
         set(&mut config.undo, self.undo);
+        set(&mut config.hystart, self.hystart);
         set(&mut config.syn_retries, self.syn_retries);
         set(&mut config.retries, self.retries);
         set(&mut config.challenge_acks_per_second, self.challenge_acks_per_second);
@@ -385,6 +388,7 @@ impl From<&Config> for TcpTable {
             tail_loss_probe: Some(config.tail_loss_probe),
             prr: Some(config.prr),
             undo: Some(config.undo),
+            hystart: Some(config.hystart.into()),
             loss_means: Some(config.loss_means.into()),
             congestion: Some(config.congestion.into()),
             initial_window: Some(match config.initial_window {

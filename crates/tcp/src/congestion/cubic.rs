@@ -1,8 +1,9 @@
 //! CUBIC, RFC 9438, in integers: the same run on every machine.
 
 use super::growth::Window;
+use super::hystart::{HyStart, Pace};
 use super::{CongestionControl, Signal, View};
-use crate::config::{Counting, Growth};
+use crate::config::{self, Counting, Growth};
 use crate::time::{Span, Time};
 
 /// The window as a cubic function of the time since the last loss, not of the round trips.
@@ -22,6 +23,8 @@ pub struct Cubic {
     undo: Option<State>,
     initial: u32,
     in_recovery: bool,
+    /// When slow start is left without a loss.
+    hystart: Option<HyStart>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,7 +65,28 @@ impl Cubic {
         let stage = Stage::Fresh;
         let state =
             State { window, w_max: 0, cwnd_prior: 0, w_est: 0, k: 0, credit: 0, epoch, last_ack, stage };
-        Self { state, undo: None, initial: cwnd, in_recovery: false }
+        Self { state, undo: None, initial: cwnd, in_recovery: false, hystart: None }
+    }
+
+    /// The same, with a rule by which slow start is left before it overruns the path.
+    #[must_use]
+    pub fn with_hystart(self, rule: config::HyStart) -> Self {
+        Self { hystart: HyStart::new(rule), ..self }
+    }
+
+    /// An ACK of new data in slow start, if a rule looks at it.
+    fn slow_start_watched(&mut self, bytes: u32, view: &View) {
+        let Some(hystart) = &mut self.hystart else { return self.state.acked(bytes, view) };
+        let before = self.state.window.cwnd;
+        let pace = hystart.on_ack(view, before);
+        if pace == Pace::Over {
+            self.state.window.set(before, before);
+        }
+        self.state.acked(bytes, view);
+        if pace == Pace::Quarter {
+            let window = &mut self.state.window;
+            window.cwnd = before + (window.cwnd - before) / 4;
+        }
     }
 
     /// Sections 4.6 and 4.7. `floor` is the least cwnd, in segments.
@@ -173,6 +197,9 @@ impl CongestionControl for Cubic {
     #[inline]
     fn on(&mut self, signal: Signal, view: &View) {
         match signal {
+            Signal::Acked { bytes } if self.state.window.cwnd < self.state.window.ssthresh => {
+                self.slow_start_watched(bytes, view);
+            }
             Signal::Acked { bytes } => self.state.acked(bytes, view),
             Signal::EnterRecovery => {
                 self.reduce(view, 2);

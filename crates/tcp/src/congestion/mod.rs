@@ -6,6 +6,7 @@
 
 mod cubic;
 mod growth;
+mod hystart;
 mod none;
 mod reno;
 mod tahoe;
@@ -15,7 +16,7 @@ pub use none::Unlimited;
 pub use reno::Reno;
 pub use tahoe::Tahoe;
 
-use crate::config::Growth;
+use crate::config::{Growth, HyStart};
 use crate::time::{Span, Time};
 
 /// What an algorithm may know of the connection when a signal arrives.
@@ -33,6 +34,12 @@ pub struct View {
     pub window: u32,
     /// Smoothed round-trip time, once there is one.
     pub srtt: Option<Span>,
+    /// The round-trip time that the last ACK has shown, where losses are noticed by time: then nearly every one shows one.
+    pub rtt: Option<Span>,
+    /// Bytes acknowledged so far, this ACK included, and bytes sent so far.
+    pub acknowledged: u64,
+    /// See [`acknowledged`](Self::acknowledged).
+    pub sent: u64,
     /// Whether the sender had used all of cwnd when the acknowledged data left (RFC 9438, section 4.3 and RFC 7661's
     /// concern: a window that is not used says nothing about the path).
     pub cwnd_limited: bool,
@@ -134,13 +141,15 @@ pub(crate) struct Congestion {
 
 impl Congestion {
     /// A new instance with the given initial `cwnd` and `ssthresh` in bytes.
-    pub(crate) fn new(kind: Kind, cwnd: u32, ssthresh: u32, growth: Growth) -> Self {
+    pub(crate) fn new(kind: Kind, cwnd: u32, ssthresh: u32, growth: Growth, hystart: HyStart) -> Self {
         Self::with(match kind {
             Kind::None => Algorithm::None(Unlimited),
             Kind::Tahoe => Algorithm::Tahoe(Tahoe::new(cwnd, ssthresh, growth)),
             Kind::Reno => Algorithm::Reno(Reno::new(cwnd, ssthresh, growth)),
             Kind::NewReno => Algorithm::Reno(Reno::with_cautious_exit(cwnd, ssthresh, growth)),
-            Kind::Cubic => Algorithm::Cubic(Box::new(Cubic::new(cwnd, ssthresh, growth))),
+            Kind::Cubic => {
+                Algorithm::Cubic(Box::new(Cubic::new(cwnd, ssthresh, growth).with_hystart(hystart)))
+            }
         })
     }
 
@@ -206,7 +215,17 @@ mod tests {
 
     /// A connection with `flight` bytes outstanding that uses all of its window.
     pub(super) fn view(mss: u32, flight: u32) -> View {
-        View { now: Time::ZERO, mss, flight, window: flight, srtt: None, cwnd_limited: true }
+        View {
+            now: Time::ZERO,
+            mss,
+            flight,
+            window: flight,
+            srtt: None,
+            rtt: None,
+            acknowledged: 0,
+            sent: 0,
+            cwnd_limited: true,
+        }
     }
 
     /// One window's worth of ACKs, one for each segment.
@@ -219,10 +238,10 @@ mod tests {
     #[test]
     fn each_kind_starts_with_what_it_is_given() {
         for kind in [Kind::Tahoe, Kind::Reno, Kind::NewReno, Kind::Cubic] {
-            let cc = Congestion::new(kind, 4000, 60_000, GROWTH);
+            let cc = Congestion::new(kind, 4000, 60_000, GROWTH, HyStart::Off);
             assert_eq!((cc.cwnd(), cc.ssthresh()), (4000, 60_000), "{kind:?}");
         }
-        assert_eq!(Congestion::new(Kind::None, 4000, 60_000, GROWTH).cwnd(), u32::MAX);
+        assert_eq!(Congestion::new(Kind::None, 4000, 60_000, GROWTH, HyStart::Off).cwnd(), u32::MAX);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use super::standard::{BY_ACKS, RENO};
 use crate::acking::{Acking, Bounds};
 use crate::config::{
-    Config, Counting, Cutting, Grows, Growth, InitialWindow, MssCounts, Recovery, TimerGrain, WindowOption,
+    Config, Counting, Cutting, Grows, Growth, HyStart, InitialWindow, MssCounts, Recovery, TimerGrain,
+    WindowOption,
 };
 use crate::congestion;
 use crate::rto;
@@ -26,6 +27,8 @@ pub(super) const LINUX: Config = Config {
     undo: true,
     limited_transmit: true,
     congestion: congestion::Kind::Cubic,
+    // hystart = 1, hystart_detect = 3.
+    hystart: HyStart::Linux,
     // TCP_INIT_CWND = 10.
     initial_window: InitialWindow::Segments(10),
     initial_ssthresh: u32::MAX,
@@ -71,6 +74,7 @@ pub(super) const LINUX22: Config = Config {
     undo: false,
     limited_transmit: false,
     congestion: congestion::Kind::NewReno,
+    hystart: HyStart::Off,
     // tcp_v4_init_sock(): two, for the sake of peers that count the SYN.
     initial_window: InitialWindow::Segments(2),
     growth: BY_ACKS,

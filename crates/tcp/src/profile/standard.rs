@@ -2,8 +2,8 @@
 
 use crate::acking::Acking;
 use crate::config::{
-    Config, Counting, Cutting, DupAcks, Grows, Growth, InitialWindow, LossMeans, MssCounts, Recovery,
-    SynOptions, TimerGrain, WindowGrowth, WindowOption,
+    Config, Counting, Cutting, DupAcks, Grows, Growth, HyStart, InitialWindow, LossMeans, MssCounts,
+    Recovery, SynOptions, TimerGrain, WindowGrowth, WindowOption,
 };
 use crate::congestion;
 use crate::options::Layout;
@@ -39,6 +39,7 @@ pub(super) const RENO: Config = Config {
     tail_loss_probe: false,
     prr: false,
     undo: false,
+    hystart: HyStart::Off,
     loss_means: LossMeans::Congestion,
     congestion: congestion::Kind::Reno,
     initial_window: InitialWindow::Rfc2581,

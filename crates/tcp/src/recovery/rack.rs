@@ -101,6 +101,12 @@ impl Rack {
         }
     }
 
+    /// The round trip of what has arrived last.
+    #[inline]
+    pub(crate) fn latest_rtt(&self) -> Option<Span> {
+        self.newest.map(|_| self.rtt)
+    }
+
     /// Everything below `una` is acknowledged.
     pub(crate) fn acknowledge(&mut self, una: u64) {
         self.journal.forget_below(una);

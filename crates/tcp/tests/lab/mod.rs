@@ -30,6 +30,7 @@ pub(crate) fn config(recovery: Recovery) -> Config {
         tail_loss_probe: false,
         prr: false,
         undo: false,
+        hystart: netspurt_tcp::config::HyStart::Off,
         loss_means: LossMeans::Congestion,
         congestion: match recovery {
             Recovery::Tahoe | Recovery::Timeout | Recovery::Nak => congestion::Kind::Tahoe,

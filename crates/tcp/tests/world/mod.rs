@@ -5,8 +5,8 @@ pub(crate) mod hostile;
 
 use netspurt_tcp::acking::{Acking, Bounds};
 use netspurt_tcp::config::{
-    Config, Counting, Cutting, DupAcks, Grows, InitialWindow, KeepAlive, LossMeans, MssCounts, Recovery,
-    SynOptions, TimerGrain, WindowGrowth, WindowOption,
+    Config, Counting, Cutting, DupAcks, Grows, HyStart, InitialWindow, KeepAlive, LossMeans, MssCounts,
+    Recovery, SynOptions, TimerGrain, WindowGrowth, WindowOption,
 };
 use netspurt_tcp::congestion;
 use netspurt_tcp::options::{BigWindow, Layout};
@@ -91,7 +91,7 @@ const TRANSMIT: [Transmit; 8] = [
 /// One random change.
 fn change(c: &mut Config, dice: &mut Dice) {
     let ms = Span::from_ms;
-    match dice.below(32) {
+    match dice.below(33) {
         26 => c.syn_options = dice.pick(&[SynOptions::Announced, SynOptions::Assumed]),
         0 => c.mss = dice.pick(&[64, 100, 536, 1460, 9000]),
         1 => c.mss_counts = dice.pick(&[MssCounts::Data, MssCounts::DataAndOptions]),
@@ -122,10 +122,12 @@ fn change(c: &mut Config, dice: &mut Dice) {
             ]);
             let by_time = c.recovery == Recovery::Rack;
             (c.tail_loss_probe, c.prr, c.undo) = (by_time, by_time, by_time);
+            c.hystart = HyStart::Off;
         }
         29 => c.tail_loss_probe = !c.tail_loss_probe,
         30 => c.prr = !c.prr,
         31 => c.undo = !c.undo,
+        32 => c.hystart = dice.pick(&[HyStart::Off, HyStart::Linux, HyStart::Rfc9406]),
         14 => c.dup_ack_threshold = dice.pick(&[1, 2, 3, 5, 255]),
         15 => c.dup_acks_beside_naks = dice.pick(&[DupAcks::Counted, DupAcks::Ignored]),
         16 => c.limited_transmit = !c.limited_transmit,

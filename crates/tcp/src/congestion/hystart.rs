@@ -1,0 +1,208 @@
+//! Leaving slow start before it overruns the path: when round trips grow longer, a queue has formed.
+//!
+//! Two rules: that of Linux (`tcp_cubic.c`; S. Ha and I. Rhee, "Taming the elephants", Computer Networks 55(9), 2011), which
+//! ends slow start at once, also where ACKs have come in one train for half of the shortest round trip; and HyStart++
+//! (RFC 9406), which goes on at a quarter of the speed for five rounds, and back to full speed if the delay was a false alarm.
+//!
+//! Both need a round-trip time with nearly every ACK.
+
+use super::View;
+use crate::config;
+use crate::time::{Span, Time};
+
+/// N_RTT_SAMPLE (RFC 9406, section 4.3); HYSTART_MIN_SAMPLES.
+const SAMPLES: u8 = 8;
+
+/// MIN_RTT_THRESH and MAX_RTT_THRESH; HYSTART_DELAY_MIN and _MAX are the same.
+const THRESHOLDS: (Span, Span) = (Span::from_ms(4), Span::from_ms(16));
+
+/// CSS_ROUNDS.
+const ROUNDS: u8 = 5;
+
+/// hystart_low_window, in segments.
+const LOW_WINDOW: u32 = 16;
+
+/// hystart_ack_delta_us: ACKs that come no further apart belong to one train.
+const TRAIN: Span = Span::from_ms(2);
+
+/// What slow start does with an ACK.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Pace {
+    /// It goes on.
+    Full,
+    /// A quarter of it (CSS_GROWTH_DIVISOR).
+    Quarter,
+    /// It is over.
+    Over,
+}
+
+/// What is known of the rounds so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct HyStart {
+    rule: config::HyStart,
+    /// windowEnd: the round ends when this position is acknowledged.
+    round_end: u64,
+    round_began: Time,
+    /// Shortest round trip of the round, of the one before, and of all.
+    current: Option<Span>,
+    last: Option<Span>,
+    shortest: Option<Span>,
+    samples: u8,
+    /// The last ACK of the train.
+    train: Time,
+    /// cssBaselineMinRtt, and the rounds left, while in conservative slow start.
+    conservative: Option<(Span, u8)>,
+}
+
+impl HyStart {
+    /// Nothing is known yet; `None` where there is no rule.
+    pub(super) fn new(rule: config::HyStart) -> Option<Self> {
+        (rule != config::HyStart::Off).then_some(Self {
+            rule,
+            round_end: 0,
+            round_began: Time::ZERO,
+            current: None,
+            last: None,
+            shortest: None,
+            samples: 0,
+            train: Time::ZERO,
+            conservative: None,
+        })
+    }
+
+    /// An ACK of new data in slow start, with `cwnd` in bytes before it.
+    pub(super) fn on_ack(&mut self, view: &View, cwnd: u32) -> Pace {
+        let round_over = view.acknowledged > self.round_end;
+        if round_over {
+            self.begin_round(view);
+        }
+        if let Some(rtt) = view.rtt {
+            let least = |known: Option<Span>| Some(known.map_or(rtt, |known| known.min(rtt)));
+            (self.current, self.shortest) = (least(self.current), least(self.shortest));
+            self.samples = self.samples.saturating_add(1);
+        }
+        match self.rule {
+            config::HyStart::Off => Pace::Full,
+            config::HyStart::Linux => self.linux(view, cwnd),
+            config::HyStart::Rfc9406 => self.rfc9406(round_over),
+        }
+    }
+
+    fn begin_round(&mut self, view: &View) {
+        self.round_end = view.sent;
+        (self.round_began, self.train) = (view.now, view.now);
+        self.last = self.current.take();
+        self.samples = 0;
+    }
+
+    /// The sample from which on `base` has grown too long.
+    fn limit(base: Span) -> Span {
+        let eighth = Span::from_ps(base.as_ps() / 8);
+        base + eighth.clamp(THRESHOLDS.0, THRESHOLDS.1)
+    }
+
+    /// `hystart_update()`.
+    fn linux(&mut self, view: &View, cwnd: u32) -> Pace {
+        let (Some(shortest), Some(current)) = (self.shortest, self.current) else { return Pace::Full };
+        if cwnd < LOW_WINDOW.saturating_mul(view.mss) {
+            return Pace::Full;
+        }
+        if view.now - self.train <= TRAIN {
+            self.train = view.now;
+            // Without pacing, half of the shortest round trip.
+            if view.now - self.round_began > Span::from_ps(shortest.as_ps() / 2) {
+                return Pace::Over;
+            }
+        }
+        let grown = self.samples > SAMPLES && current > Self::limit(shortest);
+        if grown { Pace::Over } else { Pace::Full }
+    }
+
+    /// RFC 9406, section 4.2.
+    fn rfc9406(&mut self, round_over: bool) -> Pace {
+        let enough = self.samples >= SAMPLES;
+        match (&mut self.conservative, self.current) {
+            (Some((baseline, _)), Some(current)) if enough && current < *baseline => {
+                self.conservative = None;
+                Pace::Full
+            }
+            (Some((_, rounds)), _) => {
+                *rounds -= u8::from(round_over);
+                if *rounds == 0 { Pace::Over } else { Pace::Quarter }
+            }
+            (None, Some(current)) if enough && self.last.is_some_and(|last| current >= Self::limit(last)) => {
+                self.conservative = Some((current, ROUNDS));
+                Pace::Quarter
+            }
+            (None, _) => Pace::Full,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::view;
+    use super::*;
+
+    const MSS: u32 = 1000;
+
+    /// Rounds of 20 ACKs, 3 ms apart, with the given round-trip times in ms; the pace at each round's end.
+    fn rounds(rule: config::HyStart, rtts: &[u64], gap_us: u64) -> Vec<Pace> {
+        let mut hystart = HyStart::new(rule).unwrap();
+        let mut acknowledged = 0;
+        rtts.iter()
+            .enumerate()
+            .map(|(round, &rtt)| {
+                let mut pace = Pace::Full;
+                for n in 0..20 {
+                    acknowledged += u64::from(MSS);
+                    let now = Time::ZERO + Span::from_ms(1000 * round as u64) + Span::from_us(gap_us * n);
+                    let view = View {
+                        now,
+                        rtt: Some(Span::from_ms(rtt)),
+                        acknowledged,
+                        sent: acknowledged + 20 * u64::from(MSS) - 1,
+                        ..view(MSS, 20 * MSS)
+                    };
+                    pace = hystart.on_ack(&view, 20 * MSS);
+                    if pace == Pace::Over {
+                        break;
+                    }
+                }
+                pace
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_delay_that_stays_ends_slow_start_after_five_careful_rounds() {
+        use Pace::{Full, Over, Quarter};
+        // 100 ms and an eighth of it.
+        assert_eq!(rounds(config::HyStart::Rfc9406, &[100, 100, 111], 3000), [Full, Full, Full]);
+        let paces = rounds(config::HyStart::Rfc9406, &[100, 100, 113, 120, 120, 120, 120, 120], 3000);
+        assert_eq!(paces, [Full, Full, Quarter, Quarter, Quarter, Quarter, Quarter, Over]);
+    }
+
+    #[test]
+    fn a_false_alarm_is_taken_back() {
+        use Pace::{Full, Quarter};
+        let paces = rounds(config::HyStart::Rfc9406, &[100, 100, 120, 100, 101], 3000);
+        assert_eq!(paces, [Full, Full, Quarter, Full, Full]);
+    }
+
+    #[test]
+    fn small_growth_counts_only_beyond_four_milliseconds_and_sixteen_are_always_enough() {
+        assert_eq!(*rounds(config::HyStart::Rfc9406, &[8, 8, 11], 100).last().unwrap(), Pace::Full);
+        assert_eq!(*rounds(config::HyStart::Rfc9406, &[8, 8, 12], 100).last().unwrap(), Pace::Quarter);
+        assert_eq!(*rounds(config::HyStart::Rfc9406, &[400, 400, 416], 3000).last().unwrap(), Pace::Quarter);
+    }
+
+    #[test]
+    fn linux_leaves_at_once_by_delay_or_by_a_train_of_acks() {
+        assert_eq!(rounds(config::HyStart::Linux, &[100, 112], 3000), [Pace::Full, Pace::Full]);
+        assert_eq!(rounds(config::HyStart::Linux, &[100, 113], 3000), [Pace::Full, Pace::Over]);
+        // A train of 20 ACKs, a millisecond apart, is longer than half of 30 ms.
+        assert_eq!(rounds(config::HyStart::Linux, &[30], 1000), [Pace::Over]);
+        assert_eq!(rounds(config::HyStart::Linux, &[100], 1000), [Pace::Full]);
+    }
+}
