@@ -166,8 +166,11 @@ impl Connection {
             return Decision::Hold(Hold::CongestionWindow);
         }
         let first = Range::new(hole.start, hole.end.min(hole.start + mss));
-        let after_timeout = self.loss.phase == Phase::Loss && first.start == self.snd.una;
-        let reason = if after_timeout { Reason::Timeout } else { Reason::RackLoss };
+        let reason = match self.loss.phase {
+            Phase::Loss if first.start == self.snd.una => Reason::Timeout,
+            Phase::Loss => Reason::GoBackN,
+            Phase::Open | Phase::Fast => Reason::RackLoss,
+        };
         Decision::Send(self.snd.again(first, reason))
     }
 
