@@ -41,6 +41,8 @@ REASONS = {
     "partial-ack": (ORANGE, "v", "resent: partial ACK"),
     "sack-hole": (ORANGE, "D", "resent: SACK hole"),
     "sack-rescue": (ORANGE, "d", "resent: SACK rescue"),
+    "rack-loss": (ORANGE, "P", "resent: overtaken in time"),
+    "tail-probe": (BLUE, "X", "resent: tail loss probe"),
     "nak-resend": (GREEN, "D", "resent: NAK"),
     "timeout": (RED, "X", "resent: timeout"),
     "go-back-n": (VIOLET, "s", "resent: go back N"),

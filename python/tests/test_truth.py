@@ -20,7 +20,8 @@ pytest.importorskip("netspurt._core")
 
 CAUSES = {
     **dict.fromkeys(("timeout", "go-back-n"), "timeout"),
-    **dict.fromkeys(("fast-retransmit", "partial-ack", "sack-hole", "sack-rescue"), "fast"),
+    **dict.fromkeys(("fast-retransmit", "partial-ack", "sack-hole", "sack-rescue", "rack-loss"), "fast"),
+    "tail-probe": "tail-probe",
     "nak-resend": "nak",
 }
 """What a capture can tell of the simulator's reasons."""

@@ -62,8 +62,8 @@ impl Connection {
         }
     }
 
-    /// All that an ACK says has been taken in: what is lost by now, and what may leave. `told` says that it reported what was
-    /// not known, `twice` that it reported a duplicate.
+    /// All that an ACK says has been taken in: what is lost by now, and what may leave. `twice` says that it reported a
+    /// duplicate.
     #[cold]
     pub(crate) fn judge_by_time(&mut self, now: Time, una_before: u64, segment: &Segment, twice: bool) {
         let advanced = self.snd.una > una_before;
@@ -74,17 +74,12 @@ impl Connection {
             self.undo_by_echo(now, stamps.echo);
         }
         let found = self.detect_losses(now);
-        let (una, max, mss) = (self.snd.una, self.snd.max, u64::from(self.agreed.payload));
-        let (sacked, ssthresh) = (self.loss.sacked(), u64::from(self.congestion.ssthresh()));
-        let fast = self.loss.phase == Phase::Fast;
         let Some(rack) = &mut self.rack else { return };
         let delivered = core::mem::take(&mut rack.delivered);
-        if let Some(prr) = rack.prr.as_mut().filter(|_| fast) {
-            let pipe = (max - una).saturating_sub(sacked + rack.lost.covered());
-            prr.on_ack(Progress { delivered, pipe, ssthresh, mss, is_safe: advanced && !found });
-        }
         let is_duplicate = delivered == 0 && !advanced && segment.seq_len() == 0;
-        if rack.probe.answered(una, twice, is_duplicate) == Answer::RepairedLoss {
+        let answer = rack.probe.answered(self.snd.una, twice, is_duplicate);
+        self.proceed_in_proportion(delivered, advanced && !found);
+        if answer == Answer::RepairedLoss {
             self.reduce_once(now);
         }
     }
@@ -93,9 +88,7 @@ impl Connection {
     pub(crate) fn reordering_ran_out(&mut self, now: Time) {
         self.note(now, Event::Fired { timer: Timer::Reordering });
         self.detect_losses(now);
-        if self.loss.phase == Phase::Fast {
-            self.let_one_out();
-        }
+        self.proceed_in_proportion(0, false);
     }
 
     /// Holds lost what is; begins a recovery if there is none. Returns whether anything was.
@@ -133,18 +126,20 @@ impl Connection {
 
     /// The first of what is lost leaves at once, whatever the windows say: the fast retransmit.
     fn resend_first_lost(&mut self, reason: Reason) {
-        let mss = u64::from(self.agreed.payload);
-        let first = self.rack.as_ref().and_then(|rack| rack.lost.first());
-        let head = first.map(|hole| Range::new(hole.start, hole.end.min(hole.start + mss)));
-        self.loss.trouble().resend = head.and_then(|head| Resend::new(head, reason));
+        let first = self.rack.as_ref().and_then(|rack| rack.first_lost(self.agreed.payload));
+        self.loss.trouble().resend = first.and_then(|first| Resend::new(first, reason));
     }
 
-    /// What the timer has found lost leaves without an ACK to make room for it.
-    fn let_one_out(&mut self) {
+    /// In a recovery, what has been delivered makes room in proportion, where that is configured. A timer that has found
+    /// something lost has no ACK to make room for it, but the first segment.
+    fn proceed_in_proportion(&mut self, delivered: u64, is_safe: bool) {
+        if self.loss.phase != Phase::Fast {
+            return;
+        }
         let (pipe, ssthresh) = (self.in_network(), u64::from(self.congestion.ssthresh()));
         let mss = u64::from(self.agreed.payload);
         if let Some(prr) = self.rack.as_mut().and_then(|rack| rack.prr.as_mut()) {
-            prr.on_ack(Progress { delivered: 0, pipe, ssthresh, mss, is_safe: false });
+            prr.on_ack(Progress { delivered, pipe, ssthresh, mss, is_safe });
         }
     }
 
@@ -159,15 +154,16 @@ impl Connection {
 
     /// What recovery by time sends next: what is lost, then new data.
     pub(crate) fn decide_by_time(&self, rack: &Rack) -> Decision {
-        let mss = u64::from(self.agreed.payload);
-        let Some(hole) = rack.lost.first() else { return self.decide_next() };
-        let pipe = self.in_network();
+        let Some(first) = rack.first_lost(self.agreed.payload) else { return self.decide_next() };
+        let (pipe, mss) = (self.in_network(), u64::from(self.agreed.payload));
         if pipe > 0 && pipe + mss > u64::from(self.recovery_window()) {
             return Decision::Hold(Hold::CongestionWindow);
         }
-        let first = Range::new(hole.start, hole.end.min(hole.start + mss));
-        let after_timeout = self.loss.phase == Phase::Loss && first.start == self.snd.una;
-        let reason = if after_timeout { Reason::Timeout } else { Reason::RackLoss };
+        let reason = match self.loss.phase {
+            Phase::Loss if first.start == self.snd.una => Reason::Timeout,
+            Phase::Loss => Reason::GoBackN,
+            Phase::Open | Phase::Fast => Reason::RackLoss,
+        };
         Decision::Send(self.snd.again(first, reason))
     }
 
@@ -263,7 +259,7 @@ impl Connection {
     pub(crate) fn tail_probe_ran_out(&mut self, now: Time) {
         let Some(rack) = &self.rack else { return };
         let may_probe = self.loss.phase == Phase::Open && rack.probe.is_over() && self.loss.sacked() == 0;
-        self.timers.await_retransmission(now, self.config.timer_grain);
+        self.timers.restart(now, self.config.timer_grain);
         if !may_probe || !self.snd.is_outstanding() {
             return;
         }

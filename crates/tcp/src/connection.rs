@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// A segment on its way out, and why.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Transmission {
-    /// What. The driver fetches the payload bytes from its buffer at [`Payload::offset`].
+    /// What. The driver fetches the payload bytes from its buffer at [`Payload::offset`](crate::segment::Payload::offset).
     pub segment: Segment,
     /// Why.
     pub reason: Reason,

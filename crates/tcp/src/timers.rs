@@ -78,11 +78,6 @@ impl Timers {
             if at < timeout { (at, Timer::TailProbe) } else { (timeout, Timer::Retransmit) };
     }
 
-    /// The probe has had its time: now the retransmission timer waits.
-    pub(crate) fn await_retransmission(&mut self, now: Time, grain: TimerGrain) {
-        self.restart(now, grain);
-    }
-
     /// Starts the persist timer unless it runs.
     pub(crate) fn persist(&mut self, now: Time, grain: TimerGrain) {
         if self.main.is_never() {

@@ -89,7 +89,6 @@ impl Rack {
         self.learn_rtt(now, rtt);
         if self.newest.is_none_or(|newest| sent.is_after(&newest)) {
             self.newest = Some(sent);
-            self.rtt = rtt;
         }
     }
 
@@ -206,6 +205,12 @@ impl Rack {
         for piece in sacked.missing_in(range) {
             self.lost.insert(piece);
         }
+    }
+
+    /// The first segment of `mss` bytes, or what there is of it, that is held lost.
+    pub(crate) fn first_lost(&self, mss: u16) -> Option<Range> {
+        let hole = self.lost.first()?;
+        Some(Range::new(hole.start, hole.end.min(hole.start + u64::from(mss))))
     }
 
     /// Bytes in the network.
