@@ -31,6 +31,7 @@ mod ack_out;
 mod by_time;
 mod connection;
 mod deadline;
+mod ecn;
 mod handshake;
 mod input;
 mod marks;

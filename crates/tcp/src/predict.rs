@@ -6,7 +6,7 @@
 
 use crate::connection::Connection;
 use crate::receive::Text;
-use crate::segment::{Flags, Segment};
+use crate::segment::{Ecn, Flags, Segment};
 use crate::state::State;
 use crate::time::Time;
 
@@ -17,6 +17,7 @@ impl Connection {
         let options = &segment.options;
         let expected = self.state == State::Established
             && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
+            && segment.ecn != Ecn::Ce
             && segment.seq == self.rcv.seq(self.rcv.nxt)
             && self.agreed.read_window(segment.window, options) == self.snd.wnd
             && (segment.header_len == 20 || (options.sack.is_empty() && options.nak.is_none()))

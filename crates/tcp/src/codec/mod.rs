@@ -19,7 +19,8 @@ mod segment;
 
 pub use checksum::internet_checksum;
 pub use error::{BadOption, DecodeError, EncodeError};
-pub use ip::{DecodedPacket, Ecn, Ip, decode_packet, encode_packet};
+pub use crate::segment::Ecn;
+pub use ip::{DecodedPacket, Ip, decode_packet, encode_packet};
 pub use segment::{Decoded, decode, encode};
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};

@@ -5,12 +5,14 @@
 //! `recovery`.
 
 mod cubic;
+mod dctcp;
 mod growth;
 mod none;
 mod reno;
 mod tahoe;
 
 pub use cubic::Cubic;
+pub use dctcp::Dctcp;
 pub use none::Unlimited;
 pub use reno::Reno;
 pub use tahoe::Tahoe;
@@ -67,6 +69,14 @@ pub enum Signal {
     },
     /// The peer reports a congestion mark (RFC 3168).
     EcnCe,
+    /// A round trip is over in which `acked` bytes were acknowledged, `marked` of them by ACKs that told of a mark
+    /// (RFC 8257, section 3.3).
+    RoundMarked {
+        /// All of them.
+        acked: u32,
+        /// Those with ECE.
+        marked: u32,
+    },
     /// The reduction was a mistake.
     Undo,
     /// Data is about to leave after an idle time of at least one RTO (RFC 5681, section 4.1).
@@ -96,6 +106,8 @@ pub enum Kind {
     NewReno,
     /// RFC 9438.
     Cubic,
+    /// RFC 8257.
+    Dctcp,
 }
 
 /// The built-in algorithms, dispatched statically, and a place for the user's own.
@@ -107,6 +119,8 @@ enum Algorithm {
     Reno(Reno),
     /// Boxed, since it is larger than the rest.
     Cubic(Box<Cubic>),
+    /// Boxed, for the same reason.
+    Dctcp(Box<Dctcp>),
     Custom(Box<dyn CongestionControl>),
 }
 
@@ -119,6 +133,7 @@ impl Algorithm {
             Self::Tahoe(cc) => cc,
             Self::Reno(cc) => cc,
             Self::Cubic(cc) => &**cc,
+            Self::Dctcp(cc) => &**cc,
             Self::Custom(cc) => &**cc,
         }
     }
@@ -141,6 +156,7 @@ impl Congestion {
             Kind::Reno => Algorithm::Reno(Reno::new(cwnd, ssthresh, growth)),
             Kind::NewReno => Algorithm::Reno(Reno::with_cautious_exit(cwnd, ssthresh, growth)),
             Kind::Cubic => Algorithm::Cubic(Box::new(Cubic::new(cwnd, ssthresh, growth))),
+            Kind::Dctcp => Algorithm::Dctcp(Box::new(Dctcp::new(cwnd, ssthresh, growth))),
         })
     }
 
@@ -166,6 +182,7 @@ impl Congestion {
             Algorithm::Tahoe(cc) => cc.on(signal, view),
             Algorithm::Reno(cc) => cc.on(signal, view),
             Algorithm::Cubic(cc) => cc.on(signal, view),
+            Algorithm::Dctcp(cc) => cc.on(signal, view),
             Algorithm::Custom(cc) => cc.on(signal, view),
         }
         self.cwnd = self.algorithm.get().cwnd();
@@ -218,7 +235,7 @@ mod tests {
 
     #[test]
     fn each_kind_starts_with_what_it_is_given() {
-        for kind in [Kind::Tahoe, Kind::Reno, Kind::NewReno, Kind::Cubic] {
+        for kind in [Kind::Tahoe, Kind::Reno, Kind::NewReno, Kind::Cubic, Kind::Dctcp] {
             let cc = Congestion::new(kind, 4000, 60_000, GROWTH);
             assert_eq!((cc.cwnd(), cc.ssthresh()), (4000, 60_000), "{kind:?}");
         }

@@ -4,7 +4,7 @@ use super::standard::BY_ACKS;
 use super::standard::RENO;
 use crate::acking::Acking;
 use crate::config::{
-    Config, Cutting, DupAcks, InitialWindow, LossMeans, MssCounts, Recovery, SynOptions, TimerGrain,
+    Config, Cutting, DupAcks, EcnUse, InitialWindow, LossMeans, MssCounts, Recovery, SynOptions, TimerGrain,
     WindowGrowth, WindowOption,
 };
 use crate::congestion;
@@ -40,6 +40,7 @@ pub(super) const BSD43_TAHOE: Config = Config {
     tail_loss_probe: false,
     prr: false,
     undo: false,
+    ecn: EcnUse::Off,
     loss_means: LossMeans::Congestion,
     congestion: congestion::Kind::Tahoe,
     // tcp_template(): snd_cwnd = t_maxseg.

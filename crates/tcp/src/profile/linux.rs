@@ -3,7 +3,7 @@
 use super::standard::{BY_ACKS, RENO};
 use crate::acking::{Acking, Bounds};
 use crate::config::{
-    Config, Counting, Cutting, Grows, Growth, InitialWindow, MssCounts, Recovery, TimerGrain, WindowOption,
+    Config, Counting, Cutting, EcnUse, Grows, Growth, InitialWindow, MssCounts, Recovery, TimerGrain, WindowOption,
 };
 use crate::congestion;
 use crate::rto;
@@ -25,6 +25,8 @@ pub(super) const LINUX: Config = Config {
     prr: true,
     undo: true,
     limited_transmit: true,
+    // tcp_ecn = 2; tcp_ecn_fallback = 1.
+    ecn: EcnUse::Accept,
     congestion: congestion::Kind::Cubic,
     // TCP_INIT_CWND = 10.
     initial_window: InitialWindow::Segments(10),
@@ -69,6 +71,7 @@ pub(super) const LINUX22: Config = Config {
     tail_loss_probe: false,
     prr: false,
     undo: false,
+    ecn: EcnUse::Off,
     limited_transmit: false,
     congestion: congestion::Kind::NewReno,
     // tcp_v4_init_sock(): two, for the sake of peers that count the SYN.

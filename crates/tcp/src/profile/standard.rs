@@ -2,7 +2,7 @@
 
 use crate::acking::Acking;
 use crate::config::{
-    Config, Counting, Cutting, DupAcks, Grows, Growth, InitialWindow, LossMeans, MssCounts, Recovery,
+    Config, Counting, Cutting, DupAcks, EcnUse, Grows, Growth, InitialWindow, LossMeans, MssCounts, Recovery,
     SynOptions, TimerGrain, WindowGrowth, WindowOption,
 };
 use crate::congestion;
@@ -39,6 +39,7 @@ pub(super) const RENO: Config = Config {
     tail_loss_probe: false,
     prr: false,
     undo: false,
+    ecn: EcnUse::Off,
     loss_means: LossMeans::Congestion,
     congestion: congestion::Kind::Reno,
     initial_window: InitialWindow::Rfc2581,
@@ -96,5 +97,7 @@ pub(super) const RFC: Config = Config {
     congestion: congestion::Kind::Cubic,
     initial_window: InitialWindow::Rfc6928,
     growth: Growth { grows: Grows::Always, counting: Counting::AcksByRfc5681, slow_start_per_ack: 1 },
+    // RFC 9293, section 3.8.4 of its requirements (SHLD-8): ECN is implemented; who asks for it is answered.
+    ecn: EcnUse::Accept,
     ..RENO
 };
