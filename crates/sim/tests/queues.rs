@@ -184,7 +184,7 @@ fn a_scenario_names_them_with_parameters_or_without() {
     assert!((low.max - 21.0).abs() < 1e-9);
 
     assert_eq!(built("{ kind = 'codel' }"), codel());
-    let law = CodelSpec { target: Span::from_ms(13), interval: Span::from_ms(50), mtu: 9000 };
+    let law = CodelSpec { target: Span::from_ms(13), interval: Span::from_ms(50), mtu: 9000, ecn: false };
     let text = "{ kind = 'codel', limit = '1 MiB', target = '13 ms', interval = '50 ms', mtu = '9000 B' }";
     assert_eq!(built(text), QueueSpec::Codel(Room::Bytes(1 << 20), law));
     assert_eq!(built("{ kind = 'fq-codel' }"), fq_codel());

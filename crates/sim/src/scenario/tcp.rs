@@ -2,7 +2,7 @@
 
 use super::acking::Acking;
 use super::choices::{
-    Congestion, Counting, Cutting, DupAcksBesideNaks, Grows, KeepAlive, LossMeans, MssCounts, OptionLayout,
+    Congestion, Counting, Cutting, DupAcksBesideNaks, EcnUse, Grows, KeepAlive, LossMeans, MssCounts, OptionLayout,
     Recovery, Rto, SynOptions, Transmit, WindowGrowth, WindowOption,
 };
 use super::form::Named;
@@ -165,6 +165,8 @@ tcp_table! {
         ///
         /// Document: RFC 3522; RFC 3708; RFC 5682.
         undo: bool,
+        /// Explicit congestion notification.
+        ecn: EcnUse,
         /// What a loss is taken for.
         loss_means: LossMeans,
         /// The congestion control algorithm.
@@ -326,6 +328,7 @@ impl TcpTable {
         set(&mut config.tail_loss_probe, self.tail_loss_probe);
         set(&mut config.prr, self.prr);
         set(&mut config.undo, self.undo);
+        set(&mut config.ecn, self.ecn);
         set(&mut config.syn_retries, self.syn_retries);
         set(&mut config.retries, self.retries);
         set(&mut config.challenge_acks_per_second, self.challenge_acks_per_second);
@@ -385,6 +388,7 @@ impl From<&Config> for TcpTable {
             tail_loss_probe: Some(config.tail_loss_probe),
             prr: Some(config.prr),
             undo: Some(config.undo),
+            ecn: Some(config.ecn.into()),
             loss_means: Some(config.loss_means.into()),
             congestion: Some(config.congestion.into()),
             initial_window: Some(match config.initial_window {
