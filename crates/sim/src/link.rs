@@ -11,9 +11,7 @@ use crate::digest::Digest;
 use crate::impair::{Fate, Impairments};
 use crate::loss::Cause;
 use crate::packet::{Chain, Packet, Stage};
-use crate::queue::{
-    Admission as _, Backlog, Discipline, Early, Keeper, Kept, Leaving, OnArrival, Red, Step,
-};
+use crate::queue::{Admission as _, Backlog, Discipline, Early, Keeper, Kept, Leaving, OnArrival, Red, Step};
 use crate::random::Stream;
 use crate::ring::Ring;
 use crate::route::Hop;
@@ -300,7 +298,8 @@ impl Channel {
 
     /// A packet comes to a link that keeps its packets, and leaves at once.
     pub(crate) fn pass_by(&mut self, now: u64, slot: u32, position: u32, packet: &Packet) {
-        let kept = Kept { slot, position, size: self.framed(packet.size), since: now, ecn: packet.segment.ecn };
+        let kept =
+            Kept { slot, position, size: self.framed(packet.size), since: now, ecn: packet.segment.ecn };
         if let Some(keeper) = &mut self.kept {
             keeper.pass_by(kept, packet);
         }
@@ -308,7 +307,8 @@ impl Channel {
 
     /// A packet comes to a link that keeps its packets, and waits if it may. Then [`Channel::overflow`] is to be asked.
     pub(crate) fn keep(&mut self, now: u64, slot: u32, position: u32, packet: &Packet) -> Result<(), Cause> {
-        let kept = Kept { slot, position, size: self.framed(packet.size), since: now, ecn: packet.segment.ecn };
+        let kept =
+            Kept { slot, position, size: self.framed(packet.size), since: now, ecn: packet.segment.ecn };
         let Some(keeper) = &mut self.kept else { return Ok(()) };
         if !self.discipline.admits(keeper.backlog(), kept.size) {
             return Err(Cause::Queue);
@@ -370,7 +370,7 @@ impl Channel {
     pub(crate) fn count_mark(&mut self, now: u64, size: u32) {
         self.mishaps.marked += 1;
         self.mishaps.digest.fold(now);
-        self.mishaps.digest.fold(u64::from(size) << 8 | Cause::ALL.len() as u64);
+        self.mishaps.digest.fold(u64::from(size) << 8 | 0xFF);
     }
 
     /// Counts what befell a packet that arrives.

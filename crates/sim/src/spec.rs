@@ -225,6 +225,8 @@ pub enum LossSpec {
         /// The numbers of those that are lost.
         drop: Vec<u64>,
     },
+    /// Every SYN that asks for ECN.
+    EcnBlackHole,
     /// All of these, none of which is again a list.
     Several(Vec<LossSpec>),
 }

@@ -264,7 +264,8 @@ fn resends_first(queue: QueueSpec) -> QueueSpec {
 
 #[test]
 fn queues_that_decide_at_departure_and_never_drop_are_first_in_first_out() {
-    let law = CodelSpec { target: Span::from_secs(100), interval: Span::from_secs(200), mtu: 1500, ecn: false };
+    let law =
+        CodelSpec { target: Span::from_secs(100), interval: Span::from_secs(200), mtu: 1500, ecn: false };
     let one = FqCodelSpec { room: Room::Unlimited, law, quantum: 300, flows: 1 };
     let red = RedSpec { room: Room::Packets(10), min: 1e9, max: 2e9, ..auto_red() };
     for (queue, plain) in [

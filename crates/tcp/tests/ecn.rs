@@ -199,11 +199,7 @@ fn a_timeout_is_told_with_the_first_new_data() {
     assert_eq!(lab.out()[0], (1, Timeout));
     lab.ack(10);
     assert_eq!(lab.out(), [(11, NewData), (12, NewData)]);
-    assert_eq!(data(&lab, from), [
-        (1, Ecn::NotEct, false),
-        (11, Ecn::Ect0, true),
-        (12, Ecn::Ect0, false)
-    ]);
+    assert_eq!(data(&lab, from), [(1, Ecn::NotEct, false), (11, Ecn::Ect0, true), (12, Ecn::Ect0, false)]);
 }
 
 /// The SYN segments of a client whose first ones have no answer.
@@ -251,7 +247,8 @@ fn who_has_fallen_back_sends_nothing_capable_but_tells_of_marks() {
 #[test]
 fn a_listener_whose_peer_falls_back_forgets_what_it_was_asked() {
     let mut tcp = Connection::listen(Arc::new(asking()), Seq(1));
-    let syn = |flags| Segment { flags: Flags::SYN | flags, header_len: 20, window: 60_000, ..Segment::default() };
+    let syn =
+        |flags| Segment { flags: Flags::SYN | flags, header_len: 20, window: 60_000, ..Segment::default() };
     tcp.handle_segment(Time::ZERO, &syn(SETUP));
     assert!(tcp.poll_transmit(Time::ZERO).expect("a SYN-ACK").segment.flags.has(Flags::ECE));
     let later = Time::ZERO + Span::from_ms(900);
@@ -293,8 +290,7 @@ fn a_dctcp_receiver_tells_of_each_change_at_once() {
         .zip(0..)
         .map(|(ecn, n)| acks(n, ecn))
         .collect();
-    let expected =
-        [None, Some(false), None, Some(true), None, Some(true), Some(false), None, Some(false)];
+    let expected = [None, Some(false), None, Some(true), None, Some(true), Some(false), None, Some(false)];
     assert_eq!(said, expected);
 }
 

@@ -87,7 +87,11 @@ impl Keeper {
     /// The keeper of `spec`, if it needs one. `name` is the direction's, and gives its random streams their names.
     pub(crate) fn new(spec: &QueueSpec, seed: u64, name: &str) -> Option<Self> {
         Some(Self::of(match spec {
-            QueueSpec::Unlimited | QueueSpec::Packets(_) | QueueSpec::Bytes(_) | QueueSpec::Red(_) | QueueSpec::Step(..) => {
+            QueueSpec::Unlimited
+            | QueueSpec::Packets(_)
+            | QueueSpec::Bytes(_)
+            | QueueSpec::Red(_)
+            | QueueSpec::Step(..) => {
                 return None;
             }
             QueueSpec::ResendFirst(_) => Kind::ResendFirst(ResendFirst::default()),

@@ -244,7 +244,8 @@ impl Queue {
 fn check_step(limit: Limit, mark_above: Option<Limit>, place: &str) -> Result<(), Fault> {
     let Some(above) = mark_above else { return Ok(()) };
     if unit(&above) != unit(&limit) {
-        let message = format!("{place} counts both packets and bytes: give mark_above in the same unit as limit");
+        let message =
+            format!("{place} counts both packets and bytes: give mark_above in the same unit as limit");
         return Err(("mark_above", message));
     }
     if amount(&above) >= amount(&limit) {

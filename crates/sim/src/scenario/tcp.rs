@@ -2,8 +2,8 @@
 
 use super::acking::Acking;
 use super::choices::{
-    Congestion, Counting, Cutting, DupAcksBesideNaks, EcnUse, Grows, KeepAlive, LossMeans, MssCounts, OptionLayout,
-    Recovery, Rto, SynOptions, Transmit, WindowGrowth, WindowOption,
+    Congestion, Counting, Cutting, DupAcksBesideNaks, EcnUse, Grows, KeepAlive, LossMeans, MssCounts,
+    OptionLayout, Recovery, Rto, SynOptions, Transmit, WindowGrowth, WindowOption,
 };
 use super::form::Named;
 use super::quantity::{Cap, Duration, Grain, InitialCwnd, Patience, Quantity, Size, Window};

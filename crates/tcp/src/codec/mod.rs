@@ -17,9 +17,9 @@ mod ip;
 mod options;
 mod segment;
 
+pub use crate::segment::Ecn;
 pub use checksum::internet_checksum;
 pub use error::{BadOption, DecodeError, EncodeError};
-pub use crate::segment::Ecn;
 pub use ip::{DecodedPacket, Ip, decode_packet, encode_packet};
 pub use segment::{Decoded, decode, encode};
 

@@ -3,7 +3,8 @@
 use super::standard::{BY_ACKS, RENO};
 use crate::acking::{Acking, Bounds};
 use crate::config::{
-    Config, Counting, Cutting, EcnUse, Grows, Growth, InitialWindow, MssCounts, Recovery, TimerGrain, WindowOption,
+    Config, Counting, Cutting, EcnUse, Grows, Growth, InitialWindow, MssCounts, Recovery, TimerGrain,
+    WindowOption,
 };
 use crate::congestion;
 use crate::rto;

@@ -5,8 +5,8 @@ pub(crate) mod hostile;
 
 use netspurt_tcp::acking::{Acking, Bounds};
 use netspurt_tcp::config::{
-    Config, Counting, Cutting, DupAcks, EcnUse, Grows, InitialWindow, KeepAlive, LossMeans, MssCounts, Recovery,
-    SynOptions, TimerGrain, WindowGrowth, WindowOption,
+    Config, Counting, Cutting, DupAcks, EcnUse, Grows, InitialWindow, KeepAlive, LossMeans, MssCounts,
+    Recovery, SynOptions, TimerGrain, WindowGrowth, WindowOption,
 };
 use netspurt_tcp::congestion;
 use netspurt_tcp::options::{BigWindow, Layout};
