@@ -122,6 +122,7 @@ pub fn decode_packet(bytes: &[u8], layout: Layout, verify: Verify) -> Result<Dec
     let len = end.checked_sub(start).ok_or(DecodeError::IpLength)?;
     let there = bytes.get(start..end.min(bytes.len())).unwrap_or_default();
     let mut tcp = decode_part(there, len, ip.addresses, layout, verify)?;
+    tcp.segment.ecn = ip.ecn;
     tcp.payload = tcp.payload.start + start..tcp.payload.end + start;
     Ok(DecodedPacket { ip, tcp, fragment })
 }
