@@ -97,7 +97,7 @@ pub(super) const RFC: Config = Config {
     congestion: congestion::Kind::Cubic,
     initial_window: InitialWindow::Rfc6928,
     growth: Growth { grows: Grows::Always, counting: Counting::AcksByRfc5681, slow_start_per_ack: 1 },
-    // RFC 9293, section 3.8.4 of its requirements (SHLD-8): ECN is implemented; who asks for it is answered.
+    // RFC 9293, section 3.8.2 (SHLD-8): ECN is there; who asks for it is answered.
     ecn: EcnUse::Accept,
     ..RENO
 };
