@@ -274,7 +274,9 @@ SCHEMAS: dict[str, dict[str, type]] = {
         **dict.fromkeys(("retransmitted_tail_probe", "retransmitted_nak", "retransmitted_unexplained"), int),
         **dict.fromkeys(("retransmitted_bytes", "spurious", "reordered", "reordering_extent"), int),
         **dict.fromkeys(("duplicated", "unseen_bytes", "duplicate_acks", "zero_windows"), int),
-        **dict.fromkeys(("window_probes", "keep_alives", "marked", "flight_max", "window_max", "segment_max"), int),
+        **dict.fromkeys(
+            ("window_probes", "keep_alives", "marked", "flight_max", "window_max", "segment_max"), int
+        ),
         **{"mss": int, "window_scale": int, "sack": bool, "timestamps": bool, "rtt_samples": int},
         **{f"rtt_{what}_s": float for what in _ROUND_TRIPS},
         "rtt_timestamps_samples": int,
