@@ -234,7 +234,7 @@ class Result:
 
     @property
     def marks(self) -> pl.DataFrame:
-        """One row for each packet that a queue marked with congestion experienced; empty unless ``"marks"`` was recorded.
+        """One row for each packet that a queue marked; empty unless ``"marks"`` was recorded.
 
         Columns: ``time_s``, ``link``, ``direction``, ``flow``, ``length`` (bytes of data), ``queue_packets``.
         """
