@@ -72,6 +72,9 @@ class Run:
     # "time_s", "link", "direction", "flow", "index", "host", "connection", "from_client", "size", "length", "cause",
     # "queue_packets", "queue_bytes".
     def drops(self) -> dict[str, list[Any] | npt.NDArray[Any]]: ...
+    # "time_s", "link", "direction", "flow", "index", "host", "connection", "from_client", "length",
+    # "queue_packets", "queue_bytes".
+    def marks(self) -> dict[str, list[Any] | npt.NDArray[Any]]: ...
     # "flow", "index", "host", "page", "asked_s", "delay_s", "files", "bytes", "connections",
     # "retransmitted", "timeouts".
     def pages(self) -> dict[str, list[Any] | npt.NDArray[Any]]: ...

@@ -129,7 +129,8 @@ class Capture:
         ``_nak``, ``_unexplained``), ``retransmitted_bytes``, ``spurious`` (needless ones among them);
         ``reordered`` segments and the largest ``reordering_extent`` (RFC 4737), ``duplicated`` segments (by the
         network), ``unseen_bytes`` (acknowledged, not captured); ``duplicate_acks``, ``zero_windows``,
-        ``window_probes``, ``keep_alives``; ``flight_max``, ``window_max``, ``segment_max``; ``mss``,
+        ``window_probes``, ``keep_alives``; ``marked`` (segments with congestion experienced);
+        ``flight_max``, ``window_max``, ``segment_max``; ``mss``,
         ``window_scale``, ``sack``, ``timestamps`` (offered on the SYN); ``rtt_samples``, ``rtt_min_s``,
         ``rtt_mean_s``, ``rtt_median_s``, ``rtt_p95_s``, ``rtt_max_s`` by Karn's rule (median and percentile within
         0.4 %), and the same as ``rtt_timestamps_…``.
@@ -273,7 +274,9 @@ SCHEMAS: dict[str, dict[str, type]] = {
         **dict.fromkeys(("retransmitted_tail_probe", "retransmitted_nak", "retransmitted_unexplained"), int),
         **dict.fromkeys(("retransmitted_bytes", "spurious", "reordered", "reordering_extent"), int),
         **dict.fromkeys(("duplicated", "unseen_bytes", "duplicate_acks", "zero_windows"), int),
-        **dict.fromkeys(("window_probes", "keep_alives", "flight_max", "window_max", "segment_max"), int),
+        **dict.fromkeys(
+            ("window_probes", "keep_alives", "marked", "flight_max", "window_max", "segment_max"), int
+        ),
         **{"mss": int, "window_scale": int, "sack": bool, "timestamps": bool, "rtt_samples": int},
         **{f"rtt_{what}_s": float for what in _ROUND_TRIPS},
         "rtt_timestamps_samples": int,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SERIES = ("cwnd", "ssthresh", "srtt", "rto", "rtt", "flight", "window", "queue")
 """What can be recorded as a series in time."""
 
-RECORDABLE = (*SERIES, "segments", "drops", "pages")
+RECORDABLE = (*SERIES, "segments", "drops", "marks", "pages")
 """Everything that ``record`` may name."""
 
 
@@ -192,6 +192,7 @@ class Result:
         """One row for each direction of each link.
 
         Columns: ``link``, ``direction`` (``"a->b"``), ``packets``, ``bytes``, ``drops_<cause>``,
+        ``marked`` (with congestion experienced),
         ``utilisation`` (0 to 1), ``queue_mean_packets``, and what else the run reports. A station of a hub is the
         direction ``"a->hub"``; where stations compete there are ``deferrals`` and ``collisions``.
         """
@@ -230,6 +231,14 @@ class Result:
         Columns: ``time_s``, ``link``, ``direction``, ``flow``, ``size`` (bytes), ``cause``, ``queue_packets``.
         """
         return _frame(self._native.drops())
+
+    @property
+    def marks(self) -> pl.DataFrame:
+        """One row for each packet that a queue marked; empty unless ``"marks"`` was recorded.
+
+        Columns: ``time_s``, ``link``, ``direction``, ``flow``, ``length`` (bytes of data), ``queue_packets``.
+        """
+        return _frame(self._native.marks())
 
     def json(self) -> str:
         """The document that ``netspurt run --json`` prints."""

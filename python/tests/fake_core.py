@@ -180,6 +180,9 @@ class Run:
             "nak": np.where(number == 19, 9216, -1),
         }
 
+    def marks(self) -> dict[str, list[Any]]:
+        return {"time_s": [], "link": [], "direction": [], "flow": []}
+
     def drops(self) -> dict[str, list[Any]]:
         return {"time_s": [], "link": [], "direction": [], "flow": [], "size": [], "cause": []}
 

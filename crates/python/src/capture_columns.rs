@@ -69,6 +69,7 @@ pub(crate) fn streams<'py>(
     count("zero_windows", |s| s.zero_windows)?;
     count("window_probes", |s| s.window_probes)?;
     count("keep_alives", |s| s.keep_alives)?;
+    count("marked", |s| s.marked)?;
     count("flight_max", |s| s.flight_most)?;
     columns.list("window_max", all.iter().map(|s| s.window_most).collect())?;
     count("segment_max", |s| s.segment_most.into())?;

@@ -13,11 +13,12 @@ use std::collections::{BTreeMap, BTreeSet};
 const QUEUE: &str = "queue";
 const SEGMENTS: &str = "segments";
 const DROPS: &str = "drops";
+const MARKS: &str = "marks";
 const PAGES: &str = "pages";
 
 /// What `record` may name.
 fn recordable() -> impl Iterator<Item = &'static str> {
-    Quantity::ALL.into_iter().map(Quantity::name).chain([QUEUE, SEGMENTS, DROPS, PAGES])
+    Quantity::ALL.into_iter().map(Quantity::name).chain([QUEUE, SEGMENTS, DROPS, MARKS, PAGES])
 }
 
 /// What is recorded.
@@ -44,6 +45,7 @@ impl Recorded {
                 QUEUE => Wants::QUEUE,
                 SEGMENTS => Wants::SEGMENTS,
                 DROPS => Wants::DROPS,
+                MARKS => Wants::MARKS,
                 PAGES => Wants::PAGES,
                 _ => Wants::SERIES,
             })
@@ -225,6 +227,20 @@ impl Run {
         Ok(columns.finish())
     }
 
+    /// One row for each packet that a queue marked; empty unless recorded.
+    fn marks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (columns, rows) = (Columns::new(py), &self.result.recording.marks);
+        columns.array("time_s", seconds(rows.iter().map(|row| row.time)))?;
+        self.place(&columns, rows.iter().map(|row| row.channel))?;
+        self.who(&columns, rows.iter().map(|row| (row.flow, row.end)))?;
+        columns.counts("connection", rows.iter().map(|row| row.connection))?;
+        columns.array("from_client", rows.iter().map(|row| row.end == End::Client).collect())?;
+        columns.counts("length", rows.iter().map(|row| row.segment.payload.len))?;
+        columns.counts("queue_packets", rows.iter().map(|row| row.queue_packets))?;
+        columns.counts("queue_bytes", rows.iter().map(|row| row.queue_bytes))?;
+        Ok(columns.finish())
+    }
+
     fn __repr__(&self) -> String {
         format!("<netspurt._core.Run of {:?}, seed {}>", self.result.scenario, self.result.seed)
     }
@@ -269,6 +285,8 @@ fn flow_columns<'py>(py: Python<'py>, flows: &[FlowResult]) -> PyResult<Bound<'p
     columns.counts("retransmitted", flows.iter().map(|flow| flow.retransmitted))?;
     columns.counts("timeouts", flows.iter().map(|flow| flow.timeouts))?;
     columns.counts("fast_retransmits", flows.iter().map(|flow| flow.fast_retransmits))?;
+    columns.counts("ecn_reductions", flows.iter().map(|flow| flow.ecn_reductions))?;
+    columns.counts("marks_received", flows.iter().map(|flow| flow.marks_received))?;
     columns.counts("naks_sent", flows.iter().map(|flow| flow.naks_sent))?;
     columns.list("rtt_mean_s", flows.iter().map(|flow| flow.rtt_mean_s).collect())?;
     columns.array("completed", flows.iter().map(|flow| flow.completed).collect())?;
@@ -311,6 +329,7 @@ fn link_columns<'py>(py: Python<'py>, links: &[LinkResult]) -> PyResult<Bound<'p
         let count = |link: &LinkResult| link.drops.get(cause).copied().unwrap_or(0);
         columns.counts(&format!("drops_{cause}"), links.iter().map(count))?;
     }
+    columns.counts("marked", links.iter().map(|link| link.marked))?;
     columns.counts("held", links.iter().map(|link| link.held))?;
     columns.counts("duplicated", links.iter().map(|link| link.duplicated))?;
     columns.counts("corrupted", links.iter().map(|link| link.corrupted))?;

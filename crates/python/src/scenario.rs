@@ -75,7 +75,7 @@ impl Scenario {
 
     /// Simulates; the interpreter lock is released meanwhile.
     ///
-    /// ``record`` names series, "segments", "drops" or "pages" to be kept. With ``pcap`` a capture is written to that file: of each
+    /// ``record`` names series, "segments", "drops", "marks" or "pages" to be kept. With ``pcap`` a capture is written to that file: of each
     /// flow at the host that sends its data, or at the points that ``capture`` names ("NODE", "LINK@NODE" or "all"), at
     /// most ``snaplen`` bytes of each packet.
     #[pyo3(signature = (seed = None, record = Vec::new(), pcap = None, *, capture = Vec::new(), snaplen = None))]

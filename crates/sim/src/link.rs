@@ -11,7 +11,7 @@ use crate::digest::Digest;
 use crate::impair::{Fate, Impairments};
 use crate::loss::Cause;
 use crate::packet::{Chain, Packet, Stage};
-use crate::queue::{Admission as _, Backlog, Discipline, Keeper, Kept, Leaving, Red};
+use crate::queue::{Admission as _, Backlog, Discipline, Early, Keeper, Kept, Leaving, OnArrival, Red, Step};
 use crate::random::Stream;
 use crate::ring::Ring;
 use crate::route::Hop;
@@ -42,6 +42,8 @@ pub struct ChannelCounters {
     pub bytes: u64,
     /// Packets that did not arrive, by [`Cause`].
     pub drops: [u64; Cause::ALL.len()],
+    /// Packets marked with congestion experienced.
+    pub marked: u64,
     /// Packets held back.
     pub held: u64,
     /// Packets doubled.
@@ -90,8 +92,8 @@ pub struct Channel {
 
     /// What waits, if it is not known on arrival when or whether it leaves.
     kept: Option<Box<Keeper>>,
-    /// What drops packets before the queue is full.
-    early: Option<Box<Red>>,
+    /// What marks or drops packets before the queue is full.
+    early: Option<Box<Early>>,
     /// Shorter packets are filled up to so many octets.
     least: u32,
     /// Which station of which hub this is, if it is one.
@@ -105,6 +107,7 @@ pub struct Channel {
 #[derive(Clone, Copy, Debug, Default)]
 struct Mishaps {
     drops: [u64; Cause::ALL.len()],
+    marked: u64,
     held: u64,
     doubled: u64,
     damaged: u64,
@@ -120,8 +123,9 @@ impl Channel {
         let early = match spec.queue {
             QueueSpec::Red(red) => {
                 let stream = Stream::new(seed, &format!("{name}/queue"));
-                Some(Box::new(Red::new(red, spec.rate, stream)))
+                Some(Box::new(Early::Red(Red::new(red, spec.rate, stream))))
             }
+            QueueSpec::Step(_, above) => Some(Box::new(Early::Step(Step { above }))),
             _ => None,
         };
         let exact = |rate| if PER_BYTE.is_multiple_of(rate) { PER_BYTE / rate } else { 0 };
@@ -269,7 +273,7 @@ impl Channel {
         self.kept.is_some()
     }
 
-    /// Whether there is random early detection here.
+    /// Whether packets may be marked or dropped here before the queue is full.
     pub(crate) const fn detects_early(&self) -> bool {
         self.early.is_some()
     }
@@ -281,15 +285,21 @@ impl Channel {
         free.then(|| Span::from_ps(now - self.busy_until))
     }
 
-    /// Whether random early detection drops a packet that comes when the transmitter has been `idle` for some time.
-    pub(crate) fn drops_early(&mut self, idle: Option<Span>) -> bool {
-        let backlog = self.backlog();
-        self.early.as_mut().is_some_and(|red| red.drops(backlog, idle))
+    /// What is done to a packet that comes when the transmitter has been `idle` for some time. One that finds no room is not
+    /// marked before it is dropped.
+    pub(crate) fn judge_early(&mut self, idle: Option<Span>, packet: &Packet) -> OnArrival {
+        let (backlog, size) = (self.backlog(), self.framed(packet.size));
+        let Some(early) = &mut self.early else { return OnArrival::Pass };
+        match early.judge(backlog, idle, packet.segment.ecn) {
+            OnArrival::Mark if idle.is_none() && !self.discipline.admits(backlog, size) => OnArrival::Pass,
+            verdict => verdict,
+        }
     }
 
     /// A packet comes to a link that keeps its packets, and leaves at once.
     pub(crate) fn pass_by(&mut self, now: u64, slot: u32, position: u32, packet: &Packet) {
-        let kept = Kept { slot, position, size: self.framed(packet.size), since: now };
+        let kept =
+            Kept { slot, position, size: self.framed(packet.size), since: now, ecn: packet.segment.ecn };
         if let Some(keeper) = &mut self.kept {
             keeper.pass_by(kept, packet);
         }
@@ -297,7 +307,8 @@ impl Channel {
 
     /// A packet comes to a link that keeps its packets, and waits if it may. Then [`Channel::overflow`] is to be asked.
     pub(crate) fn keep(&mut self, now: u64, slot: u32, position: u32, packet: &Packet) -> Result<(), Cause> {
-        let kept = Kept { slot, position, size: self.framed(packet.size), since: now };
+        let kept =
+            Kept { slot, position, size: self.framed(packet.size), since: now, ecn: packet.segment.ecn };
         let Some(keeper) = &mut self.kept else { return Ok(()) };
         if !self.discipline.admits(keeper.backlog(), kept.size) {
             return Err(Cause::Queue);
@@ -354,6 +365,14 @@ impl Channel {
         self.mishaps.digest.fold(u64::from(size) << 8 | cause as u64);
     }
 
+    /// Counts a packet that is marked.
+    #[cold]
+    pub(crate) fn count_mark(&mut self, now: u64, size: u32) {
+        self.mishaps.marked += 1;
+        self.mishaps.digest.fold(now);
+        self.mishaps.digest.fold(u64::from(size) << 8 | 0xFF);
+    }
+
     /// Counts what befell a packet that arrives.
     pub(crate) fn count_fate(&mut self, fate: Fate) {
         self.mishaps.held += u64::from(fate.held > 0);
@@ -400,10 +419,10 @@ impl Channel {
 
     /// Counters.
     pub fn counters(&self) -> ChannelCounters {
-        let Mishaps { drops, held, doubled, damaged, .. } = *self.mishaps;
+        let Mishaps { drops, marked, held, doubled, damaged, .. } = *self.mishaps;
         let (packets, bytes) = (self.packets, self.bytes);
         let queue_max = self.kept.as_ref().map_or(self.queue_max, |kept| kept.most());
-        ChannelCounters { packets, bytes, drops, held, doubled, damaged, queue_max }
+        ChannelCounters { packets, bytes, drops, marked, held, doubled, damaged, queue_max }
     }
 
     /// The drop causes that can occur here.
@@ -411,7 +430,7 @@ impl Channel {
         let kept = self.kept.as_ref();
         let limited = !matches!(self.discipline, Discipline::Unlimited) || kept.is_some_and(|k| k.limits());
         let queue = limited.then_some(Cause::Queue);
-        let early = self.early.is_some().then_some(Cause::Red);
+        let early = self.early.as_ref().and_then(|early| early.cause());
         let late = kept.and_then(|kept| kept.cause());
         let losses = self.impairments.iter().flat_map(|impairments| impairments.causes());
         queue.into_iter().chain(early).chain(late).chain(losses)

@@ -11,12 +11,12 @@ use crate::link::{Channel, MAX_PACKET};
 use crate::loss::Cause;
 use crate::medium::Contention;
 use crate::packet::{Arrived, Label, Packet, Slab, Stage};
-use crate::probe::{Dropped, Recorder, Recording, Sent, Wants};
-use crate::queue::Leaving;
+use crate::probe::{Dropped, Marked, Recorder, Recording, Sent, Wants};
+use crate::queue::{Leaving, OnArrival};
 use crate::route::{NoRoute, Routes};
 use crate::spec::WorldSpec;
 use hub::Hub;
-use netspurt_tcp::segment::Segment;
+use netspurt_tcp::segment::{Ecn, Segment};
 use netspurt_tcp::time::Time;
 
 /// What is due.
@@ -260,8 +260,10 @@ impl Network {
         if channel.detects_early() {
             watch_queue(self.recorder.as_deref_mut(), channel, number, at);
             let idle = channel.idle(at);
-            if channel.drops_early(idle) {
-                return self.discard(slot, number, at, Cause::Red);
+            match channel.judge_early(idle, self.packets.get(slot)) {
+                OnArrival::Pass => {}
+                OnArrival::Mark => self.mark(slot, number, at),
+                OnArrival::Drop(cause) => return self.discard(slot, number, at, cause),
             }
         }
         if !self.channels[number as usize].keeps() {
@@ -301,7 +303,12 @@ impl Network {
         while let Some(leaving) = self.channels[number as usize].let_go(now) {
             self.note_queue(number, now);
             match leaving {
-                Leaving::Sent(kept) => return Some((kept.slot, kept.position)),
+                Leaving::Sent(kept) => {
+                    if kept.ecn == Ecn::Ce {
+                        self.mark(kept.slot, number, now);
+                    }
+                    return Some((kept.slot, kept.position));
+                }
                 Leaving::Dropped(kept, cause) => self.discard(kept.slot, number, now, cause),
             }
         }
@@ -378,6 +385,32 @@ impl Network {
             self.forward(slot, size, position + 1, arrival);
         } else {
             self.carry(slot, size, position, arrival);
+        }
+    }
+
+    /// A queue tells of congestion, unless another one has before it.
+    #[cold]
+    fn mark(&mut self, slot: u32, number: u32, at: u64) {
+        let packet = self.packets.get_mut(slot);
+        if std::mem::replace(&mut packet.segment.ecn, Ecn::Ce) == Ecn::Ce {
+            return;
+        }
+        let channel = &mut self.channels[number as usize];
+        channel.count_mark(at, packet.size);
+        if let Some(recorder) = &mut self.recorder
+            && recorder.wants(Wants::MARKS)
+        {
+            let backlog = channel.backlog();
+            recorder.marked(packet, |flow, connection, end| Marked {
+                time: Time::from_ps(at),
+                channel: number,
+                queue_packets: backlog.packets,
+                queue_bytes: backlog.bytes,
+                flow,
+                connection,
+                end,
+                segment: packet.segment,
+            });
         }
     }
 

@@ -32,8 +32,10 @@ impl Wants {
     pub const PAGES: Self = Self(32);
     /// Every short segment that was held for an ACK that was being delayed.
     pub const HELD_TAILS: Self = Self(64);
+    /// Every packet that was marked.
+    pub const MARKS: Self = Self(128);
     /// All of it.
-    pub const ALL: Self = Self(127);
+    pub const ALL: Self = Self(255);
 
     /// This and that.
     #[must_use]
@@ -164,6 +166,27 @@ pub struct Dropped {
     pub segment: Segment,
 }
 
+/// A packet was marked with congestion experienced (RFC 3168, section 5).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Marked {
+    /// When it came to the queue, or left it if that is when it was marked.
+    pub time: Time,
+    /// Which direction of which link.
+    pub channel: u32,
+    /// Packets waiting at that moment.
+    pub queue_packets: u32,
+    /// Octets waiting at that moment.
+    pub queue_bytes: u64,
+    /// Of which flow the packet is.
+    pub flow: u32,
+    /// Which of the flow's connections, counted from 0 in the order in which they were opened.
+    pub connection: u32,
+    /// Which end sent it.
+    pub end: End,
+    /// The segment, with its mark.
+    pub segment: Segment,
+}
+
 /// Something happened inside a connection.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Happened {
@@ -280,6 +303,8 @@ pub struct Recording {
     pub segments: Vec<Sent>,
     /// Packets that did not arrive.
     pub drops: Vec<Dropped>,
+    /// Packets that were marked.
+    pub marks: Vec<Marked>,
     /// Events.
     pub events: Vec<Happened>,
     /// Pages.
@@ -395,6 +420,12 @@ impl Recorder {
         self.recording.drops.push(dropped(flow, connection, end_of(packet.endpoint ^ 1)));
     }
 
+    /// A packet of this endpoint's was marked.
+    pub(crate) fn marked(&mut self, packet: &Packet, marked: impl FnOnce(u32, u32, End) -> Marked) {
+        let Addresses { flow, connection, .. } = self.addresses_of(packet.endpoint);
+        self.recording.marks.push(marked(flow, connection, end_of(packet.endpoint ^ 1)));
+    }
+
     pub(crate) fn queue(&mut self, time: u64, channel: u32, packets: u32) {
         self.recording.queues.push(QueueSample { time: Time::from_ps(time), channel, packets });
     }
@@ -431,6 +462,7 @@ impl Recorder {
         let recording = &mut self.recording;
         recording.queues.sort_by_key(|sample| (sample.time, sample.channel));
         recording.drops.sort_by_key(|drop| (drop.time, drop.channel));
+        recording.marks.sort_by_key(|mark| (mark.time, mark.channel));
         self.recording
     }
 }

@@ -42,6 +42,10 @@ pub struct FlowResult {
     pub timeouts: u32,
     /// Times it entered recovery without.
     pub fast_retransmits: u32,
+    /// Times its window shrank because the other end told of congestion marks.
+    pub ecn_reductions: u32,
+    /// Segments that came to the end that receives the data with such a mark.
+    pub marks_received: u32,
     /// NAKs sent by the end that receives the data.
     pub naks_sent: u32,
     /// Mean of the round-trip times measured by the end that sends the data.
@@ -216,6 +220,8 @@ pub struct LinkResult {
     pub bytes: u64,
     /// Packets that did not arrive, by cause; a cause that can occur here is listed even if it did not.
     pub drops: BTreeMap<&'static str, u64>,
+    /// Packets marked with congestion experienced.
+    pub marked: u64,
     /// Packets held back by reordering.
     pub held: u64,
     /// Packets doubled.

@@ -80,6 +80,8 @@ pub enum QueueSpec {
     Bytes(u64),
     /// What finds room, and resends leave before all others.
     ResendFirst(Room),
+    /// What finds room; what finds more waiting than the second says is marked, if it can be.
+    Step(Room, Room),
     /// What finds room, unless random early detection drops it first.
     Red(RedSpec),
     /// What finds room, and is dropped if it has waited too long.
@@ -117,6 +119,8 @@ pub struct RedSpec {
     pub gentle: bool,
     /// Octets of a typical packet: how fast the average falls while the link is idle.
     pub mean_packet: u32,
+    /// Packets that can be marked are marked instead of dropped, below the average from which on all would be dropped.
+    pub ecn: bool,
 }
 
 /// CoDel's parameters.
@@ -128,12 +132,14 @@ pub struct CodelSpec {
     pub interval: Span,
     /// Octets of the largest packet: as long as no more than that waits, nothing is dropped.
     pub mtu: u32,
+    /// Packets that can be marked are marked instead of dropped.
+    pub ecn: bool,
 }
 
 impl Default for CodelSpec {
     /// The constants of RFC 8289, section 5.3, and the MTU of an Ethernet.
     fn default() -> Self {
-        Self { target: Span::from_ms(5), interval: Span::from_ms(100), mtu: 1500 }
+        Self { target: Span::from_ms(5), interval: Span::from_ms(100), mtu: 1500, ecn: false }
     }
 }
 
@@ -219,6 +225,8 @@ pub enum LossSpec {
         /// The numbers of those that are lost.
         drop: Vec<u64>,
     },
+    /// Every SYN that asks for ECN.
+    EcnBlackHole,
     /// All of these, none of which is again a list.
     Several(Vec<LossSpec>),
 }

@@ -192,6 +192,8 @@ fn flow_result(
         retransmitted: sender.retransmitted,
         timeouts: sender.timeouts,
         fast_retransmits: sender.fast_retransmits,
+        ecn_reductions: sender.ecn_reductions,
+        marks_received: receiver.marks_received,
         naks_sent: receiver.naks_sent,
         rtt_mean_s: (sender.rtt_samples > 0)
             .then(|| sender.rtt_sum_ns as f64 * 1e-9 / f64::from(sender.rtt_samples)),
@@ -262,6 +264,7 @@ fn link_results(spec: &WorldSpec, network: &Network, active: Time) -> Vec<LinkRe
             packets: counters.packets,
             bytes: counters.bytes,
             drops: possible.chain(happened.map(|(cause, count)| (cause.name(), count))).collect(),
+            marked: counters.marked,
             held: counters.held,
             duplicated: counters.doubled,
             corrupted: counters.damaged,

@@ -111,7 +111,7 @@ fn station(delay_us: u64) -> ChannelSpec {
 const GAP: i128 = 96 * BIT as i128;
 
 fn queues() -> [QueueSpec; 5] {
-    let law = CodelSpec { target: Span::from_ms(2), interval: Span::from_ms(20), mtu: 1500 };
+    let law = CodelSpec { target: Span::from_ms(2), interval: Span::from_ms(20), mtu: 1500, ecn: false };
     [
         QueueSpec::Packets(8),
         QueueSpec::ResendFirst(Room::Bytes(9000)),

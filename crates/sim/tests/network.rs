@@ -172,7 +172,7 @@ fn a_fused_network_lets_resends_overtake_where_a_plain_one_does() {
 
 /// Every queue that drops before it is full, such that it does.
 fn early_droppers() -> [QueueSpec; 3] {
-    let law = CodelSpec { target: Span::from_us(300), interval: Span::from_ms(3), mtu: 1500 };
+    let law = CodelSpec { target: Span::from_us(300), interval: Span::from_ms(3), mtu: 1500, ecn: false };
     let red = RedSpec { room: Room::Packets(12), weight: 0.1, max_p: 0.3, min: 2.0, max: 6.0, ..auto_red() };
     let fq = FqCodelSpec { room: Room::Packets(30), law, quantum: 300, flows: 64 };
     [QueueSpec::Red(red), QueueSpec::Codel(Room::Packets(12), law), QueueSpec::FqCodel(fq)]
@@ -264,7 +264,8 @@ fn resends_first(queue: QueueSpec) -> QueueSpec {
 
 #[test]
 fn queues_that_decide_at_departure_and_never_drop_are_first_in_first_out() {
-    let law = CodelSpec { target: Span::from_secs(100), interval: Span::from_secs(200), mtu: 1500 };
+    let law =
+        CodelSpec { target: Span::from_secs(100), interval: Span::from_secs(200), mtu: 1500, ecn: false };
     let one = FqCodelSpec { room: Room::Unlimited, law, quantum: 300, flows: 1 };
     let red = RedSpec { room: Room::Packets(10), min: 1e9, max: 2e9, ..auto_red() };
     for (queue, plain) in [

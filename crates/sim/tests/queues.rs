@@ -175,6 +175,7 @@ fn a_scenario_names_them_with_parameters_or_without() {
         weight: 0.002,
         gentle: false,
         mean_packet: 500,
+        ecn: false,
     };
     assert_eq!(built(ns2), QueueSpec::Red(expected));
     let QueueSpec::Red(bytes) = built("{ kind = 'red', limit = '64 KiB', max = '30 kB' }") else { panic!() };
@@ -184,9 +185,14 @@ fn a_scenario_names_them_with_parameters_or_without() {
     assert!((low.max - 21.0).abs() < 1e-9);
 
     assert_eq!(built("{ kind = 'codel' }"), codel());
-    let law = CodelSpec { target: Span::from_ms(13), interval: Span::from_ms(50), mtu: 9000 };
+    let law = CodelSpec { target: Span::from_ms(13), interval: Span::from_ms(50), mtu: 9000, ecn: false };
     let text = "{ kind = 'codel', limit = '1 MiB', target = '13 ms', interval = '50 ms', mtu = '9000 B' }";
     assert_eq!(built(text), QueueSpec::Codel(Room::Bytes(1 << 20), law));
+    let marking = CodelSpec { ecn: true, ..CodelSpec::default() };
+    assert_eq!(built("{ kind = 'codel', ecn = true }"), QueueSpec::Codel(Room::Packets(1000), marking));
+    assert_eq!(built("{ kind = 'red', ecn = true }"), QueueSpec::Red(RedSpec { ecn: true, ..usual }));
+    let step = "{ kind = 'drop-tail', limit = '100 packets', mark_above = '20 packets' }";
+    assert_eq!(built(step), QueueSpec::Step(Room::Packets(100), Room::Packets(20)));
     assert_eq!(built("{ kind = 'fq-codel' }"), fq_codel());
     let text = "{ kind = 'fq-codel', limit = '99 packets', quantum = '300 B', flows = 16 }";
     let law = CodelSpec::default();
@@ -240,6 +246,15 @@ fn what_makes_no_sense_is_refused_in_a_sentence() {
             "{ kind = 'codel', target = '100 ms' }",
             "interval, 100 ms, is not above target, 100 ms: the queue of link \"satellite\" needs a round trip to see \
              what its drops have done",
+        ),
+        (
+            "{ kind = 'drop-tail', limit = '20 packets', mark_above = '20 packets' }",
+            "mark_above, 20 packets, is not below limit, 20 packets: the queue of link \"satellite\" would drop packets \
+             before it marks any",
+        ),
+        (
+            "{ kind = 'drop-tail', limit = '20 packets', mark_above = '1 KiB' }",
+            "the queue of link \"satellite\" counts both packets and bytes: give mark_above in the same unit as limit",
         ),
         (
             "{ kind = 'codel', limit = '39 B' }",

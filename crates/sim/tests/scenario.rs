@@ -26,7 +26,7 @@ fn the_example_of_the_interface_is_read() {
     let link = &scenario.link["satellite"];
     assert_eq!(link.rate, Some(Rate(1_544_000)));
     assert_eq!(link.delay, Duration(Span::from_ms(290)));
-    assert_eq!(link.queue, Some(Queue::DropTail { limit: Limit::Packets(50) }));
+    assert_eq!(link.queue, Some(Queue::DropTail { limit: Limit::Packets(50), mark_above: None }));
     assert_eq!(link.loss.0, [Loss::BitError { rate: 1e-6, direction: None }]);
     let flow = &scenario.flow[0];
     assert_eq!(flow.app, App::Bulk { bytes: Some(Size(8 << 20)) });

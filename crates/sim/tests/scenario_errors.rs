@@ -84,7 +84,7 @@ fn an_unknown_name_is_placed_and_the_nearest_known_one_named() {
     assert_eq!(
         changed("profile = \"bsd43-tahoe\"", "congestion = \"cubik\""),
         "bad.toml:8:14: host.earth.tcp.congestion: unknown name \"cubik\": did you mean \"cubic\"? Known: none, tahoe, \
-         reno, newreno, cubic"
+         reno, newreno, cubic, dctcp"
     );
     assert!(changed("\"bsd43-tahoe\"", "\"bsd43-taho\"").contains("did you mean \"bsd43-tahoe\"?"));
     assert!(changed("profile = \"bsd43-tahoe\"", "rto = \"rfc6289\"").contains("did you mean \"rfc6298\"?"));
@@ -105,7 +105,7 @@ fn an_unknown_name_is_placed_and_the_nearest_known_one_named() {
     assert_eq!(
         changed("\"bit-error\"", "\"bit-eror\""),
         "bad.toml:6:17: link.satellite.loss: unknown kind \"bit-eror\": did you mean \"bit-error\"? Known: none, \
-         bit-error, packet-error, exponential-gaps, gilbert-elliott, script"
+         bit-error, packet-error, exponential-gaps, gilbert-elliott, script, ecn-black-hole"
     );
     assert!(
         changed("kind = \"bulk\"", "")

@@ -48,6 +48,8 @@ impl Connection {
             self.agreed.read_window(segment.window, &segment.options)
         };
         let una_before = self.snd.una;
+        let flight_before = self.snd.max - una_before;
+        let echoed = self.note_echo(segment);
         if self.rack.is_some() && ack > una_before as i64 {
             self.note_delivery(now, Range::new(una_before, ack as u64), segment);
         }
@@ -75,6 +77,7 @@ impl Connection {
                 loss.dup_acks = 0;
             }
         }
+        self.judge_echo(now, una_before, flight_before, echoed);
         if self.rack.is_some() {
             self.judge_by_time(now, una_before, segment, twice);
         }
@@ -177,7 +180,7 @@ impl Connection {
                 if let Some(loss) = self.loss.known() {
                     loss.dup_acks = 0;
                 }
-                self.open_window(now, bytes, flight);
+                self.open_window_unless_told(now, bytes, flight);
                 self.note_window(now);
                 true
             }
@@ -188,7 +191,7 @@ impl Connection {
                     rack.recovered();
                 }
                 if after_timeout {
-                    self.open_window(now, bytes, flight);
+                    self.open_window_unless_told(now, bytes, flight);
                     self.note_window(now);
                 } else if self.config.loss_means == LossMeans::Congestion {
                     self.signal(now, Signal::ExitRecovery, self.snd.max - self.snd.una);

@@ -197,6 +197,17 @@ pub enum DupAcks {
     Ignored,
 }
 
+/// Whether explicit congestion notification is used (RFC 3168).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EcnUse {
+    /// Neither asked for nor accepted.
+    Off,
+    /// Accepted if the peer asks for it.
+    Accept,
+    /// Asked for, and accepted.
+    Rfc3168,
+}
+
 /// A whole configuration.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
@@ -242,6 +253,8 @@ pub struct Config {
     pub prr: bool,
     /// A recovery or timeout that turns out a mistake is undone (RFC 3522, RFC 3708, RFC 5682); with [`Recovery::Rack`].
     pub undo: bool,
+    /// Explicit congestion notification.
+    pub ecn: EcnUse,
     /// What a loss is taken for.
     pub loss_means: LossMeans,
     /// The congestion control algorithm.

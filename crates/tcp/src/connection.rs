@@ -440,6 +440,7 @@ impl Connection {
     pub(crate) fn signal(&mut self, now: Time, signal: Signal, flight: u64) {
         let view = self.view(now, flight);
         self.congestion.on(signal, &view);
+        self.note_reduction(signal);
         self.note_window(now);
     }
 

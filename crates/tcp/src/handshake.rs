@@ -102,6 +102,7 @@ impl Connection {
     /// The peer's SYN: sequence numbers, options, window.
     fn synchronize(&mut self, now: Time, segment: &Segment) {
         self.settle(&segment.options);
+        self.agree_on_ecn(segment.flags);
         self.rcv.synchronize(segment.seq, self.agreed.syn_window());
         let window = self.agreed.read_syn_window(segment.window, &segment.options);
         self.snd.wl1 = segment.seq;
@@ -168,7 +169,7 @@ impl Connection {
         self.loss = Loss::default();
         self.unanswered = 0;
         if let Some(rare) = &mut self.rare {
-            (rare.send_urgent, rare.receive_urgent) = (0, 0);
+            (rare.send_urgent, rare.receive_urgent, rare.ecn) = (0, 0, None);
         }
         self.enter(now, State::Listen);
     }

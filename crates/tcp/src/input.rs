@@ -78,6 +78,7 @@ impl Connection {
             self.take_urgent(now, segment);
         }
         if segment.payload.len > 0 && self.state.may_receive() {
+            self.hear_mark(segment);
             self.take_text(now, segment, start);
         }
         if flags.has(Flags::FIN) {
@@ -119,6 +120,7 @@ impl Connection {
                     self.rcv.acknowledge(Reason::Ack);
                 }
             } else {
+                self.forgo_ecn(segment.flags);
                 // Our SYN-ACK was lost, or crossed the peer's second SYN: only a SYN-ACK helps a peer in SYN-SENT.
                 self.snd.nxt = 0;
                 self.snd.timed_end = 0;

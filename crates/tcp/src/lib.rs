@@ -32,6 +32,7 @@ mod by_time;
 mod calls;
 mod connection;
 mod deadline;
+mod ecn;
 mod handshake;
 mod input;
 mod marks;

@@ -7,7 +7,7 @@
 use crate::connection::{Connection, Departure};
 use crate::reason::{Hold, Reason};
 use crate::receive::AckDue;
-use crate::segment::{Flags, Payload, Segment};
+use crate::segment::{Ecn, Flags, Payload, Segment};
 use crate::state::State;
 use crate::time::Time;
 
@@ -103,6 +103,7 @@ impl Connection {
         segment.window = window;
         segment.seq = self.snd.seq(position);
         segment.ack = self.rcv.acknowledged();
+        segment.ecn = Ecn::NotEct;
         segment.urgent = 0;
         self.timers.delayed_ack = Time::NEVER;
         self.stats.segments_sent += 1;

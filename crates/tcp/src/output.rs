@@ -10,7 +10,7 @@ use crate::options::{Options, Timestamps};
 use crate::ranges::Range;
 use crate::reason::Reason;
 use crate::recovery;
-use crate::segment::{Flags, Payload, Segment};
+use crate::segment::{Ecn, Flags, Payload, Segment};
 use crate::send::Plan;
 use crate::seq::Seq;
 use crate::state::State;
@@ -28,6 +28,7 @@ impl Connection {
             *segment = self.syn_segment(now);
         } else {
             self.ordinary_segment(now, &mut plan, segment);
+            self.write_ecn(&plan, segment);
         }
         segment.seq = self.snd.seq(plan.start);
         if let Some(rare) = &mut self.rare {
@@ -68,7 +69,7 @@ impl Connection {
             if answering { (Flags::ACK, self.rcv.acknowledged()) } else { (Flags::NONE, Seq(0)) };
         Segment {
             ack,
-            flags: flags | Flags::SYN,
+            flags: flags | Flags::SYN | self.ecn_on_syn(),
             header_len: 20 + options.wire_len(self.config.layout),
             window: self.config.receive_window.min(0xFFFF) as u16,
             options,
@@ -87,6 +88,7 @@ impl Connection {
         }
         segment.ack = self.rcv.acknowledged();
         segment.flags = Flags::ACK | plan.flags;
+        segment.ecn = Ecn::NotEct;
         segment.urgent = 0;
         segment.payload = Payload { offset: plan.start.saturating_sub(1), len: plan.len };
     }

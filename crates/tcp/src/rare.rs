@@ -33,6 +33,8 @@ pub(crate) struct Rare {
     pub(crate) path_mtu: u32,
     /// Counters of what is out of the ordinary; those of [`Counters`] stand still.
     pub(crate) counters: Stats,
+    /// What is remembered of ECN, if both ends use it.
+    pub(crate) ecn: Option<crate::ecn::Memory>,
     /// Events not yet taken, if anybody listens.
     pub(crate) log: Option<VecDeque<(Time, Event)>>,
 }
@@ -53,6 +55,7 @@ impl Default for Rare {
             patience: Time::NEVER,
             path_mtu: 0,
             counters: Stats::default(),
+            ecn: None,
             log: None,
         }
     }
@@ -62,7 +65,8 @@ impl Rare {
     /// Nothing of it has a say in what is sent, and nobody listens.
     #[inline]
     pub(crate) fn is_calm(&self) -> bool {
-        self.reply.is_none() && self.send_urgent == 0 && self.acking.is_none() && self.log.is_none()
+        let plain = self.acking.is_none() && self.log.is_none() && self.ecn.is_none();
+        plain && self.reply.is_none() && self.send_urgent == 0
     }
 
     /// The earliest of its deadlines.

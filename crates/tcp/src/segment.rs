@@ -69,6 +69,39 @@ pub struct Payload {
     pub len: u32,
 }
 
+/// The ECN field (RFC 3168, section 5).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[repr(u8)]
+pub enum Ecn {
+    /// The sender does not understand marks.
+    #[default]
+    NotEct = 0,
+    /// It does: ECT(1).
+    Ect1 = 1,
+    /// It does: ECT(0).
+    Ect0 = 2,
+    /// Congestion was experienced on the way.
+    Ce = 3,
+}
+
+impl Ecn {
+    /// The codepoint in the two last bits of an IPv4 type of service or an IPv6 traffic class.
+    pub const fn from_bits(traffic_class: u8) -> Self {
+        match traffic_class & 3 {
+            0 => Self::NotEct,
+            1 => Self::Ect1,
+            2 => Self::Ect0,
+            _ => Self::Ce,
+        }
+    }
+
+    /// Whether a router may mark the packet instead of dropping it, or has marked it.
+    #[inline]
+    pub const fn is_capable(self) -> bool {
+        !matches!(self, Self::NotEct)
+    }
+}
+
 /// A TCP segment without ports, checksum and payload bytes: those belong to the driver and to [`crate::codec`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Segment {
@@ -80,6 +113,8 @@ pub struct Segment {
     pub flags: Flags,
     /// Length of the TCP header with its options, padded to four bytes: 20 … 60.
     pub header_len: u8,
+    /// The ECN field of the IP header that it travels under: the driver carries it to and fro.
+    pub ecn: Ecn,
     /// The window field as it stands in the header: 16 bits, unscaled.
     pub window: u16,
     /// The urgent pointer; significant with [`Flags::URG`].

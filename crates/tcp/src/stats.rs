@@ -27,6 +27,10 @@ pub struct Stats {
     pub challenge_acks: u32,
     /// Segments dropped because the timestamp was old (PAWS).
     pub paws_drops: u32,
+    /// Segments received whose data came with a congestion mark (RFC 3168).
+    pub marks_received: u32,
+    /// Times the window shrank because the peer told of marks.
+    pub ecn_reductions: u32,
     /// Round-trip samples taken.
     pub rtt_samples: u32,
     /// Sum of the samples in nanoseconds.
@@ -53,6 +57,8 @@ impl core::ops::AddAssign for Stats {
             duplicates_received,
             challenge_acks,
             paws_drops,
+            marks_received,
+            ecn_reductions,
             rtt_samples,
             rtt_sum_ns,
             foreign_bytes,
@@ -69,6 +75,8 @@ impl core::ops::AddAssign for Stats {
         self.duplicates_received += duplicates_received;
         self.challenge_acks += challenge_acks;
         self.paws_drops += paws_drops;
+        self.marks_received += marks_received;
+        self.ecn_reductions += ecn_reductions;
         self.rtt_samples += rtt_samples;
         self.rtt_sum_ns += rtt_sum_ns;
         self.foreign_bytes += foreign_bytes;

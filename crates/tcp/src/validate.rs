@@ -1,7 +1,8 @@
 //! What a [`Config`] must not say: contradictions and values that no TCP can carry.
 
 use crate::acking::Acking;
-use crate::config::{Config, Counting, InitialWindow, Recovery, TimerGrain};
+use crate::config::{Config, Counting, EcnUse, InitialWindow, Recovery, TimerGrain};
+use crate::congestion;
 use crate::options::Layout;
 use crate::rto::{self, Factor};
 use crate::time::Span;
@@ -33,6 +34,8 @@ pub enum ConfigError {
     WithoutRack(&'static str),
     /// Slow start by other than one or two segments.
     SlowStartPerAck(u8),
+    /// DCTCP by a host that does not ask for ECN.
+    DctcpWithoutEcn,
     /// A shared experimental option kind other than 253 and 254.
     SharedKind(u8),
     /// An option kind that a standard has taken.
@@ -59,6 +62,7 @@ impl ConfigError {
                 ["recovery", "sack"]
             }
             Self::WithoutRack(key) => [*key, "recovery"],
+            Self::DctcpWithoutEcn => ["congestion", "ecn"],
             Self::SlowStartPerAck(_) => ["slow_start_per_ack"; 2],
             Self::SharedKind(_) | Self::StandardKind(_) | Self::SameNumber(_) => ["option_layout"; 2],
             Self::RtoBounds | Self::RtoFactor(_) => ["rto"; 2],
@@ -90,6 +94,9 @@ impl fmt::Display for ConfigError {
             Self::WithoutRack(key) => {
                 write!(f, "{key} is a part of recovery \"rack\": choose that, or set {key} = false")
             }
+            Self::DctcpWithoutEcn => f.write_str(
+                "congestion \"dctcp\" lives on what ECN tells: set ecn = \"rfc3168\" or choose another congestion control",
+            ),
             Self::SlowStartPerAck(n) => {
                 write!(f, "slow_start_per_ack is {n}: slow start opens cwnd by 1 or by 2 segments an ACK")
             }
@@ -130,6 +137,9 @@ impl Config {
         let parts = [("tail_loss_probe", self.tail_loss_probe), ("prr", self.prr), ("undo", self.undo)];
         if let Some((key, _)) = parts.into_iter().find(|part| part.1 && self.recovery != Recovery::Rack) {
             return Err(ConfigError::WithoutRack(key));
+        }
+        if self.congestion == congestion::Kind::Dctcp && self.ecn != EcnUse::Rfc3168 {
+            return Err(ConfigError::DctcpWithoutEcn);
         }
         nonzero("dup_ack_threshold", u64::from(self.dup_ack_threshold))?;
         if !(1..=2).contains(&self.growth.slow_start_per_ack) {
@@ -306,6 +316,14 @@ mod tests {
     }
 
     #[test]
+    fn dctcp_needs_a_host_that_asks_for_ecn() {
+        let dctcp = |ecn| changed(|c| (c.congestion, c.ecn) = (congestion::Kind::Dctcp, ecn));
+        assert_eq!(dctcp(EcnUse::Off), Err(ConfigError::DctcpWithoutEcn));
+        assert_eq!(dctcp(EcnUse::Accept), Err(ConfigError::DctcpWithoutEcn));
+        assert_eq!(dctcp(EcnUse::Rfc3168), Ok(()));
+    }
+
+    #[test]
     fn nak_and_sack_exclude_each_other() {
         assert_eq!(changed(|c| c.recovery = Recovery::Nak), Err(ConfigError::NakBesideSack));
         assert_eq!(changed(|c| c.sack = false), Err(ConfigError::SackRecoveryWithoutSack));
@@ -357,6 +375,7 @@ mod tests {
             ConfigError::NakBesideSack,
             ConfigError::RackWithoutSack,
             ConfigError::WithoutRack("prr"),
+            ConfigError::DctcpWithoutEcn,
             ConfigError::RtoBounds,
             ConfigError::AckBounds,
         ] {

@@ -348,7 +348,7 @@ proptest! {
                 prop_assert!(matches!(ip.addresses, Addresses::V6 { .. }), "bit {} of an IPv4 packet", bit);
                 prop_assert_ne!(got.ip, ip);
                 prop_assert_eq!(covered_by_no_checksum(got.ip), covered_by_no_checksum(ip));
-                prop_assert_eq!(got.tcp.segment, segment);
+                prop_assert_eq!(got.tcp.segment, Segment { ecn: got.ip.ecn, ..segment });
                 prop_assert_eq!(got.tcp.ports, ports);
             }
             bytes[bit / 8] ^= 1 << (bit % 8);

@@ -181,6 +181,19 @@ fn a_capture_keeps_as_much_of_each_packet_as_was_asked_for() {
 }
 
 #[test]
+fn the_ecn_field_and_its_flags_stand_in_the_headers() {
+    use netspurt_tcp::segment::Ecn;
+    let file = directory("ecn").join("a.pcapng");
+    let marked = Segment { ecn: Ecn::Ce, flags: Flags::ACK | Flags::CWR, ..data(0, 100) };
+    let capable = Segment { ecn: Ecn::Ect0, flags: Flags::ACK | Flags::ECE, ..data(100, 100) };
+    let records = [marked, capable, data(200, 100)].into_iter().zip(0..);
+    let records = records.map(|(segment, ms)| record(Time::ZERO + Span::from_ms(ms), segment)).collect();
+    write(&file, &setup(), records).unwrap();
+    let seen: Vec<_> = read(&file).into_iter().map(|(.., bytes)| (bytes[1] & 3, bytes[33] & 0xC0)).collect();
+    assert_eq!(seen, [(3, 0x80), (2, 0x40), (0, 0)]);
+}
+
+#[test]
 fn what_was_there_before_stays_until_the_capture_is_whole() {
     let directory = directory("whole");
     let file = directory.join("a.pcapng");

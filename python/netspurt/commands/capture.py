@@ -173,6 +173,7 @@ def _notes(row: dict[str, Any], stream: dict[str, Any]) -> Iterator[str]:
         "zero_windows": "zero windows",
         "window_probes": "window probes",
         "keep_alives": "keep-alives",
+        "marked": "congestion marks",
         "unseen_bytes": "bytes not captured",
     }
     yield from (f"{stream[name]} {words}" for name, words in counted.items() if stream[name])

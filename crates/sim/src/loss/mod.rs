@@ -4,12 +4,14 @@
 //! direction's own random stream.
 
 mod bit_error;
+mod ecn_black_hole;
 mod exponential_gaps;
 mod gilbert_elliott;
 mod packet_error;
 mod script;
 
 pub use bit_error::BitError;
+pub use ecn_black_hole::EcnBlackHole;
 pub use exponential_gaps::ExponentialGaps;
 pub use gilbert_elliott::GilbertElliott;
 pub use packet_error::PacketError;
@@ -42,11 +44,13 @@ pub enum Cause {
     Codel,
     /// It collided too often.
     Collisions,
+    /// It was a SYN that asks for ECN.
+    EcnBlackHole,
 }
 
 impl Cause {
     /// Every cause, in declaration order.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Queue,
         Self::BitError,
         Self::PacketError,
@@ -56,6 +60,7 @@ impl Cause {
         Self::Red,
         Self::Codel,
         Self::Collisions,
+        Self::EcnBlackHole,
     ];
 
     /// The name used in files.
@@ -70,6 +75,7 @@ impl Cause {
             Self::Red => "red",
             Self::Codel => "codel",
             Self::Collisions => "collisions",
+            Self::EcnBlackHole => "ecn-black-hole",
         }
     }
 }
@@ -95,6 +101,8 @@ pub enum Loss {
     GilbertElliott(GilbertElliott),
     /// A script.
     Script(Script),
+    /// What asks for ECN.
+    EcnBlackHole(EcnBlackHole),
 }
 
 impl Loss {
@@ -111,6 +119,7 @@ impl Loss {
                 Self::GilbertElliott(GilbertElliott::new(*good_to_bad, *bad_to_good, *loss_good, *loss_bad))
             }
             LossSpec::Script { counted, drop } => Self::Script(Script::new(*counted, drop.clone())),
+            LossSpec::EcnBlackHole => Self::EcnBlackHole(EcnBlackHole),
         })
     }
 }
@@ -123,6 +132,7 @@ impl LossProcess for Loss {
             Self::ExponentialGaps(loss) => loss.loses(packet, size, stream),
             Self::GilbertElliott(loss) => loss.loses(packet, size, stream),
             Self::Script(loss) => loss.loses(packet, size, stream),
+            Self::EcnBlackHole(loss) => loss.loses(packet, size, stream),
         }
     }
 
@@ -133,6 +143,7 @@ impl LossProcess for Loss {
             Self::ExponentialGaps(loss) => loss.cause(),
             Self::GilbertElliott(loss) => loss.cause(),
             Self::Script(loss) => loss.cause(),
+            Self::EcnBlackHole(loss) => loss.cause(),
         }
     }
 }

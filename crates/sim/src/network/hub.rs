@@ -7,6 +7,7 @@ use super::Network;
 use crate::link::Channel;
 use crate::loss::Cause;
 use crate::medium::{Contention, CsmaCd, FirstCome, Medium, Step, Then};
+use crate::queue::OnArrival;
 use crate::random::Stream;
 use crate::spec::{Access, Duplex, HubSpec, WorldSpec};
 use netspurt_tcp::time::Time;
@@ -91,10 +92,14 @@ impl Network {
         let channel = &mut self.channels[number as usize];
         if channel.detects_early() {
             let idle = channel.idle(at).filter(|_| !medium.holds(station));
-            if channel.drops_early(idle) {
-                return self.discard(slot, number, at, Cause::Red);
+            match channel.judge_early(idle, self.packets.get(slot)) {
+                OnArrival::Pass => {}
+                OnArrival::Mark => self.mark(slot, number, at),
+                OnArrival::Drop(cause) => return self.discard(slot, number, at, cause),
             }
         }
+        let medium = &mut self.hubs[hub as usize].medium;
+        let channel = &mut self.channels[number as usize];
         let packet = self.packets.get(slot);
         if channel.backlog().packets == 0 && medium.is_clear(station, at) {
             channel.pass_by(at, slot, position, packet);

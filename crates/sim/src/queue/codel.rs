@@ -9,6 +9,7 @@ use super::keeper::{Kept, Leaving, Order, Outbox};
 use crate::loss::Cause;
 use crate::packet::Packet;
 use crate::spec::CodelSpec;
+use netspurt_tcp::segment::Ecn;
 
 /// A queue under CoDel's control.
 #[derive(Debug)]
@@ -64,8 +65,12 @@ impl Controller {
         if self.dropping {
             self.dropping = head.1;
             while self.dropping && now >= self.drop_next {
-                discard(head, out);
                 self.count += 1;
+                if marks(law, &mut head) {
+                    self.drop_next = next_drop(self.drop_next, law, self.count);
+                    break;
+                }
+                discard(head, out);
                 head = self.look(law, queue, now);
                 self.dropping = head.1;
                 if self.dropping {
@@ -73,8 +78,10 @@ impl Controller {
                 }
             }
         } else if head.1 {
-            discard(head, out);
-            head = self.look(law, queue, now);
+            if !marks(law, &mut head) {
+                discard(head, out);
+                head = self.look(law, queue, now);
+            }
             self.begin(law, now);
         }
         head.0
@@ -109,6 +116,12 @@ impl Controller {
 /// The control law (section 5.6): TCP's rate goes with 1 / √p, so that drops at these distances slow it down steadily.
 fn next_drop(after: u64, law: &CodelSpec, count: u32) -> u64 {
     after.saturating_add((law.interval.as_ps() as f64 / libm::sqrt(f64::from(count))) as u64)
+}
+
+/// A packet that can be marked is marked, and sent (RFC 8289, section 3.4.1; Linux, `codel_dequeue()`).
+fn marks(law: &CodelSpec, (packet, _): &mut Head) -> bool {
+    let capable = packet.as_mut().filter(|packet| law.ecn && packet.ecn.is_capable());
+    capable.map(|packet| packet.ecn = Ecn::Ce).is_some()
 }
 
 fn discard((packet, _): Head, out: &mut Outbox) {
@@ -257,7 +270,7 @@ mod tests {
 
     #[test]
     fn the_constants_are_those_of_the_document() {
-        let CodelSpec { target, interval, mtu } = CodelSpec::default();
+        let CodelSpec { target, interval, mtu, ecn: _ } = CodelSpec::default();
         assert_eq!((target, interval, mtu), (Span::from_ms(5), Span::from_ms(100), 1500));
     }
 }

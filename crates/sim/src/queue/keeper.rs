@@ -10,6 +10,7 @@ use crate::loss::Cause;
 use crate::packet::Packet;
 use crate::random::Stream;
 use crate::spec::QueueSpec;
+use netspurt_tcp::segment::Ecn;
 use std::collections::VecDeque;
 
 /// A packet that waits.
@@ -22,6 +23,8 @@ pub(crate) struct Kept {
     pub(crate) size: u32,
     /// When it came.
     pub(crate) since: u64,
+    /// Its ECN field: a mark made here goes onto the packet when it leaves.
+    pub(crate) ecn: Ecn,
 }
 
 /// A packet that waits no longer.
@@ -84,7 +87,11 @@ impl Keeper {
     /// The keeper of `spec`, if it needs one. `name` is the direction's, and gives its random streams their names.
     pub(crate) fn new(spec: &QueueSpec, seed: u64, name: &str) -> Option<Self> {
         Some(Self::of(match spec {
-            QueueSpec::Unlimited | QueueSpec::Packets(_) | QueueSpec::Bytes(_) | QueueSpec::Red(_) => {
+            QueueSpec::Unlimited
+            | QueueSpec::Packets(_)
+            | QueueSpec::Bytes(_)
+            | QueueSpec::Red(_)
+            | QueueSpec::Step(..) => {
                 return None;
             }
             QueueSpec::ResendFirst(_) => Kind::ResendFirst(ResendFirst::default()),
@@ -221,7 +228,7 @@ pub(super) mod bench {
 
         /// A packet of `size` octets comes, numbered `slot`; who had to make room.
         pub(crate) fn push(&mut self, now: u64, slot: u32, size: u32, packet: &Packet) -> Vec<u32> {
-            let kept = Kept { slot, position: 0, size, since: now };
+            let kept = Kept { slot, position: 0, size, since: now, ecn: packet.segment.ecn };
             self.order.push(kept, packet, &mut self.out);
             self.left().0
         }
@@ -253,7 +260,7 @@ mod tests {
     fn what_waits_is_counted_and_for_how_long() {
         let mut keeper = Keeper::new(&QueueSpec::ResendFirst(Room::Unlimited), 1, "x").unwrap();
         for slot in 1..=4 {
-            let kept = Kept { slot, position: 0, size: 10 * slot, since: u64::from(slot) };
+            let kept = Kept { slot, size: 10 * slot, since: u64::from(slot), ..Kept::default() };
             keeper.push(kept, &Packet { resend: slot % 2 == 0, ..Packet::default() });
             assert_eq!(keeper.overflow(kept.since), None);
         }

@@ -2,7 +2,7 @@
 //!
 //! A [`Discipline`] decides when a packet *arrives*, knowing what is waiting; that is all a FIFO link needs, because
 //! the departure of every packet it lets in follows by arithmetic. [`Red`] decides on arrival too, but wants to hear of
-//! every packet, and when.
+//! every packet, and when; so does [`Step`], which marks.
 //!
 //! Those that change the order (resends first, fair queueing), or decide when a packet *departs* (CoDel), cannot be
 //! computed ahead: a channel with such a queue has a `Keeper`, which keeps its packets, has a departure event of its own
@@ -12,16 +12,20 @@
 
 mod codel;
 mod drop_tail;
+mod early;
 mod fifo;
 mod fq_codel;
 mod keeper;
 mod red;
 mod resend_first;
+mod step;
 
+pub(crate) use early::{Early, OnArrival};
 pub(crate) use keeper::{Keeper, Kept, Leaving};
 
 pub use drop_tail::{DropTailBytes, DropTailPackets};
 pub use red::Red;
+pub use step::Step;
 
 use crate::spec::{QueueSpec, Room};
 
@@ -59,7 +63,7 @@ impl Discipline {
             QueueSpec::Unlimited | QueueSpec::FqCodel(_) => Room::Unlimited,
             QueueSpec::Packets(limit) => Room::Packets(*limit),
             QueueSpec::Bytes(limit) => Room::Bytes(*limit),
-            QueueSpec::ResendFirst(room) | QueueSpec::Codel(room, _) => *room,
+            QueueSpec::ResendFirst(room) | QueueSpec::Codel(room, _) | QueueSpec::Step(room, _) => *room,
             QueueSpec::Red(red) => red.room,
         };
         match room {

@@ -9,8 +9,11 @@
 //! A queue measured in octets does not make the drop of a large packet more likely (RFC 7141, section 2.2).
 
 use super::Backlog;
+use super::early::OnArrival;
+use crate::loss::Cause;
 use crate::random::Stream;
 use crate::spec::{RedSpec, Unit};
+use netspurt_tcp::segment::Ecn;
 use netspurt_tcp::time::Span;
 
 /// The state of one queue.
@@ -37,8 +40,20 @@ impl Red {
         self.average
     }
 
+    /// What is done to a packet that comes. Where the average asks for all to be dropped, marks would tell nothing, and there
+    /// may be senders that do not heed them: it is dropped (RFC 3168, section 7).
+    pub(crate) fn judge(&mut self, backlog: Backlog, idle: Option<Span>, ecn: Ecn) -> OnArrival {
+        if !self.drops(backlog, idle) {
+            OnArrival::Pass
+        } else if self.spec.ecn && ecn.is_capable() && self.spec.probability(self.average) < 1.0 {
+            OnArrival::Mark
+        } else {
+            OnArrival::Drop(Cause::Red)
+        }
+    }
+
     /// A packet comes while `backlog` waits, or after the transmitter has been `idle` for some time: whether it is
-    /// dropped.
+    /// dropped, or marked instead.
     pub fn drops(&mut self, backlog: Backlog, idle: Option<Span>) -> bool {
         self.average = match idle {
             Some(idle) if self.packet_time > 0.0 => {
@@ -106,6 +121,7 @@ impl RedSpec {
             weight: per_second.map_or(0.002, |packets| -libm::expm1(-1.0 / packets)),
             gentle: true,
             mean_packet,
+            ecn: false,
         }
     }
 }
@@ -124,6 +140,7 @@ mod tests {
         weight: 0.002,
         gentle: false,
         mean_packet: 1000,
+        ecn: false,
     };
 
     fn packets(packets: u32) -> Backlog {
@@ -217,6 +234,21 @@ mod tests {
         assert!(gaps(15, 100).iter().all(|&gap| gap == 1));
         assert_eq!(gaps(15, 100).len(), 99);
         assert_eq!(gaps(4, 10_000).len(), 0);
+    }
+
+    #[test]
+    fn what_can_be_marked_is_marked_unless_all_would_be_dropped() {
+        let mut red = red(RedSpec { weight: 1.0, ecn: true, ..SPEC });
+        let mut all = |queue, ecn| {
+            let mut seen: Vec<_> = (0..1000).map(|_| red.judge(packets(queue), None, ecn)).collect();
+            seen.sort_by_key(|verdict| format!("{verdict:?}"));
+            seen.dedup();
+            seen
+        };
+        let dropped = OnArrival::Drop(Cause::Red);
+        assert_eq!(all(10, Ecn::Ect0), [OnArrival::Mark, OnArrival::Pass]);
+        assert_eq!(all(10, Ecn::NotEct), [dropped, OnArrival::Pass]);
+        assert_eq!(all(15, Ecn::Ect0), [dropped]);
     }
 
     #[test]

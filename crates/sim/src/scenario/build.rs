@@ -242,5 +242,6 @@ fn build_loss(loss: &Loss) -> LossSpec {
             }
         }
         Loss::Script { drop, .. } => LossSpec::Script { counted: Counted::Packets, drop: drop.clone() },
+        Loss::EcnBlackHole { .. } => LossSpec::EcnBlackHole,
     }
 }

@@ -155,6 +155,22 @@ names! {
 }
 
 names! {
+    /// Explicit congestion notification: routers mark packets instead of dropping them, and the sender slows down.
+    EcnUse for config::EcnUse {
+        /// Neither asked for nor accepted.
+        Off,
+        /// Used if the peer asks for it.
+        ///
+        /// Document: Linux, tcp_ecn = 2.
+        Accept,
+        /// Asked for, and used if the peer agrees. A SYN without an answer goes again without asking.
+        ///
+        /// Document: RFC 3168, section 6.1.
+        Rfc3168,
+    }
+}
+
+names! {
     /// What a loss is taken for.
     LossMeans for config::LossMeans {
         /// Congestion: the window shrinks.
@@ -189,6 +205,10 @@ names! {
         ///
         /// Document: RFC 9438.
         Cubic,
+        /// The window shrinks by as much as was marked; needs ecn = "rfc3168".
+        ///
+        /// Document: RFC 8257.
+        Dctcp,
     }
 }
 

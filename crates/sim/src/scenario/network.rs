@@ -163,6 +163,14 @@ pub enum Loss {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         direction: Option<Direction>,
     },
+    /// SYN segments that ask for ECN, which faulty boxes take for an attack.
+    ///
+    /// Document: RFC 3168, section 6.1.1.1.
+    EcnBlackHole {
+        /// Only in this direction. Default: in both.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        direction: Option<Direction>,
+    },
 }
 
 const fn never() -> f64 {
@@ -182,7 +190,8 @@ impl Loss {
             | Self::PacketError { direction, .. }
             | Self::ExponentialGaps { direction, .. }
             | Self::GilbertElliott { direction, .. }
-            | Self::Script { direction, .. } => direction.as_ref(),
+            | Self::Script { direction, .. }
+            | Self::EcnBlackHole { direction } => direction.as_ref(),
         }
     }
 }

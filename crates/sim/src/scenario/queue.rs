@@ -19,6 +19,11 @@ pub enum Queue {
     DropTail {
         /// The room, without the packet being sent.
         limit: Limit,
+        /// Packets that find more than this waiting are marked, if they are ECN-capable. Default: nothing is marked.
+        ///
+        /// Document: RFC 8257, section 3.1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mark_above: Option<Limit>,
     },
     /// Data that is sent again overtakes all that waits, but not the packet being sent; a packet that finds no room is
     /// dropped.
@@ -58,6 +63,11 @@ pub enum Queue {
         /// Size of a typical packet, framing included: for the average while the link is idle, and for the defaults.
         #[serde(default = "bytes_1000")]
         mean_packet: Size,
+        /// Packets that are ECN-capable are marked instead of dropped, as long as not all would be dropped.
+        ///
+        /// Document: RFC 3168, sections 5 and 7.
+        #[serde(default)]
+        ecn: bool,
     },
     /// Packets are dropped on departure while all wait too long, at shrinking intervals.
     ///
@@ -75,6 +85,11 @@ pub enum Queue {
         /// The largest packet: while no more than that waits, nothing is dropped.
         #[serde(default = "bytes_1500")]
         mtu: Size,
+        /// Packets that are ECN-capable are marked instead of dropped.
+        ///
+        /// Document: RFC 3168, section 5; RFC 8289, section 3.4.1.
+        #[serde(default)]
+        ecn: bool,
     },
     /// A queue for each flow, served in turn, new flows first, each under CoDel.
     ///
@@ -99,6 +114,11 @@ pub enum Queue {
         #[serde(default = "queues_1024")]
         #[schemars(range(min = 1, max = 65536))]
         flows: u32,
+        /// Packets that are ECN-capable are marked by CoDel instead of dropped.
+        ///
+        /// Document: RFC 3168, section 5; RFC 8290, section 5.
+        #[serde(default)]
+        ecn: bool,
     },
 }
 
@@ -128,14 +148,17 @@ impl Queue {
     /// Why this makes no sense; `place` says where the queue is.
     pub(super) fn check(&self, place: &str) -> Result<(), Fault> {
         match *self {
-            Self::DropTail { limit } => has_room("limit", Some(limit), place),
+            Self::DropTail { limit, mark_above } => {
+                has_room("limit", Some(limit), place)?;
+                check_step(limit, mark_above, place)
+            }
             Self::ResendFirst { limit } => has_room("limit", limit, place),
             Self::Red { .. } => self.check_red(place),
-            Self::Codel { limit, target, interval, mtu } => {
+            Self::Codel { limit, target, interval, mtu, ecn: _ } => {
                 has_room("limit", Some(limit), place)?;
                 check_codel(target, interval, mtu, place)
             }
-            Self::FqCodel { limit, target, interval, mtu, quantum, flows: _ } => {
+            Self::FqCodel { limit, target, interval, mtu, quantum, flows: _, ecn: _ } => {
                 has_room("limit", Some(limit), place)?;
                 check_codel(target, interval, mtu, place)?;
                 is_packet("quantum", quantum, place)
@@ -144,7 +167,7 @@ impl Queue {
     }
 
     fn check_red(&self, place: &str) -> Result<(), Fault> {
-        let Self::Red { limit, min, max, max_p, weight, gentle: _, mean_packet } = *self else {
+        let Self::Red { limit, min, max, max_p, weight, gentle: _, mean_packet, ecn: _ } = *self else {
             return Ok(());
         };
         has_room("limit", limit, place)?;
@@ -184,13 +207,14 @@ impl Queue {
     /// What this comes to before a link of this rate.
     pub(super) fn spec(&self, rate: Option<u64>) -> QueueSpec {
         match *self {
-            Self::DropTail { limit } => match room(limit) {
+            Self::DropTail { limit, mark_above: Some(above) } => QueueSpec::Step(room(limit), room(above)),
+            Self::DropTail { limit, mark_above: None } => match room(limit) {
                 Room::Unlimited => QueueSpec::Unlimited,
                 Room::Packets(packets) => QueueSpec::Packets(packets),
                 Room::Bytes(bytes) => QueueSpec::Bytes(bytes),
             },
             Self::ResendFirst { limit } => QueueSpec::ResendFirst(limit.map_or(Room::Unlimited, room)),
-            Self::Red { limit, min, max, max_p, weight, gentle, mean_packet } => {
+            Self::Red { limit, min, max, max_p, weight, gentle, mean_packet, ecn } => {
                 let unit = limit.or(min).or(max).map_or(Unit::Packets, |limit| unit(&limit));
                 let usual = RedSpec::for_rate(rate, unit, packet(mean_packet));
                 let [low, high] = [min, max].map(|limit| limit.map(|limit| amount(&limit) as f64));
@@ -202,18 +226,37 @@ impl Queue {
                     max_p,
                     weight: weight.unwrap_or(usual.weight),
                     gentle,
+                    ecn,
                     ..usual
                 })
             }
-            Self::Codel { limit, target, interval, mtu } => {
-                QueueSpec::Codel(room(limit), codel(target, interval, mtu))
+            Self::Codel { limit, target, interval, mtu, ecn } => {
+                QueueSpec::Codel(room(limit), CodelSpec { ecn, ..codel(target, interval, mtu) })
             }
-            Self::FqCodel { limit, target, interval, mtu, quantum, flows } => {
-                let law = codel(target, interval, mtu);
+            Self::FqCodel { limit, target, interval, mtu, quantum, flows, ecn } => {
+                let law = CodelSpec { ecn, ..codel(target, interval, mtu) };
                 QueueSpec::FqCodel(FqCodelSpec { room: room(limit), law, quantum: packet(quantum), flows })
             }
         }
     }
+}
+
+fn check_step(limit: Limit, mark_above: Option<Limit>, place: &str) -> Result<(), Fault> {
+    let Some(above) = mark_above else { return Ok(()) };
+    if unit(&above) != unit(&limit) {
+        let message =
+            format!("{place} counts both packets and bytes: give mark_above in the same unit as limit");
+        return Err(("mark_above", message));
+    }
+    if amount(&above) >= amount(&limit) {
+        let message = format!(
+            "mark_above, {}, is not below limit, {}: {place} would drop packets before it marks any",
+            above.print(),
+            limit.print()
+        );
+        return Err(("mark_above", message));
+    }
+    Ok(())
 }
 
 fn check_codel(target: Duration, interval: Duration, mtu: Size, place: &str) -> Result<(), Fault> {
@@ -274,5 +317,5 @@ const fn packet(size: Size) -> u32 {
 }
 
 const fn codel(target: Duration, interval: Duration, mtu: Size) -> CodelSpec {
-    CodelSpec { target: target.0, interval: interval.0, mtu: packet(mtu) }
+    CodelSpec { target: target.0, interval: interval.0, mtu: packet(mtu), ecn: false }
 }

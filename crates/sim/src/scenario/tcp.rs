@@ -2,8 +2,8 @@
 
 use super::acking::Acking;
 use super::choices::{
-    Congestion, Counting, Cutting, DupAcksBesideNaks, Grows, HyStart, KeepAlive, LossMeans, MssCounts,
-    OptionLayout, Recovery, Rto, SynOptions, Transmit, WindowGrowth, WindowOption,
+    Congestion, Counting, Cutting, DupAcksBesideNaks, EcnUse, Grows, HyStart, KeepAlive, LossMeans,
+    MssCounts, OptionLayout, Recovery, Rto, SynOptions, Transmit, WindowGrowth, WindowOption,
 };
 use super::form::Named;
 use super::quantity::{Cap, Duration, Grain, InitialCwnd, Patience, Quantity, Size, Window};
@@ -165,6 +165,8 @@ tcp_table! {
         ///
         /// Document: RFC 3522; RFC 3708; RFC 5682.
         undo: bool,
+        /// Explicit congestion notification.
+        ecn: EcnUse,
         /// What a loss is taken for.
         loss_means: LossMeans,
         /// The congestion control algorithm.
@@ -329,6 +331,7 @@ impl TcpTable {
         set(&mut config.prr, self.prr);
         set(&mut config.undo, self.undo);
         set(&mut config.hystart, self.hystart);
+        set(&mut config.ecn, self.ecn);
         set(&mut config.syn_retries, self.syn_retries);
         set(&mut config.retries, self.retries);
         set(&mut config.challenge_acks_per_second, self.challenge_acks_per_second);
@@ -389,6 +392,7 @@ impl From<&Config> for TcpTable {
             prr: Some(config.prr),
             undo: Some(config.undo),
             hystart: Some(config.hystart.into()),
+            ecn: Some(config.ecn.into()),
             loss_means: Some(config.loss_means.into()),
             congestion: Some(config.congestion.into()),
             initial_window: Some(match config.initial_window {

@@ -5,38 +5,12 @@ use super::error::{DecodeError, EncodeError};
 use super::segment::{Decoded, check, decode_part, encode};
 use super::{Addresses, Body, Ports, Verify, field};
 use crate::options::Layout;
-use crate::segment::Segment;
+use crate::segment::{Ecn, Segment};
 use core::net::{Ipv4Addr, Ipv6Addr};
 
 const TCP: u8 = 6;
 const V4_HEADER: u8 = 20;
 const V6_HEADER: usize = 40;
-
-/// The ECN field (RFC 3168, section 5).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-#[repr(u8)]
-pub enum Ecn {
-    /// The sender does not understand marks.
-    #[default]
-    NotEct = 0,
-    /// It does: ECT(1).
-    Ect1 = 1,
-    /// It does: ECT(0).
-    Ect0 = 2,
-    /// Congestion was experienced on the way.
-    Ce = 3,
-}
-
-impl Ecn {
-    const fn from_bits(traffic_class: u8) -> Self {
-        match traffic_class & 3 {
-            0 => Self::NotEct,
-            1 => Self::Ect1,
-            2 => Self::Ect0,
-            _ => Self::Ce,
-        }
-    }
-}
 
 /// What an IP header says beside lengths and checksum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -148,6 +122,7 @@ pub fn decode_packet(bytes: &[u8], layout: Layout, verify: Verify) -> Result<Dec
     let len = end.checked_sub(start).ok_or(DecodeError::IpLength)?;
     let there = bytes.get(start..end.min(bytes.len())).unwrap_or_default();
     let mut tcp = decode_part(there, len, ip.addresses, layout, verify)?;
+    tcp.segment.ecn = ip.ecn;
     tcp.payload = tcp.payload.start + start..tcp.payload.end + start;
     Ok(DecodedPacket { ip, tcp, fragment })
 }

@@ -17,9 +17,10 @@ mod ip;
 mod options;
 mod segment;
 
+pub use crate::segment::Ecn;
 pub use checksum::internet_checksum;
 pub use error::{BadOption, DecodeError, EncodeError};
-pub use ip::{DecodedPacket, Ecn, Ip, decode_packet, encode_packet};
+pub use ip::{DecodedPacket, Ip, decode_packet, encode_packet};
 pub use segment::{Decoded, decode, encode};
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};

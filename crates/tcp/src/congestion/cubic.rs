@@ -223,7 +223,10 @@ impl CongestionControl for Cubic {
                     Stage::AfterLoss | Stage::Avoidance => Stage::AfterLoss,
                 };
             }
-            Signal::EcnCe | Signal::DupAck { .. } | Signal::PartialAck { .. } => {}
+            Signal::EcnCe
+            | Signal::DupAck { .. }
+            | Signal::PartialAck { .. }
+            | Signal::RoundMarked { .. } => {}
         }
     }
 

@@ -5,6 +5,7 @@
 //! `recovery`.
 
 mod cubic;
+mod dctcp;
 mod growth;
 mod hystart;
 mod none;
@@ -12,6 +13,7 @@ mod reno;
 mod tahoe;
 
 pub use cubic::Cubic;
+pub use dctcp::Dctcp;
 pub use none::Unlimited;
 pub use reno::Reno;
 pub use tahoe::Tahoe;
@@ -74,6 +76,14 @@ pub enum Signal {
     },
     /// The peer reports a congestion mark (RFC 3168).
     EcnCe,
+    /// A round trip is over in which `acked` bytes were acknowledged, `marked` of them by ACKs that told of a mark
+    /// (RFC 8257, section 3.3).
+    RoundMarked {
+        /// All of them.
+        acked: u32,
+        /// Those with ECE.
+        marked: u32,
+    },
     /// The reduction was a mistake.
     Undo,
     /// Data is about to leave after an idle time of at least one RTO (RFC 5681, section 4.1).
@@ -103,6 +113,8 @@ pub enum Kind {
     NewReno,
     /// RFC 9438.
     Cubic,
+    /// RFC 8257.
+    Dctcp,
 }
 
 /// The built-in algorithms, dispatched statically, and a place for the user's own.
@@ -114,6 +126,8 @@ enum Algorithm {
     Reno(Reno),
     /// Boxed, since it is larger than the rest.
     Cubic(Box<Cubic>),
+    /// Boxed, for the same reason.
+    Dctcp(Box<Dctcp>),
     Custom(Box<dyn CongestionControl>),
 }
 
@@ -126,6 +140,7 @@ impl Algorithm {
             Self::Tahoe(cc) => cc,
             Self::Reno(cc) => cc,
             Self::Cubic(cc) => &**cc,
+            Self::Dctcp(cc) => &**cc,
             Self::Custom(cc) => &**cc,
         }
     }
@@ -150,6 +165,7 @@ impl Congestion {
             Kind::Cubic => {
                 Algorithm::Cubic(Box::new(Cubic::new(cwnd, ssthresh, growth).with_hystart(hystart)))
             }
+            Kind::Dctcp => Algorithm::Dctcp(Box::new(Dctcp::new(cwnd, ssthresh, growth))),
         })
     }
 
@@ -175,6 +191,7 @@ impl Congestion {
             Algorithm::Tahoe(cc) => cc.on(signal, view),
             Algorithm::Reno(cc) => cc.on(signal, view),
             Algorithm::Cubic(cc) => cc.on(signal, view),
+            Algorithm::Dctcp(cc) => cc.on(signal, view),
             Algorithm::Custom(cc) => cc.on(signal, view),
         }
         self.cwnd = self.algorithm.get().cwnd();
@@ -237,7 +254,7 @@ mod tests {
 
     #[test]
     fn each_kind_starts_with_what_it_is_given() {
-        for kind in [Kind::Tahoe, Kind::Reno, Kind::NewReno, Kind::Cubic] {
+        for kind in [Kind::Tahoe, Kind::Reno, Kind::NewReno, Kind::Cubic, Kind::Dctcp] {
             let cc = Congestion::new(kind, 4000, 60_000, GROWTH, HyStart::Off);
             assert_eq!((cc.cwnd(), cc.ssthresh()), (4000, 60_000), "{kind:?}");
         }

@@ -87,6 +87,14 @@ impl Reno {
         self.window.set(ssthresh, ssthresh);
     }
 
+    /// A mark brings the window down to this, unless a recovery has done so already.
+    pub(super) fn mark(&mut self, cwnd: u32) {
+        if !self.in_recovery {
+            self.remember();
+            self.window.set(cwnd, cwnd);
+        }
+    }
+
     fn time_out(&mut self, first: bool, view: &View) {
         if first {
             if !self.in_recovery {
@@ -137,7 +145,10 @@ impl CongestionControl for Reno {
             Signal::IdleRestart => {
                 self.window.set(self.initial.min(self.window.cwnd), self.window.ssthresh);
             }
-            Signal::EcnCe | Signal::DupAck { .. } | Signal::PartialAck { .. } => {}
+            Signal::EcnCe
+            | Signal::DupAck { .. }
+            | Signal::PartialAck { .. }
+            | Signal::RoundMarked { .. } => {}
         }
     }
 

@@ -58,7 +58,11 @@ impl CongestionControl for Tahoe {
             }
             Signal::EnterRecovery | Signal::EcnCe | Signal::Timeout { .. } => self.start_over(view),
             Signal::IdleRestart => self.window.set(view.mss.min(self.window.cwnd), self.window.ssthresh),
-            Signal::DupAck { .. } | Signal::PartialAck { .. } | Signal::ExitRecovery | Signal::Undo => {}
+            Signal::DupAck { .. }
+            | Signal::PartialAck { .. }
+            | Signal::RoundMarked { .. }
+            | Signal::ExitRecovery
+            | Signal::Undo => {}
         }
     }
 

@@ -4,8 +4,8 @@ use super::standard::BY_ACKS;
 use super::standard::RENO;
 use crate::acking::Acking;
 use crate::config::{
-    Config, Cutting, DupAcks, HyStart, InitialWindow, LossMeans, MssCounts, Recovery, SynOptions, TimerGrain,
-    WindowGrowth, WindowOption,
+    Config, Cutting, DupAcks, EcnUse, HyStart, InitialWindow, LossMeans, MssCounts, Recovery, SynOptions,
+    TimerGrain, WindowGrowth, WindowOption,
 };
 use crate::congestion;
 use crate::options::Layout;
@@ -41,6 +41,7 @@ pub(super) const BSD43_TAHOE: Config = Config {
     prr: false,
     undo: false,
     hystart: HyStart::Off,
+    ecn: EcnUse::Off,
     loss_means: LossMeans::Congestion,
     congestion: congestion::Kind::Tahoe,
     // tcp_template(): snd_cwnd = t_maxseg.

@@ -3,8 +3,8 @@
 use super::standard::{BY_ACKS, RENO};
 use crate::acking::{Acking, Bounds};
 use crate::config::{
-    Config, Counting, Cutting, Grows, Growth, HyStart, InitialWindow, MssCounts, Recovery, TimerGrain,
-    WindowOption,
+    Config, Counting, Cutting, EcnUse, Grows, Growth, HyStart, InitialWindow, MssCounts, Recovery,
+    TimerGrain, WindowOption,
 };
 use crate::congestion;
 use crate::rto;
@@ -26,6 +26,8 @@ pub(super) const LINUX: Config = Config {
     prr: true,
     undo: true,
     limited_transmit: true,
+    // tcp_ecn = 2; tcp_ecn_fallback = 1.
+    ecn: EcnUse::Accept,
     congestion: congestion::Kind::Cubic,
     // hystart = 1, hystart_detect = 3.
     hystart: HyStart::Linux,
@@ -72,6 +74,7 @@ pub(super) const LINUX22: Config = Config {
     tail_loss_probe: false,
     prr: false,
     undo: false,
+    ecn: EcnUse::Off,
     limited_transmit: false,
     congestion: congestion::Kind::NewReno,
     hystart: HyStart::Off,

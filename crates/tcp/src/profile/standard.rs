@@ -2,7 +2,7 @@
 
 use crate::acking::Acking;
 use crate::config::{
-    Config, Counting, Cutting, DupAcks, Grows, Growth, HyStart, InitialWindow, LossMeans, MssCounts,
+    Config, Counting, Cutting, DupAcks, EcnUse, Grows, Growth, HyStart, InitialWindow, LossMeans, MssCounts,
     Recovery, SynOptions, TimerGrain, WindowGrowth, WindowOption,
 };
 use crate::congestion;
@@ -40,6 +40,7 @@ pub(super) const RENO: Config = Config {
     prr: false,
     undo: false,
     hystart: HyStart::Off,
+    ecn: EcnUse::Off,
     loss_means: LossMeans::Congestion,
     congestion: congestion::Kind::Reno,
     initial_window: InitialWindow::Rfc2581,
@@ -97,5 +98,7 @@ pub(super) const RFC: Config = Config {
     congestion: congestion::Kind::Cubic,
     initial_window: InitialWindow::Rfc6928,
     growth: Growth { grows: Grows::Always, counting: Counting::AcksByRfc5681, slow_start_per_ack: 1 },
+    // RFC 9293, section 3.8.2 (SHLD-8): ECN is there; who asks for it is answered.
+    ecn: EcnUse::Accept,
     ..RENO
 };

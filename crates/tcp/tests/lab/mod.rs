@@ -74,6 +74,11 @@ pub(crate) struct Lab {
 impl Lab {
     /// Opens actively at time 0; the peer answers at 100 ms with `options`.
     pub(crate) fn open(config: Config, options: Options) -> Self {
+        Self::open_with(config, options, Flags::NONE)
+    }
+
+    /// The same with more flags on the peer's SYN-ACK.
+    pub(crate) fn open_with(config: Config, options: Options, flags: Flags) -> Self {
         let mut lab = Self {
             tcp: Connection::new(Arc::new(config), OURS),
             now: Time::ZERO,
@@ -86,7 +91,7 @@ impl Lab {
         lab.tcp.open(lab.now);
         lab.drain();
         lab.at(100);
-        let flags = Flags::SYN | Flags::ACK;
+        let flags = Flags::SYN | Flags::ACK | flags;
         lab.arrives(Segment { ack: OURS.plus(1), flags, options, ..Segment::default() });
         lab.seq = THEIRS.plus(1);
         lab.fresh = lab.sent.len();

@@ -90,6 +90,7 @@ pub(crate) fn packet(layout: Layout) -> impl Strategy<Value = (Segment, Ports, I
     (numbers, options(layout), ports, ip(), body).prop_map(move |(numbers, options, ports, ip, body)| {
         let (seq, ack, flags, window, urgent) = numbers;
         let segment = Segment {
+            ecn: ip.ecn,
             seq: Seq(seq),
             ack: Seq(ack),
             flags: Flags(flags),

@@ -4,7 +4,7 @@
 use super::{Dice, config};
 use netspurt_tcp::Connection;
 use netspurt_tcp::options::{BigWindow, Nak, Options, SackBlock, Timestamps};
-use netspurt_tcp::segment::{Flags, Payload, Segment};
+use netspurt_tcp::segment::{Ecn, Flags, Payload, Segment};
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::state::State;
 use netspurt_tcp::time::{Span, Time};
@@ -127,6 +127,7 @@ fn segment(dice: &mut Dice, seen: &Seen) -> Segment {
         header_len: 20,
         window: dice.pick(&[0, 0, 1, 500, 20_000, 65_535]),
         urgent: dice.next() as u16,
+        ecn: Ecn::from_bits(dice.next() as u8),
         payload: Payload { offset: dice.next() >> 1, len },
         options: options(dice, seen),
     }

@@ -5,8 +5,8 @@ pub(crate) mod hostile;
 
 use netspurt_tcp::acking::{Acking, Bounds};
 use netspurt_tcp::config::{
-    Config, Counting, Cutting, DupAcks, Grows, HyStart, InitialWindow, KeepAlive, LossMeans, MssCounts,
-    Recovery, SynOptions, TimerGrain, WindowGrowth, WindowOption,
+    Config, Counting, Cutting, DupAcks, EcnUse, Grows, HyStart, InitialWindow, KeepAlive, LossMeans,
+    MssCounts, Recovery, SynOptions, TimerGrain, WindowGrowth, WindowOption,
 };
 use netspurt_tcp::congestion;
 use netspurt_tcp::options::{BigWindow, Layout};
@@ -91,7 +91,7 @@ const TRANSMIT: [Transmit; 8] = [
 /// One random change.
 fn change(c: &mut Config, dice: &mut Dice) {
     let ms = Span::from_ms;
-    match dice.below(33) {
+    match dice.below(34) {
         26 => c.syn_options = dice.pick(&[SynOptions::Announced, SynOptions::Assumed]),
         0 => c.mss = dice.pick(&[64, 100, 536, 1460, 9000]),
         1 => c.mss_counts = dice.pick(&[MssCounts::Data, MssCounts::DataAndOptions]),
@@ -128,13 +128,14 @@ fn change(c: &mut Config, dice: &mut Dice) {
         30 => c.prr = !c.prr,
         31 => c.undo = !c.undo,
         32 => c.hystart = dice.pick(&[HyStart::Off, HyStart::Linux, HyStart::Rfc9406]),
+        33 => c.ecn = dice.pick(&[EcnUse::Off, EcnUse::Accept, EcnUse::Rfc3168]),
         14 => c.dup_ack_threshold = dice.pick(&[1, 2, 3, 5, 255]),
         15 => c.dup_acks_beside_naks = dice.pick(&[DupAcks::Counted, DupAcks::Ignored]),
         16 => c.limited_transmit = !c.limited_transmit,
         17 => c.loss_means = dice.pick(&[LossMeans::Congestion, LossMeans::Noise]),
         18 => {
-            use congestion::Kind::{Cubic, NewReno, None, Reno, Tahoe};
-            c.congestion = dice.pick(&[None, Tahoe, Reno, NewReno, Cubic]);
+            use congestion::Kind::{Cubic, Dctcp, NewReno, None, Reno, Tahoe};
+            c.congestion = dice.pick(&[None, Tahoe, Reno, NewReno, Cubic, Dctcp]);
         }
         19 => {
             c.initial_window = dice.pick(&[

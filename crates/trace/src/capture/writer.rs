@@ -206,7 +206,7 @@ impl CaptureWriter {
     fn write(&mut self, record: &Record) -> Result<(), CaptureError> {
         let bytes = &mut self.bytes;
         bytes.clear();
-        let ip = Ip::new(record.addresses);
+        let ip = Ip { ecn: record.segment.ecn, ..Ip::new(record.addresses) };
         codec::encode_packet(&record.segment, record.ports, &ip, record.layout, Body::Virtual, bytes)
             .map_err(|source| CaptureError::Packet { time: record.time, source })?;
         if record.checksum == Checksum::Wrong {

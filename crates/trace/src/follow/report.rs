@@ -127,6 +127,8 @@ pub struct StreamReport {
     pub zero_windows: u64,
     /// Probes of a closed window.
     pub window_probes: u64,
+    /// Segments with data that came by here with a congestion mark (RFC 3168).
+    pub marked: u64,
     /// Keep-alives.
     pub keep_alives: u64,
     /// Most bytes on their way.

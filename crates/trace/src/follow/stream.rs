@@ -13,7 +13,7 @@ use super::spurious::{Proof, Suspect, Suspects, eifel, is_d_sack};
 use super::watch::{Event, Flight, Method, RttSample, Scene, Watch};
 use crate::conversation::{Side, Told};
 use crate::stamp::Stamp;
-use netspurt_tcp::segment::{Flags, Segment};
+use netspurt_tcp::segment::{Ecn, Flags, Segment};
 use netspurt_tcp::time::Span;
 
 /// What is known of a stream.
@@ -156,6 +156,7 @@ impl Stream {
         if len == 0 {
             return;
         }
+        self.report.marked += u64::from(segment.ecn == Ecn::Ce);
         let end = start + i64::from(len);
         self.note_segment(segment, start, end, sending.at);
         let Some(Edges { next, .. }) = self.edges else {
