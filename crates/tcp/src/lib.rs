@@ -28,10 +28,12 @@ pub mod validate;
 
 mod ack;
 mod ack_out;
+mod adapt;
 mod by_time;
 mod connection;
 mod deadline;
 mod handshake;
+mod info;
 mod input;
 mod marks;
 mod negotiate;
@@ -48,6 +50,8 @@ mod time_wait;
 mod timers;
 
 pub use ack::timestamp;
+pub use adapt::Change;
 pub use connection::{Behind, Connection, Departure, Transmission, WriteError};
 pub use handshake::refuse;
+pub use info::Info;
 pub use time_wait::TimeWait;

@@ -54,6 +54,11 @@ impl Timers {
         self.rto
     }
 
+    /// How often the timeout has been doubled.
+    pub(crate) fn backoff(&self) -> u8 {
+        self.backoff
+    }
+
     /// Whether the timer has run out since the last sample.
     pub(crate) fn is_backed_off(&self) -> bool {
         self.backoff > 0
