@@ -10,7 +10,7 @@ use netspurt_tcp::segment::{Flags, Segment};
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::state::State;
 use netspurt_tcp::time::{Span, Time};
-use netspurt_tcp::{Change, Connection};
+use netspurt_tcp::{Change, Connection, Transmission};
 use nix::errno::Errno;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -138,7 +138,12 @@ impl Stack {
         let Some(socket) = self.sockets.get_mut(&id) else { return };
         let (Some(local), Some(remote)) = (socket.local, socket.remote) else { return };
         let Role::Stream(connection) = &mut socket.role else { return };
-        while let Some(transmission) = connection.poll_transmit(now) {
+        let mut burst: Vec<Segment> = Vec::new();
+        while let Some(Transmission { segment, .. }) = connection.poll_transmit(now) {
+            burst.push(segment);
+        }
+        push_at_ends(&mut burst);
+        for segment in &burst {
             let mut ip = Ip::new(Addresses::V4 { source: *local.ip(), destination: *remote.ip() });
             ip.dscp = socket.choices.type_of_service >> 2;
             ip.ecn = Ecn::NotEct;
@@ -146,7 +151,7 @@ impl Stack {
             ip.identification = socket.identification;
             socket.identification = socket.identification.wrapping_add(1);
             let ports = Ports { source: local.port(), destination: remote.port() };
-            self.left.extend(packet(now, &transmission.segment, ports, &ip));
+            self.left.extend(packet(now, segment, ports, &ip));
         }
         socket.learn_fate();
         socket.wake();
@@ -285,6 +290,20 @@ impl Stack {
         }
         self.settle(id);
         Ok(())
+    }
+}
+
+/// A network card that segments would be handed contiguous data at once; Linux sets PSH on such a packet, and the card on the
+/// last segment that it makes of it (`__tcp_transmit_skb()`, since 5.4).
+fn push_at_ends(burst: &mut [Segment]) {
+    let follows = |one: &Segment, other: &Segment| {
+        one.payload.len > 0 && other.payload.len > 0 && one.seq.plus(one.payload.len) == other.seq
+    };
+    for n in 1..burst.len() {
+        let goes_on = burst.get(n + 1).is_some_and(|next| follows(&burst[n], next));
+        if follows(&burst[n - 1], &burst[n]) && !goes_on {
+            burst[n].flags = burst[n].flags | Flags::PSH;
+        }
     }
 }
 
