@@ -184,15 +184,16 @@ impl Machine {
         drop(self.advance(shared, to));
     }
 
-    /// `gettimeofday(2)`: microseconds. Who drives the clock moves it by looking: packetdrill waits in a loop.
+    /// `gettimeofday(2)`: microseconds. Looking moves the clock: packetdrill waits in a loop, on the second thread too until its
+    /// call is due. Only the look with which that thread reports a call's end does not.
     pub(crate) fn time(&self) -> u64 {
         let mut shared = self.lock();
-        if thread::current().id() == self.driver {
-            let to = shared.stack.now + Span::from_us(1);
-            shared = self.advance(shared, to);
-        } else {
+        if shared.reporting && thread::current().id() != self.driver {
             shared.reporting = false;
             self.changed.notify_all();
+        } else {
+            let to = shared.stack.now + Span::from_us(1);
+            shared = self.advance(shared, to);
         }
         shown(shared.stack.now)
     }

@@ -15,6 +15,8 @@ const TCP_INQ: i32 = 36;
 const TCP_NOTSENT_LOWAT: i32 = 25;
 const TCP_FASTOPEN_CONNECT: i32 = 30;
 const TCP_CC_INFO: i32 = 26;
+const SO_MEMINFO: i32 = 55;
+const SO_ZEROCOPY: i32 = 60;
 
 impl Choices {
     /// When a short segment leaves: TCP_CORK rules over TCP_NODELAY, and both over the profile's policy.
@@ -72,7 +74,7 @@ impl Stack {
                 choices.receive_buffer = Some(u32::try_from(n).unwrap_or(0).saturating_mul(2));
             }
             libc::SO_PRIORITY | libc::SO_MARK | libc::SO_RCVLOWAT | libc::SO_OOBINLINE | libc::SO_RCVTIMEO
-            | libc::SO_SNDTIMEO | libc::SO_BUSY_POLL => {}
+            | libc::SO_SNDTIMEO | libc::SO_BUSY_POLL | SO_ZEROCOPY => {}
             _ => return Err(Errno::ENOPROTOOPT),
         }
         Ok(())
@@ -137,6 +139,7 @@ impl Stack {
             (libc::IPPROTO_TCP, libc::TCP_INFO) => return self.info(fd),
             // The vegas, dctcp or bbr information: the controls here have none.
             (libc::IPPROTO_TCP, TCP_CC_INFO) => return self.look(fd).map(|_| Vec::new()),
+            (libc::SOL_SOCKET, SO_MEMINFO) => return self.memory(fd),
             (libc::IPPROTO_TCP, libc::TCP_CONGESTION) => return self.look(fd).map(|_| b"cubic\0".to_vec()),
             _ => {}
         }
@@ -167,5 +170,16 @@ impl Stack {
             (libc::IPPROTO_IP, libc::IP_TOS) => int(i64::from(choices.type_of_service)),
             _ => Err(Errno::ENOPROTOOPT),
         }
+    }
+
+    /// SO_MEMINFO: what the queues hold and may hold (include/uapi/linux/sock_diag.h). Overhead is not counted.
+    fn memory(&self, fd: RawFd) -> Result<Vec<u8>, Errno> {
+        let socket = self.look(fd)?;
+        let (kept, readable) =
+            socket.stream().map_or((0, 0), |s| (s.written() - s.acknowledged(), s.readable()));
+        let wmem = socket.choices.send_buffer.map_or(self.settings.config.send_buffer, u64::from);
+        let window = u64::from(self.settings.config.receive_window);
+        let fields = [readable, window, kept, wmem, 0, kept, 0, 0, 0];
+        Ok(fields.iter().flat_map(|&field| (field as u32).to_ne_bytes()).collect())
     }
 }
