@@ -124,8 +124,13 @@ impl Stack {
         if !stream.state().is_synchronized() {
             return Err(Errno::EAGAIN);
         }
-        let unsent = stream.unsent();
-        let room = if unsent >= low && len > 0 { 0 } else { stream.room() };
+        // What is unsent fills buffers of at most half the largest window; a new one is begun only below the low-water mark
+        // (`tcp_sendmsg_locked()`, `tcp_xmit_size_goal()`).
+        let (unsent, mss) = (stream.unsent(), u64::from(stream.segment_payload().max(1)));
+        let goal = (u64::from(stream.peer_window()) / 2).min(60_000).max(mss) / mss * mss;
+        let piece = if low == u64::from(u32::MAX) { len } else { goal - unsent % goal };
+        let begins = unsent < low || unsent % goal > 0;
+        let room = if begins { stream.room().min(piece) } else { 0 };
         let wanted = len.min(room);
         if wanted == 0 && len > 0 {
             socket.no_space = true;

@@ -10,6 +10,8 @@ use std::os::fd::RawFd;
 
 /// TCP_INFINITE_SSTHRESH.
 const INFINITE: u32 = 0x7FFF_FFFF;
+/// Room for what the kernel has added behind: zeros.
+const SIZE: usize = 288;
 /// TCPI_OPT_TIMESTAMPS, TCPI_OPT_SACK, TCPI_OPT_WSCALE.
 const OPTIONS: [u8; 3] = [1, 2, 4];
 
@@ -63,14 +65,15 @@ impl Stack {
     /// The bytes of the struct.
     pub(crate) fn info(&self, fd: RawFd) -> Result<Vec<u8>, Errno> {
         let socket = self.look(fd)?;
-        let mut fields = Fields(Vec::with_capacity(240));
+        let mut fields = Fields(Vec::with_capacity(SIZE));
         match socket.stream() {
             Some(stream) => {
                 let silent = (self.now - socket.heard_data).as_ps() / 1_000_000_000;
                 write(&mut fields, stream, silent as u32);
             }
-            None => fields.bytes(&[0; 240]),
+            None => fields.bytes(&[0; SIZE]),
         }
+        fields.0.resize(SIZE, 0);
         Ok(fields.0)
     }
 }

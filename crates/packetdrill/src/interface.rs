@@ -220,11 +220,17 @@ fn read_some(machine: &Machine, fd: c_int, len: u64, flags: c_int) -> Result<u64
 /// All that writes. Who blocks comes back when everything has found room.
 fn write_all(machine: &Machine, fd: c_int, len: u64, flags: c_int) -> Result<u64, Errno> {
     let blocks = machine.with(|stack| stack.blocks(fd, flags));
-    let behind = if flags & libc::MSG_MORE == 0 { Behind::Nothing } else { Behind::More };
+    let more = flags & libc::MSG_MORE != 0;
+    let behind = if more { Behind::More } else { Behind::Nothing };
+    machine.with(|stack| stack.promise(fd, more))?;
     let mut written = 0;
     let result = machine.call(Patience::blocking(blocks), |stack| {
-        written += stack.write(fd, len - written, behind)?;
-        if written < len && blocks { Err(Errno::EAGAIN) } else { Ok(()) }
+        loop {
+            written += stack.write(fd, len - written, behind)?;
+            if written == len {
+                return Ok(());
+            }
+        }
     });
     if written == 0 {
         return result.map(|()| 0);
@@ -268,6 +274,9 @@ unsafe extern "C" fn recvfrom(
 ) -> ssize_t {
     // SAFETY: as above.
     let machine = unsafe { machine(data) };
+    if to.is_null() && len > 0 && flags & libc::MSG_TRUNC == 0 && machine.with(|stack| stack.queued_in(fd).is_ok_and(|n| n > 0)) {
+        return libc_result::<i64>(Err(Errno::EFAULT));
+    }
     libc_result(read_some(machine, fd, len as u64, flags).and_then(|read| {
         if flags & libc::MSG_TRUNC == 0 {
             // SAFETY: as above.

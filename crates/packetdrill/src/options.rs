@@ -21,7 +21,7 @@ const SO_ZEROCOPY: i32 = 60;
 impl Choices {
     /// When a short segment leaves: TCP_CORK rules over TCP_NODELAY, and both over the profile's policy.
     pub(crate) fn transmit(&self, otherwise: Transmit) -> Transmit {
-        match (self.cork, self.nodelay) {
+        match (self.cork || self.more, self.nodelay) {
             (true, _) => Transmit::Cork,
             (false, true) => Transmit::NoDelay,
             (false, false) => otherwise,
@@ -89,10 +89,6 @@ impl Stack {
             libc::TCP_NODELAY | libc::TCP_CORK => {
                 if name == libc::TCP_CORK { choices.cork = n != 0 } else { choices.nodelay = n != 0 }
                 let transmit = choices.transmit(otherwise);
-                // What a cork kept back goes when it is drawn, and what Nagle's rule kept back when that is turned off.
-                if let Some(stream) = socket.stream_mut() {
-                    stream.uncork();
-                }
                 return self.change(fd, Change::Transmit(transmit));
             }
             libc::TCP_MAXSEG => match u16::try_from(n) {
@@ -113,7 +109,7 @@ impl Stack {
             TCP_INQ if matches!(n, 0 | 1) => choices.tell_queue = n != 0,
             TCP_INQ => return Err(Errno::EINVAL),
             libc::TCP_QUICKACK | libc::TCP_SYNCNT | libc::TCP_DEFER_ACCEPT | libc::TCP_LINGER2
-            | libc::TCP_WINDOW_CLAMP | libc::TCP_KEEPIDLE | libc::TCP_KEEPINTVL | libc::TCP_KEEPCNT => {}
+            | libc::TCP_WINDOW_CLAMP | TCP_FASTOPEN_CONNECT | libc::TCP_KEEPIDLE | libc::TCP_KEEPINTVL | libc::TCP_KEEPCNT => {}
             _ => return Err(Errno::ENOPROTOOPT),
         }
         Ok(())
@@ -170,6 +166,22 @@ impl Stack {
             (libc::IPPROTO_IP, libc::IP_TOS) => int(i64::from(choices.type_of_service)),
             _ => Err(Errno::ENOPROTOOPT),
         }
+    }
+
+    /// MSG_MORE: until a write without it, this is a cork (send(2)).
+    pub(crate) fn promise(&mut self, fd: RawFd, more: bool) -> Result<(), Errno> {
+        let otherwise = self.settings.config.transmit;
+        let choices = &mut self.socket(fd)?.choices;
+        if core::mem::replace(&mut choices.more, more) == more {
+            return Ok(());
+        }
+        let transmit = choices.transmit(otherwise);
+        let id = self.id(fd)?;
+        let now = self.now;
+        if let Some(stream) = self.sockets.get_mut(&id).and_then(|socket| socket.stream_mut()) {
+            stream.change(now, Change::Transmit(transmit));
+        }
+        Ok(())
     }
 
     /// SO_MEMINFO: what the queues hold and may hold (include/uapi/linux/sock_diag.h). Overhead is not counted.

@@ -28,6 +28,8 @@ pub(crate) struct Choices {
     pub(crate) reuse_address: bool,
     pub(crate) nodelay: bool,
     pub(crate) cork: bool,
+    /// The last write promised more (MSG_MORE).
+    pub(crate) more: bool,
     /// SO_SNDBUF as it is read back, if it was set: Linux doubles what was asked for.
     pub(crate) send_buffer: Option<u32>,
     pub(crate) receive_buffer: Option<u32>,
@@ -50,6 +52,7 @@ impl Choices {
             reuse_address: false,
             nodelay: false,
             cork: false,
+            more: false,
             send_buffer: None,
             receive_buffer: None,
             max_segment: None,

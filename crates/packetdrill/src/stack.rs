@@ -142,7 +142,8 @@ impl Stack {
         while let Some(Transmission { segment, .. }) = connection.poll_transmit(now) {
             burst.push(segment);
         }
-        push_at_ends(&mut burst);
+        let most = connection.cwnd() / connection.segment_payload().max(1) / 2;
+        push_at_ends(&mut burst, most.max(1) as usize);
         for segment in &burst {
             let mut ip = Ip::new(Addresses::V4 { source: *local.ip(), destination: *remote.ip() });
             ip.dscp = socket.choices.type_of_service >> 2;
@@ -293,17 +294,23 @@ impl Stack {
     }
 }
 
-/// A network card that segments would be handed contiguous data at once; Linux sets PSH on such a packet, and the card on the
-/// last segment that it makes of it (`__tcp_transmit_skb()`, since 5.4).
-fn push_at_ends(burst: &mut [Segment]) {
+/// A network card that segments would be handed contiguous data at once, but never more than half of cwnd (`tcp_cwnd_test()`).
+/// Linux sets PSH on what makes more than one segment, and the card on the last of them (`__tcp_transmit_skb()`, since 5.4).
+fn push_at_ends(burst: &mut [Segment], most: usize) {
     let follows = |one: &Segment, other: &Segment| {
         one.payload.len > 0 && other.payload.len > 0 && one.seq.plus(one.payload.len) == other.seq
     };
-    for n in 1..burst.len() {
+    let mut together = 1;
+    for n in 0..burst.len() {
         let goes_on = burst.get(n + 1).is_some_and(|next| follows(&burst[n], next));
-        if follows(&burst[n - 1], &burst[n]) && !goes_on {
+        if goes_on && together < most {
+            together += 1;
+            continue;
+        }
+        if together > 1 {
             burst[n].flags = burst[n].flags | Flags::PSH;
         }
+        together = 1;
     }
 }
 
