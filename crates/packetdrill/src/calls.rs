@@ -11,9 +11,8 @@ use std::os::fd::{IntoRawFd as _, RawFd};
 /// A real descriptor that leads nowhere: packetdrill closes descriptors behind our back when a script is over, and hands
 /// them to libc.
 pub(crate) fn placeholder() -> Result<RawFd, Errno> {
-    let file = std::fs::File::open("/dev/null").map_err(|error| {
-        error.raw_os_error().map_or(Errno::EMFILE, Errno::from_raw)
-    })?;
+    let file = std::fs::File::open("/dev/null")
+        .map_err(|error| error.raw_os_error().map_or(Errno::EMFILE, Errno::from_raw))?;
     Ok(file.into_raw_fd())
 }
 
@@ -76,7 +75,8 @@ impl Stack {
     /// `connect(2)`.
     pub(crate) fn connect(&mut self, fd: RawFd, to: SocketAddrV4) -> Result<(), Errno> {
         let id = self.id(fd)?;
-        let (port, own, iss, now) = (self.free_port(), self.settings.local, self.initial_sequence(), self.now);
+        let (port, own, iss, now) =
+            (self.free_port(), self.settings.local, self.initial_sequence(), self.now);
         let socket = self.socket(fd)?;
         match &socket.role {
             Role::Listening { .. } => return Err(Errno::EISCONN),
@@ -234,7 +234,9 @@ impl Stack {
     /// A listener goes, and with it what it has not handed out.
     fn drop_children(&mut self, listener: u32) {
         let now = self.now;
-        let Some(Role::Listening { ready, .. }) = self.sockets.get_mut(&listener).map(|socket| &mut socket.role) else {
+        let Some(Role::Listening { ready, .. }) =
+            self.sockets.get_mut(&listener).map(|socket| &mut socket.role)
+        else {
             return;
         };
         let mut children: Vec<u32> = ready.drain(..).collect();

@@ -90,7 +90,9 @@ fn write(fields: &mut Fields, stream: &Connection, silent_ms: u32) {
     fields.bytes(&[state_number(stream.state()), phase_number(&info), info.unanswered, 0]);
     fields.bytes(&[info.backoff, options, shifts, 0]);
     fields.words(&[micros(stream.rto()), 40_000, mss, 536]);
-    fields.words(&[segments(info.unacknowledged), sacked, segments(info.lost), segments(info.resent), 0]);
+    // What was lost stays so in `lost_out` until it arrives, though it was sent again.
+    let lost = segments(info.lost + info.resent);
+    fields.words(&[segments(info.unacknowledged), sacked, lost, segments(info.resent), 0]);
     fields.words(&[0, 0, silent_ms, 0]);
     let ssthresh = stream.ssthresh();
     let ssthresh = if ssthresh == u32::MAX { INFINITE } else { ssthresh / mss };

@@ -19,7 +19,10 @@ type Data = *mut c_void;
 /// `struct packetdrill_interface`.
 #[repr(C)]
 #[derive(Debug)]
-#[expect(missing_docs, reason = "each field is the function of libc that it is named after, with `userdata` before")]
+#[expect(
+    missing_docs,
+    reason = "each field is the function of libc that it is named after, with `userdata` before"
+)]
 pub struct Interface {
     pub userdata: Data,
     pub free: unsafe extern "C" fn(Data),
@@ -44,15 +47,8 @@ pub struct Interface {
     pub write: unsafe extern "C" fn(Data, c_int, *const c_void, usize) -> ssize_t,
     pub writev: unsafe extern "C" fn(Data, c_int, *const iovec, c_int) -> ssize_t,
     pub send: unsafe extern "C" fn(Data, c_int, *const c_void, usize, c_int) -> ssize_t,
-    pub sendto: unsafe extern "C" fn(
-        Data,
-        c_int,
-        *const c_void,
-        usize,
-        c_int,
-        *const sockaddr,
-        socklen_t,
-    ) -> ssize_t,
+    pub sendto:
+        unsafe extern "C" fn(Data, c_int, *const c_void, usize, c_int, *const sockaddr, socklen_t) -> ssize_t,
     pub sendmsg: unsafe extern "C" fn(Data, c_int, *const msghdr, c_int) -> ssize_t,
     pub fcntl: unsafe extern "C" fn(Data, c_int, c_int, c_long) -> c_int,
     pub ioctl: unsafe extern "C" fn(Data, c_int, c_ulong, *mut c_void) -> c_int,
@@ -69,8 +65,7 @@ pub struct Interface {
     pub epoll_ctl: unsafe extern "C" fn(Data, c_int, c_int, c_int, *mut libc::epoll_event) -> c_int,
     pub epoll_wait: unsafe extern "C" fn(Data, c_int, *mut libc::epoll_event, c_int, c_int) -> c_int,
     pub pipe: unsafe extern "C" fn(Data, *mut c_int) -> c_int,
-    pub splice:
-        unsafe extern "C" fn(Data, c_int, *mut i64, c_int, *mut i64, usize, c_uint) -> c_int,
+    pub splice: unsafe extern "C" fn(Data, c_int, *mut i64, c_int, *mut i64, usize, c_uint) -> c_int,
 }
 
 /// Fills the struct. `flags` are packetdrill's `--so_flags`: `profile=NAME,local=ADDRESS,sysctl=FOLDER`, all optional.
@@ -274,7 +269,11 @@ unsafe extern "C" fn recvfrom(
 ) -> ssize_t {
     // SAFETY: as above.
     let machine = unsafe { machine(data) };
-    if to.is_null() && len > 0 && flags & libc::MSG_TRUNC == 0 && machine.with(|stack| stack.queued_in(fd).is_ok_and(|n| n > 0)) {
+    if to.is_null()
+        && len > 0
+        && flags & libc::MSG_TRUNC == 0
+        && machine.with(|stack| stack.queued_in(fd).is_ok_and(|n| n > 0))
+    {
         return libc_result::<i64>(Err(Errno::EFAULT));
     }
     libc_result(read_some(machine, fd, len as u64, flags).and_then(|read| {

@@ -73,8 +73,14 @@ impl Stack {
             libc::SO_RCVBUF | libc::SO_RCVBUFFORCE => {
                 choices.receive_buffer = Some(u32::try_from(n).unwrap_or(0).saturating_mul(2));
             }
-            libc::SO_PRIORITY | libc::SO_MARK | libc::SO_RCVLOWAT | libc::SO_OOBINLINE | libc::SO_RCVTIMEO
-            | libc::SO_SNDTIMEO | libc::SO_BUSY_POLL | SO_ZEROCOPY => {}
+            libc::SO_PRIORITY
+            | libc::SO_MARK
+            | libc::SO_RCVLOWAT
+            | libc::SO_OOBINLINE
+            | libc::SO_RCVTIMEO
+            | libc::SO_SNDTIMEO
+            | libc::SO_BUSY_POLL
+            | SO_ZEROCOPY => {}
             _ => return Err(Errno::ENOPROTOOPT),
         }
         Ok(())
@@ -87,8 +93,18 @@ impl Stack {
         let choices = &mut socket.choices;
         match name {
             libc::TCP_NODELAY | libc::TCP_CORK => {
-                if name == libc::TCP_CORK { choices.cork = n != 0 } else { choices.nodelay = n != 0 }
+                if name == libc::TCP_CORK {
+                    choices.cork = n != 0
+                } else {
+                    choices.nodelay = n != 0
+                }
                 let transmit = choices.transmit(otherwise);
+                if name == libc::TCP_CORK
+                    && n == 0
+                    && let Some(stream) = socket.stream_mut()
+                {
+                    stream.uncork();
+                }
                 return self.change(fd, Change::Transmit(transmit));
             }
             libc::TCP_MAXSEG => match u16::try_from(n) {
@@ -108,8 +124,15 @@ impl Stack {
             }
             TCP_INQ if matches!(n, 0 | 1) => choices.tell_queue = n != 0,
             TCP_INQ => return Err(Errno::EINVAL),
-            libc::TCP_QUICKACK | libc::TCP_SYNCNT | libc::TCP_DEFER_ACCEPT | libc::TCP_LINGER2
-            | libc::TCP_WINDOW_CLAMP | TCP_FASTOPEN_CONNECT | libc::TCP_KEEPIDLE | libc::TCP_KEEPINTVL | libc::TCP_KEEPCNT => {}
+            libc::TCP_QUICKACK
+            | libc::TCP_SYNCNT
+            | libc::TCP_DEFER_ACCEPT
+            | libc::TCP_LINGER2
+            | libc::TCP_WINDOW_CLAMP
+            | TCP_FASTOPEN_CONNECT
+            | libc::TCP_KEEPIDLE
+            | libc::TCP_KEEPINTVL
+            | libc::TCP_KEEPCNT => {}
             _ => return Err(Errno::ENOPROTOOPT),
         }
         Ok(())
@@ -121,7 +144,8 @@ impl Stack {
             // The ECN bits are TCP's (Linux, `__ip_sock_set_tos()`).
             libc::IP_TOS => choices.type_of_service = n as u8 & !3,
             libc::IP_MTU_DISCOVER => choices.dont_fragment = n != libc::IP_PMTUDISC_DONT,
-            libc::IP_RECVERR | libc::IP_TTL | libc::IP_RECVTOS | libc::IP_FREEBIND | libc::IP_TRANSPARENT => {}
+            libc::IP_RECVERR | libc::IP_TTL | libc::IP_RECVTOS | libc::IP_FREEBIND | libc::IP_TRANSPARENT => {
+            }
             _ => return Err(Errno::ENOPROTOOPT),
         }
         Ok(())

@@ -43,7 +43,11 @@ pub(crate) extern "C" fn mlockall(_flags: c_int) -> c_int {
 
 /// `sched_setscheduler(2)`: real time does not count here.
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn sched_setscheduler(_pid: libc::pid_t, _policy: c_int, _parameter: *const c_void) -> c_int {
+pub(crate) extern "C" fn sched_setscheduler(
+    _pid: libc::pid_t,
+    _policy: c_int,
+    _parameter: *const c_void,
+) -> c_int {
     0
 }
 

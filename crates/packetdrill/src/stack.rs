@@ -3,7 +3,9 @@
 use crate::ready::Epoll;
 use crate::socket::{Choices, Id, Role, Socket};
 use crate::sysctl::Settings;
-use netspurt_tcp::codec::{Addresses, Body, DecodedPacket, Ecn, Ip, Ports, Verify, decode_packet, encode_packet};
+use netspurt_tcp::codec::{
+    Addresses, Body, DecodedPacket, Ecn, Ip, Ports, Verify, decode_packet, encode_packet,
+};
 use netspurt_tcp::config::Config;
 use netspurt_tcp::options::Layout;
 use netspurt_tcp::segment::{Flags, Segment};
@@ -161,6 +163,7 @@ impl Stack {
             && (opened || gone)
         {
             socket.parent = None;
+            socket.heard_data = now;
             self.hand_over(parent, id, opened);
         }
         if self.sockets.get(&id).is_some_and(Socket::is_over) {

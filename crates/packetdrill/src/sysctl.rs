@@ -45,8 +45,9 @@ impl Settings {
                     settings.profile = found.config.clone();
                 }
                 "local" => {
-                    settings.local =
-                        value.parse().map_err(|_| format!("`{value}` is no IPv4 address such as 192.168.0.1"))?;
+                    settings.local = value
+                        .parse()
+                        .map_err(|_| format!("`{value}` is no IPv4 address such as 192.168.0.1"))?;
                 }
                 "sysctl" => settings.root = (value != "none").then(|| PathBuf::from(value)),
                 _ => return Err(format!("no flag `{key}`; there are profile, local and sysctl")),
@@ -66,7 +67,8 @@ impl Settings {
         config.sack = flag(root, "tcp_sack").unwrap_or(config.sack);
         config.idle_restart = flag(root, "tcp_slow_start_after_idle").unwrap_or(config.idle_restart);
         // 3 and 4: probes; 0: none (Documentation/networking/ip-sysctl.rst).
-        config.tail_loss_probe = number(root, "tcp_early_retrans", 0).map_or(config.tail_loss_probe, |n| n >= 3);
+        config.tail_loss_probe =
+            number(root, "tcp_early_retrans", 0).map_or(config.tail_loss_probe, |n| n >= 3);
         if let Some(bytes) = number(root, "tcp_rmem", 2) {
             config.receive_window = u32::try_from(bytes).unwrap_or(u32::MAX).min(1 << 30);
         }
