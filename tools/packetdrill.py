@@ -42,7 +42,7 @@ DEFINITIONS = {
     "CMSG_LEVEL_IP": "SOL_IP",
     "CMSG_TYPE_RECVERR": "IP_RECVERR",
 }
-NAMESPACE = "ip link set lo up; ip tuntap add dev tun0 mode tun; ip link set tun0 up; exec \"$@\""
+NAMESPACE = 'ip link set lo up; ip tuntap add dev tun0 mode tun; ip link set tun0 up; exec "$@"'
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,17 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=text[0], epilog=text[1], formatter_class=form)
     parser.add_argument("folder", type=Path, help="a folder of *.pkt scripts, or one of them")
     parser.add_argument("--packetdrill", type=Path, required=True, help="the program")
-    parser.add_argument("--library", type=Path, help=f"the shared object (default: the newest {LIBRARY} in target/)")
+    parser.add_argument(
+        "--library", type=Path, help=f"the shared object (default: the newest {LIBRARY} in target/)"
+    )
     parser.add_argument("--profile", default="linux", help="of the TCP that is judged (default: linux)")
     parser.add_argument("--only", default="", help="comma-separated directories below the folder")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="scripts at once (default: one a processor)")
-    parser.add_argument("--seconds", type=float, default=60.0, help="after which a script is given up (default: 60)")
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count() or 1, help="scripts at once (default: one a processor)"
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=60.0, help="after which a script is given up (default: 60)"
+    )
     parser.add_argument("--expect", type=Path, help="names of scripts, one a line, that must pass")
     return parser.parse_args(words)
 
@@ -92,12 +98,21 @@ def judge(script: Path, folder: Path, options: argparse.Namespace, library: Path
     command = ["unshare", "--net", "sh", "-c", NAMESPACE, "sh", "env", f"LD_PRELOAD={library}"]
     command += [str(options.packetdrill.resolve()), *ADDRESSES]
     command += [word for key, value in DEFINITIONS.items() for word in ("-D", f"{key}={value}")]
-    command += [f"--so_filename={library}", f"--so_flags=profile={options.profile},local=192.168.0.1", script.name]
+    command += [
+        f"--so_filename={library}",
+        f"--so_flags=profile={options.profile},local=192.168.0.1",
+        script.name,
+    ]
     path = script.relative_to(folder) if script != folder else Path(script.name)
     directory = str(path.parent)
     try:
         run = subprocess.run(
-            command, cwd=script.parent, capture_output=True, text=True, errors="replace", timeout=options.seconds
+            command,
+            cwd=script.parent,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=options.seconds,
         )
     except subprocess.TimeoutExpired:
         return Verdict(directory, path.stem, False, f"not done after {options.seconds:g} s")
@@ -105,7 +120,7 @@ def judge(script: Path, folder: Path, options: argparse.Namespace, library: Path
 
 
 def cause_of(run: subprocess.CompletedProcess[str]) -> str:
-    """packetdrill's own words, on one line."""
+    """What packetdrill said of it, on one line."""
     lines = [line.strip() for line in (run.stderr + run.stdout).splitlines() if line.strip()]
     named = [number for number, line in enumerate(lines) if re.search(r"\.pkt:\d+|error|assert|Error", line)]
     chosen = lines[named[0] : named[0] + 4] if named else lines[-2:]

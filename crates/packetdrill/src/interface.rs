@@ -289,7 +289,7 @@ unsafe extern "C" fn recvmsg(data: Data, fd: c_int, message: *mut msghdr, flags:
     // SAFETY: as above.
     let (machine, head) = unsafe { (machine(data), get(message)) };
     let result = head.and_then(|head| {
-        let count = head.msg_iovlen as usize;
+        let count = head.msg_iovlen;
         // SAFETY: as above.
         let len = unsafe { length(head.msg_iov, count) }?;
         let read = read_some(machine, fd, len, flags)?;
@@ -312,7 +312,7 @@ unsafe fn put_queue(message: *mut msghdr, mut head: msghdr, queue: Option<u32>) 
     const PADDED: usize = size_of::<libc::cmsghdr>() + 8;
     head.msg_flags = 0;
     match queue {
-        Some(queue) if head.msg_controllen as usize >= PADDED && !head.msg_control.is_null() => {
+        Some(queue) if head.msg_controllen >= PADDED && !head.msg_control.is_null() => {
             let len = size_of::<libc::cmsghdr>() + 4;
             let mut bytes = [0; PADDED];
             bytes[..size_of::<usize>()].copy_from_slice(&len.to_ne_bytes());
@@ -367,7 +367,7 @@ unsafe extern "C" fn sendmsg(data: Data, fd: c_int, message: *const msghdr, flag
     let (machine, head) = unsafe { (machine(data), get(message)) };
     let result = head.and_then(|head| {
         // SAFETY: as above.
-        let len = unsafe { length(head.msg_iov, head.msg_iovlen as usize) }?;
+        let len = unsafe { length(head.msg_iov, head.msg_iovlen) }?;
         write_all(machine, fd, len, flags)
     });
     libc_result(result)

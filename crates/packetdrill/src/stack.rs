@@ -157,13 +157,15 @@ impl Stack {
             self.left.extend(packet(now, segment, ports, &ip));
         }
         socket.learn_fate();
+        if socket.heard_data == Time::ZERO && socket.is_open() {
+            socket.heard_data = now;
+        }
         socket.wake();
         let (opened, gone) = (socket.is_open(), socket.stream().is_some_and(|c| c.closed().is_some()));
         if let Some(parent) = socket.parent
             && (opened || gone)
         {
             socket.parent = None;
-            socket.heard_data = now;
             self.hand_over(parent, id, opened);
         }
         if self.sockets.get(&id).is_some_and(Socket::is_over) {
@@ -272,7 +274,7 @@ impl Stack {
                     stream.set_path_mtu(u32::from(report.mtu));
                 }
             }
-            code if opening && !socket.choices.nonblocking || opening && code != 4 => {
+            code if opening => {
                 let error = unreachable_error(code);
                 if let Some(stream) = socket.stream_mut() {
                     stream.abort(self.now);
