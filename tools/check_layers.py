@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Imports between our crates run one way: tcp <- sim, trace <- live <- python.
+"""Imports between our crates run one way: tcp <- sim, trace <- live <- python, and tcp <- packetdrill.
 
 Reads every dependency table of crates/*/Cargo.toml (plain, dev, build and per-platform alike) and every path
 that names one of our crates in the Rust sources. Exits 1 and names file and line of each import that runs the
@@ -25,6 +25,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "sim": frozenset({"tcp"}),
     "trace": frozenset({"tcp"}),
     "live": frozenset({"tcp", "sim", "trace"}),
+    "packetdrill": frozenset({"tcp"}),
     "python": frozenset({"tcp", "sim", "trace", "live"}),
 }
 

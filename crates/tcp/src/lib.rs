@@ -28,12 +28,14 @@ pub mod validate;
 
 mod ack;
 mod ack_out;
+mod adapt;
 mod by_time;
 mod calls;
 mod connection;
 mod deadline;
 mod ecn;
 mod handshake;
+mod info;
 mod input;
 mod marks;
 mod negotiate;
@@ -50,7 +52,9 @@ mod time_wait;
 mod timers;
 
 pub use ack::timestamp;
+pub use adapt::Change;
 pub use calls::{Behind, WriteError};
 pub use connection::{Connection, Departure, Transmission};
 pub use handshake::refuse;
+pub use info::Info;
 pub use time_wait::TimeWait;

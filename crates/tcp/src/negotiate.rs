@@ -190,6 +190,14 @@ impl Agreed {
         }
     }
 
+    /// The shifts agreed on the SYN segments: of the windows we read, and of those we announce.
+    pub(crate) const fn shifts(&self) -> (u8, u8) {
+        match self.window {
+            WindowForm::Shifted { ours, theirs } => (theirs, ours),
+            _ => (0, 0),
+        }
+    }
+
     /// The largest window that our SYN can have announced: 16 bits, or what a Big Window offer says.
     pub(crate) const fn syn_window(&self) -> u32 {
         match self.window {

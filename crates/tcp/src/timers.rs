@@ -54,6 +54,11 @@ impl Timers {
         self.rto
     }
 
+    /// How often the timeout has been doubled.
+    pub(crate) fn backoff(&self) -> u8 {
+        self.backoff
+    }
+
     /// Whether the timer has run out since the last sample.
     pub(crate) fn is_backed_off(&self) -> bool {
         self.backoff > 0
@@ -71,11 +76,11 @@ impl Timers {
         !self.main.is_never() && matches!(self.role, Timer::Retransmit | Timer::TailProbe)
     }
 
-    /// A probe is to leave at this instant, unless the timer runs out before, which it would do at `timeout`.
+    /// A probe is to leave at this instant; or, if the timer would run out before, at `timeout` in its place (RFC 8985,
+    /// section 7.2).
     #[inline]
     pub(crate) fn probe(&mut self, at: Time, timeout: Time) {
-        (self.main, self.role) =
-            if at < timeout { (at, Timer::TailProbe) } else { (timeout, Timer::Retransmit) };
+        (self.main, self.role) = (at.min(timeout), Timer::TailProbe);
     }
 
     /// Starts the persist timer unless it runs.

@@ -6,6 +6,8 @@ use lab::{Lab, MSS, config};
 use netspurt_tcp::config::{Config, Recovery};
 use netspurt_tcp::options::{Options, Timestamps};
 use netspurt_tcp::reason::Reason::{LimitedTransmit, NewData, RackLoss, TailProbe, TailProbeData, Timeout};
+use netspurt_tcp::rto;
+use netspurt_tcp::time::Span;
 
 fn rack() -> Config {
     Config { tail_loss_probe: true, ..config(Recovery::Rack) }
@@ -92,6 +94,19 @@ fn a_lost_tail_is_probed_for_after_two_round_trips() {
     assert!(sent[1].0 <= 525, "{sent:?}");
     lab.at(630).ack(10);
     assert_eq!(lab.tcp.stats().timeouts, 0);
+}
+
+/// RFC 8985, section 7.2: where the timer would run out before the probe is due, the probe leaves in its place.
+#[test]
+fn a_probe_takes_the_place_of_a_timeout_that_would_come_before_it() {
+    let rto =
+        rto::Kind::Linux { min: Span::from_ms(200), max: Span::from_secs(120), initial: Span::from_secs(1) };
+    let mut lab = Lab::with_sack(Config { rto, ..rack() });
+    lab.write(1);
+    lab.out();
+    // Smoothed 100 ms and 200 ms of variation; a lone segment's probe would wait for 400.
+    lab.at(1100);
+    assert_eq!(lab.timed(), [(400, 1, TailProbe), (700, 1, Timeout)]);
 }
 
 #[test]

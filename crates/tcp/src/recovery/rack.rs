@@ -219,6 +219,23 @@ impl Rack {
     }
 }
 
+impl Rack {
+    /// Bytes sent again and not yet known to have arrived.
+    pub(crate) fn resent(&self) -> u64 {
+        self.resent.covered()
+    }
+
+    /// The least round-trip time of late.
+    pub(crate) fn min_rtt(&self) -> Option<Span> {
+        self.min_rtt.map(|(least, _)| least)
+    }
+
+    /// Whether segments have been seen to overtake each other.
+    pub(crate) fn reordering_seen(&self) -> bool {
+        self.reordering_seen
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

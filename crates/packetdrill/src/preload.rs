@@ -1,0 +1,66 @@
+//! What packetdrill asks libc for, and must ask us: put this object into LD_PRELOAD as well.
+#![expect(unsafe_code, reason = "symbols that C calls, and the system call that they stand for")]
+
+use crate::interface::{get_option, libc_result};
+use crate::machine::Machine;
+use libc::{c_int, c_long, c_void, socklen_t};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// The machine that libc's functions speak of: the one made last.
+static CURRENT: Mutex<Weak<Machine>> = Mutex::new(Weak::new());
+
+/// This is the machine from now on.
+pub(crate) fn announce(machine: &Arc<Machine>) {
+    *CURRENT.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(machine);
+}
+
+/// `getsockopt(2)`: a script's code blocks read TCP_INFO with it, from our descriptors.
+///
+/// # Safety
+/// As for libc's.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn getsockopt(
+    fd: c_int,
+    level: c_int,
+    name: c_int,
+    value: *mut c_void,
+    len: *mut socklen_t,
+) -> c_int {
+    let machine = CURRENT.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+    if let Some(machine) = machine.filter(|machine| machine.with(|stack| stack.id(fd).is_ok())) {
+        // SAFETY: the caller keeps libc's contract for the pointers.
+        return libc_result(unsafe { get_option(&machine, fd, level, name, value, len) }) as c_int;
+    }
+    // SAFETY: the caller keeps libc's contract; this is the system call that libc would make.
+    unsafe { libc::syscall(libc::SYS_getsockopt, fd, level, name, value, len) as c_int }
+}
+
+/// `mlockall(2)`: nothing here is timed, and locking all memory takes long.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn mlockall(_flags: c_int) -> c_int {
+    0
+}
+
+/// `sched_setscheduler(2)`: real time does not count here.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn sched_setscheduler(
+    _pid: libc::pid_t,
+    _policy: c_int,
+    _parameter: *const c_void,
+) -> c_int {
+    0
+}
+
+/// `times(2)`: packetdrill waits for two of its ticks to learn how long one is; each call is one here.
+///
+/// # Safety
+/// As for libc's: null, or a `struct tms` that may be written.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn times(buffer: *mut libc::tms) -> c_long {
+    static TICKS: std::sync::atomic::AtomicI64 = std::sync::atomic::AtomicI64::new(1);
+    if !buffer.is_null() {
+        // SAFETY: the caller keeps libc's contract.
+        unsafe { std::ptr::write_bytes(buffer, 0, 1) };
+    }
+    TICKS.fetch_add(1, std::sync::atomic::Ordering::Relaxed) as c_long
+}

@@ -1,0 +1,105 @@
+//! What a script may set by `sysctl`, read from the network namespace that it runs in.
+
+use netspurt_tcp::config::Config;
+use netspurt_tcp::congestion;
+use netspurt_tcp::profile;
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+
+/// What holds for new sockets.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// The profile as it stands in `profile/`.
+    profile: Config,
+    /// Where sysctls are read, if anywhere.
+    root: Option<PathBuf>,
+    /// Of new connections.
+    pub(crate) config: Config,
+    /// The address that connections without a bound one use.
+    pub(crate) local: Ipv4Addr,
+    /// tcp_notsent_lowat.
+    pub(crate) not_sent_low: u32,
+}
+
+impl Settings {
+    /// From packetdrill's `--so_flags`: `profile=linux,local=192.168.0.1,sysctl=/proc/sys/net/ipv4`, each of them
+    /// optional. `sysctl=none` reads none.
+    ///
+    /// # Errors
+    /// A sentence that names what is wrong and what would be right.
+    pub(crate) fn parse(flags: &str) -> Result<Self, String> {
+        let mut settings = Self {
+            profile: Config::clone(&profile::by_name("linux").ok_or("no profile linux")?.config),
+            root: Some(PathBuf::from("/proc/sys/net/ipv4")),
+            config: Config::clone(&profile::by_name("linux").ok_or("no profile linux")?.config),
+            local: Ipv4Addr::new(192, 168, 0, 1),
+            not_sent_low: u32::MAX,
+        };
+        for flag in flags.split(',').filter(|flag| !flag.is_empty()) {
+            let (key, value) = flag.split_once('=').ok_or(format!("`{flag}`: expected key=value"))?;
+            match key {
+                "profile" => {
+                    let known = profile::profiles().iter().map(|p| p.name).collect::<Vec<_>>().join(", ");
+                    let found =
+                        profile::by_name(value).ok_or(format!("no profile `{value}`; there are {known}"))?;
+                    settings.profile = found.config.clone();
+                }
+                "local" => {
+                    settings.local = value
+                        .parse()
+                        .map_err(|_| format!("`{value}` is no IPv4 address such as 192.168.0.1"))?;
+                }
+                "sysctl" => settings.root = (value != "none").then(|| PathBuf::from(value)),
+                _ => return Err(format!("no flag `{key}`; there are profile, local and sysctl")),
+            }
+        }
+        settings.config = settings.profile.clone();
+        Ok(settings)
+    }
+
+    /// The same with the sysctls as they are now; what cannot be read stays as the profile has it.
+    pub(crate) fn read(&self) -> Self {
+        let mut new = self.clone();
+        let Some(root) = &self.root else { return new };
+        let config = &mut new.config;
+        *config = self.profile.clone();
+        config.timestamps = flag(root, "tcp_timestamps").unwrap_or(config.timestamps);
+        config.sack = flag(root, "tcp_sack").unwrap_or(config.sack);
+        config.idle_restart = flag(root, "tcp_slow_start_after_idle").unwrap_or(config.idle_restart);
+        // 3 and 4: probes; 0: none (Documentation/networking/ip-sysctl.rst).
+        config.tail_loss_probe =
+            number(root, "tcp_early_retrans", 0).map_or(config.tail_loss_probe, |n| n >= 3);
+        if let Some(bytes) = number(root, "tcp_rmem", 2) {
+            config.receive_window = u32::try_from(bytes).unwrap_or(u32::MAX).min(1 << 30);
+        }
+        // tcp_wmem[1], and the growth up to [2], which is not modelled here.
+        if let Some(bytes) = number(root, "tcp_wmem", 2) {
+            config.send_buffer = bytes;
+        }
+        if let Some(retries) = number(root, "tcp_syn_retries", 0) {
+            config.syn_retries = retries as u8;
+        }
+        if let Some(retries) = number(root, "tcp_retries2", 0) {
+            config.retries = retries as u8;
+        }
+        if text(root, "tcp_congestion_control").is_some_and(|name| name.trim() == "reno") {
+            config.congestion = congestion::Kind::NewReno;
+        }
+        new.not_sent_low =
+            number(root, "tcp_notsent_lowat", 0).map_or(u32::MAX, |n| u32::try_from(n).unwrap_or(u32::MAX));
+        new
+    }
+}
+
+fn text(root: &Path, name: &str) -> Option<String> {
+    std::fs::read_to_string(root.join(name)).ok()
+}
+
+/// The `index`-th number of a sysctl.
+fn number(root: &Path, name: &str, index: usize) -> Option<u64> {
+    text(root, name)?.split_whitespace().nth(index)?.parse().ok()
+}
+
+fn flag(root: &Path, name: &str) -> Option<bool> {
+    number(root, name, 0).map(|n| n != 0)
+}

@@ -1,0 +1,62 @@
+//! What a connection is doing: a look at the state, in the terms of Linux's TCP_INFO where it has one.
+
+use crate::connection::Connection;
+use crate::event::Phase;
+use crate::time::Span;
+
+/// The state of a connection as its user may see it. Lengths are in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Info {
+    /// Which phase the sender is in.
+    pub phase: Phase,
+    /// Bytes sent and not acknowledged.
+    pub unacknowledged: u64,
+    /// Of these, reported as received by SACK (RFC 2018).
+    pub sacked: u64,
+    /// Of these, taken for lost and not yet sent again.
+    pub lost: u64,
+    /// Of these, sent again and not yet known to have arrived.
+    pub resent: u64,
+    /// Duplicate ACKs in a row.
+    pub dup_acks: u32,
+    /// Retransmissions in a row without an answer.
+    pub unanswered: u8,
+    /// How often the retransmission timeout has been doubled.
+    pub backoff: u8,
+    /// The shift of the windows that the peer announces.
+    pub peer_shift: u8,
+    /// The shift of the windows that we announce.
+    pub own_shift: u8,
+    /// Whether both sides use timestamps.
+    pub timestamps: bool,
+    /// Whether both sides use SACK.
+    pub sack: bool,
+    /// The least round-trip time of late, where losses are noticed by time.
+    pub min_rtt: Option<Span>,
+    /// Whether segments have been seen to overtake each other, where losses are noticed by time.
+    pub reordering_seen: bool,
+}
+
+impl Connection {
+    /// A look at the state.
+    pub fn info(&self) -> Info {
+        let rack = self.rack.as_deref();
+        let (peer_shift, own_shift) = self.agreed.shifts();
+        Info {
+            phase: self.phase(),
+            unacknowledged: self.snd.max.saturating_sub(self.snd.una),
+            sacked: self.loss.sacked(),
+            lost: rack.map_or(0, |rack| rack.lost.covered()),
+            resent: rack.map_or(0, |rack| rack.resent()),
+            dup_acks: self.loss.dup_acks,
+            unanswered: self.unanswered,
+            backoff: self.timers.backoff(),
+            peer_shift,
+            own_shift,
+            timestamps: self.agreed.timestamps,
+            sack: self.agreed.sack,
+            min_rtt: rack.and_then(|rack| rack.min_rtt()),
+            reordering_seen: rack.is_some_and(|rack| rack.reordering_seen()),
+        }
+    }
+}
