@@ -153,8 +153,9 @@ class Capture:
 
         Columns: ``time_s``, ``connection``, ``from`` (whose data), ``event`` ("retransmitted", "spurious",
         "reordered", "duplicated", "duplicate-ack", "zero-window", "window-probe", "keep-alive", "unseen"), ``reason``
-        (why it was retransmitted: "timeout", "fast", "tail-probe", "nak", "unexplained"; what proves it spurious:
-        "acknowledged", "d-sack", "timestamps"), ``seq`` (offset), ``length``, ``after_s`` (since it was last sent; how
+        (why it was retransmitted: "timeout", "fast", "tail-probe", "nak", "unexplained"; a probe of the only segment
+        outstanding looks like a timeout and is called so; what proves it spurious: "acknowledged", "d-sack",
+        "timestamps"), ``seq`` (offset), ``length``, ``after_s`` (since it was last sent; how
         late, if reordered), ``count`` (reordering extent; duplicate ACKs in a row).
         """
         return self._tables["events"]

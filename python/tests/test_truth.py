@@ -111,12 +111,21 @@ def numbered(segments: pl.DataFrame) -> pl.DataFrame:
 
 
 def sent_again(segments: pl.DataFrame) -> dict[Key, Counter[str]]:
-    """Why each segment of the clients went again."""
+    """Why each segment of the clients went again.
+
+    A probe of the only segment outstanding is no different from a timeout to whoever looks on: same packet, same silence.
+    """
     again: dict[Key, Counter[str]] = {}
     opened: set[int] = set()
-    mine = numbered(segments).filter("from_client").select("number", "seq", "reason")
-    for number, seq, reason in mine.iter_rows():
+    una: Counter[int] = Counter()
+    columns = ("number", "from_client", "seq", "ack", "reason")
+    for number, from_client, seq, ack, reason in numbered(segments).select(columns).iter_rows():
+        if not from_client:
+            una[number] = max(una[number], ack)
+            continue
         cause = CAUSES.get(reason)
+        if cause == "tail-probe" and seq == una[number]:
+            cause = "timeout"
         if reason == "syn":
             cause = "timeout" if number in opened else None
             opened.add(number)

@@ -14,6 +14,7 @@
 //! * `watch.rs`, `report.rs`, `who.rs`: what is told, when, and of whom
 
 mod connection;
+mod delivered;
 mod distribution;
 mod estimate;
 mod follower;

@@ -17,6 +17,11 @@ impl Reported {
         left < right && self.0.len() < MOST && self.0.insert(range(left, right)).1 > 0
     }
 
+    /// The first place from `left` up to `right` that is not reported yet.
+    pub(super) fn first_missing(&self, left: i64, right: i64) -> Option<i64> {
+        self.0.missing_in(range(left, right)).next().map(|gap| gap.start.cast_signed() - ORIGIN)
+    }
+
     /// Everything before `ack` is acknowledged.
     #[inline]
     pub(super) fn acknowledged(&mut self, ack: i64) {

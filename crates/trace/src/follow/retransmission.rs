@@ -88,6 +88,8 @@ pub(super) struct Evidence {
     pub(super) dup_acks: u32,
     /// Bytes behind it that SACK has reported.
     pub(super) reported_above: u64,
+    /// SACK is in use, and something that was sent after it has arrived.
+    pub(super) overtaken: bool,
     /// The longest segment so far.
     pub(super) segment: u32,
     /// What its sender is repairing.
@@ -167,7 +169,7 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
         return Resent(Cause::Fast);
     }
     // Sent again and lost again: RFC 8985 learns that from what was sent later, and acts on an ACK.
-    if reported && prompt && after < round.scale(3, 2) {
+    if reported && prompt && after < round.scale(3, 2) || is_lost_by_time(e) {
         return Resent(Cause::Fast);
     }
     if prompt && !e.again && !e.arrived && (e.first && e.dup_acks > 0 || e.reported_above > 0) {
@@ -187,15 +189,23 @@ fn is_overdue(e: &Evidence) -> bool {
     e.phase == Phase::Open && e.first && e.known_for.is_some_and(|known_for| known_for > patience)
 }
 
-/// Whether SACK has told of something behind it, and its sender has waited for it no longer than RFC 8985 does (section
+/// Whether something sent later has arrived, and it has waited for no longer than the most that RFC 8985 (section 6.2,
+/// step 4) grants what may be late, which is a round trip beyond the one it needs.
+fn is_lost_by_time(e: &Evidence) -> bool {
+    let round = plus(e.ahead.smoothed(), e.behind.smoothed());
+    e.overtaken && !e.arrived && e.after.is_some_and(|after| after < plus(round.scale(2, 1), BUSY))
+}
+
+/// Whether something sent later has arrived, and its sender has waited for it no longer than RFC 8985 does (section
 /// 6.2, step 5), in case it comes after all: a round trip and a quarter from when it went, or half as a clock of 10 ms
 /// has it, and less than any timer adds (200 ms at least). While losses are being repaired, each waits for itself.
 fn waited_for_reordering(e: &Evidence) -> bool {
     let round = plus(e.ahead.smoothed(), e.behind.smoothed());
+    let least = plus(e.ahead.least(), e.behind.least());
     let wait = plus(round.scale(3, 2), BUSY).min(plus(round, Span::from_ms(150)));
-    let first_wait = e.after.is_some_and(|after| round <= after && after <= wait);
+    let first_wait = e.after.is_some_and(|after| least <= after && after <= wait);
     let next_wait = e.phase == Phase::Fast && !e.again && e.repaired < round;
-    e.phase != Phase::Timeout && !e.arrived && e.reported_above > 0 && (first_wait || next_wait)
+    e.phase != Phase::Timeout && !e.arrived && e.overtaken && (first_wait || next_wait)
 }
 
 /// Sooner than any packet has made the way from here to the sender and back.
@@ -338,12 +348,12 @@ mod tests {
     #[test]
     fn who_waits_for_what_may_be_late_does_not_wait_for_the_timer() {
         let patient =
-            Evidence { reported_above: 1, quiet: ms(25), after: Some(ms(125)), idle: ms(125), ..at_sender() };
+            Evidence { overtaken: true, quiet: ms(25), after: Some(ms(125)), idle: ms(125), ..at_sender() };
         assert_eq!(judge(&patient), Verdict::Resent(Cause::Fast));
         let longer =
             Evidence { quiet: ms(100), after: Some(ms(200)), idle: ms(200), repaired: ms(200), ..patient };
         assert_eq!(judge(&longer), Verdict::Resent(Cause::Timeout));
-        assert_eq!(judge(&Evidence { reported_above: 0, ..patient }), Verdict::Resent(Cause::Timeout));
+        assert_eq!(judge(&Evidence { overtaken: false, ..patient }), Verdict::Resent(Cause::Timeout));
         let next = Evidence { phase: Phase::Fast, repaired: ms(30), ..longer };
         assert_eq!(judge(&next), Verdict::Resent(Cause::Fast));
         assert_eq!(judge(&Evidence { again: true, ..next }), Verdict::Resent(Cause::Timeout));

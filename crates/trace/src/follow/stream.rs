@@ -1,5 +1,6 @@
 //! One direction of a connection: data from one side, and what the other side says of it.
 
+use super::delivered::Delivered;
 use super::estimate::Estimate;
 use super::gaps::{Gap, Gaps};
 use super::pieces::{Piece, Pieces, Sending};
@@ -26,6 +27,7 @@ pub(super) struct Stream {
     pieces: Pieces,
     gaps: Gaps,
     reported: Reported,
+    delivered: Delivered,
     suspects: Suspects,
     /// Round-trip times from here to the receiver and back.
     pub(super) estimate: Estimate,
@@ -88,6 +90,7 @@ impl Stream {
             pieces: Pieces::default(),
             gaps: Gaps::default(),
             reported: Reported::default(),
+            delivered: Delivered::default(),
             suspects: Suspects::default(),
             estimate: Estimate::default(),
             repair: Repair::default(),
@@ -346,6 +349,7 @@ impl Stream {
             known_for: self.known.map(|known| at.since(known)),
             dup_acks: self.duplicate_acks,
             reported_above: self.reported.above(end),
+            overtaken: self.sacks && last.is_some_and(|last| self.delivered.overtook(last)),
             segment: self.report.segment_most,
             phase: if phase == Phase::Open && unheard(over) { before } else { phase },
             ahead: self.estimate,
@@ -423,17 +427,25 @@ impl Stream {
                 self.convicted(first.0, (first.1 - first.0) as u32, Proof::DSack, scene);
             }
         } else {
-            news |= self.report_block(ack, first);
+            news |= self.report_block(ack, first, scene.at);
         }
         for block in blocks {
-            news |= self.report_block(ack, block);
+            news |= self.report_block(ack, block, scene.at);
         }
         news
     }
 
-    fn report_block(&mut self, ack: i64, (left, right): (i64, i64)) -> bool {
+    fn report_block(&mut self, ack: i64, (left, right): (i64, i64), at: Stamp) -> bool {
         let next = self.edges.map_or(ack, |edges| edges.next);
-        ack < left && right <= next && self.reported.add(left, right)
+        if left <= ack || next < right {
+            return false;
+        }
+        if let Some(piece) =
+            self.reported.first_missing(left, right).and_then(|place| self.pieces.find(place))
+        {
+            self.delivered.hear(&piece.last, at, self.estimate.least());
+        }
+        self.reported.add(left, right)
     }
 
     fn convicted<W: Watch>(&mut self, start: i64, len: u32, proof: Proof, scene: &mut Scene<'_, W>) {
@@ -450,6 +462,9 @@ impl Stream {
         let mut covered = Covered::default();
         while let Some(piece) = self.pieces.take_below(ack) {
             covered.resent |= piece.resent;
+            if self.sacks {
+                self.delivered.hear(&piece.last, scene.at, self.estimate.least());
+            }
             if let Some(echo) = echo {
                 covered.echoed = covered.echoed.or_else(|| sending_with(&piece, echo));
                 if piece.start == una
