@@ -113,7 +113,7 @@ def numbered(segments: pl.DataFrame) -> pl.DataFrame:
 def sent_again(segments: pl.DataFrame) -> dict[Key, Counter[str]]:
     """Why each segment of the clients went again.
 
-    A probe of the only segment outstanding is no different from a timeout to whoever looks on: same packet, same silence.
+    A probe of the only segment outstanding looks like a timeout to others: same packet, same silence.
     """
     again: dict[Key, Counter[str]] = {}
     opened: set[int] = set()
