@@ -31,7 +31,7 @@ pub struct Grid<'a> {
 /// Replays all of the estimators: for each, in order, the tallies of its blocks. Results do not depend on the number of
 /// threads.
 ///
-/// `go_on` is asked in the calling thread every few thousand steps of the whole; if it says no, there is no result.
+/// `go_on` is asked in the calling thread, at once and whenever a part is done; if it says no, there is no result.
 pub fn grid(work: Grid<'_>, mut go_on: impl FnMut() -> bool) -> Option<Vec<Vec<Tally>>> {
     let chunks = chunks(work.kinds);
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
@@ -50,9 +50,12 @@ pub fn grid(work: Grid<'_>, mut go_on: impl FnMut() -> bool) -> Option<Vec<Vec<T
         for _ in 1..work.threads {
             scope.spawn(|| while one() {});
         }
-        while one() {
+        loop {
             if !go_on() {
                 stop.store(true, Ordering::Relaxed);
+            }
+            if !one() {
+                break;
             }
         }
     });
