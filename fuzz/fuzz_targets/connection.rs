@@ -6,10 +6,11 @@ use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use netspurt_tcp::Connection;
 use netspurt_tcp::acking::Acking;
-use netspurt_tcp::config::{Config, LossMeans, Recovery, WindowOption};
+use netspurt_tcp::config::{Config, EcnUse, LossMeans, Recovery, WindowOption};
+use netspurt_tcp::congestion::Kind;
 use netspurt_tcp::options::{BigWindow, Layout, Nak, Options, SackBlock, SackBlocks, Timestamps};
 use netspurt_tcp::profile;
-use netspurt_tcp::segment::{Flags, Payload, Segment};
+use netspurt_tcp::segment::{Ecn, Flags, Payload, Segment};
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::state::State;
 use netspurt_tcp::time::{Span, Time};
@@ -32,6 +33,8 @@ struct Setup {
     timestamps: Option<bool>,
     limited_transmit: bool,
     noise: bool,
+    /// Modulo the choices; odd ones are agreed to by the peer.
+    ecn: Option<u8>,
     whole_segments: bool,
     shared: bool,
     passive: bool,
@@ -64,6 +67,7 @@ struct Wire {
     ack: i32,
     from_start: bool,
     flags: u8,
+    ecn: u8,
     window: u16,
     urgent: u16,
     len: u16,
@@ -133,6 +137,10 @@ impl Setup {
         config.mss = self.mss.unwrap_or(config.mss);
         config.sack = self.sack.unwrap_or(config.sack);
         config.timestamps = self.timestamps.unwrap_or(config.timestamps);
+        if let Some(n) = self.ecn {
+            config.ecn = [EcnUse::Rfc3168, EcnUse::Accept][usize::from(n / 2) % 2];
+            config.congestion = [Kind::NewReno, Kind::Cubic, Kind::Dctcp][usize::from(n / 4) % 3];
+        }
         config.limited_transmit = self.limited_transmit;
         config.whole_segments = self.whole_segments;
         config.loss_means = if self.noise { LossMeans::Noise } else { LossMeans::Congestion };
@@ -175,7 +183,12 @@ impl Bench {
             big_window: Some(BigWindow::Offer(100_000)),
             ..Options::NONE
         };
-        let flags = if setup.passive { Flags::SYN } else { Flags::SYN | Flags::ACK };
+        let marks = match (setup.ecn.is_some_and(|n| n % 2 == 1), setup.passive) {
+            (false, _) => Flags::NONE,
+            (true, true) => Flags::ECE | Flags::CWR,
+            (true, false) => Flags::ECE,
+        };
+        let flags = if setup.passive { Flags::SYN } else { Flags::SYN | Flags::ACK } | marks;
         let syn = Segment { seq: THEIRS, ack: self.next, flags, window: 9000, options, ..Segment::default() };
         self.tcp.handle_segment(self.now, &syn);
         self.drain();
@@ -241,6 +254,7 @@ impl Bench {
             seq: from(self.acknowledged, wire.seq),
             ack: from(if wire.from_start { OURS } else { self.next }, wire.ack),
             flags: Flags(wire.flags),
+            ecn: Ecn::from_bits(wire.ecn),
             header_len: 20,
             window: wire.window,
             urgent: wire.urgent,
