@@ -12,6 +12,8 @@ use std::os::fd::RawFd;
 const INFINITE: u32 = 0x7FFF_FFFF;
 /// Room for what the kernel has added behind: zeros.
 const SIZE: usize = 288;
+/// tcp_max_reordering.
+const MOST_REORDERING: u32 = 300;
 /// TCPI_OPT_TIMESTAMPS, TCPI_OPT_SACK, TCPI_OPT_WSCALE.
 const OPTIONS: [u8; 3] = [1, 2, 4];
 
@@ -98,12 +100,13 @@ fn write(fields: &mut Fields, stream: &Connection, silent_ms: u32) {
     let ssthresh = if ssthresh == u32::MAX { INFINITE } else { ssthresh / mss };
     let srtt = stream.srtt().map_or(0, micros);
     fields.words(&[1500, 65_535, srtt, srtt / 2, ssthresh, stream.cwnd() / mss]);
-    fields.words(&[u32::from(stream.config().mss), 3, 0, 0, stats.retransmitted]);
+    let reordering = segments(info.reordering_extent).clamp(3, MOST_REORDERING);
+    fields.words(&[u32::from(stream.config().mss), reordering, 0, 0, stats.retransmitted]);
     fields.longs(&[0, 0, stream.acknowledged(), stream.received()]);
     fields.words(&[stats.segments_sent as u32, stats.segments_received as u32]);
     fields.words(&[stream.unsent() as u32, info.min_rtt.map_or(0, micros), 0, 0]);
     fields.longs(&[0, 0, 0, 0]);
     fields.words(&[segments(stream.acknowledged()), 0]);
     fields.longs(&[stream.written() - stream.unsent(), 0]);
-    fields.words(&[0, u32::from(info.reordering_seen), 0, stream.peer_window()]);
+    fields.words(&[0, info.reorderings, 0, stream.peer_window()]);
 }

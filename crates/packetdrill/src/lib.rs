@@ -14,6 +14,7 @@ mod info;
 mod interface;
 mod machine;
 mod memory;
+mod offload;
 mod options;
 mod preload;
 mod ready;

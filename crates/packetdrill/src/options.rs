@@ -99,8 +99,8 @@ impl Stack {
                     choices.nodelay = n != 0
                 }
                 let transmit = choices.transmit(otherwise);
-                if name == libc::TCP_CORK
-                    && n == 0
+                // Either lets go what is held (Linux, `__tcp_sock_set_nodelay()`, `__tcp_sock_set_cork()`).
+                if (name == libc::TCP_CORK) == (n == 0)
                     && let Some(stream) = socket.stream_mut()
                 {
                     stream.uncork();

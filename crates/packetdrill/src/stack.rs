@@ -1,11 +1,10 @@
 //! The clock, and packets between the wire and the sockets. Nothing here waits, and nothing depends on real time.
 
+use crate::offload;
 use crate::ready::Epoll;
 use crate::socket::{Choices, Id, Role, Socket};
 use crate::sysctl::Settings;
-use netspurt_tcp::codec::{
-    Addresses, Body, DecodedPacket, Ecn, Ip, Ports, Verify, decode_packet, encode_packet,
-};
+use netspurt_tcp::codec::{Addresses, Body, DecodedPacket, Ip, Ports, Verify, decode_packet, encode_packet};
 use netspurt_tcp::config::Config;
 use netspurt_tcp::options::Layout;
 use netspurt_tcp::segment::{Flags, Segment};
@@ -140,16 +139,15 @@ impl Stack {
         let Some(socket) = self.sockets.get_mut(&id) else { return };
         let (Some(local), Some(remote)) = (socket.local, socket.remote) else { return };
         let Role::Stream(connection) = &mut socket.role else { return };
-        let mut burst: Vec<Segment> = Vec::new();
-        while let Some(Transmission { segment, .. }) = connection.poll_transmit(now) {
-            burst.push(segment);
+        let mut burst: Vec<Transmission> = Vec::new();
+        while let Some(out) = connection.poll_transmit(now) {
+            burst.push(out);
         }
-        let most = connection.cwnd() / connection.segment_payload().max(1) / 2;
-        push_at_ends(&mut burst, most.max(1) as usize);
-        for segment in &burst {
+        offload::push_at_ends(&mut burst, offload::most_together(connection, self.settings.least_together));
+        for Transmission { segment, .. } in &burst {
             let mut ip = Ip::new(Addresses::V4 { source: *local.ip(), destination: *remote.ip() });
             ip.dscp = socket.choices.type_of_service >> 2;
-            ip.ecn = Ecn::NotEct;
+            ip.ecn = segment.ecn;
             ip.dont_fragment = socket.choices.dont_fragment;
             ip.identification = socket.identification;
             socket.identification = socket.identification.wrapping_add(1);
@@ -211,7 +209,10 @@ impl Stack {
         stream.handle_segment(now, segment);
         // Data for nobody (RFC 9293, section 3.6.1; Linux, TCPABORTONDATA).
         if orphan && stream.readable() > before {
+            // The reset answers the segment, as one to a connection that is no more.
             stream.abort(now);
+            while stream.poll_transmit(now).is_some() {}
+            self.refuse(local, remote, segment);
         }
         self.settle(id);
     }
@@ -296,26 +297,6 @@ impl Stack {
         }
         self.settle(id);
         Ok(())
-    }
-}
-
-/// A network card that segments would be handed contiguous data at once, but never more than half of cwnd (`tcp_cwnd_test()`).
-/// Linux sets PSH on what makes more than one segment, and the card on the last of them (`__tcp_transmit_skb()`, since 5.4).
-fn push_at_ends(burst: &mut [Segment], most: usize) {
-    let follows = |one: &Segment, other: &Segment| {
-        one.payload.len > 0 && other.payload.len > 0 && one.seq.plus(one.payload.len) == other.seq
-    };
-    let mut together = 1;
-    for n in 0..burst.len() {
-        let goes_on = burst.get(n + 1).is_some_and(|next| follows(&burst[n], next));
-        if goes_on && together < most {
-            together += 1;
-            continue;
-        }
-        if together > 1 {
-            burst[n].flags = burst[n].flags | Flags::PSH;
-        }
-        together = 1;
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a script may set by `sysctl`, read from the network namespace that it runs in.
 
-use netspurt_tcp::config::Config;
+use netspurt_tcp::config::{Config, EcnUse};
 use netspurt_tcp::congestion;
 use netspurt_tcp::profile;
 use std::net::Ipv4Addr;
@@ -19,6 +19,8 @@ pub(crate) struct Settings {
     pub(crate) local: Ipv4Addr,
     /// tcp_notsent_lowat.
     pub(crate) not_sent_low: u32,
+    /// tcp_min_tso_segs.
+    pub(crate) least_together: u64,
 }
 
 impl Settings {
@@ -34,6 +36,7 @@ impl Settings {
             config: Config::clone(&profile::by_name("linux").ok_or("no profile linux")?.config),
             local: Ipv4Addr::new(192, 168, 0, 1),
             not_sent_low: u32::MAX,
+            least_together: 2,
         };
         for flag in flags.split(',').filter(|flag| !flag.is_empty()) {
             let (key, value) = flag.split_once('=').ok_or(format!("`{flag}`: expected key=value"))?;
@@ -65,6 +68,12 @@ impl Settings {
         *config = self.profile.clone();
         config.timestamps = flag(root, "tcp_timestamps").unwrap_or(config.timestamps);
         config.sack = flag(root, "tcp_sack").unwrap_or(config.sack);
+        config.ecn = number(root, "tcp_ecn", 0).map_or(config.ecn, |n| match n {
+            0 => EcnUse::Off,
+            1 => EcnUse::Rfc3168,
+            // 3 to 5 ask for AccECN, which is not there.
+            _ => EcnUse::Accept,
+        });
         config.idle_restart = flag(root, "tcp_slow_start_after_idle").unwrap_or(config.idle_restart);
         // 3 and 4: probes; 0: none (Documentation/networking/ip-sysctl.rst).
         config.tail_loss_probe =
@@ -87,6 +96,7 @@ impl Settings {
         }
         new.not_sent_low =
             number(root, "tcp_notsent_lowat", 0).map_or(u32::MAX, |n| u32::try_from(n).unwrap_or(u32::MAX));
+        new.least_together = number(root, "tcp_min_tso_segs", 0).unwrap_or(new.least_together);
         new
     }
 }

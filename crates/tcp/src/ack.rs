@@ -315,25 +315,25 @@ impl Connection {
         }
     }
 
-    /// A round-trip sample: of the segment being timed where its ACK has come; else of the echoed timestamp, which is
-    /// ours whether the segment was resent or not (RFC 7323, section 4.1).
+    /// A round-trip sample: where it is written down when each segment left, of the first one that `ack` covers; else of
+    /// the segment being timed where its ACK has come; else of the echoed timestamp, which is ours whether the segment
+    /// was resent or not (RFC 7323, section 4.1).
     #[inline]
     pub(crate) fn take_sample(&mut self, now: Time, ack: u64, echo: Option<u32>) {
-        let timed = self.snd.timed_end != 0;
-        let rtt = if timed {
-            if ack < self.snd.timed_end {
-                return;
+        let waited_for = self.snd.timed_end;
+        let timed = waited_for != 0 && ack >= waited_for;
+        let known = self.rack.as_ref().and_then(|rack| rack.sent_once(self.snd.una));
+        let left = known.or(timed.then_some(self.snd.timed_at));
+        let rtt = match (left, echo) {
+            (Some(left), _) => self.config.timer_grain.elapsed(left, now),
+            (None, Some(echo)) if self.agreed.timestamps && (timed || waited_for == 0) => {
+                Span::from_ms(u64::from(timestamp(now).wrapping_sub(echo)))
             }
-            self.snd.timed_end = 0;
-            self.config.timer_grain.elapsed(self.snd.timed_at, now)
-        } else {
-            match echo {
-                Some(echo) if self.agreed.timestamps => {
-                    Span::from_ms(u64::from(timestamp(now).wrapping_sub(echo)))
-                }
-                _ => return,
-            }
+            _ => return,
         };
+        if timed {
+            self.snd.timed_end = 0;
+        }
         let kind = &self.config.rto;
         self.rto.sample(kind, rtt);
         if timed {

@@ -75,6 +75,7 @@ impl Connection {
         }
         let found = self.detect_losses(now);
         let Some(rack) = &mut self.rack else { return };
+        rack.note_order();
         let delivered = core::mem::take(&mut rack.delivered);
         let is_duplicate = delivered == 0 && !advanced && segment.seq_len() == 0;
         let answer = rack.probe.answered(self.snd.una, twice, is_duplicate);
@@ -267,7 +268,8 @@ impl Connection {
         let edge = (self.snd.una + u64::from(self.snd.wnd)).min(self.snd.data_end());
         let fresh = Range::new(max, edge.min(max + mss));
         let (range, reason) = if fresh.is_empty() || self.snd.fin_sent() {
-            (Range::new(self.snd.una.max(max.saturating_sub(mss)), max), Reason::TailProbe)
+            let last = rack.journal.last_start().max(max.saturating_sub(mss));
+            (Range::new(self.snd.una.max(last), max), Reason::TailProbe)
         } else {
             (fresh, Reason::TailProbeData)
         };

@@ -118,6 +118,29 @@ pub enum Grows {
     /// Only one before which cwnd held something back: a window that is not used says nothing about the path (RFC 7661's
     /// concern). So the ACK of a short request leaves the initial window as it is.
     WhenLimiting,
+    /// Only while cwnd is in use: it was used up in the present window of data or, in slow start, at least half of it was
+    /// (Linux, `tcp_is_cwnd_limited()`).
+    WhenUsed,
+}
+
+/// What ssthresh becomes a share of when something is lost or marked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reduces {
+    /// FlightSize: what was outstanding (RFC 5681, equation 4; RFC 9438, section 4.6).
+    Flight,
+    /// cwnd, which the growth rule keeps close to what is used (Linux, `tcp_reno_ssthresh()`,
+    /// `cubictcp_recalc_ssthresh()`).
+    Cwnd,
+}
+
+/// What asks whether a closed window has opened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WindowProbe {
+    /// One byte of the data that waits (RFC 9293, section 3.8.6.1).
+    Byte,
+    /// Nothing, one position before the window, which the peer answers as well (Linux, `tcp_xmit_probe_skb()`). What the
+    /// window permits goes in its place.
+    Empty,
 }
 
 /// When data is cut into segments.
@@ -227,6 +250,8 @@ pub struct Config {
     pub window_growth: WindowGrowth,
     /// When data is cut into segments.
     pub cutting: Cutting,
+    /// What asks whether a closed window has opened.
+    pub window_probe: WindowProbe,
     /// Use the window in whole segments only.
     pub whole_segments: bool,
     /// How large windows are announced.
@@ -265,6 +290,8 @@ pub struct Config {
     pub initial_ssthresh: u32,
     /// How cwnd grows.
     pub growth: Growth,
+    /// What it falls from.
+    pub reduces: Reduces,
     /// When CUBIC leaves slow start without a loss. Only [`Recovery::Rack`] knows a round-trip time with every ACK: without it
     /// slow start is never left.
     pub hystart: HyStart,

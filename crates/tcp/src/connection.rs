@@ -1,6 +1,6 @@
 //! [`Connection`]: what an application and a network see of TCP.
 
-use crate::config::{Config, Recovery};
+use crate::config::{Config, Grows, Recovery, Reduces};
 use crate::congestion::{Congestion, CongestionControl, Signal, View};
 use crate::event::{Event, Phase};
 use crate::handshake::Reply;
@@ -298,6 +298,9 @@ impl Connection {
         if why.is_policy() {
             self.hold_tail(now, why);
         }
+        if self.run > 0 && self.config.growth.grows == Grows::WhenUsed {
+            self.note_usage(why);
+        }
         self.hold = why;
         match why {
             Hold::CongestionWindow => self.snd.cwnd_limited = true,
@@ -305,6 +308,22 @@ impl Connection {
             _ => {}
         }
         self.run = 0;
+    }
+
+    /// A sending opportunity is over: how far it used cwnd.
+    fn note_usage(&mut self, why: Hold) {
+        let full = self.in_network() + u64::from(self.agreed.payload) > u64::from(self.recovery_window());
+        let SendSpace { una, max, .. } = self.snd;
+        self.snd.usage.note(una, max, why == Hold::CongestionWindow || full);
+    }
+
+    /// Whether the sender uses as much of cwnd as an ACK must find used to open it.
+    fn uses_cwnd(&self) -> bool {
+        let (cwnd, ssthresh) = (self.congestion.cwnd(), self.congestion.ssthresh());
+        match self.config.growth.grows {
+            Grows::Always | Grows::WhenLimiting => self.snd.cwnd_limited,
+            Grows::WhenUsed => self.snd.usage.opens(cwnd, cwnd < ssthresh),
+        }
     }
 
     /// Notes an event if anybody listens.
@@ -432,12 +451,17 @@ impl Connection {
             rtt: self.rack.as_ref().and_then(|rack| rack.latest_rtt()),
             acknowledged: self.snd.una,
             sent: self.snd.max,
-            cwnd_limited: self.snd.cwnd_limited,
+            cwnd_limited: self.uses_cwnd(),
         }
     }
 
     /// Tells congestion control.
     pub(crate) fn signal(&mut self, now: Time, signal: Signal, flight: u64) {
+        let cuts = matches!(signal, Signal::EnterRecovery | Signal::Timeout { .. } | Signal::EcnCe);
+        let flight = match self.config.reduces {
+            Reduces::Cwnd if cuts => u64::from(self.congestion.cwnd()),
+            Reduces::Cwnd | Reduces::Flight => flight,
+        };
         let view = self.view(now, flight);
         self.congestion.on(signal, &view);
         self.note_reduction(signal);

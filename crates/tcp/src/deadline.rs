@@ -1,5 +1,6 @@
 //! A deadline has come: RFC 9293, section 3.10.8, with probes and keep-alives.
 
+use crate::config::WindowProbe;
 use crate::congestion::Signal;
 use crate::connection::Connection;
 use crate::event::{Event, Timer};
@@ -108,7 +109,13 @@ impl Connection {
             return;
         }
         self.back_off();
-        self.snd.probe = self.snd.nxt < self.snd.data_end();
+        let waits = self.snd.nxt < self.snd.data_end();
+        let closed = self.snd.una + u64::from(self.snd.wnd) <= self.snd.nxt;
+        if waits && closed && self.config.window_probe == WindowProbe::Empty {
+            self.rcv.acknowledge(Reason::WindowProbe);
+        } else {
+            self.snd.probe = waits;
+        }
         self.timers.persist(now, self.config.timer_grain);
     }
 

@@ -33,8 +33,10 @@ pub struct Info {
     pub sack: bool,
     /// The least round-trip time of late, where losses are noticed by time.
     pub min_rtt: Option<Span>,
-    /// Whether segments have been seen to overtake each other, where losses are noticed by time.
-    pub reordering_seen: bool,
+    /// How many ACKs have shown that segments overtake each other, where losses are noticed by time.
+    pub reorderings: u32,
+    /// The most bytes by which one has got ahead of another, where losses are noticed by time.
+    pub reordering_extent: u64,
 }
 
 impl Connection {
@@ -42,6 +44,7 @@ impl Connection {
     pub fn info(&self) -> Info {
         let rack = self.rack.as_deref();
         let (peer_shift, own_shift) = self.agreed.shifts();
+        let (reorderings, reordering_extent) = rack.map_or((0, 0), |rack| rack.reordering());
         Info {
             phase: self.phase(),
             unacknowledged: self.snd.max.saturating_sub(self.snd.una),
@@ -56,7 +59,8 @@ impl Connection {
             timestamps: self.agreed.timestamps,
             sack: self.agreed.sack,
             min_rtt: rack.and_then(|rack| rack.min_rtt()),
-            reordering_seen: rack.is_some_and(|rack| rack.reordering_seen()),
+            reorderings,
+            reordering_extent,
         }
     }
 }

@@ -64,15 +64,16 @@ impl Connection {
         if !flags.has(Flags::ACK) {
             return;
         }
+        if !self.take_ack(now, segment) {
+            return;
+        }
+        // Only now: who acknowledges what was never sent may not put PAWS out of action either.
         if let Some(timestamps) = segment.options.timestamps
             && self.agreed.timestamps
             && self.rcv.renews_timestamp(start)
         {
             self.ts_recent = timestamps.value;
             self.ts_recent_at = now;
-        }
-        if !self.take_ack(now, segment) {
-            return;
         }
         if flags.has(Flags::URG) && self.state.may_receive() {
             self.take_urgent(now, segment);

@@ -50,6 +50,7 @@ mod sizes;
 mod tail;
 mod time_wait;
 mod timers;
+mod usage;
 
 pub use ack::timestamp;
 pub use adapt::Change;

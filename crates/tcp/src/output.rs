@@ -55,6 +55,10 @@ impl Connection {
         self.stats.segments_sent += 1;
         self.note(now, Event::Sent { offset: 0, len: 0, reason: Reason::Reset });
         *segment = reply.segment();
+        if reply.connected && self.agreed.timestamps {
+            segment.options = Options { timestamps: Some(self.timestamps(now)), ..Options::NONE };
+            segment.header_len = 20 + segment.options.wire_len(self.config.layout);
+        }
         Reason::Reset
     }
 

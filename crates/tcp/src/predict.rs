@@ -76,7 +76,7 @@ impl Connection {
     #[inline]
     fn take_predicted_ack(&mut self, now: Time, segment: &Segment, bytes: u32, flight: u64) {
         let ack = self.snd.una + u64::from(bytes);
-        if self.snd.timed_end <= ack {
+        if self.snd.timed_end <= ack || self.rack.is_some() {
             self.take_sample(now, ack, segment.options.timestamps.map(|t| t.echo));
         }
         if let Some(rack) = &mut self.rack {

@@ -15,6 +15,7 @@ use crate::seq::Seq;
 use crate::state::State;
 use crate::time::Time;
 use crate::transmit::{Situation, Transmit, Verdict, judge};
+use crate::usage::Usage;
 
 /// What to send, and why.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,6 +68,8 @@ pub(crate) struct SendSpace {
     pub(crate) probe: bool,
     /// cwnd held something back since the last ACK.
     pub(crate) cwnd_limited: bool,
+    /// How far cwnd is used, where that matters.
+    pub(crate) usage: Usage,
     /// The segment being timed: position that its ACK must reach, 0 if none.
     pub(crate) timed_end: u64,
     pub(crate) timed_at: Time,
@@ -90,6 +93,7 @@ impl SendSpace {
             closing: false,
             probe: false,
             cwnd_limited: false,
+            usage: Usage::default(),
             timed_end: 0,
             timed_at: Time::ZERO,
             last_sent: Time::ZERO,
@@ -193,8 +197,11 @@ impl Connection {
     /// section 3.8.4), so that the peer does answer.
     #[inline]
     pub(crate) fn ack_position(&self, reason: Reason) -> u64 {
-        if reason == Reason::KeepAlive {
-            return self.snd.max - 1;
+        match reason {
+            Reason::KeepAlive => return self.snd.max - 1,
+            // Likewise: a probe without a byte.
+            Reason::WindowProbe => return self.snd.una - 1,
+            _ => {}
         }
         self.snd.max.min(self.snd.una + u64::from(self.snd.wnd))
     }

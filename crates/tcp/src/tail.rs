@@ -31,9 +31,7 @@ impl Connection {
     /// "regardless of the PSH bit").
     pub fn uncork(&mut self) {
         let end = self.snd.data_end();
-        if self.snd.una < end && self.snd.written > 0 && !self.snd.marks.ends_at(end) {
-            self.snd.marks.push(end);
-        }
+        self.mark_end();
         if self.config.transmit == Transmit::Cork {
             self.rare().released = end;
         }
@@ -100,5 +98,14 @@ impl Connection {
     pub(crate) fn ceiling_reached(&mut self) {
         self.timers.stop_retransmit();
         self.rare().released = self.snd.data_end();
+        self.mark_end();
+    }
+
+    /// Application data ends here, as far as anybody knows.
+    fn mark_end(&mut self) {
+        let end = self.snd.data_end();
+        if self.snd.una < end && self.snd.written > 0 && !self.snd.marks.ends_at(end) {
+            self.snd.marks.push(end);
+        }
     }
 }

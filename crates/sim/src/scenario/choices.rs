@@ -264,6 +264,39 @@ names! {
         /// Document: RFC 7661, section 3; RFC 9438, section 5.8.
         #[serde(rename = "when-limiting")]
         WhenLimiting,
+        /// Those of a window of data that used cwnd up or, in slow start, half of it.
+        ///
+        /// Document: Linux, tcp_is_cwnd_limited().
+        #[serde(rename = "when-used")]
+        WhenUsed,
+    }
+}
+
+names! {
+    /// What ssthresh becomes a share of when something is lost or marked.
+    Reduces for config::Reduces {
+        /// What was outstanding.
+        ///
+        /// Document: RFC 5681, section 3.1, equation 4; RFC 9438, section 4.6.
+        Flight,
+        /// cwnd.
+        ///
+        /// Document: Linux, tcp_reno_ssthresh(), cubictcp_recalc_ssthresh().
+        Cwnd,
+    }
+}
+
+names! {
+    /// What asks whether a closed window has opened.
+    WindowProbe for config::WindowProbe {
+        /// One byte of the data that waits.
+        ///
+        /// Document: RFC 9293, section 3.8.6.1.
+        Byte,
+        /// Nothing, one position before the window, which the peer answers as well.
+        ///
+        /// Document: Linux, tcp_xmit_probe_skb().
+        Empty,
     }
 }
 

@@ -3,7 +3,8 @@
 use super::acking::Acking;
 use super::choices::{
     Congestion, Counting, Cutting, DupAcksBesideNaks, EcnUse, Grows, HyStart, KeepAlive, LossMeans,
-    MssCounts, OptionLayout, Recovery, Rto, SynOptions, Transmit, WindowGrowth, WindowOption,
+    MssCounts, OptionLayout, Recovery, Reduces, Rto, SynOptions, Transmit, WindowGrowth, WindowOption,
+    WindowProbe,
 };
 use super::form::Named;
 use super::quantity::{Cap, Duration, Grain, InitialCwnd, Patience, Quantity, Size, Window};
@@ -123,6 +124,8 @@ tcp_table! {
         window_growth: WindowGrowth,
         /// When data is cut into segments.
         segments_cut: Cutting,
+        /// What asks whether a closed window has opened.
+        window_probe: WindowProbe,
         /// Use the window in whole segments only.
         whole_segments: bool,
         /// How windows above 65,535 bytes are announced.
@@ -173,6 +176,8 @@ tcp_table! {
         congestion: Congestion,
         /// When slow start is left without a loss.
         hystart: HyStart,
+        /// What cwnd falls from.
+        reduces: Reduces,
         /// cwnd at the start.
         initial_window: InitialCwnd,
         /// ssthresh at the start.
@@ -281,6 +286,7 @@ impl TcpTable {
         set(&mut config.round_buffers, self.round_buffers);
         set(&mut config.window_growth, self.window_growth);
         set(&mut config.cutting, self.segments_cut);
+        set(&mut config.window_probe, self.window_probe);
         set(&mut config.whole_segments, self.whole_segments);
         set(&mut config.window_option, self.window_option);
         set(&mut config.syn_options, self.syn_options);
@@ -331,6 +337,7 @@ impl TcpTable {
         set(&mut config.prr, self.prr);
         set(&mut config.undo, self.undo);
         set(&mut config.hystart, self.hystart);
+        set(&mut config.reduces, self.reduces);
         set(&mut config.ecn, self.ecn);
         set(&mut config.syn_retries, self.syn_retries);
         set(&mut config.retries, self.retries);
@@ -378,6 +385,7 @@ impl From<&Config> for TcpTable {
             round_buffers: Some(config.round_buffers),
             window_growth: Some(config.window_growth.into()),
             segments_cut: Some(config.cutting.into()),
+            window_probe: Some(config.window_probe.into()),
             whole_segments: Some(config.whole_segments),
             window_option: Some(config.window_option.into()),
             syn_options: Some(config.syn_options.into()),
@@ -392,6 +400,7 @@ impl From<&Config> for TcpTable {
             prr: Some(config.prr),
             undo: Some(config.undo),
             hystart: Some(config.hystart.into()),
+            reduces: Some(config.reduces.into()),
             ecn: Some(config.ecn.into()),
             loss_means: Some(config.loss_means.into()),
             congestion: Some(config.congestion.into()),

@@ -4,8 +4,8 @@ use super::standard::BY_ACKS;
 use super::standard::RENO;
 use crate::acking::Acking;
 use crate::config::{
-    Config, Cutting, DupAcks, EcnUse, HyStart, InitialWindow, LossMeans, MssCounts, Recovery, SynOptions,
-    TimerGrain, WindowGrowth, WindowOption,
+    Config, Cutting, DupAcks, EcnUse, HyStart, InitialWindow, LossMeans, MssCounts, Recovery, Reduces,
+    SynOptions, TimerGrain, WindowGrowth, WindowOption, WindowProbe,
 };
 use crate::congestion;
 use crate::options::Layout;
@@ -25,6 +25,7 @@ pub(super) const BSD43_TAHOE: Config = Config {
     round_buffers: false,
     window_growth: WindowGrowth::InSteps,
     cutting: Cutting::AtSend,
+    window_probe: WindowProbe::Byte,
     whole_segments: false,
     window_option: WindowOption::None,
     syn_options: SynOptions::Announced,
@@ -41,6 +42,7 @@ pub(super) const BSD43_TAHOE: Config = Config {
     prr: false,
     undo: false,
     hystart: HyStart::Off,
+    reduces: Reduces::Flight,
     ecn: EcnUse::Off,
     loss_means: LossMeans::Congestion,
     congestion: congestion::Kind::Tahoe,

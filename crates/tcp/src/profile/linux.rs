@@ -3,8 +3,8 @@
 use super::standard::{BY_ACKS, RENO};
 use crate::acking::{Acking, Bounds};
 use crate::config::{
-    Config, Counting, Cutting, EcnUse, Grows, Growth, HyStart, InitialWindow, MssCounts, Recovery,
-    TimerGrain, WindowOption,
+    Config, Counting, Cutting, EcnUse, Grows, Growth, HyStart, InitialWindow, MssCounts, Recovery, Reduces,
+    TimerGrain, WindowOption, WindowProbe,
 };
 use crate::congestion;
 use crate::rto;
@@ -18,6 +18,8 @@ pub(super) const LINUX: Config = Config {
     receive_window: 6 << 20,
     send_buffer: 4 << 20,
     window_option: WindowOption::Rfc7323,
+    // tcp_write_wakeup(), tcp_xmit_probe_skb().
+    window_probe: WindowProbe::Empty,
     timestamps: true,
     sack: true,
     // tcp_recovery = 1, tcp_early_retrans = 3; tcp_cwnd_reduction(); tcp_try_undo_recovery(), tcp_frto = 2.
@@ -31,12 +33,14 @@ pub(super) const LINUX: Config = Config {
     congestion: congestion::Kind::Cubic,
     // hystart = 1, hystart_detect = 3.
     hystart: HyStart::Linux,
+    // tcp_reno_ssthresh(), cubictcp_recalc_ssthresh().
+    reduces: Reduces::Cwnd,
     // TCP_INIT_CWND = 10.
     initial_window: InitialWindow::Segments(10),
     initial_ssthresh: u32::MAX,
     // tcp_slow_start() adds all that was acknowledged.
     growth: Growth {
-        grows: Grows::Always,
+        grows: Grows::WhenUsed,
         counting: Counting::Bytes { limit: u8::MAX },
         slow_start_per_ack: 1,
     },
@@ -78,6 +82,7 @@ pub(super) const LINUX22: Config = Config {
     limited_transmit: false,
     congestion: congestion::Kind::NewReno,
     hystart: HyStart::Off,
+    reduces: Reduces::Flight,
     // tcp_v4_init_sock(): two, for the sake of peers that count the SYN.
     initial_window: InitialWindow::Segments(2),
     growth: BY_ACKS,

@@ -3,7 +3,7 @@
 use crate::acking::Acking;
 use crate::config::{
     Config, Counting, Cutting, DupAcks, EcnUse, Grows, Growth, HyStart, InitialWindow, LossMeans, MssCounts,
-    Recovery, SynOptions, TimerGrain, WindowGrowth, WindowOption,
+    Recovery, Reduces, SynOptions, TimerGrain, WindowGrowth, WindowOption, WindowProbe,
 };
 use crate::congestion;
 use crate::options::Layout;
@@ -25,6 +25,7 @@ pub(super) const RENO: Config = Config {
     round_buffers: false,
     window_growth: WindowGrowth::InSteps,
     cutting: Cutting::AtSend,
+    window_probe: WindowProbe::Byte,
     whole_segments: false,
     window_option: WindowOption::None,
     syn_options: SynOptions::Announced,
@@ -40,6 +41,7 @@ pub(super) const RENO: Config = Config {
     prr: false,
     undo: false,
     hystart: HyStart::Off,
+    reduces: Reduces::Flight,
     ecn: EcnUse::Off,
     loss_means: LossMeans::Congestion,
     congestion: congestion::Kind::Reno,

@@ -89,6 +89,17 @@ impl Journal {
         }
     }
 
+    /// When the oldest first transmission left that is not acknowledged.
+    #[inline]
+    pub(crate) fn front_sent(&self) -> Option<Time> {
+        self.first.front().map(|&(_, at)| at)
+    }
+
+    /// Where the last first transmission begins.
+    pub(crate) fn last_start(&self) -> u64 {
+        self.first.len().checked_sub(2).map_or(self.edge, |before| self.first[before].0)
+    }
+
     /// Nothing is out any more as far as it is known here.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();

@@ -16,6 +16,17 @@ const PERSISTENCE: u8 = 16;
 /// How long the shortest round trip is remembered (section 6.2, step 1, leaves it open; Linux: `tcp_min_rtt_wlen`).
 const MEMORY: Span = Span::from_secs(300);
 
+/// What the sender has seen of segments that overtook each other (Linux, `tcp_check_sack_reordering()`).
+#[derive(Clone, Copy, Debug, Default)]
+struct Order {
+    /// The lowest position that comes late by the ACK just coming in, though it was never sent again.
+    late: Option<u64>,
+    /// ACKs that reported such a thing.
+    times: u32,
+    /// The farthest that anything has got ahead, in bytes.
+    extent: u64,
+}
+
 /// What the sender knows of times, and what follows from it.
 #[derive(Debug, Default)]
 pub(crate) struct Rack {
@@ -29,6 +40,7 @@ pub(crate) struct Rack {
     /// RACK.fack: behind the highest position that has arrived.
     fack: u64,
     reordering_seen: bool,
+    order: Order,
     /// RACK.reo_wnd_mult, less one.
     widened: u8,
     /// RACK.reo_wnd_persist: recoveries that the widened window has left.
@@ -78,6 +90,7 @@ impl Rack {
             self.fack = range.end;
         } else if never_again {
             self.reordering_seen = true;
+            self.order.late = Some(self.order.late.map_or(range.start, |late| late.min(range.start)));
         }
         let Some(sent) = self.journal.newest_of(range) else { return };
         let rtt = now - sent.at;
@@ -113,6 +126,13 @@ impl Rack {
         self.resent.remove_below(una);
     }
 
+    /// When the segment at the left edge left, if it left but once.
+    #[inline]
+    pub(crate) fn sent_once(&self, una: u64) -> Option<Time> {
+        let first = self.journal.front_sent()?;
+        (self.resent.is_empty() || self.resent.covered_within(Range::new(una, una + 1)) == 0).then_some(first)
+    }
+
     /// Whether all of `range` was sent more than once.
     pub(crate) fn was_resent(&self, range: Range) -> bool {
         self.resent.covered_within(range) == range.len()
@@ -145,6 +165,14 @@ impl Rack {
             self.widened_at = max;
             self.widened = self.widened.saturating_add(1);
             self.persistence = PERSISTENCE;
+        }
+    }
+
+    /// All that an ACK says has been taken in: how far what comes late by it was overtaken.
+    pub(crate) fn note_order(&mut self) {
+        if let Some(late) = self.order.late.take() {
+            self.order.times += 1;
+            self.order.extent = self.order.extent.max(self.fack - late);
         }
     }
 
@@ -230,9 +258,9 @@ impl Rack {
         self.min_rtt.map(|(least, _)| least)
     }
 
-    /// Whether segments have been seen to overtake each other.
-    pub(crate) fn reordering_seen(&self) -> bool {
-        self.reordering_seen
+    /// How many ACKs have shown that segments overtake each other, and by how many bytes at most.
+    pub(crate) fn reordering(&self) -> (u32, u64) {
+        (self.order.times, self.order.extent)
     }
 }
 

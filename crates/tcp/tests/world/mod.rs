@@ -6,7 +6,7 @@ pub(crate) mod hostile;
 use netspurt_tcp::acking::{Acking, Bounds};
 use netspurt_tcp::config::{
     Config, Counting, Cutting, DupAcks, EcnUse, Grows, HyStart, InitialWindow, KeepAlive, LossMeans,
-    MssCounts, Recovery, SynOptions, TimerGrain, WindowGrowth, WindowOption,
+    MssCounts, Recovery, Reduces, SynOptions, TimerGrain, WindowGrowth, WindowOption, WindowProbe,
 };
 use netspurt_tcp::congestion;
 use netspurt_tcp::options::{BigWindow, Layout};
@@ -91,7 +91,7 @@ const TRANSMIT: [Transmit; 8] = [
 /// One random change.
 fn change(c: &mut Config, dice: &mut Dice) {
     let ms = Span::from_ms;
-    match dice.below(34) {
+    match dice.below(36) {
         26 => c.syn_options = dice.pick(&[SynOptions::Announced, SynOptions::Assumed]),
         0 => c.mss = dice.pick(&[64, 100, 536, 1460, 9000]),
         1 => c.mss_counts = dice.pick(&[MssCounts::Data, MssCounts::DataAndOptions]),
@@ -128,6 +128,8 @@ fn change(c: &mut Config, dice: &mut Dice) {
         30 => c.prr = !c.prr,
         31 => c.undo = !c.undo,
         32 => c.hystart = dice.pick(&[HyStart::Off, HyStart::Linux, HyStart::Rfc9406]),
+        35 => c.window_probe = dice.pick(&[WindowProbe::Byte, WindowProbe::Empty]),
+        34 => c.reduces = dice.pick(&[Reduces::Flight, Reduces::Cwnd]),
         33 => c.ecn = dice.pick(&[EcnUse::Off, EcnUse::Accept, EcnUse::Rfc3168]),
         14 => c.dup_ack_threshold = dice.pick(&[1, 2, 3, 5, 255]),
         15 => c.dup_acks_beside_naks = dice.pick(&[DupAcks::Counted, DupAcks::Ignored]),
@@ -157,7 +159,7 @@ fn change(c: &mut Config, dice: &mut Dice) {
         23 => c.rto = dice.pick(&[rto::Kind::Fixed { rto: ms(300) }, rto::Kind::Fixed { rto: ms(3000) }]),
         24 | 27 | 28 => change_waiting(c, dice),
         _ => {
-            c.growth.grows = dice.pick(&[Grows::Always, Grows::WhenLimiting]);
+            c.growth.grows = dice.pick(&[Grows::Always, Grows::WhenLimiting, Grows::WhenUsed]);
             c.idle_restart = !c.idle_restart;
             c.growth.slow_start_per_ack = dice.pick(&[1, 2]);
             let probing = KeepAlive { idle: ms(2000), interval: ms(500), probes: 9 };
