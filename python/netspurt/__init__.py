@@ -21,16 +21,25 @@ if TYPE_CHECKING:
     from netspurt._core import ScenarioError as ScenarioError
     from netspurt.capture import Capture as Capture
     from netspurt.capture import read_capture as read_capture
+    from netspurt.comparing import Comparison as Comparison
+    from netspurt.comparing import compare as compare
     from netspurt.scenario import Result as Result
     from netspurt.scenario import Scenario as Scenario
     from netspurt.scenario import load as load
     from netspurt.scenario import parse as parse
+    from netspurt.sweeping import Stop as Stop
+    from netspurt.sweeping import Sweep as Sweep
+    from netspurt.sweeping import read_sweep as read_sweep
+    from netspurt.sweeping import sweep as sweep
+    from netspurt.sweeping.axes import latin_hypercube as latin_hypercube
+    from netspurt.sweeping.axes import random_sample as random_sample
 
 __version__ = "0.1.0"
 
 __all__ = [
     *("Capture", "Result", "Scenario", "ScenarioError", "__version__"),
-    *("load", "parse", "plot", "read_capture"),
+    *("Comparison", "Stop", "Sweep", "compare"),
+    *("latin_hypercube", "load", "parse", "plot", "random_sample", "read_capture", "read_sweep", "sweep"),
 ]
 
 _HOME = {
@@ -38,9 +47,17 @@ _HOME = {
     "Result": "netspurt.scenario",
     "Scenario": "netspurt.scenario",
     "ScenarioError": "netspurt._core",
+    "Comparison": "netspurt.comparing",
+    "Stop": "netspurt.sweeping",
+    "Sweep": "netspurt.sweeping",
+    "compare": "netspurt.comparing",
+    "latin_hypercube": "netspurt.sweeping.axes",
     "load": "netspurt.scenario",
     "parse": "netspurt.scenario",
+    "random_sample": "netspurt.sweeping.axes",
     "read_capture": "netspurt.capture",
+    "read_sweep": "netspurt.sweeping",
+    "sweep": "netspurt.sweeping",
 }
 
 

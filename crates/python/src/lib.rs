@@ -10,7 +10,8 @@
 //! * `delays.rs`: recorded delays, and timers replayed over them
 //! * `path.rs`: delays made from a few numbers
 //! * `prober.rs`: what a prober finds
-//! * `columns.rs`: columns of a table
+//! * `table.rs`: what a table is made of; `columns.rs`: its columns in Python; `wide.rs`: tables in a file;
+//!   `gather.rs`: tables out of many such files
 //! * `errors.rs`: what is raised
 
 mod capture;
@@ -18,13 +19,16 @@ mod capture_columns;
 mod columns;
 mod delays;
 mod errors;
+mod gather;
 mod gathered;
 mod path;
 mod prober;
 mod run;
 mod scenario;
 mod simulate;
+mod table;
 mod tap;
+mod wide;
 
 use pyo3::prelude::*;
 
@@ -51,6 +55,9 @@ mod core_module {
     #[pymodule_export]
     use crate::scenario::Scenario;
 
+    #[pymodule_export]
+    use crate::gather::gather;
+
     /// The JSON Schema of the scenario file.
     #[pyfunction]
     fn schema() -> String {
@@ -73,6 +80,12 @@ mod core_module {
     #[pyfunction]
     const fn version() -> &'static str {
         env!("CARGO_PKG_VERSION")
+    }
+
+    /// The commit that the native module was built from, where it was built from a checkout.
+    #[pyfunction]
+    const fn commit() -> Option<&'static str> {
+        option_env!("NETSPURT_COMMIT")
     }
 
     #[pymodule_init]
