@@ -353,6 +353,7 @@ impl Connection {
         if self.timers.is_persisting() {
             self.timers.stop_retransmit();
             self.refresh_rto();
+            self.restart_if_idle(now);
             if self.snd.is_outstanding() {
                 self.restart_retransmit(now);
             }

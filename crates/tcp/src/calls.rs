@@ -69,9 +69,7 @@ impl Connection {
         }
         let accepted = len.min(self.room());
         if accepted > 0 {
-            if self.config.idle_restart && !self.snd.is_outstanding() {
-                self.restart_if_idle(now);
-            }
+            self.restart_if_idle(now);
             self.snd.written += accepted;
             if behind == Behind::Nothing {
                 let end = self.snd.data_end();

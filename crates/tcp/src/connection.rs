@@ -488,7 +488,8 @@ impl Connection {
 
     /// RFC 5681, section 4.1: a window that has not been used for an RTO says nothing any more.
     pub(crate) fn restart_if_idle(&mut self, now: Time) {
-        if self.snd.max > 1 && now - self.snd.last_sent > self.timers.rto() {
+        let idle = self.config.idle_restart && !self.snd.is_outstanding() && self.snd.max > 1;
+        if idle && now - self.snd.last_sent > self.timers.rto() {
             self.signal(now, Signal::IdleRestart, 0);
         }
     }
