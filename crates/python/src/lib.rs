@@ -10,6 +10,7 @@
 //! * `delays.rs`: recorded delays, and timers replayed over them
 //! * `path.rs`: delays made from a few numbers
 //! * `prober.rs`: what a prober finds
+//! * `host.rs`: our TCP on a TUN device
 //! * `table.rs`: what a table is made of; `columns.rs`: its columns in Python; `wide.rs`: tables in a file;
 //!   `gather.rs`: tables out of many such files
 //! * `errors.rs`: what is raised
@@ -21,6 +22,7 @@ mod delays;
 mod errors;
 mod gather;
 mod gathered;
+mod host;
 mod path;
 mod prober;
 mod run;
@@ -46,6 +48,8 @@ mod core_module {
     use crate::errors::CaptureError;
     #[pymodule_export]
     use crate::errors::ScenarioError;
+    #[pymodule_export]
+    use crate::host::Host;
     #[pymodule_export]
     use crate::path::SyntheticPath;
     #[pymodule_export]
