@@ -53,6 +53,14 @@ def part(text: str) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
+def capture_place(text: str) -> tuple[str, str]:
+    """``HOST=FILE``."""
+    host, equals, file = text.partition("=")
+    if not equals or not host or not file:
+        raise ArgumentTypeError(f"'{text}' is not of the form HOST=FILE")
+    return host, file
+
+
 def _octets(text: str) -> int:
     value = int(text) if text.strip().isascii() and text.strip().isdigit() else -1
     if not 0 <= value <= LONGEST_PACKET:

@@ -1,12 +1,14 @@
 //! The real world: what needs a clock, a socket or a device. Linux only.
 //!
-//! Lives here: the prober, TUN devices, and our TCP on them. Must not live here: anything that could be simulated; whatever decides takes the time and what
-//! arrived as arguments, here as everywhere, and is tested without a socket.
+//! Lives here: the prober, TUN devices, our TCP on them, the emulator. Must not live here: anything that could be simulated;
+//! whatever decides takes the time and what arrived as arguments, here as everywhere, and is tested without a socket.
 //!
+//! * `emulator/`: real programs on a simulated path
 //! * `prober/`: ICMP echo, one host or many
 //! * `tun/`: TUN devices
 //! * `host/`: our TCP on a wire
 
+pub mod emulator;
 pub mod host;
 pub mod prober;
 pub mod tun;

@@ -10,6 +10,7 @@
 //! * `delays.rs`: recorded delays, and timers replayed over them
 //! * `path.rs`: delays made from a few numbers
 //! * `prober.rs`: what a prober finds
+//! * `emulate.rs`: real programs on a simulated path
 //! * `host.rs`: our TCP on a TUN device
 //! * `table.rs`: what a table is made of; `columns.rs`: its columns in Python; `wide.rs`: tables in a file;
 //!   `gather.rs`: tables out of many such files
@@ -19,6 +20,7 @@ mod capture;
 mod capture_columns;
 mod columns;
 mod delays;
+mod emulate;
 mod errors;
 mod gather;
 mod gathered;

@@ -7,6 +7,7 @@
 //!
 //! Packets in flight stay here, in order of arrival, and only the first of them is in the event queue.
 
+use crate::capacity::{Transmitted, Transmitter};
 use crate::digest::Digest;
 use crate::impair::{Fate, Impairments};
 use crate::loss::Cause;
@@ -17,6 +18,7 @@ use crate::ring::Ring;
 use crate::route::Hop;
 use crate::spec::{ChannelSpec, Duplex, QueueSpec};
 use netspurt_tcp::time::{Span, Time};
+use std::collections::BTreeMap;
 
 /// What an octet costs: bits times picoseconds in a second, to be divided by the rate.
 const PER_BYTE: u64 = 8 * 1_000_000_000_000;
@@ -94,6 +96,8 @@ pub struct Channel {
     kept: Option<Box<Keeper>>,
     /// What marks or drops packets before the queue is full.
     early: Option<Box<Early>>,
+    /// What transmits, if its capacity follows a recording.
+    transmitter: Option<Box<Transmitter>>,
     /// Shorter packets are filled up to so many octets.
     least: u32,
     /// Which station of which hub this is, if it is one.
@@ -138,7 +142,11 @@ impl Channel {
             end_latency: 0,
             in_flight: Chain::EMPTY,
             framing: spec.framing,
-            plain: impairments.is_none() && kept.is_none() && early.is_none() && spec.least == 0,
+            plain: impairments.is_none()
+                && kept.is_none()
+                && early.is_none()
+                && spec.capacity.is_none()
+                && spec.least == 0,
             waiting: Ring::new(),
             waiting_bytes: 0,
             discipline: Discipline::new(&spec.queue),
@@ -149,6 +157,7 @@ impl Channel {
             partner: None,
             kept,
             early,
+            transmitter: spec.capacity.as_ref().map(|capacity| Box::new(Transmitter::new(capacity))),
             least: spec.least,
             station: None,
             impairments,
@@ -200,6 +209,35 @@ impl Channel {
         self.packets += 1;
         self.bytes += u64::from(size);
         Ok(Passage { start, arrival: sum(departure, self.delay) })
+    }
+
+    /// [`Channel::enter`] where the link may have a recording to follow. Before, it is to [`Channel::attune`].
+    pub(crate) fn enter_any(&mut self, now: u64, size: u32) -> Result<Passage, Cause> {
+        if self.transmitter.is_none() {
+            return self.enter(now, size);
+        }
+        let start = now.max(self.busy_until);
+        let size = size + self.framing;
+        if now < start {
+            self.wait(now, size)?;
+        }
+        let at_once = Transmitted { departure: start, free: start };
+        let transmitter = self.transmitter.as_mut();
+        let Transmitted { departure, free } =
+            transmitter.map_or(at_once, |transmitter| transmitter.transmit(start, size));
+        self.busy_until = free;
+        self.packets += 1;
+        self.bytes += u64::from(size);
+        Ok(Passage { start, arrival: sum(departure, self.delay) })
+    }
+
+    /// A packet is coming at `now`. A link that follows a recording, and has been idle, may not be free for it at once.
+    pub(crate) fn attune(&mut self, now: u64) {
+        if let Some(transmitter) = &mut self.transmitter
+            && self.busy_until <= now
+        {
+            self.busy_until = transmitter.attune(now);
+        }
     }
 
     /// The transmitter is busy: the packet joins those that wait, if it may.
@@ -425,8 +463,16 @@ impl Channel {
         ChannelCounters { packets, bytes, drops, marked, held, doubled, damaged, queue_max }
     }
 
+    /// Packets that did not arrive, by the name of the cause; one that can occur here, or that is given, is listed even
+    /// if it did not.
+    pub fn drops_by_name(&self, given: Option<Cause>) -> BTreeMap<&'static str, u64> {
+        let possible = self.possible_causes().chain(given).map(|cause| (cause.name(), 0));
+        let happened = Cause::ALL.iter().zip(self.mishaps.drops).filter(|(_, count)| *count > 0);
+        possible.chain(happened.map(|(cause, count)| (cause.name(), count))).collect()
+    }
+
     /// The drop causes that can occur here.
-    pub(crate) fn possible_causes(&self) -> impl Iterator<Item = Cause> {
+    fn possible_causes(&self) -> impl Iterator<Item = Cause> {
         let kept = self.kept.as_ref();
         let limited = !matches!(self.discipline, Discipline::Unlimited) || kept.is_some_and(|k| k.limits());
         let queue = limited.then_some(Cause::Queue);
