@@ -1,7 +1,9 @@
 //! What the application asks of a connection: RFC 9293, sections 3.10.1 to 3.10.5.
 
 use crate::connection::Connection;
+use crate::ranges::Range;
 use crate::segment::Payload;
+use crate::seq::Seq;
 use crate::state::{CloseReason, State};
 use crate::time::Time;
 
@@ -131,6 +133,20 @@ impl Connection {
             self.acknowledge_what_was_read(growth);
         }
         Payload { offset: position.saturating_sub(1), len: len as u32 }
+    }
+
+    /// Where in the peer's stream the byte of this sequence number stands: the place nearest to what is expected next. For a
+    /// driver with real bytes; without meaning before the peer's SYN.
+    #[inline]
+    pub fn place(&self, seq: Seq) -> i64 {
+        self.rcv.position(seq) - 1
+    }
+
+    /// The bytes of the peer's stream that the segment handled last brought beyond a gap, if it did: a driver with real bytes
+    /// keeps them. What it brought in order is what [`received`](Self::received) grew by, as far as the segment reaches.
+    #[inline]
+    pub fn take_held(&mut self) -> Option<Range> {
+        self.rcv.take_held().map(|held| Range::new(held.start - 1, held.end - 1))
     }
 
     /// Whether the peer has closed and everything that it sent was read.

@@ -51,6 +51,8 @@ struct Reassembly {
     last_nak: u64,
     /// The NAK that waits: position and count.
     nak: Option<(u64, u8)>,
+    /// What was held last and no driver has fetched yet.
+    taken: Range,
 }
 
 impl Reassembly {
@@ -249,6 +251,7 @@ impl ReceiveSpace {
         if added == 0 {
             return Text::Duplicate;
         }
+        reassembly.taken = range;
         if let Some(gap) = reassembly.held.first()
             && let Some(request) = nak::request(self.nxt, gap.start, reassembly.last_nak, mss)
         {
@@ -467,6 +470,12 @@ impl ReceiveSpace {
     #[inline]
     pub(crate) fn has_nak(&self) -> bool {
         self.reassembly.as_ref().is_some_and(|reassembly| reassembly.nak.is_some())
+    }
+
+    /// What the last segment brought beyond a gap, once.
+    pub(crate) fn take_held(&mut self) -> Option<Range> {
+        let taken = core::mem::take(&mut self.reassembly.as_mut()?.taken);
+        (!taken.is_empty()).then_some(taken)
     }
 
     /// Drops a NAK that the peer would not understand.

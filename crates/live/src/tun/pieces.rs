@@ -1,7 +1,7 @@
 //! Super-segments cut and checksums completed: packets as they would be on a wire.
 
 use super::shape::{Checksum, Cut, Protocol, Shape};
-use netspurt_tcp::codec::internet_checksum;
+use netspurt_tcp::codec::{Addresses, internet_checksum, pseudo_header_sum};
 use netspurt_tcp::segment::Flags;
 
 const V4_HEADER: usize = 20;
@@ -125,23 +125,26 @@ fn measure(piece: &mut [u8], plan: Plan) {
             piece[10..12].copy_from_slice(&[0, 0]);
             let checksum = internet_checksum(&piece[..plan.tcp]);
             piece[10..12].copy_from_slice(&checksum.to_be_bytes());
-            12..20
+            Addresses::V4 { source: field::<4>(piece, 12).into(), destination: field::<4>(piece, 16).into() }
         }
         Protocol::Tcp6 => {
             piece[4..6].copy_from_slice(&(tcp_len as u16).to_be_bytes());
-            8..40
+            Addresses::V6 { source: field::<16>(piece, 8).into(), destination: field::<16>(piece, 24).into() }
         }
     };
     let at = plan.tcp + 16;
     // The sum over the pseudo-header stands in the field while the rest is added.
-    let mut pseudo = [0; 36];
-    pseudo[..addresses.len()].copy_from_slice(&piece[addresses]);
-    let last_words = (6 + tcp_len as u32).to_be_bytes();
-    pseudo[32..].copy_from_slice(&last_words);
-    let sum = !internet_checksum(&pseudo);
+    let sum = pseudo_header_sum(addresses, tcp_len as u32);
     piece[at..at + 2].copy_from_slice(&sum.to_be_bytes());
     let checksum = internet_checksum(&piece[plan.tcp..]);
     piece[at..at + 2].copy_from_slice(&checksum.to_be_bytes());
+}
+
+/// Octets of a header whose length is known.
+fn field<const N: usize>(piece: &[u8], at: usize) -> [u8; N] {
+    let mut octets = [0; N];
+    octets.copy_from_slice(&piece[at..at + N]);
+    octets
 }
 
 #[cfg(test)]

@@ -57,6 +57,12 @@ impl Sum {
     }
 }
 
+/// The sum over the pseudo-header of a TCP segment of `len` octets: what belongs into its checksum field if whoever takes it
+/// completes the checksum.
+pub fn pseudo_header_sum(addresses: Addresses, len: u32) -> u16 {
+    Sum::pseudo_header(addresses, len).fold()
+}
+
 /// The checksum of a message without a pseudo-header, ICMP's, say: what belongs into its field, if that is zero. It is zero
 /// for a message that holds its own and is whole.
 pub fn internet_checksum(message: &[u8]) -> u16 {
@@ -73,6 +79,16 @@ mod tests {
         let sum = Sum::default().add(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]);
         assert_eq!(sum.fold(), 0xddf2);
         assert_eq!(sum.checksum(), !0xddf2);
+    }
+
+    #[test]
+    fn a_sum_completed_over_the_segment_is_the_whole_checksum() {
+        let (one, two) = (core::net::Ipv4Addr::new(192, 0, 2, 1), core::net::Ipv4Addr::new(198, 51, 100, 7));
+        let addresses = Addresses::V4 { source: one, destination: two };
+        let segment: Vec<u8> = (0..61).collect();
+        let whole = Sum::pseudo_header(addresses, 61).add(&segment).checksum();
+        let undone = pseudo_header_sum(addresses, 61).to_be_bytes();
+        assert_eq!(internet_checksum(&[&undone[..], &segment].concat()), whole);
     }
 
     #[test]

@@ -1,0 +1,267 @@
+//! A small file server: HTTP/1.1 (RFC 9112), GET and HEAD, in writes of a chosen pattern.
+
+use crate::host::{Application, Next, Stream};
+use netspurt_tcp::Behind;
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
+use std::path::{Component, Path, PathBuf};
+
+/// A request that is longer is refused.
+const LONGEST_REQUEST: usize = 8 << 10;
+/// A file is read in pieces of this length.
+const PIECE: usize = 1 << 16;
+
+/// How a response is handed to TCP.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Writes {
+    /// The head and the whole body as one write.
+    Whole,
+    /// The head, then the body.
+    HeadFirst,
+    /// Writes of these lengths, the last of them over and over.
+    Lengths(Vec<u64>),
+}
+
+/// Not a pattern of writes.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "\"{0}\" is no pattern of writes: \"whole\", \"head-first\", or lengths in bytes such as 300,1460,4096 are"
+)]
+pub struct WritesError(String);
+
+impl std::str::FromStr for Writes {
+    type Err = WritesError;
+
+    fn from_str(text: &str) -> Result<Self, WritesError> {
+        let wrong = || WritesError(text.to_owned());
+        match text {
+            "whole" => Ok(Self::Whole),
+            "head-first" => Ok(Self::HeadFirst),
+            lengths => {
+                let lengths = lengths.split(',').map(|length| length.trim().parse::<u64>());
+                let lengths: Vec<u64> = lengths.collect::<Result<_, _>>().map_err(|_| wrong())?;
+                if lengths.contains(&0) { Err(wrong()) } else { Ok(Self::Lengths(lengths)) }
+            }
+        }
+    }
+}
+
+impl Writes {
+    /// How long the `n`-th write is, of a response of which `head` bytes are the head.
+    fn length(&self, n: usize, head: u64) -> u64 {
+        match self {
+            Self::HeadFirst if n == 0 => head,
+            Self::Whole | Self::HeadFirst => u64::MAX,
+            Self::Lengths(lengths) => lengths.get(n).or(lengths.last()).copied().unwrap_or(u64::MAX),
+        }
+    }
+}
+
+/// Serves the files of a directory on one connection.
+#[derive(Debug)]
+pub struct Http {
+    root: PathBuf,
+    writes: Writes,
+    request: Vec<u8>,
+    response: Option<Response>,
+}
+
+#[derive(Debug)]
+struct Response {
+    /// What has been read and not written.
+    ready: Vec<u8>,
+    at: usize,
+    file: Option<File>,
+    /// Bytes of the file that have not been read.
+    unread: u64,
+    head: u64,
+    /// Which write it is, and how much of it is missing.
+    nth: usize,
+    missing: u64,
+    then: Then,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Then {
+    NextRequest,
+    Close,
+}
+
+impl Http {
+    /// Serves the files below `root`.
+    pub const fn new(root: PathBuf, writes: Writes) -> Self {
+        Self { root, writes, request: Vec::new(), response: None }
+    }
+
+    /// Takes in what is there of a request; the response, once it is complete.
+    fn hear(&mut self, stream: &mut Stream<'_>) -> Option<Response> {
+        let (first, second) = stream.readable();
+        let room = LONGEST_REQUEST - self.request.len();
+        let arrived = first.len() + second.len();
+        self.request.extend(first.iter().chain(second).take(room));
+        stream.consume(arrived.min(room));
+        let end = self.request.windows(4).position(|four| four == b"\r\n\r\n");
+        let Some(end) = end else {
+            return (self.request.len() == LONGEST_REQUEST)
+                .then(|| Response::plain("431 Request Header Fields Too Large", Then::Close));
+        };
+        let rest = self.request.split_off(end + 4);
+        let head = core::mem::replace(&mut self.request, rest);
+        Some(answer(&self.root, &String::from_utf8_lossy(&head)))
+    }
+}
+
+impl Application for Http {
+    fn serve(&mut self, stream: &mut Stream<'_>) -> Next {
+        if self.response.is_none() {
+            self.response = self.hear(stream);
+        }
+        let Some(response) = &mut self.response else {
+            if stream.peer_finished() {
+                stream.close();
+            }
+            return Next::Waits;
+        };
+        if response.missing == 0 {
+            response.missing = self.writes.length(response.nth, response.head);
+            response.nth += 1;
+        }
+        loop {
+            if response.fill().is_err() {
+                stream.abort();
+                return Next::Waits;
+            }
+            let ready = &response.ready[response.at..];
+            let most = ready.len().min(usize::try_from(response.missing).unwrap_or(usize::MAX));
+            let ends = most as u64 == response.missing || (most == ready.len() && response.unread == 0);
+            let behind = if ends { Behind::Nothing } else { Behind::More };
+            let written = stream.write_part(&ready[..most], behind);
+            response.at += written;
+            response.missing -= written as u64;
+            if response.is_over() {
+                if response.then == Then::Close {
+                    stream.close();
+                }
+                self.response = None;
+                return Next::WritesAgain;
+            }
+            if written < most || stream.room() == 0 {
+                return Next::Waits;
+            }
+            if response.missing == 0 {
+                return Next::WritesAgain;
+            }
+        }
+    }
+}
+
+impl Response {
+    fn plain(status: &str, then: Then) -> Self {
+        let body = format!("{status}\n");
+        let mut response = Self::head(status, "text/plain", body.len() as u64, then);
+        response.ready.extend_from_slice(body.as_bytes());
+        response
+    }
+
+    fn head(status: &str, kind: &str, length: u64, then: Then) -> Self {
+        let connection = if then == Then::Close { "Connection: close\r\n" } else { "" };
+        let head = format!(
+            "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{connection}\r\n"
+        );
+        let (ready, head) = (head.clone().into_bytes(), head.len() as u64);
+        Self { ready, at: 0, file: None, unread: 0, head, nth: 0, missing: 0, then }
+    }
+
+    /// Reads more of the file once what was read is written.
+    fn fill(&mut self) -> Result<(), ErrorKind> {
+        if self.at < self.ready.len() || self.unread == 0 {
+            return Ok(());
+        }
+        let Some(file) = &mut self.file else { return Ok(()) };
+        self.ready.resize(PIECE.min(usize::try_from(self.unread).unwrap_or(PIECE)), 0);
+        self.at = 0;
+        // A file that has become shorter cannot keep what its head promised.
+        file.read_exact(&mut self.ready).map_err(|error| error.kind())?;
+        self.unread -= self.ready.len() as u64;
+        Ok(())
+    }
+
+    const fn is_over(&self) -> bool {
+        self.at == self.ready.len() && self.unread == 0
+    }
+}
+
+/// The response to a request.
+fn answer(root: &Path, request: &str) -> Response {
+    let mut lines = request.split("\r\n");
+    let mut words = lines.next().unwrap_or_default().split(' ');
+    let (method, target, version) = (words.next(), words.next(), words.next());
+    let wants = |what: &str| {
+        request.lines().filter_map(|line| line.split_once(':')).any(|(name, value)| {
+            name.eq_ignore_ascii_case("connection") && value.to_ascii_lowercase().contains(what)
+        })
+    };
+    let then = match version {
+        Some("HTTP/1.1") if !wants("close") => Then::NextRequest,
+        Some("HTTP/1.0") if wants("keep-alive") => Then::NextRequest,
+        _ => Then::Close,
+    };
+    let (Some(method), Some(target), Some("HTTP/1.0" | "HTTP/1.1")) = (method, target, version) else {
+        return Response::plain("400 Bad Request", Then::Close);
+    };
+    if !matches!(method, "GET" | "HEAD") {
+        return Response::plain("405 Method Not Allowed", Then::Close);
+    }
+    let Some((file, length)) = find(root, target) else { return Response::plain("404 Not Found", then) };
+    let mut response = Response::head("200 OK", "application/octet-stream", length, then);
+    if method == "GET" {
+        (response.file, response.unread) = (Some(file), length);
+    }
+    response
+}
+
+/// The file that a target names: below the root, whatever it says; of a directory, its `index.html`.
+fn find(root: &Path, target: &str) -> Option<(File, u64)> {
+    let path = target.split(['?', '#']).next()?.trim_start_matches('/');
+    let plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+    let mut path = root.join(path);
+    if path.is_dir() {
+        path.push("index.html");
+    }
+    let (path, root) = (path.canonicalize().ok()?, root.canonicalize().ok()?);
+    if !plain || !path.starts_with(&root) {
+        return None;
+    }
+    let file = File::open(path).ok()?;
+    let about = file.metadata().ok()?;
+    about.is_file().then(|| (file, about.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_of_writes_are_read_or_refused_in_a_sentence() {
+        assert_eq!("whole".parse(), Ok(Writes::Whole));
+        assert_eq!("300, 1460".parse(), Ok(Writes::Lengths(vec![300, 1460])));
+        for wrong in ["", "0", "12,", "half"] {
+            let said = wrong.parse::<Writes>().expect_err(wrong).to_string();
+            assert!(said.contains("head-first"), "{said}");
+        }
+    }
+
+    #[test]
+    fn nothing_outside_the_root_is_served() {
+        let root = std::env::temp_dir().join(format!("netspurt-http-{}", std::process::id()));
+        std::fs::create_dir_all(root.join("inner")).expect("a directory");
+        std::fs::write(root.join("inner/page"), "text").expect("a file");
+        std::fs::write(root.join("secret"), "secret").expect("a file");
+        let inner = root.join("inner");
+        assert_eq!(find(&inner, "/page?x=1").map(|(_, length)| length), Some(4));
+        for outside in ["/../secret", "//etc/passwd", "/./../secret", "/", "/page/../../secret"] {
+            assert!(find(&inner, outside).is_none(), "{outside}");
+        }
+        std::fs::remove_dir_all(root).expect("made above");
+    }
+}

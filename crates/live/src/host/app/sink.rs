@@ -1,0 +1,19 @@
+//! Takes what comes.
+
+use crate::host::{Application, Next, Stream};
+
+/// Reads everything at once, throws it away, and closes when the peer has.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sink;
+
+impl Application for Sink {
+    fn serve(&mut self, stream: &mut Stream<'_>) -> Next {
+        let (first, second) = stream.readable();
+        let len = first.len() + second.len();
+        stream.consume(len);
+        if stream.peer_finished() {
+            stream.close();
+        }
+        Next::Waits
+    }
+}

@@ -1,0 +1,50 @@
+//! Packets from the network: what they say, and which segments a frame stands for.
+
+use crate::tun::{Checksum, Shape};
+use netspurt_tcp::codec::{DecodeError, DecodedPacket, Verify, decode_packet};
+use netspurt_tcp::options::Layout;
+use netspurt_tcp::segment::{Flags, Segment};
+use std::net::IpAddr;
+use std::ops::Range;
+
+/// Reads a packet. A checksum that was found right, or that the sender left undone, is believed.
+pub(super) fn read(packet: &[u8], shape: &Shape, layout: Layout) -> Result<DecodedPacket, DecodeError> {
+    let verify = match shape.checksum {
+        Checksum::Whole => Verify::All,
+        Checksum::Verified | Checksum::Partial { .. } => Verify::Lengths,
+    };
+    decode_packet(packet, layout, verify)
+}
+
+/// The segments that a frame stands for, each with where its payload stands in the packet.
+pub(super) fn segments(
+    packet: &DecodedPacket,
+    shape: &Shape,
+) -> impl Iterator<Item = (Segment, Range<usize>)> {
+    let (segment, payload) = (packet.tcp.segment, packet.tcp.payload.clone());
+    let size = shape.cut.map_or(payload.len(), |cut| usize::from(cut.size)).max(1);
+    let count = payload.len().div_ceil(size).max(1);
+    (0..count).map(move |n| {
+        let from = n * size;
+        let len = (payload.len() - from).min(size);
+        let mut piece = segment;
+        piece.seq = segment.seq.plus(from as u32);
+        piece.payload.len = len as u32;
+        // As whoever cuts it would have it: FIN and PSH on the last, CWR on the first (RFC 3168, section 6.1.2).
+        if n + 1 < count {
+            piece.flags.0 &= !(Flags::FIN | Flags::PSH).0;
+        }
+        if n > 0 {
+            piece.flags.0 &= !Flags::CWR.0;
+        }
+        (piece, payload.start + from..payload.start + from + len)
+    })
+}
+
+/// Whether a peer may have this address: a connection has two ends (RFC 9293, section 3.9.2.3, MUST-57).
+pub(super) fn is_host(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(v4) => !v4.is_multicast() && !v4.is_broadcast() && !v4.is_unspecified(),
+        IpAddr::V6(v6) => !v6.is_multicast() && !v6.is_unspecified(),
+    }
+}

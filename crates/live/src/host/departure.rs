@@ -1,0 +1,102 @@
+//! Segments to the network: headers before bytes that stay in their ring.
+
+use super::burst::Burst;
+use super::ring::Ring;
+use crate::tun::{Checksum, Cut, Offload, Protocol, Shape};
+use netspurt_tcp::codec::{Addresses, Body, Ip, Ports, encode_packet, pseudo_header_sum};
+use netspurt_tcp::options::Layout;
+use netspurt_tcp::segment::{Flags, Segment};
+use std::net::{IpAddr, SocketAddr};
+
+/// Where the checksum stands in a TCP header.
+const CHECKSUM: usize = 16;
+
+/// Who takes packets.
+pub trait Wire {
+    /// Takes a packet in parts. Whether it arrives anywhere is not known, as on any network.
+    fn send(&mut self, shape: &Shape, parts: &[&[u8]]);
+
+    /// What may be left undone in it.
+    fn offload(&self) -> Offload;
+}
+
+/// From where to where, and how.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Label {
+    pub(super) addresses: Addresses,
+    pub(super) ports: Ports,
+    pub(super) layout: Layout,
+    pub(super) identification: u16,
+}
+
+impl Label {
+    /// Between two ends of one family; `None` if they are of two.
+    pub(super) fn new(from: SocketAddr, to: SocketAddr, layout: Layout) -> Option<Self> {
+        let addresses = match (from.ip(), to.ip()) {
+            (IpAddr::V4(source), IpAddr::V4(destination)) => Addresses::V4 { source, destination },
+            (IpAddr::V6(source), IpAddr::V6(destination)) => Addresses::V6 { source, destination },
+            _ => return None,
+        };
+        let ports = Ports { source: from.port(), destination: to.port() };
+        Some(Self { addresses, ports, layout, identification: 0 })
+    }
+}
+
+/// Sends a burst, whose bytes stand in `bytes`. False if they do not, or no packet can be made of it.
+#[must_use]
+pub(super) fn send(
+    burst: &Burst,
+    label: &Label,
+    bytes: &Ring,
+    header: &mut Vec<u8>,
+    wire: &mut dyn Wire,
+) -> bool {
+    let segment = &burst.whole;
+    let payload = segment.payload;
+    let Some((first, second)) = bytes.get(payload.offset, payload.len as usize) else { return false };
+    header.clear();
+    let (identification, ecn) = (label.identification, segment.ecn);
+    let ip = Ip { identification, ecn, ..Ip::new(label.addresses) };
+    let mut encode = |body| encode_packet(segment, label.ports, &ip, label.layout, body, header).is_ok();
+    match wire.offload() {
+        Offload::Nothing => {
+            let made = encode(Body::Split(first, second));
+            if made {
+                wire.send(&Shape::default(), &[header]);
+            }
+            made
+        }
+        Offload::Segments => {
+            let made = encode(Body::Virtual);
+            if made {
+                let shape = leave_undone(burst, label.addresses, header);
+                wire.send(&shape, &[header, first, second]);
+            }
+            made
+        }
+    }
+}
+
+/// The checksum is left to whoever takes the packet, and cutting it too.
+fn leave_undone(burst: &Burst, addresses: Addresses, header: &mut [u8]) -> Shape {
+    let (start, protocol) = match addresses {
+        Addresses::V4 { .. } => (20, Protocol::Tcp4),
+        Addresses::V6 { .. } => (40, Protocol::Tcp6),
+    };
+    let len = (header.len() - start) as u32 + burst.whole.payload.len;
+    let sum = pseudo_header_sum(addresses, len);
+    header[start + CHECKSUM..start + CHECKSUM + 2].copy_from_slice(&sum.to_be_bytes());
+    let cut = burst.is_several().then(|| Cut {
+        protocol,
+        header_len: header.len() as u16,
+        size: burst.size as u16,
+        ecn: burst.whole.flags.has(Flags::CWR),
+    });
+    Shape { checksum: Checksum::Partial { start: start as u16, offset: CHECKSUM as u16 }, cut }
+}
+
+/// Sends a segment that belongs to no connection.
+pub(super) fn send_alone(segment: &Segment, label: &Label, header: &mut Vec<u8>, wire: &mut dyn Wire) {
+    let sent = send(&Burst::of(*segment), label, &Ring::default(), header, wire);
+    debug_assert!(sent || segment.payload.len > 0, "a bare segment can be sent");
+}

@@ -1,0 +1,34 @@
+//! Our TCP on a wire: connections with real bytes, and applications on them.
+//!
+//! [`Host`] has neither device nor clock: packets, calls and times go in, packets come out through a [`Wire`]. So two hosts can be
+//! joined in a test.
+//!
+//! * `settings.rs`: what a host is told before it begins
+//! * `stack.rs`: the host
+//! * `sockets.rs`: all its connections
+//! * `stream.rs`: a connection as an application sees it; `ring.rs`: its bytes
+//! * `arrival.rs`, `departure.rs`, `burst.rs`: between packets and segments
+//! * `app/`: applications
+//! * `driver.rs`: the loop of a host on a TUN device; `capture.rs`: what passes there, into a file
+//! * `icmp.rs`: paths that take shorter packets only, and echo
+
+pub mod app;
+mod arrival;
+mod burst;
+mod capture;
+mod departure;
+mod driver;
+mod icmp;
+mod ring;
+mod settings;
+mod sockets;
+mod stack;
+mod stream;
+
+pub use capture::Capture;
+pub use departure::Wire;
+pub use driver::{Driver, DriverError, Other};
+pub use settings::{Limits, Mss, Settings};
+pub use sockets::Id;
+pub use stack::{Accept, Account, ConnectError, Happening, Host, Tally};
+pub use stream::{Application, Elsewhere, Next, Pair, Stream};

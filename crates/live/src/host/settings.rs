@@ -1,0 +1,107 @@
+//! What a host is told before it begins.
+
+use netspurt_tcp::config::{Config, MssCounts, WindowOption};
+use netspurt_tcp::validate::{ConfigError, SMALLEST_MSS};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// Octets of the IP and TCP headers without options.
+const HEADERS_V4: u32 = 40;
+const HEADERS_V6: u32 = 60;
+
+/// How many of everything there may be at once, whatever peers try. All told a host holds at most `connections` times what
+/// [`Config::receive_window`] and [`Config::send_buffer`] say, and only as much of it as is in use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Connections that are open, or that we open.
+    pub connections: usize,
+    /// Those that peers have begun to open: a new one drives out the oldest, so that a flood of SYNs hinders only those whose
+    /// handshake lasts longer than it takes to fill the list (RFC 4987, section 3.4).
+    pub half_open: usize,
+    /// Those in TIME-WAIT: a new one drives out the oldest.
+    pub time_wait: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { connections: 16_384, half_open: 4096, time_wait: 16_384 }
+    }
+}
+
+/// From where the size of segments comes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mss {
+    /// The largest that the device carries.
+    OfDevice,
+    /// The configuration's, or the device's if that is smaller.
+    Configured,
+}
+
+/// What a host is.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Its addresses.
+    pub addresses: Vec<IpAddr>,
+    /// The longest packet of its device.
+    pub mtu: u32,
+    /// How its TCP behaves.
+    pub config: Config,
+    /// Whether the segment size stands in `config`.
+    pub mss: Mss,
+    /// Limits to what peers may cause.
+    pub limits: Limits,
+    /// Sixteen octets that nobody else knows (RFC 6528, section 3).
+    pub key: [u8; 16],
+}
+
+impl Settings {
+    /// The configuration of connections over IPv4 and over IPv6.
+    pub(super) fn configs(&self) -> Result<[Arc<Config>; 2], ConfigError> {
+        let of = |headers| {
+            let config = Config { mss: self.mss_behind(headers), ..self.config.clone() };
+            config.validate().map(|()| Arc::new(config))
+        };
+        Ok([of(HEADERS_V4)?, of(HEADERS_V6)?])
+    }
+
+    fn mss_behind(&self, headers: u32) -> u16 {
+        // Who counts data alone adds the options of every segment on top.
+        let options = match self.config.mss_counts {
+            MssCounts::DataAndOptions => 0,
+            MssCounts::Data => {
+                let scale = self.config.window_option == WindowOption::ScaleEverySegment;
+                let big = self.config.window_option == WindowOption::BigWindow;
+                12 * u32::from(self.config.timestamps) + 8 * u32::from(scale || big)
+            }
+        };
+        let room = u16::try_from(self.mtu.saturating_sub(headers + options)).unwrap_or(u16::MAX);
+        let carried = room.clamp(SMALLEST_MSS, netspurt_tcp::validate::LARGEST_MSS);
+        match self.mss {
+            Mss::OfDevice => carried,
+            Mss::Configured => carried.min(self.config.mss),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netspurt_tcp::profile;
+
+    fn settings(name: &str, mtu: u32, mss: Mss) -> Settings {
+        let config = profile::by_name(name).expect("a profile").config.clone();
+        let (addresses, limits) = (Vec::new(), Limits::default());
+        Settings { addresses, mtu, config, mss, limits, key: [0; 16] }
+    }
+
+    #[test]
+    fn segments_fill_the_packets_of_the_device_and_no_more() {
+        let sizes = |settings: Settings| settings.configs().expect("valid").map(|config| config.mss);
+        assert_eq!(sizes(settings("linux", 1500, Mss::OfDevice)), [1460, 1440]);
+        assert_eq!(sizes(settings("linux", 9000, Mss::Configured)), [1460, 1460]);
+        assert_eq!(sizes(settings("linux", 576, Mss::Configured)), [536, 516]);
+        let mut counting_data = settings("linux", 1500, Mss::OfDevice);
+        counting_data.config.mss_counts = MssCounts::Data;
+        assert_eq!(sizes(counting_data), [1448, 1428]);
+    }
+}

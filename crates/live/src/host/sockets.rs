@@ -1,0 +1,221 @@
+//! All connections of a host: by their ends, by their next deadline, and in the order of their age where old ones give way.
+
+use super::departure::Label;
+use super::stream::{Application, Bytes, Pair};
+use netspurt_tcp::Connection;
+use netspurt_tcp::seq::Seq;
+use netspurt_tcp::time::Time;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Names a connection for as long as the host runs.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Id {
+    slot: usize,
+    serial: u64,
+}
+
+/// How far a connection is, as the host sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Stage {
+    /// A peer has begun to open it.
+    HalfOpen,
+    /// We have begun to open it.
+    Opening,
+    /// It is open, or was: its application has been told.
+    Open,
+    /// In TIME-WAIT, with nothing left to read.
+    Waiting,
+}
+
+/// A connection and what belongs to it.
+pub(super) struct Socket {
+    pub(super) pair: Pair,
+    pub(super) label: Label,
+    pub(super) connection: Connection,
+    pub(super) bytes: Bytes,
+    /// Our initial sequence number.
+    pub(super) iss: Seq,
+    pub(super) app: Option<Box<dyn Application>>,
+    pub(super) since: Time,
+    pub(super) stage: Stage,
+    /// It waits to be served.
+    pub(super) dirty: bool,
+    /// The user was told that it is over.
+    pub(super) told: bool,
+    /// When it stands in the list of deadlines.
+    queued: Time,
+}
+
+impl Socket {
+    pub(super) fn new(pair: Pair, label: Label, connection: Connection, iss: Seq, since: Time) -> Self {
+        let (bytes, queued) = (Bytes::default(), Time::NEVER);
+        let stage = Stage::HalfOpen;
+        Self {
+            pair,
+            label,
+            connection,
+            bytes,
+            iss,
+            app: None,
+            since,
+            stage,
+            dirty: false,
+            told: false,
+            queued,
+        }
+    }
+}
+
+/// The table.
+#[derive(Default)]
+pub(super) struct Sockets {
+    slots: Vec<Option<(u64, Box<Socket>)>>,
+    free: Vec<usize>,
+    serial: u64,
+    pairs: BTreeMap<Pair, Id>,
+    deadlines: BTreeSet<(Time, Id)>,
+    half_open: BTreeMap<u64, Id>,
+    waiting: BTreeMap<u64, Id>,
+    /// Packets come in runs.
+    latest: Option<(Pair, Id)>,
+}
+
+impl Sockets {
+    /// Takes a connection in, in place of an older one between the same ends.
+    pub(super) fn add(&mut self, socket: Socket) -> Id {
+        if let Some(&old) = self.pairs.get(&socket.pair) {
+            self.remove(old);
+        }
+        self.serial += 1;
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            self.slots.len() - 1
+        });
+        let id = Id { slot, serial: self.serial };
+        self.pairs.insert(socket.pair, id);
+        let stage = socket.stage;
+        self.slots[slot] = Some((self.serial, Box::new(socket)));
+        self.list(id, stage);
+        id
+    }
+
+    /// A connection, if it is still there.
+    pub(super) fn get(&mut self, id: Id) -> Option<&mut Socket> {
+        match self.slots.get_mut(id.slot) {
+            Some(Some((serial, socket))) if *serial == id.serial => Some(socket),
+            _ => None,
+        }
+    }
+
+    /// The connection between two ends.
+    pub(super) fn find(&mut self, pair: Pair) -> Option<Id> {
+        if let Some((latest, id)) = self.latest
+            && latest == pair
+        {
+            return Some(id);
+        }
+        let id = self.pairs.get(&pair).copied()?;
+        self.latest = Some((pair, id));
+        Some(id)
+    }
+
+    /// Forgets a connection.
+    pub(super) fn remove(&mut self, id: Id) -> Option<Box<Socket>> {
+        self.get(id)?;
+        let (_, socket) = self.slots.get_mut(id.slot)?.take()?;
+        self.free.push(id.slot);
+        self.pairs.remove(&socket.pair);
+        self.deadlines.remove(&(socket.queued, id));
+        self.half_open.remove(&id.serial);
+        self.waiting.remove(&id.serial);
+        self.latest = None;
+        Some(socket)
+    }
+
+    /// A connection has come to another stage.
+    pub(super) fn enter(&mut self, id: Id, stage: Stage) {
+        if let Some(socket) = self.get(id) {
+            socket.stage = stage;
+            self.list(id, stage);
+        }
+    }
+
+    fn list(&mut self, id: Id, stage: Stage) {
+        self.half_open.remove(&id.serial);
+        self.waiting.remove(&id.serial);
+        match stage {
+            Stage::HalfOpen => drop(self.half_open.insert(id.serial, id)),
+            Stage::Waiting => drop(self.waiting.insert(id.serial, id)),
+            Stage::Opening | Stage::Open => {}
+        }
+    }
+
+    /// The oldest connection of a stage that has more than so many.
+    pub(super) fn superfluous(&self, stage: Stage, most: usize) -> Option<Id> {
+        let list = match stage {
+            Stage::HalfOpen => &self.half_open,
+            Stage::Waiting => &self.waiting,
+            Stage::Opening | Stage::Open => return None,
+        };
+        if list.len() > most { list.first_key_value().map(|(_, &id)| id) } else { None }
+    }
+
+    /// Connections that are neither half open nor in TIME-WAIT.
+    pub(super) fn count(&self) -> usize {
+        self.pairs.len() - self.half_open.len() - self.waiting.len()
+    }
+
+    /// Those that peers have begun to open.
+    pub(super) fn half_open(&self) -> usize {
+        self.half_open.len()
+    }
+
+    /// Those in TIME-WAIT.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Puts a connection's deadline into the list if it is earlier than what stands there: one that moved out costs nothing
+    /// until the old one comes.
+    pub(super) fn watch(&mut self, id: Id) {
+        let Some(socket) = self.get(id) else { return };
+        let (next, queued) = (socket.connection.next_deadline(), socket.queued);
+        if next < queued {
+            socket.queued = next;
+            self.deadlines.remove(&(queued, id));
+            self.deadlines.insert((next, id));
+        }
+    }
+
+    /// When the first deadline may be.
+    pub(super) fn next_deadline(&self) -> Time {
+        self.deadlines.first().map_or(Time::NEVER, |first| first.0)
+    }
+
+    /// A connection whose deadline may have come.
+    pub(super) fn due(&mut self, now: Time) -> Option<Id> {
+        let &(when, id) = self.deadlines.first()?;
+        if when > now {
+            return None;
+        }
+        self.deadlines.pop_first();
+        if let Some(socket) = self.get(id) {
+            socket.queued = Time::NEVER;
+        }
+        Some(id)
+    }
+
+    /// All, oldest place first.
+    pub(super) fn all(&self) -> impl Iterator<Item = (Id, &Socket)> {
+        let slots = self.slots.iter().enumerate();
+        slots.filter_map(|(slot, full)| {
+            full.as_ref().map(|(serial, socket)| (Id { slot, serial: *serial }, &**socket))
+        })
+    }
+}
+
+impl core::fmt::Debug for Sockets {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Sockets").field("pairs", &self.pairs).finish_non_exhaustive()
+    }
+}

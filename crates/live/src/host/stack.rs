@@ -1,0 +1,513 @@
+//! [`Host`]: packets, applications and time in; packets out. It has no device and no clock of its own.
+
+use super::arrival;
+use super::burst::Burst;
+use super::departure::{Label, Wire, send, send_alone};
+use super::icmp::{self, Message};
+use super::settings::Settings;
+use super::sockets::{Id, Socket, Sockets, Stage};
+use super::stream::{Application, Next, Pair, Stream};
+use crate::tun::{Offload, Shape};
+use netspurt_tcp::Connection;
+use netspurt_tcp::codec::{DecodeError, DecodedPacket};
+use netspurt_tcp::config::Config;
+use netspurt_tcp::isn::initial_sequence_number;
+use netspurt_tcp::segment::{Flags, Segment};
+use netspurt_tcp::state::{CloseReason, State};
+use netspurt_tcp::stats::Stats;
+use netspurt_tcp::time::Time;
+use netspurt_tcp::validate::ConfigError;
+use std::collections::{BTreeMap, VecDeque};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+/// Ports from here on are ours to give (RFC 6335, section 6).
+const FIRST_OWN_PORT: u16 = 49_152;
+
+/// What a listening port makes of a new connection; `None` refuses it.
+pub type Accept = Box<dyn FnMut(Pair) -> Option<Box<dyn Application>> + Send>;
+
+/// What happened to a connection.
+#[derive(Clone, Copy, Debug)]
+pub enum Happening {
+    /// It is open.
+    Opened(Id, Pair),
+    /// It is over.
+    Closed(Id, Account),
+}
+
+/// What became of a connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Account {
+    /// Its ends.
+    pub pair: Pair,
+    /// Why it is over.
+    pub why: CloseReason,
+    /// When it began and ended.
+    pub lasted: (Time, Time),
+    /// Stream bytes that the peer acknowledged.
+    pub sent: u64,
+    /// Stream bytes received in order.
+    pub received: u64,
+    /// Its counters.
+    pub stats: Stats,
+}
+
+/// What is counted beside connections.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Tally {
+    /// Segments received, those of a super-segment singly.
+    pub segments: u64,
+    /// Packets that are no whole TCP segments for us, or not from a host.
+    pub strange: u64,
+    /// Those with a wrong checksum or an impossible option.
+    pub broken: u64,
+    /// Segments answered with RST, since there is no connection.
+    pub refused: u64,
+    /// Connections that gave way to newer ones: half open, and in TIME-WAIT.
+    pub gave_way: u64,
+    /// Connections that were refused because there were too many.
+    pub too_many: u64,
+}
+
+/// Why a connection cannot be opened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// No own address of that family.
+    #[error("{0} cannot be reached: this host has no address of that family")]
+    Family(IpAddr),
+    /// There are too many connections, or no port is left.
+    #[error("no more connections can be opened")]
+    TooMany,
+}
+
+/// A host: connections with real bytes, and the applications on them.
+///
+/// A driver hands packets to [`arrive`](Self::arrive) and time to [`pass`](Self::pass), then calls
+/// [`settle`](Self::settle), which serves applications and sends, and looks at [`next_deadline`](Self::next_deadline). `now` must
+/// never go back.
+pub struct Host {
+    settings: Settings,
+    configs: [Arc<Config>; 2],
+    sockets: Sockets,
+    listeners: BTreeMap<u16, Accept>,
+    happenings: VecDeque<Happening>,
+    dirty: Vec<Id>,
+    header: Vec<u8>,
+    tally: Tally,
+    next_port: u16,
+}
+
+impl Host {
+    /// A host without connections.
+    pub fn new(settings: Settings) -> Result<Self, ConfigError> {
+        Ok(Self {
+            configs: settings.configs()?,
+            sockets: Sockets::default(),
+            listeners: BTreeMap::new(),
+            happenings: VecDeque::new(),
+            dirty: Vec::new(),
+            header: Vec::with_capacity(128),
+            tally: Tally::default(),
+            next_port: FIRST_OWN_PORT,
+            settings,
+        })
+    }
+
+    /// Takes connections to a port.
+    pub fn listen(&mut self, port: u16, accept: Accept) {
+        self.listeners.insert(port, accept);
+    }
+
+    /// Begins to open a connection; its SYN leaves when the host is settled.
+    pub fn connect(
+        &mut self,
+        now: Time,
+        remote: SocketAddr,
+        app: Box<dyn Application>,
+    ) -> Result<Id, ConnectError> {
+        let same = |own: &&IpAddr| own.is_ipv4() == remote.is_ipv4();
+        let own = self.settings.addresses.iter().find(same).ok_or(ConnectError::Family(remote.ip()))?;
+        let local = SocketAddr::new(*own, 0);
+        if self.sockets.count() >= self.settings.limits.connections {
+            return Err(ConnectError::TooMany);
+        }
+        let pair = self.free_pair(local, remote).ok_or(ConnectError::TooMany)?;
+        let mut socket = self.socket(now, pair, Connection::new).ok_or(ConnectError::TooMany)?;
+        socket.app = Some(app);
+        socket.stage = Stage::Opening;
+        socket.connection.open(now);
+        let id = self.sockets.add(socket);
+        self.touch(id);
+        Ok(id)
+    }
+
+    /// A port that makes a new pair, beginning where nobody can guess (RFC 6056, section 3.3.3).
+    fn free_pair(&mut self, local: SocketAddr, remote: SocketAddr) -> Option<Pair> {
+        let room = u32::from(u16::MAX - FIRST_OWN_PORT) + 1;
+        let first = Label::new(local, remote, self.configs[0].layout).map_or(0, |label| {
+            initial_sequence_number(&self.settings.key, label.addresses, label.ports, Time::ZERO).0
+        });
+        for _ in 0..room {
+            self.next_port = self.next_port.wrapping_add(1);
+            let port = FIRST_OWN_PORT + ((first.wrapping_add(u32::from(self.next_port))) % room) as u16;
+            let pair = Pair { local: SocketAddr::new(local.ip(), port), remote };
+            match self.sockets.find(pair) {
+                None => return Some(pair),
+                Some(id) if self.is_over(id) => return Some(pair),
+                Some(_) => {}
+            }
+        }
+        None
+    }
+
+    fn is_over(&mut self, id: Id) -> bool {
+        self.sockets.get(id).is_none_or(|socket| socket.connection.state() == State::Closed)
+    }
+
+    /// A socket with a connection made by `make`.
+    fn socket(
+        &self,
+        now: Time,
+        pair: Pair,
+        make: fn(Arc<Config>, netspurt_tcp::seq::Seq) -> Connection,
+    ) -> Option<Socket> {
+        let config = &self.configs[usize::from(pair.local.is_ipv6())];
+        let label = Label::new(pair.local, pair.remote, config.layout)?;
+        let iss = initial_sequence_number(&self.settings.key, label.addresses, label.ports, now);
+        Some(Socket::new(pair, label, make(Arc::clone(config), iss), iss, now))
+    }
+
+    /// A packet has arrived.
+    pub fn arrive(&mut self, now: Time, packet: &[u8], shape: &Shape, wire: &mut dyn Wire) {
+        let layout = self.configs[0].layout;
+        match arrival::read(packet, shape, layout) {
+            Ok(read) => self.arrive_segment(now, packet, &read, shape, wire),
+            Err(DecodeError::Protocol(1 | 58)) => self.arrive_icmp(packet, wire),
+            Err(DecodeError::Checksum | DecodeError::IpChecksum | DecodeError::Option(_)) => {
+                self.tally.broken += 1
+            }
+            Err(_) => self.tally.strange += 1,
+        }
+    }
+
+    fn arrive_segment(
+        &mut self,
+        now: Time,
+        packet: &[u8],
+        read: &DecodedPacket,
+        shape: &Shape,
+        wire: &mut dyn Wire,
+    ) {
+        let addresses = read.ip.addresses;
+        let ports = read.tcp.ports;
+        let local = SocketAddr::new(addresses.destination(), ports.destination);
+        let remote = SocketAddr::new(addresses.source(), ports.source);
+        let known = self.settings.addresses.contains(&local.ip()) && arrival::is_host(remote.ip());
+        if !known || remote == local {
+            self.tally.strange += 1;
+            return;
+        }
+        let pair = Pair { local, remote };
+        for (segment, payload) in arrival::segments(read, shape) {
+            self.tally.segments += 1;
+            let Some(id) = self.find(pair, &segment).or_else(|| self.admit(now, pair, &segment)) else {
+                self.refuse(pair, &segment, wire);
+                return;
+            };
+            if let Some(socket) = self.sockets.get(id) {
+                take(socket, now, segment, &packet[payload]);
+            }
+            self.touch(id);
+        }
+    }
+
+    /// The connection of a segment, unless that opens a new one in its place.
+    fn find(&mut self, pair: Pair, segment: &Segment) -> Option<Id> {
+        let id = self.sockets.find(pair)?;
+        let socket = self.sockets.get(id)?;
+        if socket.connection.may_be_replaced(segment) {
+            self.forget(id);
+            return None;
+        }
+        Some(id)
+    }
+
+    /// A new connection for a SYN to a listening port.
+    fn admit(&mut self, now: Time, pair: Pair, segment: &Segment) -> Option<Id> {
+        let opens = segment.flags.has(Flags::SYN) && !segment.flags.any(Flags::ACK | Flags::RST);
+        if !opens || !self.listeners.contains_key(&pair.local.port()) {
+            return None;
+        }
+        let id = self.sockets.add(self.socket(now, pair, Connection::listen)?);
+        if let Some(oldest) = self.sockets.superfluous(Stage::HalfOpen, self.settings.limits.half_open) {
+            self.tally.gave_way += 1;
+            self.forget(oldest);
+        }
+        Some(id)
+    }
+
+    /// The answer to a segment for which there is no connection (RFC 9293, section 3.10.7.1).
+    fn refuse(&mut self, pair: Pair, segment: &Segment, wire: &mut dyn Wire) {
+        let label = Label::new(pair.local, pair.remote, self.configs[0].layout);
+        if let (Some(reset), Some(label)) = (netspurt_tcp::refuse(segment), label) {
+            self.tally.refused += 1;
+            send_alone(&reset, &label, &mut self.header, wire);
+        }
+    }
+
+    fn arrive_icmp(&mut self, packet: &[u8], wire: &mut dyn Wire) {
+        match icmp::read(packet) {
+            Some(Message::Echo(reply)) => wire.send(&Shape::default(), &[&reply]),
+            Some(Message::TooBig { pair, seq, mtu }) => {
+                let Some(id) = self.sockets.find(pair) else { return };
+                let Some(socket) = self.sockets.get(id) else { return };
+                // Only a segment that is on its way can have been too long (RFC 5927, section 4.1).
+                let first = socket.iss.plus(1).plus(socket.connection.acknowledged() as u32);
+                let outstanding = socket.connection.info().unacknowledged as u32;
+                if seq.lies_within(first, outstanding) && mtu < self.settings.mtu {
+                    // The connection thinks of IPv4's header.
+                    let wider = if pair.local.is_ipv6() { 20 } else { 0 };
+                    socket.connection.set_path_mtu(mtu - wider);
+                    self.touch(id);
+                }
+            }
+            None => self.tally.strange += 1,
+        }
+    }
+
+    /// Time has passed: carries out what is due.
+    pub fn pass(&mut self, now: Time) {
+        while let Some(id) = self.sockets.due(now) {
+            if let Some(socket) = self.sockets.get(id) {
+                socket.connection.handle_deadline(now);
+                self.touch(id);
+            }
+        }
+    }
+
+    /// When [`pass`](Self::pass) wants to be called.
+    pub fn next_deadline(&self) -> Time {
+        self.sockets.next_deadline()
+    }
+
+    /// Whether something waits to be settled.
+    pub fn is_settled(&self) -> bool {
+        self.dirty.is_empty()
+    }
+
+    /// Does something with a connection from outside, if it is still there.
+    pub fn stream<T>(&mut self, now: Time, id: Id, job: impl FnOnce(&mut Stream<'_>) -> T) -> Option<T> {
+        let socket = self.sockets.get(id)?;
+        let Socket { pair, connection, bytes, .. } = socket;
+        let result = job(&mut Stream { now, pair: *pair, connection, bytes });
+        self.touch(id);
+        Some(result)
+    }
+
+    /// What happened and nobody has been told.
+    pub fn poll_happening(&mut self) -> Option<Happening> {
+        self.happenings.pop_front()
+    }
+
+    /// What is counted beside connections.
+    pub const fn tally(&self) -> Tally {
+        self.tally
+    }
+
+    /// How many connections there are: open, half open, in TIME-WAIT.
+    pub fn counts(&self) -> [usize; 3] {
+        [self.sockets.count(), self.sockets.half_open(), self.sockets.waiting()]
+    }
+
+    /// All connections, to be looked at.
+    pub fn connections(&self) -> impl Iterator<Item = (Pair, Time, &Connection)> {
+        self.sockets.all().map(|(_, socket)| (socket.pair, socket.since, &socket.connection))
+    }
+
+    /// Gives all connections up, with a RST for each.
+    pub fn abort_all(&mut self, now: Time) {
+        let ids: Vec<Id> = self.sockets.all().map(|(id, _)| id).collect();
+        for id in ids {
+            if let Some(socket) = self.sockets.get(id) {
+                socket.connection.abort(now);
+                self.touch(id);
+            }
+        }
+    }
+
+    fn touch(&mut self, id: Id) {
+        if let Some(socket) = self.sockets.get(id)
+            && !core::mem::replace(&mut socket.dirty, true)
+        {
+            self.dirty.push(id);
+        }
+    }
+
+    /// Serves applications and sends what is to be sent, wherever something is new.
+    pub fn settle(&mut self, now: Time, wire: &mut dyn Wire) {
+        let mut dirty = core::mem::take(&mut self.dirty);
+        for id in dirty.drain(..) {
+            if let Some(socket) = self.sockets.get(id) {
+                socket.dirty = false;
+                self.open(now, id);
+                while self.serve(now, id) == Next::WritesAgain {
+                    self.transmit(now, id, wire);
+                }
+                self.transmit(now, id, wire);
+                self.advance(now, id);
+                self.sockets.watch(id);
+            }
+        }
+        // Nothing that happens in between touches others, and the room is used again.
+        if self.dirty.is_empty() {
+            self.dirty = dirty;
+        }
+    }
+
+    /// A connection that has just been opened gets its application.
+    fn open(&mut self, now: Time, id: Id) {
+        let full = self.sockets.count() >= self.settings.limits.connections;
+        let Some(socket) = self.sockets.get(id) else { return };
+        let is_open = socket.connection.state().is_synchronized();
+        if !is_open || !matches!(socket.stage, Stage::HalfOpen | Stage::Opening) {
+            return;
+        }
+        let pair = socket.pair;
+        if socket.stage == Stage::HalfOpen {
+            let accept = self.listeners.get_mut(&pair.local.port());
+            let app = if full { None } else { accept.and_then(|accept| accept(pair)) };
+            if app.is_none() {
+                self.tally.too_many += u64::from(full);
+                socket.connection.abort(now);
+            }
+            socket.app = app;
+        }
+        if socket.app.is_some() {
+            self.happenings.push_back(Happening::Opened(id, pair));
+        } else {
+            socket.told = true;
+        }
+        self.sockets.enter(id, Stage::Open);
+    }
+
+    fn serve(&mut self, now: Time, id: Id) -> Next {
+        let Some(socket) = self.sockets.get(id) else { return Next::Waits };
+        let Socket { pair, connection, bytes, app, stage, .. } = socket;
+        match (stage, app) {
+            (Stage::Open | Stage::Opening, Some(app)) => {
+                app.serve(&mut Stream { now, pair: *pair, connection, bytes })
+            }
+            _ => Next::Waits,
+        }
+    }
+
+    fn transmit(&mut self, now: Time, id: Id, wire: &mut dyn Wire) {
+        let Some(socket) = self.sockets.get(id) else { return };
+        let several = wire.offload() == Offload::Segments;
+        let Socket { connection, bytes, label, .. } = socket;
+        bytes.sending.release(connection.acknowledged());
+        let mut burst: Option<Burst> = None;
+        let mut segment = Segment::default();
+        let header = &mut self.header;
+        let mut flush = |burst: &Burst| {
+            let sent = send(burst, label, &bytes.sending, header, wire);
+            debug_assert!(sent, "bytes are kept until they are acknowledged");
+            let count = burst.whole.payload.len.div_ceil(burst.size.max(1)).max(1);
+            label.identification = label.identification.wrapping_add(count as u16);
+        };
+        while let Some(departure) = connection.transmit_into(now, &mut segment) {
+            let taken = several && burst.as_mut().is_some_and(|burst| burst.take(&segment));
+            if !taken && let Some(full) = burst.replace(Burst::of(segment)) {
+                flush(&full);
+            }
+            if departure.last {
+                break;
+            }
+        }
+        if let Some(rest) = burst {
+            flush(&rest);
+        }
+    }
+
+    /// A connection may have come to its end, or to where the host needs to know less of it.
+    fn advance(&mut self, now: Time, id: Id) {
+        let Some(socket) = self.sockets.get(id) else { return };
+        let (state, unread) = (socket.connection.state(), socket.connection.readable() > 0);
+        if let Some(why) = socket.connection.closed() {
+            let lost = why != CloseReason::Finished || !unread;
+            self.tell(now, id, why);
+            if lost {
+                self.forget(id);
+            }
+        } else if state == State::Listen {
+            // A handshake that came to nothing (RFC 9293, section 3.10.7.4).
+            self.forget(id);
+        } else if state == State::TimeWait && !unread && socket.stage != Stage::Waiting {
+            self.tell(now, id, CloseReason::Finished);
+            if let Some(socket) = self.sockets.get(id) {
+                socket.app = None;
+                socket.bytes = Default::default();
+            }
+            self.sockets.enter(id, Stage::Waiting);
+            if let Some(oldest) = self.sockets.superfluous(Stage::Waiting, self.settings.limits.time_wait) {
+                self.tally.gave_way += 1;
+                self.forget(oldest);
+            }
+        }
+    }
+
+    /// Tells once what became of a connection that somebody knew of.
+    fn tell(&mut self, now: Time, id: Id, why: CloseReason) {
+        let Some(socket) = self.sockets.get(id) else { return };
+        if core::mem::replace(&mut socket.told, true) || socket.stage == Stage::HalfOpen {
+            return;
+        }
+        let connection = &socket.connection;
+        let (sent, received) = (connection.acknowledged(), connection.received());
+        let (pair, lasted, stats) = (socket.pair, (socket.since, now), connection.stats());
+        self.happenings
+            .push_back(Happening::Closed(id, Account { pair, why, lasted, sent, received, stats }));
+    }
+
+    fn forget(&mut self, id: Id) {
+        drop(self.sockets.remove(id));
+    }
+}
+
+/// A segment for a connection: what of its payload is new is kept.
+fn take(socket: &mut Socket, now: Time, mut segment: Segment, payload: &[u8]) {
+    let Socket { connection, bytes, .. } = socket;
+    // Text on a SYN stands behind it.
+    let begins = segment.flags.has(Flags::SYN);
+    let place = if begins { 0 } else { connection.place(segment.seq) };
+    segment.payload.offset = place as u64;
+    let before = connection.received();
+    connection.handle_segment(now, &segment);
+    if payload.is_empty() {
+        return;
+    }
+    let mut keep = |from: u64, to: u64| {
+        let (from, to) = (from as i64 - place, to as i64 - place);
+        let to = to.min(payload.len() as i64);
+        if from >= 0 && from < to {
+            bytes.arriving.put((from + place) as u64, &payload[from as usize..to as usize]);
+        }
+    };
+    let after = connection.received();
+    if after > before {
+        keep(before, after);
+    }
+    if let Some(held) = connection.take_held() {
+        keep(held.start, held.end);
+    }
+}
+
+impl core::fmt::Debug for Host {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Host")
+            .field("settings", &self.settings)
+            .field("tally", &self.tally)
+            .finish_non_exhaustive()
+    }
+}
