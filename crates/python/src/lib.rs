@@ -10,6 +10,7 @@
 //! * `delays.rs`: recorded delays, and timers replayed over them
 //! * `path.rs`: delays made from a few numbers
 //! * `prober.rs`: what a prober finds
+//! * `host.rs`: our TCP on a TUN device
 //! * `columns.rs`: columns of a table
 //! * `errors.rs`: what is raised
 
@@ -19,6 +20,7 @@ mod columns;
 mod delays;
 mod errors;
 mod gathered;
+mod host;
 mod path;
 mod prober;
 mod run;
@@ -42,6 +44,8 @@ mod core_module {
     use crate::errors::CaptureError;
     #[pymodule_export]
     use crate::errors::ScenarioError;
+    #[pymodule_export]
+    use crate::host::Host;
     #[pymodule_export]
     use crate::path::SyntheticPath;
     #[pymodule_export]

@@ -14,9 +14,10 @@ use nix::time::{ClockId, clock_gettime};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::time::Duration;
 
-/// So many frames are taken before anything is answered: acknowledgments are saved where packets come faster than they can
-/// be looked at.
+/// So many frames, or octets, are taken before anything is answered: acknowledgments are saved where packets come faster than
+/// they can be looked at. More would be out of the processor's cache when applications read it.
 const BATCH: usize = 32;
+const BATCH_OCTETS: usize = 128 << 10;
 
 /// Why a host cannot go on.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -118,14 +119,16 @@ impl Driver {
         let left = Duration::from_nanos((wake - self.now()).as_ps().div_ceil(1000));
         let timeout = (!wake.is_never()).then(|| TimeSpec::from_duration(left));
         let mut all = vec![PollFd::new(self.device.as_fd(), PollFlags::POLLIN)];
-        all.extend(others.iter().map(|other| PollFd::new(other.fd, other.wanted)));
+        // What is not asked anything would still say that its other end is gone, over and over.
+        let asked = |other: &&mut Other<'_>| !other.wanted.is_empty();
+        all.extend(others.iter_mut().filter(asked).map(|other| PollFd::new(other.fd, other.wanted)));
         let told = match ppoll(&mut all, timeout, None) {
             Ok(_) => true,
             Err(Errno::EINTR) => false,
             Err(why) => return Err(failed(&self.device, why)),
         };
         let said = |fd: &PollFd<'_>| fd.revents().filter(|_| told).unwrap_or(PollFlags::empty());
-        for (other, fd) in others.iter_mut().zip(&all[1..]) {
+        for (other, fd) in others.iter_mut().filter(asked).zip(&all[1..]) {
             other.said = said(fd);
         }
         let own = said(&all[0]);
@@ -137,6 +140,7 @@ impl Driver {
 
     fn drain(&mut self) -> Result<(), DriverError> {
         let now = self.now();
+        let mut octets = 0;
         for _ in 0..BATCH {
             let frame = self.device.receive(&mut self.buffer);
             let Some(Frame { packet, shape }) = frame.map_err(|why| failed(&self.device, why))? else {
@@ -151,6 +155,10 @@ impl Driver {
                 refused: &mut self.refused,
             };
             self.host.arrive(now, packet, &shape, wire);
+            octets += packet.len();
+            if octets >= BATCH_OCTETS {
+                break;
+            }
         }
         Ok(())
     }

@@ -10,6 +10,8 @@
 //! * `arrival.rs`, `departure.rs`, `burst.rs`: between packets and segments
 //! * `app/`: applications
 //! * `driver.rs`: the loop of a host on a TUN device; `capture.rs`: what passes there, into a file
+//! * `service.rs`: all of it on a thread of its own; `splice.rs`: a connection for standard input and output; `row.rs`: what is
+//!   shown of a connection
 //! * `icmp.rs`: paths that take shorter packets only, and echo
 
 pub mod app;
@@ -20,15 +22,21 @@ mod departure;
 mod driver;
 mod icmp;
 mod ring;
+mod row;
+mod service;
 mod settings;
 mod sockets;
+mod splice;
 mod stack;
 mod stream;
 
 pub use capture::Capture;
 pub use departure::Wire;
 pub use driver::{Driver, DriverError, Other};
+pub use row::Row;
+pub use service::{News, Plan, Role, Service, Snapshot, StartError, Where};
 pub use settings::{Limits, Mss, Settings};
 pub use sockets::Id;
+pub use splice::Stdio;
 pub use stack::{Accept, Account, ConnectError, Happening, Host, Tally};
 pub use stream::{Application, Elsewhere, Next, Pair, Stream};

@@ -209,17 +209,18 @@ impl Host {
             return;
         }
         let pair = Pair { local, remote };
-        for (segment, payload) in arrival::segments(read, shape) {
-            self.tally.segments += 1;
-            let Some(id) = self.find(pair, &segment).or_else(|| self.admit(now, pair, &segment)) else {
-                self.refuse(pair, &segment, wire);
-                return;
-            };
-            if let Some(socket) = self.sockets.get(id) {
+        let segment = &read.tcp.segment;
+        let Some(id) = self.find(pair, segment).or_else(|| self.admit(now, pair, segment)) else {
+            self.refuse(pair, segment, wire);
+            return;
+        };
+        if let Some(socket) = self.sockets.get(id) {
+            for (segment, payload) in arrival::segments(read, shape) {
+                self.tally.segments += 1;
                 take(socket, now, segment, &packet[payload]);
             }
-            self.touch(id);
         }
+        self.touch(id);
     }
 
     /// The connection of a segment, unless that opens a new one in its place.
@@ -303,6 +304,12 @@ impl Host {
         let result = job(&mut Stream { now, pair: *pair, connection, bytes });
         self.touch(id);
         Some(result)
+    }
+
+    /// Looks at a connection from outside, which changes nothing.
+    pub(super) fn look<T>(&mut self, now: Time, id: Id, job: impl FnOnce(&Stream<'_>) -> T) -> Option<T> {
+        let Socket { pair, connection, bytes, .. } = self.sockets.get(id)?;
+        Some(job(&Stream { now, pair: *pair, connection, bytes }))
     }
 
     /// What happened and nobody has been told.

@@ -1,0 +1,148 @@
+//! How fast our TCP is on a wire, for `tools/bench.py`: against the kernel's through a TUN device with packets of 1500 octets, in a
+//! network namespace that is gone afterwards. Needs root, or `unshare --user --map-root-user`.
+//!
+//! `netspurt-wire-bench receives|sends MEGABYTES [plain]` prints what our host received or sent, in how many seconds, and how many
+//! of the CPU its thread took, kernel time included. `netspurt-wire-bench trips COUNT` prints percentiles of round-trip times of a
+//! byte.
+
+use netspurt_live::host::app::{Sink, Source};
+use netspurt_live::host::{Application, Driver, Host, Limits, Mss, Next, Other, Settings, Stream};
+use netspurt_live::tun::{Device, Links, Offload};
+use netspurt_tcp::profile;
+use netspurt_tcp::time::Time;
+use nix::poll::PollFlags;
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use nix::time::{ClockId, clock_gettime};
+use std::error::Error;
+use std::io::{Read as _, Write as _};
+use std::net::{IpAddr, Ipv4Addr, Shutdown, TcpStream};
+use std::os::fd::AsFd as _;
+use std::sync::Arc;
+
+const OURS: Ipv4Addr = Ipv4Addr::new(10, 99, 1, 2);
+const MTU: u32 = 1500;
+const MEGABYTE: usize = 1_000_000;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut words = std::env::args().skip(1);
+    let what = words.next().unwrap_or_else(|| "receives".to_owned());
+    let count = words.next().map_or(Ok(1000), |word| word.parse::<usize>())?;
+    let offload =
+        if words.next().is_some_and(|word| word == "plain") { Offload::Nothing } else { Offload::Segments };
+    unshare(CloneFlags::CLONE_NEWNET)?;
+    let device = Device::create("bench", offload)?;
+    let (links, index) = (Links::open()?, Links::index("bench")?);
+    links.set_mtu(index, MTU)?;
+    links.set_queue(index, 1000)?;
+    links.set_up(index)?;
+    links.add_address(index, "10.99.1.1/24".parse()?)?;
+    let total = count * MEGABYTE;
+    let stop = Arc::new(EventFd::from_flags(EfdFlags::EFD_NONBLOCK)?);
+    let thread = std::thread::spawn({
+        let stop = Arc::clone(&stop);
+        move || run(device, total, &stop)
+    });
+    match what.as_str() {
+        "receives" => receives(total)?,
+        "sends" => sends(total)?,
+        "trips" => trips(count)?,
+        other => return Err(format!("no such measurement: {other}").into()),
+    }
+    stop.write(1)?;
+    let cpu = thread.join().map_err(|_| "the host's thread failed")??;
+    println!("host cpu seconds {cpu}");
+    Ok(())
+}
+
+/// The host, until it is stopped; the CPU time that it took.
+fn run(device: Device, total: usize, stop: &EventFd) -> Result<f64, String> {
+    let config = profile::by_name("linux").ok_or("no such profile")?.config.clone();
+    let addresses = vec![IpAddr::V4(OURS)];
+    let settings =
+        Settings { addresses, mtu: MTU, config, mss: Mss::OfDevice, limits: Limits::default(), key: [7; 16] };
+    let mut host = Host::new(settings).map_err(|error| error.to_string())?;
+    host.listen(9, Box::new(|_| Some(Box::new(Sink))));
+    host.listen(19, Box::new(move |_| Some(Box::new(Source::new(Some(total as u64))))));
+    host.listen(7, Box::new(|_| Some(Box::new(Echo))));
+    let mut driver = Driver::new(host, device, None);
+    loop {
+        let mut others = [Other::new(stop.as_fd(), PollFlags::POLLIN)];
+        driver.turn(&mut others, Time::NEVER).map_err(|error| error.to_string())?;
+        if !others[0].said.is_empty() {
+            return Ok(seconds(ClockId::CLOCK_THREAD_CPUTIME_ID));
+        }
+    }
+}
+
+/// Sends every byte back.
+struct Echo;
+
+impl Application for Echo {
+    fn serve(&mut self, stream: &mut Stream<'_>) -> Next {
+        let (first, second) = stream.readable();
+        let bytes = [first, second].concat();
+        let written = stream.write(&bytes);
+        stream.consume(written);
+        if stream.peer_finished() {
+            stream.close();
+        }
+        Next::Waits
+    }
+}
+
+fn seconds(clock: ClockId) -> f64 {
+    clock_gettime(clock).map_or(0.0, |now| now.tv_sec() as f64 + now.tv_nsec() as f64 / 1e9)
+}
+
+fn receives(total: usize) -> std::io::Result<()> {
+    let mut stream = TcpStream::connect((OURS, 9))?;
+    let block = vec![7; 1 << 18];
+    let begun = seconds(ClockId::CLOCK_MONOTONIC);
+    let mut left = total;
+    while left > 0 {
+        left -= stream.write(&block[..block.len().min(left)])?;
+    }
+    stream.shutdown(Shutdown::Write)?;
+    // Our host closes when it has everything.
+    stream.read_to_end(&mut Vec::new())?;
+    report(total, begun);
+    Ok(())
+}
+
+fn sends(total: usize) -> std::io::Result<()> {
+    let mut stream = TcpStream::connect((OURS, 19))?;
+    let mut block = vec![0; 1 << 18];
+    let begun = seconds(ClockId::CLOCK_MONOTONIC);
+    let mut got = 0;
+    loop {
+        match stream.read(&mut block)? {
+            0 => break,
+            len => got += len,
+        }
+    }
+    assert_eq!(got, total, "all that was sent");
+    report(got, begun);
+    Ok(())
+}
+
+fn report(bytes: usize, begun: f64) {
+    println!("bytes {bytes}  seconds {}", seconds(ClockId::CLOCK_MONOTONIC) - begun);
+}
+
+fn trips(count: usize) -> std::io::Result<()> {
+    let mut stream = TcpStream::connect((OURS, 7))?;
+    stream.set_nodelay(true)?;
+    let mut times = Vec::with_capacity(count);
+    let mut byte = [0];
+    for _ in 0..count.max(1) {
+        let begun = seconds(ClockId::CLOCK_MONOTONIC);
+        stream.write_all(&byte)?;
+        stream.read_exact(&mut byte)?;
+        times.push((seconds(ClockId::CLOCK_MONOTONIC) - begun) * 1e6);
+    }
+    times.sort_by(f64::total_cmp);
+    let at = |share: usize| times[(times.len() - 1) * share / 100];
+    println!("p50 us {}  p99 us {}", at(50), at(99));
+    Ok(())
+}

@@ -1,0 +1,491 @@
+//! A host at work: device, loop and role on a thread of their own, so that nobody who draws a table delays a packet.
+
+use super::app::{Http, Sink, Source, Writes};
+use super::capture::Capture;
+use super::driver::{Driver, DriverError, Other};
+use super::row::Row;
+use super::settings::{Limits, Mss, Settings};
+use super::splice::{Splice, Stdio};
+use super::stack::{Accept, Account, ConnectError, Happening, Host, Tally};
+use super::stream::{Application, Elsewhere, Pair};
+use crate::tun::{Device, LinkError, Links, Network, Offload, OpenError};
+use netspurt_tcp::config::Config;
+use netspurt_tcp::state::CloseReason;
+use netspurt_tcp::time::{Span, Time};
+use netspurt_tcp::validate::ConfigError;
+use netspurt_trace::capture::CaptureError;
+use nix::poll::PollFlags;
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use std::collections::VecDeque;
+use std::io::Read as _;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::AsFd as _;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// The queue of a device of ours, in packets: super-segments are packets too.
+const QUEUE: u32 = 1000;
+/// So many news wait to be fetched; older ones are dropped.
+const MOST_NEWS: usize = 1 << 14;
+/// So many connections are shown at most.
+const MOST_ROWS: usize = 1000;
+/// After a stop, resets and what else is due have so long to leave.
+const FAREWELL: Span = Span::from_ms(5);
+
+/// Where a role finds its peers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Where {
+    /// They come to this port.
+    Port(u16),
+    /// So many connections are opened to this address.
+    Remote(SocketAddr, u32),
+}
+
+/// What the host does.
+#[derive(Debug)]
+pub enum Role {
+    /// One connection, spliced to standard input and output.
+    Splice(Where, Stdio),
+    /// Takes what comes.
+    Sink(Where),
+    /// Sends so many bytes on each connection; without a number, until the peer closes.
+    Source(Where, Option<u64>),
+    /// Serves files.
+    Http(u16, PathBuf, Writes),
+}
+
+/// What a service is to be.
+#[derive(Debug)]
+pub struct Plan {
+    /// The name of its device. One that exists is taken as it is.
+    pub device: String,
+    /// What kernel and host may leave to each other.
+    pub offload: Offload,
+    /// The host's addresses. The kernel gets the first other address of each network.
+    pub networks: Vec<Network>,
+    /// The longest packet of the device, if the device is made here.
+    pub mtu: u32,
+    /// How its TCP behaves.
+    pub config: Config,
+    /// Whether the segment size stands there.
+    pub mss: Mss,
+    /// Limits to what peers may cause.
+    pub limits: Limits,
+    /// What it does.
+    pub role: Role,
+    /// Where to write what passes.
+    pub capture: Option<PathBuf>,
+}
+
+/// Why a service cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// No device.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// No address, or no route.
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    /// The choices about TCP contradict each other with this device.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// No capture.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    /// No connection.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    /// A network without a second host.
+    #[error(
+        "{0} leaves no address for the kernel's side: give a network of two or more, such as 10.0.0.2/24"
+    )]
+    Narrow(Network),
+    /// The system has no more of something.
+    #[error("the system refuses what a host needs: {0}")]
+    System(String),
+}
+
+/// What there is to tell.
+#[derive(Clone, Copy, Debug)]
+pub enum News {
+    /// A connection is open.
+    Opened(Pair),
+    /// One is over.
+    Closed(Account),
+}
+
+/// All that can be seen of a host at one moment.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    /// Connections, not more than a thousand.
+    pub rows: Vec<Row>,
+    /// How many there are: open, half open, in TIME-WAIT.
+    pub counts: [usize; 3],
+    /// What is counted beside connections.
+    pub tally: Tally,
+}
+
+/// A host at work, from when it is started until it is over or stopped.
+#[derive(Debug)]
+pub struct Service {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+    kernel: Vec<IpAddr>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    told: Condvar,
+    wake: EventFd,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    news: VecDeque<News>,
+    wants: bool,
+    snapshot: Snapshot,
+    stop: bool,
+    over: Option<Result<(), String>>,
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Service {
+    /// Opens the device, sets it up, and starts.
+    pub fn start(plan: Plan) -> Result<Self, StartError> {
+        let system = |why: String| StartError::System(why.to_lowercase());
+        let (device, mtu, kernel) = device(&plan)?;
+        let mut key = [0; 16];
+        let mut urandom = std::fs::File::open("/dev/urandom").map_err(|error| system(error.to_string()))?;
+        urandom.read_exact(&mut key).map_err(|error| system(error.to_string()))?;
+        let addresses = plan.networks.iter().map(|network| network.address).collect();
+        let (config, mss, limits) = (plan.config, plan.mss, plan.limits);
+        let mut host = Host::new(Settings { addresses, mtu, config, mss, limits, key })?;
+        let work = Work::new(&mut host, plan.role)?;
+        let capture = plan.capture.map(|path| Capture::create(&path, device.name())).transpose()?;
+        let wake = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
+            .map_err(|errno| system(errno.desc().to_owned()))?;
+        let shared = Arc::new(Shared { state: Mutex::default(), told: Condvar::new(), wake });
+        let thread = std::thread::Builder::new()
+            .name("netspurt-host".to_owned())
+            .spawn({
+                let shared = Arc::clone(&shared);
+                move || {
+                    let mut driver = Driver::new(host, device, capture);
+                    let ended = work
+                        .run(&mut driver, &shared)
+                        .and_then(|()| driver.finish_capture().map(drop).map_err(|error| error.to_string()));
+                    shared.state().over = Some(ended);
+                    shared.told.notify_all();
+                }
+            })
+            .map_err(|error| system(error.to_string()))?;
+        Ok(Self { shared, thread: Some(thread), kernel })
+    }
+
+    /// The kernel's addresses at the other end of the device, if it was made here.
+    pub fn kernel(&self) -> &[IpAddr] {
+        &self.kernel
+    }
+
+    /// Waits until there are news or it is over, at most so long; false once it is over.
+    pub fn wait(&self, most: Duration) -> bool {
+        let state = self.shared.state();
+        let quiet = |state: &mut State| state.news.is_empty() && state.over.is_none();
+        let (state, _) =
+            self.shared.told.wait_timeout_while(state, most, quiet).unwrap_or_else(PoisonError::into_inner);
+        state.over.is_none()
+    }
+
+    /// What has happened since the last call.
+    pub fn take_news(&self) -> Vec<News> {
+        self.shared.state().news.drain(..).collect()
+    }
+
+    /// How the host looks now; the last it was seen as, if it is over.
+    pub fn snapshot(&self) -> Snapshot {
+        let mut state = self.shared.state();
+        if state.over.is_none() {
+            state.wants = true;
+            self.shared.wake.write(1).unwrap_or_default();
+            let waits = |state: &mut State| state.wants && state.over.is_none();
+            let most = Duration::from_secs(1);
+            (state, _) = self
+                .shared
+                .told
+                .wait_timeout_while(state, most, waits)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        state.snapshot.clone()
+    }
+
+    /// Ends it: what is open is reset, and the capture is finished. In a sentence, what went wrong.
+    pub fn stop(&mut self) -> Result<(), String> {
+        self.shared.state().stop = true;
+        self.shared.wake.write(1).unwrap_or_default();
+        if let Some(thread) = self.thread.take() {
+            thread.join().map_err(|_| "the host's thread failed".to_owned())?;
+        }
+        self.shared.state().over.clone().unwrap_or(Ok(()))
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.stop().unwrap_or_default();
+    }
+}
+
+/// The device, its MTU, and the kernel's addresses. One that is made here is set up here; one that was made before is as
+/// whoever made it wanted it.
+fn device(plan: &Plan) -> Result<(Device, u32, Vec<IpAddr>), StartError> {
+    let kernel = plan.networks.iter().map(|network| beside(*network)).collect::<Result<Vec<_>, _>>()?;
+    let links = Links::open()?;
+    match Device::create(&plan.device, plan.offload) {
+        Ok(device) => {
+            let index = Links::index(device.name())?;
+            links.set_mtu(index, plan.mtu)?;
+            links.set_queue(index, QUEUE)?;
+            links.set_up(index)?;
+            for network in &kernel {
+                links.add_address(index, *network)?;
+            }
+            Ok((device, plan.mtu, kernel.iter().map(|network| network.address).collect()))
+        }
+        Err(why @ (OpenError::Taken(_) | OpenError::Denied(_))) => {
+            let Ok(index) = Links::index(&plan.device) else { return Err(why.into()) };
+            let device = Device::attach(&plan.device, plan.offload)?;
+            Ok((device, links.mtu(index)?, Vec::new()))
+        }
+        Err(why) => Err(why.into()),
+    }
+}
+
+/// The first address of a network that is not the given one.
+fn beside(network: Network) -> Result<Network, StartError> {
+    let Network { address, bits } = network;
+    let width = if address.is_ipv6() { 128 } else { 32 };
+    // Of two addresses both are hosts (RFC 3021, RFC 6164).
+    let first = match u32::from(width - bits) {
+        0 => return Err(StartError::Narrow(network)),
+        1 => 0,
+        _ => 1,
+    };
+    let own: u128 = match address {
+        IpAddr::V4(v4) => u32::from(v4).into(),
+        IpAddr::V6(v6) => v6.into(),
+    };
+    let base = own >> (width - bits) << (width - bits);
+    let other = if base + first == own { base + first + 1 } else { base + first };
+    let address = if address.is_ipv6() {
+        IpAddr::V6(Ipv6Addr::from(other))
+    } else {
+        IpAddr::V4(Ipv4Addr::from(other as u32))
+    };
+    Ok(Network { address, bits })
+}
+
+/// What the thread does.
+struct Work {
+    splice: Option<Splice>,
+    /// So many connections are to be over before it is; `None`: it is not over by itself.
+    left: Option<u32>,
+}
+
+impl Work {
+    /// Gives the host its role.
+    fn new(host: &mut Host, role: Role) -> Result<Self, ConnectError> {
+        let mut work = Self { splice: None, left: None };
+        match role {
+            Role::Splice(place, stdio) => {
+                work.splice = Some(Splice::new(stdio));
+                work.left = Some(1);
+                let taken = AtomicBool::new(false);
+                let app = move || {
+                    (!taken.swap(true, Ordering::Relaxed))
+                        .then(|| Box::new(Elsewhere) as Box<dyn Application>)
+                };
+                work.place(host, place, app)?;
+            }
+            Role::Sink(place) => work.place(host, place, || Some(Box::new(Sink)))?,
+            Role::Source(place, bytes) => {
+                work.place(host, place, move || Some(Box::new(Source::new(bytes))))?
+            }
+            Role::Http(port, root, writes) => {
+                let app = move || -> Option<Box<dyn Application>> {
+                    Some(Box::new(Http::new(root.clone(), writes.clone())))
+                };
+                work.place(host, Where::Port(port), app)?;
+            }
+        }
+        Ok(work)
+    }
+
+    fn place(
+        &mut self,
+        host: &mut Host,
+        place: Where,
+        app: impl Fn() -> Option<Box<dyn Application>> + Send + 'static,
+    ) -> Result<(), ConnectError> {
+        match place {
+            Where::Port(port) => {
+                let accept: Accept = Box::new(move |_| app());
+                host.listen(port, accept);
+            }
+            Where::Remote(remote, count) => {
+                self.left = Some(count);
+                for _ in 0..count {
+                    if let Some(app) = app() {
+                        let id = host.connect(Time::ZERO, remote, app)?;
+                        if let Some(splice) = &mut self.splice {
+                            splice.join(id);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Until it is over or stopped.
+    fn run(mut self, driver: &mut Driver, shared: &Shared) -> Result<(), String> {
+        let said = |error: DriverError| error.to_string();
+        loop {
+            let now = driver.now();
+            let wake = Other::new(shared.wake.as_fd(), PollFlags::POLLIN);
+            let (mut asked, mut input) = (wake, false);
+            if let Some(splice) = &mut self.splice {
+                let [from, to] = splice.waits_for(driver.host(), now);
+                let mut others = [wake, from, to];
+                driver.turn(&mut others, Time::NEVER).map_err(said)?;
+                (asked, input) = (others[0], !others[1].said.is_empty());
+            } else {
+                driver.turn(core::slice::from_mut(&mut asked), Time::NEVER).map_err(said)?;
+            }
+            let asked = !asked.said.is_empty();
+            let ended = self.hear(driver, shared);
+            let now = driver.now();
+            if let Some(splice) = &mut self.splice {
+                splice.carry(driver.host(), now, input);
+                if splice.output_gone() {
+                    farewell(driver).map_err(said)?;
+                    return Err("standard output was closed".to_owned());
+                }
+            }
+            if let Some(ended) = ended {
+                show(driver, shared);
+                return ended;
+            }
+            if asked && attend(driver, shared) {
+                farewell(driver).map_err(said)?;
+                self.hear(driver, shared);
+                return Ok(());
+            }
+        }
+    }
+
+    /// Passes on what happened; how it ended, once it has.
+    fn hear(&mut self, driver: &mut Driver, shared: &Shared) -> Option<Result<(), String>> {
+        let mut ended = None;
+        while let Some(happening) = driver.host().poll_happening() {
+            let news = match happening {
+                Happening::Opened(id, pair) => {
+                    if let Some(splice) = &mut self.splice {
+                        splice.join(id);
+                    }
+                    News::Opened(pair)
+                }
+                Happening::Closed(id, account) => {
+                    let now = driver.now();
+                    if let Some(splice) = &mut self.splice {
+                        // What arrived before the end may still wait for the output.
+                        splice.finish(driver.host(), now, id);
+                    }
+                    self.left = self.left.map(|left| left.saturating_sub(1));
+                    if self.left == Some(0) {
+                        ended = Some(verdict(&account));
+                    }
+                    News::Closed(account)
+                }
+            };
+            let mut state = shared.state();
+            if state.news.len() >= MOST_NEWS {
+                state.news.pop_front();
+            }
+            state.news.push_back(news);
+            drop(state);
+            shared.told.notify_all();
+        }
+        ended
+    }
+}
+
+/// Whether a connection ended as it should.
+fn verdict(account: &Account) -> Result<(), String> {
+    let Account { pair: Pair { remote, .. }, why, .. } = account;
+    match why {
+        CloseReason::Finished | CloseReason::Aborted => Ok(()),
+        CloseReason::Refused => Err(format!("{remote} refused the connection")),
+        CloseReason::Reset => Err(format!("{remote} reset the connection")),
+        CloseReason::TimedOut | CloseReason::UserTimeout | CloseReason::KeepAliveTimeout => {
+            Err(format!("{remote} did not answer any more"))
+        }
+    }
+}
+
+/// Somebody wants something: whether it is to stop.
+fn attend(driver: &mut Driver, shared: &Shared) -> bool {
+    shared.wake.read().unwrap_or_default();
+    let (wants, stop) = {
+        let state = shared.state();
+        (state.wants, state.stop)
+    };
+    if wants || stop {
+        show(driver, shared);
+    }
+    stop
+}
+
+fn show(driver: &mut Driver, shared: &Shared) {
+    let now = driver.now();
+    let host = driver.host();
+    let rows = host.connections().take(MOST_ROWS);
+    let rows = rows.map(|(pair, since, connection)| Row::of(pair, since, now, connection)).collect();
+    let snapshot = Snapshot { rows, counts: host.counts(), tally: host.tally() };
+    let mut state = shared.state();
+    state.snapshot = snapshot;
+    state.wants = false;
+    drop(state);
+    shared.told.notify_all();
+}
+
+/// Resets what is open and lets that leave.
+fn farewell(driver: &mut Driver) -> Result<(), DriverError> {
+    let now = driver.now();
+    driver.host().abort_all(now);
+    driver.turn(&mut [], now + FAREWELL)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_gets_the_first_other_address_of_a_network() {
+        let other = |text: &str| beside(text.parse().expect("a network")).map(|network| network.to_string());
+        assert_eq!(other("10.0.0.2/24").expect("wide"), "10.0.0.1/24");
+        assert_eq!(other("10.0.0.1/24").expect("wide"), "10.0.0.2/24");
+        assert_eq!(other("10.0.0.5/31").expect("wide"), "10.0.0.4/31");
+        assert_eq!(other("fd00::9/64").expect("wide"), "fd00::1/64");
+        let said = other("10.0.0.2/32").expect_err("narrow").to_string();
+        assert!(said.contains("10.0.0.2/32") && said.contains("/24"), "{said}");
+    }
+}

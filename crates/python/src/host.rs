@@ -1,0 +1,244 @@
+//! The class `Host`: our TCP on a TUN device, at work in a thread of its own.
+
+use crate::errors::scenario_error;
+use netspurt_live::host::app::Writes;
+use netspurt_live::host::{Account, Limits, Mss, News, Plan, Role, Row, Service, StartError, Stdio, Where};
+use netspurt_live::tun::{Network, Offload, OpenError};
+use netspurt_sim::scenario::{End, Scenario};
+use netspurt_tcp::config::Config;
+use netspurt_tcp::event::Phase;
+use netspurt_tcp::state::CloseReason;
+use pyo3::exceptions::{PyPermissionError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt as _;
+use pyo3::types::{PyDict, PyList};
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// The least scenario that has TCP in it, so that its keys are read, checked and complained about as in any other.
+const TWO_HOSTS: &str = r#"
+[link.wire]
+between = ["a", "b"]
+rate = "1 Gbit/s"
+delay = "1 ms"
+
+[[flow]]
+app = { kind = "bulk", bytes = 1 }
+from = "a"
+to = "b"
+"#;
+
+/// A host at work from when it is made until it is over or stopped.
+#[pyclass(frozen, module = "netspurt._core")]
+pub(crate) struct Host(Mutex<Service>);
+
+impl Host {
+    fn native<'py>(&'py self, py: Python<'py>) -> MutexGuard<'py, Service> {
+        self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Host {
+    /// Starts. ``tcp`` are keys of a scenario's ``[tcp]`` table with their values as TOML; ``role`` is a dict with "kind" and
+    /// what that needs.
+    #[staticmethod]
+    #[pyo3(signature = (device, addresses, role, *, tcp, mtu, offload, capture = None))]
+    fn start(
+        py: Python<'_>,
+        device: String,
+        addresses: Vec<String>,
+        role: &Bound<'_, PyDict>,
+        tcp: Vec<(String, String)>,
+        mtu: u32,
+        offload: &str,
+        capture: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        let (config, mss) = config(py, &tcp)?;
+        let wrong = |error: &dyn std::error::Error| PyValueError::new_err(error.to_string());
+        let networks = addresses.iter().map(|text| text.parse::<Network>()).collect::<Result<_, _>>();
+        let networks = networks.map_err(|error| wrong(&error))?;
+        let offload = match offload {
+            "segments" => Offload::Segments,
+            "nothing" => Offload::Nothing,
+            other => return Err(PyValueError::new_err(format!("no such offload: {other}"))),
+        };
+        let (role, limits) = (read_role(role)?, Limits::default());
+        let plan = Plan { device, offload, networks, mtu, config, mss, limits, role, capture };
+        match py.detach(|| Service::start(plan)) {
+            Ok(service) => Ok(Self(Mutex::new(service))),
+            Err(error @ StartError::Open(OpenError::Denied(_))) => {
+                Err(PyPermissionError::new_err(error.to_string()))
+            }
+            Err(error) => Err(wrong(&error)),
+        }
+    }
+
+    /// The kernel's addresses at the other end of the device.
+    fn kernel(&self, py: Python<'_>) -> Vec<String> {
+        self.native(py).kernel().iter().map(ToString::to_string).collect()
+    }
+
+    /// Waits until there are news or it is over, at most so many seconds; False once it is over.
+    fn wait(&self, py: Python<'_>, seconds: f64) -> bool {
+        let most = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).wait(most))
+    }
+
+    /// What happened since the last call: dicts with "event", which is "opened" or "closed".
+    fn take_news<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let news = self.native(py).take_news();
+        let news = news.iter().map(|news| match news {
+            News::Opened(pair) => {
+                let told = PyDict::new(py);
+                told.set_item("event", "opened")?;
+                told.set_item("local", pair.local.to_string())?;
+                told.set_item("remote", pair.remote.to_string())?;
+                Ok(told)
+            }
+            News::Closed(account) => closed(py, account),
+        });
+        PyList::new(py, news.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// How it looks now: a dict for each connection, and the counts beside them.
+    fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyDict>)> {
+        let seen = py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).snapshot());
+        let rows = seen.rows.iter().map(|row| connection(py, row)).collect::<PyResult<Vec<_>>>()?;
+        let counts = PyDict::new(py);
+        for (name, count) in ["open", "half_open", "time_wait"].into_iter().zip(seen.counts) {
+            counts.set_item(name, count)?;
+        }
+        let tally = seen.tally;
+        counts.set_item("segments", tally.segments)?;
+        counts.set_item("strange", tally.strange)?;
+        counts.set_item("broken", tally.broken)?;
+        counts.set_item("refused", tally.refused)?;
+        counts.set_item("gave_way", tally.gave_way)?;
+        counts.set_item("too_many", tally.too_many)?;
+        Ok((PyList::new(py, rows)?, counts))
+    }
+
+    /// Ends it; in a sentence what went wrong, or None.
+    fn stop(&self, py: Python<'_>) -> Option<String> {
+        py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).stop()).err()
+    }
+}
+
+/// The configuration that these keys make; where it says nothing of the segment size, that is the device's.
+fn config(py: Python<'_>, tcp: &[(String, String)]) -> PyResult<(Config, Mss)> {
+    let keys: Vec<(String, &str)> =
+        tcp.iter().map(|(key, value)| (format!("tcp.{key}"), value.as_str())).collect();
+    let overrides: Vec<(&str, &str)> = keys.iter().map(|(key, value)| (key.as_str(), *value)).collect();
+    let scenario = Scenario::parse(TWO_HOSTS, "netspurt host", &overrides)
+        .map_err(|error| scenario_error(py, &error))?;
+    let config = scenario.tcp_for(0, End::From).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let mss = if tcp.iter().any(|(key, _)| key == "mss") { Mss::Configured } else { Mss::OfDevice };
+    Ok((config, mss))
+}
+
+fn read_role(role: &Bound<'_, PyDict>) -> PyResult<Role> {
+    fn wanted<'py, T: FromPyObjectOwned<'py>>(role: &Bound<'py, PyDict>, key: &str) -> PyResult<Option<T>> {
+        let value = role.get_item(key)?.filter(|value| !value.is_none());
+        value.map(|value| value.extract::<T>().map_err(Into::into)).transpose()
+    }
+    let missing = |key: &str| PyValueError::new_err(format!("the role lacks {key}"));
+    let port: u16 = wanted(role, "port")?.ok_or_else(|| missing("port"))?;
+    let place = match wanted::<String>(role, "remote")? {
+        None => Where::Port(port),
+        Some(remote) => {
+            let address =
+                remote.parse().map_err(|_| PyValueError::new_err(format!("{remote} is no address")))?;
+            let connections = wanted(role, "connections")?.unwrap_or(1);
+            Where::Remote(std::net::SocketAddr::new(address, port), connections)
+        }
+    };
+    match wanted::<String>(role, "kind")?.unwrap_or_default().as_str() {
+        "splice" => Ok(Role::Splice(place, stdio()?)),
+        "sink" => Ok(Role::Sink(place)),
+        "source" => Ok(Role::Source(place, wanted(role, "bytes")?)),
+        "http" => {
+            let root: PathBuf = wanted(role, "root")?.ok_or_else(|| missing("root"))?;
+            let writes: String = wanted(role, "writes")?.ok_or_else(|| missing("writes"))?;
+            let writes: Writes = writes.parse().map_err(|error| PyValueError::new_err(format!("{error}")))?;
+            Ok(Role::Http(port, root, writes))
+        }
+        other => Err(PyValueError::new_err(format!("no such role: {other}"))),
+    }
+}
+
+/// Standard input and output, opened once more, so that ours can be closed.
+fn stdio() -> PyResult<Stdio> {
+    use std::os::fd::AsFd as _;
+    let input = std::io::stdin().as_fd().try_clone_to_owned()?;
+    let output = std::io::stdout().as_fd().try_clone_to_owned()?;
+    Ok(Stdio { input: File::from(input).into(), output })
+}
+
+fn closed<'py>(py: Python<'py>, account: &Account) -> PyResult<Bound<'py, PyDict>> {
+    let told = PyDict::new(py);
+    told.set_item("event", "closed")?;
+    told.set_item("local", account.pair.local.to_string())?;
+    told.set_item("remote", account.pair.remote.to_string())?;
+    told.set_item(
+        "why",
+        match account.why {
+            CloseReason::Finished => "finished",
+            CloseReason::Reset => "reset by the peer",
+            CloseReason::Refused => "refused",
+            CloseReason::Aborted => "given up",
+            CloseReason::TimedOut => "timed out",
+            CloseReason::UserTimeout => "the user's patience ended",
+            CloseReason::KeepAliveTimeout => "the peer is gone",
+        },
+    )?;
+    told.set_item("seconds", (account.lasted.1 - account.lasted.0).as_secs_f64())?;
+    told.set_item("bytes_sent", account.sent)?;
+    told.set_item("bytes_received", account.received)?;
+    told.set_item("segments_sent", account.stats.segments_sent)?;
+    told.set_item("segments_received", account.stats.segments_received)?;
+    told.set_item("retransmitted", account.stats.retransmitted)?;
+    told.set_item("timeouts", account.stats.timeouts)?;
+    Ok(told)
+}
+
+fn connection<'py>(py: Python<'py>, row: &Row) -> PyResult<Bound<'py, PyDict>> {
+    let milliseconds = |span: netspurt_tcp::time::Span| span.as_secs_f64() * 1e3;
+    let told = PyDict::new(py);
+    told.set_item("local", row.pair.local.to_string())?;
+    told.set_item("remote", row.pair.remote.to_string())?;
+    told.set_item("age_s", row.age.as_secs_f64())?;
+    told.set_item("state", format!("{:?}", row.state))?;
+    told.set_item(
+        "phase",
+        match row.info.phase {
+            Phase::SlowStart => "slow start",
+            Phase::CongestionAvoidance => "avoidance",
+            Phase::Recovery => "recovery",
+            Phase::TimeoutRecovery => "after timeout",
+        },
+    )?;
+    told.set_item("holding", row.holding.name())?;
+    told.set_item("cwnd", row.cwnd)?;
+    told.set_item("ssthresh", row.ssthresh)?;
+    told.set_item("srtt_ms", row.srtt.map(milliseconds))?;
+    told.set_item("min_rtt_ms", row.info.min_rtt.map(milliseconds))?;
+    told.set_item("rto_ms", milliseconds(row.rto))?;
+    told.set_item("segment", row.segment)?;
+    told.set_item("peer_window", row.peer_window)?;
+    told.set_item("unacknowledged", row.info.unacknowledged)?;
+    told.set_item("send_queue", row.send_queue)?;
+    told.set_item("receive_queue", row.receive_queue)?;
+    told.set_item("bytes_sent", row.sent)?;
+    told.set_item("bytes_received", row.received)?;
+    told.set_item("sacked", row.info.sacked)?;
+    told.set_item("lost", row.info.lost)?;
+    told.set_item("retransmitted", row.stats.retransmitted)?;
+    told.set_item("timeouts", row.stats.timeouts)?;
+    told.set_item("shifts", (row.info.peer_shift, row.info.own_shift))?;
+    told.set_item("timestamps", row.info.timestamps)?;
+    told.set_item("sack", row.info.sack)?;
+    Ok(told)
+}
