@@ -35,7 +35,7 @@ class Figure:
 
 def build() -> Path:
     """Builds the benchmark programs; returns where the simulator's is."""
-    crates = ["-p", "netspurt-sim", "-p", "netspurt-trace"]
+    crates = ["-p", "netspurt-sim", "-p", "netspurt-trace", "-p", "netspurt-live"]
     subprocess.run(["cargo", "build", "--release", "--quiet", "--bins", *crates], cwd=ROOT, check=True)
     metadata = subprocess.run(
         ["cargo", "metadata", "--format-version", "1", "--no-deps"], cwd=ROOT, check=True, capture_output=True
@@ -168,6 +168,38 @@ def captures(program: Path, short: bool, runs: int) -> list[Figure]:
     return figures
 
 
+def wire(program: Path, short: bool, runs: int) -> list[Figure]:
+    """Our TCP through a TUN device against the kernel's, if a network namespace may be made here."""
+    alone = [] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user"]
+    trial = subprocess.run([*alone, str(program), "trips", "1"], capture_output=True, text=True, check=False)
+    if trial.returncode:
+        print(f"bench: no TUN device for the wire figures: {trial.stderr.strip()}", file=sys.stderr)
+        return []
+    figures = []
+    for what in ("receives", "sends"):
+        texts = [
+            cpu_seconds([*alone, str(program), what, "200" if short else "4000"])[1] for _ in range(runs)
+        ]
+        octets = number(r"bytes (\d+)", texts[0])
+        seconds = statistics.median(number(r"seconds ([\d.]+)", text) for text in texts)
+        cpu = statistics.median(number(r"host cpu seconds ([\d.]+)", text) for text in texts)
+        figures += [
+            Figure(
+                f"wire, {what}",
+                8e-9 * octets / seconds,
+                "Gb/s",
+                ">= 5.9" if what == "receives" else ">= 2.2",
+                ">= 10",
+            ),
+            Figure(f"wire, {what}", 1e9 * cpu / octets, "CPU s per GB", "", "<= 0.5"),
+        ]
+    _, text = cpu_seconds([*alone, str(program), "trips", "1000" if short else "50000"])
+    figures.append(
+        Figure("wire, round trip of a byte", number(r"p50 us ([\d.]+)", text), "us (p50)", "", "<= 20")
+    )
+    return figures
+
+
 def start_up(runs: int) -> float | None:
     """Milliseconds until `netspurt --help` has answered, if it is installed in the checkout."""
     command = ROOT / ".venv" / "bin" / "netspurt"
@@ -211,6 +243,7 @@ def measure(program: Path, short: bool) -> list[Figure]:
             Figure(f"timers replayed, {estimator}", steps, "million steps per CPU second", "", ">= 50")
         )
     figures += captures(program.with_name("netspurt-capture-bench"), short, runs)
+    figures += wire(program.with_name("netspurt-wire-bench"), short, runs)
     answered = start_up(1 if short else 5)
     if answered is not None:
         figures.append(Figure("netspurt --help", answered, "ms", "", "<= 150"))

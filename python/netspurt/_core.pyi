@@ -1,6 +1,7 @@
 """The native module: scenario types, the simulator and its tables, written in Rust (crates/python)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -106,6 +107,34 @@ class Prober:
     def sockets(self) -> dict[str, str]: ...
     # {"ipv6": "this system has no ICMP sockets for IPv6 (…)"}: families whose hosts are not probed
     def denied(self) -> dict[str, str]: ...
+
+class Host:
+    """Our TCP on a TUN device, in a thread of its own."""
+
+    # addresses: "10.99.0.2/24". role: {"kind": "splice", "sink", "source" or "http", "port"} with "remote" (an address)
+    # and "connections", "bytes", "root", "writes". tcp: keys of the [tcp] table, values as TOML. offload: "segments"
+    # or "nothing". PermissionError: no TUN device without privilege; ScenarioError: a key or value of tcp; ValueError:
+    # anything else; each in a sentence.
+    @staticmethod
+    def start(
+        device: str,
+        addresses: Sequence[str],
+        role: Mapping[str, Any],
+        *,
+        tcp: Sequence[tuple[str, str]],
+        mtu: int,
+        offload: str,
+        capture: str | PathLike[str] | None = None,
+    ) -> Host: ...
+    # The kernel's addresses on the device; none if it was made before.
+    def kernel(self) -> list[str]: ...
+    def wait(self, seconds: float) -> bool: ...
+    # {"event": "opened", "local", "remote"}, or "closed" with "why", "seconds", "bytes_sent", "bytes_received", …
+    def take_news(self) -> list[dict[str, Any]]: ...
+    # A dict for each connection, as in netspurt.commands.host.COLUMNS and more; and counts of what has no row.
+    def snapshot(self) -> tuple[list[dict[str, Any]], dict[str, int]]: ...
+    # What went wrong, in a sentence.
+    def stop(self) -> str | None: ...
 
 class SyntheticPath:
     """Delays made from a few numbers: a file with units, errors as those of a scenario."""

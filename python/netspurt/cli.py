@@ -47,6 +47,7 @@ def parser() -> Parser:
     _run(commands)
     _capture(commands)
     _ping(commands)
+    _host(commands)
     _delays(commands)
     _rto(commands)
     for name, words, example in (
@@ -212,6 +213,91 @@ def _ping(commands: Commands[Parser]) -> None:
     )
 
 
+HOST_ROLES = (
+    (
+        "listen",
+        "take one connection and splice it to standard input and output",
+        "host listen 7000 > received",
+    ),
+    (
+        "connect",
+        "open a connection and splice it to standard input and output",
+        "host connect 10.99.0.1 7000 < file",
+    ),
+    ("sink", "take what comes, or fetch it", "host sink 9 --set receive_window='1 MiB'"),
+    ("source", "send as much as the network takes", "host source 19 --tcp bsd43-reno --bytes 100000000"),
+    ("http", "serve the files of a directory", "host http 8080 --root site --writes head-first"),
+)
+
+
+def _host(commands: Commands[Parser]) -> None:
+    command = commands.add_parser(
+        "host",
+        help="our TCP on a TUN device, against the kernel's or any other",
+        description="Our TCP on a TUN device, against the kernel's or any other. The kernel gets the first other "
+        "address of the device's network. Needs root, the capability cap_net_admin, or a device that was made for you.",
+        epilog="example: netspurt host sink 9 --tcp linux --capture host.pcapng",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    roles = command.add_subparsers(dest="role", metavar="ROLE", parser_class=Parser, required=True)
+    for name, words, example in HOST_ROLES:
+        role = _add(roles, name, words, f"netspurt {example}")
+        if name == "connect":
+            role.add_argument("remote", metavar="ADDRESS")
+        role.add_argument("port", type=_port, metavar="PORT")
+        if name in ("sink", "source"):
+            role.add_argument("--to", dest="remote", metavar="ADDRESS", help="open connections there instead")
+            role.add_argument(
+                "--connections", type=_positive, default=1, metavar="N", help="so many of them (default: 1)"
+            )
+        if name == "source":
+            role.add_argument(
+                "--bytes",
+                type=_positive,
+                metavar="N",
+                help="on each connection (default: until the peer closes)",
+            )
+        if name == "http":
+            role.add_argument("--root", default=".", metavar="DIR", help="the files (default: .)")
+            role.add_argument(
+                "--writes",
+                default="head-first",
+                metavar="PATTERN",
+                help="how a response is handed to TCP: whole, head-first (the default), or lengths of writes in "
+                "bytes, the last of them over and over (300,1460)",
+            )
+        _device(role)
+
+
+def _device(role: Parser) -> None:
+    role.add_argument("--tcp", default="linux", metavar="PROFILE", help="how TCP behaves (default: linux)")
+    role.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        dest="settings",
+        type=_setting,
+        metavar="KEY=VALUE",
+        help="a key of a scenario's [tcp] table, as often as wanted",
+    )
+    role.add_argument("--device", default="netspurt0", metavar="NAME", help="(default: netspurt0)")
+    role.add_argument(
+        "--address",
+        action="append",
+        dest="addresses",
+        metavar="ADDRESS/BITS",
+        help="of the host, as often as wanted (default: 10.99.0.2/24 and fd99::2/64)",
+    )
+    role.add_argument(
+        "--mtu", type=_positive, default=1500, metavar="OCTETS", help="of the device (default: 1500)"
+    )
+    role.add_argument(
+        "--plain", action="store_true", help="plain packets, as on a wire: no super-segments, no offloads"
+    )
+    role.add_argument("--capture", metavar="FILE.pcapng", help="write down what passes")
+
+
 def _delays(commands: Commands[Parser]) -> None:
     command = _add(
         commands,
@@ -307,6 +393,13 @@ def _at_least(least: int, text: str) -> int:
     return value
 
 
+def _port(text: str) -> int:
+    value = int(text) if text.isascii() and text.isdigit() else 0
+    if not 1 <= value <= 65535:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a port from 1 to 65535")
+    return value
+
+
 def _setting(text: str) -> tuple[str, str]:
     path, equals, value = text.partition("=")
     if not equals or not path.strip():
@@ -345,7 +438,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _command(words: list[str]) -> int:
     top = parser()
-    known = ("reproduce", "run", "capture", "ping", "delays", "rto", "profiles", "mechanisms", "schema")
+    known = (
+        "reproduce",
+        "run",
+        "capture",
+        "ping",
+        "host",
+        "delays",
+        "rto",
+        "profiles",
+        "mechanisms",
+        "schema",
+    )
     if words and not words[0].startswith("-") and words[0] not in known:
         raise RequestError(
             f"there is no command '{words[0]}'{nearest(words[0], known)} (see 'netspurt --help')"

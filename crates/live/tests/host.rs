@@ -3,83 +3,24 @@
 mod support;
 
 use netspurt_live::host::app::{Sink, Source, pattern};
-use netspurt_live::host::{
-    Account, Application, Driver, Happening, Host, Limits, Mss, Next, Other, Settings, Stream,
-};
-use netspurt_live::tun::{Device, Offload};
-use netspurt_tcp::profile;
+use netspurt_live::host::{Application, Next, Stream};
+use netspurt_live::tun::Offload;
+use netspurt_tcp::Info;
 use netspurt_tcp::state::CloseReason;
-use netspurt_tcp::time::{Span, Time};
-use nix::poll::PollFlags;
-use nix::sys::eventfd::{EfdFlags, EventFd};
+use netspurt_tcp::time::Time;
+use nix::sys::socket::{setsockopt, sockopt};
 use siphasher::sip::SipHasher13;
 use std::hash::Hasher as _;
-use std::io::{Read as _, Write as _};
-use std::net::{Shutdown, TcpStream};
-use std::os::fd::AsFd as _;
-use std::sync::Arc;
-use std::thread::JoinHandle;
-use support::{Place, may};
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::mpsc;
+use std::time::Duration;
+use support::host::{Running, kernel};
+use support::may;
 
-const LEN: usize = 100 << 20;
-
-/// A host at work on a thread of its own.
-struct Running {
-    stop: Arc<EventFd>,
-    thread: Option<JoinHandle<Vec<Happening>>>,
-}
-
-impl Running {
-    /// A host of this profile; `begin` says what it does.
-    fn start(device: Device, name: &str, begin: impl FnOnce(&mut Host) + Send + 'static) -> Self {
-        let config = profile::by_name(name).expect("a profile").config.clone();
-        let addresses =
-            vec!["10.99.1.2".parse().expect("an address"), "fd99::2".parse().expect("an address")];
-        let settings = Settings {
-            addresses,
-            mtu: 1500,
-            config,
-            mss: Mss::OfDevice,
-            limits: Limits::default(),
-            key: [7; 16],
-        };
-        let stop = Arc::new(EventFd::from_flags(EfdFlags::EFD_NONBLOCK).expect("an event"));
-        let thread = std::thread::spawn({
-            let stop = Arc::clone(&stop);
-            move || {
-                let mut driver = Driver::new(Host::new(settings).expect("valid"), device, None);
-                begin(driver.host());
-                let mut happenings = Vec::new();
-                loop {
-                    let mut others = [Other::new(stop.as_fd(), PollFlags::POLLIN)];
-                    driver.turn(&mut others, Time::NEVER).expect("the device is up");
-                    happenings.extend(std::iter::from_fn(|| driver.host().poll_happening()));
-                    if !others[0].said.is_empty() {
-                        break;
-                    }
-                }
-                assert_eq!(driver.refused(), 0, "the kernel takes every packet");
-                happenings
-            }
-        });
-        Self { stop, thread: Some(thread) }
-    }
-
-    /// Stops it; what became of its connections.
-    fn stop(mut self) -> Vec<Account> {
-        self.stop.write(1).expect("an event");
-        let happenings = self.thread.take().expect("stopped once").join().expect("no panic");
-        let closed = happenings.into_iter().filter_map(|happening| match happening {
-            Happening::Closed(_, account) => Some(account),
-            Happening::Opened(..) => None,
-        });
-        closed.collect()
-    }
-}
-
-/// The kernel's side: addresses 10.99.1.1 and fd99::1.
-fn kernel(offload: Offload) -> (Place, Device) {
-    Place::new(&["10.99.1.1/24", "fd99::1/64"], 1500, offload)
+/// More by setting NETSPURT_WIRE_MB: 1000 for a gigabyte each way.
+fn length() -> usize {
+    std::env::var("NETSPURT_WIRE_MB").ok().and_then(|text| text.parse().ok()).unwrap_or(100) * 1_000_000
 }
 
 fn hash(bytes: &[u8]) -> u64 {
@@ -152,17 +93,227 @@ fn kernel_receives(offload: Offload, address: &'static str, name: &str, len: usi
 #[test]
 fn what_the_kernel_sends_arrives_whole_and_half_a_connection_goes_on() {
     if may() {
-        kernel_sends(Offload::Segments, "10.99.1.2", "linux", LEN);
-        kernel_sends(Offload::Segments, "fd99::2", "linux", LEN / 10);
-        kernel_sends(Offload::Nothing, "10.99.1.2", "linux", LEN / 10);
+        kernel_sends(Offload::Segments, "10.99.1.2", "linux", length());
+        kernel_sends(Offload::Segments, "fd99::2", "linux", length() / 10);
+        kernel_sends(Offload::Nothing, "10.99.1.2", "linux", length() / 10);
     }
 }
 
 #[test]
 fn what_we_send_arrives_at_the_kernel_whole() {
     if may() {
-        kernel_receives(Offload::Segments, "10.99.1.2", "linux", LEN);
-        kernel_receives(Offload::Segments, "fd99::2", "linux", LEN / 10);
-        kernel_receives(Offload::Nothing, "10.99.1.2", "linux", LEN / 10);
+        kernel_receives(Offload::Segments, "10.99.1.2", "linux", length());
+        kernel_receives(Offload::Segments, "fd99::2", "linux", length() / 10);
+        kernel_receives(Offload::Nothing, "10.99.1.2", "linux", length() / 10);
     }
+}
+
+/// Tells what a connection agreed on when it opens, and takes what comes.
+struct Telling(mpsc::Sender<(Info, u32)>);
+
+impl Application for Telling {
+    fn serve(&mut self, stream: &mut Stream<'_>) -> Next {
+        let (info, segment) = (stream.connection().info(), stream.connection().segment_payload());
+        self.0.send((info, segment)).unwrap_or_default();
+        Sink.serve(stream)
+    }
+}
+
+#[test]
+fn options_are_agreed_on_with_the_kernel_and_segments_fill_the_mtu() {
+    if !may() {
+        return;
+    }
+    for (address, segment) in [("10.99.1.2", 1448), ("fd99::2", 1428)] {
+        let (place, device) = kernel(Offload::Segments);
+        let (tell, told) = mpsc::channel();
+        let host = Running::start(device, "linux", |host| {
+            host.listen(9, Box::new(move |_| Some(Box::new(Telling(tell.clone())))));
+        });
+        let kernels = place.run(move || {
+            let stream = TcpStream::connect((address, 9)).expect("our host answers");
+            nix::sys::socket::getsockopt(&stream, sockopt::TcpMaxSeg).expect("a connection")
+        });
+        let (info, ours) = told.recv().expect("it opened");
+        assert!(info.timestamps && info.sack, "{info:?}");
+        assert_eq!((info.own_shift, ours, kernels), (7, segment, segment));
+        assert!(info.peer_shift > 0, "{info:?}");
+        host.stop();
+    }
+}
+
+#[test]
+fn a_port_without_a_listener_refuses_on_both_sides() {
+    if !may() {
+        return;
+    }
+    let (place, device) = kernel(Offload::Segments);
+    let host = Running::start(device, "linux", |host| {
+        let nobody = "10.99.1.1:5".parse().expect("an address");
+        host.connect(Time::ZERO, nobody, Box::new(Sink)).expect("a port is free");
+    });
+    let refused = place.run(|| TcpStream::connect(("10.99.1.2", 5)).map(|_| ()).expect_err("nobody listens").kind());
+    assert_eq!(refused, ErrorKind::ConnectionRefused);
+    let accounts = host.stop();
+    assert_eq!(accounts[0].why, CloseReason::Refused);
+}
+
+#[test]
+fn a_connection_that_we_open_carries_both_ways_at_once() {
+    if !may() {
+        return;
+    }
+    let (place, device) = kernel(Offload::Segments);
+    let listener = place.run(|| TcpListener::bind("[::]:7").expect("a port"));
+    let len = length() / 10;
+    let host = Running::start(device, "linux", move |host| {
+        for remote in ["10.99.1.1:7", "[fd99::1]:7"] {
+            let remote = remote.parse().expect("an address");
+            host.connect(Time::ZERO, remote, Box::new(Source::new(Some(len as u64)))).expect("a port");
+        }
+    });
+    for _ in 0..2 {
+        let listener = listener.try_clone().expect("a listener");
+        let received = place.run(move || {
+            let (mut stream, _) = listener.accept().expect("our host connects");
+            let mut writing = stream.try_clone().expect("a socket");
+            let writer = std::thread::spawn(move || {
+                writing.write_all(&vec![1; len]).expect("our host takes it");
+                writing.shutdown(Shutdown::Write).expect("open");
+            });
+            let mut all = Vec::new();
+            stream.read_to_end(&mut all).expect("all, and a FIN");
+            writer.join().expect("no panic");
+            all
+        });
+        assert!(received == sent_by(len), "{} bytes", received.len());
+    }
+    let accounts = host.stop();
+    assert_eq!(accounts.len(), 2);
+    for account in accounts {
+        assert_eq!((account.why, account.sent, account.received), (CloseReason::Finished, len as u64, len as u64));
+    }
+}
+
+#[test]
+fn a_reset_of_the_kernels_ends_a_connection_and_ours_ends_the_kernels() {
+    /// Gives up at the first byte.
+    struct Touchy;
+    impl Application for Touchy {
+        fn serve(&mut self, stream: &mut Stream<'_>) -> Next {
+            if !stream.readable().0.is_empty() {
+                stream.abort();
+            }
+            Next::Waits
+        }
+    }
+    if !may() {
+        return;
+    }
+    let (place, device) = kernel(Offload::Segments);
+    let host = Running::start(device, "linux", |host| {
+        host.listen(9, Box::new(|_| Some(Box::new(Sink))));
+        host.listen(10, Box::new(|_| Some(Box::new(Touchy))));
+    });
+    let seen = place.run(|| {
+        let stream = TcpStream::connect(("10.99.1.2", 9)).expect("our host answers");
+        let at_once = nix::libc::linger { l_onoff: 1, l_linger: 0 };
+        setsockopt(&stream, sockopt::Linger, &at_once).expect("an option");
+        drop(stream);
+        let mut stream = TcpStream::connect(("10.99.1.2", 10)).expect("our host answers");
+        stream.write_all(b"x").expect("room");
+        stream.read(&mut [0]).map_err(|error| error.kind())
+    });
+    assert_eq!(seen, Err(ErrorKind::ConnectionReset));
+    let mut reasons: Vec<CloseReason> = host.stop().iter().map(|account| account.why).collect();
+    reasons.sort_by_key(|why| *why != CloseReason::Reset);
+    assert_eq!(reasons, [CloseReason::Reset, CloseReason::Aborted]);
+}
+
+#[test]
+fn closed_windows_open_again_in_both_directions() {
+    /// Reads nothing before it was asked, by time.
+    struct Slow {
+        hash: Hashing,
+        until: Option<Time>,
+    }
+    impl Application for Slow {
+        fn serve(&mut self, stream: &mut Stream<'_>) -> Next {
+            let until = *self.until.get_or_insert(stream.now() + netspurt_tcp::time::Span::from_ms(700));
+            if stream.now() < until { Next::Waits } else { self.hash.serve(stream) }
+        }
+    }
+    if !may() {
+        return;
+    }
+    let (place, device) = kernel(Offload::Segments);
+    let len = 20_000_000;
+    let host = Running::start(device, "linux", move |host| {
+        host.listen(9, Box::new(|_| Some(Box::new(Slow { hash: Hashing::default(), until: None }))));
+        host.listen(19, Box::new(move |_| Some(Box::new(Source::new(Some(len as u64))))));
+    });
+    let (answer, received) = place.run(move || {
+        // Ours stays shut until the kernel's probes wake the application.
+        let mut stream = TcpStream::connect(("10.99.1.2", 9)).expect("our host answers");
+        stream.write_all(&sent_by(len)).expect("room, in the end");
+        stream.shutdown(Shutdown::Write).expect("open");
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).expect("an answer");
+        // The kernel's stays shut while nobody reads.
+        let mut stream = TcpStream::connect(("10.99.1.2", 19)).expect("our host answers");
+        nix::poll::poll(&mut [], nix::poll::PollTimeout::from(700_u16)).expect("a pause");
+        let mut all = Vec::new();
+        stream.read_to_end(&mut all).expect("all of it");
+        (answer, all)
+    });
+    assert_eq!(answer, hash(&sent_by(len)).to_be_bytes());
+    assert!(received == sent_by(len), "{} bytes", received.len());
+    assert!(host.stop().iter().all(|account| account.why == CloseReason::Finished));
+}
+
+#[test]
+fn the_kernels_keep_alives_are_answered() {
+    if !may() {
+        return;
+    }
+    let (place, device) = kernel(Offload::Segments);
+    let host = Running::start(device, "linux", |host| host.listen(9, Box::new(|_| Some(Box::new(Sink)))));
+    place.run(|| {
+        let mut stream = TcpStream::connect(("10.99.1.2", 9)).expect("our host answers");
+        setsockopt(&stream, sockopt::KeepAlive, &true).expect("an option");
+        setsockopt(&stream, sockopt::TcpKeepIdle, &1).expect("an option");
+        setsockopt(&stream, sockopt::TcpKeepInterval, &1).expect("an option");
+        setsockopt(&stream, sockopt::TcpKeepCount, &1).expect("an option");
+        stream.set_read_timeout(Some(Duration::from_millis(2500))).expect("an option");
+        let quiet = stream.read(&mut [0]).expect_err("nothing to read").kind();
+        assert_eq!(quiet, ErrorKind::WouldBlock, "still open");
+    });
+    host.stop();
+}
+
+#[test]
+fn a_thousand_connections_at_once_each_get_their_own_bytes_back() {
+    const COUNT: usize = 1000;
+    if !may() {
+        return;
+    }
+    let (place, device) = kernel(Offload::Segments);
+    let host = Running::start(device, "linux", |host| {
+        host.listen(7, Box::new(|_| Some(Box::new(Hashing::default()))));
+    });
+    place.run(|| {
+        let body = |n: usize| sent_by(20_000 + n)[n..].to_vec();
+        let mut streams: Vec<TcpStream> =
+            (0..COUNT).map(|_| TcpStream::connect(("10.99.1.2", 7)).expect("our host answers")).collect();
+        for (n, stream) in streams.iter_mut().enumerate() {
+            stream.write_all(&body(n)).expect("room");
+        }
+        for (n, mut stream) in streams.into_iter().enumerate() {
+            stream.shutdown(Shutdown::Write).expect("open");
+            let mut answer = Vec::new();
+            stream.read_to_end(&mut answer).expect("an answer");
+            assert_eq!(answer, hash(&body(n)).to_be_bytes(), "connection {n}");
+        }
+    });
+    assert_eq!(host.stop().iter().filter(|account| account.received == 20_000).count(), COUNT);
 }

@@ -25,7 +25,7 @@ rate = "1 Gbit/s"
 delay = "1 ms"
 
 [[flow]]
-app = { kind = "bulk", bytes = 1 }
+app = { kind = "bulk", bytes = "1 KiB" }
 from = "a"
 to = "b"
 "#;

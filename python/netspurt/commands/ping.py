@@ -6,16 +6,14 @@ import argparse
 import contextlib
 import json
 import secrets
-import signal
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from netspurt import listing
+from netspurt.asked import asked_to_end
 from netspurt.cli import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.errors import RequestError
 
@@ -94,7 +92,7 @@ def _resolve(options: argparse.Namespace) -> tuple[list[Host], list[str]]:
 
 def _follow(probing: Probing, sums: Sums, file: GrowingParquet | None, options: argparse.Namespace) -> str:
     """Takes in what is found until it is over; returns how it ended."""
-    with _asked_to_end() as asked, _view(sums, options) as view:
+    with asked_to_end() as asked, _view(sums, options) as view:
         going = True
         while going:
             going = probing.wait(PATIENCE_S) and not asked.is_set()
@@ -108,30 +106,6 @@ def _follow(probing: Probing, sums: Sums, file: GrowingParquet | None, options: 
             sums.add(rows)
             view.update(rows, sums)
         return "interrupted" if asked.is_set() else "complete"
-
-
-@contextlib.contextmanager
-def _asked_to_end() -> Iterator[threading.Event]:
-    """Whether somebody asked to end, by Ctrl-C or SIGTERM, without breaking off what is being written.
-
-    The second time it is broken off.
-    """
-    asked = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield asked
-        return
-
-    def ask(_number: int, _frame: FrameType | None) -> None:
-        if asked.is_set():
-            raise KeyboardInterrupt
-        asked.set()
-
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield asked
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextlib.contextmanager

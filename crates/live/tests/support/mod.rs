@@ -1,5 +1,7 @@
 //! Network namespaces for tests against the kernel: each lives as long as a thread of its own.
 
+pub(crate) mod host;
+
 use netspurt_live::tun::{Device, Links, Network, Offload};
 use nix::sched::{CloneFlags, unshare};
 use std::sync::mpsc;
@@ -80,14 +82,5 @@ impl Drop for Place {
         if let Some(thread) = self.thread.take() {
             drop(thread.join());
         }
-    }
-}
-
-/// A stream of bytes that no mistake in order or length leaves the same.
-pub(crate) fn pattern(seed: u64, from: u64, into: &mut [u8]) {
-    for (n, byte) in into.iter_mut().enumerate() {
-        let at = from + n as u64;
-        let mixed = (at / 8 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15 ^ seed.rotate_left(17));
-        *byte = (mixed >> (8 * (at % 8))) as u8 ^ (mixed >> 56) as u8;
     }
 }

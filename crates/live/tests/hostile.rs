@@ -1,0 +1,236 @@
+//! What a hostile peer may send, straight into a host: nothing panics, and what is kept stays within its limits.
+
+use netspurt_live::host::app::{Sink, Source};
+use netspurt_live::host::{Host, Limits, Mss, Settings, Wire};
+use netspurt_live::tun::{Checksum, Cut, Offload, Protocol, Shape};
+use netspurt_sim::random::Stream as Random;
+use netspurt_tcp::codec::{Addresses, Body, Ip, Ports, Verify, decode_packet, encode_packet};
+use netspurt_tcp::options::{Layout, Timestamps};
+use netspurt_tcp::profile;
+use netspurt_tcp::segment::{Flags, Payload, Segment};
+use netspurt_tcp::seq::Seq;
+use netspurt_tcp::time::{Span, Time};
+use std::net::Ipv4Addr;
+use std::sync::{Mutex, PoisonError};
+
+const OURS: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
+const THEIRS: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
+const LIMITS: Limits = Limits { connections: 50, half_open: 100, time_wait: 20 };
+
+/// Keeps the last packet and counts the rest.
+struct Last {
+    packet: Vec<u8>,
+    count: u64,
+}
+
+impl Wire for Last {
+    fn send(&mut self, _: &Shape, parts: &[&[u8]]) {
+        self.packet = parts.concat();
+        self.count += 1;
+    }
+
+    fn offload(&self) -> Offload {
+        Offload::Nothing
+    }
+}
+
+fn host() -> Host {
+    let config = profile::by_name("linux").expect("a profile").config.clone();
+    let addresses = vec![OURS.into()];
+    let settings =
+        Settings { addresses, mtu: 1500, config, mss: Mss::OfDevice, limits: LIMITS, key: [9; 16] };
+    let mut host = Host::new(settings).expect("valid");
+    host.listen(9, Box::new(|_| Some(Box::new(Sink))));
+    host.listen(19, Box::new(|_| Some(Box::new(Source::new(None)))));
+    host
+}
+
+fn packet(segment: &Segment, from: (Ipv4Addr, u16), port: u16, body: &[u8]) -> Vec<u8> {
+    let ip = Ip::new(Addresses::V4 { source: from.0, destination: OURS });
+    let ports = Ports { source: from.1, destination: port };
+    let mut bytes = Vec::new();
+    let segment = Segment { payload: Payload { offset: 0, len: body.len() as u32 }, ..*segment };
+    encode_packet(&segment, ports, &ip, Layout::SHARED, Body::Bytes(body), &mut bytes).expect("a packet");
+    bytes
+}
+
+fn give(host: &mut Host, now: Time, bytes: &[u8], wire: &mut Last) {
+    host.arrive(now, bytes, &Shape::default(), wire);
+    host.pass(now);
+    host.settle(now, wire);
+    while host.poll_happening().is_some() {}
+}
+
+/// Opens a connection from a port; what both sides send next.
+fn open(host: &mut Host, now: Time, from: u16, port: u16, wire: &mut Last) -> (Seq, Seq) {
+    let timestamps = Some(Timestamps { value: 1, echo: 0 });
+    let mut syn = Segment { seq: Seq(1000), flags: Flags::SYN, window: 65_535, ..Segment::default() };
+    syn.options.mss = Some(1460);
+    syn.options.window_scale = Some(7);
+    syn.options.sack_permitted = true;
+    syn.options.timestamps = timestamps;
+    give(host, now, &packet(&syn, (THEIRS, from), port, &[]), wire);
+    let answer = decode_packet(&wire.packet, Layout::SHARED, Verify::All).expect("a SYN-ACK").tcp.segment;
+    assert!(answer.flags.has(Flags::SYN | Flags::ACK), "{answer:?}");
+    let mut ack = Segment { seq: Seq(1001), ack: answer.seq.plus(1), flags: Flags::ACK, ..syn };
+    ack.options = Default::default();
+    ack.options.timestamps = timestamps;
+    give(host, now, &packet(&ack, (THEIRS, from), port, &[]), wire);
+    (Seq(1001), answer.seq.plus(1))
+}
+
+/// One test at a time: they look at the memory of the process.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Resident memory of this process in kilobytes.
+fn memory() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/status").expect("Linux");
+    let line = text.lines().find(|line| line.starts_with("VmRSS")).expect("Linux says it");
+    line.split_whitespace().nth(1).and_then(|word| word.parse().ok()).expect("a number")
+}
+
+#[test]
+fn a_flood_of_syns_fills_a_bounded_list_and_hinders_nobody() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (mut host, mut wire) = (host(), Last { packet: Vec::new(), count: 0 });
+    let mut random = Random::new(1, "flood");
+    let mut now = Time::ZERO;
+    let mut grown = 0;
+    for n in 0..200_000_u64 {
+        now += Span::from_us(1);
+        let from =
+            (Ipv4Addr::from(0x0A00_0000 | random.below(1 << 24) as u32), 1024 + random.below(60_000) as u16);
+        let syn =
+            Segment { seq: Seq(random.bits() as u32), flags: Flags::SYN, window: 1000, ..Segment::default() };
+        give(&mut host, now, &packet(&syn, from, 9, &[]), &mut wire);
+        let [open, half_open, waiting] = host.counts();
+        assert!((open, waiting) == (0, 0) && half_open <= LIMITS.half_open, "{n}: {:?}", host.counts());
+        if n == 50_000 {
+            grown = memory();
+        }
+    }
+    // Every quarter as much as the first: what would be kept of each SYN would show.
+    assert!(memory() < grown + 4096, "{} kB after {grown}", memory());
+    open(&mut host, now, 5000, 9, &mut wire);
+    assert_eq!(host.counts()[0], 1, "an honest peer gets through");
+}
+
+#[test]
+fn connections_beyond_the_limit_are_reset() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (mut host, mut wire) = (host(), Last { packet: Vec::new(), count: 0 });
+    for n in 0..LIMITS.connections as u16 + 30 {
+        open(&mut host, Time::ZERO, 2000 + n, 9, &mut wire);
+    }
+    assert_eq!((host.counts(), host.tally().too_many), ([LIMITS.connections, 0, 0], 30));
+    let last = decode_packet(&wire.packet, Layout::SHARED, Verify::All).expect("a packet").tcp.segment;
+    assert!(last.flags.has(Flags::RST), "{last:?}");
+}
+
+#[test]
+fn garbage_altered_packets_and_wild_segments_neither_panic_nor_pile_up() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    for seed in 0..6 {
+        let (mut host, mut wire) = (host(), Last { packet: Vec::new(), count: 0 });
+        let mut random = Random::new(seed, "hostile");
+        let mut now = Time::ZERO;
+        let mut peers: Vec<(u16, u16, Seq, Seq)> = Vec::new();
+        let before = memory();
+        for _ in 0..30_000 {
+            now += Span::from_us(random.below(3000));
+            if peers.len() < 20 && random.below(50) == 0 {
+                let (from, port) = (3000 + random.below(500) as u16, [9, 19][random.below(2) as usize]);
+                if !peers.iter().any(|peer| peer.0 == from) {
+                    peers.push((from, port, Seq(0), Seq(0)));
+                    let syn =
+                        Segment { seq: Seq(1000), flags: Flags::SYN, window: 65_535, ..Segment::default() };
+                    give(&mut host, now, &packet(&syn, (THEIRS, from), port, &[]), &mut wire);
+                    if let Ok(answer) = decode_packet(&wire.packet, Layout::SHARED, Verify::All) {
+                        let ack = answer.tcp.segment.seq.plus(1);
+                        *peers.last_mut().expect("just pushed") = (from, port, Seq(1001), ack);
+                        let ack = Segment {
+                            seq: Seq(1001),
+                            ack,
+                            flags: Flags::ACK,
+                            window: 65_535,
+                            ..Segment::default()
+                        };
+                        give(&mut host, now, &packet(&ack, (THEIRS, from), port, &[]), &mut wire);
+                    }
+                }
+            }
+            let bytes = match (random.below(4), peers.is_empty()) {
+                (0, _) => (0..random.below(200)).map(|_| random.bits() as u8).collect(),
+                (_, true) => continue,
+                (kind, false) => {
+                    let (from, port, seq, ack) = peers[random.below(peers.len() as u64) as usize];
+                    let mut wild = |base: Seq| match random.below(4) {
+                        0 => base,
+                        1 => base.plus(random.below(100_000) as u32),
+                        2 => base.minus(random.below(100_000) as u32),
+                        _ => Seq(random.bits() as u32),
+                    };
+                    let (seq, ack) = (wild(seq), wild(ack));
+                    // Resets would end it too soon.
+                    let flags = Flags(random.bits() as u8 & !Flags::RST.0 | Flags::ACK.0);
+                    let (window, urgent) = (random.below(4) as u16 * 20_000, random.bits() as u16);
+                    let segment = Segment { seq, ack, flags, window, urgent, ..Segment::default() };
+                    let body = vec![1; random.below(1460) as usize];
+                    let mut bytes = packet(&segment, (THEIRS, from), port, &body);
+                    if kind == 1 {
+                        // Altered behind the checksum's back: options above all.
+                        let at = 32 + random.below(bytes.len() as u64 - 32).min(30) as usize;
+                        bytes[at] = random.bits() as u8;
+                    }
+                    bytes
+                }
+            };
+            let cut = Cut {
+                protocol: Protocol::Tcp4,
+                header_len: 40,
+                size: 1 + random.below(1460) as u16,
+                ecn: false,
+            };
+            let shape = Shape { checksum: Checksum::Verified, cut: (random.below(3) == 0).then_some(cut) };
+            host.arrive(now, &bytes, &shape, &mut wire);
+            host.pass(now);
+            host.settle(now, &mut wire);
+            while host.poll_happening().is_some() {}
+        }
+        let [open, half_open, waiting] = host.counts();
+        assert!(open <= 50 && half_open <= 100 && waiting <= 20, "seed {seed}: {:?}", host.counts());
+        // Twenty send buffers of 4 MiB may fill; more would be a leak.
+        assert!(memory() < before + 120_000, "seed {seed}: {} kB after {before}", memory());
+    }
+}
+
+#[test]
+fn slivers_out_of_order_are_kept_within_the_window_and_no_further() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (mut host, mut wire) = (host(), Last { packet: Vec::new(), count: 0 });
+    let (seq, ack) = open(&mut host, Time::ZERO, 4000, 9, &mut wire);
+    let before = memory();
+    let timestamps = Some(Timestamps { value: 1, echo: 0 });
+    let mut segment = Segment { ack, flags: Flags::ACK, window: 65_535, ..Segment::default() };
+    segment.options.timestamps = timestamps;
+    for n in 0..400_000_u32 {
+        // Every other byte, never the first: nothing can be read, and no two of them touch.
+        segment.seq = seq.plus(1 + 2 * n);
+        give(&mut host, Time::ZERO, &packet(&segment, (THEIRS, 4000), 9, b"x"), &mut wire);
+    }
+    // 16 384 ranges, and a ring of the window of 6 MiB at most.
+    assert!(memory() < before + 20_000, "{} kB after {before}", memory());
+    assert_eq!(host.counts()[0], 1);
+}
+
+#[test]
+fn who_claims_our_own_address_or_nobodys_is_passed_over() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (mut host, mut wire) = (host(), Last { packet: Vec::new(), count: 0 });
+    let syn = Segment { seq: Seq(1), flags: Flags::SYN, window: 9, ..Segment::default() };
+    for from in [Ipv4Addr::UNSPECIFIED, Ipv4Addr::BROADCAST, Ipv4Addr::new(224, 0, 0, 1)] {
+        give(&mut host, Time::ZERO, &packet(&syn, (from, 77), 9, &[]), &mut wire);
+    }
+    give(&mut host, Time::ZERO, &packet(&syn, (OURS, 9), 9, &[]), &mut wire);
+    assert_eq!((wire.count, host.counts(), host.tally().strange), (0, [0; 3], 4));
+}

@@ -1,0 +1,253 @@
+//! Two hosts of ours joined in memory by a bad path, on a virtual clock: no device, no privilege, the same every time.
+
+use netspurt_live::host::app::{Sink, Source, pattern};
+use netspurt_live::host::{Application, Happening, Host, Limits, Mss, Next, Settings, Stream, Wire};
+use netspurt_live::tun::{Offload, Pieces, Shape};
+use netspurt_sim::random::Stream as Random;
+use netspurt_tcp::profile;
+use netspurt_tcp::state::CloseReason;
+use netspurt_tcp::time::{Span, Time};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// Takes packets of one host, cut as a wire would have them.
+struct Outbox {
+    offload: Offload,
+    packets: Vec<Vec<u8>>,
+}
+
+impl Wire for Outbox {
+    fn send(&mut self, shape: &Shape, parts: &[&[u8]]) {
+        let whole = parts.concat();
+        let mut pieces = Pieces::new(&whole, *shape);
+        let mut piece = Vec::new();
+        while pieces.next_into(&mut piece) {
+            self.packets.push(piece.clone());
+        }
+    }
+
+    fn offload(&self) -> Offload {
+        self.offload
+    }
+}
+
+/// What goes wrong on the way, each in so many of a thousand packets.
+#[derive(Clone, Copy)]
+struct Trouble {
+    lost: u64,
+    late: u64,
+    twice: u64,
+    damaged: u64,
+}
+
+const NONE: Trouble = Trouble { lost: 0, late: 0, twice: 0, damaged: 0 };
+const DELAY: Span = Span::from_ms(5);
+
+struct World {
+    now: Time,
+    hosts: [Host; 2],
+    offload: Offload,
+    /// By when they arrive, in the order in which they left.
+    flying: BTreeMap<(Time, u64), (usize, Vec<u8>)>,
+    trouble: Trouble,
+    random: Random,
+    count: u64,
+}
+
+impl World {
+    fn new(profiles: [&str; 2], offload: Offload, trouble: Trouble, seed: u64) -> Self {
+        let host = |name: &str, address: &str| {
+            let config = profile::by_name(name).expect("a profile").config.clone();
+            let addresses = vec![address.parse().expect("an address")];
+            let (mss, limits) = (Mss::OfDevice, Limits::default());
+            Host::new(Settings { addresses, mtu: 1500, config, mss, limits, key: [seed as u8; 16] })
+                .expect("valid")
+        };
+        let hosts = [host(profiles[0], "192.0.2.1"), host(profiles[1], "192.0.2.2")];
+        let (now, flying, count) = (Time::ZERO, BTreeMap::new(), 0);
+        Self { now, hosts, offload, flying, trouble, random: Random::new(seed, "path"), count }
+    }
+
+    /// Until nothing happens any more, or so long.
+    fn run(&mut self, limit: Span) {
+        while self.now < Time::ZERO + limit {
+            for side in 0..2 {
+                let mut outbox = Outbox { offload: self.offload, packets: Vec::new() };
+                self.hosts[side].settle(self.now, &mut outbox);
+                self.depart(1 - side, outbox.packets);
+            }
+            let arrival = self.flying.first_key_value().map_or(Time::NEVER, |(&(when, _), _)| when);
+            let next = self.hosts.iter().map(Host::next_deadline).fold(arrival, Time::min);
+            if next.is_never() {
+                return;
+            }
+            self.now = self.now.max(next);
+            while let Some(first) = self.flying.first_entry()
+                && first.key().0 <= self.now
+            {
+                let (to, packet) = first.remove();
+                let mut outbox = Outbox { offload: self.offload, packets: Vec::new() };
+                self.hosts[to].arrive(self.now, &packet, &Shape::default(), &mut outbox);
+                self.depart(1 - to, outbox.packets);
+            }
+            self.hosts.iter_mut().for_each(|host| host.pass(self.now));
+        }
+    }
+
+    fn depart(&mut self, to: usize, packets: Vec<Vec<u8>>) {
+        for mut packet in packets {
+            let mut happens = |of_thousand: u64| self.random.below(1000) < of_thousand;
+            let (lost, late) = (happens(self.trouble.lost), happens(self.trouble.late));
+            let (twice, damaged) = (happens(self.trouble.twice), happens(self.trouble.damaged));
+            if lost {
+                continue;
+            }
+            if damaged {
+                let at = self.random.below(packet.len() as u64) as usize;
+                packet[at] ^= 1 << self.random.below(8);
+            }
+            for _ in 0..=u32::from(twice) {
+                let wait = if late { Span::from_us(self.random.below(8000)) } else { Span::ZERO };
+                self.count += 1;
+                self.flying.insert((self.now + DELAY + wait, self.count), (to, packet.clone()));
+            }
+        }
+    }
+}
+
+/// Compares what comes with the source's pattern; how much was right.
+struct Checked {
+    right: Arc<AtomicU64>,
+    at: usize,
+}
+
+impl Application for Checked {
+    fn serve(&mut self, stream: &mut Stream<'_>) -> Next {
+        let (first, second) = stream.readable();
+        for byte in first.iter().chain(second) {
+            assert_eq!(*byte, pattern()[self.at], "at {}", self.right.load(Ordering::Relaxed));
+            self.at = (self.at + 1) % pattern().len();
+            self.right.fetch_add(1, Ordering::Relaxed);
+        }
+        let len = first.len() + second.len();
+        stream.consume(len);
+        if stream.peer_finished() {
+            stream.close();
+        }
+        Next::Waits
+    }
+}
+
+/// A source at one host, checked at the other; how many segments were sent again.
+fn transfers(profiles: [&str; 2], offload: Offload, trouble: Trouble, seed: u64, bytes: u64) -> u32 {
+    let mut world = World::new(profiles, offload, trouble, seed);
+    let right = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&right);
+    let checked = move |_| {
+        let (right, at) = (Arc::clone(&count), 0);
+        Some(Box::new(Checked { right, at }) as Box<dyn Application>)
+    };
+    world.hosts[1].listen(9, Box::new(checked));
+    let remote = "192.0.2.2:9".parse().expect("an address");
+    let source = Box::new(Source::new(Some(bytes)));
+    world.hosts[0].connect(Time::ZERO, remote, source).expect("a port");
+    world.run(Span::from_secs(3600));
+    assert_eq!(right.load(Ordering::Relaxed), bytes, "{profiles:?}, seed {seed}");
+    let mut again = 0;
+    for host in &mut world.hosts {
+        let mut closed = 0;
+        while let Some(happening) = host.poll_happening() {
+            if let Happening::Closed(_, account) = happening {
+                assert_eq!(account.why, CloseReason::Finished, "{profiles:?}, seed {seed}");
+                assert_eq!(account.stats.foreign_bytes, 0, "{profiles:?}, seed {seed}");
+                again += account.stats.retransmitted;
+                closed += 1;
+            }
+        }
+        assert_eq!((closed, host.counts()), (1, [0; 3]), "{profiles:?}, seed {seed}: nothing is left");
+    }
+    again
+}
+
+#[test]
+fn bytes_arrive_whole_over_a_path_that_loses_delays_repeats_and_damages() {
+    let trouble = Trouble { lost: 10, late: 50, twice: 20, damaged: 10 };
+    for seed in 1..=4 {
+        for offload in [Offload::Segments, Offload::Nothing] {
+            let again = transfers(["linux", "linux"], offload, trouble, seed, 3 << 20);
+            assert!(again > 20, "seed {seed}: the path did lose, {again}");
+        }
+    }
+}
+
+#[test]
+fn every_pair_of_profiles_understands_each_other() {
+    let trouble = Trouble { lost: 5, late: 20, twice: 5, damaged: 5 };
+    let names: Vec<&str> = profile::profiles().iter().map(|profile| profile.name).collect();
+    // A profile whose SYN says nothing takes it that the other end is as itself: that is for simulators.
+    let announces = |name: &&str| {
+        let config = &profile::by_name(name).expect("a profile").config;
+        config.syn_options == netspurt_tcp::config::SynOptions::Announced
+    };
+    let names: Vec<&str> = names.into_iter().filter(|name| announces(name)).collect();
+    assert!(names.len() > 5, "{names:?}");
+    for (seed, from) in names.iter().enumerate() {
+        for to in ["linux", "rfc", names[(seed + 1) % names.len()]] {
+            transfers([from, to], Offload::Nothing, trouble, seed as u64, 200_000);
+        }
+    }
+}
+
+#[test]
+fn super_segments_and_plain_ones_carry_the_same_bytes_in_the_same_time() {
+    // Nothing is different but who cuts: an undisturbed transfer takes the same virtual time.
+    let ended = |offload| {
+        let mut world = World::new(["linux", "linux"], offload, NONE, 1);
+        world.hosts[1].listen(9, Box::new(|_| Some(Box::new(Sink))));
+        let remote = "192.0.2.2:9".parse().expect("an address");
+        world.hosts[0].connect(Time::ZERO, remote, Box::new(Source::new(Some(5 << 20)))).expect("a port");
+        world.run(Span::from_secs(30));
+        std::iter::from_fn(|| world.hosts[1].poll_happening())
+            .find_map(|happening| match happening {
+                Happening::Closed(_, account) => Some((account.lasted.1, account.received)),
+                Happening::Opened(..) => None,
+            })
+            .expect("it ends")
+    };
+    assert_eq!(ended(Offload::Segments), ended(Offload::Nothing));
+}
+
+/// Writes what it is told to, each write apart.
+struct Pieces3(Vec<usize>, Arc<Mutex<Vec<u64>>>);
+
+impl Application for Pieces3 {
+    fn serve(&mut self, stream: &mut Stream<'_>) -> Next {
+        if !stream.is_open() {
+            return Next::Waits;
+        }
+        let sent = stream.connection().stats().segments_sent;
+        self.1.lock().expect("not poisoned").push(sent);
+        match self.0.pop() {
+            Some(len) => {
+                stream.write(&vec![7; len]);
+                Next::WritesAgain
+            }
+            None => Next::Waits,
+        }
+    }
+}
+
+#[test]
+fn a_write_apart_leaves_before_the_next_one_is_made() {
+    let mut world = World::new(["linux", "linux"], Offload::Nothing, NONE, 1);
+    world.hosts[1].listen(9, Box::new(|_| Some(Box::new(Sink))));
+    let counts = Arc::new(Mutex::new(Vec::new()));
+    let app = Box::new(Pieces3(vec![5000, 100], Arc::clone(&counts)));
+    world.hosts[0].connect(Time::ZERO, "192.0.2.2:9".parse().expect("an address"), app).expect("a port");
+    world.run(Span::from_ms(15));
+    let counts = counts.lock().expect("not poisoned").clone();
+    // The SYN; with the ACK of its answer the first write goes, then three segments of the second one.
+    assert_eq!(counts[..2], [1, 2], "{counts:?}");
+    assert!(counts[2] >= 5, "{counts:?}");
+}

@@ -1,0 +1,170 @@
+"""``netspurt host``: our TCP on a TUN device."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from netspurt.asked import asked_to_end
+from netspurt.cli import FELL_SHORT, FINE, INTERRUPTED
+from netspurt.errors import RequestError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from netspurt import _core
+
+ADDRESSES = ("10.99.0.2/24", "fd99::2/64")
+PATIENCE_S = 0.2
+"""How long it may take until Ctrl-C is heard, or a picture is renewed."""
+
+MOST_SHOWN = 20
+COLUMNS = (
+    *("remote", "state", "phase", "cwnd", "ssthresh", "srtt_ms", "rto_ms", "unacknowledged", "peer_window"),
+    *("send_queue", "receive_queue", "retransmitted", "timeouts", "holding"),
+)
+"""What is shown of a connection while it lasts; lengths in bytes."""
+
+
+def command(options: argparse.Namespace) -> int:
+    """Runs a host until it is done, or until Ctrl-C.
+
+    What is told goes to standard error where standard output carries data (``listen``, ``connect``).
+
+    Raises:
+        RequestError: no device, no privilege, an address or a choice of TCP that cannot be; in one sentence.
+        ScenarioError: a key or a value of ``--set`` is wrong.
+    """
+    host = _start(options)
+    try:
+        with asked_to_end() as asked, _shown(host, options) as tell:
+            going = True
+            while going and not asked.is_set():
+                going = host.wait(PATIENCE_S)
+                for news in host.take_news():
+                    tell(_text_of(news, options))
+    finally:
+        failed = host.stop()
+        for news in host.take_news():
+            _line(options)(_text_of(news, options))
+    if failed is not None:
+        print(f"netspurt: {failed}", file=sys.stderr)
+        return FELL_SHORT
+    return INTERRUPTED if going and options.role in ("listen", "connect") else FINE
+
+
+def _start(options: argparse.Namespace) -> _core.Host:
+    from netspurt import _core
+
+    role: dict[str, Any] = {"kind": "splice" if options.role in ("listen", "connect") else options.role}
+    role |= {
+        key: getattr(options, key, None)
+        for key in ("port", "remote", "connections", "bytes", "root", "writes")
+    }
+    settings = [(path.removeprefix("tcp."), value) for path, value in options.settings]
+    try:
+        host = _core.Host.start(
+            options.device,
+            options.addresses or ADDRESSES,
+            role,
+            tcp=[("profile", json.dumps(options.tcp)), *settings],
+            mtu=options.mtu,
+            offload="nothing" if options.plain else "segments",
+            capture=options.capture,
+        )
+    except _core.ScenarioError:
+        raise
+    except (ValueError, PermissionError, OSError) as error:
+        raise RequestError(str(error)) from error
+    own = ", ".join(address.partition("/")[0] for address in options.addresses or ADDRESSES)
+    kernel = ", ".join(host.kernel())
+    if not options.json:
+        beside = f"; the kernel is {kernel}" if kernel else ""
+        print(f"netspurt: {options.device} up, this host is {own}{beside}", file=sys.stderr)
+    return host
+
+
+def _line(options: argparse.Namespace) -> Callable[[str], None]:
+    """Where lines go: not where the data goes."""
+    out = sys.stderr if options.role in ("listen", "connect") else sys.stdout
+    return lambda text: print(text, file=out, flush=True)
+
+
+def _text_of(news: dict[str, Any], options: argparse.Namespace) -> str:
+    return json.dumps(news) if options.json else _sentence(news)
+
+
+def _sentence(news: dict[str, Any]) -> str:
+    ends = f"{news['local']} - {news['remote']}"
+    if news["event"] == "opened":
+        return f"{ends}: open"
+    seconds = max(news["seconds"], 1e-9)
+    parts = [
+        f"{news[key]} bytes {words} ({8e-6 * news[key] / seconds:.4g} Mbit/s)"
+        for key, words in (("bytes_sent", "sent"), ("bytes_received", "received"))
+        if news[key]
+    ]
+    parts += [f"{news['retransmitted']} segments sent again"] if news["retransmitted"] else []
+    return f"{ends}: {', '.join([news['why'], f'{seconds:.3g} s', *parts])}"
+
+
+@contextlib.contextmanager
+def _shown(host: _core.Host, options: argparse.Namespace) -> Iterator[Callable[[str], None]]:
+    """A running table where somebody watches; where lines go."""
+    if options.json or not (sys.stderr.isatty() and (options.role == "connect" or sys.stdout.isatty())):
+        yield _line(options)
+        return
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console(stderr=True)
+    rates = Rates()
+    with Live(
+        console=console,
+        get_renderable=lambda: table(*host.snapshot(), rates),
+        refresh_per_second=2,
+        transient=True,
+    ):
+        yield lambda text: console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+class Rates:
+    """Bits per second of each connection, between one look and the next."""
+
+    def __init__(self) -> None:
+        self._before: dict[tuple[str, str], tuple[float, int]] = {}
+
+    def of(self, row: dict[str, Any]) -> float | None:
+        """Since the last look at this connection."""
+        who, now = (row["local"], row["remote"]), time.monotonic()
+        carried = row["bytes_sent"] + row["bytes_received"]
+        then, before = self._before.get(who, (now, carried))
+        self._before[who] = (now, carried)
+        return 8 * (carried - before) / (now - then) if now > then else None
+
+
+def table(rows: list[dict[str, Any]], counts: dict[str, int], rates: Rates) -> Table:
+    """One line for each connection, and what has no line."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    drawn = Table(box=None, header_style="bold", pad_edge=False)
+    for head in (*COLUMNS, "Mbit/s"):
+        drawn.add_column(head.replace("_", " "), justify="left" if head in ("remote", "state") else "right")
+    for row in rows[:MOST_SHOWN]:
+        rate = rates.of(row)
+        drawn.add_row(
+            *(escape(_text(row[column])) for column in COLUMNS), _text(None if rate is None else rate / 1e6)
+        )
+    rest = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count)
+    drawn.caption = rest or "waiting for connections"
+    return drawn
+
+
+def _text(value: Any) -> str:
+    return "–" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
