@@ -225,7 +225,7 @@ HOST_ROLES = (
         "host connect 10.99.0.1 7000 < file",
     ),
     ("sink", "take what comes, or fetch it", "host sink 9 --set receive_window='1 MiB'"),
-    ("source", "send as much as the network takes", "host source 19 --tcp bsd43-reno --bytes 100000000"),
+    ("source", "send as much as the network takes", "host source 19 --tcp reno --bytes 100000000"),
     ("http", "serve the files of a directory", "host http 8080 --root site --writes head-first"),
 )
 

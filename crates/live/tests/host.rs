@@ -152,7 +152,8 @@ fn a_port_without_a_listener_refuses_on_both_sides() {
         let nobody = "10.99.1.1:5".parse().expect("an address");
         host.connect(Time::ZERO, nobody, Box::new(Sink)).expect("a port is free");
     });
-    let refused = place.run(|| TcpStream::connect(("10.99.1.2", 5)).map(|_| ()).expect_err("nobody listens").kind());
+    let refused =
+        place.run(|| TcpStream::connect(("10.99.1.2", 5)).map(|_| ()).expect_err("nobody listens").kind());
     assert_eq!(refused, ErrorKind::ConnectionRefused);
     let accounts = host.stop();
     assert_eq!(accounts[0].why, CloseReason::Refused);
@@ -191,7 +192,10 @@ fn a_connection_that_we_open_carries_both_ways_at_once() {
     let accounts = host.stop();
     assert_eq!(accounts.len(), 2);
     for account in accounts {
-        assert_eq!((account.why, account.sent, account.received), (CloseReason::Finished, len as u64, len as u64));
+        assert_eq!(
+            (account.why, account.sent, account.received),
+            (CloseReason::Finished, len as u64, len as u64)
+        );
     }
 }
 
@@ -217,6 +221,8 @@ fn a_reset_of_the_kernels_ends_a_connection_and_ours_ends_the_kernels() {
     });
     let seen = place.run(|| {
         let stream = TcpStream::connect(("10.99.1.2", 9)).expect("our host answers");
+        // One that is reset within its handshake is nobody's.
+        nix::poll::poll(&mut [], nix::poll::PollTimeout::from(100_u8)).expect("a pause");
         let at_once = nix::libc::linger { l_onoff: 1, l_linger: 0 };
         setsockopt(&stream, sockopt::Linger, &at_once).expect("an option");
         drop(stream);

@@ -19,6 +19,8 @@ use std::time::Duration;
 
 /// The least scenario that has TCP in it, so that its keys are read, checked and complained about as in any other.
 const TWO_HOSTS: &str = r#"
+duration = "1 s"
+
 [link.wire]
 between = ["a", "b"]
 rate = "1 Gbit/s"

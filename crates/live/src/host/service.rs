@@ -407,7 +407,7 @@ impl Work {
                     let now = driver.now();
                     if let Some(splice) = &mut self.splice {
                         // What arrived before the end may still wait for the output.
-                        splice.finish(driver.host(), now, id);
+                        splice.finish(driver.host(), now, id, || shared.state().stop);
                     }
                     self.left = self.left.map(|left| left.saturating_sub(1));
                     if self.left == Some(0) {

@@ -3,6 +3,7 @@
 use super::driver::Other;
 use super::sockets::Id;
 use super::stack::Host;
+use super::stream::Stream;
 use netspurt_tcp::time::Time;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -11,6 +12,8 @@ use std::os::fd::{AsFd as _, OwnedFd};
 
 /// So much can be written to a pipe that has room at all, without waiting (pipe(7), PIPE_BUF).
 const WITHOUT_WAITING: usize = 4096;
+/// Who waits for the output looks so often whether he shall stop, in milliseconds.
+const HEARS_A_STOP_MS: u8 = 100;
 /// So much is read from the input at once.
 const PIECE: usize = 1 << 16;
 
@@ -52,7 +55,7 @@ impl Splice {
     pub(super) fn waits_for(&self, host: &mut Host, now: Time) -> [Other<'_>; 2] {
         let (room, waiting) = self
             .id
-            .and_then(|id| host.look(now, id, |stream| (stream.room() > 0, !stream.readable().0.is_empty())))
+            .and_then(|id| host.look(now, id, |stream| (room(stream) > 0, !stream.readable().0.is_empty())))
             .unwrap_or_default();
         let asked = |wanted: bool, what| if wanted { what } else { PollFlags::empty() };
         [
@@ -64,7 +67,7 @@ impl Splice {
     /// Carries bytes to and fro, as far as that goes without waiting. `input_ready`: there is input, or its end.
     pub(super) fn carry(&mut self, host: &mut Host, now: Time, input_ready: bool) {
         let Some(id) = self.id else { return };
-        let room = host.look(now, id, |stream| stream.room()).unwrap_or(0);
+        let room = host.look(now, id, room).unwrap_or(0);
         if input_ready && !self.input_ended && room > 0 {
             let most = self.buffer.len().min(usize::try_from(room).unwrap_or(usize::MAX));
             match read(&self.stdio.input, &mut self.buffer[..most]) {
@@ -104,8 +107,9 @@ impl Splice {
         }
     }
 
-    /// The connection is over: what it has brought goes out, however long that takes. Nothing else is to be done any more.
-    pub(super) fn finish(&mut self, host: &mut Host, now: Time, id: Id) {
+    /// The connection is over: what it has brought goes out, however long that takes, unless it is `stopped`. Nothing else is
+    /// to be done any more.
+    pub(super) fn finish(&mut self, host: &mut Host, now: Time, id: Id, stopped: impl Fn() -> bool) {
         if self.id != Some(id) {
             return;
         }
@@ -122,6 +126,11 @@ impl Splice {
         self.input_ended = true;
         host.stream(now, id, |stream| stream.close());
     }
+}
+
+/// How much input is of use now. Before the connection is open it waits: an end of it would end the connection, too.
+fn room(stream: &Stream<'_>) -> u64 {
+    if stream.is_open() { stream.room() } else { 0 }
 }
 
 /// Whether output has room now.

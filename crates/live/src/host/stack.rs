@@ -401,10 +401,10 @@ impl Host {
     fn serve(&mut self, now: Time, id: Id) -> Next {
         let Some(socket) = self.sockets.get(id) else { return Next::Waits };
         let Socket { pair, connection, bytes, app, stage, .. } = socket;
-        match (stage, app) {
-            (Stage::Open | Stage::Opening, Some(app)) => {
-                app.serve(&mut Stream { now, pair: *pair, connection, bytes })
-            }
+        // One that is still being opened is over before it began, if it is.
+        let knows = *stage == Stage::Open || (*stage == Stage::Opening && connection.closed().is_some());
+        match app {
+            Some(app) if knows => app.serve(&mut Stream { now, pair: *pair, connection, bytes }),
             _ => Next::Waits,
         }
     }

@@ -21,9 +21,16 @@ impl Running {
     /// A host of this profile, with the addresses 10.99.1.2 and fd99::2; `begin` says what it does.
     pub(crate) fn start(device: Device, name: &str, begin: impl FnOnce(&mut Host) + Send + 'static) -> Self {
         let config = profile::by_name(name).expect("a profile").config.clone();
-        let addresses = vec!["10.99.1.2".parse().expect("an address"), "fd99::2".parse().expect("an address")];
-        let settings =
-            Settings { addresses, mtu: 1500, config, mss: Mss::OfDevice, limits: Limits::default(), key: [7; 16] };
+        let addresses =
+            vec!["10.99.1.2".parse().expect("an address"), "fd99::2".parse().expect("an address")];
+        let settings = Settings {
+            addresses,
+            mtu: 1500,
+            config,
+            mss: Mss::OfDevice,
+            limits: Limits::default(),
+            key: [7; 16],
+        };
         let stop = Arc::new(EventFd::from_flags(EfdFlags::EFD_NONBLOCK).expect("an event"));
         let thread = std::thread::spawn({
             let stop = Arc::clone(&stop);
