@@ -1,5 +1,7 @@
 //! Our TCP against the kernel's, on a TUN device.
 
+#[path = "support/host.rs"]
+mod running;
 mod support;
 
 use netspurt_live::host::app::{Sink, Source, pattern};
@@ -9,13 +11,13 @@ use netspurt_tcp::Info;
 use netspurt_tcp::state::CloseReason;
 use netspurt_tcp::time::Time;
 use nix::sys::socket::{setsockopt, sockopt};
+use running::{Running, kernel};
 use siphasher::sip::SipHasher13;
 use std::hash::Hasher as _;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::mpsc;
 use std::time::Duration;
-use support::host::{Running, kernel};
 use support::may;
 
 /// More by setting NETSPURT_WIRE_MB: 1000 for a gigabyte each way.

@@ -10,7 +10,7 @@
 //! * `arrival.rs`, `departure.rs`, `burst.rs`: between packets and segments
 //! * `app/`: applications
 //! * `driver.rs`: the loop of a host on a TUN device; `capture.rs`: what passes there, into a file
-//! * `service.rs`: all of it on a thread of its own; `splice.rs`: a connection for standard input and output; `row.rs`: what is
+//! * `service.rs`: all of it on a thread of its own; `setup.rs`: its device; `splice.rs`: a connection for standard input and output; `row.rs`: what is
 //!   shown of a connection
 //! * `icmp.rs`: paths that take shorter packets only, and echo
 
@@ -25,6 +25,7 @@ mod ring;
 mod row;
 mod service;
 mod settings;
+mod setup;
 mod sockets;
 mod splice;
 mod stack;
@@ -34,8 +35,9 @@ pub use capture::Capture;
 pub use departure::Wire;
 pub use driver::{Driver, DriverError, Other};
 pub use row::Row;
-pub use service::{News, Plan, Role, Service, Snapshot, StartError, Where};
+pub use service::{News, Plan, Role, Service, Snapshot, Where};
 pub use settings::{Limits, Mss, Settings};
+pub use setup::StartError;
 pub use sockets::Id;
 pub use splice::Stdio;
 pub use stack::{Accept, Account, ConnectError, Happening, Host, Tally};

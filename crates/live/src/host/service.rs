@@ -5,20 +5,19 @@ use super::capture::Capture;
 use super::driver::{Driver, DriverError, Other};
 use super::row::Row;
 use super::settings::{Limits, Mss, Settings};
+use super::setup::{StartError, device};
 use super::splice::{Splice, Stdio};
 use super::stack::{Accept, Account, ConnectError, Happening, Host, Tally};
 use super::stream::{Application, Elsewhere, Pair};
-use crate::tun::{Device, LinkError, Links, Network, Offload, OpenError};
+use crate::tun::{Network, Offload};
 use netspurt_tcp::config::Config;
 use netspurt_tcp::state::CloseReason;
 use netspurt_tcp::time::{Span, Time};
-use netspurt_tcp::validate::ConfigError;
-use netspurt_trace::capture::CaptureError;
 use nix::poll::PollFlags;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use std::collections::VecDeque;
 use std::io::Read as _;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,8 +25,6 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// The queue of a device of ours, in packets: super-segments are packets too.
-const QUEUE: u32 = 1000;
 /// So many news wait to be fetched; older ones are dropped.
 const MOST_NEWS: usize = 1 << 14;
 /// So many connections are shown at most.
@@ -78,34 +75,6 @@ pub struct Plan {
     pub role: Role,
     /// Where to write what passes.
     pub capture: Option<PathBuf>,
-}
-
-/// Why a service cannot start.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// No device.
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    /// No address, or no route.
-    #[error(transparent)]
-    Link(#[from] LinkError),
-    /// The choices about TCP contradict each other with this device.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// No capture.
-    #[error(transparent)]
-    Capture(#[from] CaptureError),
-    /// No connection.
-    #[error(transparent)]
-    Connect(#[from] ConnectError),
-    /// A network without a second host.
-    #[error(
-        "{0} leaves no address for the kernel's side: give a network of two or more, such as 10.0.0.2/24"
-    )]
-    Narrow(Network),
-    /// The system has no more of something.
-    #[error("the system refuses what a host needs: {0}")]
-    System(String),
 }
 
 /// What there is to tell.
@@ -242,55 +211,6 @@ impl Drop for Service {
     fn drop(&mut self) {
         self.stop().unwrap_or_default();
     }
-}
-
-/// The device, its MTU, and the kernel's addresses. One that is made here is set up here; one that was made before is as
-/// whoever made it wanted it.
-fn device(plan: &Plan) -> Result<(Device, u32, Vec<IpAddr>), StartError> {
-    let kernel = plan.networks.iter().map(|network| beside(*network)).collect::<Result<Vec<_>, _>>()?;
-    let links = Links::open()?;
-    match Device::create(&plan.device, plan.offload) {
-        Ok(device) => {
-            let index = Links::index(device.name())?;
-            links.set_mtu(index, plan.mtu)?;
-            links.set_queue(index, QUEUE)?;
-            links.set_up(index)?;
-            for network in &kernel {
-                links.add_address(index, *network)?;
-            }
-            Ok((device, plan.mtu, kernel.iter().map(|network| network.address).collect()))
-        }
-        Err(why @ (OpenError::Taken(_) | OpenError::Denied(_))) => {
-            let Ok(index) = Links::index(&plan.device) else { return Err(why.into()) };
-            let device = Device::attach(&plan.device, plan.offload)?;
-            Ok((device, links.mtu(index)?, Vec::new()))
-        }
-        Err(why) => Err(why.into()),
-    }
-}
-
-/// The first address of a network that is not the given one.
-fn beside(network: Network) -> Result<Network, StartError> {
-    let Network { address, bits } = network;
-    let width = if address.is_ipv6() { 128 } else { 32 };
-    // Of two addresses both are hosts (RFC 3021, RFC 6164).
-    let first = match u32::from(width - bits) {
-        0 => return Err(StartError::Narrow(network)),
-        1 => 0,
-        _ => 1,
-    };
-    let own: u128 = match address {
-        IpAddr::V4(v4) => u32::from(v4).into(),
-        IpAddr::V6(v6) => v6.into(),
-    };
-    let base = own >> (width - bits) << (width - bits);
-    let other = if base + first == own { base + first + 1 } else { base + first };
-    let address = if address.is_ipv6() {
-        IpAddr::V6(Ipv6Addr::from(other))
-    } else {
-        IpAddr::V4(Ipv4Addr::from(other as u32))
-    };
-    Ok(Network { address, bits })
 }
 
 /// What the thread does.
@@ -472,20 +392,4 @@ fn farewell(driver: &mut Driver) -> Result<(), DriverError> {
     let now = driver.now();
     driver.host().abort_all(now);
     driver.turn(&mut [], now + FAREWELL)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_kernel_gets_the_first_other_address_of_a_network() {
-        let other = |text: &str| beside(text.parse().expect("a network")).map(|network| network.to_string());
-        assert_eq!(other("10.0.0.2/24").expect("wide"), "10.0.0.1/24");
-        assert_eq!(other("10.0.0.1/24").expect("wide"), "10.0.0.2/24");
-        assert_eq!(other("10.0.0.5/31").expect("wide"), "10.0.0.4/31");
-        assert_eq!(other("fd00::9/64").expect("wide"), "fd00::1/64");
-        let said = other("10.0.0.2/32").expect_err("narrow").to_string();
-        assert!(said.contains("10.0.0.2/32") && said.contains("/24"), "{said}");
-    }
 }

@@ -113,11 +113,12 @@ impl Splice {
         if self.id != Some(id) {
             return;
         }
-        while host.look(now, id, |stream| !stream.readable().0.is_empty()) == Some(true) && !self.output_gone
-        {
+        let left =
+            |host: &mut Host| host.look(now, id, |stream| !stream.readable().0.is_empty()) == Some(true);
+        while left(host) && !self.output_gone && !stopped() {
             let mut fds = [PollFd::new(self.stdio.output.as_fd(), PollFlags::POLLOUT)];
             // A signal ends the waiting, not what is waited for.
-            poll(&mut fds, PollTimeout::NONE).unwrap_or_default();
+            poll(&mut fds, PollTimeout::from(HEARS_A_STOP_MS)).unwrap_or_default();
             self.carry(host, now, false);
         }
     }

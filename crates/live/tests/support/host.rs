@@ -1,6 +1,6 @@
 //! A host at work on a thread of its own, against the kernel of a namespace.
 
-use super::Place;
+use crate::support::Place;
 use netspurt_live::host::{Account, Driver, Happening, Host, Limits, Mss, Other, Settings};
 use netspurt_live::tun::{Device, Offload};
 use netspurt_tcp::profile;

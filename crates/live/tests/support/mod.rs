@@ -1,7 +1,5 @@
 //! Network namespaces for tests against the kernel: each lives as long as a thread of its own.
 
-pub(crate) mod host;
-
 use netspurt_live::tun::{Device, Links, Network, Offload};
 use nix::sched::{CloneFlags, unshare};
 use std::sync::mpsc;

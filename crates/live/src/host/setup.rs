@@ -1,0 +1,104 @@
+//! Before a service starts: its device, with the kernel's addresses on it.
+
+use super::service::Plan;
+use super::stack::ConnectError;
+use crate::tun::{Device, LinkError, Links, Network, OpenError};
+use netspurt_tcp::validate::ConfigError;
+use netspurt_trace::capture::CaptureError;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// The queue of a device of ours, in packets: super-segments are packets too.
+const QUEUE: u32 = 1000;
+
+/// Why a service cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// No device.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// No address, or no route.
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    /// The choices about TCP contradict each other with this device.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// No capture.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    /// No connection.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    /// A network without a second host.
+    #[error(
+        "{0} leaves no address for the kernel's side: give a network of two or more, such as 10.0.0.2/24"
+    )]
+    Narrow(Network),
+    /// The system has no more of something.
+    #[error("the system refuses what a host needs: {0}")]
+    System(String),
+}
+
+/// The device, its MTU, and the kernel's addresses. One that is made here is set up here; one that was made before is as
+/// whoever made it wanted it.
+pub(super) fn device(plan: &Plan) -> Result<(Device, u32, Vec<IpAddr>), StartError> {
+    let kernel = plan.networks.iter().map(|network| beside(*network)).collect::<Result<Vec<_>, _>>()?;
+    let links = Links::open()?;
+    match Device::create(&plan.device, plan.offload) {
+        Ok(device) => {
+            let index = Links::index(device.name())?;
+            links.set_mtu(index, plan.mtu)?;
+            links.set_queue(index, QUEUE)?;
+            links.set_up(index)?;
+            for network in &kernel {
+                links.add_address(index, *network)?;
+            }
+            Ok((device, plan.mtu, kernel.iter().map(|network| network.address).collect()))
+        }
+        Err(why @ (OpenError::Taken(_) | OpenError::Denied(_))) => {
+            let Ok(index) = Links::index(&plan.device) else { return Err(why.into()) };
+            let device = Device::attach(&plan.device, plan.offload)?;
+            Ok((device, links.mtu(index)?, Vec::new()))
+        }
+        Err(why) => Err(why.into()),
+    }
+}
+
+/// The first address of a network that is not the given one.
+fn beside(network: Network) -> Result<Network, StartError> {
+    let Network { address, bits } = network;
+    let width = if address.is_ipv6() { 128 } else { 32 };
+    // Of two addresses both are hosts (RFC 3021, RFC 6164).
+    let first = match u32::from(width - bits) {
+        0 => return Err(StartError::Narrow(network)),
+        1 => 0,
+        _ => 1,
+    };
+    let own: u128 = match address {
+        IpAddr::V4(v4) => u32::from(v4).into(),
+        IpAddr::V6(v6) => v6.into(),
+    };
+    let base = own >> (width - bits) << (width - bits);
+    let other = if base + first == own { base + first + 1 } else { base + first };
+    let address = if address.is_ipv6() {
+        IpAddr::V6(Ipv6Addr::from(other))
+    } else {
+        IpAddr::V4(Ipv4Addr::from(other as u32))
+    };
+    Ok(Network { address, bits })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_gets_the_first_other_address_of_a_network() {
+        let other = |text: &str| beside(text.parse().expect("a network")).map(|network| network.to_string());
+        assert_eq!(other("10.0.0.2/24").expect("wide"), "10.0.0.1/24");
+        assert_eq!(other("10.0.0.1/24").expect("wide"), "10.0.0.2/24");
+        assert_eq!(other("10.0.0.5/31").expect("wide"), "10.0.0.4/31");
+        assert_eq!(other("fd00::9/64").expect("wide"), "fd00::1/64");
+        let said = other("10.0.0.2/32").expect_err("narrow").to_string();
+        assert!(said.contains("10.0.0.2/32") && said.contains("/24"), "{said}");
+    }
+}
