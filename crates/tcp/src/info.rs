@@ -1,7 +1,9 @@
 //! What a connection is doing: a look at the state, in the terms of Linux's TCP_INFO where it has one.
 
+use crate::congestion::PathModel;
 use crate::connection::Connection;
 use crate::event::Phase;
+use crate::pacing::UNLIMITED;
 use crate::time::Span;
 
 /// The state of a connection as its user may see it. Lengths are in bytes.
@@ -35,12 +37,23 @@ pub struct Info {
     pub min_rtt: Option<Span>,
     /// Whether segments have been seen to overtake each other, where losses are noticed by time.
     pub reordering_seen: bool,
+    /// Bytes per second at which segments leave, if that is limited.
+    pub pacing_rate: Option<u64>,
+    /// Bytes per second that were last delivered, where that is measured: of the samples that the application limited only
+    /// one that is no lower counts.
+    pub delivery_rate: Option<u64>,
+    /// Whether the application limited it.
+    pub is_app_limited: bool,
+    /// What congestion control knows of the path, if it goes by that.
+    pub path: Option<PathModel>,
 }
 
 impl Connection {
     /// A look at the state.
     pub fn info(&self) -> Info {
         let rack = self.rack.as_deref();
+        let paced = self.paced();
+        let told = paced.and_then(|paced| paced.rate.told());
         let (peer_shift, own_shift) = self.agreed.shifts();
         Info {
             phase: self.phase(),
@@ -57,6 +70,10 @@ impl Connection {
             sack: self.agreed.sack,
             min_rtt: rack.and_then(|rack| rack.min_rtt()),
             reordering_seen: rack.is_some_and(|rack| rack.reordering_seen()),
+            pacing_rate: paced.map(|paced| paced.pacer.rate()).filter(|rate| *rate != UNLIMITED),
+            delivery_rate: told.map(|interval| interval.rate()),
+            is_app_limited: told.is_some_and(|interval| interval.app_limited),
+            path: self.congestion.path(),
         }
     }
 }
