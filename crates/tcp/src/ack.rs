@@ -223,6 +223,7 @@ impl Connection {
     fn take_dup_ack(&mut self, now: Time) {
         self.rare().counters.dup_acks_received += 1;
         self.loss.trouble().dup_acks += 1;
+        self.measure_dup_ack();
         let una = self.snd.una;
         let fact = DupAck {
             n: self.loss.dup_acks,

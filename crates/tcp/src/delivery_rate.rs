@@ -115,6 +115,9 @@ pub(crate) struct DeliveryRate {
     lost: u64,
     /// Until so much is delivered, samples tell of the application; 0 if they do not.
     app_limited_until: u64,
+    /// Of what is counted as delivered, what no report has named: a duplicate ACK without SACK tells that something arrived,
+    /// not what.
+    unnamed: u64,
     min_rtt: Option<(Span, Time)>,
     rtt: Option<Span>,
     /// The last sample that the application did not limit, or the largest since that it did.
@@ -213,10 +216,22 @@ impl DeliveryRate {
         self.ack.prior_in_flight = in_flight;
     }
 
+    /// About so many bytes have arrived, of which it will be known later which ones (Linux, `tcp_add_reno_sack()`).
+    pub(crate) fn deliver_unnamed(&mut self, bytes: u64) {
+        self.unnamed += bytes;
+        self.count(bytes);
+    }
+
+    fn count(&mut self, bytes: u64) {
+        self.delivered += bytes;
+        self.ack.delivered += bytes;
+    }
+
     /// All of `range` has arrived, as the acknowledgment is the first to say.
     pub(crate) fn deliver(&mut self, now: Time, range: Range) {
-        self.delivered += range.len();
-        self.ack.delivered += range.len();
+        let counted = self.unnamed.min(range.len());
+        self.unnamed -= counted;
+        self.count(range.len() - counted);
         let mut newest = self.ack.newest;
         let mut learnt = None;
         for (_, &mut departure) in self.within(range) {
@@ -410,6 +425,22 @@ mod tests {
         let sample = sender.ack(58, 10);
         let interval = sample.interval.expect("a sample");
         assert_eq!((interval.delivered, interval.span), (10 * MSS, Span::from_ms(58)));
+    }
+
+    #[test]
+    fn duplicate_acks_count_at_once_and_not_again_when_it_is_known_what_they_told_of() {
+        let mut sender = Sender::default();
+        sender.send(0, 10);
+        for n in 0..9 {
+            sender.rate.open(10 * MSS);
+            sender.rate.deliver_unnamed(MSS);
+            let sample = sender.conclude(40 + n);
+            assert_eq!((sample.delivered, sample.newly_delivered), ((n + 1) * MSS, MSS));
+            assert_eq!(sample.interval, None);
+        }
+        sender.rate.leaves(Leaving { now: at(49), range: segment(0), outstanding: 10 * MSS, in_flight: MSS });
+        let sample = sender.ack(89, 10);
+        assert_eq!((sample.delivered, sample.newly_delivered), (10 * MSS, MSS));
     }
 
     #[test]

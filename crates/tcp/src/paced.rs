@@ -133,6 +133,16 @@ impl Connection {
         self.rare().paced = Some(paced);
     }
 
+    /// A duplicate ACK of a peer that does not say what has arrived.
+    pub(crate) fn measure_dup_ack(&mut self) {
+        let (sack, mss) = (self.agreed.sack, u64::from(self.agreed.payload));
+        if let Some(paced) = self.paced_mut()
+            && !sack
+        {
+            paced.rate.deliver_unnamed(mss);
+        }
+    }
+
     /// All that an acknowledgment says has been taken in: congestion control hears what it tells of the path.
     pub(crate) fn conclude_sample(&mut self, now: Time) {
         if self.paced().is_none() {
