@@ -24,7 +24,11 @@ fn bbr_without_pacing_is_refused_with_the_reason() {
     let text = "duration = \"1 s\"\n[tcp]\nprofile = \"linux\"\ncongestion = \"bbr\"\n[link.path]\nbetween = [\"a\", \"b\"]\n\
                 rate = \"20 Mbit/s\"\ndelay = \"20 ms\"\n[[flow]]\nfrom = \"a\"\nto = \"b\"\n[flow.app]\nkind = \"bulk\"\n";
     let build = |overrides: &[(&str, &str)]| {
-        Scenario::parse(text, "bbr.toml", overrides).unwrap().build("bbr").map(drop).map_err(|e| e.to_string())
+        Scenario::parse(text, "bbr.toml", overrides)
+            .unwrap()
+            .build("bbr")
+            .map(drop)
+            .map_err(|e| e.to_string())
     };
     let sentence = build(&[]).expect_err("without pacing");
     assert!(sentence.starts_with("bbr.toml:4:"), "{sentence}");

@@ -31,7 +31,9 @@ fn at(seconds: u64) -> Time {
 
 #[test]
 fn it_finds_the_rate_and_the_round_trip_of_a_path() {
-    for (rate, delay, seed) in [(1_250_000, 5, 1), (12_500_000, 20, 2), (12_500_000, 100, 3), (125_000, 50, 4)] {
+    for (rate, delay, seed) in
+        [(1_250_000, 5, 1), (12_500_000, 20, 2), (12_500_000, 100, 3), (125_000, 50, 4)]
+    {
         let path = Path { rate, delay: Span::from_ms(delay), queue: rate / 5, ..PATH };
         let mut world = bulk(bbr(), path, seed);
         world.run_for(Span::from_secs(8));

@@ -49,7 +49,8 @@ fn at_rate(rate: u64, path: Path, name: &str) -> World {
 fn the_gaps_between_departures_are_the_size_by_the_rate() {
     for name in ["newreno", "linux", "rfc"] {
         let world = at_rate(800_000, PATH, name);
-        let steady: Vec<Time> = world.left.iter().map(|left| left.at).filter(|at| at.as_secs_f64() > 0.5).collect();
+        let steady: Vec<Time> =
+            world.left.iter().map(|left| left.at).filter(|at| at.as_secs_f64() > 0.5).collect();
         assert!(steady.len() > 3000, "{name}: {}", steady.len());
         for pair in steady.windows(2) {
             assert_eq!(pair[1] - pair[0], Span::from_us(1250), "{name}: 1000 bytes at 800 kB/s");

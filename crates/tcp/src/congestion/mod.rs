@@ -332,7 +332,7 @@ impl Congestion {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Counting, Growth, Grows};
+    use crate::config::{Counting, Grows, Growth};
     use crate::profile;
 
     pub(super) const GROWTH: Growth =

@@ -4,8 +4,8 @@
 
 use netspurt_tcp::acking::Acking;
 use netspurt_tcp::config::{Config, WindowOption};
-use netspurt_tcp::seq::Seq;
 use netspurt_tcp::segment::Segment;
+use netspurt_tcp::seq::Seq;
 use netspurt_tcp::time::{Span, Time};
 use netspurt_tcp::{Connection, Departure, profile};
 use std::collections::VecDeque;
@@ -155,7 +155,8 @@ impl World {
         let (len, queued) = (segment.payload.len, self.queued());
         if len > 0 {
             self.left.push(Left { at: self.now, offset: segment.payload.offset, len, queued });
-            self.dice = self.dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            self.dice =
+                self.dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let unlucky = (self.dice >> 33) % 1_000_000 < u64::from(self.path.loss);
             if unlucky || queued + u64::from(len) > self.path.queue {
                 self.dropped += 1;
@@ -181,7 +182,8 @@ impl World {
 
     /// The largest queue that a segment met, and the mean, of those that left since.
     pub(crate) fn queue_since(&self, since: Time) -> (u64, f64) {
-        let met: Vec<u64> = self.left.iter().filter(|left| left.at >= since).map(|left| left.queued).collect();
+        let met: Vec<u64> =
+            self.left.iter().filter(|left| left.at >= since).map(|left| left.queued).collect();
         let max = met.iter().copied().max().unwrap_or(0);
         (max, met.iter().sum::<u64>() as f64 / met.len().max(1) as f64)
     }
