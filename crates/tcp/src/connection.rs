@@ -331,6 +331,9 @@ impl Connection {
         self.timers.stop_all();
         if let Some(rare) = &mut self.rare {
             (rare.keep_alive, rare.patience) = (Time::NEVER, Time::NEVER);
+            if let Some(paced) = &mut rare.paced {
+                paced.wake = Time::NEVER;
+            }
         }
     }
 
@@ -432,7 +435,7 @@ impl Connection {
             flight: flight.min(u64::from(u32::MAX)) as u32,
             window: self.congestion.cwnd().min(self.snd.wnd).min(own),
             srtt: self.srtt(),
-            rtt: self.measured_rtt().or_else(|| self.rack.as_ref().and_then(|rack| rack.latest_rtt())),
+            rtt: self.latest_rtt(),
             paced: self.config.pacing,
             acknowledged: self.snd.una,
             sent: self.snd.max,

@@ -187,6 +187,9 @@ impl Connection {
     /// The application is about to write: if what waits is less than a segment though the window has room, the
     /// application was what limited the sender (Linux, `tcp_rate_check_app_limited()`).
     pub(crate) fn note_write(&mut self) {
+        if self.paced().is_none() {
+            return;
+        }
         let (mss, in_flight) = (u64::from(self.agreed.payload), self.in_flight());
         let repaired = self.rack.as_ref().is_none_or(|rack| rack.lost.covered() == 0);
         let idle = self.unsent() < mss && in_flight < u64::from(self.cwnd()) && repaired;
@@ -197,9 +200,13 @@ impl Connection {
         }
     }
 
-    /// The round trip that the acknowledgment being taken in shows, where deliveries are measured.
-    pub(crate) fn measured_rtt(&self) -> Option<Span> {
-        self.paced()?.rate.rtt()
+    /// The round trip that the acknowledgment being taken in shows, where deliveries are measured; else the last one known, where
+    /// losses are noticed by time.
+    pub(crate) fn latest_rtt(&self) -> Option<Span> {
+        match self.paced() {
+            Some(paced) => paced.rate.rtt(),
+            None => self.rack.as_ref().and_then(|rack| rack.latest_rtt()),
+        }
     }
 }
 

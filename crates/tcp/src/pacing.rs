@@ -15,7 +15,7 @@ pub(crate) const UNLIMITED: u64 = u64::MAX;
 pub(crate) struct Pacer {
     /// Bytes of data per second.
     rate: u64,
-    /// The earliest departure of the next segment; and of a pure ACK none at all.
+    /// The earliest departure of the next segment with data; an ACK alone waits for nothing.
     next: Time,
     /// Segments sent, as far as it matters.
     sent: u8,

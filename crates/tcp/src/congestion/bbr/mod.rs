@@ -196,7 +196,7 @@ impl Bbr {
         }
         let lasted = self.min_rtt.is_some_and(|rtt| sample.delivered_at - self.phase_began > rtt);
         let gain = self.pacing_gain();
-        let in_network = self.in_network_at_departure(sample, sample.prior_in_flight, view.mss);
+        let in_network = self.in_network_at_departure(sample, sample.prior_in_flight, view);
         let room = |gain| self.inflight(self.bandwidth.get(), gain, view.mss);
         let is_over = if gain > UNIT {
             lasted && (sample.newly_lost > 0 || in_network >= room(gain))
@@ -216,7 +216,7 @@ impl Bbr {
         self.mode = Mode::ProbeBandwidth;
         // One step of a linear congruential generator; its upper bits are good enough for one of seven.
         self.chance = self.chance.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        let back = (u64::from(self.chance) * 7 >> 32) as usize;
+        let back = ((u64::from(self.chance) * 7) >> 32) as usize;
         self.phase = (CYCLE.len() - back) % CYCLE.len();
         self.phase_began = now;
     }
@@ -243,7 +243,7 @@ impl Bbr {
             self.mode = Mode::Drain;
             self.ssthresh = u32::try_from(path).unwrap_or(u32::MAX);
         }
-        let drained = || self.in_network_at_departure(sample, sample.in_flight, view.mss) <= path;
+        let drained = || self.in_network_at_departure(sample, sample.in_flight, view) <= path;
         if self.mode == Mode::Drain && drained() {
             self.begin_cycle(sample.delivered_at);
         }

@@ -51,9 +51,9 @@ impl Bbr {
 
     /// What will be in the network when the next segment leaves, itself counted while more is wanted there
     /// (`bbr_packets_in_net_at_edt()`).
-    pub(super) fn in_network_at_departure(&self, sample: &RateSample, in_flight: u64, mss: u32) -> u64 {
-        let until = sample.next_departure - sample.delivered_at;
-        let more = if self.pacing_gain() > UNIT { self.burst(u64::from(mss)) } else { 0 };
+    pub(super) fn in_network_at_departure(&self, sample: &RateSample, in_flight: u64, view: &View) -> u64 {
+        let until = sample.next_departure - view.now;
+        let more = if self.pacing_gain() > UNIT { self.burst(u64::from(view.mss)) } else { 0 };
         (in_flight + more).saturating_sub(pacing::volume(self.rate(), until))
     }
 
