@@ -139,7 +139,9 @@ impl Setup {
         config.timestamps = self.timestamps.unwrap_or(config.timestamps);
         if let Some(n) = self.ecn {
             config.ecn = [EcnUse::Rfc3168, EcnUse::Accept][usize::from(n / 2) % 2];
-            config.congestion = [Kind::NewReno, Kind::Cubic, Kind::Dctcp][usize::from(n / 4) % 3];
+            let kinds = [Kind::NewReno, Kind::Cubic, Kind::Dctcp, Kind::Vegas, Kind::Bbr];
+            config.congestion = kinds[usize::from(n / 4) % 5];
+            config.pacing = n >= 128 || config.congestion.needs_pacing().is_some();
         }
         config.limited_transmit = self.limited_transmit;
         config.whole_segments = self.whole_segments;

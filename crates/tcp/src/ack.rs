@@ -50,6 +50,7 @@ impl Connection {
         let una_before = self.snd.una;
         let flight_before = self.snd.max - una_before;
         let echoed = self.note_echo(segment);
+        self.measure_ack(now, ack);
         if self.rack.is_some() && ack > una_before as i64 {
             self.note_delivery(now, Range::new(una_before, ack as u64), segment);
         }
@@ -81,6 +82,7 @@ impl Connection {
         if self.rack.is_some() {
             self.judge_by_time(now, una_before, segment, twice);
         }
+        self.conclude_sample(now);
         if let Some(nak) = segment.options.nak {
             self.take_nak(now, nak);
         }
@@ -107,6 +109,7 @@ impl Connection {
         for block in segment.options.sack.as_slice() {
             let (left, right) = (self.snd.position(block.left), self.snd.position(block.right));
             if ack < left && left < right && right <= max {
+                self.measure(now, Range::new(left as u64, right as u64));
                 if self.rack.is_some() {
                     self.note_delivery(now, Range::new(left as u64, right as u64), segment);
                 }
@@ -220,6 +223,7 @@ impl Connection {
     fn take_dup_ack(&mut self, now: Time) {
         self.rare().counters.dup_acks_received += 1;
         self.loss.trouble().dup_acks += 1;
+        self.measure_dup_ack();
         let una = self.snd.una;
         let fact = DupAck {
             n: self.loss.dup_acks,

@@ -25,7 +25,7 @@ impl Connection {
     }
 
     /// The reports of the peer.
-    fn sacked(&self) -> &RangeSet {
+    pub(crate) fn sacked(&self) -> &RangeSet {
         const NONE: &RangeSet = &RangeSet::new();
         self.loss.scoreboard.as_ref().map_or(NONE, |board| &board.sacked)
     }
@@ -115,7 +115,9 @@ impl Connection {
         let loss = self.loss.trouble();
         (loss.phase, loss.recover) = (Phase::Fast, max);
         (loss.partial_seen, loss.inflation) = (false, 0);
-        let reduces = self.config.prr && self.config.loss_means == LossMeans::Congestion;
+        let reduces = self.config.prr
+            && self.config.loss_means == LossMeans::Congestion
+            && !self.congestion.rules_recoveries();
         if let Some(rack) = &mut self.rack {
             rack.prr = reduces.then(|| Prr::new(max - una));
             rack.undo = Some(Undo::new(una));

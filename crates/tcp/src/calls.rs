@@ -71,6 +71,9 @@ impl Connection {
         }
         let accepted = len.min(self.room());
         if accepted > 0 {
+            if self.rare.is_some() {
+                self.note_write();
+            }
             self.restart_if_idle(now);
             self.snd.written += accepted;
             if behind == Behind::Nothing {

@@ -295,6 +295,9 @@ pub struct Config {
     /// When CUBIC leaves slow start without a loss. Only [`Recovery::Rack`] knows a round-trip time with every ACK: without it
     /// slow start is never left.
     pub hystart: HyStart,
+    /// Segments leave at a rate instead of in bursts: the one that congestion control asks for, else what Linux takes from
+    /// cwnd and the round-trip time.
+    pub pacing: bool,
     /// Restart from the initial window after an idle RTO (RFC 5681, section 4.1).
     pub idle_restart: bool,
     /// The estimator.

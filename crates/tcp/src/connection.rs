@@ -103,13 +103,7 @@ impl Connection {
             rcv: ReceiveSpace::new(config.receive_window),
             loss: Loss::default(),
             rack: None,
-            congestion: Congestion::new(
-                config.congestion,
-                cwnd,
-                config.initial_ssthresh,
-                config.growth,
-                config.hystart,
-            ),
+            congestion: Congestion::new(&config, cwnd, iss.0),
             timers: Timers::new(rto.rto(&config.rto)),
             rto,
             ts_recent: 0,
@@ -270,7 +264,7 @@ impl Connection {
         {
             return Some(Departure { reason: self.send_reply(now, reply, segment), last: false });
         }
-        match self.decide() {
+        match self.decide(now) {
             Decision::Send(plan) => {
                 self.run = self.run.saturating_add(plan.len);
                 Some(Departure { reason: self.emit(now, plan, segment), last: false })
@@ -279,6 +273,15 @@ impl Connection {
                 let reason = self.emit(now, plan, segment);
                 self.rare().short_end = self.snd.max;
                 Some(Departure { reason, last: false })
+            }
+            Decision::Hold(Hold::Pacing) => {
+                self.wait_for_turn();
+                None
+            }
+            Decision::Last(plan, Hold::Pacing) => {
+                let reason = self.emit(now, plan, segment);
+                self.wait_for_turn();
+                Some(Departure { reason, last: true })
             }
             Decision::Last(plan, why) => {
                 let reason = self.emit(now, plan, segment);
@@ -347,6 +350,9 @@ impl Connection {
         self.timers.stop_all();
         if let Some(rare) = &mut self.rare {
             (rare.keep_alive, rare.patience) = (Time::NEVER, Time::NEVER);
+            if let Some(paced) = &mut rare.paced {
+                paced.wake = Time::NEVER;
+            }
         }
     }
 
@@ -415,15 +421,15 @@ impl Connection {
             self.rcv.round_buffer(u32::from(self.agreed.payload), self.agreed.largest_window());
         }
         self.begin_rack();
+        self.begin_pacing();
         // The initial window counts segments of the size that holds from now on.
         self.begin_with(self.config.initial_window.bytes(u32::from(self.agreed.payload)));
     }
 
     /// Congestion control begins with this cwnd; the user's own begins as it was made.
     pub(crate) fn begin_with(&mut self, cwnd: u32) {
-        let Config { congestion, initial_ssthresh, growth, hystart, .. } = *self.config;
         if !self.congestion.is_custom() {
-            self.congestion = Congestion::new(congestion, cwnd, initial_ssthresh, growth, hystart);
+            self.congestion = Congestion::new(&self.config, cwnd, self.snd.seq(0).0);
         }
     }
 
@@ -440,7 +446,7 @@ impl Connection {
     }
 
     /// What congestion control may see, `flight` bytes having been outstanding.
-    fn view(&self, now: Time, flight: u64) -> View {
+    pub(crate) fn view(&self, now: Time, flight: u64) -> View {
         let own = self.config.send_window.unwrap_or(u32::MAX);
         View {
             now,
@@ -448,7 +454,8 @@ impl Connection {
             flight: flight.min(u64::from(u32::MAX)) as u32,
             window: self.congestion.cwnd().min(self.snd.wnd).min(own),
             srtt: self.srtt(),
-            rtt: self.rack.as_ref().and_then(|rack| rack.latest_rtt()),
+            rtt: self.latest_rtt(),
+            paced: self.config.pacing,
             acknowledged: self.snd.una,
             sent: self.snd.max,
             cwnd_limited: self.uses_cwnd(),

@@ -44,9 +44,14 @@ impl Connection {
         }
     }
 
-    /// The peer was silent for long, or the user's patience is over.
+    /// The peer was silent for long, the user's patience is over, or a paced segment may leave.
     #[cold]
     fn rare_timer_ran_out(&mut self, now: Time) {
+        if let Some(paced) = &mut self.rare().paced
+            && paced.wake <= now
+        {
+            paced.wake = Time::NEVER;
+        }
         if self.rare().keep_alive <= now {
             self.keep_alive_ran_out(now);
         }

@@ -130,6 +130,7 @@ impl Connection {
     /// Our SYN is acknowledged.
     pub(crate) fn syn_acknowledged(&mut self, now: Time, ack: u64) {
         self.take_sample(now, ack, None);
+        self.begin_rates(now);
         self.snd.una = self.snd.una.max(ack.min(1));
         self.snd.nxt = self.snd.nxt.max(self.snd.una);
         self.unanswered = 0;
@@ -172,6 +173,7 @@ impl Connection {
         self.unanswered = 0;
         if let Some(rare) = &mut self.rare {
             (rare.send_urgent, rare.receive_urgent, rare.ecn) = (0, 0, None);
+            rare.paced = None;
         }
         self.enter(now, State::Listen);
     }

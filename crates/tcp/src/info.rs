@@ -1,7 +1,9 @@
 //! What a connection is doing: a look at the state, in the terms of Linux's TCP_INFO where it has one.
 
+use crate::congestion::PathModel;
 use crate::connection::Connection;
 use crate::event::Phase;
+use crate::pacing::UNLIMITED;
 use crate::time::Span;
 
 /// The state of a connection as its user may see it. Lengths are in bytes.
@@ -37,12 +39,23 @@ pub struct Info {
     pub reorderings: u32,
     /// The most bytes by which one has got ahead of another, where losses are noticed by time.
     pub reordering_extent: u64,
+    /// Bytes per second at which segments leave, if that is limited.
+    pub pacing_rate: Option<u64>,
+    /// Bytes per second that were last delivered, where that is measured: of the samples that the application limited only
+    /// one that is no lower counts.
+    pub delivery_rate: Option<u64>,
+    /// Whether the application limited it.
+    pub is_app_limited: bool,
+    /// What congestion control knows of the path, if it goes by that.
+    pub path: Option<PathModel>,
 }
 
 impl Connection {
     /// A look at the state.
     pub fn info(&self) -> Info {
         let rack = self.rack.as_deref();
+        let paced = self.paced();
+        let told = paced.and_then(|paced| paced.rate.told());
         let (peer_shift, own_shift) = self.agreed.shifts();
         let (reorderings, reordering_extent) = rack.map_or((0, 0), |rack| rack.reordering());
         Info {
@@ -61,6 +74,10 @@ impl Connection {
             min_rtt: rack.and_then(|rack| rack.min_rtt()),
             reorderings,
             reordering_extent,
+            pacing_rate: paced.map(|paced| paced.pacer.rate()).filter(|rate| *rate != UNLIMITED),
+            delivery_rate: told.map(|interval| interval.rate()),
+            is_app_limited: told.is_some_and(|interval| interval.app_limited),
+            path: self.congestion.path(),
         }
     }
 }

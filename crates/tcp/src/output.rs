@@ -151,6 +151,7 @@ impl Connection {
             self.snd.max = self.snd.max.max(end);
             return;
         }
+        self.note_departure(now, plan, end);
         if again {
             self.note_resent(now, plan, end);
         } else {

@@ -3,7 +3,7 @@
 //!
 //! What is done here is what [`crate::input`] and [`crate::ack`] would do, less the questions whose answers are known;
 //! a test feeds the same segments through both. Where ECN is used, each segment may tell of marks, and takes the full
-//! procedure. [`crate::ordinary`] is the same for departing segments.
+//! procedure; so it does where deliveries are measured. [`crate::ordinary`] is the same for departing segments.
 
 use crate::connection::Connection;
 use crate::receive::Text;
@@ -22,7 +22,7 @@ impl Connection {
             && self.agreed.read_window(segment.window, options) == self.snd.wnd
             && (segment.header_len == 20 || (options.sack.is_empty() && options.nak.is_none()))
             && self.loss.is_quiet()
-            && self.rare.as_ref().is_none_or(|rare| rare.ecn.is_none())
+            && self.rare.as_ref().is_none_or(|rare| rare.ecn.is_none() && rare.paced.is_none())
             && self.rack.as_ref().is_none_or(|rack| rack.is_calm())
             && !self.timers.is_persisting();
         if !expected || !self.stamp_is_in_turn(now, segment) {

@@ -35,6 +35,8 @@ pub(crate) struct Rare {
     pub(crate) counters: Stats,
     /// What is remembered of ECN, if both ends use it.
     pub(crate) ecn: Option<crate::ecn::Memory>,
+    /// Pacing and the measure of deliveries, where either is in use.
+    pub(crate) paced: Option<Box<crate::paced::Paced>>,
     /// Events not yet taken, if anybody listens.
     pub(crate) log: Option<VecDeque<(Time, Event)>>,
 }
@@ -56,6 +58,7 @@ impl Default for Rare {
             path_mtu: 0,
             counters: Stats::default(),
             ecn: None,
+            paced: None,
             log: None,
         }
     }
@@ -66,12 +69,13 @@ impl Rare {
     #[inline]
     pub(crate) fn is_calm(&self) -> bool {
         let plain = self.acking.is_none() && self.log.is_none() && self.ecn.is_none();
-        plain && self.reply.is_none() && self.send_urgent == 0
+        plain && self.paced.is_none() && self.reply.is_none() && self.send_urgent == 0
     }
 
     /// The earliest of its deadlines.
     pub(crate) fn deadline(&self) -> Time {
-        self.keep_alive.min(self.patience)
+        let turn = self.paced.as_ref().map_or(Time::NEVER, |paced| paced.wake);
+        self.keep_alive.min(self.patience).min(turn)
     }
 }
 

@@ -146,6 +146,8 @@ pub enum Hold {
     ReceiveWindow,
     /// The sender's own cap is reached.
     SendWindow,
+    /// The windows permit it, but it is not its turn yet: segments leave at a rate.
+    Pacing,
     /// Silly-window avoidance: the usable window is too small a part of the largest one seen
     /// (RFC 9293, section 3.8.6.2.1).
     SillyWindow,
@@ -162,12 +164,13 @@ pub enum Hold {
 
 impl Hold {
     /// Every one of them, in declaration order.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::NotOpen,
         Self::NoData,
         Self::CongestionWindow,
         Self::ReceiveWindow,
         Self::SendWindow,
+        Self::Pacing,
         Self::SillyWindow,
         Self::Nagle,
         Self::Minshall,
@@ -183,6 +186,7 @@ impl Hold {
             Self::CongestionWindow => "congestion-window",
             Self::ReceiveWindow => "receive-window",
             Self::SendWindow => "send-window",
+            Self::Pacing => "pacing",
             Self::SillyWindow => "silly-window",
             Self::Nagle => "nagle",
             Self::Minshall => "minshall",

@@ -178,8 +178,9 @@ impl SendSpace {
 impl Connection {
     /// What to send now, or why nothing: a pure decision.
     #[inline]
-    pub(crate) fn decide(&self) -> Decision {
+    pub(crate) fn decide(&self, now: Time) -> Decision {
         let decision = if self.state.may_send() { self.decide_data() } else { self.decide_unopened() };
+        let decision = self.in_its_turn(now, decision);
         let Decision::Hold(hold) = decision else { return decision };
         match self.rcv.due {
             // What is over says nothing more, though what it has received may still be read.

@@ -32,6 +32,8 @@ pub enum ConfigError {
     RackWithoutSack,
     /// A part of detection by time, this key, without it.
     WithoutRack(&'static str),
+    /// This congestion control, which asks for a rate, without pacing.
+    WithoutPacing(&'static str),
     /// Slow start by other than one or two segments.
     SlowStartPerAck(u8),
     /// DCTCP by a host that does not ask for ECN.
@@ -63,6 +65,7 @@ impl ConfigError {
             }
             Self::WithoutRack(key) => [*key, "recovery"],
             Self::DctcpWithoutEcn => ["congestion", "ecn"],
+            Self::WithoutPacing(_) => ["congestion", "pacing"],
             Self::SlowStartPerAck(_) => ["slow_start_per_ack"; 2],
             Self::SharedKind(_) | Self::StandardKind(_) | Self::SameNumber(_) => ["option_layout"; 2],
             Self::RtoBounds | Self::RtoFactor(_) => ["rto"; 2],
@@ -96,6 +99,11 @@ impl fmt::Display for ConfigError {
             }
             Self::DctcpWithoutEcn => f.write_str(
                 "congestion \"dctcp\" lives on what ECN tells: set ecn = \"rfc3168\" or choose another congestion control",
+            ),
+            Self::WithoutPacing(name) => write!(
+                f,
+                "congestion {name:?} steers by the rate at which segments leave: set pacing = true or choose another \
+                 congestion control"
             ),
             Self::SlowStartPerAck(n) => {
                 write!(f, "slow_start_per_ack is {n}: slow start opens cwnd by 1 or by 2 segments an ACK")
@@ -140,6 +148,11 @@ impl Config {
         }
         if self.congestion == congestion::Kind::Dctcp && self.ecn != EcnUse::Rfc3168 {
             return Err(ConfigError::DctcpWithoutEcn);
+        }
+        if let Some(name) = self.congestion.needs_pacing()
+            && !self.pacing
+        {
+            return Err(ConfigError::WithoutPacing(name));
         }
         nonzero("dup_ack_threshold", u64::from(self.dup_ack_threshold))?;
         if !(1..=2).contains(&self.growth.slow_start_per_ack) {
@@ -324,6 +337,14 @@ mod tests {
     }
 
     #[test]
+    fn bbr_needs_pacing() {
+        let bbr = |pacing| changed(|c| (c.congestion, c.pacing) = (congestion::Kind::Bbr, pacing));
+        assert_eq!(bbr(false), Err(ConfigError::WithoutPacing("bbr")));
+        assert_eq!(bbr(true), Ok(()));
+        assert_eq!(changed(|c| c.congestion = congestion::Kind::Vegas), Ok(()));
+    }
+
+    #[test]
     fn nak_and_sack_exclude_each_other() {
         assert_eq!(changed(|c| c.recovery = Recovery::Nak), Err(ConfigError::NakBesideSack));
         assert_eq!(changed(|c| c.sack = false), Err(ConfigError::SackRecoveryWithoutSack));
@@ -376,6 +397,7 @@ mod tests {
             ConfigError::RackWithoutSack,
             ConfigError::WithoutRack("prr"),
             ConfigError::DctcpWithoutEcn,
+            ConfigError::WithoutPacing("bbr"),
             ConfigError::RtoBounds,
             ConfigError::AckBounds,
         ] {

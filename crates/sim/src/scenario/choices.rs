@@ -209,6 +209,14 @@ names! {
         ///
         /// Document: RFC 8257.
         Dctcp,
+        /// Between two and four segments of its own are kept in the queue, by round-trip times.
+        ///
+        /// Document: Brakmo and Peterson, IEEE JSAC 13(8), 1995; Linux, tcp_vegas.c.
+        Vegas,
+        /// Sends at the rate that the path delivers, and keeps about twice what the path holds in flight; needs pacing = true.
+        ///
+        /// Document: Cardwell et al., ACM Queue 14(5), 2016; Linux, tcp_bbr.c (version 1).
+        Bbr,
     }
 }
 

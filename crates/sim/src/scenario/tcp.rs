@@ -174,6 +174,12 @@ tcp_table! {
         loss_means: LossMeans,
         /// The congestion control algorithm.
         congestion: Congestion,
+        /// Segments leave one by one at a rate instead of in bursts, but for the first ten: at the rate that congestion control
+        /// asks for; else at two windows in a round trip below half of ssthresh and 1.2 windows above. Linux leaves it off unless
+        /// BBR or the packet scheduler fq asks for it.
+        ///
+        /// Document: Linux, tcp_output.c and tcp_update_pacing_rate().
+        pacing: bool,
         /// When slow start is left without a loss.
         hystart: HyStart,
         /// What cwnd falls from.
@@ -311,6 +317,7 @@ impl TcpTable {
 
     fn set_growth(&self, config: &mut Config) {
         set(&mut config.congestion, self.congestion);
+        set(&mut config.pacing, self.pacing);
         set(&mut config.loss_means, self.loss_means);
         if let Some(window) = self.initial_window {
             config.initial_window = match window {
@@ -399,6 +406,7 @@ impl From<&Config> for TcpTable {
             tail_loss_probe: Some(config.tail_loss_probe),
             prr: Some(config.prr),
             undo: Some(config.undo),
+            pacing: Some(config.pacing),
             hystart: Some(config.hystart.into()),
             reduces: Some(config.reduces.into()),
             ecn: Some(config.ecn.into()),

@@ -226,7 +226,8 @@ impl CongestionControl for Cubic {
             Signal::EcnCe
             | Signal::DupAck { .. }
             | Signal::PartialAck { .. }
-            | Signal::RoundMarked { .. } => {}
+            | Signal::RoundMarked { .. }
+            | Signal::Resumed => {}
         }
     }
 

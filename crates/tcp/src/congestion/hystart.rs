@@ -109,8 +109,9 @@ impl HyStart {
         }
         if view.now - self.train <= TRAIN {
             self.train = view.now;
-            // Without pacing, half of the shortest round trip.
-            if view.now - self.round_began > Span::from_ps(shortest.as_ps() / 2) {
+            // A paced sender fills a round trip with one train: then it tells that the path is full only once it is longer.
+            let limit = if view.paced { shortest } else { Span::from_ps(shortest.as_ps() / 2) };
+            if view.now - self.round_began > limit {
                 return Pace::Over;
             }
         }

@@ -4,6 +4,7 @@
 //! and answers with `cwnd` and `ssthresh`. Which segment is resent, and when, is not its business: that is
 //! `recovery`.
 
+mod bbr;
 mod cubic;
 mod dctcp;
 mod growth;
@@ -11,14 +12,18 @@ mod hystart;
 mod none;
 mod reno;
 mod tahoe;
+mod vegas;
 
+pub use bbr::Bbr;
 pub use cubic::Cubic;
 pub use dctcp::Dctcp;
 pub use none::Unlimited;
 pub use reno::Reno;
 pub use tahoe::Tahoe;
+pub use vegas::Vegas;
 
-use crate::config::{Growth, HyStart};
+use crate::config::Config;
+use crate::delivery_rate::RateSample;
 use crate::time::{Span, Time};
 
 /// What an algorithm may know of the connection when a signal arrives.
@@ -36,8 +41,11 @@ pub struct View {
     pub window: u32,
     /// Smoothed round-trip time, once there is one.
     pub srtt: Option<Span>,
-    /// The round-trip time that the last ACK has shown, where losses are noticed by time: then nearly every one shows one.
+    /// The round-trip time that the last ACK has shown, where losses are noticed by time or deliveries are measured: then
+    /// nearly every one shows one.
     pub rtt: Option<Span>,
+    /// Whether segments leave at a rate.
+    pub paced: bool,
     /// Bytes acknowledged so far, this ACK included, and bytes sent so far.
     pub acknowledged: u64,
     /// See [`acknowledged`](Self::acknowledged).
@@ -88,6 +96,9 @@ pub enum Signal {
     Undo,
     /// Data is about to leave after an idle time of at least one RTO (RFC 5681, section 4.1).
     IdleRestart,
+    /// Data leaves again after a pause of the application, however short: nothing was in flight. Only where deliveries are
+    /// measured.
+    Resumed,
 }
 
 /// A congestion control algorithm. All quantities in bytes.
@@ -98,6 +109,33 @@ pub trait CongestionControl: core::fmt::Debug + Send {
     fn cwnd(&self) -> u32;
     /// The slow start threshold; `u32::MAX` stands for infinite.
     fn ssthresh(&self) -> u32;
+
+    /// Takes notice of what an acknowledgment tells of deliveries, once all else that it says has been taken in. Comes with
+    /// every ACK, but only where deliveries are measured ([`Kind::needs_rates`], or pacing).
+    fn delivered(&mut self, sample: &RateSample, view: &View) {
+        let _ = (sample, view);
+    }
+    /// Bytes per second at which segments shall leave, where that is not to follow from cwnd; asked after each signal.
+    fn pacing_rate(&self) -> Option<u64> {
+        None
+    }
+    /// Whether less is sent now than the path could carry, on purpose: samples then tell nothing of the path.
+    fn is_sparing(&self) -> bool {
+        false
+    }
+    /// What it knows of the path, if it goes by that.
+    fn path(&self) -> Option<PathModel> {
+        None
+    }
+}
+
+/// A path as a congestion control sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PathModel {
+    /// Bytes per second that it carries.
+    pub bandwidth: u64,
+    /// The round trip without a queue, once known.
+    pub min_rtt: Option<Span>,
 }
 
 /// The choice of an algorithm with its parameters.
@@ -115,6 +153,25 @@ pub enum Kind {
     Cubic,
     /// RFC 8257.
     Dctcp,
+    /// Brakmo and Peterson, as Linux has it.
+    Vegas,
+    /// BBR version 1, as Linux has it.
+    Bbr,
+}
+
+impl Kind {
+    /// Whether it lives on what is measured of deliveries.
+    pub const fn needs_rates(self) -> bool {
+        matches!(self, Self::Vegas | Self::Bbr)
+    }
+
+    /// The name of one that steers by a pacing rate of its own.
+    pub const fn needs_pacing(self) -> Option<&'static str> {
+        match self {
+            Self::Bbr => Some("bbr"),
+            _ => None,
+        }
+    }
 }
 
 /// The built-in algorithms, dispatched statically, and a place for the user's own.
@@ -126,8 +183,10 @@ enum Algorithm {
     Reno(Reno),
     /// Boxed, since it is larger than the rest.
     Cubic(Box<Cubic>),
-    /// Boxed, for the same reason.
+    /// Boxed, for the same reason, as all that follow.
     Dctcp(Box<Dctcp>),
+    Vegas(Box<Vegas>),
+    Bbr(Box<Bbr>),
     Custom(Box<dyn CongestionControl>),
 }
 
@@ -141,7 +200,23 @@ impl Algorithm {
             Self::Reno(cc) => cc,
             Self::Cubic(cc) => &**cc,
             Self::Dctcp(cc) => &**cc,
+            Self::Vegas(cc) => &**cc,
+            Self::Bbr(cc) => &**cc,
             Self::Custom(cc) => &**cc,
+        }
+    }
+
+    /// The same, to tell it something.
+    fn get_mut(&mut self) -> &mut dyn CongestionControl {
+        match self {
+            Self::None(cc) => cc,
+            Self::Tahoe(cc) => cc,
+            Self::Reno(cc) => cc,
+            Self::Cubic(cc) => &mut **cc,
+            Self::Dctcp(cc) => &mut **cc,
+            Self::Vegas(cc) => &mut **cc,
+            Self::Bbr(cc) => &mut **cc,
+            Self::Custom(cc) => &mut **cc,
         }
     }
 }
@@ -155,9 +230,11 @@ pub(crate) struct Congestion {
 }
 
 impl Congestion {
-    /// A new instance with the given initial `cwnd` and `ssthresh` in bytes.
-    pub(crate) fn new(kind: Kind, cwnd: u32, ssthresh: u32, growth: Growth, hystart: HyStart) -> Self {
-        Self::with(match kind {
+    /// A new instance of the configured algorithm with the given initial `cwnd` in bytes. `seed` is what there is of chance:
+    /// the initial sequence number.
+    pub(crate) fn new(config: &Config, cwnd: u32, seed: u32) -> Self {
+        let Config { congestion, initial_ssthresh: ssthresh, growth, hystart, .. } = *config;
+        Self::with(match congestion {
             Kind::None => Algorithm::None(Unlimited),
             Kind::Tahoe => Algorithm::Tahoe(Tahoe::new(cwnd, ssthresh, growth)),
             Kind::Reno => Algorithm::Reno(Reno::new(cwnd, ssthresh, growth)),
@@ -166,6 +243,8 @@ impl Congestion {
                 Algorithm::Cubic(Box::new(Cubic::new(cwnd, ssthresh, growth).with_hystart(hystart)))
             }
             Kind::Dctcp => Algorithm::Dctcp(Box::new(Dctcp::new(cwnd, ssthresh, growth))),
+            Kind::Vegas => Algorithm::Vegas(Box::new(Vegas::new(cwnd, ssthresh, growth))),
+            Kind::Bbr => Algorithm::Bbr(Box::new(Bbr::new(cwnd, seed))),
         })
     }
 
@@ -192,6 +271,8 @@ impl Congestion {
             Algorithm::Reno(cc) => cc.on(signal, view),
             Algorithm::Cubic(cc) => cc.on(signal, view),
             Algorithm::Dctcp(cc) => cc.on(signal, view),
+            Algorithm::Vegas(cc) => cc.on(signal, view),
+            Algorithm::Bbr(cc) => cc.on(signal, view),
             Algorithm::Custom(cc) => cc.on(signal, view),
         }
         self.cwnd = self.algorithm.get().cwnd();
@@ -210,6 +291,32 @@ impl Congestion {
         true
     }
 
+    /// Whether it has its own way with losses: no other reduces the window then.
+    pub(crate) fn rules_recoveries(&self) -> bool {
+        matches!(self.algorithm, Algorithm::Bbr(_))
+    }
+
+    /// Takes notice of what was delivered.
+    pub(crate) fn delivered(&mut self, sample: &RateSample, view: &View) {
+        self.algorithm.get_mut().delivered(sample, view);
+        self.cwnd = self.algorithm.get().cwnd();
+    }
+
+    /// The rate it asks for.
+    pub(crate) fn pacing_rate(&self) -> Option<u64> {
+        self.algorithm.get().pacing_rate()
+    }
+
+    /// Whether it spares the path on purpose.
+    pub(crate) fn is_sparing(&self) -> bool {
+        self.algorithm.get().is_sparing()
+    }
+
+    /// What it knows of the path.
+    pub(crate) fn path(&self) -> Option<PathModel> {
+        self.algorithm.get().path()
+    }
+
     /// The congestion window.
     #[inline]
     pub(crate) fn cwnd(&self) -> u32 {
@@ -225,7 +332,8 @@ impl Congestion {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Counting, Grows};
+    use crate::config::{Counting, Grows, Growth};
+    use crate::profile;
 
     pub(super) const GROWTH: Growth =
         Growth { grows: Grows::Always, counting: Counting::Acks, slow_start_per_ack: 1 };
@@ -239,6 +347,7 @@ mod tests {
             window: flight,
             srtt: None,
             rtt: None,
+            paced: false,
             acknowledged: 0,
             sent: 0,
             cwnd_limited: true,
@@ -254,11 +363,18 @@ mod tests {
 
     #[test]
     fn each_kind_starts_with_what_it_is_given() {
-        for kind in [Kind::Tahoe, Kind::Reno, Kind::NewReno, Kind::Cubic, Kind::Dctcp] {
-            let cc = Congestion::new(kind, 4000, 60_000, GROWTH, HyStart::Off);
+        let base = &profile::by_name(profile::DEFAULT).expect("built in").config;
+        let start = |congestion| {
+            let config = Config { congestion, initial_ssthresh: 60_000, ..base.clone() };
+            Congestion::new(&config, 4000, 1)
+        };
+        for kind in [Kind::Tahoe, Kind::Reno, Kind::NewReno, Kind::Cubic, Kind::Dctcp, Kind::Vegas] {
+            let cc = start(kind);
             assert_eq!((cc.cwnd(), cc.ssthresh()), (4000, 60_000), "{kind:?}");
         }
-        assert_eq!(Congestion::new(Kind::None, 4000, 60_000, GROWTH, HyStart::Off).cwnd(), u32::MAX);
+        assert_eq!(start(Kind::None).cwnd(), u32::MAX);
+        // ssthresh means nothing to one that goes by a model of the path.
+        assert_eq!((start(Kind::Bbr).cwnd(), start(Kind::Bbr).ssthresh()), (4000, u32::MAX));
     }
 
     #[test]

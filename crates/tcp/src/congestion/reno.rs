@@ -95,6 +95,11 @@ impl Reno {
         }
     }
 
+    /// Another one that steers by it sets both.
+    pub(super) fn steer(&mut self, cwnd: u32, ssthresh: u32) {
+        self.window.set(cwnd, ssthresh);
+    }
+
     fn time_out(&mut self, first: bool, view: &View) {
         if first {
             if !self.in_recovery {
@@ -148,7 +153,8 @@ impl CongestionControl for Reno {
             Signal::EcnCe
             | Signal::DupAck { .. }
             | Signal::PartialAck { .. }
-            | Signal::RoundMarked { .. } => {}
+            | Signal::RoundMarked { .. }
+            | Signal::Resumed => {}
         }
     }
 

@@ -62,7 +62,8 @@ impl CongestionControl for Tahoe {
             | Signal::PartialAck { .. }
             | Signal::RoundMarked { .. }
             | Signal::ExitRecovery
-            | Signal::Undo => {}
+            | Signal::Undo
+            | Signal::Resumed => {}
         }
     }
 

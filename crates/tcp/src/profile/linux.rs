@@ -27,6 +27,8 @@ pub(super) const LINUX: Config = Config {
     tail_loss_probe: true,
     prr: true,
     undo: true,
+    // fq_codel, the packet scheduler of most systems, does not pace, and CUBIC does not ask for it.
+    pacing: false,
     limited_transmit: true,
     // tcp_ecn = 2; tcp_ecn_fallback = 1.
     ecn: EcnUse::Accept,
@@ -61,6 +63,27 @@ pub(super) const LINUX: Config = Config {
     // tcp_challenge_ack_limit of Linux 4.7 to 5.18.
     challenge_acks_per_second: 1000,
     ..RENO
+};
+
+pub(super) const BBR: Config = Config {
+    // tcp_congestion_control = bbr. It rules recoveries itself, and prr has no part in them.
+    congestion: congestion::Kind::Bbr,
+    // bbr_init(): SK_PACING_NEEDED; the packet scheduler fq, or TCP's own timers, see to it.
+    pacing: true,
+    // bictcp's alone.
+    hystart: HyStart::Off,
+    ..LINUX
+};
+
+pub(super) const DCTCP: Config = Config {
+    // tcp_congestion_control = dctcp; dctcp_shift_g = 4 and dctcp_alpha_on_init = 1024 are constants of it here.
+    congestion: congestion::Kind::Dctcp,
+    // TCP_CONG_NEEDS_ECN: its SYN segments ask whatever tcp_ecn says. dctcp.rst advises tcp_ecn_fallback = 0; a SYN without an
+    // answer goes again without asking here.
+    ecn: EcnUse::Rfc3168,
+    // bictcp's alone.
+    hystart: HyStart::Off,
+    ..LINUX
 };
 
 pub(super) const LINUX22: Config = Config {

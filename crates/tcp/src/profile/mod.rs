@@ -37,7 +37,7 @@ pub fn by_name(name: &str) -> Option<&'static Profile> {
     PROFILES.iter().find(|profile| profile.name == name)
 }
 
-static PROFILES: [Profile; 14] = [
+static PROFILES: [Profile; 16] = [
     Profile {
         name: "bsd43-tahoe",
         summary: "4.3BSD-Tahoe of 1988: slow start, fast retransmit, 500 ms timer ticks, 64 KB windows",
@@ -122,6 +122,18 @@ static PROFILES: [Profile; 14] = [
         document: "Linux, Documentation/networking/ip-sysctl.rst, net/ipv4/tcp*.c",
         config: linux::LINUX,
     },
+    Profile {
+        name: "bbr",
+        summary: "linux with BBR version 1 and the pacing that it asks for",
+        document: "Cardwell et al., ACM Queue 14(5), 2016; Linux, net/ipv4/tcp_bbr.c, tcp_rate.c",
+        config: linux::BBR,
+    },
+    Profile {
+        name: "dctcp",
+        summary: "linux with DCTCP, asking for ECN, for networks whose queues mark above a step",
+        document: "RFC 8257; Linux, Documentation/networking/dctcp.rst, net/ipv4/tcp_dctcp.c",
+        config: linux::DCTCP,
+    },
 ];
 
 #[cfg(test)]
@@ -135,7 +147,7 @@ mod tests {
             assert_eq!(by_name(profile.name), Some(profile));
         }
         assert!(by_name(DEFAULT).is_some());
-        assert_eq!(by_name("vegas"), None);
+        assert_eq!(by_name("westwood"), None);
     }
 
     #[test]

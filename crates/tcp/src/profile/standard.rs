@@ -50,6 +50,7 @@ pub(super) const RENO: Config = Config {
     initial_ssthresh: u32::MAX,
     // As deployed in that era; RFC 5681's own counting is a choice of its own.
     growth: BY_ACKS,
+    pacing: false,
     // RFC 5681, section 4.1.
     idle_restart: true,
     rto: RTO_RFC6298,

@@ -91,7 +91,7 @@ const TRANSMIT: [Transmit; 8] = [
 /// One random change.
 fn change(c: &mut Config, dice: &mut Dice) {
     let ms = Span::from_ms;
-    match dice.below(36) {
+    match dice.below(37) {
         26 => c.syn_options = dice.pick(&[SynOptions::Announced, SynOptions::Assumed]),
         0 => c.mss = dice.pick(&[64, 100, 536, 1460, 9000]),
         1 => c.mss_counts = dice.pick(&[MssCounts::Data, MssCounts::DataAndOptions]),
@@ -131,13 +131,15 @@ fn change(c: &mut Config, dice: &mut Dice) {
         35 => c.window_probe = dice.pick(&[WindowProbe::Byte, WindowProbe::Empty]),
         34 => c.reduces = dice.pick(&[Reduces::Flight, Reduces::Cwnd]),
         33 => c.ecn = dice.pick(&[EcnUse::Off, EcnUse::Accept, EcnUse::Rfc3168]),
+        36 => c.pacing = !c.pacing,
         14 => c.dup_ack_threshold = dice.pick(&[1, 2, 3, 5, 255]),
         15 => c.dup_acks_beside_naks = dice.pick(&[DupAcks::Counted, DupAcks::Ignored]),
         16 => c.limited_transmit = !c.limited_transmit,
         17 => c.loss_means = dice.pick(&[LossMeans::Congestion, LossMeans::Noise]),
         18 => {
-            use congestion::Kind::{Cubic, Dctcp, NewReno, None, Reno, Tahoe};
-            c.congestion = dice.pick(&[None, Tahoe, Reno, NewReno, Cubic, Dctcp]);
+            use congestion::Kind::{Bbr, Cubic, Dctcp, NewReno, None, Reno, Tahoe, Vegas};
+            c.congestion = dice.pick(&[None, Tahoe, Reno, NewReno, Cubic, Dctcp, Vegas, Bbr]);
+            c.pacing |= c.congestion.needs_pacing().is_some();
         }
         19 => {
             c.initial_window = dice.pick(&[

@@ -1,0 +1,106 @@
+//! How much more is acknowledged at once than the path delivers meanwhile: who waits for ACKs that come in lumps needs as much
+//! more in flight (Linux, `tcp_bbr.c`, `bbr_update_ack_aggregation()`).
+
+use crate::pacing;
+use crate::time::{Span, Time};
+
+/// Rounds that a maximum is kept: as long, and as long again.
+const ROUNDS: u8 = 5;
+/// An epoch in which so much was acknowledged tells nothing any more; in segments.
+const LONGEST: u64 = 1 << 20;
+/// No more is added than passes in this time.
+const MOST: Span = Span::from_ms(100);
+
+/// The excess of late.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Aggregation {
+    /// Since when, and what was acknowledged since.
+    began: Time,
+    acked: u64,
+    /// The largest excess of this window and of the one before, which of them is which, and the age of this one in rounds.
+    excess: [u64; 2],
+    current: usize,
+    age: u8,
+}
+
+/// What an acknowledgment adds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Delivered {
+    pub(super) at: Time,
+    pub(super) bytes: u64,
+    pub(super) mss: u64,
+    /// The estimate of the path's rate.
+    pub(super) bandwidth: u64,
+    pub(super) cwnd: u64,
+    /// A round begins with it.
+    pub(super) round_start: bool,
+}
+
+impl Aggregation {
+    /// What was delivered before tells nothing of what comes.
+    pub(super) fn restart(&mut self, now: Time) {
+        (self.began, self.acked) = (now, 0);
+    }
+
+    /// An acknowledgment.
+    pub(super) fn add(&mut self, delivered: Delivered) {
+        if delivered.round_start {
+            self.age += 1;
+            if self.age >= ROUNDS {
+                self.age = 0;
+                self.current = 1 - self.current;
+                self.excess[self.current] = 0;
+            }
+        }
+        let mut expected = pacing::volume(delivered.bandwidth, delivered.at - self.began);
+        if self.acked <= expected || self.acked + delivered.bytes >= LONGEST * delivered.mss {
+            self.restart(delivered.at);
+            expected = 0;
+        }
+        self.acked += delivered.bytes;
+        let excess = self.acked.saturating_sub(expected).min(delivered.cwnd);
+        self.excess[self.current] = self.excess[self.current].max(excess);
+    }
+
+    /// Bytes that shall be in flight beyond what the path needs.
+    pub(super) fn allowance(&self, bandwidth: u64) -> u64 {
+        self.excess[0].max(self.excess[1]).min(pacing::volume(bandwidth, MOST))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1000 bytes a millisecond, acknowledged in lumps of `lump`.
+    fn after_lumps(aggregation: &mut Aggregation, from: u64, lump: u64, rounds: u64) {
+        for n in 0..20 * rounds {
+            aggregation.add(Delivered {
+                at: Time::ZERO + Span::from_ms(from + lump * n),
+                bytes: 1000 * lump,
+                mss: 1000,
+                bandwidth: 1_000_000,
+                cwnd: 100_000,
+                round_start: n % 20 == 0,
+            });
+        }
+    }
+
+    #[test]
+    fn lumps_are_the_excess_and_are_forgotten_after_ten_rounds() {
+        let mut aggregation = Aggregation::default();
+        after_lumps(&mut aggregation, 1, 12, 5);
+        assert_eq!(aggregation.allowance(1_000_000), 12_000);
+        after_lumps(&mut aggregation, 2000, 1, 4);
+        assert_eq!(aggregation.allowance(1_000_000), 12_000);
+        after_lumps(&mut aggregation, 3000, 1, 7);
+        assert_eq!(aggregation.allowance(1_000_000), 1000);
+    }
+
+    #[test]
+    fn no_more_is_allowed_than_passes_in_a_tenth_of_a_second() {
+        let mut aggregation = Aggregation::default();
+        after_lumps(&mut aggregation, 1, 60, 1);
+        assert_eq!(aggregation.allowance(100_000), 10_000);
+    }
+}

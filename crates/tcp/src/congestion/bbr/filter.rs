@@ -1,0 +1,85 @@
+//! The largest value of late, in constant room (Kathleen Nichols' algorithm, as in Linux, `lib/minmax.c`).
+
+/// The best three values of a window, each later than the one before it, so that there is another one when the best grows too
+/// old.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct WindowedMax([Sample; 3]);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Sample {
+    at: u64,
+    value: u64,
+}
+
+impl WindowedMax {
+    /// The largest.
+    pub(super) fn get(&self) -> u64 {
+        self.0[0].value
+    }
+
+    /// A value at a time that never goes back; what is older than `window` is forgotten.
+    pub(super) fn add(&mut self, window: u64, at: u64, value: u64) {
+        let new = Sample { at, value };
+        let [best, second, third] = &mut self.0;
+        if value >= best.value || at - third.at > window {
+            self.0 = [new; 3];
+            return;
+        }
+        if value >= second.value {
+            (*second, *third) = (new, new);
+        } else if value >= third.value {
+            *third = new;
+        }
+        self.age(window, new);
+    }
+
+    /// Makes way for later values: the best may be too old, or the others too near to it.
+    fn age(&mut self, window: u64, new: Sample) {
+        let [best, second, third] = self.0;
+        let age = new.at - best.at;
+        if age > window {
+            self.0 = [second, third, new];
+            if new.at - second.at > window {
+                self.0 = [third, new, new];
+            }
+        } else if second.at == best.at && age > window / 4 {
+            self.0 = [best, new, new];
+        } else if third.at == second.at && age > window / 2 {
+            self.0 = [best, second, new];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_larger_value_holds_at_once_and_a_smaller_one_when_the_window_has_passed() {
+        let mut filter = WindowedMax::default();
+        filter.add(10, 0, 100);
+        filter.add(10, 1, 300);
+        assert_eq!(filter.get(), 300);
+        for at in 2..=11 {
+            filter.add(10, at, 200);
+            assert_eq!(filter.get(), 300, "{at}");
+        }
+        filter.add(10, 12, 200);
+        assert_eq!(filter.get(), 200);
+    }
+
+    #[test]
+    fn it_is_never_below_the_newest_nor_above_the_true_maximum() {
+        // Against the maximum of all values in the window, over a long pseudo-random row.
+        let (mut filter, mut state, mut values) = (WindowedMax::default(), 7_u64, Vec::new());
+        for at in 0..2000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let value = state >> 54;
+            values.push(value);
+            filter.add(10, at, value);
+            let from = values.len().saturating_sub(11);
+            let true_max = values[from..].iter().copied().max().expect("not empty");
+            assert!((value..=true_max).contains(&filter.get()), "{at}: {} {value} {true_max}", filter.get());
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Pacing: segments leave one by one at a rate, instead of in the bursts that acknowledgments set free (Linux,
+//! `tcp_output.c`, `tcp_pacing_check()` and `tcp_update_skb_after_send()`; draft-ietf-ccwg-bbr, section "Pacing Rate").
+
+use crate::time::{Span, Time};
+
+/// Segments with data that leave at once when a connection begins: Linux spares the first window, as its packet scheduler
+/// `fq` did before.
+const UNPACED: u8 = 10;
+
+/// As fast as they come.
+pub(crate) const UNLIMITED: u64 = u64::MAX;
+
+/// When the next segment with data may leave.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Pacer {
+    /// Bytes of data per second.
+    rate: u64,
+    /// The earliest departure of the next segment with data; an ACK alone waits for nothing.
+    next: Time,
+    /// Segments sent, as far as it matters.
+    sent: u8,
+}
+
+impl Pacer {
+    /// Nothing has been sent, and there is no rate yet.
+    pub(crate) const fn new() -> Self {
+        Self { rate: UNLIMITED, next: Time::ZERO, sent: 0 }
+    }
+
+    /// Bytes per second; [`UNLIMITED`] where none is set.
+    pub(crate) fn rate(&self) -> u64 {
+        self.rate
+    }
+
+    /// From now on this is the rate. What has left at another one is done with.
+    pub(crate) fn set_rate(&mut self, bytes_per_second: u64) {
+        self.rate = bytes_per_second.max(1);
+    }
+
+    /// When the next segment may leave.
+    pub(crate) fn next(&self) -> Time {
+        self.next
+    }
+
+    /// `len` bytes of data leave. The next segment waits for as long as these take at the rate; up to half of that is made up
+    /// for by the time that this one came after its turn.
+    pub(crate) fn sent(&mut self, now: Time, len: u32) {
+        let late = now - self.next;
+        self.next = self.next.max(now);
+        self.sent = self.sent.saturating_add(1);
+        if self.sent < UNPACED || self.rate == UNLIMITED {
+            return;
+        }
+        let takes = duration(u64::from(len), self.rate);
+        let forgiven = late.min(Span::from_ps(takes.as_ps() / 2));
+        self.next += takes.saturating_sub(forgiven);
+    }
+}
+
+/// How long so many bytes take at a rate in bytes per second, rounded up.
+pub(crate) fn duration(bytes: u64, rate: u64) -> Span {
+    let ps = (u128::from(bytes) * u128::from(PS_PER_SECOND)).div_ceil(u128::from(rate.max(1)));
+    Span::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
+}
+
+/// Bytes per second, rounded down: so many bytes in a span.
+pub(crate) fn rate(bytes: u64, span: Span) -> u64 {
+    let per_second = u128::from(bytes) * u128::from(PS_PER_SECOND) / u128::from(span.as_ps().max(1));
+    u64::try_from(per_second).unwrap_or(u64::MAX)
+}
+
+/// Bytes that pass in a span at a rate in bytes per second, rounded down.
+pub(crate) fn volume(rate: u64, span: Span) -> u64 {
+    let bytes = u128::from(rate) * u128::from(span.as_ps()) / u128::from(PS_PER_SECOND);
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+const PS_PER_SECOND: u64 = 1_000_000_000_000;
+
+/// The rate for a congestion control that asks for none: twice a window in each round trip while it doubles, else 1.2 windows
+/// (Linux, `tcp_update_pacing_rate()` with `tcp_pacing_ss_ratio` = 200 and `tcp_pacing_ca_ratio` = 120). Slow start is
+/// over for it at half of ssthresh, so that the last doubling is not delayed.
+pub(crate) fn by_window(cwnd: u32, ssthresh: u32, outstanding: u64, srtt: Option<Span>) -> u64 {
+    let Some(srtt) = srtt else { return UNLIMITED };
+    let percent = if cwnd < ssthresh / 2 { 200 } else { 120 };
+    rate(u64::from(cwnd).max(outstanding).saturating_mul(percent), srtt) / 100
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(us: u64) -> Time {
+        Time::ZERO + Span::from_us(us)
+    }
+
+    /// One that is past its first window, at 1 MB/s.
+    fn pacer() -> Pacer {
+        let mut pacer = Pacer::new();
+        (0..UNPACED - 1).for_each(|_| pacer.sent(at(0), 1000));
+        pacer.set_rate(1_000_000);
+        pacer
+    }
+
+    #[test]
+    fn the_gap_behind_a_segment_is_its_length_by_the_rate() {
+        let mut pacer = pacer();
+        for n in 1..=5 {
+            let now = pacer.next();
+            pacer.sent(now, 1000);
+            assert_eq!(pacer.next(), at(1000 * n));
+        }
+        pacer.sent(pacer.next(), 250);
+        assert_eq!(pacer.next(), at(5250));
+    }
+
+    #[test]
+    fn the_first_ten_leave_together() {
+        let mut pacer = Pacer::new();
+        pacer.set_rate(1_000_000);
+        for _ in 0..9 {
+            pacer.sent(at(0), 1000);
+            assert_eq!(pacer.next(), at(0));
+        }
+        pacer.sent(at(0), 1000);
+        assert_eq!(pacer.next(), at(1000), "the eleventh waits");
+    }
+
+    #[test]
+    fn who_is_late_makes_up_for_half_a_gap_at_most() {
+        let mut pacer = pacer();
+        pacer.sent(at(0), 1000);
+        pacer.sent(at(1300), 1000);
+        assert_eq!(pacer.next(), at(2000));
+        pacer.sent(at(9000), 1000);
+        assert_eq!(pacer.next(), at(9500));
+    }
+
+    #[test]
+    fn a_window_is_paced_at_twice_its_rate_in_slow_start_and_at_twelve_tenths_after() {
+        let srtt = Some(Span::from_ms(100));
+        assert_eq!(by_window(100_000, u32::MAX, 0, srtt), 2_000_000);
+        assert_eq!(by_window(100_000, 200_000, 0, srtt), 1_200_000);
+        assert_eq!(by_window(100_000, 100_000, 150_000, srtt), 1_800_000);
+        assert_eq!(by_window(100_000, 100_000, 0, None), UNLIMITED);
+    }
+
+    #[test]
+    fn rates_durations_and_volumes_agree_and_saturate() {
+        assert_eq!(duration(1500, 3), Span::from_secs(500));
+        assert_eq!(rate(1500, Span::from_secs(500)), 3);
+        assert_eq!(volume(3, Span::from_secs(500)), 1500);
+        assert_eq!(duration(u64::MAX, 1), Span::MAX);
+        assert_eq!(rate(u64::MAX, Span::ZERO), u64::MAX);
+    }
+}
