@@ -299,20 +299,29 @@ fn the_kernels_keep_alives_are_answered() {
     host.stop();
 }
 
+/// How many files this process may open.
+fn files() -> usize {
+    let text = std::fs::read_to_string("/proc/self/limits").expect("Linux");
+    let line = text.lines().find(|line| line.starts_with("Max open files")).expect("Linux says it");
+    line.split_whitespace().nth(3).and_then(|word| word.parse().ok()).unwrap_or(usize::MAX)
+}
+
 #[test]
 fn a_thousand_connections_at_once_each_get_their_own_bytes_back() {
-    const COUNT: usize = 1000;
     if !may() {
         return;
     }
+    // Fewer where this process may not open as many files, those of other tests among them.
+    let count = files().saturating_sub(300).min(1000);
+    println!("{count} connections");
     let (place, device) = kernel(Offload::Segments);
     let host = Running::start(device, "linux", |host| {
         host.listen(7, Box::new(|_| Some(Box::new(Hashing::default()))));
     });
-    place.run(|| {
+    place.run(move || {
         let body = |n: usize| sent_by(20_000 + n)[n..].to_vec();
         let mut streams: Vec<TcpStream> =
-            (0..COUNT).map(|_| TcpStream::connect(("10.99.1.2", 7)).expect("our host answers")).collect();
+            (0..count).map(|_| TcpStream::connect(("10.99.1.2", 7)).expect("our host answers")).collect();
         for (n, stream) in streams.iter_mut().enumerate() {
             stream.write_all(&body(n)).expect("room");
         }
@@ -323,5 +332,5 @@ fn a_thousand_connections_at_once_each_get_their_own_bytes_back() {
             assert_eq!(answer, hash(&body(n)).to_be_bytes(), "connection {n}");
         }
     });
-    assert_eq!(host.stop().iter().filter(|account| account.received == 20_000).count(), COUNT);
+    assert_eq!(host.stop().iter().filter(|account| account.received == 20_000).count(), count);
 }

@@ -49,7 +49,6 @@ impl Host {
     #[staticmethod]
     #[pyo3(signature = (device, addresses, role, *, tcp, mtu, offload, capture = None))]
     fn start(
-        py: Python<'_>,
         device: String,
         addresses: Vec<String>,
         role: &Bound<'_, PyDict>,
@@ -58,6 +57,7 @@ impl Host {
         offload: &str,
         capture: Option<PathBuf>,
     ) -> PyResult<Self> {
+        let py = role.py();
         let (config, mss) = config(py, &tcp)?;
         let wrong = |error: &dyn std::error::Error| PyValueError::new_err(error.to_string());
         let networks = addresses.iter().map(|text| text.parse::<Network>()).collect::<Result<_, _>>();

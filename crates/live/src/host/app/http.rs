@@ -234,7 +234,7 @@ fn find(root: &Path, target: &str) -> Option<(File, u64)> {
     }
     let file = File::open(path).ok()?;
     let about = file.metadata().ok()?;
-    about.is_file().then(|| (file, about.len()))
+    about.is_file().then_some((file, about.len()))
 }
 
 #[cfg(test)]
