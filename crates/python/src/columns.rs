@@ -1,5 +1,6 @@
 //! Columns of a table: a `dict` from names to numpy arrays, or to lists where there is text or where values are missing.
 
+use crate::table::{Cell, Kind, Table};
 use numpy::{Element, IntoPyArray as _};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
@@ -59,5 +60,28 @@ impl<'py> Columns<'py> {
 
     pub(crate) fn finish(self) -> Bound<'py, PyDict> {
         self.table
+    }
+}
+
+impl<'py> Table<'py> for Columns<'py> {
+    fn array<T: Element + Into<Cell>>(&mut self, name: &str, values: Vec<T>) -> PyResult<()> {
+        Self::array(self, name, values)
+    }
+
+    fn list<T: IntoPyObject<'py> + Into<Cell> + Kind>(
+        &mut self,
+        name: &str,
+        values: Vec<Option<T>>,
+    ) -> PyResult<()> {
+        Self::list(self, name, values)
+    }
+
+    fn names<'a>(
+        &mut self,
+        name: &str,
+        names: impl IntoIterator<Item = &'a str>,
+        rows: impl ExactSizeIterator<Item = usize>,
+    ) -> PyResult<()> {
+        Self::names(self, name, names, rows)
     }
 }

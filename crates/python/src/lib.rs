@@ -10,7 +10,7 @@
 //! * `delays.rs`: recorded delays, and timers replayed over them
 //! * `path.rs`: delays made from a few numbers
 //! * `prober.rs`: what a prober finds
-//! * `columns.rs`: columns of a table
+//! * `table.rs`: what a table is made of; `columns.rs`: its columns in Python; `wide.rs`: tables in a file
 //! * `errors.rs`: what is raised
 
 mod capture;
@@ -24,7 +24,9 @@ mod prober;
 mod run;
 mod scenario;
 mod simulate;
+mod table;
 mod tap;
+mod wide;
 
 use pyo3::prelude::*;
 
@@ -73,6 +75,12 @@ mod core_module {
     #[pyfunction]
     const fn version() -> &'static str {
         env!("CARGO_PKG_VERSION")
+    }
+
+    /// The commit that the native module was built from, where it was built from a checkout.
+    #[pyfunction]
+    const fn commit() -> Option<&'static str> {
+        option_env!("NETSPURT_COMMIT")
     }
 
     #[pymodule_init]

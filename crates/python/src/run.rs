@@ -1,13 +1,15 @@
 //! The class `Run`.
 
 use crate::columns::Columns;
+use crate::table::{Cell, Table};
+use crate::wide::Wide;
 use netspurt_sim::probe::{End, Quantity, Sample, Wants};
-use netspurt_sim::result::{FlowResult, LinkResult, RunResult, SessionResult, close_name};
+use netspurt_sim::result::{FlowResult, GroupResult, LinkResult, RunResult, SessionResult, close_name};
 use netspurt_tcp::time::{Span, Time};
 use netspurt_trace::{Conversation, Side};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use std::collections::{BTreeMap, BTreeSet};
 
 const QUEUE: &str = "queue";
@@ -82,6 +84,21 @@ impl Run {
         columns.names("host", hosts, rows.map(|(flow, end)| 2 * flow as usize + end as usize))
     }
 
+    fn file(&self, task: &str, metadata: Vec<(String, String)>) -> PyResult<Vec<u8>> {
+        let RunResult { flows, groups, links, .. } = &self.result;
+        let mut wide = Wide::default();
+        wide.begin("flow", flows.len());
+        flow_columns(&mut wide, flows)?;
+        wide.begin("group", groups.len());
+        group_columns(&mut wide, groups)?;
+        wide.begin("link", links.len());
+        link_columns(&mut wide, links)?;
+        wide.mark("digest", &Cell::from(self.result.digest.as_str()));
+        wide.mark("seed", &Cell::from(self.result.seed));
+        wide.mark("task", &Cell::from(task));
+        wide.parquet(metadata).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+
     /// Link and direction of rows that belong to a channel.
     fn place(&self, columns: &Columns<'_>, rows: impl ExactSizeIterator<Item = u32> + Clone) -> PyResult<()> {
         let links = &self.result.links;
@@ -135,20 +152,15 @@ impl Run {
 
     /// One row for each flow.
     fn flows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        flow_columns(py, &self.result.flows)
+        let mut columns = Columns::new(py);
+        flow_columns(&mut columns, &self.result.flows)?;
+        Ok(columns.finish())
     }
 
     /// One row for each name of flows.
     fn groups<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (columns, groups) = (Columns::new(py), &self.result.groups);
-        columns.names("flow", groups.iter().map(|group| &*group.flow), 0..groups.len())?;
-        columns.counts("flows", groups.iter().map(|group| group.flows))?;
-        columns.counts("bytes_delivered", groups.iter().map(|group| group.bytes_delivered))?;
-        columns.array("goodput_bps", groups.iter().map(|group| group.goodput_bps).collect())?;
-        columns.counts("segments_sent", groups.iter().map(|group| group.segments_sent))?;
-        columns.counts("retransmitted", groups.iter().map(|group| group.retransmitted))?;
-        columns.counts("timeouts", groups.iter().map(|group| group.timeouts))?;
-        session_columns(&columns, groups.iter().map(|group| group.session.as_ref()))?;
+        let mut columns = Columns::new(py);
+        group_columns(&mut columns, &self.result.groups)?;
         Ok(columns.finish())
     }
 
@@ -169,7 +181,9 @@ impl Run {
 
     /// One row for each direction of each link.
     fn links<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        link_columns(py, &self.result.links)
+        let mut columns = Columns::new(py);
+        link_columns(&mut columns, &self.result.links)?;
+        Ok(columns.finish())
     }
 
     /// One recorded series. Bytes, or seconds for "srtt", "rto" and "rtt" (one row for each sample), or packets for "queue".
@@ -241,6 +255,18 @@ impl Run {
         Ok(columns.finish())
     }
 
+    /// Flows, groups and links as one Parquet file, in whose metadata stands what is handed over; the same run gives the
+    /// same bytes. In front of the columns stand ``task``, ``seed`` and ``digest``.
+    fn parquet<'py>(
+        &self,
+        py: Python<'py>,
+        task: &str,
+        metadata: Vec<(String, String)>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let file = py.detach(|| self.file(task, metadata))?;
+        Ok(PyBytes::new(py, &file))
+    }
+
     fn __repr__(&self) -> String {
         format!("<netspurt._core.Run of {:?}, seed {}>", self.result.scenario, self.result.seed)
     }
@@ -268,8 +294,7 @@ fn in_units(sample: &Sample) -> Option<f64> {
     }
 }
 
-fn flow_columns<'py>(py: Python<'py>, flows: &[FlowResult]) -> PyResult<Bound<'py, PyDict>> {
-    let columns = Columns::new(py);
+fn flow_columns<'py>(columns: &mut impl Table<'py>, flows: &[FlowResult]) -> PyResult<()> {
     let every = || 0..flows.len();
     columns.names("flow", flows.iter().map(|flow| &*flow.flow), every())?;
     columns.counts("index", flows.iter().map(|flow| flow.index))?;
@@ -297,13 +322,23 @@ fn flow_columns<'py>(py: Python<'py>, flows: &[FlowResult]) -> PyResult<Bound<'p
     columns.list("held_by", flows.iter().map(|flow| flow.held_by.clone()).collect())?;
     columns.list("held_for", flows.iter().map(|flow| flow.held_for.clone()).collect())?;
     columns.list("closed", flows.iter().map(|flow| flow.closed.map(close_name)).collect())?;
-    session_columns(&columns, flows.iter().map(|flow| flow.session.as_deref()))?;
-    Ok(columns.finish())
+    session_columns(columns, flows.iter().map(|flow| flow.session.as_deref()))
+}
+
+fn group_columns<'py>(columns: &mut impl Table<'py>, groups: &[GroupResult]) -> PyResult<()> {
+    columns.names("flow", groups.iter().map(|group| &*group.flow), 0..groups.len())?;
+    columns.counts("flows", groups.iter().map(|group| group.flows))?;
+    columns.counts("bytes_delivered", groups.iter().map(|group| group.bytes_delivered))?;
+    columns.array("goodput_bps", groups.iter().map(|group| group.goodput_bps).collect())?;
+    columns.counts("segments_sent", groups.iter().map(|group| group.segments_sent))?;
+    columns.counts("retransmitted", groups.iter().map(|group| group.retransmitted))?;
+    columns.counts("timeouts", groups.iter().map(|group| group.timeouts))?;
+    session_columns(columns, groups.iter().map(|group| group.session.as_ref()))
 }
 
 /// What sessions did, one row for each flow or group; no columns if there is none.
-fn session_columns<'a>(
-    columns: &Columns<'_>,
+fn session_columns<'a, 'py>(
+    columns: &mut impl Table<'py>,
     rows: impl Iterator<Item = Option<&'a SessionResult>>,
 ) -> PyResult<()> {
     let rows: Vec<_> = rows.map(|row| row.map(|row| (row.counts(), row.measures()))).collect();
@@ -317,8 +352,7 @@ fn session_columns<'a>(
     Ok(())
 }
 
-fn link_columns<'py>(py: Python<'py>, links: &[LinkResult]) -> PyResult<Bound<'py, PyDict>> {
-    let columns = Columns::new(py);
+fn link_columns<'py>(columns: &mut impl Table<'py>, links: &[LinkResult]) -> PyResult<()> {
     let every = || 0..links.len();
     columns.names("link", links.iter().map(|link| &*link.link), every())?;
     columns.names("direction", links.iter().map(|link| link.direction.as_str()), every())?;
@@ -341,5 +375,5 @@ fn link_columns<'py>(py: Python<'py>, links: &[LinkResult]) -> PyResult<Bound<'p
         columns.counts("deferrals", met().map(|met| met.deferrals))?;
         columns.counts("collisions", met().map(|met| met.collisions))?;
     }
-    Ok(columns.finish())
+    Ok(())
 }
