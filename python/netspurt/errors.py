@@ -29,6 +29,10 @@ class OutputError(RequestError):
         super().__init__(f"cannot write {path}: {why}; nothing was left there")
 
 
+class EngineError(Exception):
+    """What should have run the tasks of a sweep is gone; one sentence. What was done is kept."""
+
+
 class StudyError(Exception):
     """A study cannot be evaluated: a scenario or a published figure is not what the code expects."""
 

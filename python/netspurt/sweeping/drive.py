@@ -1,0 +1,189 @@
+"""The loop of a sweep: tasks go out in batches, results come back and are kept.
+
+Lives here: how many are under way, what becomes of an error, and the end by Ctrl-C. Must not live here: which task is next
+(``agenda``), where it runs (``engines``), where its result goes (``folder``).
+
+Only this loop writes. Workers send the bytes of a file back, so they need no disk in common with us, and a worker that dies
+leaves nothing behind. A batch is worth a fraction of a second: that is what can be lost, and is run again.
+"""
+
+from __future__ import annotations
+
+import math
+import queue
+from concurrent.futures import BrokenExecutor
+from typing import Any
+
+from netspurt.errors import EngineError, RequestError
+from netspurt.sweeping.agenda import Agenda
+from netspurt.sweeping.engines import Engine
+from netspurt.sweeping.folder import Folder
+from netspurt.sweeping.plan import Plan, Task
+from netspurt.sweeping.work import Job, Outcome, perform
+from netspurt.terminal import Gauge
+
+_POLL_S = 0.2
+"""How long the loop sleeps at most before it looks whether a signal came in, or workers."""
+
+MOST_IN_BATCH = 256
+
+Batch = tuple[Any, list[Task]]
+
+
+class Driver:
+    """Carries out an agenda. ``run`` is called once; the counts are right at any time.
+
+    Attributes:
+        ran: tasks whose results have been kept.
+        failed: tasks that have failed now.
+    """
+
+    def __init__(self, plan: Plan, agenda: Agenda, folder: Folder, engine: Engine) -> None:
+        self._plan, self._agenda, self._folder, self._engine = plan, agenda, folder, engine
+        self._back: queue.SimpleQueue[Batch] = queue.SimpleQueue()
+        self._under_way: dict[int, Batch] = {}
+        self._alone: list[Task] = []
+        self._tasks: dict[str, Task] = {}
+        self._task_s: float | None = None
+        self._most = agenda.most
+        self._before = self._most - agenda.ready
+        self.ran = 0
+        self.failed = 0
+
+    def run(self, gauge: Gauge) -> bool:
+        """Until all is done, or Ctrl-C: then False. What has come back is kept in any case.
+
+        Raises:
+            RequestError: the disk is full, or workers say that the request was wrong.
+            EngineError: nothing can be run there any more.
+        """
+        try:
+            while self._fill():
+                try:
+                    self._take(*self._back.get(timeout=_POLL_S))
+                except queue.Empty:
+                    self._look()
+                self._show(gauge)
+        except KeyboardInterrupt:
+            return False
+        finally:
+            self._drain()
+        return True
+
+    def _fill(self) -> bool:
+        """Hands out work while somebody may want it; False when none is left anywhere."""
+        width = max(self._engine.width(), 1)
+        while len(self._under_way) < 2 * width:
+            tasks = [self._alone.pop()] if self._alone else self._batch(width)
+            if not tasks:
+                break
+            self._submit(tasks)
+        return bool(self._under_way)
+
+    def _batch(self, width: int) -> list[Task]:
+        size = 1
+        if self._task_s is not None:
+            size = int(self._engine.batch_s / max(self._task_s, 1e-6))
+        # Towards the end in smaller pieces, so that all have something to do.
+        size = max(1, min(size, math.ceil(self._agenda.ready / (4 * width)), MOST_IN_BATCH))
+        tasks = []
+        while len(tasks) < size and (task := self._agenda.take()) is not None:
+            tasks.append(task)
+        return tasks
+
+    def _submit(self, tasks: list[Task]) -> None:
+        jobs = []
+        merged: dict[int, Any] = {}
+        for task in tasks:
+            self._tasks[task.name] = task
+            if task.point not in merged:
+                scenario = self._plan.scenario(task.point)
+                merged[task.point] = scenario if self._engine.near else scenario.merged()
+            jobs.append(Job(task.name, merged[task.point], task.seed))
+        try:
+            future = self._engine.executor.submit(
+                perform, self._plan.version, self._plan.base.name, jobs, self._plan.request.stop
+            )
+        except (BrokenExecutor, RuntimeError) as error:
+            raise self._gone(error) from error
+        self._under_way[id(tasks)] = (future, tasks)
+        future.add_done_callback(lambda done: self._back.put((done, tasks)))
+
+    def _take(self, future: Any, tasks: list[Task]) -> None:
+        self._under_way.pop(id(tasks), None)
+        try:
+            outcomes, seconds = future.result()
+        except RequestError:
+            raise
+        except BrokenExecutor as error:
+            raise self._gone(error) from error
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # CancelledError, and what a cluster raises when workers die
+            self._lost(tasks, error)
+            return
+        mean = seconds / len(tasks)
+        self._task_s = mean if self._task_s is None else 0.7 * self._task_s + 0.3 * mean
+        for outcome in outcomes:
+            self._keep(outcome)
+
+    def _keep(self, outcome: Outcome) -> None:
+        task = self._tasks.pop(outcome.task)
+        if outcome.file is None:
+            self._fail(task, outcome.error or "no reason was given")
+            return
+        self._folder.keep(outcome.task, outcome.file)
+        self.ran += 1
+        self._agenda.came(outcome.task, outcome.value)
+
+    def _fail(self, task: Task, why: str) -> None:
+        about = {"point": task.point, "seed": task.seed, "settings": self._plan.words(task.point), "error": why}
+        self._folder.fail(task.name, about)
+        self.failed += 1
+        self._agenda.failed(task.name)
+
+    def _lost(self, tasks: list[Task], error: BaseException) -> None:
+        """A batch came to nothing. One of its tasks may be at fault: each gets a chance of its own."""
+        if not self._engine.alive():
+            raise self._gone(error) from error
+        if len(tasks) > 1:
+            self._alone.extend(reversed(tasks))
+        else:
+            self._tasks.pop(tasks[0].name, None)
+            self._fail(tasks[0], f"{type(error).__name__}: {error}")
+
+    def _look(self) -> None:
+        if not self._engine.alive():
+            raise self._gone(None)
+
+    def _gone(self, error: BaseException | None) -> EngineError:
+        why = f" ({type(error).__name__}: {error})" if error is not None and str(error) else ""
+        return EngineError(
+            f"what ran the tasks is gone{why}; {self._before + self.ran} of {self._most} tasks are done and kept: "
+            "give the command again to go on"
+        )
+
+    def _drain(self) -> None:
+        """Keeps what has come back meanwhile, and wants no more."""
+        for future, _tasks in self._under_way.values():
+            future.cancel()
+        while True:
+            try:
+                future, _tasks = self._back.get_nowait()
+            except queue.Empty:
+                return
+            if future.cancelled() or future.exception() is not None:
+                continue
+            for outcome in future.result()[0]:
+                if outcome.file is not None:
+                    self._folder.keep(outcome.task, outcome.file)
+                    self.ran += 1
+
+    def _show(self, gauge: Gauge) -> None:
+        notes = [f"{self.failed} failed"] if self.failed else []
+        if self._engine.width() == 0:
+            notes.append("waiting for workers")
+        if self._plan.request.stop is not None:
+            self._most = self._agenda.most
+            notes += [f"{self._agenda.stopped} points stopped early"] if self._agenda.stopped else []
+        gauge.show(self._before + self.ran + self.failed, self._most, ", ".join(notes))

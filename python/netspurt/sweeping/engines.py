@@ -1,0 +1,167 @@
+"""On what a sweep runs: threads, any executor, a Dask cluster, a cluster of Slurm's through Dask.
+
+Lives here: how to get an executor, and what a sweep must know of it. Must not live here: tasks. Dask is imported where it is
+asked for, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from netspurt.errors import RequestError
+from netspurt.sweeping.threads import Threads
+
+CONNECT_S = 8
+"""A scheduler that does not answer within this is not there."""
+
+EXTRA = "pip install 'netspurt[dask]'"
+
+
+class Executor(Protocol):
+    """The shape of ``concurrent.futures.Executor``: what a sweep needs of one."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any) -> Any:
+        """Has a call made somewhere; what is returned has ``add_done_callback``, ``result`` and ``cancel``."""
+
+
+@dataclass
+class Engine:
+    """An executor and its habits.
+
+    Attributes:
+        executor: what runs things.
+        width: how many run at once, asked again and again; 0 while nobody is there.
+        batch_s: seconds of work handed over together, so that handing over costs little beside it.
+        near: whether work is done in this process, where nothing has to be pickled.
+        alive: whether it can still be hoped for.
+    """
+
+    executor: Executor
+    width: Callable[[], int]
+    batch_s: float = 0.5
+    near: bool = False
+    alive: Callable[[], bool] = lambda: True
+
+
+@contextlib.contextmanager
+def threads(jobs: int) -> Iterator[Engine]:
+    """Threads of this process."""
+    pool = Threads(jobs)
+    whole = False
+    try:
+        yield Engine(pool, lambda: jobs, batch_s=0.05, near=True)
+        whole = True
+    finally:
+        pool.shutdown(wait=whole, cancel_futures=not whole)
+
+
+@contextlib.contextmanager
+def foreign(executor: Executor, jobs: int | None = None) -> Iterator[Engine]:
+    """Somebody else's executor, which is left running."""
+    known = jobs or getattr(executor, "_max_workers", None) or os.cpu_count() or 1
+    near = type(executor).__name__ in ("ThreadPoolExecutor", "Threads")
+    yield Engine(executor, lambda: int(known), near=near)
+
+
+@contextlib.contextmanager
+def dask(address: str) -> Iterator[Engine]:
+    """The workers of a Dask scheduler.
+
+    Raises:
+        RequestError: Dask is not installed, or no scheduler answers there within ``CONNECT_S``.
+    """
+    distributed = _distributed("--scheduler")
+    try:
+        with _quiet():
+            client = distributed.Client(address, timeout=CONNECT_S, set_as_default=False)
+    except (OSError, TimeoutError, ValueError, RuntimeError) as error:
+        raise RequestError(
+            f"no Dask scheduler answers at {address} within {CONNECT_S} s: start one with 'dask scheduler', or leave out "
+            "--scheduler; nothing was begun, and what was done before is kept"
+        ) from error
+    with contextlib.closing(client):
+        yield _of_client(client)
+
+
+@contextlib.contextmanager
+def slurm(workers: int) -> Iterator[Engine]:
+    """Workers that Slurm starts as jobs, through dask-jobqueue; what a job asks for stands in its ``jobqueue.yaml``.
+
+    Raises:
+        RequestError: dask-jobqueue or Slurm is not there, or the configuration leaves something open.
+    """
+    distributed = _distributed("--cluster slurm")
+    try:
+        from dask_jobqueue import SLURMCluster
+    except ImportError as error:
+        raise RequestError(f"--cluster slurm needs dask-jobqueue: {EXTRA}") from error
+    if shutil.which("sbatch") is None:
+        raise RequestError("--cluster slurm needs Slurm's sbatch on the path, and there is none: run it on a login node")
+    try:
+        cluster = SLURMCluster()
+    except (TypeError, ValueError) as error:
+        raise RequestError(
+            f"--cluster slurm: {error}; cores, memory and walltime of a job belong in ~/.config/dask/jobqueue.yaml"
+        ) from error
+    with contextlib.closing(cluster), contextlib.closing(distributed.Client(cluster, set_as_default=False)) as client:
+        cluster.scale(jobs=workers)
+        yield _of_client(client)
+
+
+def _distributed(option: str) -> Any:
+    try:
+        import distributed
+    except ImportError as error:
+        raise RequestError(f"{option} needs Dask: {EXTRA}") from error
+    return distributed
+
+
+def _of_client(client: Any) -> Engine:
+    return Engine(
+        _Submitting(client), _now_and_then(lambda: sum(client.ncores().values())), alive=lambda: client.status == "running"
+    )
+
+
+class _Submitting:
+    """A Dask client with the shape of an executor: nothing is taken for a pure function, nothing kept for its key."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any) -> Any:
+        return self._client.submit(fn, *args, pure=False)
+
+
+def _now_and_then(ask: Callable[[], int], every_s: float = 1.0) -> Callable[[], int]:
+    """A question that costs a round trip, asked once a second; 0 where nobody answers."""
+    state = [-every_s, 0.0]
+
+    def answer() -> int:
+        if time.monotonic() - state[0] >= every_s:
+            try:
+                state[1] = ask()
+            except (OSError, TimeoutError, RuntimeError, AttributeError):
+                state[1] = 0
+            state[0] = time.monotonic()
+        return int(state[1])
+
+    return answer
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the log of attempts: the one sentence at the end says it."""
+    log = logging.getLogger("distributed")
+    level = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        log.setLevel(level)

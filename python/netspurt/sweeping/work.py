@@ -1,0 +1,80 @@
+"""What is done for a task, wherever that is: in a thread, in another process, on another machine.
+
+Lives here: from a scenario and a seed to the bytes of a file. Must not live here: files, or who asked. What comes in and
+goes out can be pickled, unless a native scenario is handed to a thread.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from netspurt import version
+from netspurt.errors import RequestError
+from netspurt.sweeping.stopping import Stop
+
+if TYPE_CHECKING:
+    from netspurt import _core
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A task with all that is needed to run it: a merged scenario as text, or, within this process, as it is."""
+
+    task: str
+    scenario: str | _core.Scenario
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a job: the bytes of its file, or else an error in words; ``value`` is what ``Stop`` asks for."""
+
+    task: str
+    file: bytes | None
+    error: str | None = None
+    value: float | None = None
+
+
+def perform(
+    made_by: str, name: str, jobs: Sequence[Job], stop: Stop | None
+) -> tuple[list[Outcome], float]:
+    """Runs a few jobs one after the other, and says how many seconds that took.
+
+    Args:
+        made_by: the version of netspurt that asks.
+        name: of the scenario, for error messages.
+        jobs: what to run.
+        stop: the quantity to take out of each run, if any.
+
+    Raises:
+        RequestError: this is another version than the one that asks, or the runs have no such quantity.
+    """
+    if (own := version.full()) != made_by:
+        raise RequestError(f"a worker has netspurt {own}, and this is {made_by}: install the same everywhere")
+    began = time.perf_counter()
+    return [_one(name, job, stop) for job in jobs], time.perf_counter() - began
+
+
+def _one(name: str, job: Job, stop: Stop | None) -> Outcome:
+    try:
+        scenario = _parsed(job.scenario, name) if isinstance(job.scenario, str) else job.scenario
+        run = scenario.run(job.seed)
+        about = [("netspurt.version", version.full()), ("netspurt.scenario", scenario.merged())]
+        file = run.parquet(job.task, about)
+        value = None if stop is None else stop.value({"flow": run.flows(), "link": run.links()})
+        return Outcome(job.task, file, value=value)
+    except (RequestError, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # a panic in Rust is no Exception, and one task of many must not end the others
+        return Outcome(job.task, None, f"{type(error).__name__}: {error}")
+
+
+@functools.lru_cache(maxsize=16)
+def _parsed(text: str, name: str) -> _core.Scenario:
+    from netspurt import _core
+
+    return _core.Scenario.parse(text, name)
