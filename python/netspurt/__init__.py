@@ -25,12 +25,19 @@ if TYPE_CHECKING:
     from netspurt.scenario import Scenario as Scenario
     from netspurt.scenario import load as load
     from netspurt.scenario import parse as parse
+    from netspurt.sweeping import Stop as Stop
+    from netspurt.sweeping import Sweep as Sweep
+    from netspurt.sweeping import read_sweep as read_sweep
+    from netspurt.sweeping import sweep as sweep
+    from netspurt.sweeping.axes import latin_hypercube as latin_hypercube
+    from netspurt.sweeping.axes import random_sample as random_sample
 
 __version__ = "0.1.0"
 
 __all__ = [
     *("Capture", "Result", "Scenario", "ScenarioError", "__version__"),
-    *("load", "parse", "plot", "read_capture"),
+    *("Stop", "Sweep"),
+    *("latin_hypercube", "load", "parse", "plot", "random_sample", "read_capture", "read_sweep", "sweep"),
 ]
 
 _HOME = {
@@ -38,9 +45,15 @@ _HOME = {
     "Result": "netspurt.scenario",
     "Scenario": "netspurt.scenario",
     "ScenarioError": "netspurt._core",
+    "Stop": "netspurt.sweeping",
+    "Sweep": "netspurt.sweeping",
+    "latin_hypercube": "netspurt.sweeping.axes",
     "load": "netspurt.scenario",
     "parse": "netspurt.scenario",
+    "random_sample": "netspurt.sweeping.axes",
     "read_capture": "netspurt.capture",
+    "read_sweep": "netspurt.sweeping",
+    "sweep": "netspurt.sweeping",
 }
 
 

@@ -45,6 +45,8 @@ def parser() -> Parser:
     commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     _reproduce(commands)
     _run(commands)
+    _sweep(commands)
+    _compare(commands)
     _capture(commands)
     _ping(commands)
     _delays(commands)
@@ -134,6 +136,77 @@ def _run(commands: Commands[Parser]) -> None:
     command.add_argument("--snaplen", type=_positive, metavar="BYTES", help="bytes captured of each packet")
     command.add_argument("--trace", metavar="FILE.parquet", help="all series and segments, as Parquet")
     command.add_argument("--out", metavar="DIR", help="merged scenario, versions, result and tables")
+
+
+def _sweep(commands: Commands[Parser]) -> None:
+    command = _add(
+        commands,
+        "sweep",
+        "simulate a scenario with many settings and seeds; what is done is never run again",
+        "netspurt sweep delays.toml --jobs 4",
+    )
+    command.add_argument("sweep", metavar="FILE.toml", help="what is varied: see docs/sweeps.md")
+    command.add_argument(
+        "--out", metavar="DIR", help="folder of the results (default: FILE.sweep beside FILE.toml)"
+    )
+    _jobs(command)
+    place = command.add_mutually_exclusive_group()
+    place.add_argument("--scheduler", metavar="ADDRESS", help="run on the workers of this Dask scheduler")
+    place.add_argument("--cluster", choices=("slurm",), help="run on workers that Slurm starts (dask-jobqueue)")
+    place.add_argument(
+        "--slice",
+        type=options.part,
+        metavar="I/N",
+        help="run the I-th of N parts, with no engine at all, for job arrays; then once without, to gather",
+    )
+    command.add_argument(
+        "--workers", type=_positive, default=4, metavar="N", help="jobs of --cluster (default: 4)"
+    )
+    command.add_argument("--retry", action="store_true", help="run tasks again that have failed before")
+    command.add_argument(
+        "--quantity",
+        default="goodput_bps",
+        metavar="COLUMN",
+        help="the column of flows or links whose means are shown (default: goodput_bps)",
+    )
+
+
+def _compare(commands: Commands[Parser]) -> None:
+    command = _add(
+        commands,
+        "compare",
+        "put two results, runs or captures side by side, and say where they differ",
+        "netspurt compare reno.toml cubic.toml --seeds 20 --plot difference.svg",
+    )
+    for name, which in (("first", "A"), ("second", "B")):
+        command.add_argument(
+            name,
+            metavar=which,
+            help="a scenario (.toml, run now), a folder of 'run --out' or of 'sweep', a trace (.parquet), or a capture",
+        )
+    for name, which in (("a", "A"), ("b", "B")):
+        command.add_argument(
+            f"--set-{name}",
+            action="append",
+            default=[],
+            type=_setting,
+            metavar="PATH=VALUE",
+            help=f"override a path of scenario {which}, as often as wanted",
+        )
+    command.add_argument("--seed", type=_natural, default=1, metavar="N", help="first seed (default: 1)")
+    command.add_argument(
+        "--seeds", type=_positive, default=1, metavar="N", help="run scenarios with so many seeds, in pairs"
+    )
+    _jobs(command)
+    command.add_argument(
+        "--quantity",
+        action="append",
+        default=[],
+        dest="quantities",
+        metavar="COLUMN",
+        help="compare these columns of the flows, as often as wanted (default: a handful)",
+    )
+    command.add_argument("--plot", metavar="FILE.svg", help="draw both over each other (.svg, .pdf or .png)")
 
 
 def _capture(commands: Commands[Parser]) -> None:
@@ -345,7 +418,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _command(words: list[str]) -> int:
     top = parser()
-    known = ("reproduce", "run", "capture", "ping", "delays", "rto", "profiles", "mechanisms", "schema")
+    known = ("reproduce", "run", "sweep", "compare", "capture", "ping", "delays", "rto", "profiles", "mechanisms", "schema")
     if words and not words[0].startswith("-") and words[0] not in known:
         raise RequestError(
             f"there is no command '{words[0]}'{nearest(words[0], known)} (see 'netspurt --help')"

@@ -45,6 +45,14 @@ def pace(text: str) -> tuple[str, list[float]]:
     return "between", _ordered(text, [seconds(low if re.search("[a-z]", low) else low + unit), seconds(high)])
 
 
+def part(text: str) -> tuple[int, int]:
+    """``I/N``: the I-th of N parts, from 1."""
+    found = re.fullmatch(r"\s*(\d+)\s*/\s*(\d+)\s*", text)
+    if found is None or not 1 <= int(found[1]) <= int(found[2]):
+        raise ArgumentTypeError(f"'{text}' is no part of a whole such as 1/8, 2/8, … 8/8")
+    return int(found[1]), int(found[2])
+
+
 def _octets(text: str) -> int:
     value = int(text) if text.strip().isascii() and text.strip().isdigit() else -1
     if not 0 <= value <= LONGEST_PACKET:

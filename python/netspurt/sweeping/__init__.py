@@ -25,11 +25,11 @@ from netspurt.sweeping.axes import Sample
 from netspurt.sweeping.drive import Driver
 from netspurt.sweeping.folder import ABOUT, PLAN, Folder, Slice
 from netspurt.sweeping.outcome import Sweep
-from netspurt.sweeping.plan import Plan, Task
+from netspurt.sweeping.plan import Plan, PointError, Task
 from netspurt.sweeping.stopping import Stop
 from netspurt.terminal import Gauge
 
-__all__ = ["Report", "Stop", "Sweep", "execute", "read_sweep", "sweep"]
+__all__ = ["Report", "Stop", "Sweep", "execute", "plan_of", "read_sweep", "sweep"]
 
 
 @dataclass(frozen=True)
@@ -94,16 +94,39 @@ def sweep(
     """
     if isinstance(what, Scenario):
         asked = request.build(settings, grid, points, sample, seeds, stop)
-        scenario = what
     else:
         if any(given is not None for given in (grid, points, sample, settings, stop)) or seeds != 1:
             raise RequestError("a sweep file says itself what is varied: load the scenario to say it in Python")
-        file, asked = request.read(Path(what))
-        scenario = load(file)
-    plan = Plan(scenario.native, asked)
+        return _run(plan_of(Path(what)), out, _engine(executor, scheduler, jobs), retry=retry)
+    return _run(Plan(what.native, asked), out, _engine(executor, scheduler, jobs), retry=retry)
+
+
+def plan_of(path: Path) -> Plan:
+    """The tasks that a sweep file asks for.
+
+    Raises:
+        RequestError: the file asks for what cannot be; names file and line where they are known.
+        ScenarioError: the scenario that it names is wrong.
+    """
+    file, asked = request.read(path)
+    scenario = load(file)
+    try:
+        return Plan(scenario.native, asked)
+    except PointError as error:
+        where = request.place(path, error.path) if error.path else str(path)
+        raise RequestError(f"{where}: {error}") from error
+
+
+def _run(
+    plan: Plan,
+    out: str | Path | None,
+    engine_of: contextlib.AbstractContextManager[engines.Engine],
+    *,
+    retry: bool,
+) -> Sweep:
     with contextlib.ExitStack() as held:
         path = Path(out) if out is not None else Path(held.enter_context(tempfile.TemporaryDirectory()))
-        engine = held.enter_context(_engine(executor, scheduler, jobs))
+        engine = held.enter_context(engine_of)
         if not execute(plan, path, engine, retry=retry).whole:
             raise KeyboardInterrupt
         result = Sweep(path)

@@ -6,6 +6,7 @@ asked for, and nowhere else.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import os
@@ -18,7 +19,7 @@ from typing import Any, Protocol
 from netspurt.errors import RequestError
 from netspurt.sweeping.threads import Threads
 
-CONNECT_S = 8
+CONNECT_S = 6
 """A scheduler that does not answer within this is not there."""
 
 EXTRA = "pip install 'netspurt[dask]'"
@@ -80,10 +81,12 @@ def dask(address: str) -> Iterator[Engine]:
     distributed = _distributed("--scheduler")
     try:
         with _quiet():
+            # Asked before a client is made, since a client that has failed takes half a minute to go.
+            asyncio.run(_identity(address))
             client = distributed.Client(address, timeout=CONNECT_S, set_as_default=False)
-    except (OSError, TimeoutError, ValueError, RuntimeError) as error:
+    except Exception as error:  # whatever may answer on a port that is no scheduler's
         raise RequestError(
-            f"no Dask scheduler answers at {address} within {CONNECT_S} s: start one with 'dask scheduler', or leave out "
+            f"no Dask scheduler answers at {address}: start one with 'dask scheduler', or leave out "
             "--scheduler; nothing was begun, and what was done before is kept"
         ) from error
     with contextlib.closing(client):
@@ -113,6 +116,15 @@ def slurm(workers: int) -> Iterator[Engine]:
     with contextlib.closing(cluster), contextlib.closing(distributed.Client(cluster, set_as_default=False)) as client:
         cluster.scale(jobs=workers)
         yield _of_client(client)
+
+
+async def _identity(address: str) -> None:
+    from distributed import rpc
+
+    async with asyncio.timeout(CONNECT_S), rpc(address) as scheduler:
+        about = await scheduler.identity()
+        if about.get("type") != "Scheduler":
+            raise ValueError(f"{address} is a {about.get('type')}")
 
 
 def _distributed(option: str) -> Any:

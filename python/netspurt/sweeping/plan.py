@@ -29,6 +29,14 @@ KEPT_SCENARIOS = 20_000
 """So many checked scenarios stay in memory (a few kB each); those of later points are made again when they run."""
 
 
+class PointError(RequestError):
+    """A point whose scenario cannot be; ``path`` is the override at fault, if that is known."""
+
+    def __init__(self, message: str, path: str | None) -> None:
+        super().__init__(message)
+        self.path = path
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """One run: ``point`` and ``seed`` are what the user knows it by, ``name`` what its file is called."""
@@ -42,7 +50,7 @@ class Plan:
     """All tasks of a sweep, point by point and seed by seed.
 
     Raises:
-        RequestError: a point whose scenario cannot be, or a sweep without points.
+        PointError: a point whose scenario cannot be.
     """
 
     def __init__(self, base: _core.Scenario, request: Request) -> None:
@@ -50,8 +58,6 @@ class Plan:
         self.version = version.full()
         self.base = base
         self.points: list[Point] = list(combined(request.parts))
-        if not self.points:
-            raise RequestError("there is no point to run: one of grid, points and sample is empty")
         self._scenarios: list[_core.Scenario] = []
         self._names: list[list[str]] = []
         for number in range(len(self.points)):
@@ -65,8 +71,8 @@ class Plan:
         try:
             return self.base.set(overrides(settings))
         except (TypeError, ValueError) as error:  # ScenarioError is a ValueError
-            where = f"point {number} ({self.words(number)})" if self.points[number] else "the scenario"
-            raise RequestError(f"{where}: {error}") from error
+            where = f"point {number} ({self.words(number)}): " if self.points[number] else ""
+            raise PointError(where + str(error).replace("--set ", ""), getattr(error, "path", None)) from error
 
     def _called(self, scenario: _core.Scenario) -> list[str]:
         common = hashlib.sha256(json.dumps([self.version, scenario.merged()]).encode())

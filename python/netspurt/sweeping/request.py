@@ -30,6 +30,7 @@ Grid, points and sample multiply, and each point runs with every seed.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -138,7 +139,8 @@ def read(path: Path) -> tuple[Path, Request]:
     try:
         return _scenario(path, document), _request(document)
     except RequestError as error:
-        raise RequestError(f"{_place(path, text, str(error))}: {error}") from error
+        key = re.split("[ :]", str(error), maxsplit=1)[0]
+        raise RequestError(f"{place(path, key)}: {error}") from error
 
 
 def _scenario(path: Path, document: Mapping[str, Any]) -> Path:
@@ -216,10 +218,10 @@ def _known(where: str, table: Mapping[str, Any], known: Sequence[str]) -> None:
             raise RequestError(f"{key} is no part of [{where}]{nearest(key, known)}: {', '.join(known)}")
 
 
-def _place(path: Path, text: str, message: str) -> str:
-    """File and line of the key that a message begins with; the file alone where it is not found."""
-    key = re.escape(re.split(r"[ :]", message, maxsplit=1)[0])
-    for number, line in enumerate(text.splitlines(), 1):
-        if re.match(rf"""\s*\[*\s*["']?{key}["']?\s*[\]=.]""", line):
-            return f"{path}:{number}"
+def place(path: Path, key: str) -> str:
+    """File and line of a key; the file alone where the key is not found."""
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if re.match(rf"""\s*\[*\s*(?:over\s*=\s*\{{\s*)?["']?{re.escape(key)}["']?\s*[\]=.]""", line):
+                return f"{path}:{number}"
     return str(path)

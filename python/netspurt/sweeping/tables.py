@@ -32,34 +32,44 @@ def gather(plan: pl.DataFrame, tasks: Path) -> dict[str, pl.DataFrame]:
     import polars as pl
 
     names = [name for name in dict.fromkeys(plan["task"]) if (tasks / f"{name}.parquet").is_file()]
-    pieces = [_read([tasks / f"{name}.parquet" for name in names[at : at + AT_ONCE]]) for at in range(0, len(names), AT_ONCE)]
+    files = [tasks / f"{name}.parquet" for name in names]
+    pieces = [piece for at in range(0, len(files), AT_ONCE) for piece in _read(files[at : at + AT_ONCE])]
     if not pieces:
         return {name: plan.head(0) for name in RECORDS}
-    everything = pl.concat(pieces, how="diagonal_relaxed").drop("seed")
     tables = {}
     for name, record in RECORDS.items():
-        own = everything.filter(pl.col("record") == record).drop("record")
-        # What is empty in all rows belongs to another table.
-        own = own.select([column for column in own.columns if column in _OWN or own[column].null_count() < own.height])
-        drops = [column for column in own.columns if column.startswith("drops_")]
-        own = own.with_columns(pl.col(drops).fill_null(0))
-        clash = [column for column in own.columns if column in plan.columns and column != "task"]
-        own = own.rename({column: f"run_{column}" for column in clash})
+        own = pl.concat([_part(piece, record) for piece in pieces], how="diagonal_relaxed")
+        # A cause of loss that a run did not meet is one that it met no times.
+        own = own.with_columns(pl.col([each for each in own.columns if each.startswith("drops_")]).fill_null(0))
+        clash = [each for each in own.columns if each in plan.columns and each != "task"]
+        own = own.rename({each: f"run_{each}" for each in clash})
         tables[name] = plan.join(own, on="task", how="inner", maintain_order="left_right")
     return tables
 
 
-_OWN = ("task", "digest")
+def _part(piece: pl.DataFrame, record: str) -> pl.DataFrame:
+    """The rows of one table with its own columns: those of links stand behind the others (``Run.parquet``)."""
+    import polars as pl
+
+    border = piece.columns.index("link")
+    own = piece.filter(pl.col("record") == record)
+    columns = piece.columns[border:] if record == "link" else piece.columns[:border]
+    if record == "flow":
+        columns = [name for name in columns if name != "flows"]
+    if record == "group":
+        columns = [name for name in columns if own[name].null_count() < own.height]
+    kept = dict.fromkeys(("task", "digest", *columns))
+    return own.select([name for name in kept if name not in ("record", "seed")])
 
 
-def _read(files: Sequence[Path]) -> pl.DataFrame:
-    """Files that may differ in their columns, such as causes of loss that not every run met."""
+def _read(files: Sequence[Path]) -> list[pl.DataFrame]:
+    """Files that may differ in their columns, such as causes of loss that not every run met: one table for each kind."""
     import polars as pl
 
     alike: dict[tuple[tuple[str, str], ...], list[Path]] = {}
     for file in files:
         alike.setdefault(_columns(file), []).append(file)
-    return pl.concat([pl.read_parquet(group) for group in alike.values()], how="diagonal_relaxed")
+    return [pl.read_parquet(group) for group in alike.values()]
 
 
 def _columns(file: Path) -> tuple[tuple[str, str], ...]:
