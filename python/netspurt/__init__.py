@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from netspurt._core import ScenarioError as ScenarioError
     from netspurt.capture import Capture as Capture
     from netspurt.capture import read_capture as read_capture
+    from netspurt.comparing import Comparison as Comparison
+    from netspurt.comparing import compare as compare
     from netspurt.scenario import Result as Result
     from netspurt.scenario import Scenario as Scenario
     from netspurt.scenario import load as load
@@ -36,7 +38,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     *("Capture", "Result", "Scenario", "ScenarioError", "__version__"),
-    *("Stop", "Sweep"),
+    *("Comparison", "Stop", "Sweep", "compare"),
     *("latin_hypercube", "load", "parse", "plot", "random_sample", "read_capture", "read_sweep", "sweep"),
 ]
 
@@ -45,8 +47,10 @@ _HOME = {
     "Result": "netspurt.scenario",
     "Scenario": "netspurt.scenario",
     "ScenarioError": "netspurt._core",
+    "Comparison": "netspurt.comparing",
     "Stop": "netspurt.sweeping",
     "Sweep": "netspurt.sweeping",
+    "compare": "netspurt.comparing",
     "latin_hypercube": "netspurt.sweeping.axes",
     "load": "netspurt.scenario",
     "parse": "netspurt.scenario",

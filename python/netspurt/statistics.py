@@ -113,3 +113,57 @@ def bootstrap_interval(
         method="BCa",
     )
     return float(result.confidence_interval.low), float(result.confidence_interval.high)
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """A quantile with a confidence interval that asks nothing of the distribution.
+
+    ``low`` and ``high`` are ``None`` where there are too few values for the confidence asked for.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    count: int
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """``(low, high)``, or ``None`` where there is none."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+
+def quantile_interval(values: Column, percent: float, confidence: float = 0.95) -> Quantile:
+    """A percentile, and the two order statistics between which the true one lies.
+
+    How many of n values lie below the true quantile is binomial; the interval is the narrowest pair of ranks that
+    leaves no more than half of the rest on either side (David and Nagaraja, Order Statistics, 7.1). So it covers at
+    least as often as asked.
+
+    Args:
+        values: independent, shape (n,), n >= 1.
+        percent: above 0, below 100; 50 is the median.
+        confidence: between 0 and 1.
+
+    Raises:
+        ValueError: no values, or a percentage or a confidence out of range.
+    """
+    from scipy.stats import binom
+
+    numbers = np.sort(np.asarray(values, dtype=np.float64))
+    count = int(numbers.size)
+    if count == 0:
+        raise ValueError("an interval needs at least one value")
+    if not 0.0 < percent < 100.0:
+        raise ValueError(f"a percentile lies between 0 and 100, not at {percent}")
+    if not 0.0 < confidence < 1.0:
+        raise ValueError(f"the confidence must lie between 0 and 1, not at {confidence}")
+    value = float(np.percentile(numbers, percent))
+    tail = (1.0 - confidence) / 2.0
+    below = binom.cdf(np.arange(count + 1), count, percent / 100.0)
+    # Rank r, from 1, lies above the quantile with probability P(B <= r - 1), below it with P(B >= r).
+    lower = int(np.searchsorted(below, tail, side="right"))
+    upper = int(np.searchsorted(below, 1.0 - tail, side="left")) + 1
+    if lower < 1 or upper > count:
+        return Quantile(value, None, None, count)
+    return Quantile(value, float(numbers[lower - 1]), float(numbers[upper - 1]), count)

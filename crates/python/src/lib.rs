@@ -10,7 +10,8 @@
 //! * `delays.rs`: recorded delays, and timers replayed over them
 //! * `path.rs`: delays made from a few numbers
 //! * `prober.rs`: what a prober finds
-//! * `table.rs`: what a table is made of; `columns.rs`: its columns in Python; `wide.rs`: tables in a file
+//! * `table.rs`: what a table is made of; `columns.rs`: its columns in Python; `wide.rs`: tables in a file;
+//!   `gather.rs`: tables out of many such files
 //! * `errors.rs`: what is raised
 
 mod capture;
@@ -18,6 +19,7 @@ mod capture_columns;
 mod columns;
 mod delays;
 mod errors;
+mod gather;
 mod gathered;
 mod path;
 mod prober;
@@ -52,6 +54,9 @@ mod core_module {
     use crate::run::Run;
     #[pymodule_export]
     use crate::scenario::Scenario;
+
+    #[pymodule_export]
+    use crate::gather::gather;
 
     /// The JSON Schema of the scenario file.
     #[pyfunction]

@@ -35,20 +35,36 @@ struct Column {
 }
 
 impl Wide {
-    /// Begins the next table, of so many rows.
-    pub(crate) fn begin(&mut self, record: &str, rows: usize) {
+    /// Rows of all tables.
+    pub(crate) const fn rows(&self) -> usize {
+        self.above + self.rows
+    }
+
+    /// The columns by name, in order, with the kind of their cells; a column may be shorter than the table, and null there.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = (&str, &Cell, &[Option<Cell>])> {
+        self.columns.iter().map(|column| (&*column.name, &column.kind, &*column.cells))
+    }
+
+    /// Begins the next rows, which need not have all columns that others have.
+    pub(crate) const fn next(&mut self, rows: usize) {
         self.above += self.rows;
         self.rows = rows;
+    }
+
+    /// Begins the next table, of so many rows.
+    pub(crate) fn begin(&mut self, record: &str, rows: usize) {
+        self.next(rows);
         self.put("record", Cell::from(""), (0..rows).map(|_| Some(Cell::from(record))));
     }
 
     /// Adds a column with the same value in every row of every table so far.
     pub(crate) fn mark(&mut self, name: &str, value: &Cell) {
-        let cells = vec![Some(value.clone()); self.above + self.rows];
+        let cells = vec![Some(value.clone()); self.rows()];
         self.columns.insert(0, Column { name: name.to_owned(), kind: value.clone(), cells });
     }
 
-    fn put(&mut self, name: &str, kind: Cell, cells: impl Iterator<Item = Option<Cell>>) {
+    /// The cells of a column for the rows begun last.
+    pub(crate) fn put(&mut self, name: &str, kind: Cell, cells: impl Iterator<Item = Option<Cell>>) {
         let at = self.columns.iter().position(|column| column.name == name).unwrap_or_else(|| {
             self.columns.push(Column { name: name.to_owned(), kind, cells: Vec::new() });
             self.columns.len() - 1
@@ -63,17 +79,18 @@ impl Wide {
         let fields = self.columns.iter().map(Column::field).collect::<Result<_, _>>()?;
         let schema = Arc::new(Type::group_type_builder("netspurt").with_fields(fields).build()?);
         let metadata = metadata.into_iter().map(|(key, value)| KeyValue::new(key, value)).collect();
-        // A few rows: nothing to be won by dictionaries or bounds.
+        // A few rows: nothing to be won by dictionaries, bounds or an index of pages.
         let properties = WriterProperties::builder()
             .set_created_by(concat!("netspurt ", env!("CARGO_PKG_VERSION")).to_owned())
             .set_dictionary_enabled(false)
             .set_statistics_enabled(EnabledStatistics::None)
+            .set_offset_index_disabled(true)
             .set_key_value_metadata(Some(metadata))
             .build();
         let mut file = Vec::new();
         let mut writer = SerializedFileWriter::new(&mut file, schema, Arc::new(properties))?;
         let mut group = writer.next_row_group()?;
-        let rows = self.above + self.rows;
+        let rows = self.rows();
         for column in &self.columns {
             let mut place = group.next_column()?.ok_or_else(|| ParquetError::EOF(column.name.clone()))?;
             column.write(&mut place, rows)?;

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 RECORDS = {"flows": "flow", "groups": "group", "links": "link"}
 """Tables by name, and what their rows say in ``record``."""
 
-AT_ONCE = 500
-"""Files read together: polars keeps them all open."""
+AT_ONCE = 2000
+"""Files read together: their cells are Python's before they are columns."""
 
 
 def gather(plan: pl.DataFrame, tasks: Path) -> dict[str, pl.DataFrame]:
@@ -32,13 +32,14 @@ def gather(plan: pl.DataFrame, tasks: Path) -> dict[str, pl.DataFrame]:
     import polars as pl
 
     names = [name for name in dict.fromkeys(plan["task"]) if (tasks / f"{name}.parquet").is_file()]
-    files = [tasks / f"{name}.parquet" for name in names]
-    pieces = [piece for at in range(0, len(files), AT_ONCE) for piece in _read(files[at : at + AT_ONCE])]
-    if not pieces:
-        return {name: plan.head(0) for name in RECORDS}
+    files = [str(tasks / f"{name}.parquet") for name in names]
+    pieces = [_read(files[at : at + AT_ONCE]) for at in range(0, len(files), AT_ONCE)]
     tables = {}
     for name, record in RECORDS.items():
-        own = pl.concat([_part(piece, record) for piece in pieces], how="diagonal_relaxed")
+        if not pieces:
+            tables[name] = plan.head(0)
+            continue
+        own = pl.concat([piece[record] for piece in pieces], how="diagonal_relaxed")
         # A cause of loss that a run did not meet is one that it met no times.
         own = own.with_columns(pl.col([each for each in own.columns if each.startswith("drops_")]).fill_null(0))
         clash = [each for each in own.columns if each in plan.columns and each != "task"]
@@ -47,35 +48,17 @@ def gather(plan: pl.DataFrame, tasks: Path) -> dict[str, pl.DataFrame]:
     return tables
 
 
-def _part(piece: pl.DataFrame, record: str) -> pl.DataFrame:
-    """The rows of one table with its own columns: those of links stand behind the others (``Run.parquet``)."""
+def _read(files: Sequence[str]) -> dict[str, pl.DataFrame]:
+    """The tables of some files, by record; what a file lacks is null."""
     import polars as pl
 
-    border = piece.columns.index("link")
-    own = piece.filter(pl.col("record") == record)
-    columns = piece.columns[border:] if record == "link" else piece.columns[:border]
-    if record == "flow":
-        columns = [name for name in columns if name != "flows"]
-    if record == "group":
-        columns = [name for name in columns if own[name].null_count() < own.height]
-    kept = dict.fromkeys(("task", "digest", *columns))
-    return own.select([name for name in kept if name not in ("record", "seed")])
+    from netspurt import _core
 
-
-def _read(files: Sequence[Path]) -> list[pl.DataFrame]:
-    """Files that may differ in their columns, such as causes of loss that not every run met: one table for each kind."""
-    import polars as pl
-
-    alike: dict[tuple[tuple[str, str], ...], list[Path]] = {}
-    for file in files:
-        alike.setdefault(_columns(file), []).append(file)
-    return [pl.read_parquet(group) for group in alike.values()]
-
-
-def _columns(file: Path) -> tuple[tuple[str, str], ...]:
-    import polars as pl
-
-    return tuple((name, str(kind)) for name, kind in pl.read_parquet_schema(file).items())
+    kinds = {"integer": pl.Int64, "number": pl.Float64, "truth": pl.Boolean, "text": pl.String}
+    return {
+        record: pl.DataFrame([pl.Series(name, values, dtype=kinds[kind]) for name, kind, values in columns])
+        for record, columns in _core.gather(files).items()
+    }
 
 
 def value_of(file: Path) -> dict[str, dict[str, list[object]]]:

@@ -1,0 +1,88 @@
+"""``netspurt compare``: two results, runs or captures side by side."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netspurt import listing
+from netspurt.cli import FINE
+from netspurt.errors import RequestError
+
+if TYPE_CHECKING:
+    from netspurt.comparing import Comparison
+
+ROWS_SHOWN = 60
+
+
+def command(options: argparse.Namespace) -> int:
+    """Prints a table, sentences, and where two runs part. Two that differ have not failed.
+
+    Raises:
+        RequestError: nothing there to compare, or two that do not go together.
+        ScenarioError: a scenario is wrong.
+    """
+    from netspurt.comparing import compare
+
+    result = compare(
+        options.first,
+        options.second,
+        seeds=range(options.seed, options.seed + options.seeds),
+        quantities=options.quantities,
+        jobs=options.jobs,
+        settings=(dict(options.set_a), dict(options.set_b)),
+    )
+    if options.plot:
+        from netspurt import plot_delays
+
+        plot_delays.save(result.plot(), Path(options.plot))
+    if options.json:
+        print(json.dumps(document(result)))
+    else:
+        _print(result)
+    return FINE
+
+
+def document(result: Comparison) -> dict[str, Any]:
+    """A comparison as JSON."""
+    parting = result.parting
+    return {
+        "a": result.names[0],
+        "b": result.names[1],
+        "kind": result.kind,
+        "rows": result.rows,
+        "first_difference": None
+        if parting is None
+        else {"time_s": parting.time_s, "shared_events": parting.shared, "a": parting.a, "b": parting.b},
+        "same_history": parting is None if result.looked is not None else None,
+        "sentences": result.sentences,
+    }
+
+
+def _print(result: Comparison) -> None:
+    console = listing.console()
+    console.print(f"A: {result.names[0]}\nB: {result.names[1]}", highlight=False, soft_wrap=True, markup=False)
+    alike = [row for row in result.rows if row.get("verdict") == "same"]
+    rows = [row for row in result.rows if row.get("verdict") != "same"]
+    if rows:
+        hidden = ("sentence", "boot_low", "boot_high", "p")
+        columns = [name for name in rows[0] if name not in hidden]
+        listing.show(console, "", [_shown(row) for row in rows[:ROWS_SHOWN]], columns)
+        if len(rows) > ROWS_SHOWN:
+            console.print(f"… {len(rows) - ROWS_SHOWN} rows more with --json", highlight=False)
+    dull = {row["sentence"] for row in alike}
+    for sentence in result.sentences:
+        if sentence not in dull:
+            console.print(sentence, highlight=False, soft_wrap=True, markup=False)
+    if alike:
+        which = "All" if not rows else f"{len(alike)} of {len(result.rows)}"
+        console.print(f"{which} quantities are the same in every pair of runs.", highlight=False)
+    if not result.rows and not result.sentences:
+        raise RequestError("there is nothing in either to compare")
+
+
+def _shown(row: dict[str, Any]) -> dict[str, Any]:
+    relative = row.get("relative")
+    return {**row, "relative": None if relative is None else f"{100 * relative:+.3g} %"}

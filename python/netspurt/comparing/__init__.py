@@ -1,0 +1,176 @@
+"""Two of a kind side by side: runs, sweeps, captures or traces.
+
+What can be compared: ``sides``. Which values belong together: ``pairs``, ``captures``. Where two histories part: ``history``.
+What the pairs mean: ``netspurt.paired``. The pictures: ``netspurt.plot_compare``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from netspurt.comparing import captures, history, pairs
+from netspurt.comparing.sides import KINDS, Captured, How, Runs, Side, Swept, Traced, side
+from netspurt.errors import RequestError
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+__all__ = ["Comparison", "compare"]
+
+CHANCE = 20
+"""Of so many comparisons without any difference, one looks like one at 95 %."""
+
+
+@dataclass
+class Comparison:
+    """What came of a comparison.
+
+    Attributes:
+        kind: "simulated runs", "a sweep", "a capture" or "a trace".
+        names: of the two sides.
+        rows: one for each quantity, see ``pairs.row`` and ``captures.rows``; none for traces.
+        parting: the first event in which two simulated runs differ; None if they do not, or were not looked at.
+        looked: whether their events were held against each other, and of which seed.
+    """
+
+    kind: str
+    names: tuple[str, str]
+    rows: list[dict[str, Any]]
+    sides: tuple[Side, Side]
+    parting: history.Parting | None = None
+    looked: int | None = None
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """The rows as a polars DataFrame."""
+        import polars as pl
+
+        return pl.DataFrame(self.rows, infer_schema_length=None)
+
+    @property
+    def sentences(self) -> list[str]:
+        """What it comes to, for people."""
+        told = [row["sentence"] for row in self.rows if "sentence" in row]
+        if self.looked is not None:
+            seed = f"Seed {self.looked}: " if self.kind == KINDS[Runs] else ""
+            told.append(seed + history.sentence(self.parting))
+        unlike = [row for row in self.rows if row.get("verdict") not in (None, "same", "too few")]
+        if len(unlike) >= CHANCE:
+            told.append(
+                f"Of {len(unlike)} comparisons some {len(unlike) / CHANCE:.0f} would look distinguishable by chance alone."
+            )
+        if self.kind == KINDS[Captured]:
+            told.append("One capture each: whether a difference is chance, they cannot say.")
+        return told
+
+    def plot(self) -> Figure:
+        """Both sides over each other, as a matplotlib Figure.
+
+        Raises:
+            RequestError: there is nothing to draw.
+        """
+        from netspurt import plot_compare
+
+        first, second = self.sides
+        if isinstance(first, Captured) and isinstance(second, Captured):
+            samples = [_karn(each) for each in (first, second)]
+            return plot_compare.distributions(dict(zip(_labels(self.names), samples, strict=True)))
+        if isinstance(first, Swept):
+            return plot_compare.differences(self.rows)
+        seed = self.looked if self.looked is not None else min(getattr(first, "documents", {1: None}))
+        transfers = [plot_compare.progress_of(_segments(each, seed)) for each in (first, second)]
+        return plot_compare.transfers(dict(zip(_labels(self.names), transfers, strict=True)))
+
+
+def compare(
+    a: object,
+    b: object,
+    *,
+    seeds: int | Sequence[int] = 1,
+    quantities: Sequence[str] = (),
+    jobs: int = 1,
+    settings: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
+) -> Comparison:
+    """Puts two results, runs or captures side by side, B against A.
+
+    Args:
+        a: a scenario, a result, a sweep, a capture, or the path of one: a scenario file, a folder of ``run --out`` or of
+            a sweep, the JSON of ``run --json``, a trace, a capture.
+        b: another one of the same kind.
+        seeds: 1 to this, or these: scenarios are run with each, and runs of the same seed are pairs.
+        quantities: columns of flows or links; a handful by default.
+        jobs: simulations at once.
+        settings: overrides of either scenario file, path to TOML.
+
+    Raises:
+        RequestError: a path that holds nothing of the kind, or two that do not go together.
+        ScenarioError: a scenario is wrong.
+    """
+    how = How(tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds), jobs, settings)
+    first, second = side(a, how, 0), side(b, how, 1)
+    names = (first.name, second.name)
+    if isinstance(first, Runs) and isinstance(second, Runs):
+        rows = pairs.of_runs(first, second, quantities)
+        parting, looked = _parting(first, second)
+        return Comparison(KINDS[Runs], names, rows, (first, second), parting, looked)
+    if isinstance(first, Swept) and isinstance(second, Swept):
+        return Comparison(KINDS[Swept], names, pairs.of_sweeps(first, second, quantities), (first, second))
+    if isinstance(first, Captured) and isinstance(second, Captured):
+        return Comparison(KINDS[Captured], names, captures.rows(first.capture, second.capture), (first, second))
+    if isinstance(first, Traced) and isinstance(second, Traced):
+        parting = history.part(_history(first), _history(second))
+        return Comparison(KINDS[Traced], names, [], (first, second), parting, 0)
+    raise RequestError(
+        f"{names[0]} is {KINDS[type(first)]} and {names[1]} {KINDS[type(second)]}: compare two of a kind"
+    )
+
+
+def _parting(a: Runs, b: Runs) -> tuple[history.Parting | None, int | None]:
+    """Of the first seed in which the two differ; of the first one if they differ in none."""
+    seeds = sorted(a.documents.keys() & b.documents.keys())
+    unlike = [seed for seed in seeds if a.documents[seed].get("digest") != b.documents[seed].get("digest")]
+    if not unlike:
+        return None, seeds[0]
+    runs = [each.repeat(unlike[0], history.RECORD) for each in (a, b)]
+    if runs[0] is None or runs[1] is None:
+        return None, None
+    return history.part(history.history(runs[0]), history.history(runs[1])), unlike[0]
+
+
+def _history(trace: Traced) -> pl.DataFrame:
+    import polars as pl
+
+    rows = trace.table.filter(pl.col("record") == "segments")
+    rows = rows.with_columns(pl.lit("segment").alias("event"))
+    return rows.select([name for name in history.COLUMNS if name in rows.columns])
+
+
+def _segments(each: Side, seed: int) -> Mapping[str, npt.NDArray[Any]]:
+    import polars as pl
+
+    if isinstance(each, Traced):
+        rows = each.table.filter(pl.col("record") == "segments")
+    elif isinstance(each, Runs) and (result := each.repeat(seed, ["segments"])) is not None:
+        rows = result.segments
+    else:
+        raise RequestError(f"{each.name} keeps no scenario to draw the run from: compare scenarios or folders of runs")
+    return {name: rows[name].to_numpy() for name in ("time_s", "flow", "index", "connection", "from_client", "seq", "length")}
+
+
+def _karn(each: Captured) -> npt.NDArray[np.float64]:
+    import polars as pl
+
+    samples = each.capture.samples.filter(pl.col("method") == "karn")["rtt_s"].to_numpy()
+    if samples.size == 0:
+        raise RequestError(f"{each.name} holds no round-trip times to draw")
+    return np.asarray(samples, dtype=np.float64)
+
+
+def _labels(names: tuple[str, str]) -> tuple[str, str]:
+    return f"A: {names[0]}", f"B: {names[1]}"

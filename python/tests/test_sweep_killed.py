@@ -1,0 +1,160 @@
+"""Sweeps that are killed: what was done stays, nothing is done twice, and in the end nobody can tell."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sweeps
+
+import netspurt as ns
+
+pytest.importorskip("netspurt._core", reason="the native module is not built")
+
+MANY = sweeps.SWEEP.replace("seeds = 10", "seeds = 150").replace('"200 kB"', '"1 MB"')
+TASKS = 900
+MOMENTS = 10
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sweep that nobody killed."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    file = sweeps.written(folder, MANY)
+    ns.sweep(file, out=file.with_suffix(".sweep"))
+    return file
+
+
+class Cluster:
+    """A Dask scheduler and two workers, each a process."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._file = folder, folder / "scheduler.json"
+        self._scheduler = self._start("scheduler", "--port", "0", "--host", "127.0.0.1", "--no-dashboard")
+        self.workers = [self.worker() for _ in range(2)]
+        _until(self._file.is_file, "the scheduler")
+
+    @property
+    def address(self) -> str:
+        return str(json.loads(self._file.read_text())["address"])
+
+    def worker(self) -> subprocess.Popen[bytes]:
+        place = str(self._folder / f"worker-{time.monotonic_ns()}")
+        return self._start(
+            "worker", "--no-nanny", "--nthreads", "1", "--no-dashboard", "--local-directory", place
+        )
+
+    def stop(self) -> None:
+        for process in (*self.workers, self._scheduler):
+            process.kill()
+            process.wait()
+
+    def _start(self, what: str, *arguments: str) -> subprocess.Popen[bytes]:
+        module = f"distributed.cli.dask_{what}"
+        path = os.pathsep.join([str(Path(ns.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+        return subprocess.Popen(
+            [sys.executable, "-m", module, "--scheduler-file", str(self._file), *arguments],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    pytest.importorskip("distributed", reason="Dask is an optional extra")
+    cluster = Cluster(tmp_path_factory.mktemp("dask"))
+    yield cluster
+    cluster.stop()
+
+
+def _until(holds: object, what: str) -> None:
+    assert callable(holds)
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end, f"{what} did not come within a minute"
+        time.sleep(0.001)
+
+
+def _count(folder: Path) -> int:
+    try:
+        return sum(1 for _ in os.scandir(folder / "tasks"))
+    except FileNotFoundError:
+        return 0
+
+
+def _killed_and_resumed(file: Path, out: Path, options: list[str], seed: int) -> None:
+    """Ten times kill -9, each after a random number of tasks more; then to the end."""
+    whole = sweeps.contents(file.with_suffix(".sweep"))
+    chance, hit = random.Random(seed), 0
+    for left_over in range(MOMENTS, 0, -1):
+        moment = _count(out) + chance.randint(1, max(1, (TASKS - _count(out)) // (left_over + 1)))
+        process = sweeps.start([str(file), "--out", str(out), *options])
+        _until(lambda m=moment, p=process: _count(out) >= m or p.poll() is not None, f"task {moment}")
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        hit += process.returncode == -signal.SIGKILL
+        # What has a name is whole, and what an undisturbed sweep would have left.
+        left = sweeps.contents(out)
+        assert left.items() <= whole.items(), f"seed {seed}, moment {moment}"
+        times = {path: path.stat().st_mtime_ns for path in (out / "tasks").iterdir()}
+    assert hit >= MOMENTS - 2, f"seed {seed}: the sweep was over before it could be killed"
+    report = sweeps.finish(sweeps.start([str(file), "--out", str(out), *options]))
+    assert report["found"] == len(left), f"seed {seed}"
+    assert report["found"] + report["ran"] == report["tasks"] == TASKS, f"seed {seed}"
+    assert {path: path.stat().st_mtime_ns for path in times} == times, f"seed {seed}: something ran twice"
+    assert sweeps.contents(out) == whole, f"seed {seed}"
+    for name in ("plan", "flows", "groups", "links"):
+        own, other = (folder / f"{name}.parquet" for folder in (out, file.with_suffix(".sweep")))
+        assert own.read_bytes() == other.read_bytes(), f"seed {seed}: {name}"
+    assert not list(out.glob(".writing*")), f"seed {seed}"
+
+
+def _seed() -> int:
+    return int(os.environ.get("NETSPURT_SEED", random.SystemRandom().randrange(2**32)))
+
+
+def test_a_sweep_on_threads_survives_kill_9_at_ten_moments(undisturbed: Path, tmp_path: Path) -> None:
+    _killed_and_resumed(undisturbed, tmp_path / "out", ["--jobs", "2"], _seed())
+
+
+def test_a_sweep_on_dask_survives_kill_9_at_ten_moments(
+    undisturbed: Path, tmp_path: Path, cluster: Cluster
+) -> None:
+    _killed_and_resumed(undisturbed, tmp_path / "out", ["--scheduler", cluster.address], _seed())
+
+
+def test_a_worker_killed_under_dask_loses_nothing(
+    undisturbed: Path, tmp_path: Path, cluster: Cluster
+) -> None:
+    out = tmp_path / "out"
+    process = sweeps.start([str(undisturbed), "--out", str(out), "--scheduler", cluster.address])
+    _until(lambda: _count(out) > TASKS // 10 or process.poll() is not None, "a tenth of the tasks")
+    victim = cluster.workers.pop()
+    victim.kill()
+    victim.wait()
+    report = sweeps.finish(process)
+    cluster.workers.append(cluster.worker())
+    assert (report["ran"], report["failed"]) == (TASKS, [])
+    assert sweeps.contents(out) == sweeps.contents(undisturbed.with_suffix(".sweep"))
+
+
+def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(undisturbed: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    process = sweeps.start([str(undisturbed), "--out", str(out)])
+    _until(lambda: _count(out) > 5 or process.poll() is not None, "five tasks")
+    process.send_signal(signal.SIGINT)
+    printed, error = process.communicate(timeout=60)
+    assert process.returncode == 130, error
+    report = json.loads(printed)
+    assert not report["complete"]
+    assert report["ran"] == _count(out)
+    assert "Traceback" not in error
