@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn, cast
 
-from netspurt import __version__, options
+from netspurt import options
 from netspurt.errors import RequestError, nearest
 
 FINE, FELL_SHORT, WRONG_REQUEST, INTERRUPTED = 0, 1, 2, 130
@@ -32,6 +32,17 @@ class Parser(argparse.ArgumentParser):
         raise RequestError(f"{message} (see '{self.prog} --help')")
 
 
+class Version(argparse.Action):
+    """Prints version and commit. Only whoever asks has to wait for the native module."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        """Ends the program, as argparse's own does."""
+        from netspurt import version
+
+        print(f"netspurt {version.full()}")
+        parser.exit()
+
+
 def parser() -> Parser:
     """All commands and their options."""
     top = Parser(
@@ -41,7 +52,7 @@ def parser() -> Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    top.add_argument("--version", action="version", version=f"netspurt {__version__}")
+    top.add_argument("--version", action=Version, nargs=0, help="version and commit")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     _reproduce(commands)
     _run(commands)
@@ -57,6 +68,7 @@ def parser() -> Parser:
         ("schema", "the JSON Schema of the scenario file", "netspurt schema > scenario.schema.json"),
     ):
         _add(commands, name, words, example)
+    _completion(commands)
     return top
 
 
@@ -74,6 +86,16 @@ def _add(commands: Commands[Parser], name: str, words: str, example: str) -> Par
     )
     command.add_argument("--json", action="store_true", help="one JSON document on standard output")
     return command
+
+
+def _completion(commands: Commands[Parser]) -> None:
+    command = _add(
+        commands,
+        "completion",
+        "print a script that completes commands and options in a shell",
+        'eval "$(netspurt completion bash)"',
+    )
+    command.add_argument("shell", choices=("bash", "zsh"))
 
 
 def _reproduce(commands: Commands[Parser]) -> None:
@@ -152,7 +174,9 @@ def _sweep(commands: Commands[Parser]) -> None:
     _jobs(command)
     place = command.add_mutually_exclusive_group()
     place.add_argument("--scheduler", metavar="ADDRESS", help="run on the workers of this Dask scheduler")
-    place.add_argument("--cluster", choices=("slurm",), help="run on workers that Slurm starts (dask-jobqueue)")
+    place.add_argument(
+        "--cluster", choices=("slurm",), help="run on workers that Slurm starts (dask-jobqueue)"
+    )
     place.add_argument(
         "--slice",
         type=options.part,
@@ -418,7 +442,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _command(words: list[str]) -> int:
     top = parser()
-    known = ("reproduce", "run", "sweep", "compare", "capture", "ping", "delays", "rto", "profiles", "mechanisms", "schema")
+    known = (
+        *("reproduce", "run", "sweep", "compare", "capture", "ping", "delays", "rto"),
+        *("profiles", "mechanisms", "schema", "completion"),
+    )
     if words and not words[0].startswith("-") and words[0] not in known:
         raise RequestError(
             f"there is no command '{words[0]}'{nearest(words[0], known)} (see 'netspurt --help')"

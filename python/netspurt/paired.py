@@ -1,6 +1,7 @@
 """Is B different from A? Runs with the same seeds, compared pair by pair.
 
-Lives here: the statistics of pairs, and the sentence that says what they mean. Must not live here: where numbers come from.
+Lives here: the statistics of pairs, and the sentence that says what they mean. Must not live here: where numbers
+come from.
 
 With common random numbers the two runs of a seed share their bad luck: losses, arrivals, phases of timers. What is left
 in their difference is what was changed. That is why a difference can be plain between two clouds that overlap.
@@ -37,8 +38,8 @@ class Paired:
         effect: Cohen's d for pairs, the mean difference over its standard deviation; None where nothing varies.
         larger: share of pairs in which B is larger, ties counting half.
         p: of the paired t test; None where nothing varies.
-        verdict: "same": no pair differs. "distinguishable": the intervals leave out 0. "unclear": one does, one does not.
-            "not distinguishable": neither does. "too few": one pair that differs says nothing.
+        verdict: "same": no pair differs. "distinguishable": the intervals leave out 0. "unclear": one does, one does
+            not. "not distinguishable": neither does. "too few": one pair that differs says nothing.
     """
 
     count: int
@@ -138,7 +139,10 @@ def sentence(pairs: Paired, quantity: str, first: str = "A", second: str = "B") 
     if pairs.verdict == "distinguishable":
         return f"{quantity}: {second} is {change}, and that is no chance ({band}; {_effect(pairs)})."
     if pairs.verdict == "unclear":
-        return f"{quantity}: {second} is {change}, perhaps by chance: the two intervals disagree ({band}); run more seeds."
+        return (
+            f"{quantity}: {second} is {change}, perhaps by chance: the two intervals disagree ({band}); "
+            "run more seeds."
+        )
     return f"{quantity}: no difference can be told from chance ({band})."
 
 

@@ -56,7 +56,9 @@ def transfers(sides: Mapping[str, tuple[Floats, Floats]]) -> Figure:
     figure, axes = _figure(5.6, 4.2)
     for (label, (time, total)), (colour, line, _) in zip(sides.items(), STYLES, strict=False):
         kept = _thinned(time.size)
-        axes.plot(time[kept], total[kept] / 1e6, color=colour, linestyle=line, label=label, drawstyle="steps-post")
+        axes.plot(
+            time[kept], total[kept] / 1e6, color=colour, linestyle=line, label=label, drawstyle="steps-post"
+        )
     axes.set_xlabel("time in seconds")
     axes.set_ylabel("new data sent, MB")
     axes.set_ylim(bottom=0)
@@ -115,7 +117,9 @@ def differences(rows: Sequence[Mapping[str, Any]]) -> Figure:
         if row["low"] is not None:
             axes.plot([row["low"] * scale, row["high"] * scale], [place, place], color=colour, linewidth=1.6)
         face = colour if plain else "white"
-        axes.plot([row["difference"] * scale], [place], marker="o", color=colour, markerfacecolor=face, linestyle="")
+        axes.plot(
+            [row["difference"] * scale], [place], marker="o", color=colour, markerfacecolor=face, linestyle=""
+        )
     axes.axvline(0, color="#333333", linewidth=0.8)
     axes.set_yticks(range(len(drawn)), [_label(row) for row in drawn], fontsize=8)
     axes.invert_yaxis()

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-
 BAR_EVERY_S, LINE_EVERY_S = 0.1, 10.0
 
 

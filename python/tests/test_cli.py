@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 import subprocess
 import sys
 import time
@@ -45,7 +47,9 @@ def _one_sentence(error: str) -> str:
     return error
 
 
-@pytest.mark.parametrize("command", ["reproduce", "run", "profiles", "mechanisms", "schema"])
+@pytest.mark.parametrize(
+    "command", ["reproduce", "run", "sweep", "compare", "profiles", "mechanisms", "schema"]
+)
 def test_every_command_has_help_with_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main([command, "--help"])
@@ -76,7 +80,31 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main(["--version"])
     assert end.value.code == 0
-    assert capsys.readouterr().out == "netspurt 0.1.0\n"
+    # With the commit, where the native module was built from a checkout.
+    assert re.fullmatch(r"netspurt 0\.1\.0(\+[0-9a-f]{12})?\n", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_a_shell_can_complete(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    assert "sweep" in script
+    assert "--scheduler" in script
+
+
+def test_bash_completes_an_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("no bash here")
+    main(["completion", "bash"])
+    script = tmp_path / "completion.bash"
+    script.write_text(capsys.readouterr().out)
+    code = (
+        f"source {script}; COMP_WORDS=(netspurt sweep --sch); COMP_CWORD=2; "
+        "$(complete -p netspurt | sed 's/.*-F \\([^ ]*\\).*/\\1/') netspurt --sch sweep; echo ${COMPREPLY[@]}"
+    )
+    done = subprocess.run([bash, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["--scheduler"]
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 
-from netspurt.statistics import bootstrap_interval, mean_interval, percentile_band
+from netspurt.statistics import bootstrap_interval, mean_interval, percentile_band, quantile_interval
 
 
 def test_t_interval_of_a_textbook_sample() -> None:
@@ -46,3 +49,33 @@ def test_bootstrap_repeats_itself_and_covers_the_mean() -> None:
 
 def test_bootstrap_of_equal_values_is_a_point() -> None:
     assert bootstrap_interval([2.0, 2.0, 2.0]) == (2.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("count", "percent", "ranks"),
+    [
+        # Tables of distribution-free intervals for the median, 95 %.
+        (6, 50, (1, 6)),
+        (10, 50, (2, 9)),
+        (20, 50, (6, 15)),
+        (50, 50, (18, 33)),
+        (5, 50, None),
+        # P(B <= 89) = 0.0115 and P(B <= 90) = 0.0282; P(B >= 99) = 0.0371 and P(B >= 100) = 0.0059.
+        (100, 95, (90, 100)),
+    ],
+)
+def test_a_percentile_lies_between_two_order_statistics(
+    count: int, percent: float, ranks: tuple[int, int] | None
+) -> None:
+    found = quantile_interval([float(rank) for rank in range(count, 0, -1)], percent)
+    assert found.interval == (None if ranks is None else tuple(map(float, ranks)))
+
+
+def test_the_interval_of_a_percentile_covers_as_often_as_it_says() -> None:
+    chance = np.random.default_rng(3)
+    true = -math.log(0.1)
+    covered = 0
+    for _ in range(1000):
+        found = quantile_interval(chance.exponential(1.0, 60), 90).interval
+        covered += found is not None and found[0] <= true <= found[1]
+    assert covered >= 950 - 3 * math.sqrt(1000 * 0.95 * 0.05)

@@ -19,7 +19,6 @@ import sweeps
 import netspurt as ns
 from netspurt.cli import main
 from netspurt.errors import RequestError
-from netspurt.sweeping import folder as folders
 
 pytest.importorskip("netspurt._core", reason="the native module is not built")
 
@@ -74,9 +73,7 @@ def test_a_task_is_named_by_what_it_is_and_not_by_who_asks(scenario: ns.Scenario
     points = [{"link.line.delay": "0.02 s", "tcp.congestion": "cubic"}, {"link.line.delay": "1000 us"}]
     two = ns.sweep(scenario.set({"tcp.congestion": "cubic"}), points=points, seeds=2, out=tmp_path / "two")
     own = ns.sweep(scenario, grid={"tcp.congestion": ["cubic"]}, seeds=1, out=tmp_path / "own")
-    assert set(one.tasks["task"]).isdisjoint(two.tasks["task"]) == (
-        "cubic" not in scenario.merged()
-    )
+    assert set(one.tasks["task"]).isdisjoint(two.tasks["task"]) == ("cubic" not in scenario.merged())
     assert two.tasks["task"].n_unique() == 4
     assert own.tasks["task"][0] not in set(two.tasks["task"])
     assert re.fullmatch("[0-9a-f]{32}", one.tasks["task"][0])
@@ -198,9 +195,7 @@ def test_a_failed_task_is_listed_left_alone_and_tried_again_on_request(
     assert again.flows.height == 20
 
 
-def test_the_command_lists_failures_and_exits_with_1(
-    file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_lists_failures_and_exits_with_1(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     # Names are known before anything runs: a failure left there is one of this sweep's.
     ns.sweep(file, out=file.with_suffix(".sweep"))
     victim = sorted((file.with_suffix(".sweep") / "tasks").iterdir())[7]
@@ -227,7 +222,7 @@ def test_a_full_disk_is_said_and_what_was_done_is_kept(
                 raise OSError(errno.ENOSPC, "No space left on device")
         return real(handle, data)
 
-    monkeypatch.setattr(folders.os, "write", write)
+    monkeypatch.setattr(os, "write", write)
     assert main(["sweep", str(file)]) == 2
     error = capsys.readouterr().err
     assert "no space is left there" in error
@@ -285,13 +280,16 @@ def test_a_file_cut_short_by_a_power_failure_is_run_again(
     [
         (("link.line.delay", "link.line.dely"), r'sweep\.toml:6: .*unknown key "dely": did you mean "delay"'),
         (('["reno", "cubic"]', "[]"), r"sweep\.toml:7: tcp\.congestion: an empty list"),
-        (('["reno", "cubic"]', '["reno", "qubic"]'), r'sweep\.toml:7: point 1 .*qubic'),
+        (('["reno", "cubic"]', '["reno", "qubic"]'), r"sweep\.toml:7: point 1 .*qubic"),
         (("[grid]", "[gird]"), r"sweep\.toml:5: gird is no part of a sweep, did you mean 'grid'"),
         (("seeds = 10", "seeds = 0"), r"without a seed nothing would run"),
         (("seeds = 10", "seeds = [1, 1]"), r"a seed stands twice"),
         (("seeds = 10", "seeds = "), r"sweep\.toml: Invalid value \(at line 3"),
         (("scenario.toml", "missing.toml"), r"sweep\.toml:2: scenario: there is no file"),
-        (('["reno", "cubic"]', '{ from = "1 ms", to = "2 s", count = 3 }'), "both ends of a range in one unit"),
+        (
+            ('["reno", "cubic"]', '{ from = "1 ms", to = "2 s", count = 3 }'),
+            "both ends of a range in one unit",
+        ),
         (("[grid]\n", "[sample]\ncount = 3\nover = {}\n[grid]\n"), "a sample needs something to draw"),
         (("[grid]\n", '[stop]\nquantity = "x"\n[grid]\n'), "how narrow its interval"),
     ],

@@ -63,7 +63,9 @@ def document(result: Comparison) -> dict[str, Any]:
 
 def _print(result: Comparison) -> None:
     console = listing.console()
-    console.print(f"A: {result.names[0]}\nB: {result.names[1]}", highlight=False, soft_wrap=True, markup=False)
+    console.print(
+        f"A: {result.names[0]}\nB: {result.names[1]}", highlight=False, soft_wrap=True, markup=False
+    )
     alike = [row for row in result.rows if row.get("verdict") == "same"]
     rows = [row for row in result.rows if row.get("verdict") != "same"]
     if rows:

@@ -96,9 +96,7 @@ def _document(report: Report, result: Sweep, summary: pl.DataFrame | None) -> di
     }
 
 
-def _print(
-    report: Report, result: Sweep, summary: pl.DataFrame | None, options: argparse.Namespace
-) -> None:
+def _print(report: Report, result: Sweep, summary: pl.DataFrame | None, options: argparse.Namespace) -> None:
     console = listing.console()
     if summary is not None:
         who = [name for name in ("flow", "link", "direction") if name in summary.columns]
@@ -123,4 +121,3 @@ def _sentence(report: Report) -> str:
     if not report.whole:
         sentence += "; give the command again to go on"
     return sentence + "."
-

@@ -1,7 +1,7 @@
 """Two of a kind side by side: runs, sweeps, captures or traces.
 
-What can be compared: ``sides``. Which values belong together: ``pairs``, ``captures``. Where two histories part: ``history``.
-What the pairs mean: ``netspurt.paired``. The pictures: ``netspurt.plot_compare``.
+What can be compared: ``sides``. Which values belong together: ``pairs``, ``captures``. Where two histories part:
+``history``. What the pairs mean: ``netspurt.paired``. The pictures: ``netspurt.plot_compare``.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ class Comparison:
         unlike = [row for row in self.rows if row.get("verdict") not in (None, "same", "too few")]
         if len(unlike) >= CHANCE:
             told.append(
-                f"Of {len(unlike)} comparisons some {len(unlike) / CHANCE:.0f} would look distinguishable by chance alone."
+                f"Of {len(unlike)} comparisons some {len(unlike) / CHANCE:.0f} would look distinguishable "
+                "by chance alone."
             )
         if self.kind == KINDS[Captured]:
             told.append("One capture each: whether a difference is chance, they cannot say.")
@@ -100,8 +101,8 @@ def compare(
     """Puts two results, runs or captures side by side, B against A.
 
     Args:
-        a: a scenario, a result, a sweep, a capture, or the path of one: a scenario file, a folder of ``run --out`` or of
-            a sweep, the JSON of ``run --json``, a trace, a capture.
+        a: a scenario, a result, a sweep, a capture, or the path of one: a scenario file, a folder of ``run --out`` or
+            of a sweep, the JSON of ``run --json``, a trace, a capture.
         b: another one of the same kind.
         seeds: 1 to this, or these: scenarios are run with each, and runs of the same seed are pairs.
         quantities: columns of flows or links; a handful by default.
@@ -122,7 +123,9 @@ def compare(
     if isinstance(first, Swept) and isinstance(second, Swept):
         return Comparison(KINDS[Swept], names, pairs.of_sweeps(first, second, quantities), (first, second))
     if isinstance(first, Captured) and isinstance(second, Captured):
-        return Comparison(KINDS[Captured], names, captures.rows(first.capture, second.capture), (first, second))
+        return Comparison(
+            KINDS[Captured], names, captures.rows(first.capture, second.capture), (first, second)
+        )
     if isinstance(first, Traced) and isinstance(second, Traced):
         parting = history.part(_history(first), _history(second))
         return Comparison(KINDS[Traced], names, [], (first, second), parting, 0)
@@ -159,8 +162,13 @@ def _segments(each: Side, seed: int) -> Mapping[str, npt.NDArray[Any]]:
     elif isinstance(each, Runs) and (result := each.repeat(seed, ["segments"])) is not None:
         rows = result.segments
     else:
-        raise RequestError(f"{each.name} keeps no scenario to draw the run from: compare scenarios or folders of runs")
-    return {name: rows[name].to_numpy() for name in ("time_s", "flow", "index", "connection", "from_client", "seq", "length")}
+        raise RequestError(
+            f"{each.name} keeps no scenario to draw the run from: compare scenarios, or folders of runs"
+        )
+    return {
+        name: rows[name].to_numpy()
+        for name in ("time_s", "flow", "index", "connection", "from_client", "seq", "length")
+    }
 
 
 def _karn(each: Captured) -> npt.NDArray[np.float64]:

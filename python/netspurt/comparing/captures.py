@@ -1,4 +1,7 @@
-"""Two captures side by side. Lives here: the quantities of a capture. Must not live here: how packets are understood."""
+"""Two captures side by side.
+
+Lives here: the quantities of a capture. Must not live here: how packets are understood.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,24 @@ from netspurt.statistics import Quantile, quantile_interval
 if TYPE_CHECKING:
     from netspurt.capture import Capture
 
-COUNTS = ("segments", "bytes", "retransmitted", "spurious", "reordered", "duplicate_acks", "zero_windows", "marked")
+COUNTS = (
+    "segments",
+    "bytes",
+    "retransmitted",
+    "spurious",
+    "reordered",
+    "duplicate_acks",
+    "zero_windows",
+    "marked",
+)
 
 
 def rows(a: Capture, b: Capture) -> list[dict[str, Any]]:
-    """One row for each quantity: ``quantity``, ``a``, ``b``, ``relative``, and where there is one the 95 % interval of
-    each (``a_low``, ``a_high``, ``b_low``, ``b_high``).
+    """One row for each quantity.
 
-    Intervals of round-trip times take each sample for independent. Neighbours are not, so they are too narrow.
+    Columns: ``quantity``, ``a``, ``b``, ``relative``, and where there is one the 95 % interval of each (``a_low``,
+    ``a_high``, ``b_low``, ``b_high``). Intervals of round-trip times take each sample for independent. Neighbours are
+    not, so they are too narrow.
     """
     sides = [_quantities(capture) for capture in (a, b)]
     table = []

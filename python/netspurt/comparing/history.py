@@ -45,9 +45,7 @@ def history(result: Result) -> pl.DataFrame:
 
     tables = (("segment", result.segments), ("drop", result.drops), ("mark", result.marks))
     frames = [
-        table.select(
-            pl.lit(name).alias("event"), *[column for column in COLUMNS if column in table.columns]
-        )
+        table.select(pl.lit(name).alias("event"), *[column for column in COLUMNS if column in table.columns])
         for name, table in tables
         if table.height
     ]

@@ -83,7 +83,9 @@ def of_sweeps(a: Swept, b: Swept, quantities: Sequence[str]) -> list[dict[str, A
         sides.append({key: {seed: sum(v) / len(v) for seed, v in own.items()} for key, own in values.items()})
     rows = _rows(sides[0], sides[1], (*common, "name", "quantity"))
     if not rows:
-        raise RequestError(f"{a.name} and {b.name} have no point and seed in common: there is nothing to pair")
+        raise RequestError(
+            f"{a.name} and {b.name} have no point and seed in common: there is nothing to pair"
+        )
     return rows
 
 
@@ -92,13 +94,19 @@ def _rows(a: Values, b: Values, names: Sequence[str]) -> list[dict[str, Any]]:
     for key in a:
         seeds = sorted(a[key].keys() & b.get(key, {}).keys())
         if seeds:
-            rows.append(row(dict(zip(names, key, strict=True)), [a[key][s] for s in seeds], [b[key][s] for s in seeds]))
+            rows.append(
+                row(
+                    dict(zip(names, key, strict=True)), [a[key][s] for s in seeds], [b[key][s] for s in seeds]
+                )
+            )
     return rows
 
 
 def row(key: Mapping[str, object], a: Sequence[float], b: Sequence[float]) -> dict[str, Any]:
-    """A comparison as a row: the key, ``runs``, ``a``, ``b`` and ``difference`` (means), ``low`` and ``high`` (its 95 %
-    interval by t), ``boot_low``, ``boot_high``, ``relative``, ``effect``, ``p``, ``verdict``, and ``sentence``.
+    """A comparison as a row.
+
+    Columns: the key, ``runs``, ``a``, ``b`` and ``difference`` (means), ``low`` and ``high`` (its 95 % interval by t),
+    ``boot_low`` and ``boot_high`` (by bootstrap), ``relative``, ``effect``, ``p``, ``verdict`` and ``sentence``.
     """
     pairs = paired(a, b)
     boot = pairs.bootstrap or (None, None)

@@ -146,8 +146,8 @@ def _at(path: Path, how: How, settings: list[tuple[str, str]]) -> Side:
 
         return Captured(str(path), read_capture(path, ["samples"]))
     raise RequestError(
-        f"{path} is nothing that can be compared: a scenario (.toml), a result (.json, or a folder), a trace (.parquet), or "
-        "a capture (.pcap, .pcapng)"
+        f"{path} is nothing that can be compared: a scenario (.toml), a result (.json, or a folder), a trace "
+        "(.parquet), or a capture (.pcap, .pcapng)"
     )
 
 
@@ -172,7 +172,7 @@ def _stored(path: Path) -> Runs:
 def _documents(path: Path) -> dict[int, dict[str, Any]]:
     try:
         whole = json.loads(path.read_text(encoding="utf-8"))
-        runs = whole["runs"] if "runs" in whole else [whole]
+        runs = whole.get("runs", [whole])
         return {int(run["seed"]): {"flows": run["flows"], **run} for run in runs}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RequestError(f"{path} does not hold what 'netspurt run --json' prints") from error

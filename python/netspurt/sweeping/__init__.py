@@ -96,7 +96,9 @@ def sweep(
         asked = request.build(settings, grid, points, sample, seeds, stop)
     else:
         if any(given is not None for given in (grid, points, sample, settings, stop)) or seeds != 1:
-            raise RequestError("a sweep file says itself what is varied: load the scenario to say it in Python")
+            raise RequestError(
+                "a sweep file says itself what is varied: load the scenario to say it in Python"
+            )
         return _run(plan_of(Path(what)), out, _engine(executor, scheduler, jobs), retry=retry)
     return _run(Plan(what.native, asked), out, _engine(executor, scheduler, jobs), retry=retry)
 

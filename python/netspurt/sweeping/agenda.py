@@ -68,9 +68,7 @@ class Agenda:
     def most(self) -> int:
         """How many different tasks there are at most, done or not."""
         names = {
-            task.name
-            for point in self._points
-            for task in point.tasks[: point.asked if point.over else None]
+            task.name for point in self._points for task in point.tasks[: point.asked if point.over else None]
         }
         return len(names)
 
@@ -108,9 +106,7 @@ class Agenda:
     def _advance(self, point: _Point) -> None:
         """Asks for rounds until one has to be waited for, or the point is over."""
         while not point.under_way and not point.over:
-            if point.asked and self._enough(point):
-                point.over = True
-            elif not point.looks:
+            if not point.looks or (point.asked and self._enough(point)):
                 point.over = True
             else:
                 upto = point.looks.popleft()

@@ -1,10 +1,10 @@
 """The loop of a sweep: tasks go out in batches, results come back and are kept.
 
-Lives here: how many are under way, what becomes of an error, and the end by Ctrl-C. Must not live here: which task is next
-(``agenda``), where it runs (``engines``), where its result goes (``folder``).
+Lives here: how many are under way, what becomes of an error, and the end by Ctrl-C. Must not live here: which task
+is next (``agenda``), where it runs (``engines``), where its result goes (``folder``).
 
-Only this loop writes. Workers send the bytes of a file back, so they need no disk in common with us, and a worker that dies
-leaves nothing behind. A batch is worth a fraction of a second: that is what can be lost, and is run again.
+Only this loop writes. Workers send the bytes of a file back, so they need no disk in common with us, and a worker
+that dies leaves nothing behind. A batch is worth a fraction of a second: that is what can be lost, and is run again.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Driver:
             size = int(self._engine.batch_s / max(self._task_s, 1e-6))
         # Towards the end in smaller pieces, so that all have something to do.
         size = max(1, min(size, math.ceil(self._agenda.ready / (4 * width)), MOST_IN_BATCH))
-        tasks = []
+        tasks: list[Task] = []
         while len(tasks) < size and (task := self._agenda.take()) is not None:
             tasks.append(task)
         return tasks
@@ -137,7 +137,12 @@ class Driver:
         self._agenda.came(outcome.task, outcome.value)
 
     def _fail(self, task: Task, why: str) -> None:
-        about = {"point": task.point, "seed": task.seed, "settings": self._plan.words(task.point), "error": why}
+        about = {
+            "point": task.point,
+            "seed": task.seed,
+            "settings": self._plan.words(task.point),
+            "error": why,
+        }
         self._folder.fail(task.name, about)
         self.failed += 1
         self._agenda.failed(task.name)

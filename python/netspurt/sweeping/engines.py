@@ -1,7 +1,7 @@
 """On what a sweep runs: threads, any executor, a Dask cluster, a cluster of Slurm's through Dask.
 
-Lives here: how to get an executor, and what a sweep must know of it. Must not live here: tasks. Dask is imported where it is
-asked for, and nowhere else.
+Lives here: how to get an executor, and what a sweep must know of it. Must not live here: tasks. Dask is imported where
+it is asked for, and nowhere else.
 """
 
 from __future__ import annotations
@@ -106,14 +106,19 @@ def slurm(workers: int) -> Iterator[Engine]:
     except ImportError as error:
         raise RequestError(f"--cluster slurm needs dask-jobqueue: {EXTRA}") from error
     if shutil.which("sbatch") is None:
-        raise RequestError("--cluster slurm needs Slurm's sbatch on the path, and there is none: run it on a login node")
+        raise RequestError(
+            "--cluster slurm needs Slurm's sbatch, and there is none on the path: run it on a login node"
+        )
     try:
         cluster = SLURMCluster()
     except (TypeError, ValueError) as error:
         raise RequestError(
             f"--cluster slurm: {error}; cores, memory and walltime of a job belong in ~/.config/dask/jobqueue.yaml"
         ) from error
-    with contextlib.closing(cluster), contextlib.closing(distributed.Client(cluster, set_as_default=False)) as client:
+    with (
+        contextlib.closing(cluster),
+        contextlib.closing(distributed.Client(cluster, set_as_default=False)) as client,
+    ):
         cluster.scale(jobs=workers)
         yield _of_client(client)
 
@@ -137,7 +142,9 @@ def _distributed(option: str) -> Any:
 
 def _of_client(client: Any) -> Engine:
     return Engine(
-        _Submitting(client), _now_and_then(lambda: sum(client.ncores().values())), alive=lambda: client.status == "running"
+        _Submitting(client),
+        _now_and_then(lambda: sum(client.ncores().values())),
+        alive=lambda: client.status == "running",
     )
 
 

@@ -46,7 +46,9 @@ class SweepWriteError(OutputError):
     def __init__(self, folder: Path, error: OSError, done: int) -> None:
         super().__init__(folder, error)
         words = str(self).removesuffix("; nothing was left there")
-        self.args = (f"{words}; the {done} tasks that are done are kept: make room and give the command again",)
+        self.args = (
+            f"{words}; the {done} tasks that are done are kept: make room and give the command again",
+        )
 
 
 class Folder:
@@ -91,8 +93,15 @@ class Folder:
             raise RequestError(f"{self.path} is a file: name a folder for the sweep with --out")
         about = about_of(self.path)
         if about is None:
-            strange = [p.name for p in self.path.iterdir() if not p.name.startswith(("lock", ".", "tasks", "failed"))] \
-                if self.path.exists() else []
+            strange = (
+                [
+                    p.name
+                    for p in self.path.iterdir()
+                    if not p.name.startswith(("lock", ".", "tasks", "failed"))
+                ]
+                if self.path.exists()
+                else []
+            )
             if strange:
                 raise RequestError(
                     f"{self.path} holds {strange[0]} and is no folder of a sweep: name another one with --out"
@@ -155,10 +164,10 @@ class Folder:
                     written += os.write(handle, contents[written:])
             finally:
                 os.close(handle)
-            os.rename(stage, place)
+            os.replace(stage, place)  # noqa: PTH105  # a Path costs as much as the call
         except OSError as error:
             with contextlib.suppress(OSError):
-                os.unlink(stage)
+                Path(stage).unlink()
             raise SweepWriteError(self.path, error, len(self.done())) from error
 
 
@@ -214,7 +223,8 @@ def _flock(path: Path, kind: int) -> Iterator[None]:
             file.seek(0)
             who = file.read().strip() or "it has not said which"
             raise RequestError(
-                f"another sweep is writing to {path.parent} ({who}): wait for its end, or name another folder with --out"
+                f"another sweep is writing to {path.parent} ({who}): wait for its end, or name another folder "
+                "with --out"
             ) from error
         if kind == fcntl.LOCK_EX:
             file.truncate(0)

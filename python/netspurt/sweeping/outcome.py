@@ -69,7 +69,13 @@ class Sweep:
             for name, why in Folder(self.path).failures().items()
             if name in wanted
         ]
-        schema = {"task": pl.String, "point": pl.Int64, "seed": pl.Int64, "settings": pl.String, "error": pl.String}
+        schema = {
+            "task": pl.String,
+            "point": pl.Int64,
+            "seed": pl.Int64,
+            "settings": pl.String,
+            "error": pl.String,
+        }
         return pl.DataFrame(rows, schema=schema).sort("point", "seed")
 
     @property
@@ -99,7 +105,9 @@ class Sweep:
 
         table, who = self._holding(quantity)
         keys = ["point", *self.varied, *who]
-        each = table.group_by([*keys, "seed"], maintain_order=True).agg(pl.col(quantity).cast(pl.Float64).mean())
+        each = table.group_by([*keys, "seed"], maintain_order=True).agg(
+            pl.col(quantity).cast(pl.Float64).mean()
+        )
         rows = []
         for key, group in each.group_by(keys, maintain_order=True):
             values = group[quantity].drop_nulls().to_list()

@@ -72,7 +72,9 @@ class Plan:
             return self.base.set(overrides(settings))
         except (TypeError, ValueError) as error:  # ScenarioError is a ValueError
             where = f"point {number} ({self.words(number)}): " if self.points[number] else ""
-            raise PointError(where + str(error).replace("--set ", ""), getattr(error, "path", None)) from error
+            raise PointError(
+                where + str(error).replace("--set ", ""), getattr(error, "path", None)
+            ) from error
 
     def _called(self, scenario: _core.Scenario) -> list[str]:
         common = hashlib.sha256(json.dumps([self.version, scenario.merged()]).encode())
@@ -97,8 +99,7 @@ class Plan:
     def tasks(self, point: int) -> list[Task]:
         """The tasks of a point, in the order of its seeds."""
         return [
-            Task(name, point, seed)
-            for name, seed in zip(self._names[point], self.request.seeds, strict=True)
+            Task(name, point, seed) for name, seed in zip(self._names[point], self.request.seeds, strict=True)
         ]
 
     def __iter__(self) -> Iterator[Task]:
@@ -118,9 +119,7 @@ class Plan:
             schema={"task": pl.String, "point": pl.Int64, "seed": pl.Int64},
         )
         paths = list(dict.fromkeys(path for point in self.points for path in point))
-        varied = [
-            _column(path, [self.points[task.point].get(path) for task in tasks]) for path in paths
-        ]
+        varied = [_column(path, [self.points[task.point].get(path) for task in tasks]) for path in paths]
         return rows.with_columns(varied)
 
 
@@ -130,7 +129,9 @@ def _column(path: str, values: list[object]) -> pl.Series:
 
     present = [value for value in values if value is not None]
     if all(isinstance(value, int) for value in present) and len({type(v) for v in present}) <= 1:
-        return pl.Series(path, values, dtype=pl.Boolean if isinstance(next(iter(present), 0), bool) else pl.Int64)
+        return pl.Series(
+            path, values, dtype=pl.Boolean if isinstance(next(iter(present), 0), bool) else pl.Int64
+        )
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in present):
         return pl.Series(path, values, dtype=pl.Float64, strict=False)
     texts = [value if value is None or isinstance(value, str) else toml(value) for value in values]  # type: ignore[arg-type]  # what a plan holds, TOML holds

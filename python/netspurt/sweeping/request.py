@@ -98,7 +98,7 @@ def seeds_of(what: object) -> tuple[int, ...]:
     """
     if isinstance(what, Mapping):
         unknown = [key for key in what if key not in ("first", "count")]
-        first, count = what.get("first", 1), what.get("count")
+        first, count = what.get("first", 1), what.get("count", 0)
         if unknown or not _whole(first) or not _whole(count) or count < 1:
             raise RequestError("seeds are a count, a list, or { first = 1, count = 20 }")
         what = range(first, first + count)
@@ -147,13 +147,15 @@ def _scenario(path: Path, document: Mapping[str, Any]) -> Path:
     unknown = [key for key in document if key not in KEYS]
     if "link" in unknown or "flow" in unknown:
         raise RequestError(
-            "this is a scenario, not a sweep of one: a sweep file names it with scenario = \"FILE.toml\""
+            'this is a scenario, not a sweep of one: a sweep file names it with scenario = "FILE.toml"'
         )
     if unknown:
-        raise RequestError(f"{unknown[0]} is no part of a sweep{nearest(unknown[0], KEYS)}: {', '.join(KEYS)}")
+        raise RequestError(
+            f"{unknown[0]} is no part of a sweep{nearest(unknown[0], KEYS)}: {', '.join(KEYS)}"
+        )
     name = document.get("scenario")
     if not isinstance(name, str) or not name:
-        raise RequestError("a sweep file names its scenario: scenario = \"FILE.toml\"")
+        raise RequestError('a sweep file names its scenario: scenario = "FILE.toml"')
     file = path.parent / name
     if not file.is_file():
         raise RequestError(f"scenario: there is no file {file}")

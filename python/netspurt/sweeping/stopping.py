@@ -1,12 +1,13 @@
 """When a point of a sweep has had seeds enough.
 
-Lives here: the rule, as a function of what the seeds gave, and one number out of a run. Must not live here: who runs what.
+Lives here: the rule, as a function of what the seeds gave, and one number out of a run. Must not live here: who
+runs what.
 
 Seeds come in rounds, and a round is judged when all of it has come in. So the answer does not depend on which run
 was done first, nor on how many ran at once, and an interrupted sweep stops where an undisturbed one would have.
 
-Looking again and again makes the interval a little too narrow: of nominal 95 % some 90 to 94 % cover the mean. Ask for more
-confidence where that matters.
+Looking again and again makes the interval a little too narrow: of nominal 95 % some 90 to 94 % cover the mean. Ask for
+more confidence where that matters.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class Stop:
             return False
         return estimate.high - estimate.mean <= self.within * abs(estimate.mean)
 
-    def value(self, tables: Mapping[str, Mapping[str, Sequence[Any]]]) -> float:
+    def value(self, tables: Mapping[str, Mapping[str, Any]]) -> float:
         """The quantity of one run.
 
         Args:
@@ -89,13 +90,15 @@ class Stop:
             raise RequestError(f"quantity of [stop]: the runs have no column '{self.quantity}'{hint}")
         rows = [row for row in range(len(table[self.quantity])) if self._counts(table, row)]
         if not rows:
-            raise RequestError(f"stop: the runs have no {'link' if self.link else 'flow'} '{self.link or self.flow}'")
+            raise RequestError(
+                f"stop: the runs have no {'link' if self.link else 'flow'} '{self.link or self.flow}'"
+            )
         values = [table[self.quantity][row] for row in rows]
         if any(isinstance(value, str) for value in values):
             raise RequestError(f"quantity of [stop]: '{self.quantity}' is text, and has no mean")
         return sum(math.nan if value is None else float(value) for value in values) / len(values)
 
-    def _counts(self, table: Mapping[str, Sequence[Any]], row: int) -> bool:
+    def _counts(self, table: Mapping[str, Any], row: int) -> bool:
         if self.link is not None:
             link = table["link"][row]
             return self.link in (link, f"{link}/{table['direction'][row]}")

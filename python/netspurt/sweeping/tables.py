@@ -41,7 +41,9 @@ def gather(plan: pl.DataFrame, tasks: Path) -> dict[str, pl.DataFrame]:
             continue
         own = pl.concat([piece[record] for piece in pieces], how="diagonal_relaxed")
         # A cause of loss that a run did not meet is one that it met no times.
-        own = own.with_columns(pl.col([each for each in own.columns if each.startswith("drops_")]).fill_null(0))
+        own = own.with_columns(
+            pl.col([each for each in own.columns if each.startswith("drops_")]).fill_null(0)
+        )
         clash = [each for each in own.columns if each in plan.columns and each != "task"]
         own = own.rename({each: f"run_{each}" for each in clash})
         tables[name] = plan.join(own, on="task", how="inner", maintain_order="left_right")
@@ -67,6 +69,6 @@ def value_of(file: Path) -> dict[str, dict[str, list[object]]]:
 
     whole = pl.read_parquet(file)
     return {
-        record: whole.filter(pl.col("record") == record).to_dict(as_series=False) for record in ("flow", "link")
+        record: whole.filter(pl.col("record") == record).to_dict(as_series=False)
+        for record in ("flow", "link")
     }
-

@@ -36,7 +36,7 @@ class Threads(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Ends the threads when they have done what was submitted, or, with ``cancel_futures``, what they have begun."""
+        """Ends the threads when they have done what was submitted; with ``cancel_futures``, what they have begun."""
         while cancel_futures:
             try:
                 item = self._items.get_nowait()

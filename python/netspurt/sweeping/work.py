@@ -1,7 +1,7 @@
 """What is done for a task, wherever that is: in a thread, in another process, on another machine.
 
-Lives here: from a scenario and a seed to the bytes of a file. Must not live here: files, or who asked. What comes in and
-goes out can be pickled, unless a native scenario is handed to a thread.
+Lives here: from a scenario and a seed to the bytes of a file. Must not live here: files, or who asked. What comes in
+and goes out can be pickled, unless a native scenario is handed to a thread.
 """
 
 from __future__ import annotations
@@ -39,9 +39,7 @@ class Outcome:
     value: float | None = None
 
 
-def perform(
-    made_by: str, name: str, jobs: Sequence[Job], stop: Stop | None
-) -> tuple[list[Outcome], float]:
+def perform(made_by: str, name: str, jobs: Sequence[Job], stop: Stop | None) -> tuple[list[Outcome], float]:
     """Runs a few jobs one after the other, and says how many seconds that took.
 
     Args:
@@ -69,7 +67,9 @@ def _one(name: str, job: Job, stop: Stop | None) -> Outcome:
         return Outcome(job.task, file, value=value)
     except (RequestError, KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as error:  # a panic in Rust is no Exception, and one task of many must not end the others
+    except (
+        BaseException
+    ) as error:  # a panic in Rust is no Exception, and one task of many must not end the others
         return Outcome(job.task, None, f"{type(error).__name__}: {error}")
 
 
