@@ -23,16 +23,12 @@ type Columns = Vec<(String, Cell, Vec<Option<Cell>>)>;
 ///
 /// The columns in front of ``link`` are those of flows, of which groups have some; the others are those of links.
 #[pyfunction]
-pub(crate) fn gather(py: Python<'_>, files: Vec<PathBuf>) -> PyResult<Bound<'_, PyDict>> {
+#[pyo3(signature = (files, threads = 1))]
+pub(crate) fn gather(py: Python<'_>, files: Vec<PathBuf>, threads: usize) -> PyResult<Bound<'_, PyDict>> {
     let mut tables = [("flow", Wide::default()), ("group", Wide::default()), ("link", Wide::default())];
     py.detach(|| -> PyResult<()> {
-        for file in &files {
-            let bytes = std::fs::read(file).map_err(|error| {
-                PyOSError::new_err(format!("{}: {}", file.display(), system_words(&error)))
-            })?;
-            let columns = read(bytes).map_err(|error| {
-                PyValueError::new_err(format!("{} is no file of a task: {error}", file.display()))
-            })?;
+        for columns in read_all(&files, threads) {
+            let columns = columns?;
             for (record, table) in &mut tables {
                 part(&columns, record, table);
             }
@@ -44,6 +40,21 @@ pub(crate) fn gather(py: Python<'_>, files: Vec<PathBuf>) -> PyResult<Bound<'_, 
         all.set_item(record, listed(py, table)?)?;
     }
     Ok(all)
+}
+
+/// The columns of every file, in order, read by so many threads.
+fn read_all(files: &[PathBuf], threads: usize) -> Vec<PyResult<Columns>> {
+    let share = files.len().div_ceil(threads.max(1)).max(1);
+    std::thread::scope(|scope| {
+        let parts: Vec<_> = files
+            .chunks(share)
+            .map(|part| scope.spawn(|| part.iter().map(read).collect::<Vec<_>>()))
+            .collect();
+        parts
+            .into_iter()
+            .flat_map(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
 }
 
 /// Adds the rows of one record of a file to its table.
@@ -92,7 +103,14 @@ fn listed<'py>(py: Python<'py>, table: &Wide) -> PyResult<Bound<'py, PyList>> {
     Ok(columns)
 }
 
-fn read(file: Vec<u8>) -> Result<Columns, ParquetError> {
+fn read(file: &PathBuf) -> PyResult<Columns> {
+    let bytes = std::fs::read(file)
+        .map_err(|error| PyOSError::new_err(format!("{}: {}", file.display(), system_words(&error))))?;
+    parsed(bytes)
+        .map_err(|error| PyValueError::new_err(format!("{} is no file of a task: {error}", file.display())))
+}
+
+fn parsed(file: Vec<u8>) -> Result<Columns, ParquetError> {
     let reader = SerializedFileReader::new(bytes::Bytes::from(file))?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let names = || schema.columns().iter().map(|column| column.name().to_owned());

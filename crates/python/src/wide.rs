@@ -140,8 +140,7 @@ impl Column {
             Cell::Truth(_) => Physical::BOOLEAN,
             Cell::Text(_) => Physical::BYTE_ARRAY,
         };
-        let field =
-            Type::primitive_type_builder(&self.name, physical).with_repetition(Repetition::OPTIONAL);
+        let field = Type::primitive_type_builder(&self.name, physical).with_repetition(Repetition::OPTIONAL);
         let field = match self.kind {
             Cell::Text(_) => {
                 field.with_logical_type(Some(LogicalType::String)).with_converted_type(ConvertedType::UTF8)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import logging
 import os
 import shutil
@@ -102,7 +103,7 @@ def slurm(workers: int) -> Iterator[Engine]:
     """
     distributed = _distributed("--cluster slurm")
     try:
-        from dask_jobqueue import SLURMCluster
+        dask_jobqueue: Any = importlib.import_module("dask_jobqueue")
     except ImportError as error:
         raise RequestError(f"--cluster slurm needs dask-jobqueue: {EXTRA}") from error
     if shutil.which("sbatch") is None:
@@ -110,7 +111,7 @@ def slurm(workers: int) -> Iterator[Engine]:
             "--cluster slurm needs Slurm's sbatch, and there is none on the path: run it on a login node"
         )
     try:
-        cluster = SLURMCluster()
+        cluster = dask_jobqueue.SLURMCluster()
     except (TypeError, ValueError) as error:
         raise RequestError(
             f"--cluster slurm: {error}; cores, memory and walltime of a job belong in ~/.config/dask/jobqueue.yaml"
@@ -124,9 +125,8 @@ def slurm(workers: int) -> Iterator[Engine]:
 
 
 async def _identity(address: str) -> None:
-    from distributed import rpc
-
-    async with asyncio.timeout(CONNECT_S), rpc(address) as scheduler:
+    distributed = _distributed("--scheduler")
+    async with asyncio.timeout(CONNECT_S), distributed.rpc(address) as scheduler:
         about = await scheduler.identity()
         if about.get("type") != "Scheduler":
             raise ValueError(f"{address} is a {about.get('type')}")
@@ -134,10 +134,9 @@ async def _identity(address: str) -> None:
 
 def _distributed(option: str) -> Any:
     try:
-        import distributed
+        return importlib.import_module("distributed")
     except ImportError as error:
         raise RequestError(f"{option} needs Dask: {EXTRA}") from error
-    return distributed
 
 
 def _of_client(client: Any) -> Engine:

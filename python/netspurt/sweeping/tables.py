@@ -5,6 +5,7 @@ Lives here: from files of tasks to one table each of flows, groups and links. Mu
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,7 +60,7 @@ def _read(files: Sequence[str]) -> dict[str, pl.DataFrame]:
     kinds = {"integer": pl.Int64, "number": pl.Float64, "truth": pl.Boolean, "text": pl.String}
     return {
         record: pl.DataFrame([pl.Series(name, values, dtype=kinds[kind]) for name, kind, values in columns])
-        for record, columns in _core.gather(files).items()
+        for record, columns in _core.gather(files, os.cpu_count() or 1).items()
     }
 
 
