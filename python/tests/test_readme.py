@@ -1,4 +1,4 @@
-"""What the README tells a newcomer to type works, and what it shows is what comes out."""
+"""What the README and the how-to pages tell a reader to type works, and what is shown is what comes out."""
 
 from __future__ import annotations
 
@@ -15,17 +15,22 @@ from netspurt.cli import main
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL)
+SWEEPS = (ROOT / "docs" / "sweeps.md").read_text(encoding="utf-8")
+BLOCKS, OF_SWEEPS = (
+    re.findall(r"^```(\w*)\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL) for page in (README, SWEEPS)
+)
 
 DEAR = ("reproduce", "ping")
 """Tested elsewhere: minutes, or a network and a permission."""
 
 
 def _commands() -> list[str]:
-    """Every ``netspurt`` command of the README that is cheap, without its comment."""
+    """Every ``netspurt`` command of the pages that is cheap, without its comment."""
+    blocks = [*BLOCKS, *OF_SWEEPS]
     lines = [
-        line.split("  #")[0].strip() for kind, text in BLOCKS if kind == "sh" for line in text.splitlines()
+        line.split("  #")[0].strip() for kind, text in blocks if kind == "sh" for line in text.splitlines()
     ]
+    lines = list(dict.fromkeys(lines))
     return [line for line in lines if line.startswith("netspurt ") and line.split()[1] not in DEAR]
 
 
@@ -77,8 +82,11 @@ def test_goodputs_are_as_said(command: str, mbps: float, capsys: pytest.CaptureF
     assert float(found[1]) / 1e6 == pytest.approx(mbps, abs=0.005)
 
 
-def test_the_python_example_runs(tmp_path: Path) -> None:
-    code = next(text for kind, text in BLOCKS if kind == "python")
+@pytest.mark.parametrize(
+    ("blocks", "left"), [(BLOCKS, "satellite.svg"), (OF_SWEEPS, "hypercube/flows.parquet")]
+)
+def test_the_python_example_runs(tmp_path: Path, blocks: list[tuple[str, str]], left: str) -> None:
+    code = next(text for kind, text in blocks if kind == "python")
     package = str(Path(netspurt.__file__).parents[1])
     done = subprocess.run(
         [sys.executable, "-c", f"import sys; sys.path.insert(0, {package!r})\n{code}"],
@@ -87,7 +95,12 @@ def test_the_python_example_runs(tmp_path: Path) -> None:
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "satellite.svg").stat().st_size > 10_000
+    assert (tmp_path / left).stat().st_size > 10_000
+
+
+def test_the_sweep_file_shown_is_the_example() -> None:
+    shown = next(text for kind, text in OF_SWEEPS if kind == "toml")
+    assert shown in (ROOT / "examples" / "delays.toml").read_text(encoding="utf-8")
 
 
 def test_links_lead_somewhere() -> None:

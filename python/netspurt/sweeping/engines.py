@@ -66,7 +66,10 @@ def threads(jobs: int) -> Iterator[Engine]:
 
 @contextlib.contextmanager
 def foreign(executor: Executor, jobs: int | None = None) -> Iterator[Engine]:
-    """Somebody else's executor, which is left running."""
+    """Somebody else's executor or Dask client, which is left running."""
+    if type(executor).__module__.partition(".")[0] == "distributed" and hasattr(executor, "ncores"):
+        yield _of_client(executor)
+        return
     known = jobs or getattr(executor, "_max_workers", None) or os.cpu_count() or 1
     near = type(executor).__name__ in ("ThreadPoolExecutor", "Threads")
     yield Engine(executor, lambda: int(known), near=near)

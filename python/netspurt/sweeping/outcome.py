@@ -32,6 +32,7 @@ class Sweep:
         self.about: dict[str, Any] = about
         self._plan = pl.read_parquet(path / PLAN)
         self._tables: dict[str, pl.DataFrame] | None = None
+        self._failed: pl.DataFrame | None = None
 
     @property
     def tasks(self) -> pl.DataFrame:
@@ -63,6 +64,8 @@ class Sweep:
         """Tasks that failed: ``task``, ``point``, ``seed``, ``settings`` and ``error``, in words."""
         import polars as pl
 
+        if self._failed is not None:
+            return self._failed
         wanted = set(self._plan["task"])
         rows = [
             {"task": name, **{key: why.get(key) for key in ("point", "seed", "settings", "error")}}
@@ -76,7 +79,8 @@ class Sweep:
             "settings": pl.String,
             "error": pl.String,
         }
-        return pl.DataFrame(rows, schema=schema).sort("point", "seed")
+        self._failed = pl.DataFrame(rows, schema=schema).sort("point", "seed")
+        return self._failed
 
     @property
     def missing(self) -> int:
