@@ -162,7 +162,8 @@ class Driver:
             raise self._gone(None)
 
     def _gone(self, error: BaseException | None) -> EngineError:
-        why = f" ({type(error).__name__}: {error})" if error is not None and str(error) else ""
+        said = str(error).splitlines()[0] if error is not None and str(error) else ""
+        why = f" ({type(error).__name__}: {said})" if said else ""
         return EngineError(
             f"what ran the tasks is gone{why}; {self._before + self.ran} of {self._most} tasks are done and kept: "
             "give the command again to go on"
