@@ -137,13 +137,13 @@ def sentence(pairs: Paired, quantity: str, first: str = "A", second: str = "B") 
     low, high = (float(pairs.low or 0.0), float(pairs.high or 0.0))
     band = f"{100 * pairs.confidence:g} % interval of the difference {low:.4g} to {high:.4g}, {runs}"
     if pairs.verdict == "distinguishable":
-        return f"{quantity}: {second} is {change}, and that is no chance ({band}; {_effect(pairs)})."
+        return f"{quantity}: {second} is {change}, distinguishable from chance ({band}; {_effect(pairs)})."
     if pairs.verdict == "unclear":
         return (
             f"{quantity}: {second} is {change}, perhaps by chance: the two intervals disagree ({band}); "
             "run more seeds."
         )
-    return f"{quantity}: no difference can be told from chance ({band})."
+    return f"{quantity}: no difference distinguishable from chance ({band})."
 
 
 def _change(pairs: Paired, first: str) -> str:

@@ -123,7 +123,7 @@ def differences(rows: Sequence[Mapping[str, Any]]) -> Figure:
     axes.axvline(0, color="#333333", linewidth=0.8)
     axes.set_yticks(range(len(drawn)), [_label(row) for row in drawn], fontsize=8)
     axes.invert_yaxis()
-    axes.set_xlabel("B against A, per cent of A; filled: distinguishable from chance")
+    axes.set_xlabel("B against A, % of A (filled: distinguishable)")
     _title(axes, "What changes from A to B")
     return figure
 

@@ -38,7 +38,7 @@ def test_pairs_are_judged_as_by_the_t_test() -> None:
     assert pairs.larger == pytest.approx(0.95)
     assert pairs.verdict == "distinguishable"
     assert pairs.size == "large"
-    assert "no chance" in sentence(pairs, "sleep")
+    assert ", distinguishable from chance" in sentence(pairs, "sleep")
 
 
 def test_common_random_numbers_show_what_two_clouds_hide() -> None:
@@ -204,6 +204,17 @@ def test_the_picture_of_two_runs_shows_both_transfers(tmp_path: Path, scenario: 
     assert [line.get_ydata()[-1] for line in axes.lines] == pytest.approx([0.2, 0.2], abs=0.001)
     ends = [line.get_xdata()[-1] for line in axes.lines]
     assert ends[0] < ends[1]
+
+
+def test_the_picture_of_differences_has_a_line_for_each_quantity(scenario: ns.Scenario) -> None:
+    result = ns.compare(scenario, scenario.set({"link.line.delay": "40 ms"}), seeds=5)
+    (axes,) = result.plot_differences().axes
+    drawn = [row for row in result.rows if row["relative"] is not None]
+    assert [label.get_text() for label in axes.get_yticklabels()] == [
+        f"{row['name']} {row['quantity']}" for row in drawn
+    ]
+    points = [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "o"]
+    assert points == pytest.approx([100 * row["relative"] for row in drawn])
 
 
 @pytest.mark.parametrize(

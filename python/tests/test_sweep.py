@@ -8,7 +8,7 @@ import json
 import os
 import re
 from collections.abc import Callable
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ import sweeps
 
 import netspurt as ns
 from netspurt.cli import main
-from netspurt.errors import RequestError
+from netspurt.errors import EngineError, RequestError
 
 pytest.importorskip("netspurt._core", reason="the native module is not built")
 
@@ -193,6 +193,44 @@ def test_a_failed_task_is_listed_left_alone_and_tried_again_on_request(
     again = ns.sweep(scenario, seeds=20, out=out, retry=True)
     assert again.failed.height == 0
     assert again.flows.height == 20
+
+
+class Breaking(Failing):
+    """Breaks down for good after so many calls."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.calls += 1
+        if self.calls > self.at:
+            raise BrokenExecutor("a child process terminated abruptly")
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+def test_an_executor_that_breaks_down_is_said_and_what_was_done_is_kept(
+    scenario: ns.Scenario, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(EngineError, match=r"gone .*terminated abruptly.* tasks are done and kept") as caught:
+        ns.sweep(scenario, seeds=40, out=out, executor=Breaking(3))
+    kept = len(sweeps.contents(out))
+    assert 0 < kept < 40
+    assert f"{kept} of 40" in str(caught.value)
+    assert ns.sweep(scenario, seeds=40, out=out).flows.height == 40
+
+
+def test_a_worker_of_another_version_is_refused(scenario: ns.Scenario) -> None:
+    class Elsewhere(Executor):
+        def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+            future: Future[Any] = Future()
+            try:
+                fn("0.0.9", *args[1:], **kwargs)
+            except RequestError as error:
+                future.set_exception(error)
+            return future
+
+    with pytest.raises(RequestError, match=r"a worker has netspurt .*: install the same everywhere"):
+        ns.sweep(scenario, seeds=3, executor=Elsewhere())
 
 
 def test_the_command_lists_failures_and_exits_with_1(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

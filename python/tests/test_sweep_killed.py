@@ -147,6 +147,16 @@ def test_a_worker_killed_under_dask_loses_nothing(
     assert sweeps.contents(out) == sweeps.contents(undisturbed.with_suffix(".sweep"))
 
 
+def test_a_dask_client_is_an_executor_and_is_left_running(tmp_path: Path, cluster: Cluster) -> None:
+    import distributed
+
+    file = sweeps.written(tmp_path)
+    with distributed.Client(cluster.address, set_as_default=False) as client:
+        result = ns.sweep(file, out=tmp_path / "out", executor=client)
+        assert client.status == "running"
+    assert result.flows.equals(ns.sweep(file).flows)
+
+
 def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(undisturbed: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     process = sweeps.start([str(undisturbed), "--out", str(out)])

@@ -83,10 +83,20 @@ class Comparison:
             samples = [_karn(each) for each in (first, second)]
             return plot_compare.distributions(dict(zip(_labels(self.names), samples, strict=True)))
         if isinstance(first, Swept):
-            return plot_compare.differences(self.rows)
+            return self.plot_differences()
         seed = self.looked if self.looked is not None else min(getattr(first, "documents", {1: None}))
         transfers = [plot_compare.progress_of(_segments(each, seed)) for each in (first, second)]
         return plot_compare.transfers(dict(zip(_labels(self.names), transfers, strict=True)))
+
+    def plot_differences(self) -> Figure:
+        """The change of each quantity with its interval, in per cent of A.
+
+        Raises:
+            RequestError: nothing was paired, or A is 0 everywhere.
+        """
+        from netspurt import plot_compare
+
+        return plot_compare.differences([row for row in self.rows if "verdict" in row])
 
 
 def compare(

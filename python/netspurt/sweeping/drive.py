@@ -30,6 +30,14 @@ MOST_IN_BATCH = 256
 Batch = tuple[Any, list[Task]]
 
 
+class _GoneError(Exception):
+    """Nothing can be run any more; as text what is known of why, in brackets."""
+
+    def __init__(self, error: BaseException | None) -> None:
+        said = str(error).splitlines()[0] if error is not None and str(error) else ""
+        super().__init__(f" ({type(error).__name__}: {said})" if said else "")
+
+
 class Driver:
     """Carries out an agenda. ``run`` is called once; the counts are right at any time.
 
@@ -58,17 +66,28 @@ class Driver:
             EngineError: nothing can be run there any more.
         """
         try:
-            while self._fill():
-                try:
-                    self._take(*self._back.get(timeout=_POLL_S))
-                except queue.Empty:
-                    self._look()
-                self._show(gauge)
+            self._loop(gauge)
         except KeyboardInterrupt:
-            return False
-        finally:
             self._drain()
+            return False
+        except _GoneError as gone:
+            self._drain()
+            raise EngineError(
+                f"what ran the tasks is gone{gone}; {self._before + self.ran} of {self._most} tasks are done and kept: "
+                "give the command again to go on"
+            ) from gone.__cause__
+        except RequestError:
+            self._drain()
+            raise
         return True
+
+    def _loop(self, gauge: Gauge) -> None:
+        while self._fill():
+            try:
+                self._take(*self._back.get(timeout=_POLL_S))
+            except queue.Empty:
+                self._look()
+            self._show(gauge)
 
     def _fill(self) -> bool:
         """Hands out work while somebody may want it; False when none is left anywhere."""
@@ -105,7 +124,7 @@ class Driver:
                 perform, self._plan.version, self._plan.base.name, jobs, self._plan.request.stop
             )
         except (BrokenExecutor, RuntimeError) as error:
-            raise self._gone(error) from error
+            raise _GoneError(error) from error
         self._under_way[id(tasks)] = (future, tasks)
         future.add_done_callback(lambda done: self._back.put((done, tasks)))
 
@@ -116,7 +135,7 @@ class Driver:
         except RequestError:
             raise
         except BrokenExecutor as error:
-            raise self._gone(error) from error
+            raise _GoneError(error) from error
         except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:  # CancelledError, and what a cluster raises when workers die
@@ -150,7 +169,7 @@ class Driver:
     def _lost(self, tasks: list[Task], error: BaseException) -> None:
         """A batch came to nothing. One of its tasks may be at fault: each gets a chance of its own."""
         if not self._engine.alive():
-            raise self._gone(error) from error
+            raise _GoneError(error) from error
         if len(tasks) > 1:
             self._alone.extend(reversed(tasks))
         else:
@@ -159,14 +178,7 @@ class Driver:
 
     def _look(self) -> None:
         if not self._engine.alive():
-            raise self._gone(None)
-
-    def _gone(self, error: BaseException | None) -> EngineError:
-        why = f" ({type(error).__name__}: {error})" if error is not None and str(error) else ""
-        return EngineError(
-            f"what ran the tasks is gone{why}; {self._before + self.ran} of {self._most} tasks are done and kept: "
-            "give the command again to go on"
-        )
+            raise _GoneError(None)
 
     def _drain(self) -> None:
         """Keeps what has come back meanwhile, and wants no more."""

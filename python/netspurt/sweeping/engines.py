@@ -83,18 +83,22 @@ def dask(address: str) -> Iterator[Engine]:
         RequestError: Dask is not installed, or no scheduler answers there within ``CONNECT_S``.
     """
     distributed = _distributed("--scheduler")
+    with _quiet():
+        client = _client(distributed, address)
+        with contextlib.closing(client):
+            yield _of_client(client)
+
+
+def _client(distributed: Any, address: str) -> Any:
     try:
-        with _quiet():
-            # Asked before a client is made, since a client that has failed takes half a minute to go.
-            asyncio.run(_identity(address))
-            client = distributed.Client(address, timeout=CONNECT_S, set_as_default=False)
+        # Asked before a client is made, since a client that has failed takes half a minute to go.
+        asyncio.run(_identity(address))
+        return distributed.Client(address, timeout=CONNECT_S, set_as_default=False)
     except Exception as error:  # whatever may answer on a port that is no scheduler's
         raise RequestError(
             f"no Dask scheduler answers at {address}: start one with 'dask scheduler', or leave out "
             "--scheduler; nothing was begun, and what was done before is kept"
         ) from error
-    with contextlib.closing(client):
-        yield _of_client(client)
 
 
 @contextlib.contextmanager
@@ -120,6 +124,7 @@ def slurm(workers: int) -> Iterator[Engine]:
             f"--cluster slurm: {error}; cores, memory and walltime of a job belong in ~/.config/dask/jobqueue.yaml"
         ) from error
     with (
+        _quiet(),
         contextlib.closing(cluster),
         contextlib.closing(distributed.Client(cluster, set_as_default=False)) as client,
     ):
@@ -178,7 +183,7 @@ def _now_and_then(ask: Callable[[], int], every_s: float = 1.0) -> Callable[[], 
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Without the log of attempts: the one sentence at the end says it."""
+    """Without Dask's log of attempts and tracebacks: the one sentence at the end says it."""
     log = logging.getLogger("distributed")
     level = log.level
     log.setLevel(logging.CRITICAL)
