@@ -1,0 +1,236 @@
+//! Super-segments cut and checksums completed: packets as they would be on a wire.
+
+use super::shape::{Checksum, Cut, Protocol, Shape};
+use netspurt_tcp::codec::internet_checksum;
+use netspurt_tcp::segment::Flags;
+
+const V4_HEADER: usize = 20;
+const V6_HEADER: usize = 40;
+const TCP_HEADER: usize = 20;
+/// Where UDP's checksum stands, in which zero would mean that there is none (RFC 768).
+const UDP_CHECKSUM: u16 = 6;
+
+/// Completes the checksum of a packet that has only the sum of its pseudo-header. What the shape says of a packet that is too
+/// short for it is ignored.
+pub fn complete_checksum(packet: &mut [u8], shape: &Shape) {
+    let Checksum::Partial { start, offset } = shape.checksum else { return };
+    let (start, at) = (usize::from(start), usize::from(start) + usize::from(offset));
+    if packet.len() < at + 2 {
+        return;
+    }
+    let checksum = match internet_checksum(&packet[start..]) {
+        0 if offset == UDP_CHECKSUM => 0xFFFF,
+        checksum => checksum,
+    };
+    packet[at..at + 2].copy_from_slice(&checksum.to_be_bytes());
+}
+
+/// The packets that a frame stands for, with nothing left undone.
+#[derive(Debug)]
+pub struct Pieces<'p> {
+    packet: &'p [u8],
+    shape: Shape,
+    /// Lengths of the headers, and how to cut; `None` for a packet that is passed on whole.
+    plan: Option<Plan>,
+    /// Payload that has been handed out.
+    done: usize,
+    over: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    cut: Cut,
+    /// Where TCP begins, and where its payload does.
+    tcp: usize,
+    payload: usize,
+}
+
+impl<'p> Pieces<'p> {
+    /// The pieces of `packet`. One whose headers contradict its shape is passed on whole.
+    pub fn new(packet: &'p [u8], shape: Shape) -> Self {
+        let plan = shape.cut.and_then(|cut| plan(packet, cut));
+        let plan = plan.filter(|plan| packet.len() - plan.payload > usize::from(plan.cut.size));
+        Self { packet, shape, plan, done: 0, over: packet.is_empty() }
+    }
+
+    /// Writes the next piece over `out`; false if there is none.
+    pub fn next_into(&mut self, out: &mut Vec<u8>) -> bool {
+        if self.over {
+            return false;
+        }
+        out.clear();
+        let Some(plan) = self.plan else {
+            out.extend_from_slice(self.packet);
+            complete_checksum(out, &self.shape);
+            self.over = true;
+            return true;
+        };
+        let from = plan.payload + self.done;
+        let size = usize::from(plan.cut.size).min(self.packet.len() - from);
+        let (first, last) = (self.done == 0, from + size == self.packet.len());
+        out.extend_from_slice(&self.packet[..plan.payload]);
+        out.extend_from_slice(&self.packet[from..from + size]);
+        number(out, plan, self.done);
+        flag(out, plan, first, last);
+        measure(out, plan);
+        self.done += size;
+        self.over = last;
+        true
+    }
+}
+
+/// Where the headers of a super-segment end, if it is what its shape says.
+fn plan(packet: &[u8], cut: Cut) -> Option<Plan> {
+    let version = packet.first()? >> 4;
+    let tcp = match (cut.protocol, version) {
+        (Protocol::Tcp4, 4) => usize::from(packet[0] & 0xF) * 4,
+        (Protocol::Tcp6, 6) => V6_HEADER,
+        _ => return None,
+    };
+    let payload = tcp + usize::from(packet.get(tcp + 12)? >> 4) * 4;
+    let fits = tcp >= V4_HEADER && payload >= tcp + TCP_HEADER && payload <= packet.len();
+    fits.then_some(Plan { cut, tcp, payload })
+}
+
+/// The numbers that go up from piece to piece: TCP's, and IPv4's identification.
+fn number(piece: &mut [u8], plan: Plan, done: usize) {
+    let at = plan.tcp + 4;
+    let sequence = u32::from_be_bytes([piece[at], piece[at + 1], piece[at + 2], piece[at + 3]]);
+    piece[at..at + 4].copy_from_slice(&sequence.wrapping_add(done as u32).to_be_bytes());
+    if plan.cut.protocol == Protocol::Tcp4 {
+        let nth = (done / usize::from(plan.cut.size)) as u16;
+        let identification = u16::from_be_bytes([piece[4], piece[5]]).wrapping_add(nth);
+        piece[4..6].copy_from_slice(&identification.to_be_bytes());
+    }
+}
+
+/// FIN and PSH belong on the last piece, CWR on the first (RFC 3168, section 6.1.2).
+fn flag(piece: &mut [u8], plan: Plan, first: bool, last: bool) {
+    let flags = &mut piece[plan.tcp + 13];
+    if !last {
+        *flags &= !(Flags::FIN | Flags::PSH).0;
+    }
+    if !first {
+        *flags &= !Flags::CWR.0;
+    }
+}
+
+/// Lengths and checksums.
+fn measure(piece: &mut [u8], plan: Plan) {
+    let tcp_len = piece.len() - plan.tcp;
+    let addresses = match plan.cut.protocol {
+        Protocol::Tcp4 => {
+            let len = piece.len() as u16;
+            piece[2..4].copy_from_slice(&len.to_be_bytes());
+            piece[10..12].copy_from_slice(&[0, 0]);
+            let checksum = internet_checksum(&piece[..plan.tcp]);
+            piece[10..12].copy_from_slice(&checksum.to_be_bytes());
+            12..20
+        }
+        Protocol::Tcp6 => {
+            piece[4..6].copy_from_slice(&(tcp_len as u16).to_be_bytes());
+            8..40
+        }
+    };
+    let at = plan.tcp + 16;
+    // The sum over the pseudo-header stands in the field while the rest is added.
+    let mut pseudo = [0; 36];
+    pseudo[..addresses.len()].copy_from_slice(&piece[addresses]);
+    let last_words = (6 + tcp_len as u32).to_be_bytes();
+    pseudo[32..].copy_from_slice(&last_words);
+    let sum = !internet_checksum(&pseudo);
+    piece[at..at + 2].copy_from_slice(&sum.to_be_bytes());
+    let checksum = internet_checksum(&piece[plan.tcp..]);
+    piece[at..at + 2].copy_from_slice(&checksum.to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netspurt_tcp::codec::{Addresses, Body, Ip, Ports, Verify, decode_packet, encode_packet};
+    use netspurt_tcp::options::Layout;
+    use netspurt_tcp::segment::{Payload, Segment};
+    use netspurt_tcp::seq::Seq;
+
+    fn frame(addresses: Addresses, len: u32) -> Vec<u8> {
+        let flags = Flags::ACK | Flags::PSH | Flags::FIN | Flags::CWR;
+        let payload = Payload { offset: 0, len };
+        let segment = Segment { seq: Seq(u32::MAX - 500), ack: Seq(9), flags, payload, ..Segment::default() };
+        let body: Vec<u8> = (0..len).map(|n| (n * n % 251) as u8).collect();
+        let mut packet = Vec::new();
+        let ip = Ip { identification: 65_535, ..Ip::new(addresses) };
+        let ports = Ports { source: 1, destination: 2 };
+        encode_packet(&segment, ports, &ip, Layout::SHARED, Body::Bytes(&body), &mut packet)
+            .expect("a packet of that length");
+        packet
+    }
+
+    fn both() -> [(Addresses, Protocol); 2] {
+        let (v4, v6) = (std::net::Ipv4Addr::new(192, 0, 2, 1), std::net::Ipv6Addr::LOCALHOST);
+        [
+            (Addresses::V4 { source: v4, destination: v4 }, Protocol::Tcp4),
+            (Addresses::V6 { source: v6, destination: v6 }, Protocol::Tcp6),
+        ]
+    }
+
+    #[test]
+    fn the_pieces_are_right_packets_that_carry_the_whole() {
+        for (addresses, protocol) in both() {
+            let packet = frame(addresses, 3500);
+            let cut = Cut { protocol, header_len: 0, size: 1000, ecn: true };
+            let shape = Shape { checksum: Checksum::Partial { start: 0, offset: 16 }, cut: Some(cut) };
+            let mut pieces = Pieces::new(&packet, shape);
+            let (mut piece, mut seq, mut carried, mut flags) =
+                (Vec::new(), Seq(u32::MAX - 500), Vec::new(), vec![]);
+            while pieces.next_into(&mut piece) {
+                let read = decode_packet(&piece, Layout::SHARED, Verify::All).expect("a right packet");
+                assert_eq!(read.tcp.segment.seq, seq);
+                seq = seq.plus(read.tcp.segment.payload.len);
+                flags.push(read.tcp.segment.flags);
+                carried.extend_from_slice(&piece[read.tcp.payload]);
+            }
+            assert_eq!(flags.len(), 4);
+            assert_eq!(flags[0], Flags::ACK | Flags::CWR);
+            assert_eq!(flags[1], Flags::ACK);
+            assert_eq!(flags[3], Flags::ACK | Flags::FIN | Flags::PSH);
+            assert_eq!(carried, packet[packet.len() - 3500..]);
+        }
+    }
+
+    #[test]
+    fn a_partial_checksum_is_completed_to_the_right_one() {
+        for (addresses, _) in both() {
+            let whole = frame(addresses, 701);
+            let start = whole.len() - 701 - 20;
+            let mut packet = whole.clone();
+            // What the field would hold: its complement is the sum of all else, so the pseudo-header's is what is left.
+            packet[start + 16..start + 18].copy_from_slice(&[0, 0]);
+            let rest = !internet_checksum(&packet[start..]);
+            let right = u16::from_be_bytes([whole[start + 16], whole[start + 17]]);
+            let pseudo = u32::from(!right) + u32::from(!rest);
+            let pseudo = (pseudo + (pseudo >> 16)) as u16;
+            packet[start + 16..start + 18].copy_from_slice(&pseudo.to_be_bytes());
+            let checksum = Checksum::Partial { start: start as u16, offset: 16 };
+            complete_checksum(&mut packet, &Shape { checksum, cut: None });
+            assert_eq!(packet, whole);
+        }
+    }
+
+    #[test]
+    fn a_shape_that_contradicts_the_packet_changes_nothing_and_breaks_nothing() {
+        let (addresses, _) = both()[0];
+        let packet = frame(addresses, 10);
+        let cut = |protocol, size| Some(Cut { protocol, header_len: 0, size, ecn: false });
+        for len in 0..packet.len() {
+            let short = &packet[..len];
+            for cut in [cut(Protocol::Tcp4, 3), cut(Protocol::Tcp6, 3), cut(Protocol::Tcp4, 10)] {
+                let shape = Shape { checksum: Checksum::Partial { start: 60_000, offset: 9 }, cut };
+                let (mut pieces, mut out, mut count) = (Pieces::new(short, shape), Vec::new(), 0);
+                while pieces.next_into(&mut out) {
+                    count += 1;
+                }
+                assert!(count <= 4, "{count} pieces");
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Network namespaces for tests against the kernel: each lives as long as a thread of its own.
+
+use netspurt_live::tun::{Device, Links, Network, Offload};
+use nix::sched::{CloneFlags, unshare};
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+
+/// Whether this process may make network namespaces and TUN devices; says why if not.
+pub(crate) fn may() -> bool {
+    let tried = std::thread::spawn(|| {
+        unshare(CloneFlags::CLONE_NEWNET).map_err(|errno| format!("no network namespace ({errno})"))?;
+        Device::create("trial", Offload::Segments).map(|_| ()).map_err(|error| error.to_string())
+    });
+    match tried.join().expect("a thread that does not panic") {
+        Ok(()) => true,
+        Err(why) => {
+            println!("skipped: {why}");
+            false
+        }
+    }
+}
+
+/// A thread in a network namespace of its own, in which a device leads to whatever is at its other end.
+pub(crate) struct Place {
+    jobs: mpsc::Sender<Box<dyn FnOnce() + Send>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Place {
+    /// A namespace with a device `wire` of these addresses.
+    pub(crate) fn new(addresses: &[&str], mtu: u32, offload: Offload) -> (Self, Device) {
+        let (jobs, inbox) = mpsc::channel::<Box<dyn FnOnce() + Send>>();
+        let thread = std::thread::spawn(move || {
+            unshare(CloneFlags::CLONE_NEWNET).expect("tried before");
+            for job in inbox {
+                job();
+            }
+        });
+        let place = Self { jobs, thread: Some(thread) };
+        let networks: Vec<Network> = addresses.iter().map(|text| text.parse().expect("a network")).collect();
+        let device = place.run(move || {
+            let device = Device::create("wire", offload).expect("tried before");
+            let links = Links::open().expect("netlink");
+            let loopback = Links::index("lo").expect("every namespace has one");
+            links.set_up(loopback).expect("up");
+            let index = Links::index("wire").expect("just made");
+            links.set_mtu(index, mtu).expect("an MTU");
+            links.set_queue(index, 1000).expect("a queue");
+            links.set_up(index).expect("up");
+            for network in networks {
+                links.add_address(index, network).expect("an address");
+            }
+            assert_eq!(links.mtu(index), Ok(mtu));
+            device
+        });
+        (place, device)
+    }
+
+    /// Runs something in the namespace and waits for it.
+    pub(crate) fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> T {
+        self.start(job).recv().expect("the job did not panic")
+    }
+
+    /// Runs something in the namespace.
+    pub(crate) fn start<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> mpsc::Receiver<T> {
+        let (tell, told) = mpsc::channel();
+        let job = Box::new(move || drop(tell.send(job())));
+        self.jobs.send(job).expect("the thread lives");
+        told
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // Without a sender the thread's loop ends.
+        self.jobs = mpsc::channel().0;
+        if let Some(thread) = self.thread.take() {
+            drop(thread.join());
+        }
+    }
+}
+
+/// A stream of bytes that no mistake in order or length leaves the same.
+pub(crate) fn pattern(seed: u64, from: u64, into: &mut [u8]) {
+    for (n, byte) in into.iter_mut().enumerate() {
+        let at = from + n as u64;
+        let mixed = (at / 8 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15 ^ seed.rotate_left(17));
+        *byte = (mixed >> (8 * (at % 8))) as u8 ^ (mixed >> 56) as u8;
+    }
+}
