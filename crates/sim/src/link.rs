@@ -17,6 +17,7 @@ use crate::ring::Ring;
 use crate::route::Hop;
 use crate::spec::{ChannelSpec, Duplex, QueueSpec};
 use netspurt_tcp::time::{Span, Time};
+use std::collections::BTreeMap;
 
 /// What an octet costs: bits times picoseconds in a second, to be divided by the rate.
 const PER_BYTE: u64 = 8 * 1_000_000_000_000;
@@ -425,8 +426,16 @@ impl Channel {
         ChannelCounters { packets, bytes, drops, marked, held, doubled, damaged, queue_max }
     }
 
+    /// Packets that did not arrive, by the name of the cause; one that can occur here, or that is given, is listed even
+    /// if it did not.
+    pub fn drops_by_name(&self, given: Option<Cause>) -> BTreeMap<&'static str, u64> {
+        let possible = self.possible_causes().chain(given).map(|cause| (cause.name(), 0));
+        let happened = Cause::ALL.iter().zip(self.mishaps.drops).filter(|(_, count)| *count > 0);
+        possible.chain(happened.map(|(cause, count)| (cause.name(), count))).collect()
+    }
+
     /// The drop causes that can occur here.
-    pub(crate) fn possible_causes(&self) -> impl Iterator<Item = Cause> {
+    fn possible_causes(&self) -> impl Iterator<Item = Cause> {
         let kept = self.kept.as_ref();
         let limited = !matches!(self.discipline, Discipline::Unlimited) || kept.is_some_and(|k| k.limits());
         let queue = limited.then_some(Cause::Queue);

@@ -14,7 +14,7 @@ use crate::packet::{Arrived, Label, Packet, Slab, Stage};
 use crate::probe::{Dropped, Marked, Recorder, Recording, Sent, Wants};
 use crate::queue::{Leaving, OnArrival};
 use crate::route::{NoRoute, Routes};
-use crate::spec::WorldSpec;
+use crate::spec::{NodeId, WorldSpec};
 use hub::Hub;
 use netspurt_tcp::segment::{Ecn, Segment};
 use netspurt_tcp::time::Time;
@@ -42,11 +42,31 @@ pub struct Network {
     horizon: u64,
     data_packets: u64,
     pub(crate) recorder: Option<Box<Recorder>>,
+    /// Packets that were doubled and their doubles, for a driver that keeps something beside them.
+    twins: Option<Vec<(u32, u32)>>,
 }
 
 impl Network {
     /// The network of `spec`, with the routes its flows need.
     pub fn new(spec: &WorldSpec, seed: u64, recorder: Option<Recorder>) -> Result<Self, NoRoute> {
+        Ok(Self::with_routes(spec, Routes::new(spec)?, seed, recorder))
+    }
+
+    /// The network of `spec` for packets of somebody else's between these nodes, whatever its flows are.
+    ///
+    /// Their bytes are the driver's: it keeps them beside the places that the packets have here, as
+    /// [`Network::draft_place`] and [`Due::Packet`] tell them, and copies them when [`Network::take_twins`] says so. The
+    /// place of a packet that is dropped is used again without a word.
+    pub fn joining(
+        spec: &WorldSpec,
+        pairs: impl Iterator<Item = (NodeId, NodeId)>,
+        seed: u64,
+    ) -> Result<Self, NoRoute> {
+        let routes = Routes::joining(spec, pairs)?;
+        Ok(Self { twins: Some(Vec::new()), ..Self::with_routes(spec, routes, seed, None) })
+    }
+
+    fn with_routes(spec: &WorldSpec, mut routes: Routes, seed: u64, recorder: Option<Recorder>) -> Self {
         let mut channels = Vec::with_capacity(2 * spec.links.len());
         for (link, number) in spec.links.iter().zip((0u32..).step_by(2)) {
             let [a, b] = link.ends.map(|end| &spec.nodes[end.0 as usize]);
@@ -61,7 +81,6 @@ impl Network {
             channels.extend(pair);
         }
         let hubs = Hub::all(spec, seed, &mut channels);
-        let mut routes = Routes::new(spec)?;
         if spec.fuse {
             routes.fuse(&channels);
         }
@@ -70,7 +89,7 @@ impl Network {
         }
         let mut packets = Slab::new();
         let draft = packets.reserve();
-        Ok(Self {
+        Self {
             channels,
             hubs,
             routes,
@@ -80,7 +99,8 @@ impl Network {
             horizon: (Time::ZERO + spec.duration).as_ps(),
             data_packets: 0,
             recorder: recorder.map(Box::new),
-        })
+            twins: None,
+        }
     }
 
     /// The routes.
@@ -145,6 +165,17 @@ impl Network {
         None
     }
 
+    /// When something is due next, or may be.
+    pub fn next_due(&self) -> Option<Time> {
+        self.queue.first().map(Time::from_ps)
+    }
+
+    /// Packets doubled since the last call, each with its double, in this order: the place of a double may be that of
+    /// an earlier original.
+    pub fn take_twins(&mut self) -> impl Iterator<Item = (u32, u32)> {
+        self.twins.iter_mut().flat_map(|twins| twins.drain(..))
+    }
+
     /// A packet that has arrived.
     #[inline]
     pub fn packet(&self, slot: u32) -> &Packet {
@@ -168,6 +199,11 @@ impl Network {
     #[inline]
     pub fn draft(&mut self) -> &mut Segment {
         &mut self.packets.get_mut(self.draft).segment
+    }
+
+    /// The place that the packet being written will have until it arrives.
+    pub const fn draft_place(&self) -> u32 {
+        self.draft
     }
 
     /// Keeps the packet whose segment was written to [`Network::draft`] for [`Network::send_slot`].
@@ -370,11 +406,21 @@ impl Network {
             return self.discard(slot, number, at, cause);
         }
         self.channels[number as usize].count_fate(fate);
-        let twin = fate.doubled.then(|| self.packets.insert(*self.packets.get(slot)));
+        let twin = fate.doubled.then(|| self.double(slot));
         self.go_on(slot, position, arrival);
         if let Some(twin) = twin {
             self.go_on(twin, position, arrival);
         }
+    }
+
+    /// Makes a second packet of this one.
+    #[cold]
+    fn double(&mut self, slot: u32) -> u32 {
+        let twin = self.packets.insert(*self.packets.get(slot));
+        if let Some(twins) = &mut self.twins {
+            twins.push((slot, twin));
+        }
+        twin
     }
 
     /// A packet has come through this hop: to the next one at once, or at an event.

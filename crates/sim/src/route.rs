@@ -86,10 +86,17 @@ impl Routes {
 
     /// The routes that the flows of `spec` need.
     pub fn new(spec: &WorldSpec) -> Result<Self, NoRoute> {
+        Self::joining(spec, spec.flows.iter().map(|flow| (flow.from, flow.to)))
+    }
+
+    /// The routes between these nodes of `spec`, there and back.
+    pub(crate) fn joining(
+        spec: &WorldSpec,
+        pairs: impl Iterator<Item = (NodeId, NodeId)>,
+    ) -> Result<Self, NoRoute> {
         let mut finder = Finder::new(spec);
         let mut routes = Self::default();
-        for flow in &spec.flows {
-            let (from, to) = (flow.from, flow.to);
+        for (from, to) in pairs {
             if routes.starts.contains_key(&(from, to)) {
                 continue;
             }

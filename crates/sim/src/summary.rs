@@ -256,14 +256,12 @@ fn link_results(spec: &WorldSpec, network: &Network, active: Time) -> Vec<LinkRe
         let [from, to] = way.map(|end| &spec.nodes[link.ends[end].0 as usize].name);
         let (counters, contention) = (channel.counters(), network.contention(number));
         let collisions = contention.map(|_| Cause::Collisions);
-        let possible = channel.possible_causes().chain(collisions).map(|cause| (cause.name(), 0));
-        let happened = Cause::ALL.iter().zip(counters.drops).filter(|(_, count)| *count > 0);
         LinkResult {
             link: Arc::clone(&link.name),
             direction: format!("{from}->{to}"),
             packets: counters.packets,
             bytes: counters.bytes,
-            drops: possible.chain(happened.map(|(cause, count)| (cause.name(), count))).collect(),
+            drops: channel.drops_by_name(collisions),
             marked: counters.marked,
             held: counters.held,
             duplicated: counters.doubled,

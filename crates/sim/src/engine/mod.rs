@@ -84,6 +84,13 @@ impl EventQueue {
         }
     }
 
+    /// The time of the earliest entry.
+    pub fn first(&self) -> Option<u64> {
+        let near = self.near.peek().map(|(time, _)| time);
+        let far = Some(self.far_from).filter(|&time| time != u64::MAX);
+        near.into_iter().chain(far).min()
+    }
+
     /// The earliest entry, if it is due at or before `until`; it leaves the queue.
     #[inline]
     pub fn pop_until(&mut self, until: u64) -> Option<(u64, u32)> {
