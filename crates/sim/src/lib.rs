@@ -6,6 +6,7 @@
 //! every machine.
 
 pub mod app;
+pub mod capacity;
 pub mod digest;
 pub mod distribution;
 pub mod engine;

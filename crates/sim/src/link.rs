@@ -7,6 +7,7 @@
 //!
 //! Packets in flight stay here, in order of arrival, and only the first of them is in the event queue.
 
+use crate::capacity::{Transmitted, Transmitter};
 use crate::digest::Digest;
 use crate::impair::{Fate, Impairments};
 use crate::loss::Cause;
@@ -95,6 +96,8 @@ pub struct Channel {
     kept: Option<Box<Keeper>>,
     /// What marks or drops packets before the queue is full.
     early: Option<Box<Early>>,
+    /// What transmits, if its capacity follows a recording.
+    transmitter: Option<Box<Transmitter>>,
     /// Shorter packets are filled up to so many octets.
     least: u32,
     /// Which station of which hub this is, if it is one.
@@ -139,7 +142,11 @@ impl Channel {
             end_latency: 0,
             in_flight: Chain::EMPTY,
             framing: spec.framing,
-            plain: impairments.is_none() && kept.is_none() && early.is_none() && spec.least == 0,
+            plain: impairments.is_none()
+                && kept.is_none()
+                && early.is_none()
+                && spec.capacity.is_none()
+                && spec.least == 0,
             waiting: Ring::new(),
             waiting_bytes: 0,
             discipline: Discipline::new(&spec.queue),
@@ -150,6 +157,7 @@ impl Channel {
             partner: None,
             kept,
             early,
+            transmitter: spec.capacity.as_ref().map(|capacity| Box::new(Transmitter::new(capacity))),
             least: spec.least,
             station: None,
             impairments,
@@ -201,6 +209,35 @@ impl Channel {
         self.packets += 1;
         self.bytes += u64::from(size);
         Ok(Passage { start, arrival: sum(departure, self.delay) })
+    }
+
+    /// [`Channel::enter`] where the link may have a recording to follow. Before, it is to [`Channel::attune`].
+    pub(crate) fn enter_any(&mut self, now: u64, size: u32) -> Result<Passage, Cause> {
+        if self.transmitter.is_none() {
+            return self.enter(now, size);
+        }
+        let start = now.max(self.busy_until);
+        let size = size + self.framing;
+        if now < start {
+            self.wait(now, size)?;
+        }
+        let at_once = Transmitted { departure: start, free: start };
+        let transmitter = self.transmitter.as_mut();
+        let Transmitted { departure, free } =
+            transmitter.map_or(at_once, |transmitter| transmitter.transmit(start, size));
+        self.busy_until = free;
+        self.packets += 1;
+        self.bytes += u64::from(size);
+        Ok(Passage { start, arrival: sum(departure, self.delay) })
+    }
+
+    /// A packet is coming at `now`. A link that follows a recording, and has been idle, may not be free for it at once.
+    pub(crate) fn attune(&mut self, now: u64) {
+        if let Some(transmitter) = &mut self.transmitter
+            && self.busy_until <= now
+        {
+            self.busy_until = transmitter.attune(now);
+        }
     }
 
     /// The transmitter is busy: the packet joins those that wait, if it may.

@@ -302,13 +302,16 @@ impl Network {
                 OnArrival::Drop(cause) => return self.discard(slot, number, at, cause),
             }
         }
-        if !self.channels[number as usize].keeps() {
+        let channel = &mut self.channels[number as usize];
+        if !channel.keeps() {
+            channel.attune(at);
             return self.pass(slot, position, at);
         }
         // What may leave at this very instant does so, whichever of the two events comes up first.
         self.depart(number, at);
         let packet = *self.packets.get(slot);
         let channel = &mut self.channels[number as usize];
+        channel.attune(at);
         if channel.is_free(at) {
             channel.pass_by(at, slot, position, &packet);
             return self.pass(slot, position, at);
@@ -384,7 +387,7 @@ impl Network {
         let channel = &mut self.channels[number as usize];
         watch_queue(self.recorder.as_deref_mut(), channel, number, at);
         let packet = self.packets.get_mut(slot);
-        let passage = match channel.enter(at, channel.filled(packet.size)) {
+        let passage = match channel.enter_any(at, channel.filled(packet.size)) {
             Ok(passage) => passage,
             Err(cause) => return self.discard(slot, number, at, cause),
         };

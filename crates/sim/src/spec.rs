@@ -1,6 +1,7 @@
 //! A world as plain data, every value resolved: what the scenario file is compiled into, and what tests build by hand.
 
 use crate::app::AppSpec;
+use crate::capacity::Capacity;
 use crate::ports::{PortRange, Reuse};
 use crate::processor::{Costs, Handover, Reader};
 use netspurt_tcp::config::Config;
@@ -253,8 +254,10 @@ pub struct ReorderSpec {
 /// One direction of a link.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ChannelSpec {
-    /// Bits per second; `None` is infinite.
+    /// Bits per second; `None` is infinite. Where the capacity follows a recording, its mean.
     pub rate: Option<u64>,
+    /// The recording that the capacity follows, if it does. See [`ChannelSpec::following`].
+    pub capacity: Option<Arc<Capacity>>,
     /// Propagation delay.
     pub delay: Span,
     /// Octets that the link adds to each packet.
@@ -469,6 +472,18 @@ impl ChannelSpec {
     /// A link of `rate` bits per second and `delay`, without limits or losses.
     pub fn new(rate: u64, delay: Span) -> Self {
         Self { rate: Some(rate), delay, ..Self::default() }
+    }
+
+    /// The same with a capacity that follows a recording. What leaves at delivery opportunities has a TUN device's four
+    /// octets in front, as where they were recorded.
+    #[must_use]
+    pub fn following(mut self, capacity: Arc<Capacity>) -> Self {
+        self.rate = Some(capacity.mean_rate());
+        if let Capacity::Deliveries(_) = *capacity {
+            self.framing += 4;
+        }
+        self.capacity = Some(capacity);
+        self
     }
 
     /// The same with a drop-tail queue of so many packets.

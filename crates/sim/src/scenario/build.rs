@@ -2,6 +2,7 @@
 
 use super::flow::{End, Flow};
 use super::network::{self, Hub, Link, Loss, Ports};
+use super::trace::Trace;
 use super::{Scenario, ScenarioError};
 use crate::processor::{Costs, Handover, Reader};
 use crate::spec::{
@@ -178,8 +179,11 @@ fn build_link(name: &str, link: &Link, nodes: &IndexSet<&str>) -> LinkSpec {
 }
 
 fn channel(link: &Link, [from, to]: [&str; 2]) -> ChannelSpec {
-    let rate = link.rate.map(|rate| rate.0);
-    ChannelSpec {
+    let here = |trace: &&Trace| trace.direction().is_none_or(|way| way.from == *from && way.to == *to);
+    let capacity = link.trace.0.iter().find(here).and_then(Trace::build);
+    let mean = capacity.as_ref().map(|capacity| capacity.mean_rate());
+    let rate = mean.or(link.rate.map(|rate| rate.0));
+    let channel = ChannelSpec {
         rate,
         delay: link.delay.0,
         framing: 0,
@@ -191,6 +195,11 @@ fn channel(link: &Link, [from, to]: [&str; 2]) -> ChannelSpec {
             .map(|reorder| ReorderSpec { probability: reorder.probability, extra_delay: reorder.delay.0 }),
         duplicate: link.duplicate.map_or(0.0, |duplicate| duplicate.probability),
         corrupt: link.corrupt.map_or(0.0, |corrupt| corrupt.probability),
+        capacity: None,
+    };
+    match capacity {
+        Some(capacity) => channel.following(capacity),
+        None => channel,
     }
 }
 

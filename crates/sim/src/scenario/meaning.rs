@@ -4,11 +4,12 @@ use super::Scenario;
 use super::distribution::Files;
 use super::flow::End;
 use super::form::Named;
-use super::network::{Access, Handover, Hub, Link, Loss, Reader};
-use super::quantity::{Duration, Packets, Quantity, Rate, Size};
+use super::network::{Access, Duplex, Handover, Hub, Link, Loss, Reader};
+use super::quantity::{Direction, Duration, Packets, Quantity, Rate, Size};
 use super::queue::Queue;
 use super::suggest;
 use super::tcp::TcpError;
+use super::trace;
 use super::tree::Part;
 use crate::medium::CsmaCd;
 use indexmap::{IndexMap, IndexSet};
@@ -45,7 +46,22 @@ pub(super) fn resolve(scenario: &mut Scenario, files: Files<'_>) -> Result<(), O
             })?;
         }
     }
+    for (name, link) in &mut scenario.link {
+        let traces = &mut link.trace.0;
+        let count = traces.len();
+        for (index, trace) in traces.iter_mut().enumerate() {
+            trace.resolve(files).map_err(|wrong| of_trace(name, index, count, wrong))?;
+        }
+    }
     Ok(())
+}
+
+/// Something wrong with a recording that a link is to follow.
+fn of_trace(link: &str, index: usize, count: usize, (key, message): trace::Wrong) -> Objection {
+    let index = index.to_string();
+    let steps = if count == 1 { vec!["trace"] } else { vec!["trace", &index] };
+    let path = [&["link", link], &steps[..], &[key]].concat();
+    object(&path, Part::Value, format!("the recording of link \"{link}\": {message}"))
 }
 
 /// Something wrong with the application of a flow.
@@ -129,7 +145,40 @@ fn check_link(name: &str, link: &Link) -> Result<(), Objection> {
     }
     check_queue(&["link", name, "queue"], link.queue.as_ref())?;
     let [there, back] = [[a, b], [b, a]].map(|[from, to]| [from.as_str(), to.as_str()]);
+    check_traces(name, link, &[there, back])?;
     check_losses(&["link", name], &link.loss.0, &[there, back])
+}
+
+/// The recordings of a link with these directions: at most one for each, and where there is one no rate.
+fn check_traces(name: &str, link: &Link, ways: &[[&str; 2]]) -> Result<(), Objection> {
+    let traces = &link.trace.0;
+    let fault = |index, key, message: String| Err(of_trace(name, index, traces.len(), (key, message)));
+    let mut followed = [0; 2];
+    for (index, trace) in traces.iter().enumerate() {
+        trace.check().map_err(|wrong| of_trace(name, index, traces.len(), wrong))?;
+        if let Some(message) = stray_direction(&["link", name], trace.direction(), ways) {
+            return fault(index, "direction", message);
+        }
+        let here =
+            |[from, to]: &[&str; 2]| trace.direction().is_none_or(|way| way.from == *from && way.to == *to);
+        for (count, _) in followed.iter_mut().zip(ways).filter(|(_, way)| here(way)) {
+            *count += 1;
+            if *count > 1 {
+                return fault(index, "kind", "a direction follows one recording, not two".to_owned());
+            }
+        }
+    }
+    if followed == [1; 2] && link.rate.is_some() {
+        let message = format!("both directions of link \"{name}\" follow a recording: leave its rate out");
+        return Err(object(&["link", name, "rate"], Part::Value, message));
+    }
+    if followed != [0; 2] && link.duplex == Duplex::Half {
+        let message = format!(
+            "the directions of link \"{name}\" share a medium, and cannot follow a recording: leave \"half\" out"
+        );
+        return Err(object(&["link", name, "duplex"], Part::Value, message));
+    }
+    Ok(())
 }
 
 /// Names that a direction could not be written with are none.
@@ -207,12 +256,16 @@ fn object_to_loss(path: &[&str], loss: &Loss, ways: &[[&str; 2]]) -> Option<(&'s
     if let Loss::ExponentialGaps { mean: Packets(0), .. } = loss {
         return Some(("mean", "the mean gap must be at least 1 packet".to_owned()));
     }
-    let way = loss.direction().filter(|way| !ways.contains(&[way.from.as_str(), way.to.as_str()]))?;
+    Some(("direction", stray_direction(path, loss.direction(), ways)?))
+}
+
+/// What is wrong with the direction to which something on a link or a hub is confined.
+fn stray_direction(path: &[&str], way: Option<&Direction>, ways: &[[&str; 2]]) -> Option<String> {
+    let way = way.filter(|way| !ways.contains(&[way.from.as_str(), way.to.as_str()]))?;
     let [kind, name] = [path[0], path[1]];
     let known: Vec<String> = ways.iter().map(|[from, to]| format!("\"{from}->{to}\"")).collect();
     let known = known.join(" and ");
-    let message = format!("\"{}\" is no direction of {kind} \"{name}\": it has {known}", way.print());
-    Some(("direction", message))
+    Some(format!("\"{}\" is no direction of {kind} \"{name}\": it has {known}", way.print()))
 }
 
 fn check_flows(scenario: &Scenario, nodes: &IndexSet<&str>) -> Result<(), Objection> {

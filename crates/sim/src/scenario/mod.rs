@@ -2,7 +2,7 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `network.rs`, `queue.rs`, `flow.rs`, `app.rs`, `distribution.rs`, `tcp.rs`, `choices.rs`, `acking.rs` | the types, whose doc comments are the file's reference |
+//! | `network.rs`, `queue.rs`, `trace.rs`, `flow.rs`, `app.rs`, `distribution.rs`, `tcp.rs`, `choices.rs`, `acking.rs` | the types, whose doc comments are the file's reference |
 //! | `convert.rs` | choices to and from the types of `tcp` |
 //! | `quantity.rs`, `decimal.rs` | values with units, exact |
 //! | `form.rs` | a bare name for a table, a table for a list |
@@ -34,6 +34,7 @@ mod queue;
 mod shape;
 mod suggest;
 mod tcp;
+mod trace;
 mod tree;
 
 pub use acking::Acking;
@@ -58,6 +59,7 @@ pub use quantity::{
 };
 pub use queue::Queue;
 pub use tcp::{ProfileName, TcpError, TcpTable};
+pub use trace::Trace;
 
 use indexmap::{IndexMap, IndexSet};
 use netspurt_tcp::config::Config;
@@ -222,10 +224,10 @@ impl Scenario {
     }
 }
 
-/// A loss that is written as a list of one lies a step deeper than one that is written as a table.
+/// A loss or a trace that is written as a list of one lies a step deeper than one that is written as a table.
 fn locate(tree: &Node, path: &[&str], part: Part) -> At {
-    if let [kind @ ("link" | "hub"), name, "loss", key] = path {
-        let listed = [kind, name, "loss", "0", key];
+    if let [kind @ ("link" | "hub"), name, list @ ("loss" | "trace"), key] = path {
+        let listed = [kind, name, list, "0", key];
         if tree.has(&listed) {
             return tree.locate(&listed, part);
         }

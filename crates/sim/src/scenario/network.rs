@@ -4,6 +4,7 @@ use super::form::{Named, OneOrMany};
 use super::quantity::{Direction, Duration, Packets, Rate, Size};
 use super::queue::Queue;
 use super::tcp::TcpTable;
+use super::trace::Trace;
 use crate::ports::{self, PortRange};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,10 @@ pub struct Link {
     /// How fast bits leave, in each direction. Default: infinitely fast.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
+    /// A recording that the capacity follows, in place of the rate: one table, or a list of one for each direction.
+    /// Default: none.
+    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    pub trace: OneOrMany<Trace>,
     /// Propagation delay, one way.
     #[serde(default)]
     pub delay: Duration,
