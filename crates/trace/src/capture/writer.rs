@@ -1,6 +1,7 @@
 //! Segments into a pcapng file, as if a sniffer had seen them.
 
 use super::destination::Destination;
+use crate::Stamp;
 use netspurt_tcp::codec::{self, Addresses, Body, EncodeError, Ip, Ports};
 use netspurt_tcp::options::Layout;
 use netspurt_tcp::segment::Segment;
@@ -203,6 +204,22 @@ impl CaptureWriter {
         Ok(packets)
     }
 
+    /// A real packet was seen at a moment of the calendar: it is written at once. Whoever uses this pushes nothing.
+    pub fn write_seen(
+        &mut self,
+        interface: u32,
+        at: Stamp,
+        direction: Direction,
+        packet: &[u8],
+    ) -> Result<(), CaptureError> {
+        let kept = &packet[..packet.len().min(self.snaplen)];
+        let time = Duration::from_nanos(at.0);
+        put(&mut self.file, interface, time, direction, packet.len(), kept)
+            .map_err(|source| CaptureError::Write { path: self.path.clone(), source })?;
+        self.packets += 1;
+        Ok(())
+    }
+
     fn write(&mut self, record: &Record) -> Result<(), CaptureError> {
         let bytes = &mut self.bytes;
         bytes.clear();
@@ -219,23 +236,34 @@ impl CaptureWriter {
         }
         let whole = bytes.len() + record.segment.payload.len as usize;
         bytes.resize(whole.min(self.snaplen), 0);
-        let block = EnhancedPacketBlock {
-            interface_id: record.interface,
-            timestamp: Duration::from_secs(EPOCH_S) + Duration::from_nanos(record.time.as_ps() / 1000),
-            original_len: whole as u32,
-            data: Cow::Borrowed(bytes),
-            options: vec![EnhancedPacketOption::Flags(match record.direction {
-                Direction::Inbound => 1,
-                Direction::Outbound => 2,
-            })],
-        };
+        let time = Duration::from_secs(EPOCH_S) + Duration::from_nanos(record.time.as_ps() / 1000);
+        put(&mut self.file, record.interface, time, record.direction, whole, bytes)
+            .map_err(|source| CaptureError::Write { path: self.path.clone(), source })?;
         self.packets += 1;
-        self.file
-            .0
-            .write_pcapng_block(block)
-            .map(drop)
-            .map_err(|error| CaptureError::Write { path: self.path.clone(), source: plain(error) })
+        Ok(())
     }
+}
+
+/// Writes one packet: `kept` are the first of its `whole` octets, `time` counts from 1970.
+fn put(
+    file: &mut Output,
+    interface: u32,
+    time: Duration,
+    direction: Direction,
+    whole: usize,
+    kept: &[u8],
+) -> io::Result<()> {
+    let block = EnhancedPacketBlock {
+        interface_id: interface,
+        timestamp: time,
+        original_len: whole as u32,
+        data: Cow::Borrowed(kept),
+        options: vec![EnhancedPacketOption::Flags(match direction {
+            Direction::Inbound => 1,
+            Direction::Outbound => 2,
+        })],
+    };
+    file.0.write_pcapng_block(block).map(drop).map_err(plain)
 }
 
 fn section(setup: &Setup) -> SectionHeaderBlock<'_> {
