@@ -1,0 +1,46 @@
+//! The wall clock as the network sees it: picoseconds since the emulation began, on the clock that never steps.
+
+use netspurt_tcp::time::{Span, Time};
+use netspurt_trace::Stamp;
+use nix::time::{ClockId, clock_gettime};
+use nix::unistd::{SysconfVar, sysconf};
+
+/// Where in the first line of `/proc/stat` the ticks stand that others took: behind the word `cpu`.
+const STOLEN: usize = 8;
+
+/// When the emulation began.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clock {
+    began_ns: u64,
+}
+
+impl Clock {
+    /// It begins now.
+    pub(super) fn new() -> Self {
+        Self { began_ns: read(ClockId::CLOCK_MONOTONIC) }
+    }
+
+    /// The time it is.
+    pub(super) fn now(self) -> Time {
+        Time::ZERO + Span::from_ns(read(ClockId::CLOCK_MONOTONIC) - self.began_ns)
+    }
+}
+
+/// The time it is on the calendar.
+pub(super) fn calendar() -> Stamp {
+    Stamp(read(ClockId::CLOCK_REALTIME))
+}
+
+/// For how many seconds since this machine's start whoever emulates it took its processors away.
+pub(super) fn stolen_s() -> f64 {
+    let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+    let ticks = stat.lines().next().and_then(|all| all.split_whitespace().nth(STOLEN)?.parse::<f64>().ok());
+    let second = sysconf(SysconfVar::CLK_TCK).ok().flatten().unwrap_or(100);
+    ticks.unwrap_or(0.0) / second as f64
+}
+
+/// These clocks exist on every Linux; one that could not be read would stand.
+fn read(clock: ClockId) -> u64 {
+    clock_gettime(clock)
+        .map_or(0, |time| time.tv_sec().unsigned_abs() * 1_000_000_000 + time.tv_nsec().unsigned_abs())
+}

@@ -1,0 +1,141 @@
+//! All hosts of an emulation: their namespaces, their commands, and what became of these.
+
+use super::error::EmulateError;
+use super::namespace::{Lodging, Mark};
+use super::plan::Plan;
+use super::processes;
+use super::remains::Token;
+use super::report::{Ended, HostReport};
+use super::tenant::{Errand, News, Tenant};
+use netspurt_sim::address;
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use nix::sys::signal::Signal;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+/// Between two looks at who is left.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// A host of a running emulation.
+#[derive(Debug)]
+pub(super) struct Host {
+    pub(super) tenant: Tenant,
+    pub(super) report: HostReport,
+}
+
+/// The hosts, in the order of the scenario.
+#[derive(Debug)]
+pub(super) struct Hosts {
+    pub(super) all: Vec<Host>,
+    /// Which of them has the command that matters.
+    first: usize,
+    news: Receiver<(usize, News)>,
+    /// Rung when there is news.
+    pub(super) wake: Arc<EventFd>,
+    token: Token,
+}
+
+impl Hosts {
+    /// Makes their namespaces.
+    pub(super) fn new(plan: &Plan) -> Result<Self, EmulateError> {
+        let flags = EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC;
+        let wake = Arc::new(EventFd::from_flags(flags).map_err(EmulateError::system)?);
+        let (sender, news) = channel();
+        let commands = plan.hosts();
+        let mut all = Vec::new();
+        for (number, command) in commands.iter().enumerate() {
+            let others = commands.iter().filter(|other| other.host != command.host);
+            let lodging = Lodging {
+                host: plan.name(command.host).to_owned(),
+                address: address(command.host.0),
+                others: others.map(|other| address(other.host.0)).collect(),
+                mtu: plan.mtu,
+                tcp: plan.tcp.clone(),
+                hosts: plan.hosts_file(),
+                sysctls: plan.sysctls.clone(),
+            };
+            let report = HostReport::new(lodging.host.clone(), lodging.address);
+            let tenant = Tenant::new(lodging, number, sender.clone(), Arc::clone(&wake))?;
+            all.push(Host { tenant, report });
+        }
+        let first = commands.iter().position(|command| command.host == plan.command.host);
+        Ok(Self { all, first: first.unwrap_or_default(), news, wake, token: Token::own() })
+    }
+
+    /// Starts the command that matters.
+    pub(super) fn start_first(&mut self, plan: &Plan) {
+        self.start(self.first, plan);
+    }
+
+    /// Starts all others.
+    pub(super) fn start_others(&mut self, plan: &Plan) {
+        let first = self.first;
+        (0..self.all.len()).filter(|&number| number != first).for_each(|number| self.start(number, plan));
+    }
+
+    fn start(&mut self, number: usize, plan: &Plan) {
+        let words = plan.hosts()[number].words.clone();
+        let errand = Errand { words, foreground: number == self.first, token: self.token };
+        self.all[number].tenant.start(errand);
+    }
+
+    /// Hears what became of commands; how the one that matters ended, if it did since the last call.
+    pub(super) fn hear(&mut self) -> Result<Option<Ended>, EmulateError> {
+        let _ = self.wake.read();
+        let mut over = None;
+        while let Ok((number, news)) = self.news.try_recv() {
+            match news {
+                News::NotStarted(error) => return Err(error),
+                News::Ended(status) => {
+                    let ended = Ended::from(status?);
+                    self.all[number].report.status = Some(ended);
+                    over = over.or((number == self.first).then_some(ended));
+                }
+            }
+        }
+        Ok(over)
+    }
+
+    fn marks(&self) -> Vec<Mark> {
+        self.all.iter().map(|host| host.tenant.mark).collect()
+    }
+
+    /// Whether each of the others listens, or is over.
+    pub(super) fn others_listen(&self) -> bool {
+        let others = self.all.iter().enumerate().filter(|&(number, _)| number != self.first);
+        let mut waiting = others.filter(|(_, host)| host.report.status.is_none());
+        waiting.all(|(_, host)| processes::listens(host.tenant.mark))
+    }
+
+    /// Whether nothing runs any more.
+    pub(super) fn are_empty(&self) -> bool {
+        processes::inside(&self.marks()).is_empty()
+    }
+
+    /// Asks everybody who is left to end.
+    pub(super) fn dismiss(&self) {
+        processes::signal(&processes::inside(&self.marks()), Signal::SIGTERM);
+    }
+
+    /// Kills everybody who is left, and waits until they are gone. Nothing is started any more.
+    pub(super) fn evict(&mut self) {
+        let marks = self.marks();
+        self.all.iter_mut().for_each(|host| host.tenant.cancel());
+        loop {
+            let left = processes::inside(&marks);
+            // A command that is just being started is in no namespace yet, but its tenant is there.
+            if left.is_empty() && self.all.iter().all(|host| host.tenant.is_gone()) {
+                break;
+            }
+            processes::signal(&left, Signal::SIGKILL);
+            std::thread::sleep(PAUSE);
+        }
+    }
+}
+
+impl Drop for Hosts {
+    fn drop(&mut self) {
+        self.evict();
+    }
+}

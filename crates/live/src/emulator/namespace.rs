@@ -1,0 +1,124 @@
+//! The namespaces of one host: what the calling thread and the commands that it starts see of the world.
+//!
+//! They have no names and leave no files: they go when the last process in them is gone. The file that is seen as
+//! `/etc/hosts` lies in a memory file system that is mounted for a moment where nobody else can see it.
+
+use super::error::EmulateError;
+use super::plan::KernelTcp;
+use crate::tun::{Device, Links, Network, Offload, Route};
+use netlink_packet_route::route::RouteMetric;
+use nix::errno::Errno;
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::sched::{CloneFlags, unshare};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+/// What a host's only interface beside `lo` is called.
+const INTERFACE: &str = "netspurt0";
+/// A directory that is always there, and whose content is replaced in any case.
+const SYS: &str = "/sys";
+
+/// Where programs look names up.
+const HOSTS: &str = "/etc/hosts";
+const RESOLVER: &str = "/etc/resolv.conf";
+
+/// What a host is to see.
+#[derive(Clone, Debug)]
+pub(super) struct Lodging {
+    pub(super) host: String,
+    pub(super) address: Ipv4Addr,
+    /// Where the others are. There is no way to anybody else.
+    pub(super) others: Vec<Ipv4Addr>,
+    pub(super) mtu: u32,
+    pub(super) tcp: KernelTcp,
+    /// Lines of `/etc/hosts`.
+    pub(super) hosts: String,
+    /// Settings of the kernel, such as `net.ipv4.tcp_ecn`.
+    pub(super) sysctls: Vec<(String, String)>,
+}
+
+/// What marks a namespace as long as it is there.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Mark(pub(super) u64);
+
+impl Lodging {
+    /// Moves the calling thread, and what it will start, into new namespaces; the end of its device that is ours.
+    pub(super) fn move_in(&self) -> Result<(Device, Mark), EmulateError> {
+        unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS).map_err(EmulateError::no_namespace)?;
+        let device = Device::create(INTERFACE, Offload::Segments)?;
+        let failed = |what| move |why| EmulateError::Setup { host: self.host.clone(), what, why };
+        // A packet of IPv6 would find no way: nothing shall try.
+        let no_ipv6 = write_sysctl("net.ipv6.conf.all.disable_ipv6", "1");
+        no_ipv6.or_else(absent).map_err(failed("switching IPv6 off"))?;
+        self.configure()?;
+        for (name, value) in &self.sysctls {
+            write_sysctl(name, value).map_err(|why| EmulateError::Sysctl {
+                name: name.clone(),
+                value: value.clone(),
+                why,
+            })?;
+        }
+        self.furnish().map_err(failed("putting its /etc/hosts in place"))?;
+        let mark = mark_of(Path::new("/proc/thread-self/ns/net")).map_err(failed("looking at it"))?;
+        Ok((device, mark))
+    }
+
+    fn configure(&self) -> Result<(), EmulateError> {
+        let links = Links::open()?;
+        let index = Links::index(INTERFACE)?;
+        links.set_up(Links::index("lo")?)?;
+        links.add_address(index, alone(self.address))?;
+        links.set_mtu(index, self.mtu)?;
+        links.set_up(index)?;
+        let congestion = self.tcp.congestion.clone().map(RouteMetric::CcAlgo);
+        let window = self.tcp.initial_window.map(RouteMetric::InitCwnd);
+        let metrics: Vec<RouteMetric> = congestion.into_iter().chain(window).collect();
+        for &other in &self.others {
+            let route = Route { to: alone(other), via: None, metrics: metrics.clone() };
+            links.set_route(index, &route).map_err(|error| match &self.tcp.congestion {
+                Some(name) if error.errno == Errno::EINVAL => EmulateError::Congestion(name.clone()),
+                _ => error.into(),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Names resolve, and `/sys` shows the interfaces of this namespace if it may.
+    fn furnish(&self) -> io::Result<()> {
+        let none = None::<&str>;
+        mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_SLAVE, none)?;
+        mount(Some("tmpfs"), SYS, Some("tmpfs"), MsFlags::empty(), Some("size=1m,mode=0755"))?;
+        // Without a name server nobody waits for the answer of one that cannot be reached.
+        for (name, content, target) in [("hosts", &*self.hosts, HOSTS), ("resolv.conf", "", RESOLVER)] {
+            let file = format!("{SYS}/{name}");
+            std::fs::write(&file, content)?;
+            if Path::new(target).exists() {
+                mount(Some(file.as_str()), target, none, MsFlags::MS_BIND, none)?;
+            }
+        }
+        umount2(SYS, MntFlags::MNT_DETACH)?;
+        // Where it may not, the old one shows other interfaces than there are, which few programs look at.
+        let _ = mount(Some("sysfs"), SYS, Some("sysfs"), MsFlags::empty(), none);
+        Ok(())
+    }
+}
+
+const fn alone(address: Ipv4Addr) -> Network {
+    Network { address: IpAddr::V4(address), bits: 32 }
+}
+
+/// What is not there need not be switched off.
+fn absent(error: io::Error) -> io::Result<()> {
+    if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
+}
+
+fn write_sysctl(name: &str, value: &str) -> io::Result<()> {
+    std::fs::write(Path::new("/proc/sys").join(name.replace('.', "/")), value)
+}
+
+/// The mark of the namespace that a file under `/proc` stands for.
+pub(super) fn mark_of(file: &Path) -> io::Result<Mark> {
+    std::fs::metadata(file).map(|namespace| Mark(namespace.ino()))
+}

@@ -1,0 +1,125 @@
+//! What is to be emulated, and what is refused before anything is touched.
+
+use super::error::EmulateError;
+use netspurt_sim::address;
+use netspurt_sim::spec::{LinkSpec, NodeId, WorldSpec};
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// Bits per second that an emulator on an ordinary machine holds with packets of 1500 octets.
+const HIGHEST: u64 = 1_000_000_000;
+
+/// A command, and the host that it runs on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HostCommand {
+    /// The host.
+    pub host: NodeId,
+    /// Program and arguments.
+    pub words: Vec<OsString>,
+}
+
+/// What is set by way of routes, since a namespace may not choose freely by sysctl.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct KernelTcp {
+    /// Its congestion control, such as `cubic`.
+    pub congestion: Option<String>,
+    /// Segments of its initial window.
+    pub initial_window: Option<u32>,
+}
+
+/// What is to be emulated.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The network. Its flows do not matter.
+    pub spec: WorldSpec,
+    /// Of all that is random in the network.
+    pub seed: u64,
+    /// The command with whose end the emulation ends.
+    pub command: HostCommand,
+    /// Commands that run beside it; they have no standard input.
+    pub beside: Vec<HostCommand>,
+    /// Octets that a host puts into a packet at most.
+    pub mtu: u32,
+    /// What the kernel's TCP uses on every host; `None` for what it uses anyway.
+    pub tcp: KernelTcp,
+    /// Settings of the kernel in every namespace, such as `net.ipv4.tcp_ecn`.
+    pub sysctls: Vec<(String, String)>,
+    /// Files that get what passes a host.
+    pub captures: Vec<(NodeId, PathBuf)>,
+}
+
+impl Plan {
+    /// The hosts in the order of the scenario.
+    pub(super) fn hosts(&self) -> Vec<&HostCommand> {
+        let mut hosts: Vec<&HostCommand> = std::iter::once(&self.command).chain(&self.beside).collect();
+        hosts.sort_by_key(|command| command.host);
+        hosts
+    }
+
+    pub(super) fn name(&self, node: NodeId) -> &str {
+        &self.spec.nodes[node.0 as usize].name
+    }
+
+    /// Whether it can be carried out, as far as it can be known without trying.
+    pub(super) fn check(&self) -> Result<(), EmulateError> {
+        let hosts = self.hosts();
+        if hosts.iter().any(|command| command.words.is_empty()) {
+            return Err(EmulateError::NoCommand);
+        }
+        if let Some(twice) = hosts.windows(2).find(|pair| pair[0].host == pair[1].host) {
+            return Err(EmulateError::TwoCommands(self.name(twice[0].host).to_owned()));
+        }
+        if let [alone] = hosts[..] {
+            return Err(EmulateError::Alone(self.name(alone.host).to_owned()));
+        }
+        if let Some(&(node, _)) =
+            self.captures.iter().find(|(node, _)| hosts.iter().all(|it| it.host != *node))
+        {
+            return Err(EmulateError::NoCapture(self.name(node).to_owned()));
+        }
+        if !(68..=65_521).contains(&self.mtu) {
+            return Err(EmulateError::Mtu(self.mtu));
+        }
+        let wrong = hosts.iter().map(|command| self.name(command.host)).find(|name| !can_be_looked_up(name));
+        wrong.map_or(Ok(()), |name| Err(EmulateError::Name(name.to_owned())))
+    }
+
+    /// What may not come out as asked, one sentence each, for the user to hear before it begins.
+    pub fn doubts(&self) -> Vec<String> {
+        let fast =
+            |link: &&LinkSpec| link.directions.iter().any(|way| way.rate.is_none_or(|rate| rate > HIGHEST));
+        let asked = |link: &LinkSpec| match link.directions.iter().filter_map(|way| way.rate).max() {
+            Some(rate) if link.directions.iter().all(|way| way.rate.is_some()) => {
+                format!("{} Gbit/s", rate as f64 / 1e9)
+            }
+            _ => "no limit".to_owned(),
+        };
+        let doubt = |link: &LinkSpec| {
+            format!(
+                "link \"{}\" asks for {}, and an emulator holds about {} Gbit/s: the table will say what was done",
+                link.name,
+                asked(link),
+                HIGHEST / 1_000_000_000
+            )
+        };
+        // A link that is faster than this, behind one that is not, has nothing to do.
+        if self.spec.links.iter().any(|link| !fast(&link)) {
+            return Vec::new();
+        }
+        self.spec.links.iter().filter(fast).map(doubt).collect()
+    }
+
+    /// The file by which programs find the hosts.
+    pub(super) fn hosts_file(&self) -> String {
+        let mut text = String::from("127.0.0.1 localhost\n");
+        for HostCommand { host, .. } in self.hosts() {
+            writeln!(text, "{} {}", address(host.0), self.name(*host)).expect("a string takes all");
+        }
+        text
+    }
+}
+
+fn can_be_looked_up(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte))
+}

@@ -1,0 +1,46 @@
+//! The right to make namespaces: root has it, others may get it in a user namespace of their own.
+
+use super::error::EmulateError;
+use nix::errno::Errno;
+use nix::sched::{CloneFlags, unshare};
+use nix::unistd::{getegid, geteuid};
+use std::time::Duration;
+
+/// A thread that has been waited for may be seen for a moment longer.
+const TRIES: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Makes sure that namespaces can be made. Who may not so far gets a user namespace, in which it is root; for that the
+/// process must have no other thread.
+pub(super) fn obtain() -> Result<(), EmulateError> {
+    match try_it() {
+        Err(Errno::EPERM) => enter_user_namespace().map_err(EmulateError::no_namespace),
+        other => other.map_err(EmulateError::no_namespace),
+    }
+}
+
+/// Whether namespaces can be made, found out by making some for a thread.
+fn try_it() -> Result<(), Errno> {
+    let wanted = CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS;
+    std::thread::spawn(move || unshare(wanted)).join().unwrap_or(Err(Errno::EAGAIN))
+}
+
+fn enter_user_namespace() -> Result<(), Errno> {
+    let (user, group) = (geteuid(), getegid());
+    let mut tries = 0;
+    while let Err(errno) = unshare(CloneFlags::CLONE_NEWUSER) {
+        tries += 1;
+        if errno != Errno::EINVAL || tries == TRIES {
+            return Err(errno);
+        }
+        std::thread::sleep(PAUSE);
+    }
+    let write = |file: &str, text: String| {
+        std::fs::write(format!("/proc/self/{file}"), text)
+            .map_err(|error| error.raw_os_error().map_or(Errno::EIO, Errno::from_raw))
+    };
+    write("uid_map", format!("0 {user} 1"))?;
+    // Without this no group may be mapped (user_namespaces(7)).
+    write("setgroups", "deny".to_owned())?;
+    write("gid_map", format!("0 {group} 1"))
+}

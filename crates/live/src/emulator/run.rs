@@ -1,0 +1,262 @@
+//! The loop: packets from devices into the network, and out of it when the wall clock says so.
+
+use super::capture::Capture;
+use super::carrier::{Carrier, Refused};
+use super::clock::{self, Clock};
+use super::error::EmulateError;
+use super::hosts::{Host, Hosts};
+use super::plan::Plan;
+use super::privilege;
+use super::remains;
+use super::report::{self, DelayError, Ended, Report};
+use super::wakefulness::{self, Wakefulness};
+use crate::tun::{FRAME_ROOM, Pieces, Shape};
+use netspurt_sim::spec::NodeId;
+use netspurt_tcp::time::{Span, Time};
+use netspurt_trace::capture::Direction;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
+use std::os::fd::AsFd as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How often signals, commands, and whoever asked for the emulation, are looked at.
+const ATTENTION: Span = Span::from_ms(50);
+/// How long the command waits for others to listen.
+const SETTLING: Span = Span::from_secs(5);
+/// How long programs have for their farewells.
+const FAREWELL: Span = Span::from_ms(1000);
+/// So many packets are taken from one device before the others are looked at.
+const BATCH: usize = 32;
+
+/// What becomes of the commands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    /// All but the one that matters are started, and may begin to listen, until this time at the latest.
+    Settling(Time),
+    /// All run.
+    Running,
+    /// What is left has been asked to end, and is killed at this time.
+    Ending(Time),
+}
+
+/// A running emulation.
+pub(super) struct Emulation {
+    plan: Plan,
+    clock: Clock,
+    carrier: Carrier,
+    hosts: Hosts,
+    /// For each pair of hosts.
+    errors: Vec<DelayError>,
+    /// What passes which hosts.
+    captures: Vec<(usize, Capture)>,
+    phase: Phase,
+    /// When the command began and ended.
+    began: Time,
+    over: Time,
+    ended: Option<Ended>,
+    /// Between which times packets came and went.
+    busy: Option<(Time, Time)>,
+    wakefulness: Wakefulness,
+    removed: usize,
+    stolen_before: f64,
+    buffer: Box<[u8]>,
+    /// One packet of what is in it.
+    piece: Vec<u8>,
+}
+
+impl Emulation {
+    /// Makes the namespaces.
+    pub(super) fn new(plan: Plan) -> Result<Self, EmulateError> {
+        plan.check()?;
+        let nodes: Vec<NodeId> = plan.hosts().iter().map(|command| command.host).collect();
+        let carrier = Carrier::new(&plan.spec, &nodes, plan.seed).map_err(|no_route| {
+            let [from, to] = [no_route.from, no_route.to].map(|node| plan.name(node).to_owned());
+            EmulateError::NoRoute { from, to }
+        })?;
+        privilege::obtain()?;
+        let removed = remains::remove();
+        let place = |node| nodes.iter().position(|&host| host == node).unwrap_or_default();
+        let capture =
+            |(node, path): &(NodeId, PathBuf)| Ok((place(*node), Capture::create(&plan, *node, path)?));
+        Ok(Self {
+            captures: plan.captures.iter().map(capture).collect::<Result<_, EmulateError>>()?,
+            hosts: Hosts::new(&plan)?,
+            clock: Clock::new(),
+            carrier,
+            errors: vec![DelayError::default(); nodes.len() * nodes.len()],
+            phase: Phase::Settling(Time::ZERO + SETTLING),
+            began: Time::ZERO,
+            over: Time::ZERO,
+            ended: None,
+            busy: None,
+            wakefulness: Wakefulness::new(),
+            removed,
+            stolen_before: clock::stolen_s(),
+            buffer: vec![0; FRAME_ROOM].into(),
+            piece: Vec::new(),
+            plan,
+        })
+    }
+
+    /// Runs until the command is over, or `stop` says so. The second time that it does, nothing is waited for.
+    pub(super) fn run(mut self, stop: &mut dyn FnMut() -> bool) -> Result<Report, EmulateError> {
+        wakefulness::be_prompt().map_err(EmulateError::system)?;
+        let outcome = self.live(stop);
+        wakefulness::be_ordinary();
+        self.hosts.evict();
+        outcome?;
+        let last = self.hosts.hear()?;
+        self.ended = self.ended.or(last);
+        for (_, capture) in std::mem::take(&mut self.captures) {
+            capture.finish()?;
+        }
+        Ok(self.report())
+    }
+
+    fn live(&mut self, stop: &mut dyn FnMut() -> bool) -> Result<(), EmulateError> {
+        self.hosts.start_others(&self.plan);
+        let mut attention = Time::ZERO;
+        loop {
+            let now = self.clock.now();
+            if now >= attention {
+                attention = now + ATTENTION;
+                if self.attend(now, stop())? {
+                    return Ok(());
+                }
+            }
+            self.hand_over(now);
+            for number in 0..self.hosts.all.len() {
+                self.take_in(number)?;
+            }
+            if self.sleep(attention)? == Woken::ByNews {
+                attention = Time::ZERO;
+            }
+        }
+    }
+
+    /// Looks at what goes on beside packets; whether it is all over.
+    fn attend(&mut self, now: Time, asked_to_stop: bool) -> Result<bool, EmulateError> {
+        if let Some(ended) = self.hosts.hear()? {
+            self.ended = Some(ended);
+            self.dismiss(now);
+        }
+        match self.phase {
+            Phase::Settling(until) if now >= until || self.hosts.others_listen() => {
+                (self.phase, self.began) = (Phase::Running, now);
+                self.hosts.start_first(&self.plan);
+            }
+            Phase::Ending(until) => return Ok(asked_to_stop || now >= until || self.hosts.are_empty()),
+            Phase::Settling(_) | Phase::Running if asked_to_stop => self.dismiss(now),
+            Phase::Settling(_) | Phase::Running => {}
+        }
+        Ok(false)
+    }
+
+    /// Asks everybody who is left to end, once.
+    fn dismiss(&mut self, now: Time) {
+        if !matches!(self.phase, Phase::Ending(_)) {
+            (self.phase, self.over) = (Phase::Ending(now + FAREWELL), now);
+            self.hosts.dismiss();
+        }
+    }
+
+    /// Gives hosts what has arrived by `now`.
+    fn hand_over(&mut self, now: Time) {
+        while let Some(arrival) = self.carrier.next(now) {
+            let (host, captures) = (&mut self.hosts.all[arrival.to], &mut self.captures);
+            let done = self.clock.now();
+            let handed = self.carrier.unload(arrival, |bytes| {
+                note(captures, arrival.to, Direction::Inbound, bytes);
+                host.tenant.device.send(&Shape::default(), &[bytes])
+            });
+            match handed {
+                Ok(()) => host.report.received += 1,
+                Err(_) => host.report.rejected += 1,
+            }
+            self.errors[arrival.from * self.hosts.all.len() + arrival.to].note(arrival.at, done);
+            self.busy = Some((self.busy.map_or(arrival.at, |(first, _)| first), done));
+        }
+    }
+
+    /// Takes from a host what it sends.
+    fn take_in(&mut self, number: usize) -> Result<(), EmulateError> {
+        for _ in 0..BATCH {
+            let now = self.clock.now();
+            self.hand_over(now);
+            let Host { tenant, report } = &mut self.hosts.all[number];
+            let frame = tenant.device.receive(&mut self.buffer).map_err(EmulateError::system)?;
+            let Some(frame) = frame else { break };
+            // A super-segment is on this wire what it would be on any: a burst of packets.
+            let mut pieces = Pieces::new(frame.packet, frame.shape);
+            while pieces.next_into(&mut self.piece) {
+                note(&mut self.captures, number, Direction::Outbound, &self.piece);
+                match self.carrier.send(now, number, &self.piece) {
+                    Ok(()) => report.sent += 1,
+                    Err(Refused::Stray) => report.stray += 1,
+                    Err(Refused::Full) => report.refused += 1,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Until something comes from a host, or is due soon, or there is news.
+    fn sleep(&mut self, attention: Time) -> Result<Woken, EmulateError> {
+        let due = self.carrier.next_due().map_or(attention, |due| due.min(attention));
+        let now = self.clock.now();
+        let asleep = due.since(now).saturating_sub(self.wakefulness.margin());
+        if asleep == Span::ZERO {
+            return Ok(Woken::ByTime);
+        }
+        let timeout = TimeSpec::from_duration(Duration::from_nanos(asleep.as_ps() / 1000));
+        let devices = self.hosts.all.iter().map(|host| host.tenant.device.as_fd());
+        let mut wanted: Vec<PollFd<'_>> = std::iter::once(self.hosts.wake.as_fd())
+            .chain(devices)
+            .map(|fd| PollFd::new(fd, PollFlags::POLLIN))
+            .collect();
+        match ppoll(&mut wanted, Some(timeout), None) {
+            Ok(0) => self.wakefulness.overslept(self.clock.now().since(now + asleep)),
+            Ok(_) if wanted[0].any() == Some(true) => return Ok(Woken::ByNews),
+            Err(Errno::EINTR) => return Ok(Woken::ByNews),
+            Ok(_) => {}
+            Err(errno) => return Err(EmulateError::system(errno)),
+        }
+        Ok(Woken::ByTime)
+    }
+
+    fn report(self) -> Report {
+        let (channels, count) = (self.carrier.network().channels(), self.hosts.all.len());
+        let mut errors = vec![DelayError::default(); channels.len()];
+        for (pair, error) in self.errors.iter().enumerate() {
+            let on_the_way = self.carrier.channels(pair / count, pair % count);
+            on_the_way.for_each(|channel| errors[channel as usize].merge(error));
+        }
+        let busy = self.busy.map_or(Span::ZERO, |(first, last)| last.since(first));
+        Report {
+            ended: self.ended,
+            seconds: self.over.since(self.began).as_secs_f64(),
+            stolen: clock::stolen_s() - self.stolen_before,
+            removed: self.removed,
+            links: report::links(&self.plan.spec, channels, errors, busy),
+            hosts: self.hosts.all.iter().map(|host| host.report.clone()).collect(),
+        }
+    }
+}
+
+/// Why a sleep has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Woken {
+    /// It was time, or packets came.
+    ByTime,
+    /// A command has ended, or a signal came.
+    ByNews,
+}
+
+/// A packet passes a host.
+fn note(captures: &mut [(usize, Capture)], host: usize, direction: Direction, packet: &[u8]) {
+    for (_, capture) in captures.iter_mut().filter(|(at, _)| *at == host) {
+        capture.note(direction, packet);
+    }
+}
