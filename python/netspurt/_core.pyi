@@ -1,6 +1,6 @@
 """The native module: scenario types, the simulator and its tables, written in Rust (crates/python)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,22 @@ class Scenario:
         capture: Sequence[str] = (),
         snaplen: int | None = None,
     ) -> Run: ...
+    def hosts(self) -> list[str]: ...
+    # Commands are (host, words). {"status", "seconds", "stolen_s", "removed", "links": [row], "hosts": [row]};
+    # PermissionError: no namespace or device can be made, in a sentence that says what would help.
+    def emulate(
+        self,
+        command: tuple[str, Sequence[str]],
+        beside: Sequence[tuple[str, Sequence[str]]] = (),
+        *,
+        warn: Callable[[str], object],
+        seed: int = 1,
+        mtu: int = 1500,
+        congestion: str | None = None,
+        initial_window: int | None = None,
+        sysctls: Sequence[tuple[str, str]] = (),
+        captures: Sequence[tuple[str, str]] = (),
+    ) -> dict[str, Any]: ...
 
 class Run:
     """What one simulation left behind, as columns."""

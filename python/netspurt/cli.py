@@ -46,6 +46,7 @@ def parser() -> Parser:
     _reproduce(commands)
     _run(commands)
     _capture(commands)
+    _emulate(commands)
     _ping(commands)
     _delays(commands)
     _rto(commands)
@@ -109,15 +110,7 @@ def _run(commands: Commands[Parser]) -> None:
         "netspurt run satellite.toml --set link.satellite.delay='300 ms' --seed 7 --json",
     )
     command.add_argument("scenario", metavar="SCENARIO.toml")
-    command.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        dest="settings",
-        type=_setting,
-        metavar="PATH=VALUE",
-        help="override a path of the scenario, as often as wanted; a list index is a number",
-    )
+    _settings(command)
     command.add_argument("--seed", type=_natural, default=1, metavar="N", help="first seed (default: 1)")
     command.add_argument(
         "--seeds", type=_positive, default=1, metavar="N", help="run so many seeds, with a summary"
@@ -158,6 +151,72 @@ def _capture(commands: Commands[Parser]) -> None:
         help="connections listed at most for each file (default: 100000); more are counted",
     )
     _jobs(command, "files")
+
+
+def _emulate(commands: Commands[Parser]) -> None:
+    command = _add(
+        commands,
+        "emulate",
+        "run real programs with a scenario's network between them",
+        "netspurt emulate satellite.toml --server 'python3 -m http.server 80' -- curl -O http://space/file",
+    )
+    command.add_argument("scenario", metavar="SCENARIO.toml")
+    # What stands behind "--" is not for argparse, which would want it before all options: see _command.
+    command.usage = "%(prog)s SCENARIO.toml [options] -- COMMAND…"
+    command.add_argument(
+        "--server",
+        metavar="COMMAND",
+        help="runs on the last host; the command behind -- begins when it listens, or after 5 s",
+    )
+    command.add_argument(
+        "--on",
+        action="append",
+        nargs=2,
+        default=[],
+        metavar=("HOST", "COMMAND"),
+        help="runs on this host, like a server, as often as wanted",
+    )
+    command.add_argument(
+        "--client", metavar="HOST", help="where the command behind -- runs (default: the first host)"
+    )
+    _settings(command)
+    command.add_argument(
+        "--seed", type=_natural, default=1, metavar="N", help="of losses and so on (default: 1)"
+    )
+    command.add_argument(
+        "--capture",
+        action="append",
+        default=[],
+        type=options.capture_place,
+        metavar="HOST=FILE",
+        help="capture what passes a host, as pcapng, as often as wanted",
+    )
+    command.add_argument(
+        "--mtu",
+        type=_positive,
+        default=1500,
+        metavar="BYTES",
+        help="the longest packet of every host (default: 1500)",
+    )
+    command.add_argument(
+        "--congestion",
+        metavar="NAME",
+        help="congestion control of the kernel's TCP on every host, such as cubic (default: the system's)",
+    )
+    command.add_argument(
+        "--initial-window",
+        type=_positive,
+        metavar="SEGMENTS",
+        help="initial window of the kernel's TCP on every host (default: 10)",
+    )
+    command.add_argument(
+        "--sysctl",
+        action="append",
+        default=[],
+        type=_setting,
+        metavar="NAME=VALUE",
+        help="a setting of the kernel on every host, such as net.ipv4.tcp_ecn=1",
+    )
 
 
 def _ping(commands: Commands[Parser]) -> None:
@@ -283,6 +342,18 @@ def _split(text: str) -> int | str:
     return text if text == "auto" else _at_least(1, text)
 
 
+def _settings(command: Parser) -> None:
+    command.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        dest="settings",
+        type=_setting,
+        metavar="PATH=VALUE",
+        help="override a path of the scenario, as often as wanted; a list index is a number",
+    )
+
+
 def _jobs(command: Parser, what: str = "simulations") -> None:
     command.add_argument(
         "--jobs", type=_positive, default=os.cpu_count() or 1, metavar="N", help=f"{what} at once"
@@ -345,12 +416,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _command(words: list[str]) -> int:
     top = parser()
-    known = ("reproduce", "run", "capture", "ping", "delays", "rto", "profiles", "mechanisms", "schema")
+    known = (
+        "reproduce",
+        "run",
+        "capture",
+        "emulate",
+        "ping",
+        "delays",
+        "rto",
+        "profiles",
+        "mechanisms",
+        "schema",
+    )
     if words and not words[0].startswith("-") and words[0] not in known:
         raise RequestError(
             f"there is no command '{words[0]}'{nearest(words[0], known)} (see 'netspurt --help')"
         )
-    options = top.parse_args(words)
+    program: list[str] = []
+    if words and words[0] == "emulate" and "--" in words:
+        split = words.index("--")
+        words, program = words[:split], words[split + 1 :]
+    options = top.parse_args(words, argparse.Namespace(program=program))
     if options.command is None:
         top.print_help()
         return FINE

@@ -45,6 +45,14 @@ def pace(text: str) -> tuple[str, list[float]]:
     return "between", _ordered(text, [seconds(low if re.search("[a-z]", low) else low + unit), seconds(high)])
 
 
+def capture_place(text: str) -> tuple[str, str]:
+    """``HOST=FILE``."""
+    host, equals, file = text.partition("=")
+    if not equals or not host or not file:
+        raise ArgumentTypeError(f"'{text}' is not of the form HOST=FILE")
+    return host, file
+
+
 def _octets(text: str) -> int:
     value = int(text) if text.strip().isascii() and text.strip().isdigit() else -1
     if not 0 <= value <= LONGEST_PACKET:

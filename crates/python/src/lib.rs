@@ -10,6 +10,7 @@
 //! * `delays.rs`: recorded delays, and timers replayed over them
 //! * `path.rs`: delays made from a few numbers
 //! * `prober.rs`: what a prober finds
+//! * `emulate.rs`: real programs on a simulated path
 //! * `columns.rs`: columns of a table
 //! * `errors.rs`: what is raised
 
@@ -17,6 +18,7 @@ mod capture;
 mod capture_columns;
 mod columns;
 mod delays;
+mod emulate;
 mod errors;
 mod gathered;
 mod path;

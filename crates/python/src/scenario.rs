@@ -1,12 +1,15 @@
 //! The class `Scenario`.
 
+use crate::emulate::{self, Request, Words};
 use crate::errors::{scenario_error, scenario_fault, system_words};
 use crate::run::{Recorded, Run};
 use crate::simulate::{self, Task};
 use crate::tap::Points;
+use netspurt_live::emulator::KernelTcp;
 use netspurt_sim::scenario;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -33,6 +36,16 @@ impl Scenario {
         let parsed = scenario::Scenario::parse_with(&text, &name, &pairs, &|file| beside(&name, file))
             .map_err(|error| scenario_error(py, &error))?;
         Ok(Self { name, text, overrides, parsed })
+    }
+}
+
+impl Scenario {
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) const fn parsed(&self) -> &scenario::Scenario {
+        &self.parsed
     }
 }
 
@@ -101,6 +114,37 @@ impl Scenario {
         let capture = pcap.map(|path| (path, points, snaplen));
         let result = simulate::simulate(py, Task { spec, seed, wants: recorded.wants(), capture })?;
         Ok(Run::new(result, recorded))
+    }
+
+    /// The nodes at which flows begin or end, in the order in which the file names them.
+    fn hosts(&self) -> Vec<String> {
+        let flows = &self.parsed.flow;
+        let is_end = |node: &&str| flows.iter().any(|flow| flow.from == **node || flow.to == **node);
+        self.parsed.nodes().into_iter().filter(is_end).map(str::to_owned).collect()
+    }
+
+    /// Runs a command on one host and others beside it on other hosts, real programs all, with this scenario's network between them.
+    ///
+    /// Each command is a host and its words. Returns what links and hosts did; ``status`` is that of the command as a shell
+    /// has it, or None if Ctrl-C came first. The interpreter lock is released meanwhile.
+    /// ``warn`` is called with each sentence about what may not come out as asked, before anything begins.
+    #[pyo3(signature = (command, beside = Vec::new(), *, warn, seed = 1, mtu = 1500, congestion = None, initial_window = None, sysctls = Vec::new(), captures = Vec::new()))]
+    #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
+    fn emulate<'py>(
+        &self,
+        py: Python<'py>,
+        command: Words,
+        beside: Vec<Words>,
+        warn: Py<PyAny>,
+        seed: u64,
+        mtu: u32,
+        congestion: Option<String>,
+        initial_window: Option<u32>,
+        sysctls: Vec<(String, String)>,
+        captures: Vec<(String, PathBuf)>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let tcp = KernelTcp { congestion, initial_window };
+        emulate::run(py, self, Request { command, beside, warn, seed, mtu, tcp, sysctls, captures })
     }
 
     fn __repr__(&self) -> String {

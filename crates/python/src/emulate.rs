@@ -1,0 +1,135 @@
+//! Real programs on a simulated path: the emulator, run without the interpreter, which is asked now and then whether to stop.
+
+use crate::errors::{capture_error, scenario_error, scenario_fault};
+use crate::scenario::Scenario;
+use netspurt_live::emulator::{
+    DelayError, EmulateError, Ended, HostCommand, HostReport, KernelTcp, LinkReport, Plan, Report, emulate,
+};
+use netspurt_sim::spec::{NodeId, WorldSpec};
+use pyo3::exceptions::{PyOSError, PyPermissionError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// A host and its words.
+pub(crate) type Words = (String, Vec<OsString>);
+
+/// What is asked for beside the scenario.
+pub(crate) struct Request {
+    pub(crate) command: Words,
+    pub(crate) beside: Vec<Words>,
+    pub(crate) seed: u64,
+    pub(crate) mtu: u32,
+    pub(crate) tcp: KernelTcp,
+    pub(crate) sysctls: Vec<(String, String)>,
+    pub(crate) captures: Vec<(String, PathBuf)>,
+    /// Called with sentences about what may not come out as asked.
+    pub(crate) warn: Py<PyAny>,
+}
+
+/// Runs it to the end of the command.
+pub(crate) fn run<'py>(
+    py: Python<'py>,
+    scenario: &Scenario,
+    request: Request,
+) -> PyResult<Bound<'py, PyDict>> {
+    let name = scenario.name();
+    let spec = scenario.parsed().build(name).map_err(|error| scenario_error(py, &error))?;
+    let node = |host: &str| {
+        find(&spec, host).ok_or_else(|| {
+            let known: Vec<&str> = spec.nodes.iter().map(|node| &*node.name).collect();
+            let known = known.join("\", \"");
+            scenario_fault(py, name, format!("there is no host \"{host}\": the scenario has \"{known}\""))
+        })
+    };
+    let command = |(host, words): Words| Ok::<_, PyErr>(HostCommand { host: node(&host)?, words });
+    let captures = request.captures.into_iter().map(|(host, path)| Ok::<_, PyErr>((node(&host)?, path)));
+    let plan = Plan {
+        seed: request.seed,
+        command: command(request.command)?,
+        beside: request.beside.into_iter().map(command).collect::<PyResult<_>>()?,
+        mtu: request.mtu,
+        tcp: request.tcp,
+        sysctls: request.sysctls,
+        captures: captures.collect::<PyResult<_>>()?,
+        spec,
+    };
+    for doubt in plan.doubts() {
+        request.warn.call1(py, (doubt,))?;
+    }
+    let outcome = py.detach(|| {
+        // Ctrl-C ends it with a report, not with an exception.
+        emulate(plan, &mut || Python::attach(|py| py.check_signals()).is_err())
+    });
+    match outcome {
+        Ok(report) => tables(py, &report),
+        Err(error) => Err(raised(py, name, error)),
+    }
+}
+
+fn find(spec: &WorldSpec, host: &str) -> Option<NodeId> {
+    spec.nodes.iter().position(|node| *node.name == *host).map(|node| NodeId(node as u32))
+}
+
+fn raised(py: Python<'_>, name: &str, error: EmulateError) -> PyErr {
+    match error {
+        EmulateError::Capture(error) => capture_error(py, name, &error),
+        EmulateError::NoNamespace(_) | EmulateError::Device(_) | EmulateError::Link(_) => {
+            PyPermissionError::new_err(error.to_string())
+        }
+        EmulateError::System(_) => PyOSError::new_err(error.to_string()),
+        error => scenario_fault(py, name, error.to_string()),
+    }
+}
+
+fn tables<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
+    let whole = PyDict::new(py);
+    whole.set_item("status", report.ended.map(Ended::code))?;
+    whole.set_item("seconds", report.seconds)?;
+    whole.set_item("stolen_s", report.stolen)?;
+    whole.set_item("removed", report.removed)?;
+    let links = report.links.iter().map(|link| self::link(py, link)).collect::<PyResult<Vec<_>>>()?;
+    whole.set_item("links", PyList::new(py, links)?)?;
+    let hosts = report.hosts.iter().map(|host| self::host(py, host)).collect::<PyResult<Vec<_>>>()?;
+    whole.set_item("hosts", PyList::new(py, hosts)?)?;
+    Ok(whole)
+}
+
+fn link<'py>(py: Python<'py>, link: &LinkReport) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("link", &link.link)?;
+    row.set_item("direction", &link.direction)?;
+    row.set_item("rate_asked_bps", link.rate_asked)?;
+    row.set_item("rate_done_bps", link.rate_done)?;
+    row.set_item("delay_asked_s", link.delay_asked.as_secs_f64())?;
+    let DelayError { spans, late } = &link.error;
+    let quantiles = spans.quantiles_s([0.5, 0.99]);
+    row.set_item("delay_error_p50_s", quantiles.map(|all| all[0]))?;
+    row.set_item("delay_error_p99_s", quantiles.map(|all| all[1]))?;
+    row.set_item("delay_error_max_s", spans.max_s())?;
+    row.set_item("arrived", spans.count())?;
+    row.set_item("late", late)?;
+    row.set_item("packets", link.packets)?;
+    row.set_item("bytes", link.bytes)?;
+    row.set_item("drops", &link.drops)?;
+    row.set_item("marked", link.marked)?;
+    row.set_item("held", link.held)?;
+    row.set_item("duplicated", link.duplicated)?;
+    row.set_item("corrupted", link.corrupted)?;
+    row.set_item("queue_max_packets", link.queue_max_packets)?;
+    Ok(row)
+}
+
+fn host<'py>(py: Python<'py>, host: &HostReport) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("host", &host.host)?;
+    row.set_item("address", host.address.to_string())?;
+    row.set_item("sent", host.sent)?;
+    row.set_item("received", host.received)?;
+    row.set_item("stray", host.stray)?;
+    row.set_item("refused", host.refused)?;
+    row.set_item("rejected", host.rejected)?;
+    row.set_item("status", host.status.map(Ended::code))?;
+    Ok(row)
+}
