@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL)
 
-DEAR = ("reproduce", "ping")
+DEAR = ("reproduce", "ping", "emulate")
 """Tested elsewhere: minutes, or a network and a permission."""
 
 

@@ -1,0 +1,373 @@
+"""Real programs with a simulated network between them: as root or in a user namespace, else skipped with the reason."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import netspurt as ns
+
+pytest.importorskip("netspurt._core")
+
+LIMIT_S = 60
+PEER = f"{sys.executable} {Path(__file__).with_name('emulated_peer.py')}"
+
+SCENARIO = """
+duration = "1 s"
+[link.path]
+between = ["earth", "space"]
+delay = "10 ms"
+{link}
+[[flow]]
+from = "earth"
+to = "space"
+app = {{ kind = "bulk" }}
+"""
+
+
+def emulate(
+    directory: Path, *words: str, link: str = 'rate = "100 Mbit/s"', **run: Any
+) -> subprocess.CompletedProcess[str]:
+    """Runs the command ``netspurt emulate`` with these words behind the scenario."""
+    return subprocess.run(
+        command(directory, *words, link=link), capture_output=True, text=True, timeout=LIMIT_S, **run
+    )
+
+
+def command(directory: Path, *words: str, link: str = 'rate = "100 Mbit/s"') -> list[str]:
+    """The same as words."""
+    scenario = directory / "scenario.toml"
+    scenario.write_text(SCENARIO.format(link=link), encoding="utf-8")
+    return [sys.executable, "-m", "netspurt", "emulate", str(scenario), *words]
+
+
+def report(run: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    """What is said with ``--json``, behind whatever the programs said."""
+    found: dict[str, Any] = json.loads(run.stderr.splitlines()[-1])
+    return found
+
+
+def carriers() -> list[int]:
+    """Processes that belong to an emulation."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if entry.name.isdigit() and b"NETSPURT_EMULATION=" in (entry / "environ").read_bytes():
+                found.append(int(entry.name))
+    return found
+
+
+@pytest.fixture(scope="module", autouse=True)
+def permitted(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Skips all where there are no namespaces or devices for us."""
+    trial = emulate(tmp_path_factory.mktemp("trial"), "--on", "space", "true", "--", "true")
+    if trial.returncode == 2:
+        pytest.skip(trial.stderr.strip())
+    assert trial.returncode == 0, trial.stderr
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    """Namespaces and devices are there as long as a process is in them: none must be."""
+    before = set(carriers())
+    yield
+    assert set(carriers()) <= before
+
+
+def test_round_trips_take_what_was_asked(tmp_path: Path) -> None:
+    run = emulate(tmp_path, "--json", "--server", f"{PEER} echo", "--", *f"{PEER} ask space 50".split())
+    assert run.returncode == 0, run.stderr
+    times = json.loads(run.stdout)
+    assert min(times) >= 0.020, "nothing is ever too early"
+    assert statistics.median(times) < 0.024
+    there, back = report(run)["links"]
+    assert there["arrived"] == back["arrived"] == 50
+    assert there["delay_error_p50_s"] < 0.002, "what was done is close to what was asked"
+
+
+def test_a_web_server_and_curl_are_ordinary_programs(tmp_path: Path) -> None:
+    if shutil.which("curl") is None:
+        pytest.skip("there is no curl here")
+    content = random.Random(1).randbytes(3_000_000)
+    (tmp_path / "file").write_bytes(content)
+    server = f"{sys.executable} -m http.server 80 --directory {tmp_path}"
+    run = emulate(
+        tmp_path, "--server", server, "--", "curl", "-sf", "-o", str(tmp_path / "got"), "http://space/file"
+    )
+    assert run.returncode == 0, run.stderr
+    assert (tmp_path / "got").read_bytes() == content
+    run = emulate(tmp_path, "--server", server, "--", "curl", "-sf", "http://space/other")
+    assert run.returncode == 22, "curl's own word for a page that is not there"
+
+
+def test_iperf3_finds_the_rate(tmp_path: Path) -> None:
+    if shutil.which("iperf3") is None:
+        pytest.skip("there is no iperf3 here")
+    run = emulate(
+        tmp_path,
+        *("--json", "--congestion", "reno", "--server", "iperf3 --server --one-off --json"),
+        *("--", "iperf3", "--client", "space", "--time", "2", "--json", "--omit", "1"),
+        link='rate = "20 Mbit/s"\nqueue = { kind = "drop-tail", limit = "100 packets" }',
+    )
+    assert run.returncode == 0, run.stderr
+    found = json.loads(run.stdout[: run.stdout.index("\n}") + 2])["end"]["sum_received"]["bits_per_second"]
+    most = 20e6 * 1448 / 1500
+    # What had been queued when the measurement began arrives within it.
+    assert 0.9 * most < found < 1.1 * most
+
+
+IMPAIRED = """
+rate = "50 Mbit/s"
+queue = { kind = "drop-tail", limit = "100 packets" }
+loss = { kind = "packet-error", rate = 0.01 }
+reorder = { probability = 0.02, delay = "3 ms" }
+duplicate = { probability = 0.02 }
+corrupt = { probability = 0.01 }
+"""
+
+
+def test_a_transfer_is_whole_over_a_path_that_loses_reorders_doubles_and_damages(tmp_path: Path) -> None:
+    octets = 2_000_000
+    run = emulate(
+        tmp_path,
+        "--json",
+        *("--server", f"{PEER} serve {octets} 1"),
+        *("--", *f"{PEER} fetch space {octets} 2".split()),
+        link=IMPAIRED,
+    )
+    assert run.returncode == 0, run.stderr
+    hashes = [hashlib.sha256(random.Random(seed).randbytes(octets)).hexdigest() for seed in (1, 2)]
+    # Both speak to the same standard output, in either order.
+    assert all(each in run.stdout for each in hashes), run.stdout
+    for link in report(run)["links"]:
+        assert link["drops"]["packet-error"] > 0
+        assert min(link["held"], link["duplicated"], link["corrupted"]) > 0, link
+
+
+def test_the_rate_is_kept(tmp_path: Path) -> None:
+    octets = 10_000_000
+    run = emulate(
+        tmp_path,
+        *("--json", "--congestion", "cubic"),
+        *("--server", f"{PEER} serve {octets} 1"),
+        *("--", *f"{PEER} fetch space 0 2".split()),
+        link='rate = "50 Mbit/s"\nqueue = { kind = "drop-tail", limit = "200 packets" }',
+    )
+    assert run.returncode == 0, run.stderr
+    took = next(json.loads(line)[1] for line in run.stdout.splitlines() if line.startswith("["))
+    goodput = 8 * octets / took
+    assert 0.8 * 50e6 < goodput <= 50e6 * 1448 / 1500
+    assert report(run)["links"][1]["rate_done_bps"] <= 50.5e6
+
+
+def test_marks_reach_the_kernel(tmp_path: Path) -> None:
+    run = emulate(
+        tmp_path,
+        *("--json", "--sysctl", "net.ipv4.tcp_ecn=1", "--congestion", "cubic"),
+        *("--server", f"{PEER} serve 3000000 1"),
+        *("--", *f"{PEER} fetch space 0 2".split()),
+        link='rate = "20 Mbit/s"\nqueue = { kind = "codel", ecn = true }',
+    )
+    assert run.returncode == 0, run.stderr
+    assert report(run)["links"][1]["marked"] > 0
+    assert hashlib.sha256(random.Random(1).randbytes(3_000_000)).hexdigest() in run.stdout
+
+
+def test_a_link_may_follow_a_recording(tmp_path: Path) -> None:
+    (tmp_path / "phone.up").write_text("4\n8\n", encoding="utf-8")
+    run = emulate(
+        tmp_path,
+        *("--json", "--server", f"{PEER} serve 750000 1", "--", *f"{PEER} fetch space 0 2".split()),
+        link='trace = { kind = "mahimahi", file = "phone.up", direction = "space->earth" }',
+    )
+    assert run.returncode == 0, run.stderr
+    took = next(json.loads(line)[1] for line in run.stdout.splitlines() if line.startswith("["))
+    # A packet with 1448 octets of data every 4 ms.
+    assert 750_000 / took <= 1448 / 0.004
+    assert report(run)["links"][1]["rate_asked_bps"] == 3_008_000
+
+
+def test_any_number_of_hosts_may_take_part_and_share_a_hub(tmp_path: Path) -> None:
+    scenario = tmp_path / "lan.toml"
+    scenario.write_text(
+        """
+        duration = "1 s"
+        [hub.lan]
+        stations = ["a", "b", "c", "d"]
+        rate = "10 Mbit/s"
+        [[flow]]
+        from = "a"
+        to = "d"
+        app = { kind = "bulk" }
+        """,
+        encoding="utf-8",
+    )
+    others = [word for host in "bcd" for word in ("--on", host, f"{PEER} echo")]
+    asks = "; ".join(f"{PEER} ask {host} 5" for host in "bcd")
+    words = [sys.executable, "-m", "netspurt", "emulate", str(scenario), "--json", *others]
+    run = subprocess.run([*words, "--", "sh", "-c", asks], capture_output=True, text=True, timeout=LIMIT_S)
+    assert run.returncode == 0, run.stderr
+    assert [len(json.loads(line)) for line in run.stdout.splitlines()] == [5, 5, 5]
+    found = report(run)
+    assert [host["received"] for host in found["hosts"]] == [15, 5, 5, 5]
+    assert {link["direction"]: link["packets"] for link in found["links"]}["a->lan"] == 15
+
+
+@pytest.mark.parametrize(("words", "status"), [("exit 7", 7), ("kill -TERM $$", 143), ("true", 0)])
+def test_the_exit_status_is_the_command_s(tmp_path: Path, words: str, status: int) -> None:
+    run = emulate(tmp_path, "--server", "sleep 100", "--on", "space", "true", "--", "true")
+    assert run.returncode == 2
+    assert "two commands" in run.stderr
+    run = emulate(tmp_path, "--on", "space", "true", "--", "sh", "-c", words)
+    assert run.returncode == status, run.stderr
+
+
+def test_names_resolve_and_nobody_else_is_there(tmp_path: Path) -> None:
+    script = (
+        "import socket, json, os; print(json.dumps([socket.gethostbyname(n) for n in ('earth', 'space', 'localhost')]"
+        " + [sorted(name for _, name in socket.if_nameindex()), os.environ['NETSPURT_HOST']]))"
+    )
+    run = emulate(tmp_path, "--on", "space", "true", "--", sys.executable, "-c", script)
+    assert run.returncode == 0, run.stderr
+    assert json.loads(run.stdout) == ["10.0.0.1", "10.0.0.2", "127.0.0.1", ["lo", "netspurt0"], "earth"]
+
+
+def test_a_capture_holds_what_passed(tmp_path: Path) -> None:
+    file = tmp_path / "earth.pcapng"
+    run = emulate(
+        tmp_path,
+        *("--json", "--capture", f"earth={file}", "--server", f"{PEER} serve 300000 1"),
+        *("--", *f"{PEER} fetch space 0 2".split()),
+    )
+    assert run.returncode == 0, run.stderr
+    streams = ns.read_capture(file).streams
+    assert streams["acknowledged_bytes"].to_list() == [0, 300_000]
+    earth = report(run)["hosts"][0]
+    assert ns.read_capture(file).tally["packets"] >= earth["sent"] + earth["received"] - 5
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--server", "true"), "name the command to run behind '--'"),
+        (("--", "true"), 'only host "earth" has a command'),
+        (("--server", "true", "--", "no-such-program"), '"earth" cannot be started: no-such-program'),
+        (("--server", "no-such-server", "--", "true"), '"space" cannot be started: no-such-server'),
+        (("--server", "'", "--", "true"), "cannot be split into words"),
+        (
+            ("--on", "mars", "true", "--", "true"),
+            'there is no host "mars": the scenario has "earth", "space"',
+        ),
+        (("--client", "mars", "--server", "true", "--", "true"), 'there is no host "mars"'),
+        (("--capture", "mars=x", "--server", "true", "--", "true"), 'there is no host "mars"'),
+        (("--capture", "earth", "--server", "true", "--", "true"), "HOST=FILE"),
+        (("--capture", "earth=/no/such/place", "--server", "true", "--", "true"), "/no/such/place"),
+        (("--sysctl", "net.no.such=1", "--server", "true", "--", "true"), "does not take net.no.such = 1"),
+        (("--congestion", "speed", "--server", "true", "--", "true"), 'no congestion control "speed"'),
+        (("--mtu", "20", "--server", "true", "--", "true"), "an MTU of 20 cannot be"),
+        (("--set", "link.path.delay=5", "--server", "true", "--", "true"), "link.path.delay"),
+    ],
+)
+def test_what_cannot_be_is_said_in_a_sentence(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    run = emulate(tmp_path, *words)
+    assert run.returncode == 2, run.stderr
+    assert said in run.stderr
+    assert run.stderr.startswith("netspurt: ")
+    assert run.stderr.count("\n") == 1, run.stderr
+
+
+def test_a_rate_that_no_emulator_holds_is_doubted_before(tmp_path: Path) -> None:
+    run = emulate(tmp_path, "--server", "true", "--", "true", link='rate = "40 Gbit/s"')
+    assert run.returncode == 0
+    assert 'link "path" asks for 40 Gbit/s' in run.stderr.splitlines()[0]
+
+
+def test_ctrl_c_ends_all(tmp_path: Path) -> None:
+    words = command(tmp_path, "--server", "sleep 1000", "--", "sh", "-c", "echo begun; sleep 1000")
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(LIMIT_S) in (130, 143), "ours, or the command's own end"
+
+
+def test_what_a_killed_emulation_leaves_is_removed_by_the_next(tmp_path: Path) -> None:
+    words = command(
+        tmp_path, "--server", "sh -c 'sleep 1000 & wait'", "--", "sh", "-c", "sleep 1000 & echo begun; wait"
+    )
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+        process.kill()
+        process.wait(LIMIT_S)
+    deadline = time.monotonic() + LIMIT_S
+    while len(carriers()) > 2 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert len(carriers()) == 2, "the commands died with it, what they started did not"
+    run = emulate(tmp_path, "--json", "--on", "space", "true", "--", "true")
+    assert run.returncode == 0, run.stderr
+    assert report(run)["removed"] == 2
+    assert carriers() == []
+
+
+@pytest.fixture
+def for_all() -> Iterator[Path]:
+    """A directory that others may look into; those of pytest they may not."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+def as_nobody(directory: Path, device_mode: str) -> subprocess.CompletedProcess[str]:
+    """An emulation by an ordinary user, with a TUN device of this mode, in a mount namespace of its own."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can show what others may")
+    if shutil.which("setpriv") is None or shutil.which("unshare") is None:
+        pytest.skip("there is no setpriv or no unshare here")
+    words = command(directory, "--on", "space", "true", "--", "id", "-u")
+    script = (
+        f"mount -t tmpfs none /mnt && mknod -m {device_mode} /mnt/tun c 10 200 && "
+        "mount --bind /mnt/tun /dev/net/tun && "
+        'exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"'
+    )
+    trial = subprocess.run(
+        ["unshare", "-m", "sh", "-c", script, "sh", sys.executable, "-c", "import netspurt._core"],
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+    )
+    if trial.returncode:
+        pytest.skip(f"an ordinary user cannot run this checkout: {trial.stderr.strip().splitlines()[-1]}")
+    return subprocess.run(
+        ["unshare", "-m", "sh", "-c", script, "sh", *words], capture_output=True, text=True, timeout=LIMIT_S
+    )
+
+
+def test_an_ordinary_user_may_where_the_system_allows_it(for_all: Path) -> None:
+    run = as_nobody(for_all, "666")
+    if "user namespaces" in run.stderr:
+        pytest.skip(run.stderr.strip())
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == "0\n"
+
+
+def test_who_may_not_hears_what_would_help(for_all: Path) -> None:
+    run = as_nobody(for_all, "600")
+    assert run.returncode == 2, run.stderr
+    assert "as root" in run.stderr
+    assert run.stderr.count("\n") == 1
