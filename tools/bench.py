@@ -21,6 +21,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
+SKIPPED = 77
+"""The exit status of a benchmark that may not do here what it needs."""
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -35,7 +38,7 @@ class Figure:
 
 def build() -> Path:
     """Builds the benchmark programs; returns where the simulator's is."""
-    crates = ["-p", "netspurt-sim", "-p", "netspurt-trace"]
+    crates = ["-p", "netspurt-sim", "-p", "netspurt-trace", "-p", "netspurt-live"]
     subprocess.run(["cargo", "build", "--release", "--quiet", "--bins", *crates], cwd=ROOT, check=True)
     metadata = subprocess.run(
         ["cargo", "metadata", "--format-version", "1", "--no-deps"], cwd=ROOT, check=True, capture_output=True
@@ -168,6 +171,26 @@ def captures(program: Path, short: bool, runs: int) -> list[Figure]:
     return figures
 
 
+def emulator(program: Path, short: bool) -> list[Figure]:
+    """How late packets are and how much goes through, where namespaces can be made."""
+    run = subprocess.run([str(program), "1" if short else "5"], capture_output=True, text=True)
+    if run.returncode == SKIPPED:
+        print(f"bench: no emulator: {run.stderr.strip()}", file=sys.stderr)
+        return []
+    run.check_returncode()
+    lines = {line.split()[0]: line for line in run.stdout.splitlines()}
+    figures = []
+    for name, what in (
+        ("datagrams", "emulator, one datagram at a time"),
+        ("at-100-mbit", "emulator, 100 Mbit/s of TCP"),
+    ):
+        for share, goal in (("p50", "<= 50"), ("p99", "<= 500")):
+            late = number(rf"{share} ([\d.]+) us", lines[name])
+            figures.append(Figure(what, late, f"us too late, {share}", "", goal))
+    held = number(r"rate ([\d.]+) Mbit/s", lines["no-limit"]) / 1e3
+    return [*figures, Figure("emulator, one connection without limit", held, "Gbit/s", "", ">= 5")]
+
+
 def start_up(runs: int) -> float | None:
     """Milliseconds until `netspurt --help` has answered, if it is installed in the checkout."""
     command = ROOT / ".venv" / "bin" / "netspurt"
@@ -211,6 +234,7 @@ def measure(program: Path, short: bool) -> list[Figure]:
             Figure(f"timers replayed, {estimator}", steps, "million steps per CPU second", "", ">= 50")
         )
     figures += captures(program.with_name("netspurt-capture-bench"), short, runs)
+    figures += emulator(program.with_name("netspurt-emulate-bench"), short)
     answered = start_up(1 if short else 5)
     if answered is not None:
         figures.append(Figure("netspurt --help", answered, "ms", "", "<= 150"))
