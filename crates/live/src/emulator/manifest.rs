@@ -94,7 +94,7 @@ mod tests {
         let ports = Ports { source: 1, destination: 2 };
         let (mut bytes, body) = (Vec::new(), vec![7; len as usize]);
         let ip = Ip { ecn, ..Ip::new(addresses) };
-        encode_packet(&segment, ports, &ip, Layout::default(), Body::Bytes(&body), &mut bytes).unwrap();
+        encode_packet(&segment, ports, &ip, Layout::SHARED, Body::Bytes(&body), &mut bytes).unwrap();
         bytes
     }
 
