@@ -69,7 +69,7 @@ impl Connection {
         }
         let accepted = len.min(self.room());
         if accepted > 0 {
-            if self.rare.is_some() {
+            if self.paced().is_some() {
                 self.note_write();
             }
             if self.config.idle_restart && !self.snd.is_outstanding() {
