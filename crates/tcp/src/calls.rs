@@ -71,7 +71,7 @@ impl Connection {
         }
         let accepted = len.min(self.room());
         if accepted > 0 {
-            if self.rare.is_some() {
+            if self.paced().is_some() {
                 self.note_write();
             }
             self.restart_if_idle(now);

@@ -349,10 +349,7 @@ impl Connection {
     pub(crate) fn stop_timers(&mut self) {
         self.timers.stop_all();
         if let Some(rare) = &mut self.rare {
-            (rare.keep_alive, rare.patience) = (Time::NEVER, Time::NEVER);
-            if let Some(paced) = &mut rare.paced {
-                paced.wake = Time::NEVER;
-            }
+            (rare.keep_alive, rare.patience, rare.turn) = (Time::NEVER, Time::NEVER, Time::NEVER);
         }
     }
 

@@ -47,10 +47,8 @@ impl Connection {
     /// The peer was silent for long, the user's patience is over, or a paced segment may leave.
     #[cold]
     fn rare_timer_ran_out(&mut self, now: Time) {
-        if let Some(paced) = &mut self.rare().paced
-            && paced.wake <= now
-        {
-            paced.wake = Time::NEVER;
+        if self.rare().turn <= now {
+            self.rare().turn = Time::NEVER;
         }
         if self.rare().keep_alive <= now {
             self.keep_alive_ran_out(now);

@@ -16,8 +16,6 @@ use crate::time::{Span, Time};
 pub(crate) struct Paced {
     pub(crate) pacer: Pacer,
     pub(crate) rate: DeliveryRate,
-    /// When what was held back may leave; [`Time::NEVER`] if nothing was.
-    pub(crate) wake: Time,
 }
 
 impl Connection {
@@ -25,7 +23,7 @@ impl Connection {
     pub(crate) fn begin_pacing(&mut self) {
         if self.config.pacing || self.config.congestion.needs_rates() {
             let (pacer, rate) = (Pacer::new(), DeliveryRate::default());
-            self.rare().paced = Some(Box::new(Paced { pacer, rate, wake: Time::NEVER }));
+            self.rare().paced = Some(Box::new(Paced { pacer, rate }));
         }
     }
 
@@ -63,8 +61,8 @@ impl Connection {
     /// Something is held back by the pacer alone.
     pub(crate) fn wait_for_turn(&mut self) {
         self.hold = Hold::Pacing;
-        if let Some(paced) = self.paced_mut() {
-            paced.wake = paced.pacer.next();
+        if let Some(turn) = self.paced().map(|paced| paced.pacer.next()) {
+            self.rare().turn = turn;
         }
     }
 
@@ -87,7 +85,7 @@ impl Connection {
         if plan.len > 0 {
             paced.pacer.sent(now, plan.len);
         }
-        paced.wake = Time::NEVER;
+        self.rare().turn = Time::NEVER;
         if resumes {
             self.signal(now, Signal::Resumed, 0);
             self.refresh_pace();
@@ -186,10 +184,8 @@ impl Connection {
 
     /// The application is about to write: if what waits is less than a segment though the window has room, the
     /// application was what limited the sender (Linux, `tcp_rate_check_app_limited()`).
+    #[cold]
     pub(crate) fn note_write(&mut self) {
-        if self.paced().is_none() {
-            return;
-        }
         let (mss, in_flight) = (u64::from(self.agreed.payload), self.in_flight());
         let repaired = self.rack.as_ref().is_none_or(|rack| rack.lost.covered() == 0);
         let idle = self.unsent() < mss && in_flight < u64::from(self.cwnd()) && repaired;

@@ -37,6 +37,8 @@ pub(crate) struct Rare {
     pub(crate) ecn: Option<crate::ecn::Memory>,
     /// Pacing and the measure of deliveries, where either is in use.
     pub(crate) paced: Option<Box<crate::paced::Paced>>,
+    /// When what the pacer holds back may leave.
+    pub(crate) turn: Time,
     /// Events not yet taken, if anybody listens.
     pub(crate) log: Option<VecDeque<(Time, Event)>>,
 }
@@ -59,6 +61,7 @@ impl Default for Rare {
             counters: Stats::default(),
             ecn: None,
             paced: None,
+            turn: Time::NEVER,
             log: None,
         }
     }
@@ -74,8 +77,7 @@ impl Rare {
 
     /// The earliest of its deadlines.
     pub(crate) fn deadline(&self) -> Time {
-        let turn = self.paced.as_ref().map_or(Time::NEVER, |paced| paced.wake);
-        self.keep_alive.min(self.patience).min(turn)
+        self.keep_alive.min(self.patience).min(self.turn)
     }
 }
 
