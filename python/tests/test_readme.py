@@ -20,7 +20,7 @@ BLOCKS, OF_SWEEPS = (
     re.findall(r"^```(\w*)\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL) for page in (README, SWEEPS)
 )
 
-DEAR = ("reproduce", "ping", "emulate")
+DEAR = ("reproduce", "ping", "emulate", "host")
 """Tested elsewhere: minutes, or a network and a permission."""
 
 

@@ -42,7 +42,6 @@ class Driver:
     """Carries out an agenda. ``run`` is called once; the counts are right at any time.
 
     Attributes:
-        ran: tasks whose results have been kept.
         failed: tasks that have failed now.
     """
 
@@ -55,8 +54,13 @@ class Driver:
         self._task_s: float | None = None
         self._most = agenda.most
         self._before = self._most - agenda.ready
-        self.ran = 0
+        self._kept: set[str] = set()
         self.failed = 0
+
+    @property
+    def ran(self) -> int:
+        """Tasks whose results have been kept."""
+        return len(self._kept)
 
     def run(self, gauge: Gauge) -> bool:
         """Until all is done, or Ctrl-C: then False. What has come back is kept in any case.
@@ -151,8 +155,7 @@ class Driver:
         if outcome.file is None:
             self._fail(task, outcome.error or "no reason was given")
             return
-        self._folder.keep(outcome.task, outcome.file)
-        self.ran += 1
+        self._store(outcome.task, outcome.file)
         self._agenda.came(outcome.task, outcome.value)
 
     def _fail(self, task: Task, why: str) -> None:
@@ -180,8 +183,14 @@ class Driver:
         if not self._engine.alive():
             raise _GoneError(None)
 
+    def _store(self, name: str, contents: bytes) -> None:
+        self._kept.add(name)
+        self._folder.keep(name, contents)
+
     def _drain(self) -> None:
         """Keeps what has come back meanwhile, and wants no more."""
+        # Ctrl-C may have come just before a file had its name, or just after.
+        self._kept = {name for name in self._kept if self._folder.file(name).exists()}
         for future, _tasks in self._under_way.values():
             future.cancel()
         while True:
@@ -193,8 +202,7 @@ class Driver:
                 continue
             for outcome in future.result()[0]:
                 if outcome.file is not None:
-                    self._folder.keep(outcome.task, outcome.file)
-                    self.ran += 1
+                    self._store(outcome.task, outcome.file)
 
     def _show(self, gauge: Gauge) -> None:
         notes = [f"{self.failed} failed"] if self.failed else []
