@@ -301,7 +301,7 @@ impl Connection {
         if why.is_policy() {
             self.hold_tail(now, why);
         }
-        if self.run > 0 && self.config.growth.grows == Grows::WhenUsed {
+        if self.config.growth.grows == Grows::WhenUsed && self.run > 0 {
             self.note_usage(why);
         }
         self.hold = why;
@@ -314,6 +314,7 @@ impl Connection {
     }
 
     /// A sending opportunity is over: how far it used cwnd.
+    #[cold]
     fn note_usage(&mut self, why: Hold) {
         let full = self.in_network() + u64::from(self.agreed.payload) > u64::from(self.recovery_window());
         let SendSpace { una, max, .. } = self.snd;
@@ -321,6 +322,7 @@ impl Connection {
     }
 
     /// Whether the sender uses as much of cwnd as an ACK must find used to open it.
+    #[inline]
     fn uses_cwnd(&self) -> bool {
         let (cwnd, ssthresh) = (self.congestion.cwnd(), self.congestion.ssthresh());
         match self.config.growth.grows {
@@ -491,9 +493,16 @@ impl Connection {
     }
 
     /// RFC 5681, section 4.1: a window that has not been used for an RTO says nothing any more.
+    #[inline]
     pub(crate) fn restart_if_idle(&mut self, now: Time) {
-        let idle = self.config.idle_restart && !self.snd.is_outstanding() && self.snd.max > 1;
-        if idle && now - self.snd.last_sent > self.timers.rto() {
+        if !self.snd.is_outstanding() && self.config.idle_restart && self.snd.max > 1 {
+            self.restart_after(now, now - self.snd.last_sent);
+        }
+    }
+
+    #[cold]
+    fn restart_after(&mut self, now: Time, pause: Span) {
+        if pause > self.timers.rto() {
             self.signal(now, Signal::IdleRestart, 0);
         }
     }
