@@ -93,10 +93,16 @@ def scripts(folder: Path, only: str) -> list[Path]:
     return [path for path in found if not wanted or path.relative_to(folder).parts[0] in wanted]
 
 
+def addresses(script: Path) -> list[str]:
+    """The addresses, less those that the script names itself: packetdrill would prefer ours."""
+    own = {word.split("=")[0] for word in script.read_text().split() if word.startswith("--")}
+    return [word for word in ADDRESSES if word.split("=")[0] not in own]
+
+
 def judge(script: Path, folder: Path, options: argparse.Namespace, library: Path) -> Verdict:
     """Runs one script."""
     command = ["unshare", "--net", "sh", "-c", NAMESPACE, "sh", "env", f"LD_PRELOAD={library}"]
-    command += [str(options.packetdrill.resolve()), *ADDRESSES]
+    command += [str(options.packetdrill.resolve()), *addresses(script)]
     command += [word for key, value in DEFINITIONS.items() for word in ("-D", f"{key}={value}")]
     command += [
         f"--so_filename={library}",

@@ -50,8 +50,10 @@ impl Stack {
     pub(crate) fn listen(&mut self, fd: RawFd, backlog: i32) -> Result<(), Errno> {
         let port = self.free_port();
         let any = SocketAddrV4::new(std::net::Ipv4Addr::UNSPECIFIED, port);
-        let socket = self.socket(fd)?;
         let size = usize::try_from(backlog).unwrap_or(usize::MAX);
+        let early = self.early_by_default(size);
+        let socket = self.socket(fd)?;
+        socket.early = socket.early.max(early);
         match &mut socket.role {
             Role::Fresh => {
                 socket.local.get_or_insert(any);
@@ -75,8 +77,7 @@ impl Stack {
     /// `connect(2)`.
     pub(crate) fn connect(&mut self, fd: RawFd, to: SocketAddrV4) -> Result<(), Errno> {
         let id = self.id(fd)?;
-        let (port, own, iss, now) =
-            (self.free_port(), self.settings.local, self.initial_sequence(), self.now);
+        let now = self.now;
         let socket = self.socket(fd)?;
         match &socket.role {
             Role::Listening { .. } => return Err(Errno::EISCONN),
@@ -94,18 +95,40 @@ impl Stack {
                     None => Err(Errno::EAGAIN),
                 };
             }
+            Role::Fresh if socket.deferred => return Err(Errno::EISCONN),
             Role::Fresh => {}
         }
+        let nonblocking = socket.choices.nonblocking;
+        let waits = if nonblocking { Errno::EINPROGRESS } else { Errno::EAGAIN };
+        if socket.connects_fast && self.may_carry_data(*to.ip()) {
+            let socket = self.socket(fd)?;
+            (socket.remote, socket.deferred) = (Some(to), true);
+            return Ok(());
+        }
+        if self.socket(fd)?.connects_fast {
+            self.begin_fast(fd, to, 0)?;
+            return Err(waits);
+        }
+        self.make_stream(fd, to)?;
+        if let Some(stream) = self.socket(fd)?.stream_mut() {
+            stream.open(now);
+        }
+        self.settle(id);
+        Err(waits)
+    }
+
+    /// A connection that is not opened yet.
+    pub(crate) fn make_stream(&mut self, fd: RawFd, to: SocketAddrV4) -> Result<(), Errno> {
+        let (port, own, iss) = (self.free_port(), self.settings.local, self.initial_sequence());
+        let socket = self.socket(fd)?;
+        socket.deferred = false;
         let local = socket.local.unwrap_or(SocketAddrV4::new(own, port));
         let local = if local.ip().is_unspecified() { SocketAddrV4::new(own, local.port()) } else { local };
         (socket.local, socket.remote, socket.connecting) = (Some(local), Some(to), true);
-        let nonblocking = socket.choices.nonblocking;
         let choices = socket.choices.clone();
-        let mut connection = Connection::new(self.config(&choices), iss);
-        connection.open(now);
+        let connection = Connection::new(self.config(&choices), iss);
         self.socket(fd)?.role = Role::Stream(Box::new(connection));
-        self.settle(id);
-        Err(if nonblocking { Errno::EINPROGRESS } else { Errno::EAGAIN })
+        Ok(())
     }
 
     /// `write(2)` and its kin: how many of `len` bytes found room. `behind` says what the caller promises.
@@ -121,7 +144,7 @@ impl Stack {
         if shut || stream.state() == State::Closed {
             return Err(Errno::EPIPE);
         }
-        if !stream.state().is_synchronized() {
+        if !stream.state().is_synchronized() && !stream.is_open_early() {
             return Err(Errno::EAGAIN);
         }
         // What is unsent fills buffers of at most half the largest window; a new one is begun only below the low-water mark
@@ -161,7 +184,10 @@ impl Stack {
         let now = self.now;
         let socket = self.socket(fd)?;
         let (shut, finished) = (socket.read_shut, socket.fate_known);
-        let Some(stream) = socket.stream_mut() else { return Err(Errno::ENOTCONN) };
+        let deferred = socket.deferred;
+        let Some(stream) = socket.stream_mut() else {
+            return Err(if deferred { Errno::EAGAIN } else { Errno::ENOTCONN });
+        };
         let readable = stream.readable().min(len);
         if readable > 0 || len == 0 {
             if take == Take::Away {
@@ -320,6 +346,7 @@ impl Stack {
 
     /// Whether there is a connection to write to at all.
     pub(crate) fn may_write(&self, fd: RawFd) -> Result<(), Errno> {
-        self.look(fd)?.stream().map(|_| ()).ok_or(Errno::EPIPE)
+        let socket = self.look(fd)?;
+        if socket.deferred { Ok(()) } else { socket.stream().map(|_| ()).ok_or(Errno::EPIPE) }
     }
 }

@@ -14,8 +14,8 @@ const INFINITE: u32 = 0x7FFF_FFFF;
 const SIZE: usize = 288;
 /// tcp_max_reordering.
 const MOST_REORDERING: u32 = 300;
-/// TCPI_OPT_TIMESTAMPS, TCPI_OPT_SACK, TCPI_OPT_WSCALE.
-const OPTIONS: [u8; 3] = [1, 2, 4];
+/// TCPI_OPT_TIMESTAMPS, TCPI_OPT_SACK, TCPI_OPT_WSCALE, TCPI_OPT_SYN_DATA.
+const OPTIONS: [u8; 4] = [1, 2, 4, 32];
 
 /// The fields of a C struct, one behind the other.
 struct Fields(Vec<u8>);
@@ -84,7 +84,8 @@ impl Stack {
 fn write(fields: &mut Fields, stream: &Connection, silent_ms: u32) {
     let (info, stats, mss) = (stream.info(), stream.stats(), stream.segment_payload().max(1));
     let segments = |bytes: u64| bytes.div_ceil(u64::from(mss)) as u32;
-    let used = [info.timestamps, info.sack, info.own_shift > 0];
+    let used =
+        [info.timestamps, info.sack, info.own_shift > 0, crate::fast_open::syn_data_taken(stream)];
     let options = OPTIONS.iter().zip(used).map(|(bit, on)| bit * u8::from(on)).sum();
     let shifts = info.peer_shift | info.own_shift << 4;
     // Without SACK, duplicate ACKs stand for segments received (`tcp_add_reno_sack()`).
@@ -106,7 +107,10 @@ fn write(fields: &mut Fields, stream: &Connection, silent_ms: u32) {
     fields.words(&[stats.segments_sent as u32, stats.segments_received as u32]);
     fields.words(&[stream.unsent() as u32, info.min_rtt.map_or(0, micros), 0, 0]);
     fields.longs(&[0, 0, 0, 0]);
-    fields.words(&[segments(stream.acknowledged()), 0]);
+    // A SYN counts as one, whatever it carried (`tcp_rcv_synsent_state_process()`).
+    let with_syn = stream.fast_open().map_or(0, |outcome| outcome.taken);
+    let delivered = u32::from(stream.state().is_synchronized()) + segments(stream.acknowledged() - with_syn);
+    fields.words(&[delivered, 0]);
     fields.longs(&[stream.written() - stream.unsent(), 0]);
     fields.words(&[0, info.reorderings, 0, stream.peer_window()]);
 }

@@ -11,6 +11,7 @@ use libc::{c_char, c_int, c_long, c_uint, c_ulong, c_void, iovec, msghdr, sockad
 use netspurt_tcp::Behind;
 use netspurt_tcp::time::Span;
 use nix::errno::Errno;
+use std::net::SocketAddrV4;
 use std::sync::Arc;
 
 /// `userdata`: the machine.
@@ -212,15 +213,50 @@ fn read_some(machine: &Machine, fd: c_int, len: u64, flags: c_int) -> Result<u64
     machine.call(patience, |stack| stack.read(fd, len, take))
 }
 
+/// Where a call that names a destination sends, which only Fast Open heeds: AF_UNSPEC is none (Linux,
+/// `tcp_sendmsg_fastopen()`).
+///
+/// # Safety
+/// A pointer that is not null must point to `len` bytes.
+unsafe fn destination(to: *const sockaddr, len: socklen_t) -> Result<Option<SocketAddrV4>, Errno> {
+    if to.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: as the caller vouches.
+    match unsafe { address(to, len) } {
+        Ok(to) => Ok(Some(to)),
+        Err(Errno::EAFNOSUPPORT) => Err(Errno::EOPNOTSUPP),
+        Err(error) => Err(error),
+    }
+}
+
 /// All that writes. Who blocks comes back when everything has found room.
-fn write_all(machine: &Machine, fd: c_int, len: u64, flags: c_int) -> Result<u64, Errno> {
+fn write_all(
+    machine: &Machine,
+    fd: c_int,
+    to: Option<SocketAddrV4>,
+    len: u64,
+    flags: c_int,
+) -> Result<u64, Errno> {
     let blocks = machine.with(|stack| stack.blocks(fd, flags));
+    let begun = machine.with(|stack| stack.begin_write(fd, to, len, flags))?;
+    if let (Some(begun), false) = (begun, blocks) {
+        return if begun > 0 { Ok(begun) } else { Err(Errno::EINPROGRESS) };
+    }
     let more = flags & libc::MSG_MORE != 0;
     let behind = if more { Behind::More } else { Behind::Nothing };
     machine.with(|stack| stack.promise(fd, more))?;
     let mut written = 0;
+    if let Some(begun) = begun {
+        // Who blocks has the rest in the queue already when the connection opens.
+        written = begun + machine.with(|stack| stack.queue_behind_syn(fd, len - begun))?;
+        machine.call(Patience::Endless, |stack| stack.wait_open(fd))?;
+    }
     let result = machine.call(Patience::blocking(blocks), |stack| {
         loop {
+            if written == len && written > 0 {
+                return Ok(());
+            }
             written += stack.write(fd, len - written, behind)?;
             if written == len {
                 return Ok(());
@@ -338,7 +374,7 @@ unsafe extern "C" fn write(data: Data, fd: c_int, from: *const c_void, len: usiz
 unsafe extern "C" fn writev(data: Data, fd: c_int, from: *const iovec, count: c_int) -> ssize_t {
     // SAFETY: as above.
     let (machine, len) = unsafe { (machine(data), length(from, usize::try_from(count).unwrap_or(0))) };
-    libc_result(len.and_then(|len| write_all(machine, fd, len, 0)))
+    libc_result(len.and_then(|len| write_all(machine, fd, None, len, 0)))
 }
 
 unsafe extern "C" fn send(data: Data, fd: c_int, from: *const c_void, len: usize, flags: c_int) -> ssize_t {
@@ -352,14 +388,16 @@ unsafe extern "C" fn sendto(
     from: *const c_void,
     len: usize,
     flags: c_int,
-    _to: *const sockaddr,
-    _to_len: socklen_t,
+    to: *const sockaddr,
+    to_len: socklen_t,
 ) -> ssize_t {
     // SAFETY: as above.
-    let (machine, from) = unsafe { (machine(data), bytes(from, len)) };
+    let (machine, from, to) = unsafe { (machine(data), bytes(from, len), destination(to, to_len)) };
     // A connection that is not there is complained about first, as Linux does.
-    let writable = machine.with(|stack| stack.may_write(fd));
-    libc_result(writable.and(from).and_then(|from| write_all(machine, fd, from.len() as u64, flags)))
+    let fast = flags & libc::MSG_FASTOPEN != 0;
+    let writable = machine.with(|stack| if fast { stack.may_open_fast() } else { stack.may_write(fd) });
+    let result = writable.and(from).and_then(|from| write_all(machine, fd, to?, from.len() as u64, flags));
+    libc_result(result)
 }
 
 unsafe extern "C" fn sendmsg(data: Data, fd: c_int, message: *const msghdr, flags: c_int) -> ssize_t {
@@ -368,7 +406,9 @@ unsafe extern "C" fn sendmsg(data: Data, fd: c_int, message: *const msghdr, flag
     let result = head.and_then(|head| {
         // SAFETY: as above.
         let len = unsafe { length(head.msg_iov, head.msg_iovlen) }?;
-        write_all(machine, fd, len, flags)
+        // SAFETY: as above.
+        let to = unsafe { destination(head.msg_name.cast(), head.msg_namelen) }?;
+        write_all(machine, fd, to, len, flags)
     });
     libc_result(result)
 }

@@ -10,6 +10,7 @@
 //! The stack holds no payload: what it sends and hands to readers are zeros, as packetdrill's own payloads are.
 
 mod calls;
+mod fast_open;
 mod info;
 mod interface;
 mod machine;

@@ -14,6 +14,7 @@ const LEAST_BUFFER: u32 = 4608;
 const TCP_INQ: i32 = 36;
 const TCP_NOTSENT_LOWAT: i32 = 25;
 const TCP_FASTOPEN_CONNECT: i32 = 30;
+const TCP_FASTOPEN_KEY: i32 = 33;
 const TCP_CC_INFO: i32 = 26;
 const SO_MEMINFO: i32 = 55;
 const SO_ZEROCOPY: i32 = 60;
@@ -49,6 +50,10 @@ impl Stack {
         }
         if (level, name) == (libc::IPPROTO_TCP, libc::TCP_CONGESTION) {
             self.look(fd)?;
+            return Ok(());
+        }
+        if (level, name) == (libc::IPPROTO_TCP, TCP_FASTOPEN_KEY) {
+            self.socket(fd)?.keys = Some(crate::fast_open::keys(value)?);
             return Ok(());
         }
         let n = integer(level, value)?;
@@ -89,6 +94,9 @@ impl Stack {
     fn set_tcp_option(&mut self, fd: RawFd, name: i32, n: i32) -> Result<(), Errno> {
         let otherwise = self.settings.config.transmit;
         let default_low = self.settings.not_sent_low;
+        if name == TCP_FASTOPEN_CONNECT {
+            self.may_open_fast()?;
+        }
         let socket = self.socket(fd)?;
         let choices = &mut socket.choices;
         match name {
@@ -122,14 +130,20 @@ impl Stack {
                 socket.choices.not_sent_set = n as u32;
                 socket.wake();
             }
+            TCP_FASTOPEN_CONNECT if matches!(socket.role, Role::Fresh) => socket.connects_fast = n != 0,
+            TCP_FASTOPEN_CONNECT => return Err(Errno::EINVAL),
+            libc::TCP_FASTOPEN => socket.early = usize::try_from(n).map_err(|_| Errno::EINVAL)?,
+            libc::TCP_SYNCNT => {
+                let retries = u8::try_from(n).ok().filter(|n| (1..=127).contains(n)).ok_or(Errno::EINVAL)?;
+                choices.syn_retries = Some(retries);
+                return self.change(fd, Change::SynRetries(retries));
+            }
             TCP_INQ if matches!(n, 0 | 1) => choices.tell_queue = n != 0,
             TCP_INQ => return Err(Errno::EINVAL),
             libc::TCP_QUICKACK
-            | libc::TCP_SYNCNT
             | libc::TCP_DEFER_ACCEPT
             | libc::TCP_LINGER2
             | libc::TCP_WINDOW_CLAMP
-            | TCP_FASTOPEN_CONNECT
             | libc::TCP_KEEPIDLE
             | libc::TCP_KEEPINTVL
             | libc::TCP_KEEPCNT => {}
@@ -186,7 +200,7 @@ impl Stack {
             }
             (libc::IPPROTO_TCP, TCP_NOTSENT_LOWAT) => int(i64::from(choices.not_sent_set)),
             (libc::IPPROTO_TCP, TCP_INQ) => int(i64::from(choices.tell_queue)),
-            (libc::IPPROTO_TCP, TCP_FASTOPEN_CONNECT) => int(0),
+            (libc::IPPROTO_TCP, TCP_FASTOPEN_CONNECT) => int(i64::from(socket.connects_fast)),
             (libc::IPPROTO_IP, libc::IP_TOS) => int(i64::from(choices.type_of_service)),
             _ => Err(Errno::ENOPROTOOPT),
         }

@@ -3,7 +3,7 @@
 
 use crate::interface::{get_option, libc_result};
 use crate::machine::Machine;
-use libc::{c_int, c_long, c_void, socklen_t};
+use libc::{c_char, c_int, c_long, c_void, socklen_t};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// The machine that libc's functions speak of: the one made last.
@@ -34,6 +34,34 @@ pub(crate) unsafe extern "C" fn getsockopt(
     // SAFETY: the caller keeps libc's contract; this is the system call that libc would make.
     unsafe { libc::syscall(libc::SYS_getsockopt, fd, level, name, value, len) as c_int }
 }
+
+/// `system(3)`: a script makes the kernel forget what it knows of its peers with it; what we know is forgotten too.
+///
+/// # Safety
+/// As for libc's.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn system(command: *const c_char) -> c_int {
+    type System = unsafe extern "C" fn(*const c_char) -> c_int;
+    if !command.is_null() {
+        // SAFETY: the caller keeps libc's contract.
+        let words = unsafe { std::ffi::CStr::from_ptr(command) }.to_bytes();
+        let machine = CURRENT.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+        if words.windows(FORGET.len()).any(|part| part == FORGET)
+            && let Some(machine) = machine
+        {
+            machine.with(|stack| stack.known.clear());
+        }
+    }
+    // SAFETY: the next definition of this symbol is libc's, of this type.
+    let libc_system = unsafe {
+        std::mem::transmute::<*mut c_void, Option<System>>(libc::dlsym(libc::RTLD_NEXT, c"system".as_ptr()))
+    };
+    // SAFETY: the caller keeps libc's contract.
+    libc_system.map_or(-1, |system| unsafe { system(command) })
+}
+
+/// What a script says to the kernel for that.
+const FORGET: &[u8] = b"tcp_metrics flush";
 
 /// `mlockall(2)`: nothing here is timed, and locking all memory takes long.
 #[unsafe(no_mangle)]

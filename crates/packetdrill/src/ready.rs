@@ -36,6 +36,7 @@ pub(crate) fn state_of(socket: &Socket) -> i16 {
     let error = if socket.error.is_some() { libc::POLLERR } else { 0 };
     let normal = libc::POLLIN | libc::POLLRDNORM;
     let state = match &socket.role {
+        Role::Fresh if socket.deferred => libc::POLLOUT | libc::POLLWRNORM,
         Role::Fresh => libc::POLLHUP | libc::POLLOUT,
         Role::Listening { ready, .. } => {
             if ready.is_empty() {

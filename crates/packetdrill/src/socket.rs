@@ -35,6 +35,7 @@ pub(crate) struct Choices {
     pub(crate) receive_buffer: Option<u32>,
     pub(crate) max_segment: Option<u16>,
     pub(crate) user_timeout: Option<Span>,
+    pub(crate) syn_retries: Option<u8>,
     pub(crate) keep_alive: bool,
     pub(crate) linger: Option<Span>,
     pub(crate) not_sent_low: u32,
@@ -57,6 +58,7 @@ impl Choices {
             receive_buffer: None,
             max_segment: None,
             user_timeout: None,
+            syn_retries: None,
             keep_alive: false,
             linger: None,
             not_sent_low,
@@ -87,6 +89,20 @@ pub(crate) struct Socket {
     pub(crate) orphan: bool,
     /// The listener that has not handed it out yet.
     pub(crate) parent: Option<Id>,
+    /// The listener that made it.
+    pub(crate) came_by: Option<Id>,
+    /// A listener made it.
+    pub(crate) passive: bool,
+    /// TCP_FASTOPEN of a listener: how many connections may be open early.
+    pub(crate) early: usize,
+    /// TCP_FASTOPEN_KEY of a listener.
+    pub(crate) keys: Option<crate::fast_open::Keys>,
+    /// TCP_FASTOPEN_CONNECT.
+    pub(crate) connects_fast: bool,
+    /// `connect` was called, and the first write will send the SYN.
+    pub(crate) deferred: bool,
+    /// What the server's SYN said of Fast Open has been remembered.
+    pub(crate) fast_told: bool,
     /// IPv4's identification of the next packet.
     pub(crate) identification: u16,
     /// A writer found no room since the last time that there was some.
@@ -112,6 +128,13 @@ impl Socket {
             write_shut: false,
             orphan: false,
             parent: None,
+            came_by: None,
+            passive: false,
+            early: 0,
+            keys: None,
+            connects_fast: false,
+            deferred: false,
+            fast_told: false,
             identification: 0,
             no_space: false,
             wakes: 0,
@@ -171,9 +194,9 @@ impl Socket {
         self.orphan && self.stream().is_none_or(|connection| connection.state() == State::Closed)
     }
 
-    /// Whether the connection has been open.
+    /// Whether the connection has been open, be it early.
     pub(crate) fn is_open(&self) -> bool {
-        self.stream().is_some_and(|connection| connection.state().is_synchronized())
+        self.stream().is_some_and(|stream| stream.state().is_synchronized() || stream.is_open_early())
     }
 
     /// Whether a writer finds room: a third of the buffer at least, and little enough unsent.

@@ -42,6 +42,8 @@ pub(crate) struct Stack {
     pub(crate) sockets: BTreeMap<Id, Socket>,
     pub(crate) files: BTreeMap<RawFd, File>,
     pub(crate) left: VecDeque<Left>,
+    /// What is known of servers, for Fast Open.
+    pub(crate) known: BTreeMap<Ipv4Addr, crate::fast_open::Known>,
     next_id: Id,
     next_port: u16,
 }
@@ -55,6 +57,7 @@ impl Stack {
             sockets: BTreeMap::new(),
             files: BTreeMap::new(),
             left: VecDeque::new(),
+            known: BTreeMap::new(),
             next_id: 0,
             next_port: 40_000,
         }
@@ -103,6 +106,7 @@ impl Stack {
             config.mss = config.mss.min(mss);
         }
         config.user_timeout = choices.user_timeout;
+        config.syn_retries = choices.syn_retries.unwrap_or(config.syn_retries);
         config.transmit = choices.transmit(config.transmit);
         Arc::new(config)
     }
@@ -135,6 +139,7 @@ impl Stack {
 
     /// Something has happened at this socket: what it sends, what becomes of it.
     pub(crate) fn settle(&mut self, id: Id) {
+        self.remember_server(id);
         let now = self.now;
         let Some(socket) = self.sockets.get_mut(&id) else { return };
         let (Some(local), Some(remote)) = (socket.local, socket.remote) else { return };
@@ -244,12 +249,16 @@ impl Stack {
         if ready.len() > *backlog || queued > 1024 {
             return None;
         }
+        let is_early = |socket: &Socket| socket.stream().is_some_and(Connection::is_open_early);
+        let early = self.sockets.values().filter(|socket| socket.came_by == Some(parent) && is_early(socket));
+        let server = self.server(listener, early.count(), *local.ip(), *remote.ip());
         let choices = Choices { nonblocking: false, ..listener.choices.clone() };
         let mut child = Socket::new(choices);
         child.local = Some(local);
         child.remote = Some(remote);
-        child.parent = Some(parent);
+        (child.parent, child.came_by, child.passive) = (Some(parent), Some(parent), true);
         let connection = Connection::listen(self.config(&child.choices), self.initial_sequence());
+        let connection = connection.listening_fast(server);
         child.role = Role::Stream(Box::new(connection));
         Some(self.add(child))
     }
@@ -268,7 +277,12 @@ impl Stack {
         let Some(report) = Report::read(bytes) else { return };
         let Some(id) = self.find(report.local, report.remote) else { return };
         let Some(socket) = self.sockets.get_mut(&id) else { return };
-        let opening = !socket.is_open();
+        let Some(stream) = socket.stream() else { return };
+        // Who does not know what is on its way is not on the path (RFC 5927, section 4.1).
+        if !stream.has_outstanding(report.seq) {
+            return;
+        }
+        let opening = !stream.state().is_synchronized();
         match report.code {
             4 => {
                 if let Some(stream) = socket.stream_mut() {
@@ -278,7 +292,9 @@ impl Stack {
             code if opening => {
                 let error = unreachable_error(code);
                 if let Some(stream) = socket.stream_mut() {
+                    // The network said so, not the application: the peer is told nothing.
                     stream.abort(self.now);
+                    while stream.poll_transmit(self.now).is_some() {}
                 }
                 socket.fate_known = true;
                 socket.error = Some(error);
@@ -314,6 +330,7 @@ fn unreachable_error(code: u8) -> Errno {
 struct Report {
     code: u8,
     mtu: u16,
+    seq: Seq,
     local: SocketAddrV4,
     remote: SocketAddrV4,
 }
@@ -330,7 +347,8 @@ impl Report {
         let inner = 8 + usize::from(icmp.get(8)? & 0xF) * 4;
         let local = SocketAddrV4::new(address(8 + 12)?, short(inner)?);
         let remote = SocketAddrV4::new(address(8 + 16)?, short(inner + 2)?);
-        Some(Self { code: *icmp.get(1)?, mtu: short(6)?, local, remote })
+        let seq = u32::from(short(inner + 4)?) << 16 | u32::from(short(inner + 6)?);
+        Some(Self { code: *icmp.get(1)?, mtu: short(6)?, seq: Seq(seq), local, remote })
     }
 }
 

@@ -12,7 +12,7 @@ pub(crate) struct Settings {
     /// The profile as it stands in `profile/`.
     profile: Config,
     /// Where sysctls are read, if anywhere.
-    root: Option<PathBuf>,
+    pub(crate) root: Option<PathBuf>,
     /// Of new connections.
     pub(crate) config: Config,
     /// The address that connections without a bound one use.
@@ -106,7 +106,7 @@ fn text(root: &Path, name: &str) -> Option<String> {
 }
 
 /// The `index`-th number of a sysctl.
-fn number(root: &Path, name: &str, index: usize) -> Option<u64> {
+pub(crate) fn number(root: &Path, name: &str, index: usize) -> Option<u64> {
     text(root, name)?.split_whitespace().nth(index)?.parse().ok()
 }
 

@@ -1,6 +1,6 @@
 //! Fifth step of RFC 9293, section 3.10.7.4: what an acknowledgment tells the sender, and what follows from it.
 
-use crate::config::{LossMeans, Recovery};
+use crate::config::{LossMeans, Recovery, UnsentAcked};
 use crate::congestion::Signal;
 use crate::connection::Connection;
 use crate::event::Event;
@@ -38,7 +38,9 @@ impl Connection {
             self.snd.wl1 = segment.seq.minus(1);
             self.become_established(now);
         } else if ack > self.snd.max as i64 || ack < oldest {
-            self.challenge(now);
+            if ack < oldest || self.config.unsent_acked == UnsentAcked::Answered {
+                self.challenge(now);
+            }
             return false;
         }
         let window_before = self.snd.wnd;

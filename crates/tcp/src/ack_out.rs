@@ -50,6 +50,15 @@ impl Connection {
         }
     }
 
+    /// A Fast Open is answered, and a writer has waited for that.
+    pub(crate) fn open_with_unsent(&mut self, now: Time) {
+        let acking = self.config.acking;
+        if acking.remembers() && self.opens_fast() && self.unsent() > 0 {
+            let memory = self.rare().acking.get_or_insert_with(|| Box::new(acking.memory()));
+            acking.opens_with_data(now, memory);
+        }
+    }
+
     /// The timer had to send the ACK: some policies learn from it.
     #[cold]
     pub(crate) fn remember_vain_wait(&mut self) {

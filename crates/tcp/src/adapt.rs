@@ -15,6 +15,8 @@ pub enum Change {
     SendBuffer(u64),
     /// The user's patience (TCP_USER_TIMEOUT; RFC 9293, section 3.8.3), from the next segment sent on.
     UserTimeout(Option<Span>),
+    /// Retransmissions of a SYN before giving up (TCP_SYNCNT).
+    SynRetries(u8),
     /// Keep-alive probes (SO_KEEPALIVE; RFC 9293, section 3.8.4), counted from now.
     KeepAlive(Option<KeepAlive>),
 }
@@ -25,6 +27,7 @@ impl Connection {
         let config = Arc::make_mut(&mut self.config);
         match change {
             Change::Transmit(policy) => config.transmit = policy,
+            Change::SynRetries(retries) => config.syn_retries = retries,
             Change::SendBuffer(bytes) => config.send_buffer = bytes,
             Change::UserTimeout(patience) => self.change_patience(now, patience),
             Change::KeepAlive(keep_alive) => {

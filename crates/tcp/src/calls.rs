@@ -119,7 +119,7 @@ impl Connection {
     /// Bytes received in order and not yet read. Nothing can be read before the connection is open.
     #[inline]
     pub fn readable(&self) -> u64 {
-        if self.state == State::SynReceived { 0 } else { self.rcv.readable() }
+        if self.state == State::SynReceived && !self.is_open_early() { 0 } else { self.rcv.readable() }
     }
 
     /// The application takes at most `max` bytes: which part of the peer's stream it gets. `len` is capped at

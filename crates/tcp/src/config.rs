@@ -143,6 +143,33 @@ pub enum WindowProbe {
     Empty,
 }
 
+/// What becomes of a segment without the timestamp agreed on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unstamped {
+    /// It is dropped (RFC 7323, section 3.2: SHOULD).
+    Dropped,
+    /// It is taken as if none had been agreed on (Linux, `tcp_fast_parse_options()` and `tcp_paws_discard()`).
+    Accepted,
+}
+
+/// What answers an acknowledgment of what was never sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum UnsentAcked {
+    /// An ACK (RFC 9293, section 3.10.7.4; RFC 5961, section 5).
+    Answered,
+    /// Nothing (Linux, `tcp_ack()`).
+    Ignored,
+}
+
+/// Whether data may leave with a SYN (RFC 7413).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FastOpenUse {
+    /// Neither asked for nor granted.
+    Off,
+    /// A client asks for a cookie, and shows the one it has; a server grants them. The driver keeps them.
+    On,
+}
+
 /// When data is cut into segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cutting {
@@ -254,6 +281,12 @@ pub struct Config {
     pub window_probe: WindowProbe,
     /// Use the window in whole segments only.
     pub whole_segments: bool,
+    /// What becomes of a segment without the timestamp agreed on.
+    pub unstamped: Unstamped,
+    /// What answers an acknowledgment of what was never sent.
+    pub unsent_acked: UnsentAcked,
+    /// Whether data may leave with a SYN.
+    pub fast_open: FastOpenUse,
     /// How large windows are announced.
     pub window_option: WindowOption,
     /// What stands on a SYN.

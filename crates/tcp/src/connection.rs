@@ -193,9 +193,21 @@ impl Connection {
         self.in_network() as u32
     }
 
+    /// Whether a segment that began at this sequence number may still be on its way: what an ICMP message must be about
+    /// to be believed (RFC 5927, section 4.1).
+    pub fn has_outstanding(&self, seq: Seq) -> bool {
+        let position = self.snd.position(seq);
+        position >= self.snd.una as i64 && position < self.snd.max as i64
+    }
+
     /// The peer's window in bytes.
     pub fn peer_window(&self) -> u32 {
         self.snd.wnd
+    }
+
+    /// The MSS that the peer announced.
+    pub(crate) fn peer_mss(&self) -> u16 {
+        self.peer_mss
     }
 
     /// Payload bytes of a full segment.
@@ -218,6 +230,12 @@ impl Connection {
         self.rare().path_mtu = mtu;
         self.agreed.limit_segments(&self.config, self.peer_mss, mtu);
         self.bound_segments();
+        self.forgo_syn_data();
+    }
+
+    /// The path MTU; 0 if unknown.
+    pub(crate) fn path_mtu(&self) -> u32 {
+        self.rare.as_ref().map_or(0, |rare| rare.path_mtu)
     }
 
     /// When [`handle_deadline`](Self::handle_deadline) wants to be called; [`Time::NEVER`] if nothing is armed.
@@ -414,7 +432,7 @@ impl Connection {
     /// Both SYN segments are known: settles what holds.
     pub(crate) fn settle(&mut self, heard: &Options) {
         self.peer_mss = believed(&self.config, heard).mss.unwrap_or(self.config.mss);
-        self.agreed = agree(&self.config, heard, self.rare.as_ref().map_or(0, |rare| rare.path_mtu));
+        self.agreed = agree(&self.config, heard, self.path_mtu());
         self.rcv.limit_buffer(self.agreed.largest_window());
         if self.config.round_buffers {
             self.rcv.round_buffer(u32::from(self.agreed.payload), self.agreed.largest_window());

@@ -62,7 +62,9 @@ impl Connection {
         if flags.has(Flags::SYN) {
             self.synchronize(now, segment);
             self.enter(now, State::SynReceived);
-            self.take_syn_text(now, segment);
+            if self.takes_syn_text(segment) {
+                self.take_syn_text(now, segment);
+            }
         }
     }
 
@@ -89,8 +91,11 @@ impl Connection {
         }
         self.synchronize(now, segment);
         if ours_acknowledged {
+            self.hear_fast_open(segment);
             self.syn_acknowledged(now, ack as u64);
+            self.settle_syn_data(ack as u64);
             self.become_established(now);
+            self.open_with_unsent(now);
             self.rcv.acknowledge(crate::reason::Reason::Ack);
         } else {
             // Simultaneous open: our SYN goes out again, with the ACK of the peer's.
@@ -98,7 +103,13 @@ impl Connection {
             self.snd.timed_end = 0;
             self.enter(now, State::SynReceived);
         }
-        self.take_syn_text(now, segment);
+        if ours_acknowledged || !self.opens_fast() {
+            self.take_syn_text(now, segment);
+        }
+        let behind_text = i64::from(segment.payload.len) + 1;
+        if ours_acknowledged && flags.has(Flags::FIN) && self.rcv.take_fin(behind_text) {
+            self.peer_has_closed(now);
+        }
     }
 
     /// The peer's SYN: sequence numbers, options, window.
@@ -119,8 +130,8 @@ impl Connection {
         self.note(now, Event::PeerWindow { window });
     }
 
-    /// Text that came with a SYN is kept until the connection is open. A FIN beside it is left for the peer to repeat:
-    /// the state that it leads to has no place before that.
+    /// Text that came with a SYN is kept until the connection is open. A FIN beside the text of a bare SYN is left for the
+    /// peer to repeat: the state that it leads to has no place before that.
     fn take_syn_text(&mut self, now: Time, segment: &Segment) {
         if segment.payload.len > 0 {
             self.take_text(now, segment, 1);
@@ -135,6 +146,9 @@ impl Connection {
         self.snd.nxt = self.snd.nxt.max(self.snd.una);
         self.unanswered = 0;
         self.timers.stop_retransmit();
+        if self.state == State::SynReceived && self.snd.is_outstanding() {
+            self.restart_retransmit(now);
+        }
         // The user waits for nothing any more; from the next segment sent on, again.
         self.stop_patience();
         if self.timers.is_backed_off() {
@@ -173,7 +187,7 @@ impl Connection {
         self.unanswered = 0;
         if let Some(rare) = &mut self.rare {
             (rare.send_urgent, rare.receive_urgent, rare.ecn) = (0, 0, None);
-            rare.paced = None;
+            (rare.paced, rare.fast_open) = (None, None);
         }
         self.enter(now, State::Listen);
     }

@@ -63,7 +63,7 @@ impl Connection {
             unacknowledged: self.snd.max.saturating_sub(self.snd.una),
             sacked: self.loss.sacked(),
             lost: rack.map_or(0, |rack| rack.lost.covered()),
-            resent: rack.map_or(0, |rack| rack.resent()),
+            resent: rack.map_or(0, |rack| rack.resent()) + self.syn_data_again(),
             dup_acks: self.loss.dup_acks,
             unanswered: self.unanswered,
             backoff: self.timers.backoff(),

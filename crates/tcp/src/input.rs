@@ -1,5 +1,6 @@
 //! A segment arrives: RFC 9293, section 3.10.7, in the order of its steps.
 
+use crate::config::Unstamped;
 use crate::connection::Connection;
 use crate::event::Event;
 use crate::handshake::Reply;
@@ -58,10 +59,14 @@ impl Connection {
         if !self.passes_timestamps(now, segment) || !self.rcv.accepts(start, segment.seq_len()) {
             return self.arrives_outside(now, segment, start);
         }
-        if flags.any(Flags::RST | Flags::SYN) {
+        if flags.any(Flags::RST | Flags::SYN) && !self.is_syn_again(segment, start) {
             return self.arrives_with_rst_or_syn(now, segment, start);
         }
         if !flags.has(Flags::ACK) {
+            // Text that was left for the peer to repeat makes its SYN, when it comes again, reach into the window.
+            if flags.has(Flags::SYN) {
+                self.answer_syn_again(segment);
+            }
             return;
         }
         if !self.take_ack(now, segment) {
@@ -99,8 +104,7 @@ impl Connection {
             return true;
         }
         let Some(Timestamps { value, .. }) = segment.options.timestamps else {
-            // RFC 7323, section 3.2: once agreed, a segment without the option SHOULD be dropped.
-            return false;
+            return self.config.unstamped == Unstamped::Accepted;
         };
         let old = (value.wrapping_sub(self.ts_recent) as i32) < 0;
         !old || now - self.ts_recent_at > TS_RECENT_LIFETIME
@@ -110,7 +114,9 @@ impl Connection {
     /// agreed on (RFC 7323, section 3.2); in TIME-WAIT the FIN, when it comes again, starts the wait anew.
     #[cold]
     fn arrives_outside(&mut self, now: Time, segment: &Segment, start: i64) {
-        let unstamped = self.agreed.timestamps && segment.options.timestamps.is_none();
+        let unstamped = self.agreed.timestamps
+            && segment.options.timestamps.is_none()
+            && self.config.unstamped == Unstamped::Dropped;
         if segment.flags.has(Flags::RST) || (unstamped && !segment.flags.has(Flags::SYN)) {
             return;
         }
@@ -121,10 +127,7 @@ impl Connection {
                     self.rcv.acknowledge(Reason::Ack);
                 }
             } else {
-                self.forgo_ecn(segment.flags);
-                // Our SYN-ACK was lost, or crossed the peer's second SYN: only a SYN-ACK helps a peer in SYN-SENT.
-                self.snd.nxt = 0;
-                self.snd.timed_end = 0;
+                self.answer_syn_again(segment);
             }
             return;
         }
@@ -147,6 +150,14 @@ impl Connection {
         self.rcv.acknowledge(Reason::DuplicateAck);
     }
 
+    /// Our SYN-ACK was lost, or crossed the peer's second SYN: only a SYN-ACK helps a peer in SYN-SENT.
+    #[cold]
+    fn answer_syn_again(&mut self, segment: &Segment) {
+        self.forgo_ecn(segment.flags);
+        self.snd.nxt = 0;
+        self.snd.timed_end = 0;
+    }
+
     /// Whether the ACK of a segment that stands outside the window is to be heard all the same (RFC 9293, section 3.10.7.4,
     /// for a closed window, and appendix A.2): one before the left edge stands a peer that does not know yet that its
     /// probing byte was taken, and at the right edge one whose last segments were lost. Two such ends would else answer
@@ -162,7 +173,7 @@ impl Connection {
     #[cold]
     fn arrives_with_rst_or_syn(&mut self, now: Time, segment: &Segment, start: i64) {
         if !segment.flags.has(Flags::RST) {
-            if self.state == State::SynReceived && self.passive {
+            if self.state == State::SynReceived && self.returns_to_listen() {
                 self.return_to_listen(now);
             } else {
                 self.challenge(now);
@@ -174,7 +185,8 @@ impl Connection {
             return;
         }
         match self.state {
-            State::SynReceived if self.passive => self.return_to_listen(now),
+            State::SynReceived if self.returns_to_listen() => self.return_to_listen(now),
+            State::SynReceived if self.is_open_early() => self.finish(now, CloseReason::Reset),
             State::SynReceived => self.finish(now, CloseReason::Refused),
             // Section 3.10.7.4 tells the user nothing here; but what was not acknowledged may not have arrived.
             State::Closing | State::LastAck | State::TimeWait if self.snd.una >= self.snd.data_end() => {

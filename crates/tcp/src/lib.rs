@@ -12,6 +12,7 @@ pub mod codec;
 pub mod config;
 pub mod congestion;
 pub mod event;
+pub mod fast_open;
 pub mod isn;
 pub mod options;
 pub mod profile;

@@ -51,9 +51,20 @@ pub(crate) const fn shift_for(window: u32) -> u8 {
 
 /// The options of our SYN, or, if `heard` are those of the peer's, of our SYN-ACK: there nothing is offered that the
 /// peer did not offer (RFC 7323, sections 2.2 and 3.2; RFC 1106, section 3).
-pub(crate) fn syn_options(config: &Config, heard: Option<&Options>, timestamps: Timestamps) -> Options {
+///
+/// `path_mtu` of zero means unknown: the MSS that is announced is bounded by a known one, as the route's is in Linux
+/// (`dst_metric_advmss()`).
+pub(crate) fn syn_options(
+    config: &Config,
+    heard: Option<&Options>,
+    timestamps: Timestamps,
+    path_mtu: u32,
+) -> Options {
     match config.syn_options {
-        SynOptions::Announced => offer(config, heard, timestamps),
+        SynOptions::Announced => {
+            let options = offer(config, heard, timestamps);
+            Options { mss: options.mss.map(|mss| mss.min(within_path(path_mtu))), ..options }
+        }
         SynOptions::Assumed => Options::NONE,
     }
 }
@@ -120,14 +131,15 @@ pub(crate) fn agree(config: &Config, heard: &Options, path_mtu: u32) -> Agreed {
     agreed
 }
 
+/// The largest segment for a path MTU, without the two headers; a path MTU of zero limits nothing.
+fn within_path(path_mtu: u32) -> u16 {
+    if path_mtu == 0 { u16::MAX } else { u16::try_from(path_mtu.saturating_sub(40)).unwrap_or(u16::MAX).max(64) }
+}
+
 impl Agreed {
     /// Sets the segment size from the peer's MSS and the path MTU (RFC 9293, section 3.7.1: Eff.snd.MSS).
     pub(crate) fn limit_segments(&mut self, config: &Config, peer: u16, path_mtu: u32) {
-        let path = if path_mtu == 0 {
-            u16::MAX
-        } else {
-            u16::try_from(path_mtu.saturating_sub(40)).unwrap_or(u16::MAX)
-        };
+        let path = within_path(path_mtu);
         // A peer that names an absurd MSS shall not make us send headers only.
         self.mss = config.mss.min(peer.max(64)).min(path).max(64);
         self.payload = match config.mss_counts {

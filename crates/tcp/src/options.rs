@@ -41,6 +41,20 @@ impl SackBlocks {
         room
     }
 
+    /// Room for a cookie, where no block stands.
+    pub(crate) fn from_words(words: [u32; 4]) -> Self {
+        let mut blocks = Self::EMPTY;
+        for (block, word) in blocks.blocks.iter_mut().zip(words) {
+            block.left = Seq(word);
+        }
+        blocks
+    }
+
+    /// What [`from_words`](Self::from_words) put there.
+    pub(crate) fn words(&self) -> [u32; 4] {
+        self.blocks.map(|block| block.left.0)
+    }
+
     /// The blocks, in the order in which they stand in the option.
     pub fn as_slice(&self) -> &[SackBlock] {
         &self.blocks[..usize::from(self.len)]
@@ -88,6 +102,9 @@ pub struct Options {
     pub timestamps: Option<Timestamps>,
     /// SACK blocks; empty if the option is absent.
     pub sack: SackBlocks,
+    /// The head of a Fast Open option, on SYN segments. Its cookie takes the room of SACK blocks, which no SYN carries:
+    /// [`with_fast_open`](Self::with_fast_open) and [`fast_open`](Self::fast_open) know where it is.
+    pub fast_open: Option<crate::fast_open::Head>,
     /// Options B or C.
     pub big_window: Option<BigWindow>,
     /// Option A.
@@ -104,6 +121,7 @@ impl Options {
         nak_permitted: false,
         timestamps: None,
         sack: SackBlocks::EMPTY,
+        fast_open: None,
         big_window: None,
         nak: None,
     };
@@ -204,6 +222,10 @@ impl Options {
         if self.window_scale.is_some() {
             aligned += 4;
             tight += 3;
+        }
+        if let Some(head) = self.fast_open {
+            aligned += u32::from(head.wire_len()).next_multiple_of(4);
+            tight += u32::from(head.wire_len());
         }
         let aligned = (aligned + own).next_multiple_of(4);
         if aligned <= 40 {

@@ -25,7 +25,7 @@ impl Connection {
     pub(crate) fn emit(&mut self, now: Time, mut plan: Plan, segment: &mut Segment) -> Reason {
         let syn = plan.flags.has(Flags::SYN);
         if syn {
-            *segment = self.syn_segment(now);
+            *segment = self.syn_segment(now, plan.len);
         } else {
             self.ordinary_segment(now, &mut plan, segment);
             self.write_ecn(&plan, segment);
@@ -64,11 +64,15 @@ impl Connection {
 
     /// A SYN, with the ACK of the peer's if that has come. Its window is never scaled.
     #[cold]
-    fn syn_segment(&mut self, now: Time) -> Segment {
+    fn syn_segment(&mut self, now: Time, len: u32) -> Segment {
         let timestamps = self.timestamps(now);
         let answering = self.state == State::SynReceived;
         let offered = answering.then(|| self.agreed.as_offer());
-        let options = syn_options(&self.config, offered.as_ref(), timestamps);
+        let mut options = syn_options(&self.config, offered.as_ref(), timestamps, self.path_mtu());
+        if let Some(fast_open) = self.fast_open_option() {
+            options = options.with_fast_open(fast_open);
+        }
+        self.note_syn_data(len);
         let (flags, ack) =
             if answering { (Flags::ACK, self.rcv.acknowledged()) } else { (Flags::NONE, Seq(0)) };
         Segment {
@@ -76,6 +80,7 @@ impl Connection {
             flags: flags | Flags::SYN | self.ecn_on_syn(),
             header_len: 20 + options.wire_len(self.config.layout),
             window: self.config.receive_window.min(0xFFFF) as u16,
+            payload: Payload { offset: 0, len },
             options,
             ..Segment::default()
         }
@@ -159,13 +164,18 @@ impl Connection {
             if plan.reason == Reason::TailProbeData {
                 self.loss.trouble().resend = None;
             }
-            self.time_segment(now, end);
+            // Of a SYN that carries data, it is the SYN whose answer tells the round trip.
+            self.time_segment(now, if plan.flags.has(Flags::SYN) { 1 } else { end });
         }
         // What recovery resends ahead of SND.NXT, after a timeout, leaves it where it is.
         let in_turn =
             matches!(plan.reason, Reason::Timeout | Reason::GoBackN) || !plan.reason.is_retransmission();
         if in_turn || plan.start <= self.snd.nxt {
             self.snd.nxt = self.snd.nxt.max(end);
+        }
+        if plan.flags.has(Flags::SYN) {
+            // A SYN-ACK that goes again leaves what was sent before the handshake was over where it is.
+            self.snd.nxt = self.snd.nxt.max(if self.is_open_early() { self.snd.max } else { 0 });
         }
         self.move_max(now, self.snd.max.max(end));
         if plan.flags.has(Flags::FIN) && self.state == State::CloseWait {

@@ -37,6 +37,8 @@ pub(crate) struct Rare {
     pub(crate) ecn: Option<crate::ecn::Memory>,
     /// Pacing and the measure of deliveries, where either is in use.
     pub(crate) paced: Option<Box<crate::paced::Paced>>,
+    /// What is remembered of Fast Open, where it is tried.
+    pub(crate) fast_open: Option<Box<crate::fast_open::Memory>>,
     /// When what the pacer holds back may leave.
     pub(crate) turn: Time,
     /// Events not yet taken, if anybody listens.
@@ -61,6 +63,7 @@ impl Default for Rare {
             counters: Stats::default(),
             ecn: None,
             paced: None,
+            fast_open: None,
             turn: Time::NEVER,
             log: None,
         }
@@ -72,7 +75,8 @@ impl Rare {
     #[inline]
     pub(crate) fn is_calm(&self) -> bool {
         let plain = self.acking.is_none() && self.log.is_none() && self.ecn.is_none();
-        plain && self.paced.is_none() && self.reply.is_none() && self.send_urgent == 0
+        let repeats = self.fast_open.as_ref().is_some_and(|memory| memory.again > 0);
+        plain && self.paced.is_none() && self.reply.is_none() && self.send_urgent == 0 && !repeats
     }
 
     /// The earliest of its deadlines.

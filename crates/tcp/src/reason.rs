@@ -12,6 +12,8 @@ pub enum Reason {
     Accept,
     /// Data that was never sent before.
     NewData,
+    /// Data that a SYN carried and the peer did not take (RFC 7413, section 4.2.1).
+    SynDataAgain,
     /// New data on one of the first duplicate ACKs (RFC 3042).
     LimitedTransmit,
     /// The duplicate-ACK threshold was reached.
@@ -58,10 +60,11 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in declaration order.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::Open,
         Self::Accept,
         Self::NewData,
+        Self::SynDataAgain,
         Self::LimitedTransmit,
         Self::FastRetransmit,
         Self::PartialAck,
@@ -91,6 +94,7 @@ impl Reason {
             Self::Open => "syn",
             Self::Accept => "syn-ack",
             Self::NewData => "new-data",
+            Self::SynDataAgain => "syn-data-again",
             Self::LimitedTransmit => "limited-transmit",
             Self::FastRetransmit => "fast-retransmit",
             Self::PartialAck => "partial-ack",
@@ -119,7 +123,8 @@ impl Reason {
     pub const fn is_retransmission(self) -> bool {
         matches!(
             self,
-            Self::FastRetransmit
+            Self::SynDataAgain
+                | Self::FastRetransmit
                 | Self::PartialAck
                 | Self::SackHole
                 | Self::SackRescue

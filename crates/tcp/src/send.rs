@@ -215,7 +215,9 @@ impl Connection {
             _ => return Decision::Hold(Hold::NotOpen),
         };
         if self.snd.nxt == 0 {
-            Decision::Send(Plan { start: 0, len: 0, flags: Flags::SYN, reason })
+            Decision::Send(Plan { start: 0, len: self.syn_room(), flags: Flags::SYN, reason })
+        } else if self.is_open_early() {
+            self.decide_data()
         } else {
             Decision::Hold(Hold::NotOpen)
         }
@@ -313,7 +315,9 @@ impl Connection {
         };
         match judge(self.config.transmit, &situation) {
             Verdict::Send(len) => {
-                let fresh = if self.loss.dup_acks > 0 && self.loss.phase == Phase::Open && self.at_cwnd() {
+                let fresh = if self.repeats_syn_data(start) {
+                    Reason::SynDataAgain
+                } else if self.loss.dup_acks > 0 && self.loss.phase == Phase::Open && self.at_cwnd() {
                     Reason::LimitedTransmit
                 } else {
                     Reason::NewData
@@ -323,7 +327,8 @@ impl Connection {
                 let remembered = self.config.transmit == Transmit::Minshall
                     && len < u32::from(self.agreed.payload)
                     && !fin_waits
-                    && start == snd.max;
+                    && start == snd.max
+                    && plan.reason != Reason::SynDataAgain;
                 if remembered { Decision::Short(plan) } else { Decision::Send(plan) }
             }
             Verdict::Hold(Hold::SillyWindow) => Decision::Hold(limit),

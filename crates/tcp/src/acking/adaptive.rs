@@ -127,6 +127,14 @@ impl Adaptive {
         }
     }
 
+    /// The connection is open, and data waits to be sent: it takes the first ACK along, and what it asks for can be expected to
+    /// come soon (`tcp_rcv_synsent_state_process()`, `sk_write_pending`).
+    pub(super) fn opens_with_data(&mut self, now: Time, bounds: Bounds) {
+        self.ato = bounds.min;
+        self.quick = bounds.quick;
+        self.last = now;
+    }
+
     /// The timer had to send the ACK (`tcp_delack_timer_handler()`).
     pub(super) fn waited_in_vain(&mut self, rto: Span, bounds: Bounds) {
         if self.interactive {

@@ -180,6 +180,13 @@ impl Acking {
         }
     }
 
+    /// The connection opens, and data waits to be sent.
+    pub(crate) fn opens_with_data(self, now: Time, memory: &mut Memory) {
+        if let Self::Adaptive(bounds) = self {
+            memory.adaptive.opens_with_data(now, bounds);
+        }
+    }
+
     /// The timer had to send the ACK, `rto` being the retransmission timeout in force.
     pub(crate) fn waited_in_vain(self, rto: Span, memory: &mut Memory) {
         if let Self::Adaptive(bounds) = self {

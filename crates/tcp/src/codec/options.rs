@@ -1,6 +1,7 @@
 //! Options on the wire (RFC 9293, section 3.2; RFC 7323; RFC 2018; RFC 1106; RFC 6994).
 
 use super::field;
+use crate::fast_open::{Cookie, FastOpen, Form};
 use crate::options::{BigWindow, Layout, Nak, Options, Packing, SackBlock, SackBlocks, Timestamps};
 use crate::seq::Seq;
 
@@ -11,6 +12,10 @@ const WINDOW_SCALE: u8 = 3;
 const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
+const FAST_OPEN: u8 = 34;
+/// RFC 6994: kinds with an ExID, and the one under which Fast Open was tried out.
+const EXPERIMENTAL: [u8; 2] = [253, 254];
+const FAST_OPEN_EXID: [u8; 2] = [0xF9, 0x89];
 
 /// The options that never got numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,7 +27,7 @@ enum Own {
 }
 
 /// Appends the options, padded with zeros to `Options::wire_len`. The order is Linux's: MSS, SACK-permitted,
-/// timestamps, window scale, SACK; then those without numbers.
+/// timestamps, window scale, SACK, Fast Open; then those without numbers.
 pub(super) fn write(options: &Options, layout: Layout, out: &mut Vec<u8>) {
     let start = out.len();
     let (packing, len) = options.packing(layout);
@@ -57,6 +62,19 @@ pub(super) fn write(options: &Options, layout: Layout, out: &mut Vec<u8>) {
             out.extend(block.left.0.to_be_bytes());
             out.extend(block.right.0.to_be_bytes());
         }
+    }
+    if let Some(FastOpen { form, cookie }) = options.fast_open() {
+        let cookie = cookie.as_ref().map_or(&[][..], Cookie::as_slice);
+        let start = out.len();
+        match form {
+            Form::Numbered => out.extend([FAST_OPEN, 2 + cookie.len() as u8]),
+            Form::Experimental => {
+                out.extend([EXPERIMENTAL[1], 4 + cookie.len() as u8]);
+                out.extend(FAST_OPEN_EXID);
+            }
+        }
+        out.extend(cookie);
+        nops(out, (out.len() - start).next_multiple_of(4) - (out.len() - start));
     }
     write_own(options, layout, out);
     out.resize(start + usize::from(len), END);
@@ -149,7 +167,14 @@ fn read_one(kind: u8, body: &[u8], layout: Layout, options: &mut Options) -> Opt
             let [] = body.try_into().ok()?;
             options.sack_permitted = true;
         }
-        SACK => options.sack = read_sack(body)?,
+        SACK => {
+            let blocks = read_sack(body)?;
+            // A cookie is on a SYN, where reports have no business.
+            if options.fast_open.is_none() {
+                options.sack = blocks;
+            }
+        }
+        FAST_OPEN => read_fast_open(Form::Numbered, body, options),
         TIMESTAMPS => {
             let [v0, v1, v2, v3, e0, e1, e2, e3] = body.try_into().ok()?;
             let (value, echo) = (u32::from_be_bytes([v0, v1, v2, v3]), u32::from_be_bytes([e0, e1, e2, e3]));
@@ -158,10 +183,23 @@ fn read_one(kind: u8, body: &[u8], layout: Layout, options: &mut Options) -> Opt
         _ => {
             if let Some((own, body)) = find_own(kind, body, layout) {
                 read_own(own, body, layout, options)?;
+            } else if let Some(cookie) = body.strip_prefix(&FAST_OPEN_EXID)
+                && EXPERIMENTAL.contains(&kind)
+            {
+                read_fast_open(Form::Experimental, cookie, options);
             }
         }
     }
     Some(())
+}
+
+/// A Fast Open option. A cookie of a length that none can have is no cookie, and no reason to drop a SYN (RFC 7413,
+/// section 4.1.1).
+fn read_fast_open(form: Form, cookie: &[u8], options: &mut Options) {
+    let cookie = if cookie.is_empty() { Some(None) } else { Cookie::new(cookie).map(Some) };
+    if let Some(cookie) = cookie {
+        *options = options.with_fast_open(FastOpen { form, cookie });
+    }
 }
 
 fn read_sack(body: &[u8]) -> Option<SackBlocks> {

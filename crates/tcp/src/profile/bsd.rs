@@ -5,7 +5,7 @@ use super::standard::RENO;
 use crate::acking::Acking;
 use crate::config::{
     Config, Cutting, DupAcks, EcnUse, HyStart, InitialWindow, LossMeans, MssCounts, Recovery, Reduces,
-    SynOptions, TimerGrain, WindowGrowth, WindowOption, WindowProbe,
+    SynOptions, TimerGrain, WindowGrowth, WindowOption, WindowProbe, Unstamped, UnsentAcked, FastOpenUse,
 };
 use crate::congestion;
 use crate::options::Layout;
@@ -26,6 +26,9 @@ pub(super) const BSD43_TAHOE: Config = Config {
     window_growth: WindowGrowth::InSteps,
     cutting: Cutting::AtSend,
     window_probe: WindowProbe::Byte,
+    unstamped: Unstamped::Dropped,
+    unsent_acked: UnsentAcked::Answered,
+    fast_open: FastOpenUse::Off,
     whole_segments: false,
     window_option: WindowOption::None,
     syn_options: SynOptions::Announced,

@@ -4,7 +4,7 @@ use super::standard::{BY_ACKS, RENO};
 use crate::acking::{Acking, Bounds};
 use crate::config::{
     Config, Counting, Cutting, EcnUse, Grows, Growth, HyStart, InitialWindow, MssCounts, Recovery, Reduces,
-    TimerGrain, WindowOption, WindowProbe,
+    TimerGrain, WindowOption, WindowProbe, Unstamped, UnsentAcked, 
 };
 use crate::congestion;
 use crate::rto;
@@ -20,6 +20,9 @@ pub(super) const LINUX: Config = Config {
     window_option: WindowOption::Rfc7323,
     // tcp_write_wakeup(), tcp_xmit_probe_skb().
     window_probe: WindowProbe::Empty,
+    // tcp_paws_discard() asks saw_tstamp; tcp_ack() drops what acknowledges beyond SND.NXT.
+    unstamped: Unstamped::Accepted,
+    unsent_acked: UnsentAcked::Ignored,
     timestamps: true,
     sack: true,
     // tcp_recovery = 1, tcp_early_retrans = 3; tcp_cwnd_reduction(); tcp_try_undo_recovery(), tcp_frto = 2.
