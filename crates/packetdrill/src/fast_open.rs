@@ -23,14 +23,14 @@ const EVERY_LISTENER: u64 = 0x400;
 pub(crate) struct Known {
     mss: Option<u16>,
     shown: Option<FastOpen>,
-    /// Which form the next request tries: it gets no cookie by the other one.
-    form_failed: Option<Form>,
+    /// The form that got no cookie: the next request tries the other one, once.
+    failed: Option<Form>,
 }
 
 impl Known {
     /// What the next SYN says.
     fn option(&self) -> FastOpen {
-        let form = if self.form_failed == Some(Form::Numbered) { Form::Experimental } else { Form::Numbered };
+        let form = if self.failed == Some(Form::Numbered) { Form::Experimental } else { Form::Numbered };
         self.shown.unwrap_or(FastOpen { form, cookie: None })
     }
 }
@@ -102,7 +102,7 @@ impl Stack {
     pub(crate) fn begin_fast(&mut self, fd: RawFd, to: SocketAddrV4, len: u64) -> Result<u64, Errno> {
         let id = self.id(fd)?;
         let known = self.known.get(to.ip()).copied().unwrap_or_default();
-        let without = self.fast_open_bits() & CLIENT_WITHOUT_COOKIE > 0 && known.shown.is_none();
+        let without = self.fast_open_bits() & CLIENT_WITHOUT_COOKIE > 0;
         let client = Client {
             option: (!without).then(|| known.option()),
             mss: known.mss.unwrap_or(self.settings.config.mss),
@@ -171,11 +171,10 @@ impl Stack {
         let known = self.known.entry(*remote.ip()).or_default();
         known.mss = Some(outcome.mss);
         let asked = known.option();
-        match outcome.heard {
+        match outcome.heard.filter(|_| outcome.asked) {
             Some(heard @ FastOpen { cookie: Some(_), .. }) => known.shown = Some(heard),
             _ if !timed_out && outcome.data == SynData::None && asked.cookie.is_none() => {
-                let fallen_back = known.form_failed == Some(Form::Numbered);
-                known.form_failed = Some(if fallen_back { Form::Experimental } else { Form::Numbered });
+                known.failed = Some(if known.failed.is_some() { Form::Experimental } else { Form::Numbered });
             }
             _ => {}
         }

@@ -47,7 +47,11 @@ pub(crate) fn state_of(socket: &Socket) -> i16 {
         }
         Role::Stream(stream) => {
             let closed = stream.state() == State::Closed;
-            let no_more = socket.read_shut || stream.peer_finished() || closed;
+            let heard_fin = matches!(
+                stream.state(),
+                State::CloseWait | State::LastAck | State::Closing | State::TimeWait
+            );
+            let no_more = socket.read_shut || heard_fin || closed;
             let mut bits = 0;
             if closed || (no_more && socket.write_shut) {
                 bits |= libc::POLLHUP;

@@ -101,6 +101,7 @@ impl Stack {
         let mut config = self.settings.config.clone();
         if let Some(bytes) = choices.send_buffer {
             config.send_buffer = u64::from(bytes);
+            config.initial_send_buffer = None;
         }
         if let Some(mss) = choices.max_segment {
             config.mss = config.mss.min(mss);

@@ -78,12 +78,15 @@ impl Settings {
         // 3 and 4: probes; 0: none (Documentation/networking/ip-sysctl.rst).
         config.tail_loss_probe =
             number(root, "tcp_early_retrans", 0).map_or(config.tail_loss_probe, |n| n >= 3);
-        if let Some(bytes) = number(root, "tcp_rmem", 2) {
-            config.receive_window = u32::try_from(bytes).unwrap_or(u32::MAX).min(1 << 30);
+        if let (Some(first), Some(most)) = (number(root, "tcp_rmem", 1), number(root, "tcp_rmem", 2)) {
+            let window = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX).min(1 << 30);
+            config.receive_window = window(most);
+            // Half of it is left to packets' overhead (tcp_adv_win_scale).
+            config.initial_receive_window = Some(window(first) / 2);
         }
-        // tcp_wmem[1], and the growth up to [2], which is not modelled here.
-        if let Some(bytes) = number(root, "tcp_wmem", 2) {
-            config.send_buffer = bytes;
+        if let (Some(first), Some(most)) = (number(root, "tcp_wmem", 1), number(root, "tcp_wmem", 2)) {
+            config.send_buffer = most;
+            config.initial_send_buffer = Some(first);
         }
         if let Some(retries) = number(root, "tcp_syn_retries", 0) {
             config.syn_retries = retries as u8;

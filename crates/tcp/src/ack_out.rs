@@ -53,7 +53,7 @@ impl Connection {
     /// A Fast Open is answered, and a writer has waited for that.
     pub(crate) fn open_with_unsent(&mut self, now: Time) {
         let acking = self.config.acking;
-        if acking.remembers() && self.opens_fast() && self.unsent() > 0 {
+        if acking.remembers() && self.opens_fast() && self.waits_behind_syn() {
             let memory = self.rare().acking.get_or_insert_with(|| Box::new(acking.memory()));
             acking.opens_with_data(now, memory);
         }

@@ -28,7 +28,10 @@ impl Connection {
         match change {
             Change::Transmit(policy) => config.transmit = policy,
             Change::SynRetries(retries) => config.syn_retries = retries,
-            Change::SendBuffer(bytes) => config.send_buffer = bytes,
+            Change::SendBuffer(bytes) => {
+                config.send_buffer = bytes;
+                config.initial_send_buffer = None;
+            }
             Change::UserTimeout(patience) => self.change_patience(now, patience),
             Change::KeepAlive(keep_alive) => {
                 config.keep_alive = keep_alive;

@@ -70,6 +70,9 @@ impl Connection {
             return Err(WriteError::Closing);
         }
         let accepted = len.min(self.room());
+        if accepted < len && self.config.initial_send_buffer.is_some() {
+            self.rare().send_buffer = self.send_buffer();
+        }
         if accepted > 0 {
             if self.paced().is_some() {
                 self.note_write();
@@ -98,6 +101,9 @@ impl Connection {
     /// Bytes that the send buffer holds.
     #[inline]
     pub fn send_buffer(&self) -> u64 {
+        if let Some(first) = self.config.initial_send_buffer {
+            return self.tuned_send_buffer(first);
+        }
         let bytes = self.config.send_buffer;
         if self.config.round_buffers {
             bytes.next_multiple_of(u64::from(self.agreed.payload.max(1)))
@@ -125,9 +131,13 @@ impl Connection {
     /// The application takes at most `max` bytes: which part of the peer's stream it gets. `len` is capped at
     /// `u32::MAX`.
     #[inline]
-    pub fn read(&mut self, _now: Time, max: u64) -> Payload {
+    pub fn read(&mut self, now: Time, max: u64) -> Payload {
         let max = max.min(self.readable()).min(u64::from(u32::MAX));
-        let (position, len, growth) = self.rcv.read(max);
+        let (position, len) = self.rcv.read(max);
+        if self.config.initial_receive_window.is_some() {
+            self.tune_to_reader(now);
+        }
+        let growth = if len > 0 { self.rcv.growth() } else { 0 };
         if self.config.acking.counts_segments() {
             self.rcv.update_window_by(growth, u32::from(self.agreed.payload));
         } else {

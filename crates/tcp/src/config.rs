@@ -267,10 +267,16 @@ pub struct Config {
     pub mss_counts: MssCounts,
     /// Receive buffer in bytes: the largest window we offer, below 2^30.
     pub receive_window: u32,
+    /// The window grows from this many bytes to `receive_window` as the application reads (Linux); `None`: all of it is there
+    /// from the beginning.
+    pub initial_receive_window: Option<u32>,
     /// Cap on unacknowledged bytes, whatever the peer offers.
     pub send_window: Option<u32>,
     /// Send buffer in bytes: data written and not yet acknowledged.
     pub send_buffer: u64,
+    /// The send buffer grows from this many bytes to `send_buffer` with cwnd (Linux); `None`: all of it is there from the
+    /// beginning.
+    pub initial_send_buffer: Option<u64>,
     /// Round both buffers up to whole segments, once their size is known (4.4BSD, `tcp_mss()`).
     pub round_buffers: bool,
     /// How the receive window grows in the peer's eyes.

@@ -430,13 +430,14 @@ impl Connection {
     }
 
     /// Both SYN segments are known: settles what holds.
-    pub(crate) fn settle(&mut self, heard: &Options) {
+    pub(crate) fn settle(&mut self, now: Time, heard: &Options) {
         self.peer_mss = believed(&self.config, heard).mss.unwrap_or(self.config.mss);
         self.agreed = agree(&self.config, heard, self.path_mtu());
         self.rcv.limit_buffer(self.agreed.largest_window());
         if self.config.round_buffers {
             self.rcv.round_buffer(u32::from(self.agreed.payload), self.agreed.largest_window());
         }
+        self.begin_tuning(now);
         self.begin_rack();
         self.begin_pacing();
         // The initial window counts segments of the size that holds from now on.

@@ -195,6 +195,8 @@ pub struct Outcome {
     pub data: SynData,
     /// Bytes of our SYN that the peer took with it.
     pub taken: u64,
+    /// Our SYN said something of Fast Open: what the peer's says unasked is not to be remembered.
+    pub asked: bool,
     /// What the peer's SYN said: to a client, the cookie to be shown next time.
     pub heard: Option<FastOpen>,
     /// The MSS that the peer's SYN announced, for the next time.
@@ -249,8 +251,9 @@ impl Connection {
 
     /// How Fast Open went, if it was tried.
     pub fn fast_open(&self) -> Option<Outcome> {
-        let Memory { data, taken, heard, .. } = **self.rare.as_ref()?.fast_open.as_ref()?;
-        Some(Outcome { data, taken, heard, mss: self.peer_mss() })
+        let Memory { side, data, taken, heard, .. } = *self.fast()?;
+        let asked = matches!(side, Side::Client(Client { option: Some(_), .. }));
+        Some(Outcome { data, taken, asked, heard, mss: self.peer_mss() })
     }
 
     /// Whether a SYN with the right cookie has opened this connection before its handshake is over.
@@ -318,6 +321,11 @@ impl Connection {
     /// What of the SYN's data is on its way a second time.
     pub(crate) fn syn_data_again(&self) -> u64 {
         self.fast().map_or(0, |memory| memory.again.min(self.snd.max).saturating_sub(self.snd.una))
+    }
+
+    /// Whether data waits to be sent that no SYN carried.
+    pub(crate) fn waits_behind_syn(&self) -> bool {
+        self.fast().is_some_and(|memory| self.snd.data_end() > self.snd.max.max(memory.again))
     }
 
     /// Whether this end tried to open with data: text on the SYN of a peer that did so too is left for it to repeat.

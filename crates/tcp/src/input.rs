@@ -250,6 +250,9 @@ impl Connection {
         if !self.agreed.nak {
             self.rcv.forget_nak();
         }
+        if self.config.initial_receive_window.is_some() && matches!(text, Text::InOrder { .. }) {
+            self.tune_to_arrival(now, segment);
+        }
         self.schedule_ack(now, text, len);
         if matches!(text, Text::InOrder { .. }) && self.rcv.finish() {
             self.peer_has_closed(now);

@@ -54,6 +54,7 @@ mod sizes;
 mod tail;
 mod time_wait;
 mod timers;
+mod tuning;
 mod usage;
 
 pub use ack::timestamp;

@@ -79,7 +79,7 @@ impl Connection {
             ack,
             flags: flags | Flags::SYN | self.ecn_on_syn(),
             header_len: 20 + options.wire_len(self.config.layout),
-            window: self.config.receive_window.min(0xFFFF) as u16,
+            window: self.rcv.syn_window(&self.config),
             payload: Payload { offset: 0, len },
             options,
             ..Segment::default()

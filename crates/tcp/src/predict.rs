@@ -68,6 +68,9 @@ impl Connection {
         }
         self.snd.wl1 = segment.seq;
         self.snd.wl2 = segment.ack;
+        if self.config.initial_receive_window.is_some() {
+            self.tune_to_arrival(now, segment);
+        }
         self.schedule_ack(now, Text::InOrder { fills_gap: false }, payload.len);
         true
     }

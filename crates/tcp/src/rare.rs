@@ -39,6 +39,10 @@ pub(crate) struct Rare {
     pub(crate) paced: Option<Box<crate::paced::Paced>>,
     /// What is remembered of Fast Open, where it is tried.
     pub(crate) fast_open: Option<Box<crate::fast_open::Memory>>,
+    /// How the receive window grows, where it does.
+    pub(crate) tuning: Option<Box<crate::tuning::Tuning>>,
+    /// The send buffer as it has grown.
+    pub(crate) send_buffer: u64,
     /// When what the pacer holds back may leave.
     pub(crate) turn: Time,
     /// Events not yet taken, if anybody listens.
@@ -64,6 +68,8 @@ impl Default for Rare {
             ecn: None,
             paced: None,
             fast_open: None,
+            tuning: None,
+            send_buffer: 0,
             turn: Time::NEVER,
             log: None,
         }

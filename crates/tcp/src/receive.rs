@@ -4,7 +4,7 @@
 //! byte.
 
 use crate::acking::{Acking, Due, by_bytes};
-use crate::config::WindowGrowth;
+use crate::config::{Config, WindowGrowth};
 use crate::negotiate::Agreed;
 use crate::options::{Nak, SackBlock, SackBlocks};
 use crate::ranges::{Range, RangeSet};
@@ -130,9 +130,23 @@ impl ReceiveSpace {
         self.edge = 1 + u64::from(self.buffer.min(window));
     }
 
+    /// What our SYN announces: never more than 16 bits of it.
+    pub(crate) fn syn_window(&self, config: &Config) -> u16 {
+        config.initial_receive_window.unwrap_or(u32::MAX).min(config.receive_window).min(0xFFFF) as u16
+    }
+
     /// No window above `largest` can be announced: the buffer beyond it is of no use.
     pub(crate) fn limit_buffer(&mut self, largest: u32) {
         self.buffer = self.buffer.min(largest);
+    }
+
+    /// The buffer is of another size from now on; what was announced stays so.
+    pub(crate) fn set_buffer(&mut self, bytes: u32) {
+        // What a header said last would be said again.
+        if bytes != self.buffer {
+            self.buffer = bytes;
+            self.told_read = u64::MAX;
+        }
     }
 
     /// Rounds the buffer up to whole segments, as far as a window can be announced.
@@ -353,17 +367,23 @@ impl ReceiveSpace {
         self.data_end().saturating_sub(self.read)
     }
 
-    /// The application reads at most `max` bytes: position and length of what it gets, and by how much the window could grow
-    /// in the peer's eyes; zero if that is of no more use.
+    /// The application reads at most `max` bytes: position and length of what it gets.
     #[inline]
-    pub(crate) fn read(&mut self, max: u64) -> (u64, u64, u64) {
+    pub(crate) fn read(&mut self, max: u64) -> (u64, u64) {
         let len = self.readable().min(max);
         let from = self.read;
         self.read += len;
-        // What is acknowledged at once tells of the window too.
-        let news = len > 0 && !matches!(self.due, AckDue::Now(_)) && !self.is_finished();
-        let growth = if news { (self.read + u64::from(self.buffer)).saturating_sub(self.edge) } else { 0 };
-        (from, len, growth)
+        (from, len)
+    }
+
+    /// By how much the window could grow in the peer's eyes; zero if that is of no use: what is acknowledged at once tells of
+    /// the window too.
+    #[inline]
+    pub(crate) fn growth(&self) -> u64 {
+        if matches!(self.due, AckDue::Now(_)) || self.is_finished() {
+            return 0;
+        }
+        (self.read + u64::from(self.buffer)).saturating_sub(self.edge)
     }
 
     /// The window may open far enough for an update: by half the buffer, or by a segment if it was all but closed (RFC 9293,

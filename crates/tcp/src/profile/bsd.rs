@@ -22,6 +22,8 @@ pub(super) const BSD43_TAHOE: Config = Config {
     send_window: None,
     // Not what limits: the socket buffer of the day is given by the window of the scenario.
     send_buffer: 1 << 20,
+    initial_receive_window: None,
+    initial_send_buffer: None,
     round_buffers: false,
     window_growth: WindowGrowth::InSteps,
     cutting: Cutting::AtSend,

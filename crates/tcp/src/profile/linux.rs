@@ -14,9 +14,11 @@ use crate::transmit::Transmit;
 pub(super) const LINUX: Config = Config {
     mss: 1460,
     mss_counts: MssCounts::DataAndOptions,
-    // tcp_rmem[2] and tcp_wmem[2]; their automatic growth from smaller values is not modelled.
+    // tcp_rmem[2] and [1], of which tcp_adv_win_scale leaves half to the window at first; tcp_wmem[2] and [1].
     receive_window: 6 << 20,
+    initial_receive_window: Some(65_536),
     send_buffer: 4 << 20,
+    initial_send_buffer: Some(16_384),
     window_option: WindowOption::Rfc7323,
     // tcp_write_wakeup(), tcp_xmit_probe_skb().
     window_probe: WindowProbe::Empty,
@@ -92,8 +94,10 @@ pub(super) const DCTCP: Config = Config {
 pub(super) const LINUX22: Config = Config {
     // The draft, section 3: 16 KB.
     receive_window: 16_384,
+    initial_receive_window: None,
     // SK_WMEM_MAX.
     send_buffer: 65_535,
+    initial_send_buffer: None,
     // tcp_do_sendmsg() cuts a write into segments, tcp_snd_test() sends them whole or not at all.
     cutting: Cutting::AtWrite,
     // sysctl_tcp_window_scaling, _timestamps and _sack: on.

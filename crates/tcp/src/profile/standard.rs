@@ -22,6 +22,8 @@ pub(super) const RENO: Config = Config {
     receive_window: 65_535,
     send_window: None,
     send_buffer: 1 << 20,
+    initial_receive_window: None,
+    initial_send_buffer: None,
     round_buffers: false,
     window_growth: WindowGrowth::InSteps,
     cutting: Cutting::AtSend,
