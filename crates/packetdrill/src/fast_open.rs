@@ -84,7 +84,13 @@ impl Stack {
     }
 
     /// What a listener demands of a SYN from this address, `early` of its connections being open early already.
-    pub(crate) fn server(&self, listener: &Socket, early: usize, local: Ipv4Addr, remote: Ipv4Addr) -> Server {
+    pub(crate) fn server(
+        &self,
+        listener: &Socket,
+        early: usize,
+        local: Ipv4Addr,
+        remote: Ipv4Addr,
+    ) -> Server {
         let bits = self.fast_open_bits();
         let demand = match (bits & SERVER > 0 && early < listener.early, bits & SERVER_WITHOUT_COOKIE > 0) {
             (false, _) => Demand::Never,

@@ -84,8 +84,7 @@ impl Stack {
 fn write(fields: &mut Fields, stream: &Connection, silent_ms: u32) {
     let (info, stats, mss) = (stream.info(), stream.stats(), stream.segment_payload().max(1));
     let segments = |bytes: u64| bytes.div_ceil(u64::from(mss)) as u32;
-    let used =
-        [info.timestamps, info.sack, info.own_shift > 0, crate::fast_open::syn_data_taken(stream)];
+    let used = [info.timestamps, info.sack, info.own_shift > 0, crate::fast_open::syn_data_taken(stream)];
     let options = OPTIONS.iter().zip(used).map(|(bit, on)| bit * u8::from(on)).sum();
     let shifts = info.peer_shift | info.own_shift << 4;
     // Without SACK, duplicate ACKs stand for segments received (`tcp_add_reno_sack()`).

@@ -225,7 +225,15 @@ pub(crate) struct Memory {
 
 impl Memory {
     fn new(side: Side) -> Box<Self> {
-        Box::new(Self { side, data: SynData::None, taken: 0, heard: None, answer: None, open: false, again: 0 })
+        Box::new(Self {
+            side,
+            data: SynData::None,
+            taken: 0,
+            heard: None,
+            answer: None,
+            open: false,
+            again: 0,
+        })
     }
 }
 

@@ -133,7 +133,11 @@ pub(crate) fn agree(config: &Config, heard: &Options, path_mtu: u32) -> Agreed {
 
 /// The largest segment for a path MTU, without the two headers; a path MTU of zero limits nothing.
 fn within_path(path_mtu: u32) -> u16 {
-    if path_mtu == 0 { u16::MAX } else { u16::try_from(path_mtu.saturating_sub(40)).unwrap_or(u16::MAX).max(64) }
+    if path_mtu == 0 {
+        u16::MAX
+    } else {
+        u16::try_from(path_mtu.saturating_sub(40)).unwrap_or(u16::MAX).max(64)
+    }
 }
 
 impl Agreed {

@@ -34,6 +34,8 @@ pub enum ConfigError {
     WithoutRack(&'static str),
     /// This congestion control, which asks for a rate, without pacing.
     WithoutPacing(&'static str),
+    /// A buffer is to begin larger than it may become.
+    BeginsTooLarge([&'static str; 2]),
     /// Slow start by other than one or two segments.
     SlowStartPerAck(u8),
     /// DCTCP by a host that does not ask for ECN.
@@ -66,6 +68,7 @@ impl ConfigError {
             Self::WithoutRack(key) => [*key, "recovery"],
             Self::DctcpWithoutEcn => ["congestion", "ecn"],
             Self::WithoutPacing(_) => ["congestion", "pacing"],
+            Self::BeginsTooLarge(keys) => *keys,
             Self::SlowStartPerAck(_) => ["slow_start_per_ack"; 2],
             Self::SharedKind(_) | Self::StandardKind(_) | Self::SameNumber(_) => ["option_layout"; 2],
             Self::RtoBounds | Self::RtoFactor(_) => ["rto"; 2],
@@ -105,6 +108,9 @@ impl fmt::Display for ConfigError {
                 "congestion {name:?} steers by the rate at which segments leave: set pacing = true or choose another \
                  congestion control"
             ),
+            Self::BeginsTooLarge([first, most]) => {
+                write!(f, "{first} is larger than {most}, up to which it grows: make it smaller, or leave it out")
+            }
             Self::SlowStartPerAck(n) => {
                 write!(f, "slow_start_per_ack is {n}: slow start opens cwnd by 1 or by 2 segments an ACK")
             }
@@ -178,6 +184,19 @@ impl Config {
             }
         }
         nonzero("send_buffer", self.send_buffer)?;
+        let initial = [
+            (["initial_receive_window", "receive_window"], self.initial_receive_window.map(u64::from)),
+            (["initial_send_buffer", "send_buffer"], self.initial_send_buffer),
+        ];
+        for (keys, first) in initial {
+            let Some(first) = first else { continue };
+            nonzero(keys[0], first)?;
+            let most =
+                if keys[1] == "send_buffer" { self.send_buffer } else { u64::from(self.receive_window) };
+            if first > most {
+                return Err(ConfigError::BeginsTooLarge(keys));
+            }
+        }
         match self.initial_window {
             InitialWindow::Segments(n) => nonzero("initial_window", u64::from(n)),
             InitialWindow::Rfc2581 | InitialWindow::Rfc3390 | InitialWindow::Rfc6928 => Ok(()),

@@ -296,7 +296,12 @@ fn a_dctcp_receiver_tells_of_each_change_at_once() {
 
 #[test]
 fn a_dctcp_sender_cuts_its_window_by_half_of_what_was_marked() {
-    let mut lab = agreed(Config { initial_ssthresh: 10_000, send_buffer: 1 << 22, ..dctcp() });
+    let mut lab = agreed(Config {
+        initial_ssthresh: 10_000,
+        send_buffer: 1 << 22,
+        initial_send_buffer: None,
+        ..dctcp()
+    });
     lab.write(2000);
     let (mut n, mut ms) = (0, 200);
     // Rounds without a mark: alpha, which began with 1, falls by a sixteenth in each.

@@ -13,7 +13,7 @@ const DELAY: Span = Span::from_ms(50);
 
 /// The profile, with room for all that is written at once.
 fn roomy(profile: &Profile) -> Config {
-    Config { send_buffer: 1 << 20, ..profile.config.clone() }
+    Config { send_buffer: 1 << 20, initial_send_buffer: None, ..profile.config.clone() }
 }
 
 #[test]

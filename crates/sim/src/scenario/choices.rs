@@ -309,6 +309,48 @@ names! {
 }
 
 names! {
+    /// What becomes of a segment without the timestamp agreed on.
+    Unstamped for config::Unstamped {
+        /// It is dropped.
+        ///
+        /// Document: RFC 7323, section 3.2.
+        Dropped,
+        /// It is taken as if none had been agreed on.
+        ///
+        /// Document: Linux, tcp_paws_discard().
+        Accepted,
+    }
+}
+
+names! {
+    /// What answers an acknowledgment of what was never sent.
+    UnsentAcked for config::UnsentAcked {
+        /// An ACK.
+        ///
+        /// Document: RFC 9293, section 3.10.7.4; RFC 5961, section 5.
+        Answered,
+        /// Nothing.
+        ///
+        /// Document: Linux, tcp_ack().
+        Ignored,
+    }
+}
+
+names! {
+    /// Whether data may leave with a SYN.
+    FastOpenUse for config::FastOpenUse {
+        /// Neither asked for nor granted.
+        ///
+        /// Document: RFC 9293, section 3.10.7.2.
+        Off,
+        /// A client asks for a cookie and shows the one it has; a server grants them.
+        ///
+        /// Document: RFC 7413.
+        On,
+    }
+}
+
+names! {
     /// How an open receive window is told to the peer.
     WindowGrowth for config::WindowGrowth {
         /// In steps of a segment or half the buffer.

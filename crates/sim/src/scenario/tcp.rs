@@ -2,9 +2,9 @@
 
 use super::acking::Acking;
 use super::choices::{
-    Congestion, Counting, Cutting, DupAcksBesideNaks, EcnUse, Grows, HyStart, KeepAlive, LossMeans,
-    MssCounts, OptionLayout, Recovery, Reduces, Rto, SynOptions, Transmit, WindowGrowth, WindowOption,
-    WindowProbe,
+    Congestion, Counting, Cutting, DupAcksBesideNaks, EcnUse, FastOpenUse, Grows, HyStart, KeepAlive,
+    LossMeans, MssCounts, OptionLayout, Recovery, Reduces, Rto, SynOptions, Transmit, UnsentAcked, Unstamped,
+    WindowGrowth, WindowOption, WindowProbe,
 };
 use super::form::Named;
 use super::quantity::{Cap, Duration, Grain, InitialCwnd, Patience, Quantity, Size, Window};
@@ -112,10 +112,20 @@ tcp_table! {
         ///
         /// Document: RFC 7323, section 2.3.
         receive_window: Window,
+        /// The receive window grows from this size to `receive_window` as the application reads. Where only `receive_window` is
+        /// given, all of it is there from the beginning, as with SO_RCVBUF.
+        ///
+        /// Document: Linux, tcp_grow_window() and tcp_rcv_space_adjust(); "Dynamic Right-Sizing", 2001.
+        initial_receive_window: Window,
         /// Cap on unacknowledged data, whatever the peer offers.
         send_window: Cap,
         /// Send buffer: data written and not yet acknowledged.
         send_buffer: Window,
+        /// The send buffer grows from this size to `send_buffer` with cwnd. Where only `send_buffer` is given, all of it is there
+        /// from the beginning, as with SO_SNDBUF.
+        ///
+        /// Document: Linux, tcp_sndbuf_expand().
+        initial_send_buffer: Window,
         /// Round both buffers up to whole segments, once their size is known.
         ///
         /// Document: 4.4BSD, tcp_mss().
@@ -128,6 +138,14 @@ tcp_table! {
         window_probe: WindowProbe,
         /// Use the window in whole segments only.
         whole_segments: bool,
+        /// What becomes of a segment without the timestamp agreed on.
+        segment_without_timestamp: Unstamped,
+        /// What answers an acknowledgment of what was never sent.
+        ack_of_unsent: UnsentAcked,
+        /// Data may leave with a SYN, once a cookie is known.
+        ///
+        /// Document: RFC 7413.
+        fast_open: FastOpenUse,
         /// How windows above 65,535 bytes are announced.
         window_option: WindowOption,
         /// What stands on a SYN.
@@ -282,6 +300,13 @@ impl TcpTable {
         let narrow = |window: Window| u32::try_from(window.bytes(mss)).unwrap_or(u32::MAX);
         set(&mut config.mss_counts, self.mss_counts);
         set(&mut config.receive_window, self.receive_window.map(narrow));
+        // Who names a size means it, as with SO_RCVBUF and SO_SNDBUF.
+        if self.receive_window.is_some() || self.initial_receive_window.is_some() {
+            config.initial_receive_window = self.initial_receive_window.map(narrow);
+        }
+        if self.send_buffer.is_some() || self.initial_send_buffer.is_some() {
+            config.initial_send_buffer = self.initial_send_buffer.map(|buffer| buffer.bytes(mss));
+        }
         if let Some(cap) = self.send_window {
             config.send_window = match cap {
                 Cap::Infinite => None,
@@ -294,6 +319,9 @@ impl TcpTable {
         set(&mut config.cutting, self.segments_cut);
         set(&mut config.window_probe, self.window_probe);
         set(&mut config.whole_segments, self.whole_segments);
+        set(&mut config.unstamped, self.segment_without_timestamp);
+        set(&mut config.unsent_acked, self.ack_of_unsent);
+        set(&mut config.fast_open, self.fast_open);
         set(&mut config.window_option, self.window_option);
         set(&mut config.syn_options, self.syn_options);
         set(&mut config.layout, self.option_layout.map(|layout| layout.0));
@@ -388,12 +416,17 @@ impl From<&Config> for TcpTable {
             mss_counts: Some(config.mss_counts.into()),
             receive_window: Some(bytes(config.receive_window)),
             send_window: Some(config.send_window.map_or(Cap::Infinite, |cap| Cap::At(bytes(cap)))),
+            initial_receive_window: config.initial_receive_window.map(bytes),
             send_buffer: Some(Window::Bytes(config.send_buffer)),
+            initial_send_buffer: config.initial_send_buffer.map(Window::Bytes),
             round_buffers: Some(config.round_buffers),
             window_growth: Some(config.window_growth.into()),
             segments_cut: Some(config.cutting.into()),
             window_probe: Some(config.window_probe.into()),
             whole_segments: Some(config.whole_segments),
+            segment_without_timestamp: Some(config.unstamped.into()),
+            ack_of_unsent: Some(config.unsent_acked.into()),
+            fast_open: Some(config.fast_open.into()),
             window_option: Some(config.window_option.into()),
             syn_options: Some(config.syn_options.into()),
             option_layout: Some(Named(config.layout.into())),

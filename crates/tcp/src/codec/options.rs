@@ -13,8 +13,8 @@ const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
 const FAST_OPEN: u8 = 34;
-/// RFC 6994: kinds with an ExID, and the one under which Fast Open was tried out.
-const EXPERIMENTAL: [u8; 2] = [253, 254];
+/// The kind with an ExID under which Fast Open was tried out (RFC 6994).
+const EXPERIMENTAL: u8 = 254;
 const FAST_OPEN_EXID: [u8; 2] = [0xF9, 0x89];
 
 /// The options that never got numbers.
@@ -69,7 +69,7 @@ pub(super) fn write(options: &Options, layout: Layout, out: &mut Vec<u8>) {
         match form {
             Form::Numbered => out.extend([FAST_OPEN, 2 + cookie.len() as u8]),
             Form::Experimental => {
-                out.extend([EXPERIMENTAL[1], 4 + cookie.len() as u8]);
+                out.extend([EXPERIMENTAL, 4 + cookie.len() as u8]);
                 out.extend(FAST_OPEN_EXID);
             }
         }
@@ -184,7 +184,7 @@ fn read_one(kind: u8, body: &[u8], layout: Layout, options: &mut Options) -> Opt
             if let Some((own, body)) = find_own(kind, body, layout) {
                 read_own(own, body, layout, options)?;
             } else if let Some(cookie) = body.strip_prefix(&FAST_OPEN_EXID)
-                && EXPERIMENTAL.contains(&kind)
+                && kind == EXPERIMENTAL
             {
                 read_fast_open(Form::Experimental, cookie, options);
             }

@@ -4,8 +4,8 @@ use super::standard::BY_ACKS;
 use super::standard::RENO;
 use crate::acking::Acking;
 use crate::config::{
-    Config, Cutting, DupAcks, EcnUse, HyStart, InitialWindow, LossMeans, MssCounts, Recovery, Reduces,
-    SynOptions, TimerGrain, WindowGrowth, WindowOption, WindowProbe, Unstamped, UnsentAcked, FastOpenUse,
+    Config, Cutting, DupAcks, EcnUse, FastOpenUse, HyStart, InitialWindow, LossMeans, MssCounts, Recovery,
+    Reduces, SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
 };
 use crate::congestion;
 use crate::options::Layout;

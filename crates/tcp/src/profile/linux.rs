@@ -4,7 +4,7 @@ use super::standard::{BY_ACKS, RENO};
 use crate::acking::{Acking, Bounds};
 use crate::config::{
     Config, Counting, Cutting, EcnUse, Grows, Growth, HyStart, InitialWindow, MssCounts, Recovery, Reduces,
-    TimerGrain, WindowOption, WindowProbe, Unstamped, UnsentAcked, 
+    TimerGrain, UnsentAcked, Unstamped, WindowOption, WindowProbe,
 };
 use crate::congestion;
 use crate::rto;

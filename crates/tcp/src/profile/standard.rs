@@ -2,8 +2,9 @@
 
 use crate::acking::Acking;
 use crate::config::{
-    Config, Counting, Cutting, DupAcks, EcnUse, Grows, Growth, HyStart, InitialWindow, LossMeans, MssCounts,
-    Recovery, Reduces, SynOptions, TimerGrain, WindowGrowth, WindowOption, WindowProbe, Unstamped, UnsentAcked, FastOpenUse,
+    Config, Counting, Cutting, DupAcks, EcnUse, FastOpenUse, Grows, Growth, HyStart, InitialWindow,
+    LossMeans, MssCounts, Recovery, Reduces, SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth,
+    WindowOption, WindowProbe,
 };
 use crate::congestion;
 use crate::options::Layout;

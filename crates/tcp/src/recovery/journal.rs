@@ -25,7 +25,7 @@ impl Sent {
     }
 }
 
-/// All transmissions that are neither acknowledged nor held lost.
+/// All transmissions that are not acknowledged.
 #[derive(Debug, Default)]
 pub(crate) struct Journal {
     /// First transmissions: the position behind each, and its time.
@@ -36,6 +36,8 @@ pub(crate) struct Journal {
     later: VecDeque<Sent>,
     /// The newest of them: behind it, and when, by where it begins.
     newest: BTreeMap<u64, (u64, Time)>,
+    /// What is held lost and has not left again: when it left last, should it arrive after all.
+    lost: BTreeMap<u64, Sent>,
 }
 
 impl Journal {
@@ -50,6 +52,7 @@ impl Journal {
 
     /// `range` leaves again.
     pub(crate) fn add_again(&mut self, range: Range, at: Time) {
+        self.lost.remove(&range.start);
         self.later.push_back(Sent { range, at, again: true });
         self.newest.insert(range.start, (range.end, at));
     }
@@ -57,7 +60,7 @@ impl Journal {
     /// Whether nothing is out that was sent more than once.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
-        self.later.is_empty() && self.newest.is_empty()
+        self.later.is_empty() && self.newest.is_empty() && self.lost.is_empty()
     }
 
     /// Everything below `una` is acknowledged, and of first transmissions that was all there is to know: returns the last
@@ -87,6 +90,9 @@ impl Journal {
         while self.newest.first_key_value().is_some_and(|(_, newest)| newest.0 <= una) {
             self.newest.pop_first();
         }
+        while self.lost.first_key_value().is_some_and(|(_, sent)| sent.range.end <= una) {
+            self.lost.pop_first();
+        }
     }
 
     /// When the oldest first transmission left that is not acknowledged.
@@ -105,9 +111,11 @@ impl Journal {
         *self = Self::default();
     }
 
-    /// The newest transmission of anything in `range`; `None` if all of it is held lost.
+    /// The newest transmission of anything in `range`.
     pub(crate) fn newest_of(&self, range: Range) -> Option<Sent> {
         let first = self.first_of(range);
+        let lost = self.lost.range(..range.end).next_back().map(|(_, sent)| *sent);
+        let first = first.or(lost.filter(|sent| sent.range.end > range.start));
         let overlapping = self.newest.range(..range.end).rev();
         let again = overlapping
             .take_while(|(_, (end, _))| *end > range.start)
@@ -145,6 +153,7 @@ impl Journal {
     pub(crate) fn drop_oldest(&mut self) {
         if let Some((sent, from_first)) = self.front() {
             self.pop(from_first);
+            self.lost.insert(sent.range.start, sent);
             if self.newest.get(&sent.range.start).is_some_and(|newest| newest.1 <= sent.at) {
                 self.newest.remove(&sent.range.start);
             }
@@ -217,6 +226,10 @@ mod tests {
         assert_eq!((last.range, last.again), (Range::new(101, 201), true));
         journal.drop_oldest();
         assert_eq!(journal.oldest(&sacked), None);
+        let late = journal.newest_of(Range::new(301, 401)).unwrap();
+        assert_eq!((late.at, late.again), (at(3), false), "what was held lost may arrive after all");
+        assert!(journal.newest_of(Range::new(101, 201)).unwrap().again);
+        journal.forget_below(501);
         assert!(journal.is_plain());
     }
 

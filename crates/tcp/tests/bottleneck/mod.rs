@@ -25,6 +25,7 @@ pub(crate) fn config(name: &str) -> Config {
         window_option: WindowOption::Rfc7323,
         receive_window: 1 << 28,
         send_buffer: 1 << 28,
+        initial_send_buffer: None,
         acking: Acking::EverySegment,
         ..config
     }

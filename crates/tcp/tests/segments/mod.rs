@@ -2,6 +2,7 @@
 
 use core::net::{Ipv4Addr, Ipv6Addr};
 use netspurt_tcp::codec::{Addresses, Ecn, Ip, Ports};
+use netspurt_tcp::fast_open::{Cookie, FastOpen, Form};
 use netspurt_tcp::options::{BigWindow, Layout, Nak, Options, SackBlock, SackBlocks, Timestamps};
 use netspurt_tcp::segment::{Flags, Payload, Segment};
 use netspurt_tcp::seq::Seq;
@@ -33,6 +34,16 @@ fn big_window() -> impl Strategy<Value = BigWindow> {
     prop_oneof![any::<u32>().prop_map(BigWindow::Offer), any::<u16>().prop_map(BigWindow::Upper)]
 }
 
+/// A Fast Open option with any cookie that there can be.
+fn fast_open() -> impl Strategy<Value = FastOpen> {
+    let cookie = prop::collection::vec(any::<u8>(), 4..=16).prop_map(|octets| {
+        let even = octets.len() & !1;
+        Cookie::new(&octets[..even]).expect("an even number of octets between four and sixteen")
+    });
+    (prop_oneof![Just(Form::Numbered), Just(Form::Experimental)], option::of(cookie))
+        .prop_map(|(form, cookie)| FastOpen { form, cookie })
+}
+
 /// Options that fit; a NAK offer only where the layout has one.
 fn options(layout: Layout) -> impl Strategy<Value = Options> {
     let numbered = (
@@ -41,13 +52,14 @@ fn options(layout: Layout) -> impl Strategy<Value = Options> {
         any::<bool>(),
         option::of(any::<(u32, u32)>()),
         prop_oneof![Just(SackBlocks::EMPTY), sack()],
+        option::of(fast_open()),
     );
     let own =
         (option::of(any::<u8>()), any::<bool>(), option::of(big_window()), option::of(any::<(u32, u8)>()));
     (numbered, own)
-        .prop_map(move |((mss, window_scale, sack_permitted, timestamps, sack), own)| {
+        .prop_map(move |((mss, window_scale, sack_permitted, timestamps, sack, fast_open), own)| {
             let (segment_scale, nak_permitted, big_window, nak) = own;
-            Options {
+            let options = Options {
                 mss,
                 window_scale,
                 segment_scale,
@@ -55,9 +67,11 @@ fn options(layout: Layout) -> impl Strategy<Value = Options> {
                 nak_permitted: nak_permitted && matches!(layout, Layout::Shared { .. }),
                 timestamps: timestamps.map(|(value, echo)| Timestamps { value, echo }),
                 sack,
+                fast_open: None,
                 big_window,
                 nak: nak.map(|(first, count)| Nak { first: Seq(first), count }),
-            }
+            };
+            fast_open.map_or(options, |fast_open| options.with_fast_open(fast_open))
         })
         .prop_filter("more than 40 octets", move |options| options.wire_len(layout) <= 40)
 }
