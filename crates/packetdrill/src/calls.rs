@@ -30,7 +30,7 @@ impl Stack {
         self.settings = self.settings.read();
         let mut choices = Choices::new(self.settings.not_sent_low);
         choices.nonblocking = kind & libc::SOCK_NONBLOCK != 0;
-        let id = self.add(Socket::new(choices));
+        let id = self.add(Socket::new(choices, self.settings.send_buffer));
         self.files.insert(fd, File::Socket(id));
         Ok(fd)
     }
@@ -126,7 +126,8 @@ impl Stack {
         let local = if local.ip().is_unspecified() { SocketAddrV4::new(own, local.port()) } else { local };
         (socket.local, socket.remote, socket.connecting) = (Some(local), Some(to), true);
         let choices = socket.choices.clone();
-        let connection = Connection::new(self.config(&choices), iss);
+        let mut connection = Connection::new(self.config(&choices), iss);
+        connection.measure_limits(self.now, true);
         self.socket(fd)?.role = Role::Stream(Box::new(connection));
         Ok(())
     }
@@ -134,12 +135,17 @@ impl Stack {
     /// `write(2)` and its kin: how many of `len` bytes found room. `behind` says what the caller promises.
     pub(crate) fn write(&mut self, fd: RawFd, len: u64, behind: Behind) -> Result<u64, Errno> {
         let id = self.id(fd)?;
-        let now = self.now;
+        let (now, wmem) = (self.now, self.settings.send_buffer);
         let socket = self.socket(fd)?;
         if let Some(error) = socket.error.take() {
             return Err(error);
         }
+        // Who waits is woken when a third of the buffer is free (`sk_stream_write_space()`).
+        if socket.no_space && !socket.choices.nonblocking && !socket.is_writable() {
+            return Err(Errno::EAGAIN);
+        }
         let (low, shut) = (u64::from(socket.choices.not_sent_low), socket.write_shut);
+        let buffer = socket.send_buffer(wmem);
         let Some(stream) = socket.stream_mut() else { return Err(Errno::EPIPE) };
         if shut || stream.state() == State::Closed {
             return Err(Errno::EPIPE);
@@ -147,23 +153,22 @@ impl Stack {
         if !stream.state().is_synchronized() && !stream.is_open_early() {
             return Err(Errno::EAGAIN);
         }
-        // What is unsent fills buffers of at most half the largest window; a new one is begun only below the low-water mark
-        // (`tcp_sendmsg_locked()`, `tcp_xmit_size_goal()`).
+        // What is unsent fills packets of at most half the largest window. One that is begun is filled whatever the buffer holds;
+        // a new one only below the low-water mark, and while the buffer is not full (`tcp_sendmsg_locked()`,
+        // `tcp_xmit_size_goal()`, `sk_stream_memory_free()`).
         let (unsent, mss) = (stream.unsent(), u64::from(stream.segment_payload().max(1)));
         let goal = (u64::from(stream.peer_window()) / 2).min(60_000).max(mss) / mss * mss;
-        let piece = if low == u64::from(u32::MAX) { len } else { goal - unsent % goal };
-        let begins = unsent < low || unsent % goal > 0;
-        let room = if begins { stream.room().min(piece) } else { 0 };
+        let queued = stream.written() - stream.acknowledged();
+        let begins = unsent < low && queued < buffer;
+        let room = if begins || unsent % goal > 0 { goal - unsent % goal } else { 0 };
         let wanted = len.min(room);
         if wanted == 0 && len > 0 {
+            stream.note_no_room();
             socket.no_space = true;
             return Err(Errno::EAGAIN);
         }
         let behind = if wanted < len { Behind::More } else { behind };
         let taken = stream.write_part(now, wanted, behind).map_err(|_| Errno::EPIPE)?;
-        if taken < len {
-            socket.no_space = true;
-        }
         self.settle(id);
         Ok(taken)
     }

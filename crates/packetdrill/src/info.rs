@@ -3,7 +3,7 @@
 use crate::stack::Stack;
 use netspurt_tcp::event::Phase;
 use netspurt_tcp::state::State;
-use netspurt_tcp::time::Span;
+use netspurt_tcp::time::{Span, Time};
 use netspurt_tcp::{Connection, Info};
 use nix::errno::Errno;
 use std::os::fd::RawFd;
@@ -71,7 +71,7 @@ impl Stack {
         match socket.stream() {
             Some(stream) => {
                 let silent = (self.now - socket.heard_data).as_ps() / 1_000_000_000;
-                write(&mut fields, stream, silent as u32);
+                write(&mut fields, stream, self.now, silent as u32);
             }
             None => fields.bytes(&[0; SIZE]),
         }
@@ -81,7 +81,7 @@ impl Stack {
 }
 
 /// What the struct asks and we do not know is zero.
-fn write(fields: &mut Fields, stream: &Connection, silent_ms: u32) {
+fn write(fields: &mut Fields, stream: &Connection, now: Time, silent_ms: u32) {
     let (info, stats, mss) = (stream.info(), stream.stats(), stream.segment_payload().max(1));
     let segments = |bytes: u64| bytes.div_ceil(u64::from(mss)) as u32;
     let used = [info.timestamps, info.sack, info.own_shift > 0, crate::fast_open::syn_data_taken(stream)];
@@ -105,7 +105,10 @@ fn write(fields: &mut Fields, stream: &Connection, silent_ms: u32) {
     fields.longs(&[0, 0, stream.acknowledged(), stream.received()]);
     fields.words(&[stats.segments_sent as u32, stats.segments_received as u32]);
     fields.words(&[stream.unsent() as u32, info.min_rtt.map_or(0, micros), 0, 0]);
-    fields.longs(&[0, 0, 0, 0]);
+    let limits = stream.limits(now).unwrap_or_default();
+    let (window, buffer) = (u64::from(micros(limits.receive_window)), u64::from(micros(limits.send_buffer)));
+    // tcpi_delivery_rate; what was busy includes what was limited.
+    fields.longs(&[0, u64::from(micros(limits.busy)) + window + buffer, window, buffer]);
     // A SYN counts as one, whatever it carried (`tcp_rcv_synsent_state_process()`).
     let with_syn = stream.fast_open().map_or(0, |outcome| outcome.taken);
     let delivered = u32::from(stream.state().is_synchronized()) + segments(stream.acknowledged() - with_syn);

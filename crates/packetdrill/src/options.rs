@@ -73,7 +73,6 @@ impl Stack {
             libc::SO_SNDBUF | libc::SO_SNDBUFFORCE => {
                 let bytes = u32::try_from(n).unwrap_or(0).saturating_mul(2).max(LEAST_BUFFER);
                 choices.send_buffer = Some(bytes);
-                return self.change(fd, Change::SendBuffer(u64::from(bytes)));
             }
             libc::SO_RCVBUF | libc::SO_RCVBUFFORCE => {
                 choices.receive_buffer = Some(u32::try_from(n).unwrap_or(0).saturating_mul(2));
@@ -106,12 +105,14 @@ impl Stack {
                 } else {
                     choices.nodelay = n != 0
                 }
+                // Either lets go what is held (Linux, `__tcp_sock_set_nodelay()`, `__tcp_sock_set_cork()`); what MSG_MORE held ends
+                // no application data.
+                let promised = core::mem::take(&mut choices.more);
                 let transmit = choices.transmit(otherwise);
-                // Either lets go what is held (Linux, `__tcp_sock_set_nodelay()`, `__tcp_sock_set_cork()`).
                 if (name == libc::TCP_CORK) == (n == 0)
                     && let Some(stream) = socket.stream_mut()
                 {
-                    stream.uncork();
+                    if promised { stream.release() } else { stream.uncork() }
                 }
                 return self.change(fd, Change::Transmit(transmit));
             }
@@ -167,7 +168,7 @@ impl Stack {
 
     /// `getsockopt(2)`: the value's bytes.
     pub(crate) fn option(&mut self, fd: RawFd, level: i32, name: i32) -> Result<Vec<u8>, Errno> {
-        let wmem = u32::try_from(self.settings.config.send_buffer).unwrap_or(u32::MAX);
+        let wmem = u32::try_from(self.settings.send_buffer).unwrap_or(u32::MAX);
         let int = |n: i64| Ok((n as i32).to_ne_bytes().to_vec());
         match (level, name) {
             (libc::IPPROTO_TCP, libc::TCP_INFO) => return self.info(fd),
@@ -222,12 +223,23 @@ impl Stack {
         Ok(())
     }
 
+    /// What MSG_MORE promised holds no longer.
+    pub(crate) fn end_promise(&mut self, id: crate::socket::Id) {
+        let (now, otherwise) = (self.now, self.settings.config.transmit);
+        let Some(socket) = self.sockets.get_mut(&id) else { return };
+        socket.choices.more = false;
+        let transmit = socket.choices.transmit(otherwise);
+        if let Some(stream) = socket.stream_mut() {
+            stream.change(now, Change::Transmit(transmit));
+        }
+    }
+
     /// SO_MEMINFO: what the queues hold and may hold (include/uapi/linux/sock_diag.h). Overhead is not counted.
     fn memory(&self, fd: RawFd) -> Result<Vec<u8>, Errno> {
         let socket = self.look(fd)?;
         let (kept, readable) =
             socket.stream().map_or((0, 0), |s| (s.written() - s.acknowledged(), s.readable()));
-        let wmem = socket.choices.send_buffer.map_or(self.settings.config.send_buffer, u64::from);
+        let wmem = socket.send_buffer(self.settings.send_buffer);
         let window = u64::from(self.settings.config.receive_window);
         let fields = [readable, window, kept, wmem, 0, kept, 0, 0, 0];
         Ok(fields.iter().flat_map(|&field| (field as u32).to_ne_bytes()).collect())

@@ -35,7 +35,7 @@ pub(crate) unsafe extern "C" fn getsockopt(
     unsafe { libc::syscall(libc::SYS_getsockopt, fd, level, name, value, len) as c_int }
 }
 
-/// `system(3)`: a script makes the kernel forget what it knows of its peers with it; what we know is forgotten too.
+/// `system(3)`: a script sets up the kernel with it; what it says to parts of it that we stand for is heard here too.
 ///
 /// # Safety
 /// As for libc's.
@@ -46,10 +46,14 @@ pub(crate) unsafe extern "C" fn system(command: *const c_char) -> c_int {
         // SAFETY: the caller keeps libc's contract.
         let words = unsafe { std::ffi::CStr::from_ptr(command) }.to_bytes();
         let machine = CURRENT.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
-        if words.windows(FORGET.len()).any(|part| part == FORGET)
-            && let Some(machine) = machine
-        {
-            machine.with(|stack| stack.known.clear());
+        let says = |what: &[u8]| words.windows(what.len()).any(|part| part == what);
+        if let Some(machine) = machine {
+            machine.with(|stack| {
+                if says(FORGET) {
+                    stack.known.clear();
+                }
+                stack.settings.paces |= says(PACE);
+            });
         }
     }
     // SAFETY: the next definition of this symbol is libc's, of this type.
@@ -62,6 +66,8 @@ pub(crate) unsafe extern "C" fn system(command: *const c_char) -> c_int {
 
 /// What a script says to the kernel for that.
 const FORGET: &[u8] = b"tcp_metrics flush";
+/// What it says for packets to leave at a rate: the scheduler `fq` asks for that.
+const PACE: &[u8] = b"root fq";
 
 /// `mlockall(2)`: nothing here is timed, and locking all memory takes long.
 #[unsafe(no_mangle)]

@@ -103,6 +103,10 @@ pub(crate) struct Socket {
     pub(crate) deferred: bool,
     /// What the server's SYN said of Fast Open has been remembered.
     pub(crate) fast_told: bool,
+    /// Sequence numbers behind which a packet of Linux's ends, which may hold several segments.
+    pub(crate) cuts: std::collections::BTreeSet<u32>,
+    /// tcp_wmem[1] as it was when the socket was made.
+    default_buffer: u64,
     /// IPv4's identification of the next packet.
     pub(crate) identification: u16,
     /// A writer found no room since the last time that there was some.
@@ -115,7 +119,7 @@ pub(crate) struct Socket {
 }
 
 impl Socket {
-    pub(crate) fn new(choices: Choices) -> Self {
+    pub(crate) fn new(choices: Choices, default_buffer: u64) -> Self {
         Self {
             local: None,
             remote: None,
@@ -135,6 +139,8 @@ impl Socket {
             connects_fast: false,
             deferred: false,
             fast_told: false,
+            default_buffer,
+            cuts: std::collections::BTreeSet::new(),
             identification: 0,
             no_space: false,
             wakes: 0,
@@ -199,11 +205,17 @@ impl Socket {
         self.stream().is_some_and(|stream| stream.state().is_synchronized() || stream.is_open_early())
     }
 
+    /// Bytes of the send buffer: what was asked for, else `otherwise`.
+    pub(crate) fn send_buffer(&self, otherwise: u64) -> u64 {
+        self.choices.send_buffer.map_or(otherwise, u64::from)
+    }
+
     /// Whether a writer finds room: a third of the buffer at least, and little enough unsent.
     pub(crate) fn is_writable(&self) -> bool {
         let Some(connection) = self.stream() else { return false };
-        let (room, buffer) = (connection.room(), connection.send_buffer());
+        let (queued, buffer) =
+            (connection.written() - connection.acknowledged(), self.send_buffer(self.default_buffer));
         let low = connection.unsent() < u64::from(self.choices.not_sent_low).div_ceil(2).max(1);
-        self.is_open() && !self.write_shut && low && room >= (buffer - room.min(buffer)) / 2 && room > 0
+        self.is_open() && !self.write_shut && low && queued + queued / 2 <= buffer
     }
 }

@@ -99,10 +99,6 @@ impl Stack {
     /// The configuration of a connection with these choices.
     pub(crate) fn config(&self, choices: &Choices) -> Arc<Config> {
         let mut config = self.settings.config.clone();
-        if let Some(bytes) = choices.send_buffer {
-            config.send_buffer = u64::from(bytes);
-            config.initial_send_buffer = None;
-        }
         if let Some(mss) = choices.max_segment {
             config.mss = config.mss.min(mss);
         }
@@ -149,7 +145,8 @@ impl Stack {
         while let Some(out) = connection.poll_transmit(now) {
             burst.push(out);
         }
-        offload::push_at_ends(&mut burst, offload::most_together(connection, self.settings.least_together));
+        let together = offload::most_together(connection, self.settings.least_together);
+        offload::push_at_ends(&mut burst, together, &mut socket.cuts);
         for Transmission { segment, .. } in &burst {
             let mut ip = Ip::new(Addresses::V4 { source: *local.ip(), destination: *remote.ip() });
             ip.dscp = socket.choices.type_of_service >> 2;
@@ -209,6 +206,12 @@ impl Stack {
         if segment.payload.len > 0 {
             socket.heard_data = now;
         }
+        // What MSG_MORE holds back is held from one call to the next ACK (`tcp_data_snd_check()`).
+        let in_flight = socket.stream().is_some_and(|stream| stream.info().unacknowledged > 0);
+        if socket.choices.more && in_flight {
+            self.end_promise(id);
+        }
+        let Some(socket) = self.sockets.get_mut(&id) else { return };
         let orphan = socket.orphan;
         let Some(stream) = socket.stream_mut() else { return };
         let before = stream.readable();
@@ -254,12 +257,13 @@ impl Stack {
         let early = self.sockets.values().filter(|socket| socket.came_by == Some(parent) && is_early(socket));
         let server = self.server(listener, early.count(), *local.ip(), *remote.ip());
         let choices = Choices { nonblocking: false, ..listener.choices.clone() };
-        let mut child = Socket::new(choices);
+        let mut child = Socket::new(choices, self.settings.send_buffer);
         child.local = Some(local);
         child.remote = Some(remote);
         (child.parent, child.came_by, child.passive) = (Some(parent), Some(parent), true);
         let connection = Connection::listen(self.config(&child.choices), self.initial_sequence());
-        let connection = connection.listening_fast(server);
+        let mut connection = connection.listening_fast(server);
+        connection.measure_limits(self.now, true);
         child.role = Role::Stream(Box::new(connection));
         Some(self.add(child))
     }

@@ -21,6 +21,10 @@ pub(crate) struct Settings {
     pub(crate) not_sent_low: u32,
     /// tcp_min_tso_segs.
     pub(crate) least_together: u64,
+    /// tcp_wmem[1]. The adapter fills the buffer as Linux fills packets; the connection takes what it is given.
+    pub(crate) send_buffer: u64,
+    /// Packets leave at a rate.
+    pub(crate) paces: bool,
 }
 
 impl Settings {
@@ -37,6 +41,8 @@ impl Settings {
             local: Ipv4Addr::new(192, 168, 0, 1),
             not_sent_low: u32::MAX,
             least_together: 2,
+            send_buffer: 16_384,
+            paces: false,
         };
         for flag in flags.split(',').filter(|flag| !flag.is_empty()) {
             let (key, value) = flag.split_once('=').ok_or(format!("`{flag}`: expected key=value"))?;
@@ -66,6 +72,7 @@ impl Settings {
         let Some(root) = &self.root else { return new };
         let config = &mut new.config;
         *config = self.profile.clone();
+        (config.send_buffer, config.initial_send_buffer) = (u64::from(u32::MAX), None);
         config.timestamps = flag(root, "tcp_timestamps").unwrap_or(config.timestamps);
         config.sack = flag(root, "tcp_sack").unwrap_or(config.sack);
         config.ecn = number(root, "tcp_ecn", 0).map_or(config.ecn, |n| match n {
@@ -84,9 +91,8 @@ impl Settings {
             // Half of it is left to packets' overhead (tcp_adv_win_scale).
             config.initial_receive_window = Some(window(first) / 2);
         }
-        if let (Some(first), Some(most)) = (number(root, "tcp_wmem", 1), number(root, "tcp_wmem", 2)) {
-            config.send_buffer = most;
-            config.initial_send_buffer = Some(first);
+        if let Some(first) = number(root, "tcp_wmem", 1) {
+            new.send_buffer = first;
         }
         if let Some(retries) = number(root, "tcp_syn_retries", 0) {
             config.syn_retries = retries as u8;
@@ -97,6 +103,7 @@ impl Settings {
         if text(root, "tcp_congestion_control").is_some_and(|name| name.trim() == "reno") {
             config.congestion = congestion::Kind::NewReno;
         }
+        config.pacing |= self.paces;
         new.not_sent_low =
             number(root, "tcp_notsent_lowat", 0).map_or(u32::MAX, |n| u32::try_from(n).unwrap_or(u32::MAX));
         new.least_together = number(root, "tcp_min_tso_segs", 0).unwrap_or(new.least_together);

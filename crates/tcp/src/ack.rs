@@ -1,6 +1,6 @@
 //! Fifth step of RFC 9293, section 3.10.7.4: what an acknowledgment tells the sender, and what follows from it.
 
-use crate::config::{LossMeans, Recovery, UnsentAcked};
+use crate::config::{Grows, LossMeans, Recovery, UnsentAcked};
 use crate::congestion::Signal;
 use crate::connection::Connection;
 use crate::event::Event;
@@ -111,12 +111,16 @@ impl Connection {
         for block in segment.options.sack.as_slice() {
             let (left, right) = (self.snd.position(block.left), self.snd.position(block.right));
             if ack < left && left < right && right <= max {
-                self.measure(now, Range::new(left as u64, right as u64));
+                let range = self.in_whole_segments(Range::new(left as u64, right as u64));
+                if range.is_empty() {
+                    continue;
+                }
+                self.measure(now, range);
                 if self.rack.is_some() {
-                    self.note_delivery(now, Range::new(left as u64, right as u64), segment);
+                    self.note_delivery(now, range, segment);
                 }
                 let board = self.loss.trouble().scoreboard.get_or_insert_default();
-                told |= board.report(Range::new(left as u64, right as u64));
+                told |= board.report(range);
             }
         }
         if told && let Some(board) = &mut self.loss.trouble().scoreboard {
@@ -142,7 +146,7 @@ impl Connection {
         let una = self.snd.una;
         let (acked, flight) = (ack - una, self.snd.max - una);
         // What a report had told already has opened the window, or not, when it came.
-        let told = self.loss.sacked_within(Range::new(una, ack));
+        let told = self.told_before(Range::new(una, ack));
         self.take_sample(now, ack, segment.options.timestamps.map(|t| t.echo));
         self.snd.una = ack;
         self.snd.nxt = self.snd.nxt.max(ack);
@@ -173,6 +177,17 @@ impl Connection {
         } else {
             self.stop_patience();
         }
+    }
+
+    /// How much of `range` was known to have arrived: by SACK, or, as Linux counts where there is none, a segment for each duplicate
+    /// ACK, all but one (`tcp_remove_reno_sacks()`).
+    #[inline]
+    fn told_before(&self, range: Range) -> u64 {
+        if self.loss.dup_acks > 0 && !self.agreed.sack && self.config.growth.grows == Grows::WhenUsed {
+            let mss = u64::from(self.agreed.payload);
+            return (u64::from(self.loss.dup_acks) * mss).min(range.len().saturating_sub(mss));
+        }
+        self.loss.sacked_within(range)
     }
 
     /// What an ACK of new data means to recovery and congestion control. Returns whether the retransmission timer starts

@@ -14,13 +14,23 @@ use crate::recovery::undo::Undo;
 use crate::recovery::{Phase, Resend};
 use crate::segment::Segment;
 use crate::send::Decision;
-use crate::time::Time;
+use crate::time::{Span, Time};
 
 impl Connection {
     /// Both ends agree on SACK, without which time tells nothing.
     pub(crate) fn begin_rack(&mut self) {
         if self.config.recovery == Recovery::Rack && self.agreed.sack {
             self.rack = Some(Box::default());
+        }
+    }
+
+    /// Who keeps a time for each segment takes a report of a part of one for none (Linux, `tcp_match_skb_to_sack()`), unless it
+    /// was sent again, perhaps in other pieces.
+    #[inline]
+    pub(crate) fn in_whole_segments(&self, reported: Range) -> Range {
+        match &self.rack {
+            Some(rack) if rack.resent() == 0 => rack.journal.whole(reported),
+            _ => reported,
         }
     }
 
@@ -98,11 +108,18 @@ impl Connection {
         let first = self.loss.scoreboard.as_ref().is_some_and(|board| board.is_lost(self.snd.una));
         let window = rack.window(first || self.loss.phase != Phase::Open, self.srtt());
         let found = rack.detect(now, window, self.sacked());
+        rack.deadline = rack.deadline.map(|due| now + self.in_ticks(due - now));
         self.rack = Some(rack);
         if found && self.loss.phase == Phase::Open {
             self.recover_by_time(now);
         }
         found
+    }
+
+    /// How long a timer of recovery's runs that should run for `wait`.
+    fn in_ticks(&self, wait: Span) -> Span {
+        let tick = self.config.reordering_tick.as_ps();
+        if tick == 0 { wait } else { Span::from_ps((wait.as_ps().div_ceil(tick) + 2) * tick) }
     }
 
     /// A loss is noticed.

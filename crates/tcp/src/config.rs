@@ -311,6 +311,9 @@ pub struct Config {
     pub dup_acks_beside_naks: DupAcks,
     /// New data on the first two duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
+    /// Grain of RACK's reordering timer, which then waits two ticks more than it must (Linux, `TCP_TIMEOUT_MIN`); zero: it is
+    /// exact (RFC 8985, section 6.2, step 5).
+    pub reordering_tick: Span,
     /// A probe before the timeout when nothing comes back (RFC 8985, section 7); with [`Recovery::Rack`].
     pub tail_loss_probe: bool,
     /// The window falls with the clock of the ACKs during a recovery (RFC 6937); with [`Recovery::Rack`].

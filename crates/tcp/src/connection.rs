@@ -303,14 +303,20 @@ impl Connection {
             }
             Decision::Last(plan, why) => {
                 let reason = self.emit(now, plan, segment);
-                self.hold_back(now, why);
+                self.rest(now, why);
                 Some(Departure { reason, last: true })
             }
             Decision::Hold(why) => {
-                self.hold_back(now, why);
+                self.rest(now, why);
                 None
             }
         }
+    }
+
+    /// [`hold_back`](Self::hold_back), where what limits the sender may be measured.
+    fn rest(&mut self, now: Time, why: Hold) {
+        self.hold_back(now, why);
+        self.turn_limit(now);
     }
 
     /// Nothing can be sent, and why: an idle sender before a closed window must probe it.

@@ -43,6 +43,9 @@ pub(crate) struct Rare {
     pub(crate) tuning: Option<Box<crate::tuning::Tuning>>,
     /// The send buffer as it has grown.
     pub(crate) send_buffer: u64,
+    /// What limits the sender, where that is measured; and whether a writer waits for room.
+    pub(crate) limits: Option<Box<crate::limits::Clock>>,
+    pub(crate) no_room: bool,
     /// When what the pacer holds back may leave.
     pub(crate) turn: Time,
     /// Events not yet taken, if anybody listens.
@@ -70,6 +73,8 @@ impl Default for Rare {
             fast_open: None,
             tuning: None,
             send_buffer: 0,
+            limits: None,
+            no_room: false,
             turn: Time::NEVER,
             log: None,
         }
@@ -81,6 +86,8 @@ impl Rare {
     #[inline]
     pub(crate) fn is_calm(&self) -> bool {
         let plain = self.acking.is_none() && self.log.is_none() && self.ecn.is_none();
+        // Who measures limits asks the full procedure when the sender stops.
+        let plain = plain && self.limits.is_none();
         let repeats = self.fast_open.as_ref().is_some_and(|memory| memory.again > 0);
         plain && self.paced.is_none() && self.reply.is_none() && self.send_urgent == 0 && !repeats
     }

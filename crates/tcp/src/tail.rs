@@ -30,10 +30,14 @@ impl Connection {
     /// flushes its buffer. A policy that waits for acknowledgments still waits for them (RFC 1122, section 4.2.3.4:
     /// "regardless of the PSH bit").
     pub fn uncork(&mut self) {
-        let end = self.snd.data_end();
         self.mark_end();
+        self.release();
+    }
+
+    /// The same, but application data does not end there: what Linux does with what MSG_MORE held, once TCP_NODELAY is set.
+    pub fn release(&mut self) {
         if self.config.transmit == Transmit::Cork {
-            self.rare().released = end;
+            self.rare().released = self.snd.data_end();
         }
     }
 

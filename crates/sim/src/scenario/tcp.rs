@@ -173,6 +173,10 @@ tcp_table! {
         ///
         /// Document: RFC 3042.
         limited_transmit: bool,
+        /// With recovery "rack": grain of the reordering timer, which then waits two ticks more than it must; "0 s": it is exact.
+        ///
+        /// Document: RFC 8985, section 6.2; Linux, TCP_TIMEOUT_MIN.
+        reordering_tick: Duration,
         /// With recovery "rack": when nothing comes back for two round trips, one segment asks before the retransmission timer
         /// does.
         ///
@@ -368,6 +372,7 @@ impl TcpTable {
         set(&mut config.dup_ack_threshold, self.dup_ack_threshold);
         set(&mut config.dup_acks_beside_naks, self.dup_acks_beside_naks);
         set(&mut config.limited_transmit, self.limited_transmit);
+        set(&mut config.reordering_tick, self.reordering_tick.map(|span| span.0));
         set(&mut config.tail_loss_probe, self.tail_loss_probe);
         set(&mut config.prr, self.prr);
         set(&mut config.undo, self.undo);
@@ -436,6 +441,7 @@ impl From<&Config> for TcpTable {
             dup_ack_threshold: Some(config.dup_ack_threshold),
             dup_acks_beside_naks: Some(config.dup_acks_beside_naks.into()),
             limited_transmit: Some(config.limited_transmit),
+            reordering_tick: Some(Duration(config.reordering_tick)),
             tail_loss_probe: Some(config.tail_loss_probe),
             prr: Some(config.prr),
             undo: Some(config.undo),

@@ -29,6 +29,8 @@ pub(super) const LINUX: Config = Config {
     sack: true,
     // tcp_recovery = 1, tcp_early_retrans = 3; tcp_cwnd_reduction(); tcp_try_undo_recovery(), tcp_frto = 2.
     recovery: Recovery::Rack,
+    // CONFIG_HZ = 1000.
+    reordering_tick: Span::from_ms(1),
     tail_loss_probe: true,
     prr: true,
     undo: true,
@@ -105,6 +107,7 @@ pub(super) const LINUX22: Config = Config {
     timestamps: true,
     sack: true,
     recovery: Recovery::Sack,
+    reordering_tick: Span::ZERO,
     tail_loss_probe: false,
     prr: false,
     undo: false,

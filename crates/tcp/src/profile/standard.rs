@@ -43,6 +43,7 @@ pub(super) const RENO: Config = Config {
     // RFC 1106, section 4.3; without NAKs it means nothing.
     dup_acks_beside_naks: DupAcks::Ignored,
     limited_transmit: false,
+    reordering_tick: Span::ZERO,
     tail_loss_probe: false,
     prr: false,
     undo: false,

@@ -111,6 +111,26 @@ impl Journal {
         *self = Self::default();
     }
 
+    /// What of `range` is made of whole first transmissions, as far as their limits are known.
+    pub(crate) fn whole(&self, range: Range) -> Range {
+        let behind = |position: u64| self.first.partition_point(|&(end, _)| end < position);
+        let Some(&(last, _)) = self.first.back() else { return range };
+        if range.start < self.edge || range.end > last {
+            return range;
+        }
+        // A limit at `start` is the end of the one before.
+        let start = match behind(range.start) {
+            _ if range.start == self.edge => range.start,
+            at => self.first[at].0,
+        };
+        let end = match behind(range.end) {
+            at if self.first[at].0 == range.end => range.end,
+            0 => self.edge,
+            at => self.first[at - 1].0,
+        };
+        Range::new(start, end.max(start))
+    }
+
     /// The newest transmission of anything in `range`.
     pub(crate) fn newest_of(&self, range: Range) -> Option<Sent> {
         let first = self.first_of(range);
@@ -231,6 +251,22 @@ mod tests {
         assert!(journal.newest_of(Range::new(101, 201)).unwrap().again);
         journal.forget_below(501);
         assert!(journal.is_plain());
+    }
+
+    #[test]
+    fn of_a_range_only_whole_transmissions_count() {
+        let journal = journal();
+        let whole = |start, end| {
+            let range = journal.whole(Range::new(start, end));
+            (range.start, range.end)
+        };
+        assert_eq!(whole(101, 301), (101, 301));
+        assert_eq!(whole(1, 501), (1, 501));
+        assert_eq!(whole(150, 301), (201, 301));
+        assert_eq!(whole(101, 350), (101, 301));
+        assert!(journal.whole(Range::new(500, 501)).is_empty());
+        assert!(journal.whole(Range::new(1, 100)).is_empty());
+        assert_eq!(whole(450, 600), (450, 600), "beyond what is known nothing is cut off");
     }
 
     #[test]
