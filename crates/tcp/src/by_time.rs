@@ -24,14 +24,10 @@ impl Connection {
         }
     }
 
-    /// Who keeps a time for each segment takes a report of a part of one for none (Linux, `tcp_match_skb_to_sack()`), unless it
-    /// was sent again, perhaps in other pieces.
+    /// Who keeps a time for each segment takes a report of a part of one for none (Linux, `tcp_match_skb_to_sack()`).
     #[inline]
     pub(crate) fn in_whole_segments(&self, reported: Range) -> Range {
-        match &self.rack {
-            Some(rack) if rack.resent() == 0 => rack.journal.whole(reported),
-            _ => reported,
-        }
+        self.rack.as_ref().map_or(reported, |rack| rack.journal.whole(reported))
     }
 
     /// The reports of the peer.
