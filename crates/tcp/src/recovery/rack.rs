@@ -49,8 +49,8 @@ pub(crate) struct Rack {
     widened_at: u64,
     /// Held lost, and not sent again since.
     pub(crate) lost: RangeSet,
-    /// Bytes held lost so far, each time anew.
-    pub(crate) found_lost: u64,
+    /// What was found lost since somebody last asked, if anybody does.
+    pub(crate) found: Option<Vec<Range>>,
     /// Sent more than once.
     resent: RangeSet,
     /// When more will be held lost, unless it arrives.
@@ -233,7 +233,9 @@ impl Rack {
     /// What of `range` was not reported is held lost.
     fn lose(&mut self, range: Range, sacked: &RangeSet) {
         for piece in sacked.missing_in(range) {
-            self.found_lost += piece.len() - self.lost.covered_within(piece);
+            if let Some(found) = &mut self.found {
+                found.extend(self.lost.missing_in(piece));
+            }
             self.lost.insert(piece);
         }
     }
