@@ -1,9 +1,9 @@
 """Checks which requirements of which RFC are kept where, and writes docs/requirements.md.
 
-`docs/requirements/*.toml` says it, one file for each RFC. A row names what is asked, in our own words, and either the line that keeps
-it (`kept`, a file and a text that stands in it) with a `test`, or why there is none: `not` (it is not kept), `left` (a permission
-that is not used), `na` (it asks something of somebody else). Without arguments the page is written; `--check` fails if a line or a
-test is not there any more, or if the page is out of date.
+`docs/requirements/*.toml` says it, one file for each RFC. A row names what is asked, in our own words, and either the
+line that keeps it (`kept`, a file and a text that stands in it) with a `test`, or why there is none: `not` (it is not
+kept), `left` (a permission that is not used), `na` (it asks something of somebody else). Without arguments the page is
+written; `--check` fails if a line or a test is not there any more, or if the page is out of date.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ KEYS = {"id", "level", "at", "says", "test", *STATES}
 HEAD = """\
 # What the standards ask for
 
-Each requirement of the RFCs that are implemented here, in our own words: the line that keeps it and a test of it, or why it is not
-kept. Files without a crate are in `crates/tcp/src`, tests in `crates/tcp`. Profiles older than a document keep what their time
-knew; this page speaks of the profile `rfc`, or of the mechanism once it is chosen. `make lint` fails when a line or a test named here
-is gone. The data are in `docs/requirements/`; `python3 tools/requirements.py` writes this page.
+Each requirement of the RFCs that are implemented here, in our own words: the line that keeps it and a test of it, or
+why it is not kept. Files without a crate are in `crates/tcp/src`, tests in `crates/tcp`. Profiles older than a document
+keep what their time knew; this page speaks of the profile `rfc`, or of the mechanism once it is chosen. `make lint`
+fails when a line or a test named here is gone. The data are in `docs/requirements/`; `python3 tools/requirements.py`
+writes this page.
 """
 
 
@@ -145,7 +146,9 @@ def page(documents: list[Document]) -> str:
 def figures(count: Counter[str]) -> str:
     """The cells of one line of the overview."""
     rows = sum(count[state] for state in STATES)
-    return " | ".join(str(n) for n in (rows, count["kept"], count["tested"], *(count[s] for s in ("not", "left", "na"))))
+    return " | ".join(
+        str(n) for n in (rows, count["kept"], count["tested"], *(count[s] for s in ("not", "left", "na")))
+    )
 
 
 def main() -> int:
@@ -166,7 +169,9 @@ def main() -> int:
     for document in documents:
         count = counts(document)
         rows = sum(count[state] for state in STATES)
-        print(f"RFC {document.number}: {count['kept']} of {rows} kept, {count['tested']} tested, {count['not']} not kept")
+        print(
+            f"RFC {document.number}: {count['kept']} of {rows} kept, {count['tested']} tested, {count['not']} not kept"
+        )
     return 1 if wrong else 0
 
 

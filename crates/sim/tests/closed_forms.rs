@@ -25,7 +25,7 @@ const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 fn config(kind: Kind, every: u8, counting: Counting) -> Config {
     let acking = match every {
         1 => Acking::EverySegment,
-        every => Acking::Delayed { every: every.into(), delay: Span::from_ms(200) },
+        every => Acking::Delayed { every, delay: Span::from_ms(200) },
     };
     Config {
         congestion: kind,

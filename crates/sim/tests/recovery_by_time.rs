@@ -34,6 +34,33 @@ fn a_lost_tail_costs_a_probe_instead_of_a_timeout() {
 }
 
 #[test]
+fn a_lost_tail_arrives_one_and_a_half_round_trips_after_its_timer() {
+    let queue = "queue = { kind = \"drop-tail\", limit = \"200 packets\" }";
+    let loss = format!("{queue}\nloss = {{ kind = \"script\", direction = \"a->b\", drop = [20, 21] }}");
+    let (whole, cut) = (transfer("28960 B", queue, &[], 1), transfer("28960 B", &loss, &[], 1));
+    assert_eq!((cut.timeouts, cut.completed), (0, true));
+    // Half a round trip for the last ACK, two for the timer that it starts; the probe there, its report back, and what that
+    // shows lost there again.
+    let late = cut.delivered_s.unwrap() - whole.delivered_s.unwrap();
+    let round_trips = late / whole.rtt_mean_s.unwrap();
+    println!("{late} s, {round_trips} round trips");
+    assert!((3.5..4.5).contains(&round_trips), "{late} s are {round_trips} round trips");
+}
+
+#[test]
+fn reordering_within_the_window_brings_no_retransmission_once_it_is_known() {
+    // A tenth of the round trip, where a quarter is waited for.
+    let reorder = "queue = { kind = \"drop-tail\", limit = \"10000 packets\" }\n\
+                   reorder = { probability = 0.02, delay = \"5 ms\" }";
+    for seed in 1..=3 {
+        let [short, long] = ["1 MB", "21 MB"].map(|bytes| transfer(bytes, reorder, &[], seed));
+        println!("{} {}", short.retransmitted, long.retransmitted);
+        assert!(short.completed && long.completed);
+        assert!(long.retransmitted <= short.retransmitted, "seed {seed}: {long:?}");
+    }
+}
+
+#[test]
 fn reordering_within_a_quarter_of_the_round_trip_is_hardly_ever_taken_for_loss() {
     let reorder = "queue = { kind = \"drop-tail\", limit = \"10000 packets\" }\n\
                    reorder = { probability = 0.02, delay = \"5 ms\" }";

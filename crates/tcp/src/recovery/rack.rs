@@ -393,9 +393,9 @@ mod tests {
 
     #[test]
     fn a_million_segments_in_flight_cost_each_hardly_more_than_a_few_thousand_do() {
-        // With 64 times as many holes, a search among them has six steps more, of eight before.
+        // With 64 times as many holes, a search among them has six steps more, of eight before; a walk would have 64 times as many.
         let [few, million] = [1 << 14, 1 << 20].map(work_for_each_of);
         println!("elements looked at or moved for each segment: {few:.1} of 2^14, {million:.1} of 2^20");
-        assert!(million <= few * 14.0 / 8.0 && million < 150.0, "{few} {million}");
+        assert!(million < 2.0 * few && million < 150.0, "{few} {million}");
     }
 }
