@@ -52,6 +52,7 @@ lint-structure: | need-python
 	$(PYTHON) tools/check_layers.py --self-test
 	$(PYTHON) tools/check_layers.py
 	$(PYTHON) tools/check_size.py
+	$(PYTHON) tools/requirements.py --check
 
 lint-rust: $(INSTALLED) | need-rust
 	cargo fmt --all --check

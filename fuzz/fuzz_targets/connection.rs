@@ -139,8 +139,8 @@ impl Setup {
         config.timestamps = self.timestamps.unwrap_or(config.timestamps);
         if let Some(n) = self.ecn {
             config.ecn = [EcnUse::Rfc3168, EcnUse::Accept][usize::from(n / 2) % 2];
-            let kinds = [Kind::NewReno, Kind::Cubic, Kind::Dctcp, Kind::Vegas, Kind::Bbr];
-            config.congestion = kinds[usize::from(n / 4) % 5];
+            let kinds = [Kind::NewReno, Kind::Cubic, Kind::Dctcp, Kind::Vegas, Kind::Bbr, Kind::Bbr3];
+            config.congestion = kinds[usize::from(n / 4) % 6];
             config.pacing = n >= 128 || config.congestion.needs_pacing().is_some();
         }
         config.limited_transmit = self.limited_transmit;

@@ -40,8 +40,12 @@ impl Connection {
     #[cold]
     pub(crate) fn note_delivery(&mut self, now: Time, range: Range, segment: &Segment) {
         let Some(mut rack) = self.rack.take() else { return };
-        // Our clock counts milliseconds: an echo of an earlier one is no answer to what left later.
-        let echo = segment.options.timestamps.filter(|_| self.agreed.timestamps).map(|stamps| stamps.echo);
+        // Our clock counts milliseconds: an echo of an earlier one is no answer to what left later. What is reported beyond a
+        // gap has no echo of its own (RFC 7323, section 4.3): there RFC 8985's rule would take every resend that arrives,
+        // a tail loss probe above all, for the original; Linux goes by the round trip alone, and so do we.
+        let acknowledged = range.end as i64 <= self.snd.position(segment.ack);
+        let stamps = segment.options.timestamps.filter(|_| self.agreed.timestamps && acknowledged);
+        let echo = stamps.map(|stamps| stamps.echo);
         let is_echoed = |sent: Time| echo.is_none_or(|echo| (echo.wrapping_sub(timestamp(sent)) as i32) >= 0);
         let originals = self.sacked().missing_in(range).any(|piece| !rack.was_resent(piece));
         for piece in self.sacked().missing_in(range) {
@@ -283,7 +287,8 @@ impl Connection {
         let edge = (self.snd.una + u64::from(self.snd.wnd)).min(self.snd.data_end());
         let fresh = Range::new(max, edge.min(max + mss));
         let (range, reason) = if fresh.is_empty() || self.snd.fin_sent() {
-            let last = rack.journal.last_start().max(max.saturating_sub(mss));
+            // A FIN behind the data takes no room among them.
+            let last = rack.journal.last_start().max(max.min(self.snd.data_end()).saturating_sub(mss));
             (Range::new(self.snd.una.max(last), max), Reason::TailProbe)
         } else {
             (fresh, Reason::TailProbeData)

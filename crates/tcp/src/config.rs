@@ -363,3 +363,21 @@ pub struct Config {
     /// Challenge ACKs per second (RFC 5961, section 7).
     pub challenge_acks_per_second: u32,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn initial_windows_are_those_of_their_documents() {
+        // RFC 3390, section 1: four segments up to 1095 bytes, three up to 2190, two beyond.
+        for (mss, segments) in [(536, 4), (1095, 4), (1460, 3), (2190, 2), (9000, 2)] {
+            assert_eq!(InitialWindow::Rfc3390.bytes(mss).div_ceil(mss), segments, "{mss}");
+        }
+        assert_eq!(InitialWindow::Rfc3390.bytes(1460), 4380);
+        // RFC 6928, section 2: ten segments up to 1460 bytes, two from 7300 on.
+        assert_eq!([536, 1460, 9000].map(|mss| InitialWindow::Rfc6928.bytes(mss)), [5360, 14_600, 18_000]);
+        // RFC 2581, section 3.1: two.
+        assert_eq!(InitialWindow::Rfc2581.bytes(1460), 2920);
+    }
+}

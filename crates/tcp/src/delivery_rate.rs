@@ -50,6 +50,21 @@ impl Interval {
     }
 }
 
+/// A segment that was found lost, as it last left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LostSegment {
+    /// Its positions in the stream.
+    pub start: u64,
+    /// Behind it.
+    pub end: u64,
+    /// Bytes in flight when it had left, itself among them.
+    pub tx_in_flight: u64,
+    /// Bytes found lost since, itself among them.
+    pub lost: u64,
+    /// The application had nothing to send around then.
+    pub app_limited: bool,
+}
+
 /// What one acknowledgment tells of deliveries. All amounts in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RateSample {
@@ -80,6 +95,8 @@ pub struct RateSample {
     pub next_departure: Time,
     /// What is being repaired now.
     pub repairing: Repairing,
+    /// The peer says what has arrived, so that more than one loss in a round trip can be told.
+    pub selective: bool,
 }
 
 /// One departure: the state of the packet in the draft's terms.
@@ -151,6 +168,7 @@ pub(crate) struct Taken {
     pub(crate) in_flight: u64,
     pub(crate) next_departure: Time,
     pub(crate) repairing: Repairing,
+    pub(crate) selective: bool,
     pub(crate) mss: u64,
 }
 
@@ -201,14 +219,21 @@ impl DeliveryRate {
             .take_while(move |(start, _)| *start < range.end)
     }
 
-    /// So many bytes were found lost.
-    pub(crate) fn lose(&mut self, bytes: u64) {
-        self.lost += bytes;
-    }
-
-    /// Bytes found lost in all.
-    pub(crate) fn lost(&self) -> u64 {
-        self.lost
+    /// `range` was found lost: tells of each segment in it.
+    pub(crate) fn lose(&mut self, range: Range, mut tell: impl FnMut(&LostSegment)) {
+        let mut lost = self.lost;
+        for (start, departure) in self.within(range) {
+            let (start, end) = (start.max(range.start), departure.end.min(range.end));
+            lost += end - start;
+            tell(&LostSegment {
+                start,
+                end,
+                tx_in_flight: departure.in_flight,
+                lost: lost - departure.lost,
+                app_limited: departure.app_limited,
+            });
+        }
+        self.lost += range.len();
     }
 
     /// An acknowledgment comes, `in_flight` bytes being on their way.
@@ -327,6 +352,7 @@ impl DeliveryRate {
             in_flight: taken.in_flight,
             next_departure: taken.next_departure,
             repairing: taken.repairing,
+            selective: taken.selective,
         }
     }
 }
@@ -378,6 +404,7 @@ mod tests {
                 in_flight: (self.nxt - self.una) * MSS,
                 next_departure: Time::ZERO,
                 repairing: Repairing::Nothing,
+                selective: true,
                 mss: MSS,
             })
         }
@@ -448,13 +475,23 @@ mod tests {
         let mut sender = Sender::default();
         sender.send(0, 4);
         sender.ack(40, 1);
+        let mut told = Vec::new();
+        sender.rate.lose(segment(1), |lost| told.push(*lost));
+        // It left as the second, and nothing was lost before.
+        let expected = LostSegment {
+            start: segment(1).start,
+            end: segment(1).end,
+            tx_in_flight: 2 * MSS,
+            lost: MSS,
+            app_limited: false,
+        };
+        assert_eq!(told, [expected]);
         sender.rate.leaves(Leaving {
             now: at(60),
             range: segment(1),
             outstanding: 3 * MSS,
             in_flight: 2 * MSS,
         });
-        sender.rate.lose(MSS);
         sender.rate.open(3 * MSS);
         sender.rate.deliver(at(100), segment(1));
         let sample = sender.conclude(100);

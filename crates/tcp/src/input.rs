@@ -143,6 +143,11 @@ impl Connection {
         } else if segment.flags.has(Flags::ACK) && self.hears_outside(start, segment.seq_len()) {
             self.take_ack(now, segment);
         }
+        // MUST-66: the pointer of what a closed window cannot take counts all the same.
+        let is_next = self.rcv.window() == 0 && start == expected;
+        if segment.flags.has(Flags::URG) && is_next && self.state.may_receive() {
+            self.take_urgent(now, segment);
+        }
         let ends_where_the_fin_did = start + i64::from(segment.seq_len()) == expected;
         if self.state == State::TimeWait && segment.flags.has(Flags::FIN) && ends_where_the_fin_did {
             self.timers.wait_out(now + self.config.time_wait);

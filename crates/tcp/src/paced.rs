@@ -24,6 +24,9 @@ impl Connection {
         if self.config.pacing || self.config.congestion.needs_rates() {
             let (pacer, rate) = (Pacer::new(), DeliveryRate::default());
             self.rare().paced = Some(Box::new(Paced { pacer, rate }));
+            if let Some(rack) = &mut self.rack {
+                rack.found = Some(Vec::new());
+            }
         }
     }
 
@@ -72,15 +75,14 @@ impl Connection {
             return;
         }
         let (outstanding, in_flight) = (self.snd.max - self.snd.una, self.in_flight());
-        self.note_lost();
-        let by_time = self.rack.is_some();
-        let Some(paced) = self.paced_mut() else { return };
+        self.note_lost(now);
         let range = Range::new(plan.start, end);
-        paced.rate.leaves(Leaving { now, range, outstanding, in_flight });
         // Who does not notice losses by time holds lost what goes again.
-        if !by_time && plan.reason.is_retransmission() {
-            paced.rate.lose(range.len());
+        if self.rack.is_none() && plan.reason.is_retransmission() {
+            self.lose(now, &[range]);
         }
+        let Some(paced) = self.paced_mut() else { return };
+        paced.rate.leaves(Leaving { now, range, outstanding, in_flight });
         let resumes = outstanding == 0 && paced.rate.is_app_limited();
         if plan.len > 0 {
             paced.pacer.sent(now, plan.len);
@@ -98,11 +100,21 @@ impl Connection {
     }
 
     /// What detection by time has found lost is counted.
-    fn note_lost(&mut self) {
-        if let Some(lost) = self.rack.as_ref().map(|rack| rack.found_lost)
-            && let Some(paced) = self.paced_mut()
+    fn note_lost(&mut self, now: Time) {
+        if let Some(found) = self.rack.as_mut().and_then(|rack| rack.found.as_mut())
+            && !found.is_empty()
         {
-            paced.rate.lose(lost.saturating_sub(paced.rate.lost()));
+            let found = core::mem::take(found);
+            self.lose(now, &found);
+        }
+    }
+
+    /// These are lost: counted, and congestion control hears of each segment.
+    fn lose(&mut self, now: Time, ranges: &[Range]) {
+        let view = self.view(now, self.snd.max - self.snd.una);
+        let Some(paced) = self.rare.as_mut().and_then(|rare| rare.paced.as_deref_mut()) else { return };
+        for &range in ranges {
+            paced.rate.lose(range, |segment| self.congestion.lost(segment, &view));
         }
     }
 
@@ -146,8 +158,9 @@ impl Connection {
         if self.paced().is_none() {
             return;
         }
-        self.note_lost();
+        self.note_lost(now);
         let (una, in_flight, mss) = (self.snd.una, self.in_flight(), u64::from(self.agreed.payload));
+        let selective = self.agreed.sack;
         let repairing = match self.loss.phase {
             Phase::Open => Repairing::Nothing,
             Phase::Fast => Repairing::Loss,
@@ -156,7 +169,7 @@ impl Connection {
         let Some(paced) = self.paced_mut() else { return };
         paced.rate.forget_below(una);
         let next_departure = paced.pacer.next();
-        let sample = paced.rate.conclude(Taken { now, in_flight, next_departure, repairing, mss });
+        let sample = paced.rate.conclude(Taken { now, in_flight, next_departure, repairing, selective, mss });
         let view = self.view(now, self.snd.max - una);
         self.congestion.delivered(&sample, &view);
         if self.congestion.is_sparing()

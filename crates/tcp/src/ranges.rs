@@ -4,6 +4,28 @@
 
 use std::collections::VecDeque;
 
+/// Elements looked at or moved: tests count them, instead of seconds, to see that what is kept costs O(log n).
+#[cfg(test)]
+pub(crate) mod work {
+    use core::cell::Cell;
+
+    thread_local!(static DONE: Cell<u64> = const { Cell::new(0) });
+
+    pub(crate) fn add(elements: usize) {
+        DONE.with(|done| done.set(done.get() + elements as u64));
+    }
+
+    /// A search among so many.
+    pub(crate) fn search(among: usize) {
+        add(among.checked_ilog2().unwrap_or(0) as usize + 1);
+    }
+
+    /// What was counted since this was last asked.
+    pub(crate) fn take() -> u64 {
+        DONE.with(Cell::take)
+    }
+}
+
 /// Positions from `start` up to, not including, `end`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Range {
@@ -76,11 +98,15 @@ impl RangeSet {
     /// Adds `new`; returns the whole range that it is part of now, and how many positions were not in the set before.
     pub fn insert(&mut self, new: Range) -> (Range, u64) {
         let from = self.ranges.partition_point(|r| r.end < new.start);
+        #[cfg(test)]
+        work::search(self.ranges.len());
         // What SACK reports, it reports several times.
         if let Some(known) = self.ranges.get(from).filter(|r| r.start <= new.start && new.end <= r.end) {
             return (*known, 0);
         }
         let to = from + self.ranges.iter().skip(from).take_while(|r| r.start <= new.end).count();
+        #[cfg(test)]
+        work::add(to - from + from.min(self.ranges.len() - to));
         let mut merged = new;
         let mut absorbed = 0;
         for r in self.ranges.range(from..to) {
@@ -123,6 +149,8 @@ impl RangeSet {
         let from = self.ranges.partition_point(|r| r.end <= gone.start);
         let Some(first) = self.ranges.get(from).copied().filter(|r| r.start < gone.end) else { return };
         let to = from + self.ranges.iter().skip(from).take_while(|r| r.start < gone.end).count();
+        #[cfg(test)]
+        work::add(to - from + from.min(self.ranges.len() - to));
         let last = self.ranges[to - 1];
         self.covered -= self.covered_within(gone);
         let before = Range::new(first.start, gone.start);
@@ -138,11 +166,15 @@ impl RangeSet {
     /// What of `within` is not in the set, in order.
     pub fn missing_in(&self, within: Range) -> impl Iterator<Item = Range> {
         let from = self.ranges.partition_point(|r| r.end <= within.start);
+        #[cfg(test)]
+        work::search(self.ranges.len());
         let mut known = self.ranges.iter().skip(from).copied().take_while(move |r| r.start < within.end);
         let mut start = within.start;
         let mut over = false;
         core::iter::from_fn(move || {
             while !over {
+                #[cfg(test)]
+                work::add(1);
                 let next = known.next();
                 over = next.is_none();
                 let (end, behind) = next.map_or((within.end, within.end), |r| (r.start, r.end));
@@ -170,10 +202,16 @@ impl RangeSet {
     /// How many positions of `within` are in the set.
     pub fn covered_within(&self, within: Range) -> u64 {
         let from = self.ranges.partition_point(|r| r.end <= within.start);
+        #[cfg(test)]
+        work::search(self.ranges.len());
         self.ranges
             .iter()
             .skip(from)
             .take_while(|r| r.start < within.end)
+            .inspect(|_| {
+                #[cfg(test)]
+                work::add(1);
+            })
             .map(|r| r.end.min(within.end) - r.start.max(within.start))
             .sum()
     }

@@ -36,6 +36,8 @@ pub enum ConfigError {
     WithoutPacing(&'static str),
     /// A buffer is to begin larger than it may become.
     BeginsTooLarge([&'static str; 2]),
+    /// Pacing beside a congestion control that has no window to pace by.
+    PacingWithoutWindow,
     /// Slow start by other than one or two segments.
     SlowStartPerAck(u8),
     /// DCTCP by a host that does not ask for ECN.
@@ -67,8 +69,8 @@ impl ConfigError {
             }
             Self::WithoutRack(key) => [*key, "recovery"],
             Self::DctcpWithoutEcn => ["congestion", "ecn"],
-            Self::WithoutPacing(_) => ["congestion", "pacing"],
             Self::BeginsTooLarge(keys) => *keys,
+            Self::WithoutPacing(_) | Self::PacingWithoutWindow => ["congestion", "pacing"],
             Self::SlowStartPerAck(_) => ["slow_start_per_ack"; 2],
             Self::SharedKind(_) | Self::StandardKind(_) | Self::SameNumber(_) => ["option_layout"; 2],
             Self::RtoBounds | Self::RtoFactor(_) => ["rto"; 2],
@@ -111,6 +113,9 @@ impl fmt::Display for ConfigError {
             Self::BeginsTooLarge([first, most]) => {
                 write!(f, "{first} is larger than {most}, up to which it grows: make it smaller, or leave it out")
             }
+            Self::PacingWithoutWindow => f.write_str(
+                "pacing goes by cwnd, and congestion \"none\" has none: set pacing = false or choose another congestion control",
+            ),
             Self::SlowStartPerAck(n) => {
                 write!(f, "slow_start_per_ack is {n}: slow start opens cwnd by 1 or by 2 segments an ACK")
             }
@@ -159,6 +164,9 @@ impl Config {
             && !self.pacing
         {
             return Err(ConfigError::WithoutPacing(name));
+        }
+        if self.pacing && self.congestion == congestion::Kind::None {
+            return Err(ConfigError::PacingWithoutWindow);
         }
         nonzero("dup_ack_threshold", u64::from(self.dup_ack_threshold))?;
         if !(1..=2).contains(&self.growth.slow_start_per_ack) {
@@ -313,115 +321,5 @@ fn bounds(min: Span, max: Span, initial: Span) -> Result<(), ConfigError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::profile;
-
-    /// The profile `rfc`, changed.
-    fn changed(change: impl FnOnce(&mut Config)) -> Result<(), ConfigError> {
-        let mut config = profile::by_name("rfc").expect("a built-in profile").config.clone();
-        change(&mut config);
-        config.validate()
-    }
-
-    #[test]
-    fn a_window_must_stay_below_two_to_the_thirty() {
-        assert_eq!(changed(|c| c.receive_window = WINDOW_LIMIT - 1), Ok(()));
-        assert_eq!(
-            changed(|c| c.receive_window = WINDOW_LIMIT),
-            Err(ConfigError::WindowTooLarge("receive_window"))
-        );
-        assert_eq!(
-            changed(|c| c.send_window = Some(u32::MAX)),
-            Err(ConfigError::WindowTooLarge("send_window"))
-        );
-    }
-
-    #[test]
-    fn detection_by_time_needs_sack_and_its_parts_need_it() {
-        assert_eq!(
-            changed(|c| (c.recovery, c.sack) = (Recovery::Rack, false)),
-            Err(ConfigError::RackWithoutSack)
-        );
-        assert_eq!(changed(|c| c.prr = true), Err(ConfigError::WithoutRack("prr")));
-        assert_eq!(changed(|c| (c.recovery, c.prr) = (Recovery::Rack, true)), Ok(()));
-    }
-
-    #[test]
-    fn dctcp_needs_a_host_that_asks_for_ecn() {
-        let dctcp = |ecn| changed(|c| (c.congestion, c.ecn) = (congestion::Kind::Dctcp, ecn));
-        assert_eq!(dctcp(EcnUse::Off), Err(ConfigError::DctcpWithoutEcn));
-        assert_eq!(dctcp(EcnUse::Accept), Err(ConfigError::DctcpWithoutEcn));
-        assert_eq!(dctcp(EcnUse::Rfc3168), Ok(()));
-    }
-
-    #[test]
-    fn bbr_needs_pacing() {
-        let bbr = |pacing| changed(|c| (c.congestion, c.pacing) = (congestion::Kind::Bbr, pacing));
-        assert_eq!(bbr(false), Err(ConfigError::WithoutPacing("bbr")));
-        assert_eq!(bbr(true), Ok(()));
-        assert_eq!(changed(|c| c.congestion = congestion::Kind::Vegas), Ok(()));
-    }
-
-    #[test]
-    fn nak_and_sack_exclude_each_other() {
-        assert_eq!(changed(|c| c.recovery = Recovery::Nak), Err(ConfigError::NakBesideSack));
-        assert_eq!(changed(|c| c.sack = false), Err(ConfigError::SackRecoveryWithoutSack));
-        assert_eq!(
-            changed(|c| {
-                c.recovery = Recovery::Nak;
-                c.sack = false;
-            }),
-            Ok(())
-        );
-    }
-
-    #[test]
-    fn option_numbers_must_be_free_and_distinct() {
-        let document = |nak, offer| Layout::Document { nak, offer, upper: 202, scale: 203 };
-        assert_eq!(changed(|c| c.layout = document(8, 201)), Err(ConfigError::StandardKind(8)));
-        assert_eq!(changed(|c| c.layout = document(202, 201)), Err(ConfigError::SameNumber(202)));
-        let shared = |kind, nak| Layout::Shared { kind, nak, offer: 2, upper: 3, scale: 4 };
-        assert_eq!(changed(|c| c.layout = shared(252, 1)), Err(ConfigError::SharedKind(252)));
-        assert_eq!(changed(|c| c.layout = shared(254, 4)), Err(ConfigError::SameNumber(4)));
-        assert_eq!(changed(|c| c.layout = shared(254, 1)), Ok(()));
-    }
-
-    #[test]
-    fn ticks_need_a_period_and_a_phase_within_it() {
-        let grain =
-            |period, phase| TimerGrain::Ticks { period: Span::from_ms(period), phase: Span::from_ms(phase) };
-        assert_eq!(changed(|c| c.timer_grain = grain(500, 499)), Ok(()));
-        assert_eq!(changed(|c| c.timer_grain = grain(500, 500)), Err(ConfigError::Phase("timer_grain")));
-        assert_eq!(changed(|c| c.timer_grain = grain(0, 0)), Err(ConfigError::Zero("timer_grain")));
-    }
-
-    #[test]
-    fn counts_of_zero_are_refused() {
-        assert_eq!(changed(|c| c.dup_ack_threshold = 0), Err(ConfigError::Zero("dup_ack_threshold")));
-        assert_eq!(changed(|c| c.mss = 0), Err(ConfigError::Mss(0)));
-        assert_eq!(
-            changed(|c| c.initial_window = InitialWindow::Segments(0)),
-            Err(ConfigError::Zero("initial_window"))
-        );
-        assert_eq!(changed(|c| c.growth.slow_start_per_ack = 3), Err(ConfigError::SlowStartPerAck(3)));
-    }
-
-    #[test]
-    fn every_error_names_a_key_and_speaks_one_sentence() {
-        for error in [
-            ConfigError::Mss(1),
-            ConfigError::Zero("acking"),
-            ConfigError::NakBesideSack,
-            ConfigError::RackWithoutSack,
-            ConfigError::WithoutRack("prr"),
-            ConfigError::DctcpWithoutEcn,
-            ConfigError::WithoutPacing("bbr"),
-            ConfigError::RtoBounds,
-            ConfigError::AckBounds,
-        ] {
-            assert!(error.keys().iter().all(|key| error.to_string().contains(key) || *key == "mss"));
-            assert!(!error.to_string().contains('\n'));
-        }
-    }
-}
+#[path = "validate_tests.rs"]
+mod tests;

@@ -5,10 +5,11 @@ mod common;
 use common::lone::{ACK, FIN, FULL, Lone, Out, SYN, SYN_ACK, ack, data, plain, segment, times};
 use common::{End, Pair, ms};
 use netspurt_tcp::config::{Config, WindowOption};
+use netspurt_tcp::event::Event;
 use netspurt_tcp::options::Options;
 use netspurt_tcp::profile;
 use netspurt_tcp::reason::Reason;
-use netspurt_tcp::segment::Segment;
+use netspurt_tcp::segment::{Flags, Segment};
 use netspurt_tcp::state::{CloseReason, State};
 use netspurt_tcp::time::Span;
 
@@ -153,6 +154,22 @@ fn the_receiver_opens_a_closed_window_by_a_segment_at_least() {
         update.iter().map(|o| (o.reason, o.segment.window)).collect::<Vec<_>>(),
         [(Reason::WindowUpdate, 1000)]
     );
+}
+
+#[test]
+fn an_urgent_pointer_is_heard_though_the_window_is_closed() {
+    // RFC 9293, section 3.8.6.1, MUST-66: of a probe that cannot be taken the pointer counts.
+    let mut lone = Lone::established(plain(), FULL, 5000);
+    for n in 0..10 {
+        lone.gets(data(1 + 1000 * n, 1, 1000));
+    }
+    lone.c.record_events(true);
+    let probe = Segment { flags: ACK | Flags::URG, urgent: 500, ..data(10_001, 1, 1) };
+    assert_eq!(lone.gets(probe)[0].segment.window, 0);
+    let heard: Vec<_> = std::iter::from_fn(|| lone.c.poll_event())
+        .filter_map(|(_, event)| if let Event::Urgent { offset } = event { Some(offset) } else { None })
+        .collect();
+    assert_eq!(heard, [10_500]);
 }
 
 #[test]

@@ -217,6 +217,10 @@ names! {
         ///
         /// Document: Cardwell et al., ACM Queue 14(5), 2016; Linux, tcp_bbr.c (version 1).
         Bbr,
+        /// The same idea, bounded by what is in flight when more than 2 % get lost; needs pacing = true.
+        ///
+        /// Document: draft-ietf-ccwg-bbr (version 3).
+        Bbr3,
     }
 }
 

@@ -5,16 +5,19 @@
 //! `recovery`.
 
 mod bbr;
+mod bbr3;
 mod cubic;
 mod dctcp;
 mod growth;
 mod hystart;
+mod model;
 mod none;
 mod reno;
 mod tahoe;
 mod vegas;
 
 pub use bbr::Bbr;
+pub use bbr3::Bbr3;
 pub use cubic::Cubic;
 pub use dctcp::Dctcp;
 pub use none::Unlimited;
@@ -23,7 +26,7 @@ pub use tahoe::Tahoe;
 pub use vegas::Vegas;
 
 use crate::config::Config;
-use crate::delivery_rate::RateSample;
+use crate::delivery_rate::{LostSegment, RateSample};
 use crate::time::{Span, Time};
 
 /// What an algorithm may know of the connection when a signal arrives.
@@ -115,6 +118,11 @@ pub trait CongestionControl: core::fmt::Debug + Send {
     fn delivered(&mut self, sample: &RateSample, view: &View) {
         let _ = (sample, view);
     }
+    /// Takes notice of a segment that was found lost. Comes for each of them, before the sample of the acknowledgment that has
+    /// shown it, and only where deliveries are measured.
+    fn lost(&mut self, segment: &LostSegment, view: &View) {
+        let _ = (segment, view);
+    }
     /// Bytes per second at which segments shall leave, where that is not to follow from cwnd; asked after each signal.
     fn pacing_rate(&self) -> Option<u64> {
         None
@@ -157,18 +165,21 @@ pub enum Kind {
     Vegas,
     /// BBR version 1, as Linux has it.
     Bbr,
+    /// BBR version 3, after its draft.
+    Bbr3,
 }
 
 impl Kind {
     /// Whether it lives on what is measured of deliveries.
     pub const fn needs_rates(self) -> bool {
-        matches!(self, Self::Vegas | Self::Bbr)
+        matches!(self, Self::Vegas | Self::Bbr | Self::Bbr3)
     }
 
     /// The name of one that steers by a pacing rate of its own.
     pub const fn needs_pacing(self) -> Option<&'static str> {
         match self {
             Self::Bbr => Some("bbr"),
+            Self::Bbr3 => Some("bbr3"),
             _ => None,
         }
     }
@@ -187,6 +198,7 @@ enum Algorithm {
     Dctcp(Box<Dctcp>),
     Vegas(Box<Vegas>),
     Bbr(Box<Bbr>),
+    Bbr3(Box<Bbr3>),
     Custom(Box<dyn CongestionControl>),
 }
 
@@ -202,6 +214,7 @@ impl Algorithm {
             Self::Dctcp(cc) => &**cc,
             Self::Vegas(cc) => &**cc,
             Self::Bbr(cc) => &**cc,
+            Self::Bbr3(cc) => &**cc,
             Self::Custom(cc) => &**cc,
         }
     }
@@ -216,6 +229,7 @@ impl Algorithm {
             Self::Dctcp(cc) => &mut **cc,
             Self::Vegas(cc) => &mut **cc,
             Self::Bbr(cc) => &mut **cc,
+            Self::Bbr3(cc) => &mut **cc,
             Self::Custom(cc) => &mut **cc,
         }
     }
@@ -245,6 +259,7 @@ impl Congestion {
             Kind::Dctcp => Algorithm::Dctcp(Box::new(Dctcp::new(cwnd, ssthresh, growth))),
             Kind::Vegas => Algorithm::Vegas(Box::new(Vegas::new(cwnd, ssthresh, growth))),
             Kind::Bbr => Algorithm::Bbr(Box::new(Bbr::new(cwnd, seed))),
+            Kind::Bbr3 => Algorithm::Bbr3(Box::new(Bbr3::new(cwnd, seed))),
         })
     }
 
@@ -273,6 +288,7 @@ impl Congestion {
             Algorithm::Dctcp(cc) => cc.on(signal, view),
             Algorithm::Vegas(cc) => cc.on(signal, view),
             Algorithm::Bbr(cc) => cc.on(signal, view),
+            Algorithm::Bbr3(cc) => cc.on(signal, view),
             Algorithm::Custom(cc) => cc.on(signal, view),
         }
         self.cwnd = self.algorithm.get().cwnd();
@@ -293,12 +309,18 @@ impl Congestion {
 
     /// Whether it has its own way with losses: no other reduces the window then.
     pub(crate) fn rules_recoveries(&self) -> bool {
-        matches!(self.algorithm, Algorithm::Bbr(_))
+        matches!(self.algorithm, Algorithm::Bbr(_) | Algorithm::Bbr3(_))
     }
 
     /// Takes notice of what was delivered.
     pub(crate) fn delivered(&mut self, sample: &RateSample, view: &View) {
         self.algorithm.get_mut().delivered(sample, view);
+        self.cwnd = self.algorithm.get().cwnd();
+    }
+
+    /// Takes notice of what was lost.
+    pub(crate) fn lost(&mut self, segment: &LostSegment, view: &View) {
+        self.algorithm.get_mut().lost(segment, view);
         self.cwnd = self.algorithm.get().cwnd();
     }
 
@@ -374,7 +396,9 @@ mod tests {
         }
         assert_eq!(start(Kind::None).cwnd(), u32::MAX);
         // ssthresh means nothing to one that goes by a model of the path.
-        assert_eq!((start(Kind::Bbr).cwnd(), start(Kind::Bbr).ssthresh()), (4000, u32::MAX));
+        for kind in [Kind::Bbr, Kind::Bbr3] {
+            assert_eq!((start(kind).cwnd(), start(kind).ssthresh()), (4000, u32::MAX), "{kind:?}");
+        }
     }
 
     #[test]

@@ -4,6 +4,8 @@
 //! their times, and by position. So each is found in O(log n), and the oldest one at once, however much is in flight:
 //! nobody walks over all that is outstanding.
 
+#[cfg(test)]
+use crate::ranges::work;
 use crate::ranges::{Range, RangeSet};
 use crate::time::Time;
 use std::collections::{BTreeMap, VecDeque};
@@ -139,9 +141,15 @@ impl Journal {
         let lost = self.lost.range(..range.end).next_back().map(|(_, sent)| *sent);
         let first = first.or(lost.filter(|sent| sent.range.end > range.start));
         let overlapping = self.newest.range(..range.end).rev();
+        #[cfg(test)]
+        work::search(self.newest.len());
         let again = overlapping
             .take_while(|(_, (end, _))| *end > range.start)
-            .map(|(&start, &(end, at))| Sent { range: Range::new(start, end), at, again: true })
+            .map(|(&start, &(end, at))| {
+                #[cfg(test)]
+                work::add(1);
+                Sent { range: Range::new(start, end), at, again: true }
+            })
             .reduce(|a, b| if b.is_after(&a) { b } else { a });
         match (first, again) {
             (Some(first), Some(again)) if first.is_after(&again) => Some(first),
@@ -151,6 +159,8 @@ impl Journal {
 
     /// The newest first transmission of anything in `range`.
     fn first_of(&self, range: Range) -> Option<Sent> {
+        #[cfg(test)]
+        work::search(self.first.len());
         let at =
             self.first.partition_point(|&(end, _)| end < range.end).min(self.first.len().checked_sub(1)?);
         let (end, time) = self.first[at];
@@ -162,6 +172,8 @@ impl Journal {
     /// The oldest transmission of which something has neither been reported nor left again since.
     pub(crate) fn oldest(&mut self, sacked: &RangeSet) -> Option<Sent> {
         loop {
+            #[cfg(test)]
+            work::search(self.newest.len());
             let (sent, from_first) = self.front()?;
             let stale = self.newest.get(&sent.range.start).is_some_and(|newest| newest.1 > sent.at);
             if !stale && sacked.covered_within(sent.range) < sent.range.len() {

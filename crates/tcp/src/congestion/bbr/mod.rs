@@ -9,21 +9,18 @@
 //! it *probes the bandwidth*, for a round at a quarter more in each eight, and *the round trip* every ten seconds, with four
 //! segments in flight. All in bytes, where Linux counts packets.
 
-mod aggregation;
-mod filter;
 mod policer;
 mod window;
 
+use super::model::{
+    Aggregation, Chance, Delivered, Lull, MIN_RTT_HOLDS, Pace, Plateau, Rounds, UNIT, WindowedMax, least,
+    scaled,
+};
 use super::{CongestionControl, PathModel, Signal, View};
 use crate::delivery_rate::{Interval, RateSample, Repairing};
-use crate::pacing;
 use crate::time::{Span, Time};
-use aggregation::{Aggregation, Delivered};
-use filter::WindowedMax;
 use policer::{Policer, Shown};
 
-/// Gains are in 1/256.
-const UNIT: u64 = 256;
 /// 2/ln 2: the least gain at which the rate doubles in each round.
 const HIGH_GAIN: u64 = UNIT * 2885 / 1000 + 1;
 /// Its inverse: what startup has queued is gone in a round.
@@ -34,14 +31,8 @@ const CWND_GAIN: u64 = UNIT * 2;
 const CYCLE: [u64; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
 /// The rate is the largest of so many rounds.
 const BANDWIDTH_ROUNDS: u64 = CYCLE.len() as u64 + 2;
-/// The round trip is the least of so long,
-const MIN_RTT_HOLDS: Span = Span::from_secs(10);
-/// and is measured anew for so long at least.
-const PROBE_RTT_LASTS: Span = Span::from_ms(200);
-/// The pipe is full when so many rounds in a row
-const FULL_ROUNDS: u8 = 3;
-/// have not brought as much as a quarter more.
-const FULL_GAIN: u64 = UNIT * 5 / 4;
+/// Rounds that an excess of what was acknowledged is kept: as long, and as long again.
+const EXCESS_ROUNDS: u8 = 5;
 
 /// What it is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,11 +49,7 @@ pub struct Bbr {
     mode: Mode,
     cwnd: u32,
     ssthresh: u32,
-    initial: u32,
-    /// Bytes per second; 0 before there is anything to go by.
-    pacing_rate: u64,
-    /// That it was made from a round trip that was measured.
-    knows_rtt: bool,
+    pace: Pace,
 
     bandwidth: WindowedMax,
     min_rtt: Option<Span>,
@@ -70,21 +57,15 @@ pub struct Bbr {
     policer: Policer,
     aggregation: Aggregation,
 
-    /// Rounds so far; one ends when what left at its end is delivered.
-    rounds: u64,
-    round_start: bool,
-    round_end: u64,
-    /// The rate that the pipe was last found to grow to, the rounds since, and that it is full.
-    full_rate: u64,
-    full_rounds: u8,
+    rounds: Rounds,
+    /// Whether the pipe has been found full.
+    plateau: Plateau,
     is_full: bool,
 
     /// Which part of the cycle, and since when.
     phase: usize,
     phase_began: Time,
-    /// When the round trip has been probed for long enough, once little enough is in flight; and that a round has passed since.
-    probe_rtt_until: Option<Time>,
-    probe_rtt_round: bool,
+    lull: Lull,
     resumed: bool,
 
     /// cwnd before a recovery, or before the round trip was probed.
@@ -95,7 +76,7 @@ pub struct Bbr {
     /// Totals as they last were.
     delivered: u64,
     lost: u64,
-    chance: u32,
+    chance: Chance,
 }
 
 impl Bbr {
@@ -106,31 +87,25 @@ impl Bbr {
             mode: Mode::Startup,
             cwnd,
             ssthresh: u32::MAX,
-            initial: cwnd,
-            pacing_rate: 0,
-            knows_rtt: false,
+            pace: Pace::default(),
             bandwidth: WindowedMax::default(),
             min_rtt: None,
             min_rtt_at: Time::ZERO,
             policer: Policer::default(),
             aggregation: Aggregation::default(),
-            rounds: 0,
-            round_start: false,
-            round_end: 0,
-            full_rate: 0,
-            full_rounds: 0,
+            rounds: Rounds::default(),
+            plateau: Plateau::default(),
             is_full: false,
             phase: 0,
             phase_began: Time::ZERO,
-            probe_rtt_until: None,
-            probe_rtt_round: false,
+            lull: Lull::default(),
             resumed: false,
             prior_cwnd: 0,
             repairing: Repairing::Nothing,
             conserving: false,
             delivered: 0,
             lost: 0,
-            chance: seed,
+            chance: Chance(seed),
         }
     }
 
@@ -159,21 +134,18 @@ impl Bbr {
 
     /// `bbr_update_bw()`.
     fn update_bandwidth(&mut self, sample: &RateSample, view: &View) {
-        self.round_start = false;
-        let Some(interval) = sample.interval else { return };
-        if interval.prior_delivered >= self.round_end {
-            self.round_end = sample.delivered;
-            self.rounds += 1;
-            self.round_start = true;
+        let prior = sample.interval.map(|interval| interval.prior_delivered);
+        if self.rounds.see(prior, sample.delivered) {
             self.conserving = false;
         }
+        let Some(interval) = sample.interval else { return };
         let shown = self.shown(view.now, sample.newly_lost > 0, interval.app_limited);
         if self.policer.watch(&shown) {
             self.begin_cycle(view.now);
         }
         let rate = interval.rate();
         if !interval.app_limited || rate >= self.bandwidth.get() {
-            self.bandwidth.add(BANDWIDTH_ROUNDS, self.rounds, rate);
+            self.bandwidth.add(BANDWIDTH_ROUNDS, self.rounds.count, rate);
         }
     }
 
@@ -183,7 +155,7 @@ impl Bbr {
             delivered: self.delivered,
             lost: self.lost,
             is_loss,
-            round_start: self.round_start,
+            round_start: self.rounds.start,
             app_limited,
             cycling: self.mode == Mode::ProbeBandwidth,
         }
@@ -214,9 +186,7 @@ impl Bbr {
     /// Anywhere but in the part that drains what the first one has queued.
     fn begin_cycle(&mut self, now: Time) {
         self.mode = Mode::ProbeBandwidth;
-        // One step of a linear congruential generator; its upper bits are good enough for one of seven.
-        self.chance = self.chance.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        let back = ((u64::from(self.chance) * 7) >> 32) as usize;
+        let back = self.chance.below(7) as usize;
         self.phase = (CYCLE.len() - back) % CYCLE.len();
         self.phase_began = now;
     }
@@ -224,15 +194,8 @@ impl Bbr {
     /// `bbr_check_full_bw_reached()`.
     fn check_full(&mut self, interval: Option<Interval>) {
         let app_limited = interval.is_some_and(|interval| interval.app_limited);
-        if self.is_full || !self.round_start || app_limited {
-            return;
-        }
-        let rate = self.bandwidth.get();
-        if u128::from(rate) * u128::from(UNIT) >= u128::from(self.full_rate) * u128::from(FULL_GAIN) {
-            (self.full_rate, self.full_rounds) = (rate, 0);
-        } else {
-            self.full_rounds += 1;
-            self.is_full = self.full_rounds >= FULL_ROUNDS;
+        if !self.is_full && self.rounds.start && !app_limited {
+            self.is_full = self.plateau.is_reached(self.bandwidth.get());
         }
     }
 
@@ -260,49 +223,33 @@ impl Bbr {
         if expired && !self.resumed && self.mode != Mode::ProbeRtt {
             self.save_cwnd();
             self.mode = Mode::ProbeRtt;
-            self.probe_rtt_until = None;
+            self.lull = Lull::default();
         }
-        if self.mode == Mode::ProbeRtt {
-            if self.probe_rtt_until.is_some() {
-                self.probe_rtt_round |= self.round_start;
-                if self.probe_rtt_round {
-                    self.check_probe_rtt_over(view.now);
-                }
-            } else if sample.in_flight <= u64::from(window::least(view.mss)) {
-                self.probe_rtt_until = Some(view.now + PROBE_RTT_LASTS);
-                self.probe_rtt_round = false;
-                self.round_end = sample.delivered;
-            }
+        let is_low = sample.in_flight <= u64::from(least(view.mss));
+        if self.mode == Mode::ProbeRtt && self.lull.see(view.now, is_low, &mut self.rounds, sample.delivered)
+        {
+            self.end_lull(view.now);
         }
         if sample.newly_delivered > 0 {
             self.resumed = false;
         }
     }
 
-    fn check_probe_rtt_over(&mut self, now: Time) {
-        if self.probe_rtt_until.is_some_and(|until| now > until) {
-            self.min_rtt_at = now;
-            self.cwnd = self.cwnd.max(self.prior_cwnd);
-            if self.is_full {
-                self.begin_cycle(now);
-            } else {
-                self.mode = Mode::Startup;
-            }
+    /// The round trip has been probed for long enough.
+    fn end_lull(&mut self, now: Time) {
+        self.min_rtt_at = now;
+        self.cwnd = self.cwnd.max(self.prior_cwnd);
+        if self.is_full {
+            self.begin_cycle(now);
+        } else {
+            self.mode = Mode::Startup;
         }
     }
 
-    /// `bbr_set_pacing_rate()`: while it starts up, the rate does not fall.
+    /// `bbr_set_pacing_rate()`.
     fn set_pacing_rate(&mut self, gain: u64, view: &View) {
-        if !self.knows_rtt {
-            // The initial window in a round trip, or in a millisecond.
-            let rtt = view.srtt.unwrap_or(Span::from_ms(1));
-            self.knows_rtt = view.srtt.is_some();
-            self.pacing_rate = scaled(pacing::rate(u64::from(self.cwnd), rtt), HIGH_GAIN);
-        }
-        let rate = scaled(self.rate(), gain);
-        if self.is_full || rate > self.pacing_rate {
-            self.pacing_rate = rate.max(1);
-        }
+        self.pace.begin(self.cwnd, view.srtt, HIGH_GAIN);
+        self.pace.want(scaled(self.rate(), gain), self.is_full);
     }
 
     /// `bbr_cwnd_event()`: the application has paused.
@@ -312,8 +259,8 @@ impl Bbr {
         match self.mode {
             // No faster than the path, since there was no queue before.
             Mode::ProbeBandwidth => self.set_pacing_rate(UNIT, view),
-            Mode::ProbeRtt => self.check_probe_rtt_over(view.now),
-            Mode::Startup | Mode::Drain => {}
+            Mode::ProbeRtt if self.lull.is_over(view.now) => self.end_lull(view.now),
+            Mode::ProbeRtt | Mode::Startup | Mode::Drain => {}
         }
     }
 
@@ -323,17 +270,12 @@ impl Bbr {
             self.save_cwnd();
         }
         self.repairing = Repairing::Timeout;
-        (self.full_rate, self.round_start) = (0, true);
+        self.plateau.restart(0);
+        self.rounds.start = true;
         let shown = self.shown(view.now, true, false);
         self.policer.watch(&shown);
         self.cwnd = view.mss;
     }
-}
-
-/// A rate times a gain, less the hundredth by which it stays below so that queues shrink rather than grow.
-fn scaled(rate: u64, gain: u64) -> u64 {
-    let wide = u128::from(rate) * u128::from(gain) * 99 / (u128::from(UNIT) * 100);
-    u64::try_from(wide).unwrap_or(u64::MAX)
 }
 
 impl CongestionControl for Bbr {
@@ -342,7 +284,7 @@ impl CongestionControl for Bbr {
             Signal::EnterRecovery => self.save_cwnd(),
             Signal::Timeout { first } => self.time_out(first, view),
             Signal::Undo => {
-                (self.full_rate, self.full_rounds) = (0, 0);
+                self.plateau.restart(0);
                 let shown = self.shown(view.now, false, false);
                 self.policer.reset(&shown);
             }
@@ -372,7 +314,8 @@ impl CongestionControl for Bbr {
                 mss: u64::from(view.mss),
                 bandwidth: self.rate(),
                 cwnd: u64::from(self.cwnd),
-                round_start: self.round_start,
+                round_start: self.rounds.start,
+                window: EXCESS_ROUNDS,
             });
         }
         self.update_cycle(sample, view);
@@ -392,7 +335,7 @@ impl CongestionControl for Bbr {
     }
 
     fn pacing_rate(&self) -> Option<u64> {
-        (self.pacing_rate > 0).then_some(self.pacing_rate)
+        Some(self.pace.get()).filter(|&rate| rate > 0)
     }
 
     fn is_sparing(&self) -> bool {

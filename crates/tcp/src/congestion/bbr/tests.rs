@@ -42,12 +42,12 @@ fn the_first_rate_is_the_window_in_a_round_trip_times_the_high_gain() {
 fn the_window_counts_the_path_the_hosts_and_pairs() {
     let mut bbr = Bbr::new(10 * MSS, 1);
     bbr.min_rtt = Some(Span::from_ms(100));
-    bbr.pacing_rate = 1_000_000;
+    bbr.pace.want(1_000_000, true);
     // 100 segments on the path, three bursts of two in the hosts.
     assert_eq!(bbr.inflight(1_000_000, UNIT, MSS), 106_000);
     assert_eq!(bbr.inflight(1_000_100, UNIT, MSS), 108_000, "rounded up to a segment, then to a pair");
     assert_eq!(bbr.inflight(1_000_000, CWND_GAIN, MSS), 206_000);
-    bbr.pacing_rate = 100_000_000;
+    bbr.pace.want(100_000_000, true);
     assert_eq!(bbr.inflight(1_000_000, UNIT, MSS), 296_000, "bursts of 65 segments at most");
 }
 
@@ -70,6 +70,7 @@ fn after_a_timeout_it_comes_back_to_the_window_it_had() {
         in_flight: 0,
         next_departure: Time::ZERO,
         repairing: Repairing::Timeout,
+        selective: true,
     };
     bbr.delivered(&sample, &view(MSS, 1000));
     assert_eq!(bbr.cwnd(), 4 * MSS);

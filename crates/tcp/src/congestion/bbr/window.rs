@@ -2,11 +2,10 @@
 
 use super::{Bbr, Mode, UNIT};
 use crate::congestion::View;
+use crate::congestion::model::{least, narrow, path_volume};
 use crate::delivery_rate::{RateSample, Repairing};
 use crate::pacing;
 
-/// Segments that are always in flight: two that a receiver acknowledges together, twice.
-const LEAST: u32 = 4;
 /// What a path of which nothing is known is taken to hold, in segments.
 const UNKNOWN: u64 = 10;
 /// A sender hands over what leaves within 2⁻¹⁰ s at once, but no more than this many bytes and segments,
@@ -16,24 +15,18 @@ const BURST_SEGMENTS: u64 = 127;
 /// and no less than two segments, from 1.2 Mbit/s on.
 const SLOW: u64 = 150_000;
 
-/// The least window.
-pub(super) fn least(mss: u32) -> u32 {
-    mss.saturating_mul(LEAST)
-}
-
 impl Bbr {
     /// What goes through the hosts at once (`bbr_tso_segs_goal()`).
     fn burst(&self, mss: u64) -> u64 {
-        let least = if self.pacing_rate < SLOW { 1 } else { 2 };
-        let segments = (self.pacing_rate >> BURST_SHIFT).min(BURST_BYTES) / mss.max(1);
+        let least = if self.pace.get() < SLOW { 1 } else { 2 };
+        let segments = (self.pace.get() >> BURST_SHIFT).min(BURST_BYTES) / mss.max(1);
         segments.max(least).min(BURST_SEGMENTS) * mss
     }
 
     /// What the path holds, times a gain, in whole segments (`bbr_bdp()`).
     fn path_volume(&self, rate: u64, gain: u64, mss: u64) -> u64 {
         let Some(min_rtt) = self.min_rtt else { return UNKNOWN * mss };
-        let volume = u128::from(pacing::volume(rate, min_rtt)) * u128::from(gain) / u128::from(UNIT);
-        u64::try_from(volume).unwrap_or(u64::MAX / 4).min(u64::MAX / 4).next_multiple_of(mss.max(1))
+        path_volume(rate, min_rtt, gain).next_multiple_of(mss.max(1))
     }
 
     /// With what the hosts hold, in pairs of segments (`bbr_quantization_budget()`).
@@ -74,7 +67,6 @@ impl Bbr {
     }
 
     fn next_cwnd(&mut self, sample: &RateSample, view: &View) -> u32 {
-        let narrow = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
         let mss = u64::from(view.mss);
         let acked = sample.newly_delivered;
         let mut cwnd = self.recovering(sample, view);
@@ -96,13 +88,13 @@ impl Bbr {
     /// cwnd less what was lost; what is in flight when a recovery begins, and what it was before when it ends
     /// (`bbr_set_cwnd_to_recover_or_restore()`).
     fn recovering(&mut self, sample: &RateSample, view: &View) -> u32 {
-        let lost = u32::try_from(sample.newly_lost).unwrap_or(u32::MAX);
+        let lost = narrow(sample.newly_lost);
         let mut cwnd = if lost > 0 { self.cwnd.saturating_sub(lost).max(view.mss) } else { self.cwnd };
         match (self.repairing, sample.repairing) {
             (Repairing::Nothing | Repairing::Timeout, Repairing::Loss) => {
                 self.conserving = true;
-                self.round_end = sample.delivered;
-                cwnd = u32::try_from(sample.in_flight + sample.newly_delivered).unwrap_or(u32::MAX);
+                self.rounds.restart(sample.delivered);
+                cwnd = narrow(sample.in_flight + sample.newly_delivered);
             }
             (Repairing::Loss | Repairing::Timeout, Repairing::Nothing) => {
                 cwnd = cwnd.max(self.prior_cwnd);

@@ -3,7 +3,7 @@
 /// The best three values of a window, each later than the one before it, so that there is another one when the best grows too
 /// old.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct WindowedMax([Sample; 3]);
+pub(in crate::congestion) struct WindowedMax([Sample; 3]);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Sample {
@@ -13,12 +13,12 @@ struct Sample {
 
 impl WindowedMax {
     /// The largest.
-    pub(super) fn get(&self) -> u64 {
+    pub(in crate::congestion) fn get(&self) -> u64 {
         self.0[0].value
     }
 
     /// A value at a time that never goes back; what is older than `window` is forgotten.
-    pub(super) fn add(&mut self, window: u64, at: u64, value: u64) {
+    pub(in crate::congestion) fn add(&mut self, window: u64, at: u64, value: u64) {
         let new = Sample { at, value };
         let [best, second, third] = &mut self.0;
         if value >= best.value || at - third.at > window {

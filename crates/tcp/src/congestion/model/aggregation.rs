@@ -4,8 +4,6 @@
 use crate::pacing;
 use crate::time::{Span, Time};
 
-/// Rounds that a maximum is kept: as long, and as long again.
-const ROUNDS: u8 = 5;
 /// An epoch in which so much was acknowledged tells nothing any more; in segments.
 const LONGEST: u64 = 1 << 20;
 /// No more is added than passes in this time.
@@ -13,7 +11,7 @@ const MOST: Span = Span::from_ms(100);
 
 /// The excess of late.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Aggregation {
+pub(in crate::congestion) struct Aggregation {
     /// Since when, and what was acknowledged since.
     began: Time,
     acked: u64,
@@ -25,28 +23,30 @@ pub(super) struct Aggregation {
 
 /// What an acknowledgment adds.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Delivered {
-    pub(super) at: Time,
-    pub(super) bytes: u64,
-    pub(super) mss: u64,
+pub(in crate::congestion) struct Delivered {
+    pub(in crate::congestion) at: Time,
+    pub(in crate::congestion) bytes: u64,
+    pub(in crate::congestion) mss: u64,
     /// The estimate of the path's rate.
-    pub(super) bandwidth: u64,
-    pub(super) cwnd: u64,
+    pub(in crate::congestion) bandwidth: u64,
+    pub(in crate::congestion) cwnd: u64,
     /// A round begins with it.
-    pub(super) round_start: bool,
+    pub(in crate::congestion) round_start: bool,
+    /// Rounds that a maximum is kept: as long, and as long again.
+    pub(in crate::congestion) window: u8,
 }
 
 impl Aggregation {
     /// What was delivered before tells nothing of what comes.
-    pub(super) fn restart(&mut self, now: Time) {
+    pub(in crate::congestion) fn restart(&mut self, now: Time) {
         (self.began, self.acked) = (now, 0);
     }
 
     /// An acknowledgment.
-    pub(super) fn add(&mut self, delivered: Delivered) {
+    pub(in crate::congestion) fn add(&mut self, delivered: Delivered) {
         if delivered.round_start {
             self.age += 1;
-            if self.age >= ROUNDS {
+            if self.age >= delivered.window {
                 self.age = 0;
                 self.current = 1 - self.current;
                 self.excess[self.current] = 0;
@@ -63,7 +63,7 @@ impl Aggregation {
     }
 
     /// Bytes that shall be in flight beyond what the path needs.
-    pub(super) fn allowance(&self, bandwidth: u64) -> u64 {
+    pub(in crate::congestion) fn allowance(&self, bandwidth: u64) -> u64 {
         self.excess[0].max(self.excess[1]).min(pacing::volume(bandwidth, MOST))
     }
 }
@@ -82,6 +82,7 @@ mod tests {
                 bandwidth: 1_000_000,
                 cwnd: 100_000,
                 round_start: n % 20 == 0,
+                window: 5,
             });
         }
     }

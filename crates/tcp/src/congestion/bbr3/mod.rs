@@ -1,0 +1,342 @@
+//! BBR version 3 (draft-ietf-ccwg-bbr).
+//!
+//! As version 1 it goes by a model of the path: the largest delivery rate of two cycles of probing, and the least round trip
+//! of ten seconds. New is that losses and marks have a say: what was in flight when more than 2 % got lost bounds what is in
+//! flight from then on ([`bounds`]), and while it does not probe, each lossy round trip brings rate and volume down towards
+//! what still arrives, until it probes next.
+//!
+//! In *startup* it doubles its rate in each round until that brings no more, or losses; it *drains* the queue that this has
+//! made; then it probes the bandwidth in four states ([`cycle`]), and the round trip every five seconds ([`round_trip`]).
+
+mod bounds;
+mod cycle;
+mod round_trip;
+mod window;
+
+use super::model::{Aggregation, Chance, Delivered, Pace, Plateau, Rounds, UNIT, least, scaled};
+use super::{CongestionControl, PathModel, Signal, View};
+use crate::delivery_rate::{Interval, LostSegment, RateSample, Repairing};
+use crate::time::Time;
+use bounds::{Bounds, Latest, Saved};
+use cycle::Probing;
+use round_trip::RoundTrip;
+
+/// Rounds that an excess of what was acknowledged is kept, as long, and as long again: in startup, and later.
+const EXCESS_ROUNDS: [u8; 2] = [1, 5];
+/// Startup is over when a round of a recovery has so many holes, and more lost than the bound.
+const STARTUP_HOLES: u32 = 6;
+/// After so many rounds the queue is taken for drained: the rate must have been overestimated.
+const DRAIN_ROUNDS: u64 = 3;
+
+/// What it is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Startup,
+    Drain,
+    /// The four states in which it probes the bandwidth: slower than the path, so that a queue goes,
+    Down,
+    /// at its rate,
+    Cruise,
+    /// at its rate, with all in flight that the path is known to take,
+    Refill,
+    /// and faster.
+    Up,
+    ProbeRtt,
+}
+
+impl State {
+    /// Times the estimated rate segments leave.
+    const fn pacing_gain(self) -> u64 {
+        match self {
+            // 4 ln 2, rounded up: the least at which the rate doubles in each round.
+            Self::Startup => UNIT * 277 / 100 + 1,
+            Self::Drain => UNIT / 2,
+            Self::Down => UNIT * 9 / 10,
+            Self::Cruise | Self::Refill | Self::ProbeRtt => UNIT,
+            Self::Up => UNIT * 5 / 4,
+        }
+    }
+
+    /// Times what the path holds may be in flight.
+    const fn cwnd_gain(self) -> u64 {
+        match self {
+            Self::Startup | Self::Drain | Self::Down | Self::Cruise | Self::Refill => UNIT * 2,
+            Self::Up => UNIT * 9 / 4,
+            Self::ProbeRtt => UNIT / 2,
+        }
+    }
+
+    /// Whether it probes the bandwidth in a cycle.
+    const fn cycles(self) -> bool {
+        matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
+    }
+
+    /// Whether it sends more, or as much as it may, to see what comes of it: losses then do not count against the path.
+    const fn accelerates(self) -> bool {
+        matches!(self, Self::Startup | Self::Refill | Self::Up)
+    }
+}
+
+/// The state of BBR.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bbr3 {
+    state: State,
+    cwnd: u32,
+    ssthresh: u32,
+    initial: u32,
+    pace: Pace,
+
+    /// The largest delivery rate of this cycle and of the one before.
+    bandwidth: [u64; 2],
+    round_trip: RoundTrip,
+    aggregation: Aggregation,
+    bounds: Bounds,
+    latest: Latest,
+    rounds: Rounds,
+    probing: Probing,
+
+    /// Whether the pipe is full, as far as it was looked for of late; and that it ever was.
+    plateau: Plateau,
+    full_now: bool,
+    full_reached: bool,
+    drain_began: u64,
+
+    /// Data leaves again after a pause of the application.
+    resumed: bool,
+    /// cwnd before a recovery, or before the round trip was probed.
+    prior_cwnd: u32,
+    repairing: Repairing,
+    /// What to come back to, should the losses turn out to be none.
+    saved: Saved,
+    /// In all, and that the peer says what has arrived.
+    delivered: u64,
+    selective: bool,
+    chance: Chance,
+}
+
+impl Bbr3 {
+    /// With the given initial `cwnd` in bytes. `seed` decides when it probes, so that flows do not do so in step.
+    pub fn new(cwnd: u32, seed: u32) -> Self {
+        Self {
+            state: State::Startup,
+            cwnd,
+            ssthresh: u32::MAX,
+            initial: cwnd,
+            pace: Pace::default(),
+            bandwidth: [0; 2],
+            round_trip: RoundTrip::default(),
+            aggregation: Aggregation::default(),
+            bounds: Bounds::NONE,
+            latest: Latest::default(),
+            rounds: Rounds::default(),
+            probing: Probing::default(),
+            plateau: Plateau::default(),
+            full_now: false,
+            full_reached: false,
+            drain_began: 0,
+            resumed: false,
+            prior_cwnd: 0,
+            repairing: Repairing::Nothing,
+            saved: Saved::default(),
+            delivered: 0,
+            selective: true,
+            chance: Chance(seed),
+        }
+    }
+
+    /// `BBR.max_bw`: what the path was seen to carry, in bytes per second.
+    fn most_bandwidth(&self) -> u64 {
+        self.bandwidth[0].max(self.bandwidth[1])
+    }
+
+    /// `BBR.bw`: the same, as far as recent losses let it be.
+    fn rate(&self) -> u64 {
+        self.most_bandwidth().min(self.bounds.rate_lo)
+    }
+
+    /// `UpdateMaxBw()`.
+    fn update_bandwidth(&mut self, sample: &RateSample) {
+        let prior = sample.interval.map(|interval| interval.prior_delivered);
+        if self.rounds.see(prior, sample.delivered) {
+            self.probing.rounds_since += 1;
+        }
+        if let Some(interval) = sample.interval {
+            let rate = interval.rate();
+            if !interval.app_limited || rate >= self.most_bandwidth() {
+                self.bandwidth[0] = self.bandwidth[0].max(rate);
+            }
+        }
+    }
+
+    /// `AdvanceMaxBwFilter()`: a cycle is over. One without a sample does not count.
+    fn advance_bandwidth(&mut self) {
+        if self.bandwidth[0] > 0 {
+            self.bandwidth = [0, self.bandwidth[0]];
+        }
+    }
+
+    /// `UpdateACKAggregation()`.
+    fn update_aggregation(&mut self, sample: &RateSample, view: &View) {
+        if sample.newly_delivered > 0 && sample.interval.is_some() {
+            self.aggregation.add(Delivered {
+                at: sample.delivered_at,
+                bytes: sample.newly_delivered,
+                mss: u64::from(view.mss),
+                bandwidth: self.rate(),
+                cwnd: u64::from(self.cwnd),
+                round_start: self.rounds.start,
+                window: EXCESS_ROUNDS[usize::from(self.full_reached)],
+            });
+        }
+    }
+
+    /// `ResetFullBW()`: looks for a full pipe anew, from this rate.
+    fn look_for_plateau(&mut self, rate: u64) {
+        self.plateau.restart(rate);
+        self.full_now = false;
+    }
+
+    /// `CheckFullBWReached()`.
+    fn check_full(&mut self, interval: Option<Interval>) {
+        let Some(interval) = interval.filter(|interval| !interval.app_limited) else { return };
+        if !self.full_now && self.rounds.start && self.plateau.is_reached(interval.rate()) {
+            (self.full_now, self.full_reached) = (true, true);
+        }
+    }
+
+    /// `CheckStartupDone()`.
+    fn check_startup(&mut self, sample: &RateSample) {
+        if self.state != State::Startup {
+            return;
+        }
+        if !self.full_reached && self.loses_in_startup(sample) {
+            self.saved.state = Some(State::Startup);
+            self.full_reached = true;
+            self.bounds.inflight_hi = self.path_volume(UNIT).max(self.latest.inflight);
+        }
+        if self.full_reached {
+            self.state = State::Drain;
+            self.drain_began = self.rounds.count;
+            self.ssthresh = super::model::narrow(self.path_volume(UNIT));
+        }
+    }
+
+    /// `CheckStartupHighLoss()`: a round of a recovery is over that was too lossy. A mark is worth as much, since the document
+    /// leaves open how much.
+    fn loses_in_startup(&self, sample: &RateSample) -> bool {
+        let Some(round) = self.latest.closed else { return false };
+        let too_much = sample.interval.is_some_and(|i| self.is_too_high(i.lost, i.tx_in_flight));
+        let enough = if self.selective { round.holes >= STARTUP_HOLES && too_much } else { round.lossy };
+        round.marked || (sample.repairing == Repairing::Loss && enough)
+    }
+
+    /// `CheckDrainDone()`.
+    fn check_drain(&mut self, sample: &RateSample, view: &View) {
+        let drained = || {
+            sample.in_flight <= self.inflight(self.rate(), view.mss)
+                || self.rounds.count > self.drain_began + DRAIN_ROUNDS
+        };
+        if self.state == State::Drain && drained() {
+            self.start_down(view.now);
+        }
+    }
+
+    fn set_pacing_rate(&mut self, gain: u64, view: &View) {
+        self.pace.begin(self.cwnd, view.srtt, State::Startup.pacing_gain());
+        self.pace.want(scaled(self.rate(), gain), self.full_reached);
+    }
+
+    /// `HandleRestartFromIdle()`: no faster than the path, since there was no queue before.
+    fn resume(&mut self, view: &View) {
+        self.resumed = true;
+        self.aggregation.restart(view.now);
+        if self.state.cycles() {
+            self.set_pacing_rate(UNIT, view);
+        } else if self.state == State::ProbeRtt && self.round_trip.lull.is_over(view.now) {
+            self.end_lull(view.now);
+        }
+    }
+
+    /// What was known before the first sample.
+    fn begin(&mut self, sample: &RateSample, now: Time) {
+        if self.delivered == 0 && self.round_trip.least.is_none() {
+            self.round_trip.begin(sample.min_rtt, now);
+            self.aggregation.restart(now);
+        }
+    }
+}
+
+impl CongestionControl for Bbr3 {
+    fn on(&mut self, signal: Signal, view: &View) {
+        match signal {
+            Signal::EnterRecovery => self.save(),
+            Signal::Timeout { first } => {
+                if first {
+                    self.save();
+                }
+                self.repairing = Repairing::Timeout;
+                self.cwnd = view.mss;
+            }
+            Signal::Undo => self.come_back(),
+            Signal::Resumed => self.resume(view),
+            Signal::EcnCe => self.note_mark(view),
+            // All else it sees in the samples, or not at all.
+            Signal::Acked { .. }
+            | Signal::DupAck { .. }
+            | Signal::PartialAck { .. }
+            | Signal::ExitRecovery
+            | Signal::RoundMarked { .. }
+            | Signal::IdleRestart => {}
+        }
+    }
+
+    fn lost(&mut self, segment: &LostSegment, view: &View) {
+        self.note_loss();
+        self.latest.note_hole(segment);
+        if self.probing.is_sampled && self.is_too_high(segment.lost, segment.tx_in_flight) {
+            self.overshoot(bounds::inflight_at_loss(segment), segment.app_limited, view);
+        }
+    }
+
+    fn delivered(&mut self, sample: &RateSample, view: &View) {
+        self.begin(sample, view.now);
+        (self.delivered, self.selective) = (sample.delivered, sample.selective);
+        self.latest.see(sample);
+        self.update_bandwidth(sample);
+        self.adapt_lower_bounds();
+        self.update_aggregation(sample, view);
+        self.check_full(sample.interval);
+        self.check_startup(sample);
+        self.check_drain(sample, view);
+        self.update_cycle(sample, view);
+        self.round_trip.update(sample, view.now);
+        self.check_lull(sample, view);
+        self.latest.advance(sample);
+        self.set_pacing_rate(self.state.pacing_gain(), view);
+        self.set_cwnd(sample, view);
+    }
+
+    fn cwnd(&self) -> u32 {
+        self.cwnd
+    }
+
+    fn ssthresh(&self) -> u32 {
+        self.ssthresh
+    }
+
+    fn pacing_rate(&self) -> Option<u64> {
+        Some(self.pace.get()).filter(|&rate| rate > 0)
+    }
+
+    fn is_sparing(&self) -> bool {
+        self.state == State::ProbeRtt
+    }
+
+    fn path(&self) -> Option<PathModel> {
+        Some(PathModel { bandwidth: self.most_bandwidth(), min_rtt: self.round_trip.least })
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

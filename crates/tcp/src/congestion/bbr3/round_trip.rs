@@ -1,0 +1,81 @@
+//! The least round trip, and how it is probed (draft-ietf-ccwg-bbr, "ProbeRTT").
+//!
+//! Two minima: that of ten seconds is believed, that of five decides whether it is time to look again.
+
+use super::{Bbr3, State};
+use crate::congestion::View;
+use crate::congestion::model::{Lull, MIN_RTT_HOLDS};
+use crate::delivery_rate::RateSample;
+use crate::time::{Span, Time};
+
+/// `ProbeRTTInterval`.
+const INTERVAL: Span = Span::from_secs(5);
+
+/// What is known of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct RoundTrip {
+    /// What is believed, and since when.
+    pub(super) least: Option<Span>,
+    at: Time,
+    /// The least since it was last probed, and when it was seen; and that this is too long ago.
+    recent: Option<Span>,
+    recent_at: Time,
+    expired: bool,
+    /// The probe.
+    pub(super) lull: Lull,
+}
+
+impl RoundTrip {
+    /// Before the first acknowledgment of data.
+    pub(super) fn begin(&mut self, least: Option<Span>, now: Time) {
+        (self.least, self.at) = (least, now);
+        (self.recent, self.recent_at) = (least, now);
+    }
+
+    /// `UpdateMinRTT()`. A receiver that waits with an ACK does not refresh it.
+    pub(super) fn update(&mut self, sample: &RateSample, now: Time) {
+        self.expired = now > self.recent_at + INTERVAL;
+        if let Some(rtt) = sample.rtt
+            && (self.recent.is_none_or(|recent| rtt < recent) || (self.expired && !sample.maybe_delayed))
+        {
+            (self.recent, self.recent_at) = (Some(rtt), now);
+        }
+        let is_less = self.recent.is_some_and(|recent| self.least.is_none_or(|least| recent < least));
+        if is_less || now > self.at + MIN_RTT_HOLDS {
+            (self.least, self.at) = (self.recent, self.recent_at);
+        }
+    }
+}
+
+impl Bbr3 {
+    /// `CheckProbeRTT()`.
+    pub(super) fn check_lull(&mut self, sample: &RateSample, view: &View) {
+        if self.state != State::ProbeRtt && self.round_trip.expired && !self.resumed {
+            self.save_cwnd();
+            self.state = State::ProbeRtt;
+            self.round_trip.lull = Lull::default();
+            self.stop_feedback();
+        }
+        let is_low = sample.in_flight <= self.lull_volume(view.mss);
+        if self.state == State::ProbeRtt
+            && self.round_trip.lull.see(view.now, is_low, &mut self.rounds, sample.delivered)
+        {
+            self.end_lull(view.now);
+        }
+        if sample.newly_delivered > 0 {
+            self.resumed = false;
+        }
+    }
+
+    /// `ExitProbeRTT()`.
+    pub(super) fn end_lull(&mut self, now: Time) {
+        self.round_trip.recent_at = now;
+        self.cwnd = self.cwnd.max(self.prior_cwnd);
+        self.bounds.reset_short_term();
+        if self.full_reached {
+            self.start_cruise(now);
+        } else {
+            self.state = State::Startup;
+        }
+    }
+}
