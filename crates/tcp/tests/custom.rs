@@ -48,8 +48,7 @@ impl RtoEstimator for TwiceTheLast {
 #[test]
 fn a_congestion_control_of_the_users_own_limits_the_flight() {
     let reno = profile::by_name("reno").expect("a built-in profile").config.clone();
-    let mut pair =
-        Pair::new(Config { mss: 1000, ..reno.clone() }, reno, Span::from_ms(50));
+    let mut pair = Pair::new(Config { mss: 1000, ..reno.clone() }, reno, Span::from_ms(50));
     pair.client.set_congestion(Box::new(TwoSegments));
     let mut pair = pair.open();
     pair.write(End::Client, 100_000);
@@ -90,8 +89,12 @@ impl CongestionControl for Began {
 #[test]
 fn a_congestion_control_begins_again_when_the_size_of_segments_is_settled() {
     let reno = profile::by_name("reno").expect("a built-in profile").config.clone();
-    let client =
-        Config { mss: 1000, initial_window: InitialWindow::Segments(3), initial_ssthresh: 9000, ..reno.clone() };
+    let client = Config {
+        mss: 1000,
+        initial_window: InitialWindow::Segments(3),
+        initial_ssthresh: 9000,
+        ..reno.clone()
+    };
     let server = Config { mss: 500, ..reno };
     let mut pair = Pair::new(client, server, Span::from_ms(50));
     let began = Arc::default();

@@ -30,6 +30,9 @@ mod tests {
     fn alone_it_waits_for_more() {
         let s = Situation { available: 999, end: End::More, ..BASE };
         assert_eq!(judge(&Transmit::DoupnikLiberal, &s), Verdict::Hold(Hold::EndOfData));
-        assert_eq!(judge(&Transmit::DoupnikLiberal, &Situation { end: End::Marked, ..s }), Verdict::Send(999));
+        assert_eq!(
+            judge(&Transmit::DoupnikLiberal, &Situation { end: End::Marked, ..s }),
+            Verdict::Send(999)
+        );
     }
 }
