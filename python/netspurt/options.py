@@ -55,6 +55,19 @@ def add_settings(command: ArgumentParser) -> None:
     )
 
 
+def add_algorithms(command: ArgumentParser) -> None:
+    """``--algorithm``: classes of the user's own, by name."""
+    command.add_argument(
+        "--algorithm",
+        action="append",
+        default=[],
+        dest="algorithms",
+        type=algorithm,
+        metavar="NAME=FILE.py:CLASS",
+        help="a class that the scenario names python:NAME, from a file or MODULE:CLASS, as often as wanted",
+    )
+
+
 def add_jobs(command: ArgumentParser, what: str = "simulations") -> None:
     """``--jobs``: how many of them at once."""
     command.add_argument(
@@ -111,6 +124,15 @@ def setting(text: str) -> tuple[str, str]:
     if not equals or not path.strip():
         raise ArgumentTypeError(f"'{text}' is not of the form path=value")
     return path.strip(), value.strip()
+
+
+def algorithm(text: str) -> tuple[str, str]:
+    """``NAME=PLACE``, or ``PLACE`` for a class under its own name."""
+    name, equals, place = text.rpartition("=")
+    name = name if equals else place.rpartition(":")[2]
+    if not name or ":" not in place:
+        raise ArgumentTypeError(f"'{text}' is not of the form NAME=FILE.py:CLASS")
+    return name, place
 
 
 def seconds(text: str) -> float:

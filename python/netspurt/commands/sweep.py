@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from netspurt import listing
 from netspurt.cli import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.errors import EngineError, RequestError
-from netspurt.options import add_jobs, add_json, part, positive
+from netspurt.options import add_algorithms, add_jobs, add_json, part, positive
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,6 +34,7 @@ def declare(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--out", metavar="DIR", help="folder of the results (default: FILE.sweep beside FILE.toml)"
     )
+    add_algorithms(command)
     add_jobs(command)
     place = command.add_mutually_exclusive_group()
     place.add_argument("--scheduler", metavar="ADDRESS", help="run on the workers of this Dask scheduler")
@@ -69,9 +70,10 @@ def command(options: argparse.Namespace) -> int:
         ScenarioError: the scenario is wrong.
     """
     path = Path(options.sweep)
+    from netspurt.algorithms import find
     from netspurt.sweeping import execute, plan_of, read_sweep
 
-    plan = plan_of(path)
+    plan = plan_of(path, find(options.algorithms))
     out = Path(options.out) if options.out else path.with_suffix(".sweep")
     try:
         with _engine(options) as engine:
