@@ -7,7 +7,30 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-__all__: list[str]
+__all__ = [
+    "Action",
+    "AlgorithmError",
+    "Capture",
+    "CaptureError",
+    "Delays",
+    "Estimator",
+    "Host",
+    "Prober",
+    "Run",
+    "Scenario",
+    "ScenarioError",
+    "Situation",
+    "Socket",
+    "Start",
+    "SyntheticPath",
+    "View",
+    "commit",
+    "gather",
+    "mechanisms",
+    "profiles",
+    "schema",
+    "version",
+]
 
 class ScenarioError(ValueError):
     """A scenario that cannot be: ``str(error)`` is ``file:line:column: message``."""
@@ -85,8 +108,8 @@ class Action:
     def close() -> Action: ...
     @staticmethod
     def wait(until_ps: int | None = None) -> Action: ...
-    def __eq__(self, other: object) -> bool: ...
-    def __ne__(self, other: object) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
 
 class CaptureError(ValueError):
     """A file that is not a capture."""
@@ -243,7 +266,7 @@ class SyntheticPath:
     @staticmethod
     def load(path: str, overrides: Sequence[tuple[str, str]] = ...) -> SyntheticPath: ...
     @staticmethod
-    def parse(text: str, name: str = ..., overrides: Sequence[tuple[str, str]] = ()) -> SyntheticPath: ...
+    def parse(text: str, name: str = ..., overrides: Sequence[tuple[str, str]] = ...) -> SyntheticPath: ...
     def set(self, overrides: Sequence[tuple[str, str]]) -> SyntheticPath: ...
     def merged(self) -> str: ...
     # "time_s", "length_octets", "delay_s" (one way, NaN for a packet that was lost).
