@@ -15,7 +15,7 @@ pub(super) fn is_worth<P: Policy + ?Sized>(policy: &P, s: &Situation) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Verdict, judge, tests::BASE};
+    use super::super::{Transmit, Verdict, judge, tests::BASE};
     use super::*;
     use crate::reason::Hold;
 
