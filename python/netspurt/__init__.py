@@ -17,7 +17,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from netspurt import algorithms as algorithms
     from netspurt import plot as plot
+    from netspurt._core import AlgorithmError as AlgorithmError
     from netspurt._core import ScenarioError as ScenarioError
     from netspurt.capture import Capture as Capture
     from netspurt.capture import read_capture as read_capture
@@ -37,12 +39,23 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    *("Capture", "Result", "Scenario", "ScenarioError", "__version__"),
+    *("AlgorithmError", "Capture", "Result", "Scenario", "ScenarioError", "__version__"),
     *("Comparison", "Stop", "Sweep", "compare"),
-    *("latin_hypercube", "load", "parse", "plot", "random_sample", "read_capture", "read_sweep", "sweep"),
+    *(
+        "latin_hypercube",
+        "algorithms",
+        "load",
+        "parse",
+        "plot",
+        "random_sample",
+        "read_capture",
+        "read_sweep",
+        "sweep",
+    ),
 ]
 
 _HOME = {
+    "AlgorithmError": "netspurt._core",
     "Capture": "netspurt.capture",
     "Result": "netspurt.scenario",
     "Scenario": "netspurt.scenario",
@@ -62,8 +75,8 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
-    if name == "plot":
-        return importlib.import_module("netspurt.plot")
+    if name in ("algorithms", "plot"):
+        return importlib.import_module(f"netspurt.{name}")
     if name in _HOME:
         return getattr(importlib.import_module(_HOME[name]), name)
     raise AttributeError(f"module 'netspurt' has no attribute {name!r}")

@@ -2,10 +2,35 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
+
+__all__ = [
+    "Action",
+    "AlgorithmError",
+    "Capture",
+    "CaptureError",
+    "Delays",
+    "Estimator",
+    "Host",
+    "Prober",
+    "Run",
+    "Scenario",
+    "ScenarioError",
+    "Situation",
+    "Socket",
+    "Start",
+    "SyntheticPath",
+    "View",
+    "commit",
+    "gather",
+    "mechanisms",
+    "profiles",
+    "schema",
+    "version",
+]
 
 class ScenarioError(ValueError):
     """A scenario that cannot be: ``str(error)`` is ``file:line:column: message``."""
@@ -16,16 +41,87 @@ class ScenarioError(ValueError):
     path: str | None  # the override at fault
     message: str
 
+class AlgorithmError(ValueError):
+    """An algorithm in Python that cannot take part, or does what cannot be."""
+
+@final
+class Start:
+    """What a congestion control begins with, in bytes; ``seed`` differs from connection to connection."""
+
+    cwnd: int
+    ssthresh: int
+    seed: int
+
+@final
+class View:
+    """What a congestion control may know of its connection. Times in picoseconds, lengths in bytes."""
+
+    now_ps: int
+    mss: int
+    flight: int  # unacknowledged before what happened took effect; on_exit_recovery alone: after it
+    window: int  # the smallest of cwnd, the peer's window and an own cap
+    srtt_ps: int | None
+    rtt_ps: int | None  # of the last ACK, where every one shows one
+    paced: bool
+    acknowledged: int
+    sent: int
+    cwnd_limited: bool  # whether all of cwnd was used when the acknowledged data left
+
+@final
+class Situation:
+    """What a transmission policy may look at. Lengths in bytes."""
+
+    available: int  # written and not yet sent
+    allowed: int  # what the windows permit
+    mss: int
+    unacknowledged: int
+    short_unacknowledged: int  # of these, up to the end of the last short segment
+    behind_full_segments: bool  # a full segment left at this opportunity
+    ends_data: bool  # the application has promised nothing more
+    max_window: int  # the largest that the peer ever offered
+
+@final
+class Socket:
+    """A connection as its application sees it. Lengths in bytes."""
+
+    room: int  # that a write would find
+    send_buffer: int
+    written: int
+    acknowledged: int
+    readable: int
+    received: int
+    peer_finished: bool
+
+@final
+class Action:
+    """What an application does next."""
+
+    @staticmethod
+    def read(most: int | None = None) -> Action: ...
+    @staticmethod
+    def write(length: int) -> Action: ...
+    @staticmethod
+    def write_part(length: int) -> Action: ...
+    @staticmethod
+    def work() -> Action: ...
+    @staticmethod
+    def close() -> Action: ...
+    @staticmethod
+    def wait(until_ps: int | None = None) -> Action: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+
 class CaptureError(ValueError):
     """A file that is not a capture."""
 
+@final
 class Capture:
     """A capture being read. Tables hold what was found since they were last asked for."""
 
     octets: int
 
     @staticmethod
-    def open(path: str, record: Sequence[str] = (), most: int = 100_000) -> Capture: ...
+    def open(path: str, record: Sequence[str] = ..., most: int = 100_000) -> Capture: ...
     def read(self, octets: int) -> bool: ...
     def tally(self) -> str: ...
     # One row for each connection, and two for its streams; columns as in netspurt.capture.SCHEMAS, as for all others.
@@ -34,24 +130,28 @@ class Capture:
     def events(self) -> dict[str, list[Any] | npt.NDArray[Any]]: ...
     def flight(self) -> dict[str, list[Any] | npt.NDArray[Any]]: ...
 
+@final
 class Scenario:
     """A parsed and checked scenario. Immutable; safe to share between threads."""
 
     name: str
 
     @staticmethod
-    def load(path: str, overrides: Sequence[tuple[str, str]] = ()) -> Scenario: ...
+    def load(path: str, overrides: Sequence[tuple[str, str]] = ...) -> Scenario: ...
     @staticmethod
-    def parse(text: str, name: str = "<scenario>", overrides: Sequence[tuple[str, str]] = ()) -> Scenario: ...
+    def parse(text: str, name: str = ..., overrides: Sequence[tuple[str, str]] = ...) -> Scenario: ...
     def set(self, overrides: Sequence[tuple[str, str]]) -> Scenario: ...
+    # Classes by the names under which the scenario may choose them, "python:NAME".
+    def given(self, algorithms: dict[str, Callable[..., Any]]) -> Scenario: ...
+    algorithms: dict[str, Callable[..., Any]]
     def merged(self) -> str: ...
     def run(
         self,
-        seed: int = 1,
-        record: Sequence[str] = (),
+        seed: int | None = None,  # 1
+        record: Sequence[str] = ...,
         pcap: str | None = None,
         *,
-        capture: Sequence[str] = (),
+        capture: Sequence[str] = ...,
         snaplen: int | None = None,
     ) -> Run: ...
     def hosts(self) -> list[str]: ...
@@ -60,17 +160,18 @@ class Scenario:
     def emulate(
         self,
         command: tuple[str, Sequence[str]],
-        beside: Sequence[tuple[str, Sequence[str]]] = (),
+        beside: Sequence[tuple[str, Sequence[str]]] = ...,
         *,
         warn: Callable[[str], object],
         seed: int = 1,
         mtu: int = 1500,
         congestion: str | None = None,
         initial_window: int | None = None,
-        sysctls: Sequence[tuple[str, str]] = (),
-        captures: Sequence[tuple[str, str]] = (),
+        sysctls: Sequence[tuple[str, str]] = ...,
+        captures: Sequence[tuple[str, str]] = ...,
     ) -> dict[str, Any]: ...
 
+@final
 class Run:
     """What one simulation left behind, as columns."""
 
@@ -98,6 +199,7 @@ class Run:
     # "retransmitted", "timeouts".
     def pages(self) -> dict[str, list[Any] | npt.NDArray[Any]]: ...
 
+@final
 class Prober:
     """ICMP echo to one host or many, in a thread of its own."""
 
@@ -126,6 +228,7 @@ class Prober:
     # {"ipv6": "this system has no ICMP sockets for IPv6 (…)"}: families whose hosts are not probed
     def denied(self) -> dict[str, str]: ...
 
+@final
 class Host:
     """Our TCP on a TUN device, in a thread of its own."""
 
@@ -154,34 +257,35 @@ class Host:
     # What went wrong, in a sentence.
     def stop(self) -> str | None: ...
 
+@final
 class SyntheticPath:
     """Delays made from a few numbers: a file with units, errors as those of a scenario."""
 
     name: str
 
     @staticmethod
-    def load(path: str, overrides: Sequence[tuple[str, str]] = ()) -> SyntheticPath: ...
+    def load(path: str, overrides: Sequence[tuple[str, str]] = ...) -> SyntheticPath: ...
     @staticmethod
-    def parse(
-        text: str, name: str = "<path>", overrides: Sequence[tuple[str, str]] = ()
-    ) -> SyntheticPath: ...
+    def parse(text: str, name: str = ..., overrides: Sequence[tuple[str, str]] = ...) -> SyntheticPath: ...
     def set(self, overrides: Sequence[tuple[str, str]]) -> SyntheticPath: ...
     def merged(self) -> str: ...
     # "time_s", "length_octets", "delay_s" (one way, NaN for a packet that was lost).
     def run(self, seed: int = 1) -> dict[str, npt.NDArray[Any]]: ...
 
+@final
 class Estimator:
     """One retransmission timeout estimator, by its name and parameters in a scenario file (``tcp.rto``)."""
 
     name: str
 
-    def __init__(self, name: str, parameters: Sequence[tuple[str, str]] = ()) -> None: ...
+    def __new__(cls, name: str, parameters: Sequence[tuple[str, str]] = ...) -> Estimator: ...
 
+@final
 class Delays:
     """Delays one way, in the order in which they were measured. Immutable; safe to share between threads."""
 
     # Seconds, shape (n,), NaN for a packet that was lost.
-    def __init__(self, one_way_s: npt.NDArray[np.float64]) -> None: ...
+    def __new__(cls, one_way_s: npt.NDArray[np.float64]) -> Delays: ...
     def __len__(self) -> int: ...
     # "cycles", "lost", "good_s", "mean_s", "cov", "received_mean_s", "received_cov".
     def summary(self) -> dict[str, float]: ...

@@ -1,4 +1,4 @@
-"""Values of options with more than a number in them, checked as they are typed.
+"""Options that several commands have, and their values, checked as they are typed.
 
 Lives here: text to plain values, with a sentence where that is wrong. Must not live here: what the values are for, or
 any heavy import: every command loads this.
@@ -6,15 +6,133 @@ any heavy import: every command loads this.
 
 from __future__ import annotations
 
+import os
 import re
-from argparse import ArgumentTypeError
-from typing import TypeVar
+from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction  # argparse gives the type no public name
 
 UNITS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0}
 """Seconds; a bare number is seconds, as every ping has it."""
 
+Parser = TypeVar("Parser", bound=ArgumentParser)
+
 LONGEST_S = 1e6
 LONGEST_PACKET = 65535
+
+
+def add_command(
+    commands: _SubParsersAction[Parser], name: str, words: str, example: str, more: str = ""
+) -> Parser:
+    """A parser below another, whose help is a sentence, perhaps more, and an example."""
+    return commands.add_parser(
+        name,
+        help=words,
+        description=f"{words[0].upper()}{words[1:]}.{more}",
+        epilog=f"example: {example}",
+        formatter_class=RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+
+
+def add_json(command: ArgumentParser) -> None:
+    """``--json``, which every command has."""
+    command.add_argument("--json", action="store_true", help="one JSON document on standard output")
+
+
+def add_settings(command: ArgumentParser) -> None:
+    """``--set``: pairs of a path and a value."""
+    command.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        dest="settings",
+        type=setting,
+        metavar="PATH=VALUE",
+        help="override a path of the scenario, as often as wanted; a list index is a number",
+    )
+
+
+def add_algorithms(command: ArgumentParser) -> None:
+    """``--algorithm``: classes of the user's own, by name."""
+    command.add_argument(
+        "--algorithm",
+        action="append",
+        default=[],
+        dest="algorithms",
+        type=algorithm,
+        metavar="NAME=FILE.py:CLASS",
+        help="a class that the scenario names python:NAME, from a file or MODULE:CLASS, as often as wanted",
+    )
+
+
+def add_jobs(command: ArgumentParser, what: str = "simulations") -> None:
+    """``--jobs``: how many of them at once."""
+    command.add_argument(
+        "--jobs", type=positive, default=os.cpu_count() or 1, metavar="N", help=f"{what} at once"
+    )
+
+
+def add_records(command: ArgumentParser) -> None:
+    """Files of recorded delays, and the seed of those that are made from a few numbers."""
+    command.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="CSV (time_s, delay_ms or rtt_ms, length_octets, host; empty: lost), Parquet, a capture "
+        "(pcap or pcapng, also packed), a trace of 'run', or a synthetic path (.toml)",
+    )
+    command.add_argument(
+        "--seed", type=natural, default=1, metavar="N", help="of synthetic paths (default: 1)"
+    )
+
+
+def positive(text: str) -> int:
+    """A whole number of at least 1."""
+    return at_least(1, text)
+
+
+def natural(text: str) -> int:
+    """A whole number of at least 0."""
+    return at_least(0, text)
+
+
+def at_least(least: int, text: str) -> int:
+    """A whole number that is no smaller."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = least - 1
+    if value < least:
+        raise ArgumentTypeError(f"'{text}' is not a whole number of at least {least}")
+    return value
+
+
+def port(text: str) -> int:
+    """A port of TCP."""
+    value = int(text) if text.isascii() and text.isdigit() else 0
+    if not 1 <= value <= 65535:
+        raise ArgumentTypeError(f"'{text}' is not a port from 1 to 65535")
+    return value
+
+
+def setting(text: str) -> tuple[str, str]:
+    """``PATH=VALUE``, apart."""
+    path, equals, value = text.partition("=")
+    if not equals or not path.strip():
+        raise ArgumentTypeError(f"'{text}' is not of the form path=value")
+    return path.strip(), value.strip()
+
+
+def algorithm(text: str) -> tuple[str, str]:
+    """``NAME=PLACE``, or ``PLACE`` for a class under its own name."""
+    name, equals, place = text.rpartition("=")
+    name = name if equals else place.rpartition(":")[2]
+    if not name or ":" not in place:
+        raise ArgumentTypeError(f"'{text}' is not of the form NAME=FILE.py:CLASS")
+    return name, place
 
 
 def seconds(text: str) -> float:

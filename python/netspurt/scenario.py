@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from netspurt.algorithms import Make, within
 from netspurt.errors import OutputError
 from netspurt.settings import Value, overrides
 
@@ -25,15 +26,20 @@ RECORDABLE = (*SERIES, "segments", "drops", "marks", "pages")
 """Everything that ``record`` may name."""
 
 
-def load(path: str | Path) -> Scenario:
+def load(path: str | Path, algorithms: Mapping[str, Make] | None = None) -> Scenario:
     """Reads a scenario file.
+
+    Args:
+        path: the file.
+        algorithms: classes that it may name; see ``Scenario.with_algorithms``.
 
     Raises:
         ScenarioError: the file is missing or says something that cannot be; names file, line and column.
     """
     from netspurt import _core
 
-    return Scenario(_core.Scenario.load(str(path)))
+    scenario = Scenario(_core.Scenario.load(str(path)))
+    return scenario.with_algorithms(algorithms) if algorithms else scenario
 
 
 def parse(text: str, name: str = "<scenario>") -> Scenario:
@@ -74,11 +80,30 @@ class Scenario:
             settings: dotted path to value; a list index is a number (``flow.0.app.bytes``). A dict replaces
                 a whole table, such as ``{"link.satellite.loss": {"kind": "none"}}``.
 
+        A class stands for itself where an algorithm may be one of your own (``netspurt.algorithms``):
+        ``{"tcp.congestion": MyControl}``.
+
         Raises:
             ScenarioError: an unknown path or an impossible value.
             TypeError: a value that TOML cannot hold.
         """
-        return Scenario(self._native.set(overrides(settings)))
+        native = self._native.set(overrides(settings))
+        classes = within(settings)
+        return Scenario(native.given({**self.algorithms, **classes}) if classes else native)
+
+    def with_algorithms(self, given: Mapping[str, Make]) -> Scenario:
+        """A scenario that may name these classes, beside those that it may name already.
+
+        Args:
+            given: name to a class, or to whatever else makes an algorithm when it is called, such as
+                ``functools.partial(MyControl, beta=0.7)``; the scenario says ``"python:NAME"``.
+        """
+        return Scenario(self._native.given({**self.algorithms, **given}))
+
+    @property
+    def algorithms(self) -> dict[str, Make]:
+        """The classes that it may name, by name."""
+        return self._native.algorithms
 
     def merged(self) -> str:
         """The complete scenario as TOML, with every default and override written out."""
@@ -106,6 +131,7 @@ class Scenario:
         Raises:
             ValueError: a name in ``record`` that does not exist.
             ScenarioError: a place in ``capture`` that does not exist.
+            AlgorithmError: a class does what cannot be; what a class raises is raised as it is.
             OutputError: the capture cannot be written.
             KeyboardInterrupt: Ctrl-C, within a second.
         """
@@ -122,10 +148,22 @@ class Scenario:
             )
         except OSError as error:
             raise OutputError(pcap or "the capture", error) from error
-        return Result(self, native)
+        return Result(self, native, tuple(record))
 
     def __repr__(self) -> str:
         return f"Scenario({self.name!r})"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the network as a drawing, and its flows."""
+        from netspurt import display
+
+        return display.of_scenario(self)
+
+    def _repr_svg_(self) -> str:
+        """The drawing of the network alone."""
+        from netspurt import display
+
+        return display.network(self)
 
 
 class Result:
@@ -135,8 +173,10 @@ class Result:
     otherwise.
     """
 
-    def __init__(self, scenario: Scenario, native: _core.Run) -> None:
+    def __init__(self, scenario: Scenario, native: _core.Run, recorded: Sequence[str] = ()) -> None:
         self.scenario = scenario
+        self.recorded = recorded
+        """What ``record`` named."""
         self._native = native
 
     @property
@@ -267,6 +307,12 @@ class Result:
 
     def __repr__(self) -> str:
         return f"Result({self.scenario.name!r}, seed={self.seed}, digest={self.digest!r})"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: short tables, and the first flow's graph where segments were recorded."""
+        from netspurt import display
+
+        return display.of_result(self)
 
 
 def _frame(columns: Mapping[str, object]) -> pl.DataFrame:

@@ -11,8 +11,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-Value: TypeAlias = "str | bool | int | float | Sequence[Value] | Mapping[str, Value]"
-"""What an override may be: a string with its unit, a bare number, a truth value, a list or a table."""
+from netspurt import algorithms
+
+Value: TypeAlias = "str | bool | int | float | type | Sequence[Value] | Mapping[str, Value]"
+"""What an override may be: a string with its unit, a bare number, a truth value, a list or a table; or a class, where a
+scenario may name one of the user's own."""
 
 
 def toml(value: Value) -> str:
@@ -21,6 +24,8 @@ def toml(value: Value) -> str:
     Raises:
         TypeError: a value that TOML has no form for (None, bytes, …), or a float that is not finite.
     """
+    if (name := algorithms.written(value)) is not None:
+        return json.dumps(name)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):

@@ -53,6 +53,7 @@ def quantity(text: Any) -> float:
 class Scenario:
     def __init__(self, tree: dict[str, Any], name: str) -> None:
         self.tree, self.name = tree, name
+        self.algorithms: dict[str, Any] = {}
 
     @staticmethod
     def load(path: str, overrides: Sequence[tuple[str, str]] = ()) -> Scenario:

@@ -22,6 +22,13 @@ pyo3::create_exception!(
     "A file that is not a capture: the message names it and says what was expected."
 );
 
+pyo3::create_exception!(
+    netspurt._core,
+    AlgorithmError,
+    PyValueError,
+    "An algorithm in Python that cannot take part, or does what cannot be: the message names it and says why."
+);
+
 /// A scenario's error as an exception with its attributes.
 pub(crate) fn scenario_error(py: Python<'_>, error: &scenario::ScenarioError) -> PyErr {
     let raised = ScenarioError::new_err(error.to_string());

@@ -136,6 +136,8 @@ fn config(py: Python<'_>, tcp: &[(String, String)]) -> PyResult<(Config, Mss)> {
     let overrides: Vec<(&str, &str)> = keys.iter().map(|(key, value)| (key.as_str(), *value)).collect();
     let scenario = Scenario::parse(TWO_HOSTS, "netspurt host", &overrides)
         .map_err(|error| scenario_error(py, &error))?;
+    // A class in Python is none of what a host can do.
+    scenario.build("netspurt host").map_err(|error| PyValueError::new_err(error.message))?;
     let config = scenario.tcp_for(0, End::From).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let mss = if tcp.iter().any(|(key, _)| key == "mss") { Mss::Configured } else { Mss::OfDevice };
     Ok((config, mss))

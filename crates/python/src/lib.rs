@@ -5,6 +5,7 @@
 //!
 //! * `scenario.rs`, `run.rs`: the two classes
 //! * `simulate.rs`: a run, which Ctrl-C and the interpreter's end can stop
+//! * `own/`: algorithms in Python, a family each
 //! * `tap.rs`: from simulated packets to a capture
 //! * `capture.rs`, `gathered.rs`, `capture_columns.rs`: the third class, which reads captures
 //! * `delays.rs`: recorded delays, and timers replayed over them
@@ -25,6 +26,7 @@ mod errors;
 mod gather;
 mod gathered;
 mod host;
+mod own;
 mod path;
 mod prober;
 mod run;
@@ -47,11 +49,15 @@ mod core_module {
     #[pymodule_export]
     use crate::delays::{Delays, Estimator};
     #[pymodule_export]
+    use crate::errors::AlgorithmError;
+    #[pymodule_export]
     use crate::errors::CaptureError;
     #[pymodule_export]
     use crate::errors::ScenarioError;
     #[pymodule_export]
     use crate::host::Host;
+    #[pymodule_export]
+    use crate::own::{Action, Situation, Socket, Start, View};
     #[pymodule_export]
     use crate::path::SyntheticPath;
     #[pymodule_export]

@@ -2,6 +2,7 @@
 
 use crate::emulate::{self, Request, Words};
 use crate::errors::{scenario_error, scenario_fault, system_words};
+use crate::own::Algorithms;
 use crate::run::{Recorded, Run};
 use crate::simulate::{self, Task};
 use crate::tap::Points;
@@ -22,6 +23,8 @@ pub(crate) struct Scenario {
     text: Arc<str>,
     overrides: Vec<(String, String)>,
     parsed: scenario::Scenario,
+    /// Classes by the names under which the scenario may choose them.
+    algorithms: Option<Py<PyDict>>,
 }
 
 impl Scenario {
@@ -35,7 +38,7 @@ impl Scenario {
             overrides.iter().map(|(path, value)| (path.as_str(), value.as_str())).collect();
         let parsed = scenario::Scenario::parse_with(&text, &name, &pairs, &|file| beside(&name, file))
             .map_err(|error| scenario_error(py, &error))?;
-        Ok(Self { name, text, overrides, parsed })
+        Ok(Self { name, text, overrides, parsed, algorithms: None })
     }
 }
 
@@ -78,7 +81,25 @@ impl Scenario {
     /// A scenario with more overrides: pairs of a dotted path and a value as TOML.
     fn set(&self, py: Python<'_>, overrides: Vec<(String, String)>) -> PyResult<Self> {
         let all = [&self.overrides[..], &overrides[..]].concat();
-        Self::read(py, Arc::clone(&self.text), self.name.clone(), all)
+        let other = Self::read(py, Arc::clone(&self.text), self.name.clone(), all)?;
+        Ok(Self { algorithms: self.algorithms.as_ref().map(|given| given.clone_ref(py)), ..other })
+    }
+
+    /// A scenario that may name these classes, each as "python:" and its name. They are looked at when it runs.
+    fn given(&self, algorithms: &Bound<'_, PyDict>) -> PyResult<Self> {
+        Ok(Self {
+            name: self.name.clone(),
+            text: Arc::clone(&self.text),
+            overrides: self.overrides.clone(),
+            parsed: self.parsed.clone(),
+            algorithms: Some(algorithms.copy()?.unbind()),
+        })
+    }
+
+    /// The classes that it may name.
+    #[getter]
+    fn algorithms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.algorithms.as_ref().map_or_else(|| Ok(PyDict::new(py)), |given| given.bind(py).copy())
     }
 
     /// The complete scenario as TOML, with every override written out.
@@ -108,11 +129,15 @@ impl Scenario {
             })?,
         };
         let recorded = Recorded::new(&record).map_err(PyValueError::new_err)?;
-        let spec = self.parsed.build(&self.name).map_err(|error| scenario_error(py, &error))?;
+        let own = Algorithms::new(self.algorithms.as_ref().map(|given| given.bind(py)))?;
+        let spec = self.parsed.build_with(&self.name, &own).map_err(|error| scenario_error(py, &error))?;
         let points =
             Points::choose(&spec, &capture).map_err(|message| scenario_fault(py, &self.name, message))?;
         let capture = pcap.map(|path| (path, points, snaplen));
-        let result = simulate::simulate(py, Task { spec, seed, wants: recorded.wants(), capture })?;
+        let result = simulate::simulate(
+            py,
+            Task { spec, seed, wants: recorded.wants(), capture, trouble: own.trouble },
+        )?;
         Ok(Run::new(result, recorded))
     }
 

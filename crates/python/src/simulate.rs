@@ -1,6 +1,7 @@
 //! A run without the interpreter, which Ctrl-C and the interpreter's end can stop.
 
 use crate::errors::{broken, capture_error, scenario_fault};
+use crate::own::Trouble;
 use crate::tap::{Points, Tap};
 use netspurt_sim::World;
 use netspurt_sim::probe::{Recorder, Wants};
@@ -34,6 +35,8 @@ pub(crate) struct Task {
     pub(crate) wants: Wants,
     /// A capture's file, where it is taken, and how much of each packet is kept.
     pub(crate) capture: Option<(PathBuf, Points, Option<u32>)>,
+    /// What algorithms in Python have raised.
+    pub(crate) trouble: Arc<Trouble>,
 }
 
 /// Why there is no result.
@@ -70,7 +73,7 @@ pub(crate) fn simulate(py: Python<'_>, task: Task) -> PyResult<RunResult> {
 }
 
 fn run(task: Task) -> Result<RunResult, Failure> {
-    let Task { spec, seed, wants, capture } = task;
+    let Task { spec, seed, wants, capture, trouble } = task;
     let mut recorder = (wants != Wants::NOTHING).then(|| Recorder::new(wants));
     let tap = match capture {
         None => None,
@@ -92,6 +95,9 @@ fn run(task: Task) -> Result<RunResult, Failure> {
         if let Some(tap) = &tap {
             tap.settle(world.now())?;
         }
+        if let Some(raised) = trouble.take() {
+            return Err(Failure::Raised(raised));
+        }
         if ENDING.load(Ordering::Relaxed) {
             return Err(Failure::Ending);
         }
@@ -101,6 +107,9 @@ fn run(task: Task) -> Result<RunResult, Failure> {
         }
     }
     let mut result = world.finish(false);
+    if let Some(raised) = trouble.take() {
+        return Err(Failure::Raised(raised));
+    }
     result.performance.took(began.elapsed().as_secs_f64());
     if let Some(tap) = tap {
         tap.finish()?;

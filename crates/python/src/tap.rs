@@ -88,7 +88,7 @@ impl Point {
 /// The host that sends the data of a flow.
 const fn sender(flow: &FlowSpec) -> NodeId {
     match flow.app {
-        AppSpec::Bulk { .. } => flow.from,
+        AppSpec::Bulk { .. } | AppSpec::Own(_) => flow.from,
         AppSpec::RequestResponse { .. } | AppSpec::Session(_) => flow.to,
     }
 }

@@ -15,6 +15,7 @@ pub mod link;
 pub mod loss;
 pub mod medium;
 pub mod network;
+pub mod own;
 pub mod packet;
 pub mod ports;
 pub mod probe;

@@ -2,6 +2,7 @@
 
 use crate::app::AppSpec;
 use crate::capacity::Capacity;
+use crate::own::OwnTcp;
 use crate::ports::{PortRange, Reuse};
 use crate::processor::{Costs, Handover, Reader};
 use netspurt_tcp::config::Config;
@@ -337,6 +338,8 @@ pub struct FlowSpec {
     pub client: Arc<Config>,
     /// TCP of `to`.
     pub server: Arc<Config>,
+    /// What takes the place of built-in algorithms at `from` and `to`.
+    pub own: [Option<Arc<OwnTcp>>; 2],
 }
 
 impl FlowSpec {
@@ -462,6 +465,7 @@ impl WorldSpec {
             stagger: Span::ZERO,
             client: Arc::clone(config),
             server: Arc::clone(config),
+            own: [None, None],
         });
         let last = self.flows.len() - 1;
         &mut self.flows[last]

@@ -44,7 +44,7 @@ pub(crate) struct Outcome {
 impl Outcome {
     pub(crate) fn new(app: &AppSpec, pair: &[Endpoint]) -> Self {
         let receiver = match app {
-            AppSpec::Bulk { .. } => 1,
+            AppSpec::Bulk { .. } | AppSpec::Own(_) => 1,
             AppSpec::RequestResponse { .. } | AppSpec::Session(_) => 0,
         };
         let connection = |end: usize| pair[end].connection.as_ref();
@@ -171,7 +171,7 @@ fn flow_result(
     let start = flow.start_of(position);
     let [client, server] = outcome.stats;
     let (sender, receiver) = match flow.app {
-        AppSpec::Bulk { .. } => (client, server),
+        AppSpec::Bulk { .. } | AppSpec::Own(_) => (client, server),
         AppSpec::RequestResponse { .. } | AppSpec::Session(_) => (server, client),
     };
     let seconds = |time: Time| (!time.is_never()).then(|| time.as_secs_f64());

@@ -379,6 +379,9 @@ impl World {
             let mut connection =
                 if server { Connection::listen(config, iss) } else { Connection::new(config, iss) };
             connection.record_events(events);
+            if let Some(own) = &flow.own[usize::from(server)] {
+                own.equip(&mut connection);
+            }
             Endpoint {
                 connection: Some(connection),
                 app,

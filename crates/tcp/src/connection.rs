@@ -1,7 +1,7 @@
 //! [`Connection`]: what an application and a network see of TCP.
 
 use crate::config::{Config, Grows, Recovery, Reduces};
-use crate::congestion::{Congestion, CongestionControl, Signal, View};
+use crate::congestion::{Congestion, CongestionControl, Signal, Start, View};
 use crate::event::{Event, Phase};
 use crate::handshake::Reply;
 use crate::negotiate::{Agreed, agree, believed};
@@ -19,6 +19,7 @@ use crate::state::{CloseReason, State};
 use crate::stats::Stats;
 use crate::time::{Span, Time};
 use crate::timers::Timers;
+use crate::transmit::Policy;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -450,16 +451,27 @@ impl Connection {
         self.begin_with(self.config.initial_window.bytes(u32::from(self.agreed.payload)));
     }
 
-    /// Congestion control begins with this cwnd; the user's own begins as it was made.
+    /// Congestion control begins with this cwnd.
     pub(crate) fn begin_with(&mut self, cwnd: u32) {
-        if !self.congestion.is_custom() {
-            self.congestion = Congestion::new(&self.config, cwnd, self.snd.seq(0).0);
+        let start = self.start_with(cwnd);
+        if !self.congestion.begin(&start) {
+            self.congestion = Congestion::new(&self.config, cwnd, start.seed);
         }
+    }
+
+    fn start_with(&self, cwnd: u32) -> Start {
+        Start { cwnd, ssthresh: self.config.initial_ssthresh, seed: self.snd.seq(0).0 }
     }
 
     /// Puts the user's own congestion control in place of the configured one; before the connection is opened.
     pub fn set_congestion(&mut self, own: Box<dyn CongestionControl>) {
-        self.congestion = Congestion::custom(own);
+        let cwnd = self.config.initial_window.bytes(u32::from(self.config.mss));
+        self.congestion = Congestion::custom(own, &self.start_with(cwnd));
+    }
+
+    /// Puts the user's own policy for short segments in place of the configured one; before the connection is opened.
+    pub fn set_transmit(&mut self, own: Box<dyn Policy>) {
+        self.rare().policy = Some(own);
     }
 
     /// Puts the user's own estimator of the retransmission timeout in place of the configured one; before the connection is

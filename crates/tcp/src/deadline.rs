@@ -23,7 +23,7 @@ impl Connection {
         }
         let (due, timer) = self.timers.main();
         if due <= now {
-            let waits_for_more = matches!(self.holding(), Hold::Cork | Hold::EndOfData);
+            let waits_for_more = matches!(self.holding(), Hold::Cork | Hold::EndOfData | Hold::Own);
             let timer = if timer == Timer::Persist && waits_for_more { Timer::Ceiling } else { timer };
             self.note(now, Event::Fired { timer });
             match timer {

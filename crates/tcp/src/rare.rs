@@ -24,6 +24,8 @@ pub(crate) struct Rare {
     /// Challenge ACKs sent in the second that began at the instant (RFC 5961, section 7).
     pub(crate) challenged: u32,
     pub(crate) challenged_since: Time,
+    /// The user's own policy for short segments.
+    pub(crate) policy: Option<Box<dyn crate::transmit::Policy>>,
     /// When the next keep-alive probe is due, and how many in a row had no answer.
     pub(crate) keep_alive: Time,
     pub(crate) keep_alives: u8,
@@ -61,6 +63,7 @@ impl Default for Rare {
             released: 0,
             acking: None,
             receive_urgent: 0,
+            policy: None,
             challenged: 0,
             challenged_since: Time::ZERO,
             keep_alive: Time::NEVER,

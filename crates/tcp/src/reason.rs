@@ -165,11 +165,13 @@ pub enum Hold {
     EndOfData,
     /// What is left is short, and the connection is corked.
     Cork,
+    /// What is left is short, and a policy of the user's own holds it.
+    Own,
 }
 
 impl Hold {
     /// Every one of them, in declaration order.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::NotOpen,
         Self::NoData,
         Self::CongestionWindow,
@@ -181,6 +183,7 @@ impl Hold {
         Self::Minshall,
         Self::EndOfData,
         Self::Cork,
+        Self::Own,
     ];
 
     /// The name used in files and pictures.
@@ -197,12 +200,13 @@ impl Hold {
             Self::Minshall => "minshall",
             Self::EndOfData => "end-of-data",
             Self::Cork => "cork",
+            Self::Own => "own",
         }
     }
 
     /// Whether a transmission policy holds a short segment back: a held tail.
     pub const fn is_policy(self) -> bool {
-        matches!(self, Self::Nagle | Self::Minshall | Self::EndOfData | Self::Cork)
+        matches!(self, Self::Nagle | Self::Minshall | Self::EndOfData | Self::Cork | Self::Own)
     }
 
     /// Whether an acknowledgment can end it: then a peer that delays its ACKs waits for the sender that waits for it.
@@ -233,6 +237,7 @@ impl core::fmt::Display for Held {
         match self.why {
             Hold::Cork => f.write_str("to be uncorked"),
             Hold::EndOfData => f.write_str("for the end of application data"),
+            Hold::Own => f.write_str("for what its policy says"),
             _ => write!(f, "for the ACK of {} bytes", self.waits_for),
         }
     }

@@ -313,7 +313,12 @@ impl Connection {
             end: self.end_of_data(start, fin_waits),
             cutting: self.config.cutting,
         };
-        match judge(self.config.transmit, &situation) {
+        let own = self.rare.as_ref().and_then(|rare| rare.policy.as_deref());
+        let verdict = match own {
+            None => judge(&self.config.transmit, &situation),
+            Some(own) => judge(own, &situation),
+        };
+        match verdict {
             Verdict::Send(len) => {
                 let fresh = if self.repeats_syn_data(start) {
                     Reason::SynDataAgain
@@ -324,7 +329,7 @@ impl Connection {
                 };
                 let plan = snd.plan(start, len, self.reason_at(start, fresh), snd.closing);
                 // Behind the last one there will be none to wait for it.
-                let remembered = self.config.transmit == Transmit::Minshall
+                let remembered = (self.config.transmit == Transmit::Minshall || own.is_some())
                     && len < u32::from(self.agreed.payload)
                     && !fin_waits
                     && start == snd.max

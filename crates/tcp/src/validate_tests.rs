@@ -195,6 +195,7 @@ const fn name(error: &ConfigError) -> &'static str {
         ConfigError::WithoutRack(_) => "WithoutRack",
         ConfigError::WithoutPacing(_) => "WithoutPacing",
         ConfigError::PacingWithoutWindow => "PacingWithoutWindow",
+        ConfigError::BeginsTooLarge(_) => "BeginsTooLarge",
         ConfigError::SlowStartPerAck(_) => "SlowStartPerAck",
         ConfigError::DctcpWithoutEcn => "DctcpWithoutEcn",
         ConfigError::SharedKind(_) => "SharedKind",

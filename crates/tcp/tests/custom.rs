@@ -3,10 +3,14 @@
 mod common;
 
 use common::{End, Pair};
-use netspurt_tcp::congestion::{CongestionControl, Signal, View};
+use netspurt_tcp::config::{Config, InitialWindow};
+use netspurt_tcp::congestion::{CongestionControl, Signal, Start, View};
 use netspurt_tcp::profile;
+use netspurt_tcp::reason::Hold;
 use netspurt_tcp::rto::RtoEstimator;
 use netspurt_tcp::time::Span;
+use netspurt_tcp::transmit::{Policy, Situation};
+use std::sync::{Arc, Mutex};
 
 /// Never more than two segments.
 #[derive(Debug)]
@@ -44,8 +48,7 @@ impl RtoEstimator for TwiceTheLast {
 #[test]
 fn a_congestion_control_of_the_users_own_limits_the_flight() {
     let reno = profile::by_name("reno").expect("a built-in profile").config.clone();
-    let mut pair =
-        Pair::new(netspurt_tcp::config::Config { mss: 1000, ..reno.clone() }, reno, Span::from_ms(50));
+    let mut pair = Pair::new(Config { mss: 1000, ..reno.clone() }, reno, Span::from_ms(50));
     pair.client.set_congestion(Box::new(TwoSegments));
     let mut pair = pair.open();
     pair.write(End::Client, 100_000);
@@ -64,4 +67,66 @@ fn an_estimator_of_the_users_own_sets_the_timeout() {
     assert_eq!(pair.client.rto(), Span::from_secs(7));
     let pair = pair.open();
     assert_eq!(pair.client.rto(), Span::from_ms(200));
+}
+
+/// Tells what it began with.
+#[derive(Debug)]
+struct Began(Arc<Mutex<Vec<Start>>>);
+
+impl CongestionControl for Began {
+    fn begin(&mut self, start: &Start) {
+        self.0.lock().expect("nobody panics").push(*start);
+    }
+    fn on(&mut self, _: Signal, _: &View) {}
+    fn cwnd(&self) -> u32 {
+        2000
+    }
+    fn ssthresh(&self) -> u32 {
+        u32::MAX
+    }
+}
+
+#[test]
+fn a_congestion_control_begins_again_when_the_size_of_segments_is_settled() {
+    let reno = profile::by_name("reno").expect("a built-in profile").config.clone();
+    let client = Config {
+        mss: 1000,
+        initial_window: InitialWindow::Segments(3),
+        initial_ssthresh: 9000,
+        ..reno.clone()
+    };
+    let server = Config { mss: 500, ..reno };
+    let mut pair = Pair::new(client, server, Span::from_ms(50));
+    let began = Arc::default();
+    pair.client.set_congestion(Box::new(Began(Arc::clone(&began))));
+    pair.open();
+    let told: Vec<_> = began.lock().expect("nobody panics").iter().map(|s| (s.cwnd, s.ssthresh)).collect();
+    assert_eq!(told, [(3000, 9000), (1500, 9000)]);
+}
+
+/// Holds every short segment, for nothing in particular.
+#[derive(Debug)]
+struct Never;
+
+impl Policy for Never {
+    fn hold(&self, _: &Situation) -> Option<Hold> {
+        Some(Hold::Own)
+    }
+    fn heeds_acks(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn what_a_policy_of_the_users_own_holds_leaves_after_200_ms_all_the_same() {
+    let reno = profile::by_name("reno").expect("a built-in profile").config.clone();
+    let mut pair = Pair::new(Config { mss: 1000, ..reno.clone() }, reno, Span::from_ms(50));
+    pair.client.set_transmit(Box::new(Never));
+    let mut pair = pair.open();
+    pair.write(End::Client, 1300);
+    let began = pair.now;
+    while pair.step(began + Span::from_ms(240)) {}
+    assert_eq!((pair.server_read, pair.client.holding()), (1000, Hold::Own));
+    while pair.step(began + Span::from_secs(2)) {}
+    assert_eq!(pair.server_read, 1300);
 }

@@ -1,4 +1,77 @@
-"""The commands, one module each, imported only when asked for.
+"""The commands: a line of ``COMMANDS`` each, and a module that is imported only when it is asked for.
 
-Lives here: what a command does with its options. Must not live here: parsing them (``cli``), or the work itself.
+A module has ``declare``, which gives a parser its options, and ``command``, which does what they ask for and returns an
+exit status. Lives here: what a command does with its options. Must not live here: the work itself.
 """
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Entry(NamedTuple):
+    """What ``--help`` says of a command without loading it."""
+
+    words: str
+    example: str
+    module: str = ""
+    """Where it differs from the command's name."""
+    more: str = ""
+    """Sentences that only the command's own help needs."""
+
+
+COMMANDS = {
+    "reproduce": Entry(
+        "run the studies and put published and measured figures side by side",
+        "netspurt reproduce rfc1106 --quick --out report",
+    ),
+    "run": Entry(
+        "simulate a scenario",
+        "netspurt run satellite.toml --set link.satellite.delay='300 ms' --seed 7 --json",
+    ),
+    "sweep": Entry(
+        "simulate a scenario with many settings and seeds; what is done is never run again",
+        "netspurt sweep delays.toml --jobs 4",
+    ),
+    "compare": Entry(
+        "put two results, runs or captures side by side, and say where they differ",
+        "netspurt compare reno.toml cubic.toml --seeds 20 --plot difference.svg",
+    ),
+    "capture": Entry(
+        "what captures tell of their TCP connections: round-trip times, retransmissions and why, reordering",
+        "netspurt capture trace.pcapng --samples rtt.parquet",
+    ),
+    "emulate": Entry(
+        "run real programs with a scenario's network between them",
+        "netspurt emulate satellite.toml --server 'python3 -m http.server 80' -- curl -O http://space/file",
+    ),
+    "ping": Entry(
+        "probe hosts with ICMP echo: delays, losses, and why",
+        "netspurt ping example.org 192.0.2.1 --length 40..1500 --interval 0.1..0.3 --count 512 --out probe.parquet",
+    ),
+    "host": Entry(
+        "our TCP on a TUN device, against the kernel's or any other",
+        "netspurt host sink 9 --tcp linux --capture host.pcapng",
+        more=" The kernel gets the first other address of the device's network. Needs root, the capability "
+        "cap_net_admin, or a device that was made for you.",
+    ),
+    "delays": Entry(
+        "relate recorded delays to packet lengths",
+        "netspurt delays probe.csv --split auto --robust --plot delays.svg",
+    ),
+    "rto": Entry(
+        "replay retransmission timers over recorded delays",
+        "netspurt rto probe.csv --estimator linux --estimator rfc889:f2=0.5 --grid rfc889 --plot rto.svg",
+    ),
+    "profiles": Entry(
+        "every TCP profile with its settings and its document", "netspurt profiles --json", "catalogue"
+    ),
+    "mechanisms": Entry("every choice of each mechanism family", "netspurt mechanisms", "catalogue"),
+    "schema": Entry(
+        "the JSON Schema of the scenario file", "netspurt schema > scenario.schema.json", "catalogue"
+    ),
+    "completion": Entry(
+        "print a script that completes commands and options in a shell",
+        'eval "$(netspurt completion bash)"',
+    ),
+}

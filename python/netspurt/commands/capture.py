@@ -14,6 +14,7 @@ from netspurt import listing, output
 from netspurt.capture import SCHEMAS, STEP, Capture, Reading, collect
 from netspurt.cli import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.errors import RequestError
+from netspurt.options import add_jobs, add_json, positive
 from netspurt.parallel import for_each
 from netspurt.terminal import progress
 
@@ -29,6 +30,26 @@ COLUMNS = (
 )
 
 CAUSES = ("timeout", "fast", "tail_probe", "nak", "unexplained")
+
+
+def declare(command: argparse.ArgumentParser) -> None:
+    """Its options."""
+    add_json(command)
+    command.add_argument(
+        "files", nargs="+", metavar="FILE", help="pcap or pcapng, plain, gzip or zstd; - is standard input"
+    )
+    command.add_argument("--samples", metavar="FILE.parquet", help="every round-trip time, as Parquet")
+    command.add_argument(
+        "--events", metavar="FILE.parquet", help="every retransmission, duplicate ACK and so on, as Parquet"
+    )
+    command.add_argument(
+        "--connections",
+        type=positive,
+        default=100_000,
+        metavar="N",
+        help="connections listed at most for each file (default: 100000); more are counted",
+    )
+    add_jobs(command, "files")
 
 
 def command(options: argparse.Namespace) -> int:

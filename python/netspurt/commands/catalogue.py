@@ -6,6 +6,13 @@ import argparse
 import json
 from typing import Any
 
+from netspurt.options import add_json
+
+
+def declare(command: argparse.ArgumentParser) -> None:
+    """Its options: all three have the same."""
+    add_json(command)
+
 
 def command(options: argparse.Namespace) -> int:
     """Prints one of the three, as JSON or for people. Always succeeds."""

@@ -10,11 +10,46 @@ from typing import TYPE_CHECKING, Any
 from netspurt import listing
 from netspurt.cli import FINE
 from netspurt.errors import RequestError
+from netspurt.options import add_jobs, add_json, natural, positive, setting
 
 if TYPE_CHECKING:
     from netspurt.comparing import Comparison
 
 ROWS_SHOWN = 60
+
+
+def declare(command: argparse.ArgumentParser) -> None:
+    """Its options."""
+    add_json(command)
+    for name, which in (("first", "A"), ("second", "B")):
+        command.add_argument(
+            name,
+            metavar=which,
+            help="a scenario (.toml, run now), a folder of 'run --out' or of 'sweep', a trace (.parquet), or a capture",
+        )
+    for name, which in (("a", "A"), ("b", "B")):
+        command.add_argument(
+            f"--set-{name}",
+            action="append",
+            default=[],
+            type=setting,
+            metavar="PATH=VALUE",
+            help=f"override a path of scenario {which}, as often as wanted",
+        )
+    command.add_argument("--seed", type=natural, default=1, metavar="N", help="first seed (default: 1)")
+    command.add_argument(
+        "--seeds", type=positive, default=1, metavar="N", help="run scenarios with so many seeds, in pairs"
+    )
+    add_jobs(command)
+    command.add_argument(
+        "--quantity",
+        action="append",
+        default=[],
+        dest="quantities",
+        metavar="COLUMN",
+        help="compare these columns of the flows, as often as wanted (default: a handful)",
+    )
+    command.add_argument("--plot", metavar="FILE.svg", help="draw both over each other (.svg, .pdf or .png)")
 
 
 def command(options: argparse.Namespace) -> int:

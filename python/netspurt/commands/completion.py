@@ -6,17 +6,25 @@ import argparse
 import json
 
 from netspurt.cli import FINE, parser
+from netspurt.commands import COMMANDS
+from netspurt.options import add_json
 
 FOLDERS = ("DIR",)
 FILES = ("FILE", "FILE.toml", "FILE.svg", "FILE.parquet", "SCENARIO.toml", "A", "B")
 """Metavars that stand for a path."""
 
 
+def declare(command: argparse.ArgumentParser) -> None:
+    """Its options."""
+    add_json(command)
+    command.add_argument("shell", choices=("bash", "zsh"))
+
+
 def command(options: argparse.Namespace) -> int:
     """Prints the script for one shell. Always succeeds."""
     import shtab
 
-    top = parser()
+    top = parser(COMMANDS)
     for each in _parsers(top):
         for action in each._actions:
             if action.metavar in FILES:

@@ -4,21 +4,39 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from netspurt.cli import FELL_SHORT, FINE
 from netspurt.errors import RequestError
+from netspurt.options import add_json, add_records, at_least
 
 if TYPE_CHECKING:
     from netspurt.delays import DelayPath
     from netspurt.regression import Characteristic, Line, Method
 
 WIDE = 160
+
+
+def declare(command: argparse.ArgumentParser) -> None:
+    """Its options."""
+    add_json(command)
+    add_records(command)
+    command.add_argument(
+        "--split",
+        type=_split,
+        metavar="OCTETS|auto",
+        help="two lines, the second from this length on; auto looks for one",
+    )
+    command.add_argument("--robust", action="store_true", help="Theil and Sen's line beside least squares")
+    command.add_argument("--plot", metavar="FILE.svg", help="draw scatter and histogram (.svg, .pdf or .png)")
+
+
+def _split(text: str) -> int | str:
+    return text if text == "auto" else at_least(1, text)
 
 
 def command(options: argparse.Namespace) -> int:
@@ -53,6 +71,8 @@ def _fit(path: DelayPath, split: int | str | None, method: Method) -> Characteri
 
 
 def _result(path: DelayPath, split: int | str | None, methods: Iterable[Method]) -> dict[str, Any]:
+    import numpy as np
+
     from netspurt.regression import loss_by_length
     from netspurt.replaying import native
 
@@ -88,7 +108,7 @@ def _result(path: DelayPath, split: int | str | None, methods: Iterable[Method])
 
 def _line(line: Line) -> dict[str, Any]:
     def finite(value: float) -> float | None:
-        return float(value) if np.isfinite(value) else None
+        return float(value) if math.isfinite(value) else None
 
     return {
         "method": line.method,
@@ -169,6 +189,8 @@ def _text(value: float | None) -> str:
 
 def _draw(destination: Path, paths: list[DelayPath], split: int | str | None, method: Method) -> list[Path]:
     """The scatter of all paths in one picture, and a histogram for each, named after the first."""
+    import numpy as np
+
     from netspurt import plot_delays
 
     lengths = {path.name: (path.octets, path.delay_s, _fit(path, split, method)) for path in paths}

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from netspurt.cli import INTERRUPTED
 from netspurt.errors import RequestError
+from netspurt.options import add_json, add_settings, capture_place, natural, positive, setting
 
 if TYPE_CHECKING:
     from netspurt import _core
@@ -24,6 +25,68 @@ LINKS = (
     *("error_p50", "error_p99", "error_max", "late"),
 )
 HOSTS = ("host", "address", "sent", "received", "stray", "refused", "rejected", "status")
+
+
+def declare(command: argparse.ArgumentParser) -> None:
+    """Its options."""
+    add_json(command)
+    command.add_argument("scenario", metavar="SCENARIO.toml")
+    # What stands behind "--" is not for argparse, which would want it before all options: see _command.
+    command.usage = "%(prog)s SCENARIO.toml [options] -- COMMAND…"
+    command.add_argument(
+        "--server",
+        metavar="COMMAND",
+        help="runs on the last host; the command behind -- begins when it listens, or after 5 s",
+    )
+    command.add_argument(
+        "--on",
+        action="append",
+        nargs=2,
+        default=[],
+        metavar=("HOST", "COMMAND"),
+        help="runs on this host, like a server, as often as wanted",
+    )
+    command.add_argument(
+        "--client", metavar="HOST", help="where the command behind -- runs (default: the first host)"
+    )
+    add_settings(command)
+    command.add_argument(
+        "--seed", type=natural, default=1, metavar="N", help="of losses and so on (default: 1)"
+    )
+    command.add_argument(
+        "--capture",
+        action="append",
+        default=[],
+        type=capture_place,
+        metavar="HOST=FILE",
+        help="capture what passes a host, as pcapng, as often as wanted",
+    )
+    command.add_argument(
+        "--mtu",
+        type=positive,
+        default=1500,
+        metavar="BYTES",
+        help="the longest packet of every host (default: 1500)",
+    )
+    command.add_argument(
+        "--congestion",
+        metavar="NAME",
+        help="congestion control of the kernel's TCP on every host, such as cubic (default: the system's)",
+    )
+    command.add_argument(
+        "--initial-window",
+        type=positive,
+        metavar="SEGMENTS",
+        help="initial window of the kernel's TCP on every host (default: 10)",
+    )
+    command.add_argument(
+        "--sysctl",
+        action="append",
+        default=[],
+        type=setting,
+        metavar="NAME=VALUE",
+        help="a setting of the kernel on every host, such as net.ipv4.tcp_ecn=1",
+    )
 
 
 def command(options: argparse.Namespace) -> int:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from netspurt.asked import asked_to_end
 from netspurt.cli import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.errors import RequestError
+from netspurt.options import add_command, add_json, port, positive, setting
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -29,6 +30,84 @@ COLUMNS = (
     *("send_queue", "receive_queue", "retransmitted", "timeouts", "holding"),
 )
 """What is shown of a connection while it lasts; lengths in bytes."""
+
+
+ROLES = (
+    (
+        "listen",
+        "take one connection and splice it to standard input and output",
+        "host listen 7000 > received",
+    ),
+    (
+        "connect",
+        "open a connection and splice it to standard input and output",
+        "host connect 10.99.0.1 7000 < file",
+    ),
+    ("sink", "take what comes, or fetch it", "host sink 9 --set receive_window='1 MiB'"),
+    ("source", "send as much as the network takes", "host source 19 --tcp reno --bytes 100000000"),
+    ("http", "serve the files of a directory", "host http 8080 --root site --writes head-first"),
+)
+
+
+def declare(command: argparse.ArgumentParser) -> None:
+    """Its roles, and the options of each."""
+    roles = command.add_subparsers(dest="role", metavar="ROLE", required=True)
+    for name, words, example in ROLES:
+        role = add_command(roles, name, words, f"netspurt {example}")
+        add_json(role)
+        if name == "connect":
+            role.add_argument("remote", metavar="ADDRESS")
+        role.add_argument("port", type=port, metavar="PORT")
+        if name in ("sink", "source"):
+            role.add_argument("--to", dest="remote", metavar="ADDRESS", help="open connections there instead")
+            role.add_argument(
+                "--connections", type=positive, default=1, metavar="N", help="so many of them (default: 1)"
+            )
+        if name == "source":
+            role.add_argument(
+                "--bytes",
+                type=positive,
+                metavar="N",
+                help="on each connection (default: until the peer closes)",
+            )
+        if name == "http":
+            role.add_argument("--root", default=".", metavar="DIR", help="the files (default: .)")
+            role.add_argument(
+                "--writes",
+                default="head-first",
+                metavar="PATTERN",
+                help="how a response is handed to TCP: whole, head-first (the default), or lengths of writes in "
+                "bytes, the last of them over and over (300,1460)",
+            )
+        _device(role)
+
+
+def _device(role: argparse.ArgumentParser) -> None:
+    role.add_argument("--tcp", default="linux", metavar="PROFILE", help="how TCP behaves (default: linux)")
+    role.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        dest="settings",
+        type=setting,
+        metavar="KEY=VALUE",
+        help="a key of a scenario's [tcp] table, as often as wanted",
+    )
+    role.add_argument("--device", default="netspurt0", metavar="NAME", help="(default: netspurt0)")
+    role.add_argument(
+        "--address",
+        action="append",
+        dest="addresses",
+        metavar="ADDRESS/BITS",
+        help="of the host, as often as wanted (default: 10.99.0.2/24 and fd99::2/64)",
+    )
+    role.add_argument(
+        "--mtu", type=positive, default=1500, metavar="OCTETS", help="of the device (default: 1500)"
+    )
+    role.add_argument(
+        "--plain", action="store_true", help="plain packets, as on a wire: no super-segments, no offloads"
+    )
+    role.add_argument("--capture", metavar="FILE.pcapng", help="write down what passes")
 
 
 def command(options: argparse.Namespace) -> int:

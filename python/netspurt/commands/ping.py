@@ -16,6 +16,7 @@ from netspurt import listing
 from netspurt.asked import asked_to_end
 from netspurt.cli import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.errors import RequestError
+from netspurt.options import add_json, lengths, natural, pace, positive, seconds
 
 if TYPE_CHECKING:
     from netspurt.growing import GrowingParquet
@@ -30,6 +31,52 @@ BATCH_S = 0.05
 
 COLUMNS = ("host", "address", "packets", "replies", "unanswered", "why", "duplicate", "late")
 TIMES = ("min_ms", "mean_ms", "cov", "p50_ms", "p95_ms", "max_ms")
+
+
+def declare(command: argparse.ArgumentParser) -> None:
+    """Its options."""
+    add_json(command)
+    command.add_argument("hosts", nargs="+", metavar="HOST", help="names or addresses, asked side by side")
+    command.add_argument("--count", type=positive, metavar="N", help="packets to each host (default: no end)")
+    command.add_argument(
+        "--length",
+        type=lengths,
+        default=("listed", [84]),
+        metavar="OCTETS",
+        help="of packets with IP header: one length (default: 84), several (40,125,256) in turn, or any of a "
+        "range (40..256); at least 40 in IPv4 and 60 in IPv6",
+    )
+    command.add_argument(
+        "--interval",
+        type=pace,
+        default=("every", [1.0]),
+        metavar="TIME",
+        help="between packets to a host: fixed (default: 1s), any of a range (0.1..0.5s), or 'reply': the next when "
+        "all hosts have answered the last",
+    )
+    command.add_argument(
+        "--timeout",
+        type=seconds,
+        default=30.0,
+        metavar="TIME",
+        help="lost after this long (default: 30s)",
+    )
+    command.add_argument(
+        "--fast", action="store_true", help="allow more than 10 packets a second to a host (1000 at most)"
+    )
+    family = command.add_mutually_exclusive_group()
+    for option, name, words in (("-4", "ipv4", "IPv4"), ("-6", "ipv6", "IPv6")):
+        family.add_argument(
+            option, dest="family", action="store_const", const=name, default="any", help=f"over {words} only"
+        )
+    command.add_argument(
+        "--seed", type=natural, metavar="N", help="of random lengths and intervals (default: any)"
+    )
+    command.add_argument(
+        "--out",
+        metavar="FILE.parquet",
+        help="every packet; the file is whole at any moment, up to the last second",
+    )
 
 
 def command(options: argparse.Namespace) -> int:

@@ -8,15 +8,41 @@ import shlex
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from netspurt import output
 from netspurt.cli import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.errors import RequestError
-from netspurt.studies import choose, find
-from netspurt.studies.experiment import Plan, Study
-from netspurt.studies.model import StudyResult
-from netspurt.studies.runner import Work, prepare, run
+from netspurt.options import add_jobs, add_json, positive
 from netspurt.terminal import progress
+
+if TYPE_CHECKING:
+    from netspurt.studies.experiment import Study
+    from netspurt.studies.model import StudyResult
+    from netspurt.studies.runner import Work
+
+
+def declare(command: argparse.ArgumentParser) -> None:
+    """Its options."""
+    add_json(command)
+    command.add_argument(
+        "studies",
+        nargs="*",
+        metavar="STUDY",
+        help="terabit, rfc1106, rfc2415, doupnik, rfc889, or all (the default)",
+    )
+    command.add_argument("--quick", action="store_true", help="an honest subset with fewer seeds")
+    command.add_argument(
+        "--fit",
+        action="store_true",
+        help="choose the free parameters of these studies anew, on their fitted cells, and leave them in DIR/fit "
+        "(of those that have any: doupnik; takes minutes)",
+    )
+    command.add_argument("--seeds", type=positive, metavar="N", help="seeds for each cell with randomness")
+    add_jobs(command)
+    command.add_argument(
+        "--out", default="report", metavar="DIR", help="where the report goes (default: report)"
+    )
 
 
 def command(options: argparse.Namespace) -> int:
@@ -26,6 +52,10 @@ def command(options: argparse.Namespace) -> int:
         RequestError: an unknown study, or a place that cannot be written to (found out before any work).
         ScenarioError: a scenario of a study is wrong.
     """
+    from netspurt.studies import choose, find
+    from netspurt.studies.experiment import Plan
+    from netspurt.studies.runner import prepare
+
     studies = [find(name) for name in choose(options.studies)]
     if options.fit:
         return _fit(studies, options)
@@ -79,6 +109,8 @@ def _fit(studies: list[Study], options: argparse.Namespace) -> int:
 
 def _run_all(works: list[Work], jobs: int) -> list[StudyResult]:
     """All studies in turn; after Ctrl-C the rest are evaluated without runs, so that they show as not run."""
+    from netspurt.studies.runner import run
+
     results: list[StudyResult] = []
     with progress(sum(len(work.tasks) for work in works), "simulating") as advance:
         for work in works:

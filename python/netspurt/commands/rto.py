@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from netspurt.cli import FELL_SHORT, FINE
 from netspurt.errors import RequestError
+from netspurt.options import add_jobs, add_json, add_records
 
 if TYPE_CHECKING:
     from netspurt._core import Estimator
@@ -36,6 +37,38 @@ COLUMNS = {
     "p95 ": "late_p95_ms",
 }
 """What a terminal shows, by head; ``--json`` has it all."""
+
+
+def declare(command: argparse.ArgumentParser) -> None:
+    """Its options."""
+    add_json(command)
+    add_records(command)
+    command.add_argument(
+        "--estimator",
+        action="append",
+        default=[],
+        dest="estimators",
+        metavar="NAME[:KEY=VALUE,…]",
+        help="as under tcp.rto of a scenario, as often as wanted (default: five well-known ones)",
+    )
+    command.add_argument(
+        "--grid",
+        action="append",
+        default=[],
+        dest="grids",
+        metavar="NAME[:KEY=LOW..HIGH/COUNT,…]",
+        help="replay a whole family and say whether its best member stands out; values may also be A|B|C",
+    )
+    command.add_argument(
+        "--rules",
+        choices=("document", "connection"),
+        default="document",
+        help="every delay a sample, as in RFC 889 (default), or backoff and Karn's rule as in a connection",
+    )
+    add_jobs(command)
+    command.add_argument(
+        "--plot", metavar="FILE.svg", help="draw delays and timeouts, and the grids (.svg, .pdf or .png)"
+    )
 
 
 def command(options: argparse.Namespace) -> int:

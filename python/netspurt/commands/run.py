@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from netspurt import __version__, listing, output
 from netspurt.cli import FINE, INTERRUPTED
 from netspurt.errors import RequestError
+from netspurt.options import add_algorithms, add_jobs, add_json, add_settings, natural, positive
 from netspurt.parallel import for_each
 from netspurt.terminal import progress
 
@@ -42,6 +43,30 @@ GROUP_COLUMNS = (
 LINK_COLUMNS = ("link", "direction", "packets", "bytes", "drops", "utilisation", "queue_mean_packets")
 
 
+def declare(command: argparse.ArgumentParser) -> None:
+    """Its options."""
+    add_json(command)
+    command.add_argument("scenario", metavar="SCENARIO.toml")
+    add_settings(command)
+    command.add_argument("--seed", type=natural, default=1, metavar="N", help="first seed (default: 1)")
+    command.add_argument(
+        "--seeds", type=positive, default=1, metavar="N", help="run so many seeds, with a summary"
+    )
+    add_algorithms(command)
+    add_jobs(command)
+    command.add_argument("--pcap", metavar="FILE", help="capture each flow at its sender, as pcapng")
+    command.add_argument(
+        "--capture",
+        action="append",
+        default=[],
+        metavar="PLACE",
+        help="capture there instead, as often as wanted: NODE, LINK@NODE, or all",
+    )
+    command.add_argument("--snaplen", type=positive, metavar="BYTES", help="bytes captured of each packet")
+    command.add_argument("--trace", metavar="FILE.parquet", help="all series and segments, as Parquet")
+    command.add_argument("--out", metavar="DIR", help="merged scenario, versions, result and tables")
+
+
 def command(options: argparse.Namespace) -> int:
     """Runs the scenario and prints one result for each flow and link.
 
@@ -59,8 +84,11 @@ def command(options: argparse.Namespace) -> int:
     if not path.is_file():
         raise RequestError(f"there is no scenario file {path}")
     from netspurt import _core
+    from netspurt.algorithms import find
 
     scenario = _core.Scenario.load(str(path), options.settings)
+    if options.algorithms:
+        scenario = scenario.given(find(options.algorithms))
     with contextlib.ExitStack() as writing:
         # Every destination is tried before any work is done.
         out = writing.enter_context(output.directory(Path(options.out))) if options.out else None

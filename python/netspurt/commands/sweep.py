@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from netspurt import listing
 from netspurt.cli import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.errors import EngineError, RequestError
+from netspurt.options import add_algorithms, add_jobs, add_json, part, positive
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,6 +25,38 @@ if TYPE_CHECKING:
 
 ROWS_SHOWN = 40
 FAILURES_SHOWN = 10
+
+
+def declare(command: argparse.ArgumentParser) -> None:
+    """Its options."""
+    add_json(command)
+    command.add_argument("sweep", metavar="FILE.toml", help="what is varied: see docs/sweeps.md")
+    command.add_argument(
+        "--out", metavar="DIR", help="folder of the results (default: FILE.sweep beside FILE.toml)"
+    )
+    add_algorithms(command)
+    add_jobs(command)
+    place = command.add_mutually_exclusive_group()
+    place.add_argument("--scheduler", metavar="ADDRESS", help="run on the workers of this Dask scheduler")
+    place.add_argument(
+        "--cluster", choices=("slurm",), help="run on workers that Slurm starts (dask-jobqueue)"
+    )
+    place.add_argument(
+        "--slice",
+        type=part,
+        metavar="I/N",
+        help="run the I-th of N parts, with no engine at all, for job arrays; then once without, to gather",
+    )
+    command.add_argument(
+        "--workers", type=positive, default=4, metavar="N", help="jobs of --cluster (default: 4)"
+    )
+    command.add_argument("--retry", action="store_true", help="run tasks again that have failed before")
+    command.add_argument(
+        "--quantity",
+        default="goodput_bps",
+        metavar="COLUMN",
+        help="the column of flows or links whose means are shown (default: goodput_bps)",
+    )
 
 
 def command(options: argparse.Namespace) -> int:
@@ -37,9 +70,10 @@ def command(options: argparse.Namespace) -> int:
         ScenarioError: the scenario is wrong.
     """
     path = Path(options.sweep)
+    from netspurt.algorithms import find
     from netspurt.sweeping import execute, plan_of, read_sweep
 
-    plan = plan_of(path)
+    plan = plan_of(path, find(options.algorithms))
     out = Path(options.out) if options.out else path.with_suffix(".sweep")
     try:
         with _engine(options) as engine:

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from netspurt import algorithms
 from netspurt.errors import RequestError
 from netspurt.scenario import Scenario, load
 from netspurt.settings import Value
@@ -94,6 +95,7 @@ def sweep(
     """
     if isinstance(what, Scenario):
         asked = request.build(settings, grid, points, sample, seeds, stop)
+        what = what.with_algorithms(algorithms.within(settings, grid, points))
     else:
         if any(given is not None for given in (grid, points, sample, settings, stop)) or seeds != 1:
             raise RequestError(
@@ -103,15 +105,15 @@ def sweep(
     return _run(Plan(what.native, asked), out, _engine(executor, scheduler, jobs), retry=retry)
 
 
-def plan_of(path: Path) -> Plan:
-    """The tasks that a sweep file asks for.
+def plan_of(path: Path, given: Mapping[str, algorithms.Make] | None = None) -> Plan:
+    """The tasks that a sweep file asks for, with classes that its scenario may name.
 
     Raises:
         RequestError: the file asks for what cannot be; names file and line where they are known.
         ScenarioError: the scenario that it names is wrong.
     """
     file, asked = request.read(path)
-    scenario = load(file)
+    scenario = load(file, given)
     try:
         return Plan(scenario.native, asked)
     except PointError as error:

@@ -117,12 +117,13 @@ class Driver:
     def _submit(self, tasks: list[Task]) -> None:
         jobs = []
         merged: dict[int, Any] = {}
+        given = None if self._engine.near else self._plan.base.algorithms or None
         for task in tasks:
             self._tasks[task.name] = task
             if task.point not in merged:
                 scenario = self._plan.scenario(task.point)
                 merged[task.point] = scenario if self._engine.near else scenario.merged()
-            jobs.append(Job(task.name, merged[task.point], task.seed))
+            jobs.append(Job(task.name, merged[task.point], task.seed, given))
         try:
             future = self._engine.executor.submit(
                 perform, self._plan.version, self._plan.base.name, jobs, self._plan.request.stop

@@ -134,7 +134,7 @@ class Folder:
         Raises:
             SweepWriteError: it cannot be written.
         """
-        self._put(self.file(name), contents)
+        self._put(f"{self._tasks}/{name}.parquet", contents)
         self._kept += 1
         if time.monotonic() - self._synced > SYNC_EVERY_S:
             _sync(self.path)
@@ -142,7 +142,7 @@ class Folder:
 
     def fail(self, name: str, why: dict[str, Any]) -> None:
         """A task has failed."""
-        self._put(self._failures / f"{name}.json", json.dumps(why, indent=1).encode())
+        self._put(f"{self._failures}/{name}.json", json.dumps(why, indent=1).encode())
 
     def forgive(self, name: str) -> None:
         """A task that had failed has not failed any more."""
@@ -152,10 +152,10 @@ class Folder:
         """A file of the folder itself; left alone where it says the same already."""
         place = self.path / name
         if not place.is_file() or place.read_bytes() != contents:
-            self._put(place, contents)
+            self._put(str(place), contents)
 
-    def _put(self, place: Path, contents: bytes) -> None:
-        stage = f"{self._stage}/{place.name}"
+    def _put(self, place: str, contents: bytes) -> None:
+        stage = f"{self._stage}/{place.rpartition('/')[2]}"
         try:
             handle = os.open(stage, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
             try:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from netspurt import version
+from netspurt import algorithms, version
 from netspurt.errors import RequestError
 from netspurt.settings import overrides, toml
 from netspurt.sweeping.axes import Point, combined
@@ -77,7 +77,9 @@ class Plan:
             ) from error
 
     def _called(self, scenario: _core.Scenario) -> list[str]:
-        common = hashlib.sha256(json.dumps([self.version, scenario.merged()]).encode())
+        merged = scenario.merged()
+        sources = algorithms.fingerprint(merged, self.base.algorithms)
+        common = hashlib.sha256(json.dumps([self.version, merged, *sources]).encode())
         names = []
         for seed in self.request.seeds:
             own = common.copy()

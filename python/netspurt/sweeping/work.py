@@ -10,7 +10,7 @@ import functools
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from netspurt import version
 from netspurt.errors import RequestError
@@ -27,6 +27,8 @@ class Job:
     task: str
     scenario: str | _core.Scenario
     seed: int
+    algorithms: dict[str, Any] | None = None
+    """Classes that the scenario names, where it is a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,8 @@ def perform(made_by: str, name: str, jobs: Sequence[Job], stop: Stop | None) -> 
 def _one(name: str, job: Job, stop: Stop | None) -> Outcome:
     try:
         scenario = _parsed(job.scenario, name) if isinstance(job.scenario, str) else job.scenario
+        if job.algorithms is not None:
+            scenario = scenario.given(job.algorithms)
         run = scenario.run(job.seed)
         about = [("netspurt.version", version.full()), ("netspurt.scenario", scenario.merged())]
         file = run.parquet(job.task, about)

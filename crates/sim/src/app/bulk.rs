@@ -77,6 +77,11 @@ impl BulkReceiver {
     pub(super) const fn new(bytes: Option<u64>) -> Self {
         Self { all: endless(bytes), closed: false, done: Time::NEVER }
     }
+
+    /// A receiver that does not know how much will come.
+    pub(crate) const fn until_closed() -> Self {
+        Self::new(None)
+    }
 }
 
 impl Application for BulkReceiver {

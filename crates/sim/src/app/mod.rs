@@ -13,6 +13,7 @@ pub use bulk::{BulkReceiver, BulkSender};
 pub use dialogue::{Answerer, Asker, Pattern};
 pub use request_response::{Requester, Responder};
 
+use crate::own::OwnApp;
 use crate::session::SessionSpec;
 use netspurt_tcp::time::{Span, Time};
 use netspurt_tcp::{Behind, Connection};
@@ -39,6 +40,8 @@ pub enum AppSpec {
     },
     /// The client opens connection after connection, and asks over each.
     Session(Arc<SessionSpec>),
+    /// What classes of the user's own do.
+    Own(OwnApp),
 }
 
 impl AppSpec {
@@ -48,7 +51,7 @@ impl AppSpec {
         match *self {
             Self::Bulk { bytes } => bytes,
             Self::RequestResponse { response, exchanges, .. } => Some(response.saturating_mul(exchanges)),
-            Self::Session(_) => None,
+            Self::Session(_) | Self::Own(_) => None,
         }
     }
 }
@@ -74,7 +77,7 @@ pub enum Action {
 ///
 /// It knows little: what it is to do stands in its [`AppSpec`], and how much has been read and written the connection
 /// knows.
-pub trait Application {
+pub trait Application: std::fmt::Debug + Send {
     /// What it does now. Whoever asks carries it out, and asks again unless it is to wait.
     fn next(&mut self, now: Time, spec: &AppSpec, connection: &Connection) -> Action;
     /// When the task was done at this end; [`Time::NEVER`] if it is not.
@@ -82,7 +85,7 @@ pub trait Application {
 }
 
 /// The built-in applications.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum App {
     /// See [`BulkSender`].
     BulkSender(BulkSender),
@@ -96,6 +99,8 @@ pub enum App {
     Asker(Box<Asker>),
     /// See [`Answerer`].
     Answerer(Box<Answerer>),
+    /// The user's own.
+    Own(Box<dyn Application>),
 }
 
 impl App {
@@ -115,6 +120,7 @@ impl App {
                     Self::Answerer(Box::new(Answerer::new(answering))),
                 ]
             }
+            AppSpec::Own(own) => own.pair().map(Self::Own),
         }
     }
 
@@ -128,6 +134,7 @@ impl App {
             Self::Responder(app) => run(app, now, spec, connection),
             Self::Asker(app) => run_apart(&mut **app, now, spec, connection),
             Self::Answerer(app) => run_apart(&mut **app, now, spec, connection),
+            Self::Own(app) => run_apart(&mut **app, now, spec, connection),
         }
     }
 
@@ -140,6 +147,7 @@ impl App {
             Self::Responder(app) => app.next(now, spec, connection),
             Self::Asker(app) => app.next(now, spec, connection),
             Self::Answerer(app) => app.next(now, spec, connection),
+            Self::Own(app) => app.next(now, spec, connection),
         }
     }
 
@@ -166,6 +174,7 @@ impl App {
             Self::Responder(app) => app.done(),
             Self::Asker(app) => app.done(),
             Self::Answerer(app) => app.done(),
+            Self::Own(app) => app.done(),
         }
     }
 }
@@ -180,7 +189,7 @@ pub enum Ran {
 }
 
 #[inline]
-fn run(app: &mut impl Application, now: Time, spec: &AppSpec, connection: &mut Connection) -> Ran {
+fn run(app: &mut (impl Application + ?Sized), now: Time, spec: &AppSpec, connection: &mut Connection) -> Ran {
     let mut wrote = false;
     loop {
         match app.next(now, spec, connection) {
@@ -196,7 +205,12 @@ fn run(app: &mut impl Application, now: Time, spec: &AppSpec, connection: &mut C
 
 /// The same, out of the way of applications that run for every packet of a long transfer.
 #[inline(never)]
-fn run_apart(app: &mut impl Application, now: Time, spec: &AppSpec, connection: &mut Connection) -> Ran {
+fn run_apart(
+    app: &mut (impl Application + ?Sized),
+    now: Time,
+    spec: &AppSpec,
+    connection: &mut Connection,
+) -> Ran {
     run(app, now, spec, connection)
 }
 

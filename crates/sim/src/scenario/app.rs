@@ -2,9 +2,11 @@
 
 use super::distribution::{Count, Drawn, Draws};
 use super::form::Named;
+use super::own::OwnName;
 use super::quantity::{Duration, Size};
 use crate::app::{AppSpec, Pattern};
 use crate::distribution::Distribution;
+use crate::own::{Algorithms, OwnApp};
 use crate::session::{self, SessionSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,6 +42,14 @@ pub enum App {
     ///
     /// Document: HTTP as RFC 2415, section 2, models it; RFC 1945; RFC 9112.
     Web(Web),
+    /// What one or two classes of the user's own do, in Python; results are about what `from` sends to `to`.
+    Python {
+        /// What `from` does.
+        client: OwnName,
+        /// What `to` does. Default: reads all that comes, and closes when `from` has.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        server: Option<OwnName>,
+    },
 }
 
 /// One file after the other.
@@ -299,6 +309,7 @@ impl App {
             Self::RequestResponse { .. } => "request-response",
             Self::Files(_) => "files",
             Self::Web(_) => "web",
+            Self::Python { .. } => "python",
         }
     }
 
@@ -308,7 +319,7 @@ impl App {
             (vec![key], draws)
         }
         match self {
-            Self::Bulk { .. } => Vec::new(),
+            Self::Bulk { .. } | Self::Python { .. } => Vec::new(),
             Self::RequestResponse { request, response, .. } => [("request", request), ("response", response)]
                 .into_iter()
                 .filter_map(|(key, message)| match message {
@@ -360,8 +371,15 @@ impl App {
     }
 
     /// The same for the simulator.
-    pub(super) fn build(&self) -> AppSpec {
-        match self {
+    pub(super) fn build(&self, own: &dyn Algorithms) -> Result<AppSpec, String> {
+        Ok(match self {
+            Self::Python { client, server } => {
+                let find = |key: &str, name: &OwnName| {
+                    own.application(name.as_str()).map_err(|message| format!("app.{key}: {message}"))
+                };
+                let server = server.as_ref().map(|name| find("server", name)).transpose()?;
+                AppSpec::Own(OwnApp { client: find("client", client)?, server })
+            }
             Self::Bulk { bytes } => AppSpec::Bulk { bytes: bytes.map(|bytes| bytes.0) },
             Self::RequestResponse { request, response, exchanges, gap } => {
                 match (request, response, exchanges) {
@@ -378,7 +396,7 @@ impl App {
             }
             Self::Files(files) => AppSpec::Session(Arc::new(files.build())),
             Self::Web(web) => AppSpec::Session(Arc::new(web.build())),
-        }
+        })
     }
 }
 

@@ -4,6 +4,8 @@ use super::flow::{End, Flow};
 use super::network::{self, Hub, Link, Loss, Ports};
 use super::trace::Trace;
 use super::{Scenario, ScenarioError};
+use crate::app::AppSpec;
+use crate::own::{Algorithms, NoAlgorithms, OwnTcp};
 use crate::processor::{Costs, Handover, Reader};
 use crate::spec::{
     Access, ChannelSpec, Counted, Duplex, FlowSpec, LinkSpec, LossSpec, NodeId, NodeSpec, QueueSpec,
@@ -24,6 +26,11 @@ impl Scenario {
     /// file, links to hubs behind the others. Connections that
     /// are configured alike share their configuration.
     pub fn build(&self, name: &str) -> Result<WorldSpec, ScenarioError> {
+        self.build_with(name, &NoAlgorithms)
+    }
+
+    /// The same for a scenario that may name algorithms of the user's own, which are found in `own`.
+    pub fn build_with(&self, name: &str, own: &dyn Algorithms) -> Result<WorldSpec, ScenarioError> {
         let report = |message: String| ScenarioError {
             file: name.to_owned(),
             line: None,
@@ -41,16 +48,19 @@ impl Scenario {
         let mut labels = Labels::default();
         for (number, flow) in self.flow.iter().enumerate() {
             let mut config = |end| {
-                let config = self.tcp_for(number, end).map_err(|error| report(error.message))?;
-                Ok(configs.share(config))
+                let choices = self.choices(flow, end);
+                let config = choices.config().map_err(|error| report(error.message))?;
+                let own = choices.own(own).map_err(|message| report(format!("flow {number}: {message}")))?;
+                Ok((configs.share(config), own.some()))
             };
             let ends = [config(End::From)?, config(End::To)?];
+            let app = flow.app.build(own).map_err(|message| report(format!("flow {number}: {message}")))?;
             let [Some(from), Some(to)] = [&flow.from, &flow.to].map(|node| nodes.get_index_of(node.as_str()))
             else {
                 return Err(report(format!("no link has the nodes of flow {number}")));
             };
             let first = labels.first_index(flow);
-            flows.push(alike(flow, first, [NodeId(from as u32), NodeId(to as u32)], ends));
+            flows.push(alike(flow, first, [NodeId(from as u32), NodeId(to as u32)], ends, app));
         }
         let mut spec = WorldSpec {
             links: self.link.iter().map(|(name, link)| build_link(name, link, &nodes)).collect(),
@@ -144,19 +154,21 @@ fn alike(
     flow: &Flow,
     (name, first_index): (Arc<str>, u32),
     [from, to]: [NodeId; 2],
-    [client, server]: [Arc<Config>; 2],
+    [(client, own_client), (server, own_server)]: [(Arc<Config>, Option<Arc<OwnTcp>>); 2],
+    app: AppSpec,
 ) -> FlowSpec {
     FlowSpec {
         name,
         first_index,
         count: flow.count,
-        app: flow.app.build(),
+        app,
         from,
         to,
         start: Time::ZERO + flow.start.0,
         stagger: flow.stagger.0,
         client,
         server,
+        own: [own_client, own_server],
     }
 }
 

@@ -5,6 +5,7 @@
 //! | `network.rs`, `queue.rs`, `trace.rs`, `flow.rs`, `app.rs`, `distribution.rs`, `tcp.rs`, `choices.rs`, `acking.rs` | the types, whose doc comments are the file's reference |
 //! | `convert.rs` | choices to and from the types of `tcp` |
 //! | `quantity.rs`, `decimal.rs` | values with units, exact |
+//! | `own.rs` | a built-in choice, or a user's own |
 //! | `form.rs` | a bare name for a table, a table for a list |
 //! | `tree.rs`, `shape.rs`, `meaning.rs`, `suggest.rs`, `error.rs` | from text to a [`Scenario`], or to a sentence that says where |
 //! | `estimator.rs` | one RTO estimator, outside a scenario |
@@ -28,6 +29,7 @@ mod flow;
 mod form;
 mod meaning;
 mod network;
+mod own;
 mod path;
 mod quantity;
 mod queue;
@@ -53,6 +55,7 @@ pub use network::{
     Access, Corrupt, Duplex, Duplicate, Handover, Host, Hub, Link, Loss, Ports, Processor, Reader, Reorder,
     Reuse,
 };
+pub use own::{Choice, OwnName};
 pub use path::{Calibrate, Glitch, GlitchShape, Length, Line, PathLoss, SyntheticPath};
 pub use quantity::{
     Cap, Direction, Duration, Grain, InitialCwnd, Limit, Packets, Patience, Quantity, Rate, Size, Window,
@@ -202,10 +205,17 @@ impl Scenario {
 
     /// The choices about TCP at one end of a flow: those of [`Scenario::tcp`], under those of the host, under those of
     /// the flow. Phases of ticks are zero, for the driver to set.
+    ///
+    /// What is a user's own is not in there: [`Scenario::build_with`] finds it.
     pub fn tcp_for(&self, flow: usize, end: End) -> Result<Config, TcpError> {
         let Some(flow) = self.flow.get(flow) else {
             return Err(TcpError { keys: ["profile"; 2], message: format!("there is no flow {flow}") });
         };
+        self.choices(flow, end).config()
+    }
+
+    /// What is said about TCP at one end of a flow.
+    fn choices(&self, flow: &Flow, end: End) -> TcpTable {
         let node = match end {
             End::From => &flow.from,
             End::To => &flow.to,
@@ -215,7 +225,7 @@ impl Scenario {
             table.overlay(&host.tcp);
         }
         table.overlay(&flow.tcp);
-        table.config()
+        table
     }
 
     /// The scenario as it is in force, as a file that [`Scenario::parse`] reads to the same scenario.

@@ -4,6 +4,7 @@
 //! it was written, its errors point at the key or the value that is wrong.
 
 use super::decimal;
+use super::own;
 use super::quantity;
 use super::suggest;
 use super::tree::{At, Entry, Fault, Node, Value};
@@ -72,6 +73,9 @@ impl<'a> Walk<'a> {
     fn text(&self, forms: &[&Json], at: At, text: &str) -> Result<(), Fault> {
         if let Some(format) = forms.iter().find_map(|form| quantity_of(form)) {
             return (format.check)(text).map_err(|message| self.fault(at, message));
+        }
+        if forms.iter().any(|form| form["format"] == own::FORMAT) && text.starts_with(own::PREFIX) {
+            return own::OwnName::fault(text).map_or(Ok(()), |message| Err(self.fault(at, message)));
         }
         let names = names(forms);
         if !names.is_empty() {

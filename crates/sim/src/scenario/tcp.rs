@@ -7,9 +7,12 @@ use super::choices::{
     WindowGrowth, WindowOption, WindowProbe,
 };
 use super::form::Named;
+use super::own::Choice;
 use super::quantity::{Cap, Duration, Grain, InitialCwnd, Patience, Quantity, Size, Window};
 use super::suggest;
+use crate::own::{Algorithms, OwnTcp};
 use netspurt_tcp::config::{self, Config, TimerGrain};
+use netspurt_tcp::congestion;
 use netspurt_tcp::profile;
 use netspurt_tcp::time::Span;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -82,7 +85,7 @@ macro_rules! tcp_table {
             pub fn overlay(&mut self, nearer: &Self) {
                 $(
                     if nearer.$key.is_some() {
-                        self.$key = nearer.$key;
+                        self.$key.clone_from(&nearer.$key);
                     }
                 )+
             }
@@ -195,7 +198,7 @@ tcp_table! {
         /// What a loss is taken for.
         loss_means: LossMeans,
         /// The congestion control algorithm.
-        congestion: Congestion,
+        congestion: Choice<Congestion>,
         /// Segments leave one by one at a rate instead of in bursts, but for the first ten: at the rate that congestion control
         /// asks for; else at two windows in a round trip below half of ssthresh and 1.2 windows above. Linux leaves it off unless
         /// BBR or the packet scheduler fq asks for it.
@@ -226,14 +229,14 @@ tcp_table! {
         /// Document: RFC 5681, section 4.1.
         idle_restart: bool,
         /// The estimator of the retransmission timeout.
-        rto: Named<Rto>,
+        rto: Choice<Named<Rto>>,
         /// The grain of the retransmission timer and of the round-trip clock. Where the first tick falls is drawn for each
         /// host.
         timer_grain: Grain,
         /// When received data is acknowledged.
         acking: Named<Acking>,
         /// When a segment that is not full leaves.
-        transmit: Transmit,
+        transmit: Choice<Transmit>,
         /// Probes of an idle connection.
         keep_alive: Named<KeepAlive>,
         /// How long data may stay unacknowledged before the connection is given up.
@@ -347,8 +350,20 @@ impl TcpTable {
         }
     }
 
+    /// The user's own algorithms among the choices. The error names the key.
+    pub(super) fn own(&self, given: &dyn Algorithms) -> Result<OwnTcp, String> {
+        Ok(OwnTcp {
+            congestion: find("congestion", self.congestion.as_ref(), |name| given.congestion(name))?,
+            rto: find("rto", self.rto.as_ref(), |name| given.rto(name))?,
+            transmit: find("transmit", self.transmit.as_ref(), |name| given.transmit(name))?,
+        })
+    }
+
     fn set_growth(&self, config: &mut Config) {
-        set(&mut config.congestion, self.congestion);
+        if let Some(choice) = &self.congestion {
+            // Beside the user's own nothing shall ask for what the profile's needs.
+            config.congestion = choice.built_in().map_or(congestion::Kind::Reno, Into::into);
+        }
         set(&mut config.pacing, self.pacing);
         set(&mut config.loss_means, self.loss_means);
         if let Some(window) = self.initial_window {
@@ -385,7 +400,7 @@ impl TcpTable {
     }
 
     fn set_timers(&self, config: &mut Config) {
-        set(&mut config.rto, self.rto.map(|rto| rto.0));
+        set(&mut config.rto, built_in(self.rto.as_ref()).map(|rto| rto.0));
         if let Some(grain) = self.timer_grain {
             config.timer_grain = match grain {
                 Grain::Continuous => TimerGrain::Continuous,
@@ -393,7 +408,7 @@ impl TcpTable {
             };
         }
         set(&mut config.acking, self.acking.map(|acking| acking.0));
-        set(&mut config.transmit, self.transmit);
+        set(&mut config.transmit, built_in(self.transmit.as_ref()));
         set(&mut config.keep_alive, self.keep_alive.map(|probing| probing.0));
         if let Some(patience) = self.user_timeout {
             config.user_timeout = match patience {
@@ -403,6 +418,21 @@ impl TcpTable {
         }
         set(&mut config.time_wait, self.time_wait.map(|span| span.0));
     }
+}
+
+/// The user's own takes the place of what the profile has, which stays where nobody looks.
+fn built_in<T: Clone>(choice: Option<&Choice<T>>) -> Option<T> {
+    choice.and_then(Choice::built_in)
+}
+
+/// What a choice names, if it is the user's own.
+fn find<T: Clone, A>(
+    key: &str,
+    choice: Option<&Choice<T>>,
+    given: impl Fn(&str) -> Result<A, String>,
+) -> Result<Option<A>, String> {
+    let own = choice.and_then(Choice::own);
+    own.map(given).transpose().map_err(|message| format!("tcp.{key}: {message}"))
 }
 
 fn set<T, U: Into<T>>(place: &mut T, value: Option<U>) {
@@ -450,7 +480,7 @@ impl From<&Config> for TcpTable {
             reduces: Some(config.reduces.into()),
             ecn: Some(config.ecn.into()),
             loss_means: Some(config.loss_means.into()),
-            congestion: Some(config.congestion.into()),
+            congestion: Some(Choice::BuiltIn(config.congestion.into())),
             initial_window: Some(match config.initial_window {
                 config::InitialWindow::Segments(n) => InitialCwnd::Segments(n),
                 config::InitialWindow::Rfc2581 => InitialCwnd::Rfc2581,
@@ -465,13 +495,13 @@ impl From<&Config> for TcpTable {
             slow_start_per_ack: Some(config.growth.slow_start_per_ack),
             cwnd_grows: Some(config.growth.grows.into()),
             idle_restart: Some(config.idle_restart),
-            rto: Some(Named(config.rto.into())),
+            rto: Some(Choice::BuiltIn(Named(config.rto.into()))),
             timer_grain: Some(match config.timer_grain {
                 TimerGrain::Continuous => Grain::Continuous,
                 TimerGrain::Ticks { period, phase: _ } => Grain::Ticks(Duration(period)),
             }),
             acking: Some(Named(config.acking.into())),
-            transmit: Some(config.transmit.into()),
+            transmit: Some(Choice::BuiltIn(config.transmit.into())),
             keep_alive: Some(Named(config.keep_alive.into())),
             user_timeout: Some(
                 config.user_timeout.map_or(Patience::Forever, |span| Patience::For(Duration(span))),

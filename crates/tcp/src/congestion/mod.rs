@@ -104,8 +104,24 @@ pub enum Signal {
     Resumed,
 }
 
+/// What a connection begins with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Start {
+    /// The configured initial window.
+    pub cwnd: u32,
+    /// The configured slow start threshold; `u32::MAX` stands for infinite.
+    pub ssthresh: u32,
+    /// What there is of chance: the initial sequence number.
+    pub seed: u32,
+}
+
 /// A congestion control algorithm. All quantities in bytes.
 pub trait CongestionControl: core::fmt::Debug + Send {
+    /// The connection begins, for the user's own: when it is put in place, once the handshake has settled the size of
+    /// segments, and after a lost SYN. Built-in algorithms are made anew instead.
+    fn begin(&mut self, start: &Start) {
+        let _ = start;
+    }
     /// Takes notice of what happened.
     fn on(&mut self, signal: Signal, view: &View);
     /// The congestion window; asked after each signal.
@@ -264,18 +280,22 @@ impl Congestion {
     }
 
     /// The user's own.
-    pub(crate) fn custom(own: Box<dyn CongestionControl>) -> Self {
+    pub(crate) fn custom(mut own: Box<dyn CongestionControl>, start: &Start) -> Self {
+        own.begin(start);
         Self::with(Algorithm::Custom(own))
+    }
+
+    /// The connection begins anew, for the user's own; `false` from a built-in one.
+    pub(crate) fn begin(&mut self, start: &Start) -> bool {
+        let Algorithm::Custom(own) = &mut self.algorithm else { return false };
+        own.begin(start);
+        self.cwnd = own.cwnd();
+        true
     }
 
     fn with(algorithm: Algorithm) -> Self {
         let cwnd = algorithm.get().cwnd();
         Self { algorithm, cwnd }
-    }
-
-    /// Whether it is the user's own.
-    pub(crate) fn is_custom(&self) -> bool {
-        matches!(self.algorithm, Algorithm::Custom(_))
     }
 
     /// Takes notice of what happened.

@@ -19,14 +19,14 @@ mod tests {
     #[test]
     fn the_end_of_data_leaves_whatever_is_unacknowledged() {
         let s = Situation { available: 1, unacknowledged: 9000, short_unacknowledged: 9000, ..BASE };
-        assert_eq!(judge(Transmit::Doupnik, &s), Verdict::Send(1));
+        assert_eq!(judge(&Transmit::Doupnik, &s), Verdict::Send(1));
     }
 
     #[test]
     fn a_piece_within_the_data_waits_for_more_even_if_nothing_is_unacknowledged() {
         let s = Situation { available: 999, end: End::More, ..BASE };
-        assert_eq!(judge(Transmit::Doupnik, &s), Verdict::Hold(Hold::EndOfData));
+        assert_eq!(judge(&Transmit::Doupnik, &s), Verdict::Hold(Hold::EndOfData));
         let behind = Situation { before: Before::FullSegments, ..s };
-        assert_eq!(judge(Transmit::Doupnik, &behind), Verdict::Hold(Hold::EndOfData));
+        assert_eq!(judge(&Transmit::Doupnik, &behind), Verdict::Hold(Hold::EndOfData));
     }
 }

@@ -23,13 +23,16 @@ mod tests {
     #[test]
     fn a_piece_within_the_data_follows_full_segments() {
         let s = Situation { available: 1, end: End::More, before: Before::FullSegments, ..BASE };
-        assert_eq!(judge(Transmit::DoupnikLiberal, &s), Verdict::Send(1));
+        assert_eq!(judge(&Transmit::DoupnikLiberal, &s), Verdict::Send(1));
     }
 
     #[test]
     fn alone_it_waits_for_more() {
         let s = Situation { available: 999, end: End::More, ..BASE };
-        assert_eq!(judge(Transmit::DoupnikLiberal, &s), Verdict::Hold(Hold::EndOfData));
-        assert_eq!(judge(Transmit::DoupnikLiberal, &Situation { end: End::Marked, ..s }), Verdict::Send(999));
+        assert_eq!(judge(&Transmit::DoupnikLiberal, &s), Verdict::Hold(Hold::EndOfData));
+        assert_eq!(
+            judge(&Transmit::DoupnikLiberal, &Situation { end: End::Marked, ..s }),
+            Verdict::Send(999)
+        );
     }
 }

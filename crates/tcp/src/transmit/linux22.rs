@@ -16,14 +16,14 @@ mod tests {
     #[test]
     fn half_a_segment_passes_and_a_byte_less_does_not() {
         let s = Situation { available: 500, unacknowledged: 1, ..BASE };
-        assert_eq!(judge(Transmit::Linux22, &s), Verdict::Send(500));
+        assert_eq!(judge(&Transmit::Linux22, &s), Verdict::Send(500));
         let less = Situation { available: 499, before: Before::FullSegments, ..s };
-        assert_eq!(judge(Transmit::Linux22, &less), Verdict::Hold(Hold::Nagle));
+        assert_eq!(judge(&Transmit::Linux22, &less), Verdict::Hold(Hold::Nagle));
     }
 
     #[test]
     fn half_of_an_odd_mss_is_rounded_down() {
         let s = Situation { available: 730, mss: 1461, unacknowledged: 1, ..BASE };
-        assert_eq!(judge(Transmit::Linux22, &s), Verdict::Send(730));
+        assert_eq!(judge(&Transmit::Linux22, &s), Verdict::Send(730));
     }
 }

@@ -17,12 +17,12 @@ mod tests {
     #[test]
     fn full_segments_hold_nothing_up() {
         let s = Situation { available: 1, unacknowledged: 9000, ..BASE };
-        assert_eq!(judge(Transmit::Minshall, &s), Verdict::Send(1));
+        assert_eq!(judge(&Transmit::Minshall, &s), Verdict::Send(1));
     }
 
     #[test]
     fn a_short_segment_holds_up_the_next() {
         let s = Situation { available: 999, unacknowledged: 9000, short_unacknowledged: 1, ..BASE };
-        assert_eq!(judge(Transmit::Minshall, &s), Verdict::Hold(Hold::Minshall));
+        assert_eq!(judge(&Transmit::Minshall, &s), Verdict::Hold(Hold::Minshall));
     }
 }

@@ -50,10 +50,35 @@ pub enum Transmit {
     Cork,
 }
 
-impl Transmit {
+/// Says whether a segment that is not full waits. A pure function of the [`Situation`]: it is asked again whenever anything has
+/// moved.
+pub trait Policy: core::fmt::Debug + Send {
+    /// What a short segment waits for; `None` if it leaves. A wait that no ACK ends, by [`Hold::waits_for_ack`], ends after
+    /// 200 ms without anything unacknowledged.
+    fn hold(&self, s: &Situation) -> Option<Hold>;
+
     /// Whether an ACK can set free what this policy holds. Only then does the condition in brackets of RFC 9293,
     /// section 3.8.6.2.1, apply: nothing unacknowledged.
-    pub const fn heeds_acks(self) -> bool {
+    fn heeds_acks(&self) -> bool;
+}
+
+impl Policy for Transmit {
+    #[inline]
+    fn hold(&self, s: &Situation) -> Option<Hold> {
+        match self {
+            Self::NoDelay => None,
+            Self::NagleStrict => nagle_strict::hold(s),
+            Self::NagleLiberal => nagle_liberal::hold(s),
+            Self::Minshall => minshall::hold(s),
+            Self::Linux22 => linux22::hold(s),
+            Self::Doupnik => doupnik::hold(s),
+            Self::DoupnikLiberal => doupnik_liberal::hold(s),
+            Self::Cork => cork::hold(),
+        }
+    }
+
+    #[inline]
+    fn heeds_acks(&self) -> bool {
         match self {
             Self::NagleStrict | Self::NagleLiberal | Self::Minshall | Self::Linux22 => true,
             Self::NoDelay | Self::Doupnik | Self::DoupnikLiberal | Self::Cork => false,
@@ -116,7 +141,7 @@ pub enum Verdict {
 
 /// Judges the next segment.
 #[inline]
-pub fn judge(policy: Transmit, s: &Situation) -> Verdict {
+pub fn judge<P: Policy + ?Sized>(policy: &P, s: &Situation) -> Verdict {
     if s.available.min(s.allowed) >= u64::from(s.mss) {
         return Verdict::Send(s.mss);
     }
@@ -124,16 +149,7 @@ pub fn judge(policy: Transmit, s: &Situation) -> Verdict {
         let worth = silly::is_worth(policy, s);
         return if worth { Verdict::Send(s.allowed as u32) } else { Verdict::Hold(Hold::SillyWindow) };
     }
-    let hold = match (s.end, policy) {
-        (End::Released, _) | (_, Transmit::NoDelay) => None,
-        (_, Transmit::NagleStrict) => nagle_strict::hold(s),
-        (_, Transmit::NagleLiberal) => nagle_liberal::hold(s),
-        (_, Transmit::Minshall) => minshall::hold(s),
-        (_, Transmit::Linux22) => linux22::hold(s),
-        (_, Transmit::Doupnik) => doupnik::hold(s),
-        (_, Transmit::DoupnikLiberal) => doupnik_liberal::hold(s),
-        (_, Transmit::Cork) => cork::hold(),
-    };
+    let hold = if s.end == End::Released { None } else { policy.hold(s) };
     hold.map_or(Verdict::Send(s.available as u32), Verdict::Hold)
 }
 
@@ -176,20 +192,20 @@ pub(crate) mod tests {
     #[test]
     fn a_full_segment_leaves_under_every_policy() {
         for policy in ALL {
-            assert_eq!(judge(policy, &Situation { available: 5000, ..AGAINST }), Verdict::Send(1000));
+            assert_eq!(judge(&policy, &Situation { available: 5000, ..AGAINST }), Verdict::Send(1000));
         }
     }
 
     #[test]
     fn nothing_holds_up_what_is_released() {
         for policy in ALL {
-            assert_eq!(judge(policy, &Situation { end: End::Released, ..AGAINST }), Verdict::Send(300));
+            assert_eq!(judge(&policy, &Situation { end: End::Released, ..AGAINST }), Verdict::Send(300));
         }
     }
 
     #[test]
     fn each_policy_names_what_it_waits_for() {
-        let verdicts = ALL.map(|policy| judge(policy, &AGAINST));
+        let verdicts = ALL.map(|policy| judge(&policy, &AGAINST));
         assert_eq!(
             verdicts,
             [
@@ -210,7 +226,7 @@ pub(crate) mod tests {
         for policy in ALL {
             for end in [End::More, End::Marked, End::Released] {
                 let s = Situation { available: 5000, allowed: 300, end, ..AGAINST };
-                assert_eq!(judge(policy, &s), Verdict::Hold(Hold::SillyWindow), "{policy:?} {end:?}");
+                assert_eq!(judge(&policy, &s), Verdict::Hold(Hold::SillyWindow), "{policy:?} {end:?}");
             }
         }
     }
@@ -218,7 +234,7 @@ pub(crate) mod tests {
     #[test]
     fn an_idle_connection_holds_an_ended_piece_only_if_it_is_corked() {
         for policy in ALL {
-            let verdict = judge(policy, &Situation { available: 300, ..BASE });
+            let verdict = judge(&policy, &Situation { available: 300, ..BASE });
             let expected =
                 if policy == Transmit::Cork { Verdict::Hold(Hold::Cork) } else { Verdict::Send(300) };
             assert_eq!(verdict, expected, "{policy:?}");

@@ -22,12 +22,12 @@ mod tests {
     #[test]
     fn a_tail_follows_full_segments_of_the_same_opportunity() {
         let s = Situation { available: 1, unacknowledged: 3000, before: Before::FullSegments, ..BASE };
-        assert_eq!(judge(Transmit::NagleLiberal, &s), Verdict::Send(1));
+        assert_eq!(judge(&Transmit::NagleLiberal, &s), Verdict::Send(1));
     }
 
     #[test]
     fn a_piece_that_comes_alone_waits_like_any_other() {
         let s = Situation { available: 999, unacknowledged: 3000, ..BASE };
-        assert_eq!(judge(Transmit::NagleLiberal, &s), Verdict::Hold(Hold::Nagle));
+        assert_eq!(judge(&Transmit::NagleLiberal, &s), Verdict::Hold(Hold::Nagle));
     }
 }

@@ -19,14 +19,14 @@ mod tests {
     #[test]
     fn a_tail_waits_while_anything_is_unacknowledged() {
         let s = Situation { available: 999, unacknowledged: 1, ..BASE };
-        assert_eq!(judge(Transmit::NagleStrict, &s), Verdict::Hold(Hold::Nagle));
+        assert_eq!(judge(&Transmit::NagleStrict, &s), Verdict::Hold(Hold::Nagle));
         let idle = Situation { unacknowledged: 0, ..s };
-        assert_eq!(judge(Transmit::NagleStrict, &idle), Verdict::Send(999));
+        assert_eq!(judge(&Transmit::NagleStrict, &idle), Verdict::Send(999));
     }
 
     #[test]
     fn a_tail_waits_even_behind_full_segments_of_its_own_write() {
         let s = Situation { available: 999, unacknowledged: 3000, before: Before::FullSegments, ..BASE };
-        assert_eq!(judge(Transmit::NagleStrict, &s), Verdict::Hold(Hold::Nagle));
+        assert_eq!(judge(&Transmit::NagleStrict, &s), Verdict::Hold(Hold::Nagle));
     }
 }

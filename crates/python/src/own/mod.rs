@@ -1,0 +1,203 @@
+//! Algorithms of the user's own: Python classes that take part in a run.
+//!
+//! A run holds no interpreter. Each call of an algorithm takes it, and gives it back; what a class raises ends the run, at
+//! the latest after the events that are served between two looks (`simulate.rs`), during which it is not called again.
+//!
+//! Lives here: classes under their names, what every class is checked for, and what becomes of an exception. The families
+//! are a file each. What a class must look like is documented in `python/netspurt/algorithms.py`.
+
+mod application;
+mod congestion;
+mod estimator;
+mod policy;
+
+pub(crate) use application::{Action, Socket};
+pub(crate) use congestion::{Start, View};
+pub(crate) use policy::Situation;
+
+use crate::errors::AlgorithmError;
+use netspurt_sim::app::Application;
+use netspurt_sim::own;
+use netspurt_tcp::congestion::CongestionControl;
+use netspurt_tcp::rto::RtoEstimator;
+use netspurt_tcp::transmit::Policy;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyType};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What was raised in the course of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Trouble {
+    any: AtomicBool,
+    raised: Mutex<Option<PyErr>>,
+}
+
+impl Trouble {
+    /// The first exception, if there was one.
+    pub(crate) fn take(&self) -> Option<PyErr> {
+        if !self.any.load(Ordering::Relaxed) {
+            return None;
+        }
+        self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn note(&self, error: PyErr) {
+        self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        self.any.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A class, or whatever else makes an algorithm when it is called, under the name that it was given.
+#[derive(Debug)]
+struct Origin {
+    name: String,
+    make: Py<PyAny>,
+    trouble: Arc<Trouble>,
+}
+
+impl Origin {
+    /// Asks Python; `instead` is the answer once something has been raised.
+    fn ask<T>(&self, instead: T, question: impl FnOnce(Python<'_>) -> PyResult<T>) -> T {
+        if self.trouble.any.load(Ordering::Relaxed) {
+            return instead;
+        }
+        match Python::try_attach(question) {
+            Some(Ok(answer)) => answer,
+            Some(Err(error)) => {
+                self.trouble.note(error);
+                instead
+            }
+            None => instead,
+        }
+    }
+
+    /// An algorithm out of it, checked for what it must have.
+    fn instance<'py>(
+        &self,
+        made: PyResult<Bound<'py, PyAny>>,
+        traits: &Traits,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let object = made?;
+        traits.check(&object).map_err(|fault| self.fault(&object, &fault))?;
+        Ok(object)
+    }
+
+    /// A sentence that begins with what it is about.
+    fn fault(&self, object: &Bound<'_, PyAny>, fault: &str) -> PyErr {
+        let class = object.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
+        AlgorithmError::new_err(format!("\"python:{}\", class {class}: {fault}", self.name))
+    }
+}
+
+/// What a class of a family has.
+struct Traits {
+    family: &'static str,
+    needed: &'static [&'static str],
+    /// Every method that begins with "on_" and is called.
+    heard: &'static [&'static str],
+}
+
+impl Traits {
+    /// What is wrong with a class or an instance, in words.
+    fn check(&self, object: &Bound<'_, PyAny>) -> Result<(), String> {
+        let names: Vec<String> = object
+            .dir()
+            .map(|all| all.iter().filter_map(|name| name.extract().ok()).collect())
+            .unwrap_or_default();
+        if let Some(missing) = self.needed.iter().find(|needed| !names.iter().any(|name| name == *needed)) {
+            return Err(format!("{} needs a method {missing}, and it has none", self.family));
+        }
+        let stranger =
+            names.iter().find(|name| name.starts_with("on_") && !self.heard.contains(&name.as_str()));
+        match stranger {
+            Some(name) => Err(format!(
+                "nothing ever calls its method {name}; what {} may have is {}",
+                self.family,
+                self.heard.join(", ")
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The classes that a run was given.
+pub(crate) struct Algorithms {
+    given: BTreeMap<String, Arc<Origin>>,
+    pub(crate) trouble: Arc<Trouble>,
+}
+
+impl Algorithms {
+    /// Reads a dict from names to classes.
+    pub(crate) fn new(given: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let trouble = Arc::<Trouble>::default();
+        let mut all = BTreeMap::new();
+        for (name, make) in given.into_iter().flatten() {
+            let name: String = name.extract()?;
+            if !make.is_callable() {
+                let message =
+                    format!("\"python:{name}\" is {}, which is no class and makes none", make.repr()?);
+                return Err(PyTypeError::new_err(message));
+            }
+            let origin = Origin { name: name.clone(), make: make.unbind(), trouble: Arc::clone(&trouble) };
+            all.insert(name, Arc::new(origin));
+        }
+        Ok(Self { given: all, trouble })
+    }
+
+    /// What was given under this name; a class is checked now, before anything runs.
+    fn find(&self, name: &str, traits: &Traits) -> Result<Arc<Origin>, String> {
+        let Some(origin) = self.given.get(name) else {
+            let known: Vec<&str> = self.given.keys().map(String::as_str).collect();
+            let known = if known.is_empty() { "none was".to_owned() } else { known.join(", ") };
+            return Err(format!("no algorithm \"{name}\" was given with the run (given: {known})"));
+        };
+        Python::attach(|py| match origin.make.bind(py).cast::<PyType>() {
+            Ok(class) => traits.check(class.as_any()).map_err(|fault| {
+                let class = class.name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
+                format!("\"python:{name}\", class {class}: {fault}")
+            }),
+            Err(_) => Ok(()),
+        })?;
+        Ok(Arc::clone(origin))
+    }
+}
+
+impl own::Algorithms for Algorithms {
+    fn congestion(&self, name: &str) -> Result<own::Make<dyn CongestionControl>, String> {
+        let origin = self.find(name, &congestion::TRAITS)?;
+        Ok(Arc::new(move || Box::new(congestion::Own::new(Arc::clone(&origin)))))
+    }
+
+    fn rto(&self, name: &str) -> Result<own::Make<dyn RtoEstimator>, String> {
+        let origin = self.find(name, &estimator::TRAITS)?;
+        Ok(Arc::new(move || Box::new(estimator::Own::new(Arc::clone(&origin)))))
+    }
+
+    fn transmit(&self, name: &str) -> Result<own::Make<dyn Policy>, String> {
+        let origin = self.find(name, &policy::TRAITS)?;
+        Ok(Arc::new(move || Box::new(policy::Own::new(Arc::clone(&origin)))))
+    }
+
+    fn application(&self, name: &str) -> Result<own::Make<dyn Application>, String> {
+        let origin = self.find(name, &application::TRAITS)?;
+        Ok(Arc::new(move || Box::new(application::Own::new(Arc::clone(&origin)))))
+    }
+}
+
+/// A whole number from `least` on that stands in an attribute; a fraction is cut off, and what is too large, infinity
+/// included, is `most`. The error is what it was instead.
+fn number(value: &Bound<'_, PyAny>, least: u64, most: u64) -> Result<u64, String> {
+    let shown =
+        || value.repr().map_or_else(|_| "nothing that can be shown".to_owned(), |text| text.to_string());
+    if let Ok(whole) = value.extract::<u64>() {
+        return if whole < least { Err(shown()) } else { Ok(whole.min(most)) };
+    }
+    match value.extract::<f64>() {
+        // A number that is none is not at least anything.
+        Ok(real) if real >= least as f64 => Ok((real as u64).min(most)),
+        _ => Err(shown()),
+    }
+}
