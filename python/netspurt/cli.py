@@ -64,6 +64,7 @@ def parser() -> Parser:
     _host(commands)
     _delays(commands)
     _rto(commands)
+    _lab(commands)
     for name, words, example in (
         ("profiles", "every TCP profile with its settings and its document", "netspurt profiles --json"),
         ("mechanisms", "every choice of each mechanism family", "netspurt mechanisms"),
@@ -508,6 +509,12 @@ def _rto(commands: Commands[Parser]) -> None:
     )
 
 
+def _lab(commands: Commands[Parser]) -> None:
+    from netspurt.commands import lab
+
+    lab.declare(_add(commands, "lab", "a page to play with scenarios in the browser", "netspurt lab satellite.toml"))
+
+
 def _records(command: Parser) -> None:
     command.add_argument(
         "files",
@@ -608,7 +615,7 @@ def _command(words: list[str]) -> int:
     top = parser()
     known = (
         *("reproduce", "run", "sweep", "compare", "capture", "emulate", "ping", "host", "delays", "rto"),
-        *("profiles", "mechanisms", "schema", "completion"),
+        *("lab", "profiles", "mechanisms", "schema", "completion"),
     )
     if words and not words[0].startswith("-") and words[0] not in known:
         raise RequestError(
