@@ -512,7 +512,9 @@ def _rto(commands: Commands[Parser]) -> None:
 def _lab(commands: Commands[Parser]) -> None:
     from netspurt.commands import lab
 
-    lab.declare(_add(commands, "lab", "a page to play with scenarios in the browser", "netspurt lab satellite.toml"))
+    lab.declare(
+        _add(commands, "lab", "a page to play with scenarios in the browser", "netspurt lab satellite.toml")
+    )
 
 
 def _records(command: Parser) -> None:

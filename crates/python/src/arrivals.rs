@@ -65,18 +65,23 @@ pub(crate) fn matched(recording: &Recording, arrivals: &[Arrival]) -> Vec<Option
         let what = likeness(sent.flow, sent.connection, sent.end, &sent.segment);
         under_way.entry(what).or_default().push_back(row);
     }
+    let sent = |row: usize| recording.segments[row].time;
     let mut found = vec![None; recording.segments.len()];
     let mut drops = recording.drops.iter().peekable();
-    let mut first = |what: &Likeness, time: Time| {
-        let rows = under_way.get_mut(what)?;
-        // What was sent later cannot have come yet: this is the second copy of a packet that was doubled.
-        (recording.segments[*rows.front()?].time <= time).then(|| rows.pop_front()).flatten()
-    };
     for arrival in arrivals {
         while let Some(drop) = drops.next_if(|drop| drop.time <= arrival.time) {
-            first(&likeness(drop.flow, drop.connection, drop.end, &drop.segment), drop.time);
+            let what = likeness(drop.flow, drop.connection, drop.end, &drop.segment);
+            if let Some(rows) = under_way.get_mut(&what) {
+                // On its first link a packet is lost at the moment at which it was sent; later on nobody knows which it was.
+                let place = rows.iter().position(|&row| sent(row) == drop.time).unwrap_or(0);
+                rows.remove(place);
+            }
         }
-        if let Some(row) = first(&arrival.what, arrival.time) {
+        let Some(rows) = under_way.get_mut(&arrival.what) else { continue };
+        // What was sent later cannot have come yet: this is the second copy of a packet that was doubled.
+        if rows.front().is_some_and(|&row| sent(row) <= arrival.time)
+            && let Some(row) = rows.pop_front()
+        {
             found[row] = Some(arrival.time);
         }
     }

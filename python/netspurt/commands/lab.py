@@ -18,7 +18,9 @@ def declare(command: argparse.ArgumentParser) -> None:
         metavar="SCENARIO.toml",
         help="offered first, beside the examples and the studies' scenarios",
     )
-    command.add_argument("--port", type=_port, metavar="N", help="0 is any that is free (default: 8421, or any)")
+    command.add_argument(
+        "--port", type=_port, metavar="N", help="0 is any that is free (default: 8421, or any)"
+    )
     command.add_argument("--no-browser", action="store_true", help="only print the page's address")
 
 
@@ -37,7 +39,9 @@ def command(options: argparse.Namespace) -> int:
     except ModuleNotFoundError as error:
         if error.name not in ("starlette", "uvicorn"):
             raise
-        raise RequestError(f"the lab needs {error.name}, which is not installed: pip install {error.name}") from error
+        raise RequestError(
+            f"the lab needs {error.name}, which is not installed: pip install {error.name}"
+        ) from error
 
     def ready(address: str) -> None:
         if options.json:

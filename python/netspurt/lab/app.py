@@ -8,8 +8,8 @@
 ``POST api/emulate``       an emulation's lines and its table (server-sent events)
 ========================== ==================================================================================
 
-A scenario is asked for as ``{"key": …}``, with ``text`` where it was edited on the page and ``settings``, pairs of path and
-value.
+A scenario is asked for as ``{"key": …}``, with ``text`` where it was edited on the page and ``settings``, pairs of path
+and value.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from netspurt import _core, version
 from netspurt.errors import RequestError
 from netspurt.lab import controls, live, pictures, reasons
 from netspurt.lab.guard import Guard
-from netspurt.lab.runs import Runs, Superseded
+from netspurt.lab.runs import Runs, SupersededError
 from netspurt.lab.shelf import Shelf
 from netspurt.lab.wire import pack
 
@@ -61,7 +61,7 @@ class Lab:
             exception_handlers={
                 RequestError: _wrong,
                 _core.ScenarioError: _wrong_scenario,
-                Superseded: _superseded,
+                SupersededError: _superseded,
             },
         )
         self.app = Guard(inner, token)
@@ -98,12 +98,13 @@ class Lab:
         book = self.shelf.find(_text(asked, "key"))
         text = book.text() if asked.get("text") is None else _text(asked, "text")
         try:
-            scenario = controls.read(self.scenario(asked | {"text": text}).merged())
+            read = self.scenario(asked | {"text": text})
+            scenario = controls.read(read.merged())
         except _core.ScenarioError as error:
             # Its text is what has to be mended.
             return JSONResponse({"text": text, "file": book.shown(), "error": _told(error)})
-        told = {"text": text, "file": book.shown(), "groups": controls.groups(scenario)}
-        return JSONResponse(told | {"values": controls.values(scenario)})
+        told = {"text": text, "file": book.shown(), "hosts": read.hosts()}
+        return JSONResponse(told | {"groups": controls.groups(scenario), "values": controls.values(scenario)})
 
     async def _run(self, request: Request) -> Response:
         asked = await _asked(request)

@@ -1,7 +1,7 @@
 """An emulation that the page watches: ``netspurt emulate`` in a process of its own.
 
-What passes the first host is read from its capture, which goes into a pipe instead of a file; the table comes at the end,
-as on a terminal.
+What passes the first host is read from its capture, which goes into a pipe instead of a file; the table comes at the
+end, as on a terminal.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import shlex
 import signal
 import sys
 import tempfile
-import time
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -32,8 +31,8 @@ LONGEST_LINE = 1 << 16
 async def follow(asked: dict[str, Any], scenario: _core.Scenario) -> AsyncGenerator[tuple[str, Any]]:
     """Runs a command on the scenario's first host, and a server on its last, until it ends or the page has gone.
 
-    Events: ``began`` (``command``, ``hosts``), ``line`` (``text``, ``stream``), ``traffic`` (``time_s`` since the start,
-    ``in_bps`` and ``out_bps`` at the first host), ``table`` (as ``netspurt emulate --json`` prints it), ``ended``
+    Events: ``began`` (``command``, ``hosts``), ``line`` (``text``, ``stream``), ``traffic`` (``time_s`` since the
+    start, ``in_bps`` and ``out_bps`` at the first host), ``table`` (as ``emulate --json`` prints it), ``ended``
     (``status``).
 
     Args:
@@ -66,15 +65,15 @@ async def follow(asked: dict[str, Any], scenario: _core.Scenario) -> AsyncGenera
             start_new_session=True,
         )
         events: asyncio.Queue[tuple[str, Any]] = asyncio.Queue(1000)
+        ended = asyncio.create_task(process.wait())
         work = [
             asyncio.create_task(_lines(process.stdout, "out", events)),
             asyncio.create_task(_lines(process.stderr, "err", events)),
-            asyncio.create_task(_traffic(descriptor, events)),
+            asyncio.create_task(_traffic(descriptor, events, ended)),
         ]
         try:
             yield "began", {"command": shown, "hosts": hosts}
-            ended = asyncio.create_task(process.wait())
-            while not (ended.done() and work[0].done() and work[1].done() and events.empty()):
+            while not (ended.done() and all(task.done() for task in work) and events.empty()):
                 with contextlib.suppress(TimeoutError):
                     yield await asyncio.wait_for(events.get(), 0.1)
             yield "ended", {"status": ended.result()}
@@ -115,27 +114,26 @@ def _table(text: str) -> tuple[str, dict[str, Any]] | None:
     return None
 
 
-async def _traffic(descriptor: int, events: asyncio.Queue[tuple[str, Any]]) -> None:
-    """Tells rates in spans of ``BIN_S``. The emulator writes in pieces, so the latest span is told when it is over."""
+async def _traffic(descriptor: int, events: asyncio.Queue[tuple[str, Any]], ended: asyncio.Task[int]) -> None:
+    """Tells rates in spans of ``BIN_S``, each when the next one has begun, and the last when all is over."""
     packets = Packets()
     begun: int | None = None
     sums: dict[int, list[int]] = {}
-    told = -1
-    waited = time.monotonic()
-    while True:
+    told, over = -1, False
+    while not over:
+        was_over = ended.done()
         try:
             octets = os.read(descriptor, 1 << 20)
         except BlockingIOError:
             octets = b""
+        # After the end, what can still be read is all that there is.
+        over = was_over and not octets
         for at, size, inbound in packets.feed(octets):
             begun = at if begun is None else begun
             sums.setdefault(int((at - begun) / 1e9 / BIN_S), [0, 0])[0 if inbound else 1] += size
-        if octets:
-            waited = time.monotonic()
-        latest = max(sums, default=0)
-        over = latest - 1 if time.monotonic() - waited < 1 else latest
-        if sums and over > told:
-            span = range(told + 1, over + 1)
+        last = max(sums, default=-1) - (not over)
+        if last > told:
+            span = range(told + 1, last + 1)
             await events.put(
                 (
                     "traffic",
@@ -146,8 +144,8 @@ async def _traffic(descriptor: int, events: asyncio.Queue[tuple[str, Any]]) -> N
                     },
                 )
             )
-            told = over
-        await asyncio.sleep(0.02)
+            told = last
+        await asyncio.sleep(0 if octets else 0.02)
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

@@ -1,6 +1,7 @@
 """Sizes of packets in a pcapng stream, as it grows.
 
-No reader of captures: it knows what ``netspurt emulate`` writes, and looks at nothing but times, lengths and directions.
+No reader of captures: it knows what ``netspurt emulate`` writes, and looks at nothing but times, lengths and
+directions.
 """
 
 from __future__ import annotations

@@ -89,7 +89,9 @@ def _connections(rows: Mapping[str, Any]) -> tuple[list[Key], npt.NDArray[np.int
         return [], flow
     wide = (int(index.max()) + 1, int(connection.max()) + 1)
     found, of = np.unique((flow * wide[0] + index) * wide[1] + connection, return_inverse=True)
-    keys = [(names[key // wide[1] // wide[0]], int(key // wide[1] % wide[0]), int(key % wide[1])) for key in found]
+    keys = [
+        (names[key // wide[1] // wide[0]], int(key // wide[1] % wide[0]), int(key % wide[1])) for key in found
+    ]
     return keys, of
 
 
@@ -134,7 +136,9 @@ def _segments(
 _ORDINARY = [CODES[name] for name in ("new-data", "ack", "delayed-ack")]
 
 
-def _causes(run: _core.Run, key: Key, columns: Columns, client_sends: bool, head: dict[str, Any]) -> npt.NDArray[Any]:
+def _causes(
+    run: _core.Run, key: Key, columns: Columns, client_sends: bool, head: dict[str, Any]
+) -> npt.NDArray[Any]:
     """For each segment a number into ``head["causes"]``, which says where and why it was lost; 0 for all others.
 
     Of segments of one length and way the first sent is the first lost, as in a network that does not overtake.
@@ -143,14 +147,18 @@ def _causes(run: _core.Run, key: Key, columns: Columns, client_sends: bool, head
     causes = ["", "the end of the simulation"]
     cause = np.where(np.isnan(columns["arrives"]), 1, 0).astype(np.uint8)
     lost = {
-        (way, length): iter(np.flatnonzero((cause == 1) & (columns["data_way"] == way) & (columns["length"] == length)))
+        (way, length): iter(
+            np.flatnonzero((cause == 1) & (columns["data_way"] == way) & (columns["length"] == length))
+        )
         for way in (0, 1)
         for length in np.unique(columns["length"])
     }
     for row in np.flatnonzero(_belongs(drops, key)):
         way = int(bool(drops["from_client"][row]) == client_sends)
         segment = next(lost.get((way, drops["length"][row]), iter(())), None)
-        words = f"{drops['cause'][row]} on {drops['link'][row]}, {drops['direction'][row].replace('->', ' → ')}"
+        words = (
+            f"{drops['cause'][row]} on {drops['link'][row]}, {drops['direction'][row].replace('->', ' → ')}"
+        )
         if words not in causes:
             causes.append(words)
         if segment is not None and causes.index(words) < 256:
@@ -206,7 +214,11 @@ def _throughput(columns: Columns) -> Columns:
     new = np.diff(reached, prepend=0.0)
     acknowledged, _ = np.histogram(heard[order], edges, weights=new)
     width = edges[1] - edges[0]
-    return {"rate_time": edges[:-1] + width / 2, "rate_sent": sent * 8 / width, "rate_acked": acknowledged * 8 / width}
+    return {
+        "rate_time": edges[:-1] + width / 2,
+        "rate_sent": sent * 8 / width,
+        "rate_acked": acknowledged * 8 / width,
+    }
 
 
 def thinned(time: Floats, value: Floats, most: int = MOST_POINTS) -> tuple[Floats, Floats]:
@@ -218,7 +230,13 @@ def thinned(time: Floats, value: Floats, most: int = MOST_POINTS) -> tuple[Float
     blocks = value[:whole].reshape(-1, size)
     begin = np.arange(0, whole, size)
     rows = np.concatenate(
-        [begin, begin + blocks.argmin(1), begin + blocks.argmax(1), begin + size - 1, np.arange(whole, len(time))]
+        [
+            begin,
+            begin + blocks.argmin(1),
+            begin + blocks.argmax(1),
+            begin + size - 1,
+            np.arange(whole, len(time)),
+        ]
     )
     rows = np.unique(rows)
     return time[rows], value[rows]

@@ -29,8 +29,8 @@ async def follow(asked: dict[str, Any]) -> AsyncGenerator[tuple[str, Any]]:
     ``hosts``, the sums so far), ``ended``.
 
     Args:
-        asked: ``hosts`` (names with spaces between), ``interval``, ``length``, ``count`` and ``out`` as a user types them;
-            all but the first may be empty.
+        asked: ``hosts`` (names with spaces between), ``interval``, ``length``, ``count`` and ``out`` as a user types
+            them; all but the first may be empty.
 
     Raises:
         RequestError: nobody can be probed, or not so; or the file cannot be written.

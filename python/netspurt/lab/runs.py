@@ -1,7 +1,7 @@
 """Runs of which only the newest is wanted.
 
-While somebody drags a slider, requests come faster than long runs end. Each request has a *place* (a page and one of its
-two sides); a newer one in the same place ends the older, whether that is waiting or under way.
+While somebody drags a slider, requests come faster than long runs end. Each request has a *place* (a page and one of
+its two sides); a newer one in the same place ends the older, whether that is waiting or under way.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LONGEST_S = 10.0
 """Nobody who plays waits longer, and what is recorded of a longer run would not fit into a page."""
 
 
-class Superseded(Exception):
+class SupersededError(Exception):
     """A newer request has come to the same place."""
 
 
@@ -57,18 +57,18 @@ class Runs:
         """Simulates, until the run is over or no longer wanted.
 
         Raises:
-            Superseded: it is no longer wanted.
+            SupersededError: it is no longer wanted.
             RequestError: it takes too long for a page.
         """
         until = time.monotonic() + self._longest_s
         if unwanted.is_set():
-            raise Superseded
+            raise SupersededError
         return scenario.run(seed, list(record), watch=self._watch(unwanted, until))
 
     def _watch(self, unwanted: threading.Event, until: float) -> Callable[[], None]:
         def watch() -> None:
             if unwanted.is_set():
-                raise Superseded
+                raise SupersededError
             if time.monotonic() > until:
                 raise RequestError(
                     f"this run takes longer than {self._longest_s:g} s, too long for a page: shorten 'duration', send "

@@ -37,7 +37,9 @@ def bind(port: int | None) -> socket.socket:
         if port is None:
             return bind(0)
         why = (error.strerror or str(error)).lower()
-        raise RequestError(f"port {port} cannot be had: {why}; leave out --port for any that is free") from error
+        raise RequestError(
+            f"port {port} cannot be had: {why}; leave out --port for any that is free"
+        ) from error
     return sock
 
 

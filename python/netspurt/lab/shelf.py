@@ -36,7 +36,11 @@ class Book:
         try:
             return self.path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            why = (error.strerror or str(error)).lower() if isinstance(error, OSError) else "it is not UTF-8 text"
+            why = (
+                (error.strerror or str(error)).lower()
+                if isinstance(error, OSError)
+                else "it is not UTF-8 text"
+            )
             raise RequestError(f"{self.path} cannot be read: {why}") from error
 
     def shown(self) -> str:

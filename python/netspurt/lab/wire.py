@@ -29,7 +29,9 @@ def pack(head: Mapping[str, Any], columns: Mapping[str, Column]) -> bytes:
         head: what JSON can hold, without NaN.
         columns: one-dimensional, of a type in ``TYPES``.
     """
-    places = [{"name": name, "type": column.dtype.name, "count": len(column)} for name, column in columns.items()]
+    places = [
+        {"name": name, "type": column.dtype.name, "count": len(column)} for name, column in columns.items()
+    ]
     text = json.dumps({**head, "columns": places}, allow_nan=False).encode()
     # The four bytes in front count, so that columns begin where the page can look at them in place.
     text += b" " * (-(4 + len(text)) % ALIGNED)

@@ -6,16 +6,20 @@ import { colour, el } from "./dom.js";
 import * as shared from "./view.js";
 import { view } from "./view.js";
 
+// Steps of an axis that counts bytes.
+const BINARY = Array.from({ length: 50 }, (_, power) => 2 ** power);
+
 const ratio = () => window.devicePixelRatio || 1;
 
 export class Chart {
   // title, format (number to text), height; `series` is a list of { name, colour, time, value, steps, dash, width, hidden };
   // `least` is a value that the axis always reaches.
-  constructor({ title, format, height, about = () => "", least = 0 }) {
+  constructor({ title, format, height, about = () => "", least = 0, binary = false }) {
     this.title = title;
     this.format = format;
     this.about = about;
     this.least = least;
+    this.steps = binary ? BINARY : undefined;
     this.series = [];
     this.limits = null;
     this.legend = el("div.legend");
@@ -74,7 +78,7 @@ export class Chart {
       series: [{}, { show: true, stroke: "transparent", points: { show: false } }],
       axes: [
         { stroke: ink, font, grid, ticks: { ...grid, size: 4 }, size: 26, gap: 3, values: (_, ticks) => ticks.map((tick, place) => stamp(tick, ticks, place)) },
-        { stroke: ink, font, grid, ticks: { show: false }, size: 66, gap: 6, space: 34, values: (_, ticks) => ticks.map(this.format) },
+        { stroke: ink, font, grid, ticks: { show: false }, size: 66, gap: 6, space: 34, incrs: this.steps, values: (_, ticks) => ticks.map(this.format) },
       ],
       cursor: { y: false, points: { show: false }, drag: { setScale: false, x: true, y: false }, sync: { key: this.own ? undefined : "lab", setSeries: false, scales: ["x", null] },
         bind: { dblclick: () => () => { shared.zoomOut(); return null; } } },
@@ -107,7 +111,7 @@ export class Chart {
   // Marks the player's moment.
   mark() {
     if (!this.plot) return;
-    const at = view.moment === null || this.own ? -1 : this.plot.valToPos(view.moment, "x");
+    const at = !view.moment || this.own ? -1 : this.plot.valToPos(view.moment, "x");
     this.line.hidden = at < 0 || at > this.plot.over.clientWidth;
     this.line.style.transform = `translateX(${at}px)`;
   }
@@ -177,11 +181,22 @@ function dots(context, series, [begin, end], x, y) {
   }
 }
 
-function swatch({ colour: name, dash, dots: dotted }) {
+function swatch({ colour: name, dash, dots: dotted, sign: shape }) {
   const sign = el("i.swatch", { ariaHidden: "true" });
+  if (shape) {
+    sign.style.cssText = `width: .6rem; height: .6rem; background: var(--${name}); clip-path: ${CLIPS[shape]}`;
+    return sign;
+  }
   sign.style.borderTop = `${dotted ? 3 : 2}px ${dotted ? "dotted" : dash ? "dashed" : "solid"} var(--${name})`;
   return sign;
 }
+
+// Shapes as draw.js has them.
+const CLIPS = {
+  up: "polygon(50% 0, 100% 100%, 0 100%)", down: "polygon(50% 100%, 100% 0, 0 0)", diamond: "polygon(50% 0, 90% 50%, 50% 100%, 10% 50%)",
+  square: "none", bar: "inset(0 36%)",
+  cross: "polygon(0 18%, 18% 0, 50% 32%, 82% 0, 100% 18%, 68% 50%, 100% 82%, 82% 100%, 50% 68%, 18% 100%, 0 82%, 32% 50%)",
+};
 
 // Ticks of time with as many digits as tell them apart; the unit stands once.
 function stamp(tick, ticks, place) {

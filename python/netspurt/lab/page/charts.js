@@ -13,10 +13,10 @@ export class Pictures {
   constructor(name, told, hold) {
     const flows = (what) => () => (this.answer ? what(this.answer.head) : "");
     const flow = (head) => head.flows.find((each) => each.flow === head.chosen?.[0] && each.index === head.chosen?.[1]);
-    this.sequence = new Sequence({ title: "Time and sequence", format: q.bytes, height: 320,
+    this.sequence = new Sequence({ title: "Time and sequence", format: q.bytes, binary: true, height: 320,
       about: flows((head) => (flow(head) ? `${flow(head).segments_sent} segments, ${flow(head).retransmitted} sent again, over ${q.time(head.active_s)}` : "No connection")) }, told, hold);
     this.sequence.tight = true;
-    this.windows = new Chart({ title: "Windows", format: q.bytes, height: 210, about: () => "cwnd, ssthresh, what is in flight, and the peer's window" });
+    this.windows = new Chart({ title: "Windows", format: q.bytes, binary: true, height: 210, about: () => "cwnd, ssthresh, what is in flight, and the peer's window" });
     this.delays = new Chart({ title: "Round trips", format: q.time, height: 210,
       about: flows((head) => (flow(head) ? `mean ${q.time(flow(head).rtt_mean_s)}` : "")) });
     this.rates = new Chart({ title: "Throughput", format: q.rate, height: 210,

@@ -42,5 +42,5 @@ export function go(line, column) {
 function number() {
   const count = $("text").value.split("\n").length;
   $("lines").replaceChildren(...Array.from({ length: count }, (_, place) =>
-    el(place + 1 === broken ? "span.broken" : "span", {}, `${place + 1}\n`)));
+    el(place + 1 === broken ? "span.broken" : "span", {}, String(place + 1))));
 }

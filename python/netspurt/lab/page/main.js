@@ -30,7 +30,7 @@ function tell(number, row, hold = false) {
   else $("why").replaceChildren(el("p.hint", {}, hint));
 }
 
-const pictures = [0, 1].map((number) => new Pictures("AB"[number], (row) => tell(number, row), (row) => tell(number, row, true)));
+export const pictures = [0, 1].map((number) => new Pictures("AB"[number], (row) => tell(number, row), (row) => tell(number, row, true)));
 const runners = [0, 1].map((number) => new Runner("AB"[number], (answer) => arrived(number, answer), (error) => failed(number, error)));
 
 // A run is there.
@@ -116,6 +116,7 @@ async function load(anew) {
     return;
   }
   if (anew) editor.show(told.text);
+  state.hosts = told.hosts ?? [];
   if (told.error) {
     wrong(new api.Wrong(told.error, 422));
     open(true);
@@ -203,7 +204,8 @@ async function turn(to) {
     $(each).hidden = each !== to;
     press($(`to-${each}`), each === to);
   }
-  if (to === "watch") (await import("./watch.js")).begin($("watch"));
+  document.body.dataset.shown = to;
+  if (to === "watch") (await import("./watch.js")).begin($("watch"), state.hosts);
 }
 
 async function begin() {

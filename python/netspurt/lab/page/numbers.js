@@ -8,9 +8,8 @@ const share = (now, before) => (before && now !== null ? `${now >= before ? "+" 
 // Each has a name, what it is of the answer, how it is written, and what it means.
 const OF_FLOW = [
   ["goodput", (flow) => flow.goodput_bps, q.rate, "New data that arrived, over the time it took"],
-  ["finished after", (flow) => (flow.end_s === null ? null : flow.end_s - flow.start_s), q.time, "From its start to its close"],
+  ["took", (flow) => (flow.end_s === null ? null : flow.end_s - flow.start_s), q.time, "From its start to its close"],
   ["delivered", (flow) => flow.bytes_delivered, q.bytes, "Bytes that arrived in order"],
-  ["segments", (flow) => flow.segments_sent, q.count, "Sent by both ends"],
   ["sent again", (flow) => flow.retransmitted, q.count, "Segments with data that had been sent before"],
   ["timeouts", (flow) => flow.timeouts, q.count, "How often the retransmission timer ran out"],
   ["mean RTT", (flow) => flow.rtt_mean_s, q.time, "Of all round-trip samples"],

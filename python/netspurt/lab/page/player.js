@@ -24,6 +24,7 @@ export class Player {
     $("step").onclick = () => this.step(1);
     $("back").onclick = () => this.step(-1);
     $("scrub").oninput = () => { this.pause(); this.go(Number($("scrub").value) * this.end); };
+    this.pause();
     $("play").addEventListener("keydown", (event) => {
       if (event.key === " " && event.target.tagName !== "BUTTON") { event.preventDefault(); $("run").click(); }
     });
@@ -60,13 +61,13 @@ export class Player {
       if (moment >= this.end) this.pause(); else this.#playing = requestAnimationFrame(tick);
     };
     this.#playing = requestAnimationFrame(tick);
-    this.#button("❚❚", "Pause");
+    this.#button("M4 3h3v10H4zM9 3h3v10H9z", "Pause");
   }
 
   pause() {
     cancelAnimationFrame(this.#playing);
     this.#playing = 0;
-    this.#button("▶", "Play");
+    this.#button("M4 2.5v11l9-5.5z", "Play");
   }
 
   // To the moment at which the next segment, or the one before, is sent.
@@ -83,8 +84,8 @@ export class Player {
     if (Number.isFinite(moment)) this.go(moment);
   }
 
-  #button(sign, name) {
-    $("run").textContent = sign;
+  #button(path, name) {
+    $("run").innerHTML = `<svg viewBox="0 0 16 16" aria-hidden="true"><path d="${path}"/></svg>`;
     $("run").setAttribute("aria-label", name);
   }
 }

@@ -53,16 +53,17 @@ export function toml(value) {
   return String(value);
 }
 
+// The first step that is not larger than the value; zero is told in the first unit, and what is tiny in the last.
 const si = (value, unit, steps) => {
   const size = Math.abs(value);
-  const [factor, prefix] = steps.find(([least]) => size >= least) ?? steps.at(-1);
-  return `${trim(value / factor)} ${prefix}${unit}`;
+  const [factor, prefix] = steps.find(([least]) => size >= least * 0.9995) ?? steps.at(-1);
+  return value === 0 ? `0 ${unit}` : `${trim(value / factor)} ${prefix}${unit}`;
 };
 const trim = (value) => (Math.abs(value) >= 1000 ? value.toFixed(0) : String(Number(value.toPrecision(3))));
 
 // For people, with narrow steps: "1.04 Mbit/s", "290 ms", "156 KiB".
-export const rate = (value) => (value == null || !isFinite(value) ? "–" : si(value, "bit/s", [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [0, ""]]));
-export const bytes = (value) => (value == null || !isFinite(value) ? "–" : si(value, "B", [[2 ** 30, "Gi"], [2 ** 20, "Mi"], [1024, "Ki"], [0, ""]]));
-export const time = (value) => (value == null || !isFinite(value) ? "–" : value === 0 ? "0 s" : si(value, "s", [[1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"], [0, "p"]].map(([a, b]) => [a || 1e-12, b])));
+export const rate = (value) => (value == null || !isFinite(value) ? "–" : si(value, "bit/s", [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]]));
+export const bytes = (value) => (value == null || !isFinite(value) ? "–" : si(value, "B", [[2 ** 30, "Gi"], [2 ** 20, "Mi"], [1024, "Ki"], [1, ""]]));
+export const time = (value) => (value == null || !isFinite(value) ? "–" : si(value, "s", [[1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"], [1e-12, "p"]]));
 export const count = (value) => (value == null ? "–" : Number(value).toLocaleString("en").replace(/,/g, " "));
 export const percent = (value) => (value == null ? "–" : `${(100 * value).toPrecision(3)} %`);

@@ -8,7 +8,8 @@ import { reasons } from "./words.js";
 import * as q from "./quantity.js";
 
 const HEIGHT = 168;
-const SIDE = 118; // room for a host and its pile
+const SIDE = 134;
+const HOST = 94; // width of one // room for a host and its pile
 const FALLS = 0.18; // of a flight: how long something lost is still seen
 
 export class Scene {
@@ -78,16 +79,16 @@ export class Scene {
       context.stroke();
     }
     for (const [place, name] of this.hosts.entries()) {
-      const x = place === 0 ? 0.5 : width - SIDE + 24.5;
+      const x = place === 0 ? 0.5 : width - HOST - 0.5;
       context.fillStyle = colour("band");
       context.strokeStyle = colour("line");
       context.beginPath();
-      context.roundRect(x, 44.5, SIDE - 25, 84, 8);
+      context.roundRect(x, 44.5, HOST, 84, 8);
       context.fill();
       context.stroke();
       context.fillStyle = colour("ink");
       context.textAlign = "center";
-      context.fillText(name, x + (SIDE - 25) / 2, 64, SIDE - 33);
+      context.fillText(name, x + HOST / 2, 64, HOST - 8);
     }
   }
 
@@ -97,12 +98,12 @@ export class Scene {
     context.font = "11px system-ui, sans-serif";
     context.textAlign = "center";
     context.fillStyle = colour("soft");
-    const x = (SIDE - 25) / 2;
-    if (cwnd !== null) context.fillText(`cwnd ${q.bytes(cwnd)}`, x, 88, SIDE - 31);
-    if (flight !== null) context.fillText(`flight ${q.bytes(flight)}`, x, 106, SIDE - 31);
+    const x = HOST / 2;
+    if (cwnd !== null) context.fillText(`cwnd ${q.bytes(cwnd)}`, x, 88, HOST - 6);
+    if (flight !== null) context.fillText(`flight ${q.bytes(flight)}`, x, 106, HOST - 6);
     const acked = this.#acknowledged(moment);
-    context.fillText(q.bytes(acked), width - x, 88, SIDE - 31);
-    context.fillText("in order", width - x, 106, SIDE - 31);
+    context.fillText(q.bytes(acked), width - x, 88, HOST - 6);
+    context.fillText("in order", width - x, 106, HOST - 6);
   }
 
   // What the receiver has acknowledged by now.
@@ -118,8 +119,9 @@ export class Scene {
     const gone = !(arrives[row] >= 0);
     const lands = gone ? time[row] + flies : arrives[row];
     const leaves = lands - flies;
-    if (moment < leaves) { piles[way[row]]++; return; }
-    const part = flies > 0 ? (moment - leaves) / flies : 1;
+    // What waits for less than can be seen does not wait.
+    if (moment < leaves && leaves - time[row] > 0.02 * flies) { piles[way[row]]++; return; }
+    const part = flies > 0 ? Math.max(0, moment - leaves) / flies : 1;
     // What is lost falls at the half of its way; what a queue had no room for, at its beginning.
     const place = gone ? (/queue|red|codel/.test(this.head.causes[cause[row]] ?? "") ? 0 : 0.5) : 1;
     if (part > place + (gone ? FALLS : 0)) return;
@@ -142,13 +144,13 @@ export class Scene {
   // Who waits, as a pile at the edge of the host, and how many they are.
   #pile(context, way, count, width) {
     if (!count) return;
-    const x = way ? SIDE - 12 : width - SIDE + 12, step = Math.min(4, 62 / count);
+    const x = way ? SIDE - 18 : width - SIDE + 18, step = Math.min(4, 58 / count);
     context.fillStyle = colour(way ? "data" : "ack");
-    for (let place = 0; place < Math.min(count, 62); place++) context.fillRect(x - 6, LANE[way] + (way ? 8 : 8) - place * step * (way ? 1 : -0.5), 12, Math.max(1, step - 1));
+    for (let place = 0; place < Math.min(count, 58); place++) context.fillRect(x - 6, LANE[way] + 7 - place * step, 12, Math.max(1, step - 1));
     context.font = "11px system-ui, sans-serif";
     context.textAlign = "center";
     context.fillStyle = colour("soft");
-    context.fillText(`${count} wait${count === 1 ? "s" : ""}`, x + (way ? 4 : -4), way ? LANE[1] + 22 : LANE[0] - 14);
+    context.fillText(`${count} wait${count === 1 ? "s" : ""}`, x, LANE[way] + 22);
   }
 
   #at(event) {

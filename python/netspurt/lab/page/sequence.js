@@ -33,9 +33,9 @@ export class Sequence extends Chart {
     this.ackTime = ackTime;
     this.resent = [...new Set(data.map((row) => columns.reason[row]))].filter((code) => reasons[code].resent);
     this.set([
-      { name: "data", colour: "data", time: this.dataTime, value: Float64Array.from(data, (row) => columns.seq[row] + columns.length[row]), own: true },
-      ...this.resent.map((code) => ({ name: reasons[code].title, colour: reasons[code].paint, code, own: true, ...only(data, columns, code) })),
-      { name: "lost", colour: "lost", own: true, lost: true, ...lost(data, columns) },
+      { name: "data", colour: "data", sign: "bar", time: this.dataTime, value: Float64Array.from(data, (row) => columns.seq[row] + columns.length[row]), own: true },
+      ...this.resent.map((code) => ({ name: reasons[code].title, colour: reasons[code].paint, sign: reasons[code].shape, code, own: true, ...only(data, columns, code) })),
+      { name: "lost", colour: "lost", sign: "cross", own: true, lost: true, ...lost(data, columns) },
       { name: "ACK line", colour: "ack", steps: true, width: 1.2, time: ackTime, value: Float64Array.from(heard, (row) => ack[row]), until: end },
       { name: "window's edge", colour: "edge", steps: true, width: 1, dash: [4, 3], time: ackTime, value: Float64Array.from(heard, (row) => ack[row] + room[row]), until: end },
     ].filter((each) => !each.own || each.time.length));

@@ -9,6 +9,7 @@ export const state = {
   moving: 0, // which setting the controls move
   sides: [{ settings: new Map(), answer: null }, { settings: new Map(), answer: null }],
   connection: null,
+  hosts: [], // at which flows of the scenario begin and end
 };
 
 export const shownSides = () => (state.comparing ? state.sides : state.sides.slice(0, 1));

@@ -12,11 +12,11 @@ const MOST_ROWS = 50_000;
 const MOST_TEXT = 200_000;
 let built = false;
 
-export function begin(place) {
+export function begin(place, hosts) {
   if (built) return;
   built = true;
   place.className = "watching";
-  place.append(ping(), emulate());
+  place.append(ping(), emulate(hosts.at(-1) ?? "server"));
 }
 
 // A form that begins something and ends it again. `work(values, signal)` returns when it is over.
@@ -74,21 +74,21 @@ function ping() {
         if (times.length > MOST_ROWS) { times.splice(0, MOST_ROWS / 10); value.splice(0, MOST_ROWS / 10); }
       });
       live(chart, [...hosts].map(([name, each], place) => ({ name, colour: COLOURS[place % COLOURS.length], ...each, dots: each.time.length > 400 })));
-      const ms = (value) => (value === null ? "–" : `${value.toPrecision(3)} ms`);
-      table.replaceChildren(grid(["host", "address", "packets", "replies", "unanswered", "min", "mean", "p95", "max"],
-        data.hosts.map((each) => [each.host, each.address, q.count(each.packets), q.count(each.replies), q.count(each.unanswered), ms(each.min_ms), ms(each.mean_ms), ms(each.p95_ms), ms(each.max_ms)]), 2));
+      const ms = (value) => (value === null ? "–" : `${Number(value.toPrecision(3))} ms`);
+      table.replaceChildren(grid(["host", "packets", "replies", "unanswered", "min", "mean", "p95", "max"],
+        data.hosts.map((each) => [each.host === each.address ? each.host : `${each.host} (${each.address})`, q.count(each.packets), q.count(each.replies), q.count(each.unanswered), ms(each.min_ms), ms(each.mean_ms), ms(each.p95_ms), ms(each.max_ms)]), 1));
     }, signal);
   });
   return el("section", { id: "ping", "aria-label": "Probe hosts" }, ...parts, command.element, chart.element, table);
 }
 
-function emulate() {
+function emulate(last) {
   const chart = new Chart({ title: "Traffic at the first host", format: q.rate, height: 220, about: () => "bits a second, in and out" });
   chart.key = () => {};
   const output = el("pre.output", { tabIndex: 0, ariaLabel: "Output of the command" }), table = el("div.scroll"), command = copying();
   const parts = form("Real programs on this path", "As ‘netspurt emulate’ does: the scenario that is chosen above, with all that was moved, lies between network namespaces. Names of hosts resolve.", [
     { name: "server", label: "Server, on the last host", value: "python3 -m http.server 80", wide: true },
-    { name: "command", label: "Command, on the first host", value: "ping -c 8 space", wide: true },
+    { name: "command", label: "Command, on the first host", value: `ping -i 0.2 -c 50 ${last}`, wide: true },
   ], async (values, signal, wrong) => {
     const series = { in: { time: [], value: [] }, out: { time: [], value: [] } };
     output.textContent = "";
