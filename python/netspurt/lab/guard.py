@@ -13,7 +13,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
 """Names under which a browser on this machine knows it. Ports are free, as behind ``ssh -L``."""
@@ -86,12 +86,12 @@ def _name(host: str) -> str:
 
 
 def _with_headers(send: Send) -> Send:
-    async def sending(message: dict[str, object]) -> None:  # type: ignore[misc]  # starlette's Message is wider
+    async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
-            message = {**message, "headers": [*message["headers"], *HEADERS]}  # type: ignore[misc]
+            message = {**message, "headers": [*message["headers"], *HEADERS]}
         await send(message)
 
-    return sending  # type: ignore[return-value]
+    return sending
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, sentence: str) -> None:

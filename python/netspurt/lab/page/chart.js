@@ -88,6 +88,7 @@ export class Chart {
         setCursor: [(plot) => this.#tell(plot)],
       },
     }, [[0, 1], [null, null]], this.place);
+    this.place.addEventListener("pointerdown", () => { Chart.dragged = this; }, true);
     this.line = el("div.moment");
     this.plot.over.append(this.line);
     new ResizeObserver(() => {
@@ -102,10 +103,10 @@ export class Chart {
 
   #select(plot) {
     const { left, width } = plot.select;
-    if (width < 4) return;
     const [from, to] = [plot.posToVal(left, "x"), plot.posToVal(left + width, "x")];
     plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
-    if (!this.own) shared.zoom(from, to);
+    // Charts that share the cursor share the selection; the one in which it was made knows best.
+    if (width >= 4 && Chart.dragged === this && !this.own) shared.zoom(from, to);
   }
 
   // Marks the player's moment.
