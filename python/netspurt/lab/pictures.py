@@ -71,9 +71,8 @@ def pictures(run: _core.Run, wanted: Key | None = None) -> tuple[dict[str, Any],
     columns: Columns = {}
     if keys:
         mine = np.flatnonzero(of == chosen)
-        columns |= _segments(run, segments, mine, keys[chosen], head)
-        columns |= _series(run, keys[chosen], head)
-        columns |= _throughput(columns)
+        whole = _segments(run, segments, mine, keys[chosen], head)
+        columns |= _thinned_segments(whole) | _throughput(whole) | _series(run, keys[chosen], head)
     columns |= _queues(run, head)
     return head, columns
 
@@ -125,12 +124,17 @@ def _segments(
     }
     columns["cause"] = _causes(run, key, columns, client_sends, head)
     head["segments"] = len(mine)
-    if len(mine) > MOST_SEGMENTS:
-        keep = np.zeros(len(mine), np.bool_)
-        keep[:: -(-len(mine) // MOST_SEGMENTS)] = True
-        keep |= np.isnan(columns["arrives"]) | ~np.isin(columns["reason"], _ORDINARY)
-        columns = {name: column[keep] for name, column in columns.items()}
     return columns
+
+
+def _thinned_segments(columns: Columns) -> Columns:
+    """Of very many segments every n-th, and all that were sent for a reason of their own or lost."""
+    count = len(columns["time"])
+    if count <= MOST_SEGMENTS:
+        return columns
+    keep = np.isnan(columns["arrives"]) | ~np.isin(columns["reason"], _ORDINARY)
+    keep[:: -(-count // MOST_SEGMENTS)] = True
+    return {name: column[keep] for name, column in columns.items()}
 
 
 _ORDINARY = [CODES[name] for name in ("new-data", "ack", "delayed-ack")]

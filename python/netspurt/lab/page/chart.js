@@ -73,7 +73,7 @@ export class Chart {
     const grid = { stroke: () => colour("grid"), width: 1 };
     const font = `${11}px system-ui, sans-serif`;
     this.plot = new uPlot({
-      width: this.width(), height: this.height, legend: { show: false }, padding: [8, 10, 0, 0],
+      width: this.width(), height: this.height, legend: { show: false }, padding: [8, 22, 0, 0],
       scales: { x: { time: false }, y: { range: () => this.#limits() } },
       series: [{}, { show: true, stroke: "transparent", points: { show: false } }],
       axes: [
@@ -112,7 +112,7 @@ export class Chart {
   // Marks the player's moment.
   mark() {
     if (!this.plot) return;
-    const at = !view.moment || this.own ? -1 : this.plot.valToPos(view.moment, "x");
+    const at = view.moment === null || view.moment <= view.begin || this.own ? -1 : this.plot.valToPos(view.moment, "x");
     this.line.hidden = at < 0 || at > this.plot.over.clientWidth;
     this.line.style.transform = `translateX(${at}px)`;
   }
@@ -146,7 +146,7 @@ export class Chart {
     if (this.legend.childElementCount === this.series.length && this.series.every((each, place) => this.legend.children[place].dataset.name === each.name)) return;
     this.legend.replaceChildren(...this.series.map((each) => {
       const button = el("button.key", { type: "button", "data-name": each.name, ariaPressed: String(!each.hidden), title: "Show or hide" },
-        swatch(each), el("span", {}, each.name), el("output", {}));
+        swatch(each), el("span", {}, each.name), each.sign ? null : el("output", {}));
       button.onclick = () => {
         const series = this.series.find(({ name }) => name === each.name);
         series.hidden = !series.hidden;

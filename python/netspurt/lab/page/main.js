@@ -46,11 +46,11 @@ function draw() {
   const answers = shownSides().map((side) => side.answer);
   if (answers.some((answer) => !answer)) return;
   const begun = performance.now();
-  const end = Math.max(...answers.map((answer) => answer.head.active_s), 1e-12);
-  shared.extend(end);
+  const [begin, end] = life(answers);
+  shared.extend(begin, end);
   held = null;
   answers.forEach((answer, number) => {
-    pictures[number].load(answer, answer.head.active_s);
+    pictures[number].load(answer, end);
     if (answer.columns.time) scenes[number].load(answer);
   });
   // Limits that two sides share are known when both are loaded.
@@ -59,11 +59,25 @@ function draw() {
   connections(answers[0].head);
   tell(0, null);
   const flights = answers.map((_, number) => scenes[number].quickest?.[1][1] ?? 1);
-  player.load(answers.map((answer) => answer.columns.time ?? new Float64Array()), end, Math.max(...flights));
-  const drawn = performance.now() - begun;
+  player.load(answers.map((answer) => answer.columns.time ?? new Float64Array()), begin, end, Math.max(...flights));
   $("which").textContent = answers.map(({ head, ms }) => `digest ${head.digest}, ${Math.round(ms)} ms`).join(" · ");
-  document.body.dataset.redraw = (Math.max(...answers.map(({ ms }) => ms)) + drawn).toFixed(1);
-  document.body.dataset.drawn = String(Number(document.body.dataset.drawn ?? 0) + 1);
+  // How long it took from asking to the frame in which all is drawn.
+  requestAnimationFrame(() => {
+    document.body.dataset.redraw = (Math.max(...answers.map(({ ms }) => ms)) + performance.now() - begun).toFixed(1);
+    document.body.dataset.drawn = String(Number(document.body.dataset.drawn ?? 0) + 1);
+  });
+}
+
+// From the first to the last that happens to the connections that are shown; a run may go on for long before and after.
+function life(answers) {
+  const spans = answers.map(({ head, columns }) => {
+    const time = columns.time;
+    if (!time?.length) return [0, head.active_s];
+    const last = time.at(-1), arrived = columns.arrives.at(-1);
+    return [time[0], arrived > last ? arrived : last];
+  });
+  const [first, end] = [Math.min(...spans.map(([from]) => from)), Math.max(...spans.map(([, to]) => to), 1e-12)];
+  return [first < end / 4 ? 0 : first - (end - first) / 50, end];
 }
 
 function connections(head) {

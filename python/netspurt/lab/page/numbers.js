@@ -17,7 +17,7 @@ const OF_FLOW = [
 const OF_LINKS = [
   ["lost", (links) => links.reduce((sum, link) => sum + Object.values(link.drops).reduce((a, b) => a + b, 0), 0), q.count, "Packets, on all links"],
   ["busiest link", (links) => Math.max(...links.map((link) => link.utilisation ?? 0)), q.percent, "Share of the time in which it sends"],
-  ["longest queue", (links) => Math.max(...links.map((link) => link.queue_max_packets ?? 0)), (value) => `${q.count(value)} packets`, "At any moment, on any link"],
+  ["longest queue", (links) => Math.max(...links.map((link) => link.queue_max_packets ?? 0)), (value) => `${q.count(value)} ${value === 1 ? "packet" : "packets"}`, "At any moment, on any link"],
 ];
 
 export function numbers(answers) {

@@ -13,6 +13,7 @@ export class Player {
   #chosen = false; // whether somebody chose a speed
   #times = [];
   moment = 0;
+  begin = 0;
   end = 1;
 
   constructor(scenes) {
@@ -23,7 +24,7 @@ export class Player {
     $("run").onclick = () => (this.#playing ? this.pause() : this.play());
     $("step").onclick = () => this.step(1);
     $("back").onclick = () => this.step(-1);
-    $("scrub").oninput = () => { this.pause(); this.go(Number($("scrub").value) * this.end); };
+    $("scrub").oninput = () => { this.pause(); this.go(this.begin + Number($("scrub").value) * (this.end - this.begin)); };
     this.pause();
     $("play").addEventListener("keydown", (event) => {
       if (event.key === " " && event.target.tagName !== "BUTTON") { event.preventDefault(); $("run").click(); }
@@ -31,19 +32,19 @@ export class Player {
   }
 
   // New runs: their segments' times, and how long they last.
-  load(times, end, flight) {
+  load(times, begin, end, flight) {
     this.#times = times;
-    this.end = end;
+    [this.begin, this.end] = [begin, end];
     if (!this.#chosen) {
       const wanted = flight / FLIGHT_S;
       this.speed.value = SPEEDS.reduce((best, each) => (Math.abs(Math.log(each / wanted)) < Math.abs(Math.log(best / wanted)) ? each : best));
     }
-    this.go(Math.min(this.moment, end));
+    this.go(Math.min(Math.max(this.moment, begin), end));
   }
 
   go(moment) {
     this.moment = moment;
-    $("scrub").value = this.end ? moment / this.end : 0;
+    $("scrub").value = (moment - this.begin) / (this.end - this.begin);
     const words = `${moment.toFixed(digits(this.end))} s`;
     $("now").textContent = words;
     $("scrub").setAttribute("aria-valuetext", words);
@@ -52,7 +53,7 @@ export class Player {
   }
 
   play() {
-    if (this.moment >= this.end) this.moment = 0;
+    if (this.moment >= this.end) this.moment = this.begin;
     this.#last = performance.now();
     const tick = (now) => {
       const moment = this.moment + ((now - this.#last) / 1000) * Number(this.speed.value);

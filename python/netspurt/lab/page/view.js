@@ -1,27 +1,27 @@
 // The stretch of time that all charts show, and the moment that all of them mark.
 
 const charts = new Set();
-export const view = { from: 0, to: 1, end: 1, moment: null };
+export const view = { from: 0, to: 1, begin: 0, end: 1, moment: null };
 
 export const join = (chart) => charts.add(chart);
 export const leaveAll = () => charts.clear();
 
-// Another run is as long as this. Where all of time was shown, all of it still is.
-export function extend(end) {
-  const whole = view.from === 0 && view.to === view.end;
-  view.end = end;
-  if (whole || view.from >= end) [view.from, view.to] = [0, end];
-  view.to = Math.min(view.to, Math.max(end, view.from));
+// Another run, or another connection, is from then to then. Where all of it was shown, all of it still is.
+export function extend(begin, end) {
+  const whole = view.from === view.begin && view.to === view.end;
+  [view.begin, view.end] = [begin, end];
+  if (whole || view.from >= end || view.to <= begin) [view.from, view.to] = [begin, end];
+  [view.from, view.to] = [Math.max(view.from, begin), Math.min(view.to, end)];
 }
 
 export function zoom(from, to) {
-  const least = view.end * 1e-6;
-  const width = Math.min(Math.max(to - from, least), view.end);
-  view.from = Math.min(Math.max(0, from), view.end - width);
-  view.to = view.from + width;
+  const all = view.end - view.begin;
+  const width = Math.min(Math.max(to - from, all * 1e-6), all);
+  view.from = Math.min(Math.max(view.begin, from), view.end - width);
+  view.to = width === all ? view.end : view.from + width;
   redraw();
 }
-export const zoomOut = () => zoom(0, view.end);
+export const zoomOut = () => zoom(view.begin, view.end);
 export function scale(factor, middle = (view.from + view.to) / 2) {
   zoom(middle - (middle - view.from) * factor, middle + (view.to - middle) * factor);
 }

@@ -51,7 +51,7 @@ const copying = () => {
 
 function ping() {
   const chart = new Chart({ title: "Round trips", format: (value) => `${Number(value.toPrecision(3))} ms`, height: 260, about: () => "by host, since the start" });
-  chart.key = () => {};
+  [chart.key, chart.element.hidden] = [() => {}, true];
   const table = el("div.scroll"), command = copying();
   const parts = form("Probe hosts", "As ‘netspurt ping’ does: ICMP echo, with kernel timestamps where there are any.", [
     { name: "hosts", label: "Hosts", value: "127.0.0.1", wide: true },
@@ -84,7 +84,7 @@ function ping() {
 
 function emulate(last) {
   const chart = new Chart({ title: "Traffic at the first host", format: q.rate, height: 220, about: () => "bits a second, in and out" });
-  chart.key = () => {};
+  [chart.key, chart.element.hidden] = [() => {}, true];
   const output = el("pre.output", { tabIndex: 0, ariaLabel: "Output of the command" }), table = el("div.scroll"), command = copying();
   const parts = form("Real programs on this path", "As ‘netspurt emulate’ does: the scenario that is chosen above, with all that was moved, lies between network namespaces. Names of hosts resolve.", [
     { name: "server", label: "Server, on the last host", value: "python3 -m http.server 80", wide: true },
@@ -132,6 +132,7 @@ function show(command, text) {
 
 // A chart with a time of its own, from its first value to its last.
 function live(chart, series) {
+  chart.element.hidden = false;
   chart.own = { from: 0, to: Math.max(1e-3, ...series.map((each) => each.time.at(-1) ?? 0)) };
   chart.set(series);
 }
