@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
 from netspurt.cli import FINE
@@ -45,6 +44,8 @@ def command(options: argparse.Namespace) -> int:
 
     def ready(address: str) -> None:
         if options.json:
+            import json
+
             print(json.dumps({"address": address}), flush=True)
         else:
             print(f"The lab is at {address}\nIt answers only to this machine. Ctrl-C ends it.", flush=True)

@@ -79,8 +79,9 @@ function quantity(control) {
 
 // A text field and a slider for one value.
 function valued(id, label, begin, moved) {
-  const field = el("input.value", { id, type: "text", autocomplete: "off", spellcheck: false });
-  const slider = el("input", { type: "range", min: 0, max: STEPS, step: 1, "aria-label": `${label}, slider` });
+  const name = label.replaceAll("_", " ");
+  const field = el("input.value", { id, type: "text", autocomplete: "off", spellcheck: false, "aria-label": name });
+  const slider = el("input", { type: "range", min: 0, max: STEPS, step: 1, "aria-label": `${name}, slider` });
   let scale = null;
   const rescale = (value) => {
     const read = parse(value);

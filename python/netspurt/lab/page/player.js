@@ -45,7 +45,7 @@ export class Player {
   go(moment) {
     this.moment = moment;
     $("scrub").value = (moment - this.begin) / (this.end - this.begin);
-    const words = `${moment.toFixed(digits(this.end))} s`;
+    const words = told(moment, this.end);
     $("now").textContent = words;
     $("scrub").setAttribute("aria-valuetext", words);
     for (const scene of this.scenes()) scene.draw(moment);
@@ -91,4 +91,8 @@ export class Player {
   }
 }
 
-const digits = (end) => (end >= 1 ? 3 : Math.min(12, 3 + Math.ceil(-Math.log10(end || 1))));
+// A moment in the unit in which the end is told, with three digits behind the point.
+function told(moment, end) {
+  const [factor, unit] = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"]].find(([factor]) => end >= factor) ?? [1e-9, "ns"];
+  return `${(moment / factor).toFixed(3)} ${unit}`;
+}
