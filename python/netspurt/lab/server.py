@@ -5,6 +5,7 @@ Lives here: the socket, and its beginning and end. Must not live here: what is a
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import socket
 from collections.abc import Callable, Sequence
@@ -63,7 +64,9 @@ def serve(own: Sequence[Path], sock: socket.socket, ready: Callable[[str], None]
     )
     server = _Server(settings, lambda: ready(f"http://{ADDRESS}:{sock.getsockname()[1]}/{token}/"))
     try:
-        server.run([sock])
+        # Ctrl-C is how it is meant to end.
+        with contextlib.suppress(KeyboardInterrupt):
+            server.run([sock])
     finally:
         lab.runs.close()
 
