@@ -153,6 +153,8 @@ class Scenario:
         *,
         capture: Sequence[str] = ...,
         snaplen: int | None = None,
+        # Called every 100 ms; what it raises ends the run.
+        watch: Callable[[], object] | None = None,
     ) -> Run: ...
     def hosts(self) -> list[str]: ...
     # Commands are (host, words). {"status", "seconds", "stolen_s", "removed", "links": [row], "hosts": [row]};
@@ -187,7 +189,8 @@ class Run:
     # "time_s", "flow", "index", "host", "connection", "end" ("client" or "server"), "value";
     # of "queue": "time_s", "link", "direction", "value".
     def series(self, name: str) -> dict[str, list[Any] | npt.NDArray[np.generic]]: ...
-    # "time_s", "flow", "index", "host", "connection", "from_client", "seq", "length", "ack", "window", "reason", "nak".
+    # "time_s", "flow", "index", "host", "connection", "from_client", "seq", "length", "ack", "window", "reason", "nak",
+    # and "arrives_s" (NaN: never), if "arrivals" were recorded.
     def segments(self) -> dict[str, list[Any] | npt.NDArray[Any]]: ...
     # "time_s", "link", "direction", "flow", "index", "host", "connection", "from_client", "size", "length", "cause",
     # "queue_packets", "queue_bytes".

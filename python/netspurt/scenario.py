@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SERIES = ("cwnd", "ssthresh", "srtt", "rto", "rtt", "flight", "window", "queue")
 """What can be recorded as a series in time."""
 
-RECORDABLE = (*SERIES, "segments", "drops", "marks", "pages")
+RECORDABLE = (*SERIES, "segments", "arrivals", "drops", "marks", "pages")
 """Everything that ``record`` may name."""
 
 
@@ -260,7 +260,7 @@ class Result:
 
         Columns: ``time_s``, ``flow``, ``connection``, ``from_client``, ``seq`` and ``ack`` (offsets in the stream),
         ``length`` (bytes), ``window`` (bytes from ``ack`` to the right edge), ``reason``, ``nak`` (offset
-        or -1).
+        or -1). With ``"arrivals"`` recorded also ``arrives_s``, NaN for what never arrived.
         """
         return _frame(self._native.segments())
 

@@ -20,7 +20,7 @@ BLOCKS, OF_SWEEPS = (
     re.findall(r"^```(\w*)\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL) for page in (README, SWEEPS)
 )
 
-DEAR = ("reproduce", "ping", "emulate", "host")
+DEAR = ("reproduce", "ping", "emulate", "host", "lab")
 """Tested elsewhere: minutes, or a network and a permission."""
 
 

@@ -6,7 +6,7 @@
 //! * `scenario.rs`, `run.rs`: the two classes
 //! * `simulate.rs`: a run, which Ctrl-C and the interpreter's end can stop
 //! * `own/`: algorithms in Python, a family each
-//! * `tap.rs`: from simulated packets to a capture
+//! * `tap.rs`: from simulated packets to a capture; `arrivals.rs`: when each segment came
 //! * `capture.rs`, `gathered.rs`, `capture_columns.rs`: the third class, which reads captures
 //! * `delays.rs`: recorded delays, and timers replayed over them
 //! * `path.rs`: delays made from a few numbers
@@ -17,6 +17,7 @@
 //!   `gather.rs`: tables out of many such files
 //! * `errors.rs`: what is raised
 
+mod arrivals;
 mod capture;
 mod capture_columns;
 mod columns;

@@ -1,5 +1,6 @@
 //! The class `Run`.
 
+use crate::arrivals::{self, Arrival};
 use crate::columns::Columns;
 use crate::table::{Cell, Table};
 use crate::wide::Wide;
@@ -17,10 +18,11 @@ const SEGMENTS: &str = "segments";
 const DROPS: &str = "drops";
 const MARKS: &str = "marks";
 const PAGES: &str = "pages";
+const ARRIVALS: &str = "arrivals";
 
 /// What `record` may name.
 fn recordable() -> impl Iterator<Item = &'static str> {
-    Quantity::ALL.into_iter().map(Quantity::name).chain([QUEUE, SEGMENTS, DROPS, MARKS, PAGES])
+    Quantity::ALL.into_iter().map(Quantity::name).chain([QUEUE, SEGMENTS, DROPS, MARKS, PAGES, ARRIVALS])
 }
 
 /// What is recorded.
@@ -49,9 +51,15 @@ impl Recorded {
                 DROPS => Wants::DROPS,
                 MARKS => Wants::MARKS,
                 PAGES => Wants::PAGES,
+                ARRIVALS => Wants::SEGMENTS.and(Wants::DROPS),
                 _ => Wants::SERIES,
             })
         })
+    }
+
+    /// Whether arrivals are noted.
+    pub(crate) fn arrivals(&self) -> bool {
+        self.0.contains(ARRIVALS)
     }
 }
 
@@ -59,12 +67,13 @@ impl Recorded {
 #[pyclass(frozen, module = "netspurt._core")]
 pub(crate) struct Run {
     result: RunResult,
+    arrivals: Vec<Arrival>,
     recorded: Recorded,
 }
 
 impl Run {
-    pub(crate) const fn new(result: RunResult, recorded: Recorded) -> Self {
-        Self { result, recorded }
+    pub(crate) fn new((result, arrivals): (RunResult, Vec<Arrival>), recorded: Recorded) -> Self {
+        Self { result, arrivals, recorded }
     }
 
     /// Name, number and host of rows that belong to the end of a flow.
@@ -201,7 +210,8 @@ impl Run {
         quantity.map_or_else(|| self.queue(py), |quantity| self.quantity(py, quantity))
     }
 
-    /// One row for each segment that any host sent; empty unless recorded.
+    /// One row for each segment that any host sent; empty unless recorded. ``arrives_s``, if arrivals were, is NaN for what
+    /// never came.
     fn segments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (columns, rows) = (Columns::new(py), &self.result.recording.segments);
         let mut talks: BTreeMap<(u32, u32), Conversation> = BTreeMap::new();
@@ -222,6 +232,13 @@ impl Run {
         columns.counts("window", told.iter().map(|told| told.window))?;
         columns.words("reason", rows.iter().map(|row| row.reason.name()))?;
         columns.array("nak", told.iter().map(|told| told.nak.unwrap_or(-1)).collect())?;
+        if self.recorded.arrivals() {
+            let times = arrivals::matched(&self.result.recording, &self.arrivals);
+            columns.array(
+                "arrives_s",
+                times.iter().map(|time| time.map_or(f64::NAN, Time::as_secs_f64)).collect(),
+            )?;
+        }
         Ok(columns.finish())
     }
 

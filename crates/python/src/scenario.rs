@@ -109,10 +109,11 @@ impl Scenario {
 
     /// Simulates; the interpreter lock is released meanwhile.
     ///
-    /// ``record`` names series, "segments", "drops", "marks" or "pages" to be kept. With ``pcap`` a capture is written to that file: of each
+    /// ``record`` names series, "segments", "arrivals", "drops", "marks" or "pages" to be kept. With ``pcap`` a capture is written to that file: of each
     /// flow at the host that sends its data, or at the points that ``capture`` names ("NODE", "LINK@NODE" or "all"), at
-    /// most ``snaplen`` bytes of each packet.
-    #[pyo3(signature = (seed = None, record = Vec::new(), pcap = None, *, capture = Vec::new(), snaplen = None))]
+    /// most ``snaplen`` bytes of each packet. ``watch`` is called every 100 ms; what it raises ends the run.
+    #[pyo3(signature = (seed = None, record = Vec::new(), pcap = None, *, capture = Vec::new(), snaplen = None, watch = None))]
+    #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
     fn run(
         &self,
         py: Python<'_>,
@@ -121,6 +122,7 @@ impl Scenario {
         pcap: Option<PathBuf>,
         capture: Vec<String>,
         snaplen: Option<u32>,
+        watch: Option<Py<PyAny>>,
     ) -> PyResult<Run> {
         let seed = match seed {
             None => 1,
@@ -134,10 +136,9 @@ impl Scenario {
         let points =
             Points::choose(&spec, &capture).map_err(|message| scenario_fault(py, &self.name, message))?;
         let capture = pcap.map(|path| (path, points, snaplen));
-        let result = simulate::simulate(
-            py,
-            Task { spec, seed, wants: recorded.wants(), capture, trouble: own.trouble },
-        )?;
+        let (wants, arrivals, trouble) = (recorded.wants(), recorded.arrivals(), own.trouble);
+        let result =
+            simulate::simulate(py, Task { spec, seed, wants, capture, trouble, arrivals, watch })?;
         Ok(Run::new(result, recorded))
     }
 

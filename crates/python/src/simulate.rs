@@ -1,10 +1,11 @@
 //! A run without the interpreter, which Ctrl-C and the interpreter's end can stop.
 
+use crate::arrivals::{Arrival, Arrivals};
 use crate::errors::{broken, capture_error, scenario_fault};
 use crate::own::Trouble;
 use crate::tap::{Points, Tap};
 use netspurt_sim::World;
-use netspurt_sim::probe::{Recorder, Wants};
+use netspurt_sim::probe::{CaptureSink, CapturedPacket, Recorder, Wants};
 use netspurt_sim::result::RunResult;
 use netspurt_sim::route::NoRoute;
 use netspurt_sim::spec::WorldSpec;
@@ -37,6 +38,10 @@ pub(crate) struct Task {
     pub(crate) capture: Option<(PathBuf, Points, Option<u32>)>,
     /// What algorithms in Python have raised.
     pub(crate) trouble: Arc<Trouble>,
+    /// Whether arrivals are noted.
+    pub(crate) arrivals: bool,
+    /// Called whenever signals are looked at. What it raises ends the run.
+    pub(crate) watch: Option<Py<PyAny>>,
 }
 
 /// Why there is no result.
@@ -55,7 +60,7 @@ impl From<CaptureError> for Failure {
 }
 
 /// Runs a task to its end with the interpreter released.
-pub(crate) fn simulate(py: Python<'_>, task: Task) -> PyResult<RunResult> {
+pub(crate) fn simulate(py: Python<'_>, task: Task) -> PyResult<(RunResult, Vec<Arrival>)> {
     let (name, seed) = (Arc::clone(&task.spec.name), task.seed);
     // A world that has panicked is thrown away, so nothing can be seen in a broken state.
     let outcome = py.detach(|| {
@@ -72,18 +77,23 @@ pub(crate) fn simulate(py: Python<'_>, task: Task) -> PyResult<RunResult> {
     }
 }
 
-fn run(task: Task) -> Result<RunResult, Failure> {
-    let Task { spec, seed, wants, capture, trouble } = task;
+fn run(task: Task) -> Result<(RunResult, Vec<Arrival>), Failure> {
+    let Task { spec, seed, wants, capture, trouble, arrivals, watch } = task;
     let mut recorder = (wants != Wants::NOTHING).then(|| Recorder::new(wants));
     let tap = match capture {
         None => None,
-        Some((path, points, snaplen)) => {
-            let tap = Tap::open(&path, points, &spec, seed, snaplen)?;
-            let plain = recorder.unwrap_or_else(|| Recorder::new(wants));
-            recorder = Some(plain.with_capture(&tap.links(), Box::new(tap.clone())));
-            Some(tap)
-        }
+        Some((path, points, snaplen)) => Some(Tap::open(&path, points, &spec, seed, snaplen)?),
     };
+    let arrivals = arrivals.then(|| Arrivals::new(&spec));
+    if tap.is_some() || arrivals.is_some() {
+        let links = match (&tap, &arrivals) {
+            (Some(tap), None) => tap.links(),
+            _ => (0..spec.links.len() as u32).collect(),
+        };
+        let plain = recorder.unwrap_or_else(|| Recorder::new(wants));
+        let both = Both { tap: tap.clone(), arrivals: arrivals.clone() };
+        recorder = Some(plain.with_capture(&links, Box::new(both)));
+    }
     let began = now();
     let names: Vec<Arc<str>> = spec.nodes.iter().map(|node| Arc::clone(&node.name)).collect();
     let mut world = World::new(spec, seed, recorder).map_err(|NoRoute { from, to }| {
@@ -103,7 +113,11 @@ fn run(task: Task) -> Result<RunResult, Failure> {
         }
         if looked.elapsed() >= PATIENCE {
             looked = now();
-            Python::attach(|py| py.check_signals()).map_err(Failure::Raised)?;
+            Python::attach(|py| {
+                py.check_signals()?;
+                watch.as_ref().map_or(Ok(()), |watch| watch.call0(py).map(drop))
+            })
+            .map_err(Failure::Raised)?;
         }
     }
     let mut result = world.finish(false);
@@ -114,7 +128,24 @@ fn run(task: Task) -> Result<RunResult, Failure> {
     if let Some(tap) = tap {
         tap.finish()?;
     }
-    Ok(result)
+    Ok((result, arrivals.map(Arrivals::take).unwrap_or_default()))
+}
+
+/// All that may want to hear of packets.
+struct Both {
+    tap: Option<Tap>,
+    arrivals: Option<Arrivals>,
+}
+
+impl CaptureSink for Both {
+    fn packet(&mut self, channel: u32, packet: &CapturedPacket) {
+        if let Some(tap) = &mut self.tap {
+            tap.packet(channel, packet);
+        }
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.packet(channel, packet);
+        }
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "how long a run took is no part of the simulation")]

@@ -255,6 +255,8 @@ pub struct CapturedPacket {
     pub doubled: bool,
     /// Of which flow it is, by its position in the scenario.
     pub flow: u32,
+    /// Which of the flow's connections, counted from 0 in the order in which they were opened.
+    pub connection: u32,
     /// Which end sent it.
     pub end: End,
     /// The sending host, by its position in the scenario.
@@ -436,7 +438,7 @@ impl Recorder {
         if !capture.channels.get(channel as usize).is_some_and(|&wanted| wanted) {
             return;
         }
-        let Addresses { flow, nodes, ports, .. } =
+        let Addresses { flow, connection, nodes, ports } =
             self.addresses.get(packet.endpoint as usize / 2).copied().unwrap_or_default();
         let to = packet.endpoint as usize % 2;
         let captured = CapturedPacket {
@@ -444,6 +446,7 @@ impl Recorder {
             arrives: fate.lost.is_none().then_some(Time::from_ps(arrival)),
             doubled: fate.doubled,
             flow,
+            connection,
             end: end_of(packet.endpoint ^ 1),
             source: nodes[1 - to],
             destination: nodes[to],

@@ -63,6 +63,7 @@ COMMANDS = {
         "replay retransmission timers over recorded delays",
         "netspurt rto probe.csv --estimator linux --estimator rfc889:f2=0.5 --grid rfc889 --plot rto.svg",
     ),
+    "lab": Entry("a page to play with scenarios in the browser", "netspurt lab satellite.toml"),
     "profiles": Entry(
         "every TCP profile with its settings and its document", "netspurt profiles --json", "catalogue"
     ),

@@ -5,7 +5,7 @@ use crate::Stamp;
 use netspurt_tcp::codec::{self, Addresses, Body, EncodeError, Ip, Ports};
 use netspurt_tcp::options::Layout;
 use netspurt_tcp::segment::Segment;
-use netspurt_tcp::time::Time;
+use netspurt_tcp::time::{Span, Time};
 use pcap_file::DataLink;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{
@@ -16,7 +16,7 @@ use pcap_file::pcapng::blocks::opt_common::CommonOption;
 use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
 use pcap_file::pcapng::{PcapNgWriteError, PcapNgWriter};
 use std::borrow::Cow;
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write as _};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -26,6 +26,9 @@ use std::time::Duration;
 /// A simulation has no date, but every reader of captures shows one. This one is round, so that the time of day is the
 /// time of the simulation, and lies after 1970, where some readers take a time for missing.
 pub const EPOCH_S: u64 = 946_684_800;
+
+/// How long a real packet waits at most for the next one, before both are passed on to the system.
+const FLUSHED_EVERY: Span = Span::from_ms(100);
 
 /// Longer than any packet. Zero would say the same, but not every reader knows.
 const ANY_LENGTH: u32 = 262_144;
@@ -144,6 +147,8 @@ pub struct CaptureWriter {
     packets: u64,
     /// The packet being written, to be used again.
     bytes: Vec<u8>,
+    /// When a real packet was last passed on to the system.
+    flushed: Stamp,
 }
 
 /// `PcapNgWriter` is not `Debug`.
@@ -177,6 +182,7 @@ impl CaptureWriter {
             pending: Vec::new(),
             packets: 0,
             bytes: Vec::new(),
+            flushed: Stamp::default(),
         })
     }
 
@@ -215,9 +221,19 @@ impl CaptureWriter {
         let kept = &packet[..packet.len().min(self.snaplen)];
         let time = Duration::from_nanos(at.0);
         put(&mut self.file, interface, time, direction, packet.len(), kept)
+            .and_then(|()| self.pass_on(at))
             .map_err(|source| CaptureError::Write { path: self.path.clone(), source })?;
         self.packets += 1;
         Ok(())
+    }
+
+    /// Whoever reads a pipe wants to see what passes, not what passed when a buffer was full.
+    fn pass_on(&mut self, now: Stamp) -> io::Result<()> {
+        if now.since(self.flushed) < FLUSHED_EVERY {
+            return Ok(());
+        }
+        self.flushed = now;
+        self.file.0.get_mut().flush()
     }
 
     fn write(&mut self, record: &Record) -> Result<(), CaptureError> {

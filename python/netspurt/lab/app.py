@@ -1,0 +1,187 @@
+"""What the page asks for, and what it is told.
+
+========================== ==================================================================================
+``GET  api/shelf``         scenarios to choose from, words for reasons, the version
+``POST api/scenario``      text and controls of a scenario
+``POST api/run``           a run as columns (``wire``), or what is wrong with the scenario
+``POST api/ping``          a prober's finds as they come (server-sent events)
+``POST api/emulate``       an emulation's lines and its table (server-sent events)
+========================== ==================================================================================
+
+A scenario is asked for as ``{"key": …}``, with ``text`` where it was edited on the page and ``settings``, pairs of path
+and value.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from netspurt import _core, version
+from netspurt.errors import RequestError
+from netspurt.lab import controls, live, pictures, reasons
+from netspurt.lab.guard import Guard
+from netspurt.lab.runs import Runs, SupersededError
+from netspurt.lab.shelf import Shelf
+from netspurt.lab.wire import pack
+
+PAGE = Path(__file__).parent / "page"
+
+LARGEST_REQUEST = 4 << 20
+
+T = TypeVar("T")
+
+
+class Lab:
+    """The lab of one ``netspurt lab``: its shelf, its runs, and its routes."""
+
+    def __init__(self, shelf: Shelf, token: str) -> None:
+        self.shelf = shelf
+        self.runs = Runs()
+        routes = [
+            Route("/", lambda _request: FileResponse(PAGE / "index.html")),
+            Route("/api/shelf", self._shelf),
+            Route("/api/scenario", self._scenario, methods=["POST"]),
+            Route("/api/run", self._run, methods=["POST"]),
+            *live.routes(self.scenario),
+            Mount("/page", StaticFiles(directory=PAGE)),
+        ]
+        inner = Starlette(
+            routes=routes,
+            exception_handlers={
+                RequestError: _wrong,
+                _core.ScenarioError: _wrong_scenario,
+                SupersededError: _superseded,
+            },
+        )
+        self.app = Guard(inner, token)
+
+    def scenario(self, asked: dict[str, Any]) -> _core.Scenario:
+        """The scenario that a request speaks of.
+
+        Raises:
+            RequestError: no such file, or a request that is none.
+            ScenarioError: it says something that cannot be.
+        """
+        book = self.shelf.find(_text(asked, "key"))
+        text = asked.get("text")
+        settings = asked.get("settings", [])
+        if not isinstance(settings, list) or not all(
+            isinstance(pair, list) and len(pair) == 2 and all(isinstance(each, str) for each in pair)
+            for pair in settings
+        ):
+            raise RequestError("'settings' is a list of pairs of text: path and value")
+        # Files that a scenario names lie beside it, so it keeps its path when its text was edited.
+        return _core.Scenario.parse(
+            book.text() if text is None else _text(asked, "text"),
+            str(book.path),
+            [(path, value) for path, value in settings],
+        )
+
+    async def _shelf(self, _request: Request) -> Response:
+        books = [{"key": book.key, "group": book.group, "name": book.name} for book in self.shelf.books]
+        about = {"books": books, "reasons": reasons.told(), "version": version.full()}
+        return JSONResponse(about)
+
+    async def _scenario(self, request: Request) -> Response:
+        asked = await _asked(request)
+        book = self.shelf.find(_text(asked, "key"))
+        text = book.text() if asked.get("text") is None else _text(asked, "text")
+        try:
+            read = self.scenario(asked | {"text": text})
+            scenario = controls.read(read.merged())
+        except _core.ScenarioError as error:
+            # Its text is what has to be mended.
+            return JSONResponse({"text": text, "file": book.shown(), "error": _told(error)})
+        told = {"text": text, "file": book.shown(), "hosts": read.hosts()}
+        return JSONResponse(told | {"groups": controls.groups(scenario), "values": controls.values(scenario)})
+
+    async def _run(self, request: Request) -> Response:
+        asked = await _asked(request)
+        place = _text(asked, "place")
+        unwanted = self.runs.enter(place)
+        try:
+            whole = await self._in_thread(partial(self._answer, asked, unwanted))
+        finally:
+            self.runs.leave(place, unwanted)
+        return Response(whole, media_type="application/octet-stream")
+
+    def _answer(self, asked: dict[str, Any], unwanted: Any) -> bytes:
+        scenario = self.scenario(asked)
+        merged = scenario.merged()
+        seed = asked.get("seed", 1)
+        if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 1 << 64:
+            raise RequestError(f"'{seed}' is no seed: a whole number from 0 to 2^64 - 1")
+        run = self.runs.run(scenario, seed, pictures.RECORD, unwanted)
+        wanted = asked.get("connection")
+        head, columns = pictures.pictures(run, tuple(wanted) if wanted else None)
+        head["values"] = controls.values(controls.read(merged))
+        head["scenario"] = merged
+        head["command"] = self._command(asked, seed)
+        return pack(head, columns)
+
+    def _command(self, asked: dict[str, Any], seed: int) -> str:
+        """What does the same in a terminal; of an edited scenario, once it is saved."""
+        book = self.shelf.find(_text(asked, "key"))
+        file = book.shown() if asked.get("text") is None else "scenario.toml"
+        words = ["netspurt", "run", file]
+        for path, value in asked.get("settings", []):
+            words += ["--set", f"{path}={value}"]
+        if seed != 1:
+            words += ["--seed", str(seed)]
+        return shlex.join(words)
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self.runs.pool, work)
+
+
+async def _asked(request: Request) -> dict[str, Any]:
+    length = request.headers.get("content-length", "")
+    if not length.isdigit() or int(length) > LARGEST_REQUEST:
+        raise RequestError(f"a request has a length, of at most {LARGEST_REQUEST} bytes")
+    try:
+        asked = await request.json()
+    except ValueError as error:
+        raise RequestError(f"the request is not JSON: {error}") from error
+    if not isinstance(asked, dict):
+        raise RequestError("the request is not a JSON object")
+    return asked
+
+
+def _text(asked: dict[str, Any], key: str) -> str:
+    value = asked.get(key)
+    if not isinstance(value, str):
+        raise RequestError(f"the request has no '{key}', which is text")
+    return value
+
+
+def _told(error: _core.ScenarioError) -> dict[str, Any]:
+    return {
+        "message": " ".join(error.message.split()),
+        "line": error.line,
+        "column": error.column,
+        "path": error.path,
+    }
+
+
+async def _wrong(_request: Request, error: Exception) -> Response:
+    return JSONResponse({"error": {"message": str(error)}}, 400)
+
+
+async def _wrong_scenario(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, _core.ScenarioError)
+    return JSONResponse({"error": _told(error)}, 422)
+
+
+async def _superseded(_request: Request, _error: Exception) -> Response:
+    return JSONResponse({"error": {"message": "a newer request took its place"}}, 409)

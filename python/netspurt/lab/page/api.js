@@ -1,0 +1,47 @@
+// Talks to the server. Addresses are relative, so each carries the token.
+
+import { unpack } from "./wire.js";
+
+// What the server says is wrong: `told` has message, and where it knows them line, column and path.
+export class Wrong extends Error {
+  constructor(told, status) {
+    super(told.message);
+    this.told = told;
+    this.status = status;
+  }
+}
+
+async function ask(what, body, signal) {
+  let answer;
+  try {
+    answer = await fetch(`api/${what}`, body === undefined ? { signal } : {
+      method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal,
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Wrong({ message: "The lab does not answer: is 'netspurt lab' still running?" }, 0);
+  }
+  if (answer.ok) return answer;
+  const told = await answer.json().catch(() => ({}));
+  throw new Wrong(told.error ?? { message: `The lab answered with status ${answer.status}.` }, answer.status);
+}
+
+export const shelf = async () => (await ask("shelf")).json();
+export const scenario = async (asked) => (await ask("scenario", asked)).json();
+export const run = async (asked, signal) => unpack(await (await ask("run", asked, signal)).arrayBuffer());
+
+// Server-sent events as they come: calls `hear(event, data)` for each.
+export async function follow(what, asked, hear, signal) {
+  const reader = (await ask(what, asked, signal)).body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    text += value;
+    for (let end; (end = text.indexOf("\n\n")) >= 0; text = text.slice(end + 2)) {
+      const lines = text.slice(0, end).split("\n");
+      const field = (name) => lines.filter((line) => line.startsWith(`${name}: `)).map((line) => line.slice(name.length + 2)).join("\n");
+      if (field("event")) hear(field("event"), JSON.parse(field("data")));
+    }
+  }
+}

@@ -1,0 +1,187 @@
+// The settings at the left: a slider and a field for each quantity, a list for each choice, its parameters below.
+
+import { $, el } from "./dom.js";
+import { format, parse, toml } from "./quantity.js";
+import { state } from "./state.js";
+
+const STEPS = 400;
+const SPAN = 40; // a slider reaches from a fortieth to forty times of where the scenario begins
+const ZERO_SPAN = { time: 0.2, null: 1 };
+
+let widgets = new Map(); // path -> { show(value), mark(words) }
+let origin = {}; // values of the scenario before anything was moved
+let changed = () => {};
+
+// Builds all controls anew. `onchange` is called after each move.
+export function build(groups, values, onchange) {
+  widgets = new Map();
+  origin = values;
+  changed = onchange;
+  $("controls").replaceChildren(...groups.map(group));
+  show(values);
+}
+
+// Puts all controls where the values of a run are.
+export function show(values) {
+  for (const [path, widget] of widgets) {
+    widget.show(path in values ? values[path] : null);
+    widget.element.classList.toggle("moved", state.sides[state.moving].settings.has(path));
+  }
+}
+
+// Says at the control of a path what is wrong there; without a path nothing is wrong anywhere.
+export function mark(path, words) {
+  let found = false;
+  for (const [each, widget] of widgets) {
+    const here = path !== null && (path === each || path?.startsWith(`${each}.`));
+    widget.element.classList.toggle("bad", here);
+    widget.complaint.textContent = here ? words : "";
+    found ||= here;
+  }
+  return found;
+}
+
+function group({ title, words, controls, open }) {
+  const first = controls.filter((control) => control.first);
+  const rest = controls.filter((control) => !control.first);
+  const more = rest.length
+    ? [el("details.more", {}, el("summary", {}, `${rest.length} more keys`), ...rest.map(widget))]
+    : [];
+  return el("details.group", { open },
+    el("summary", {}, el("h2", {}, title), words ? el("small", {}, words) : null),
+    ...first.map(widget), ...more);
+}
+
+function widget(control) {
+  const made = { quantity, choice, truth }[control.form](control);
+  const reset = el("button.reset", { type: "button", title: "As the scenario has it", ariaLabel: `${control.path} as the scenario has it`,
+    onclick: () => { state.sides[state.moving].settings.delete(control.path); changed(); } }, "↺");
+  const complaint = el("p.complaint", { role: "alert" });
+  const title = [control.summary, control.document].filter(Boolean).join("\n");
+  const name = el("label", { htmlFor: made.id, title }, control.label.replaceAll("_", " "));
+  const element = el("div.control", { "data-path": control.path }, el("div.line", {}, name, reset, made.field), made.below, complaint);
+  widgets.set(control.path, { ...made, element, complaint });
+  return element;
+}
+
+const idOf = (path) => `control-${path.replaceAll(".", "-")}`;
+
+function put(path, value) {
+  state.sides[state.moving].settings.set(path, value);
+  changed();
+}
+
+function quantity(control) {
+  const id = idOf(control.path);
+  const { field, slider, show: showValue } = valued(id, control.label, origin[control.path], (value) => put(control.path, toml(value)));
+  return { id, field, below: slider, show: showValue };
+}
+
+// A text field and a slider for one value.
+function valued(id, label, begin, moved) {
+  const name = label.replaceAll("_", " ");
+  const field = el("input.value", { id, type: "text", autocomplete: "off", spellcheck: false, "aria-label": name });
+  const slider = el("input", { type: "range", min: 0, max: STEPS, step: 1, "aria-label": `${name}, slider` });
+  let scale = null;
+  const rescale = (value) => {
+    const read = parse(value);
+    const usable = read !== null;
+    slider.hidden = !usable;
+    if (!usable) { scale = null; return; }
+    if (scale && scale.family?.name === read.family?.name && within(scale, read.value)) return;
+    scale = scaleOf(read);
+  };
+  rescale(begin);
+  slider.oninput = () => {
+    const value = valueAt(scale, slider.value / STEPS);
+    const text = format(value, scale.family);
+    field.value = text;
+    moved(scale.family ? text : Number(text));
+  };
+  field.onchange = () => {
+    const text = field.value.trim();
+    moved(text !== "" && !Number.isNaN(Number(text)) ? Number(text) : text === "true" || text === "false" ? text === "true" : text);
+  };
+  const showValue = (value) => {
+    rescale(value);
+    const read = parse(value);
+    if (document.activeElement !== field) field.value = value === null || value === undefined ? "" : String(value);
+    if (read && scale && document.activeElement !== slider) slider.value = STEPS * placeOf(scale, read.value);
+    if (scale) slider.setAttribute("aria-valuetext", field.value);
+  };
+  return { field, slider, show: showValue };
+}
+
+function scaleOf({ value, family }) {
+  if (value === 0) return { family, low: 0, high: ZERO_SPAN[family?.name ?? null] ?? 1, log: false };
+  const whole = family?.whole || (family === null && Number.isInteger(value));
+  const low = whole ? Math.max(1, value / SPAN) : value / SPAN;
+  const probability = family === null && !whole;
+  const wide = probability && value < 0.01 ? SPAN * SPAN : SPAN;
+  return { family, low: probability ? value / wide : low, high: probability ? Math.min(1, value * wide) : Math.max(value * SPAN, whole ? 64 : 0), log: true, whole };
+}
+const within = ({ low, high }, value) => value >= low && value <= high;
+function valueAt({ low, high, log, whole }, place) {
+  const value = log ? low * (high / low) ** place : low + place * (high - low);
+  return whole ? Math.round(value) : value;
+}
+const placeOf = ({ low, high, log }, value) => (log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low));
+
+function truth(control) {
+  const id = idOf(control.path);
+  const field = el("input", { id, type: "checkbox", onchange: () => put(control.path, toml(field.checked)) });
+  return { id, field, below: null, show: (value) => { field.checked = value === true; } };
+}
+
+// A choice is a name, or a table with its name as `kind` and its parameters.
+function choice(control) {
+  const id = idOf(control.path);
+  const field = el("select", { id });
+  const summary = el("p.summary");
+  const parameters = el("div.parameters");
+  const begin = origin[control.path];
+  const optional = begin === null || begin === undefined;
+  if (optional) field.append(el("option", { value: "" }, "–"));
+  for (const each of control.choices) {
+    field.append(el("option", { value: each.name, title: [each.summary, each.document].filter(Boolean).join("\n") }, each.name));
+  }
+  let current = null; // the name whose parameters are on the page
+  let table = {};
+  let fields = new Map();
+  const send = () => {
+    const named = Object.keys(table).length === 0 && typeof begin === "string" ? current : { kind: current, ...table };
+    put(control.path, toml(named));
+  };
+  const lay = (name) => {
+    current = name;
+    fields = new Map();
+    const chosen = control.choices.find((each) => each.name === name);
+    summary.textContent = chosen?.summary ?? "";
+    parameters.replaceChildren(...(chosen?.parameters ?? []).filter((each) => each.unit !== "direction").map((each) => {
+      const inner = `${id}-${each.name}`;
+      const begins = table[each.name] ?? each.default ?? each.start;
+      const made = valued(inner, `${control.label} ${each.name}`, begins, (value) => {
+        if (value === "") delete table[each.name]; else table[each.name] = value;
+        send();
+      });
+      fields.set(each.name, (value) => made.show(value ?? each.default));
+      return el("div.control.inner", {}, el("div.line", {}, el("label", { htmlFor: inner, title: each.summary }, each.name.replaceAll("_", " ")), made.field), made.slider);
+    }));
+  };
+  field.onchange = () => {
+    if (field.value === "") { state.sides[state.moving].settings.delete(control.path); changed(); return; }
+    const chosen = control.choices.find((each) => each.name === field.value);
+    table = Object.fromEntries(chosen.parameters.filter((each) => each.start !== null).map((each) => [each.name, each.start]));
+    lay(field.value);
+    send();
+  };
+  const showValue = (value) => {
+    const name = value !== null && typeof value === "object" ? value.kind : value ?? "";
+    const { kind: _, ...given } = value !== null && typeof value === "object" ? value : {};
+    table = given;
+    field.value = name;
+    if (name !== current) lay(name);
+    for (const [key, put_] of fields) put_(table[key]);
+  };
+  return { id, field, below: el("div.below", {}, summary, parameters), show: showValue };
+}

@@ -1,0 +1,91 @@
+// Marks on a canvas: lines in steps, lines, dots and shapes. Whatever falls on one column of pixels is drawn once, from
+// its least to its greatest value, so that a million points cost what a screen's width costs, and no extreme is lost.
+
+// The first place in `sorted` that is not less than `value`.
+export function lowerBound(sorted, value) {
+  let low = 0, high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle] < value) low = middle + 1; else high = middle;
+  }
+  return low;
+}
+
+// Places of what can be seen between two times, and one more at each side.
+export function visible(time, from, to) {
+  return [Math.max(0, lowerBound(time, from) - 1), Math.min(time.length, lowerBound(time, to) + 1)];
+}
+
+// A line; with `steps` a value holds until the next one.
+export function line(context, time, value, [begin, end], x, y, steps, until) {
+  context.beginPath();
+  let column = NaN, low = 0, high = 0, last = NaN, drawing = false;
+  const flush = () => {
+    if (high - low > 1) { context.moveTo(column, low); context.lineTo(column, high); context.moveTo(column, last); }
+  };
+  for (let place = begin; place < end; place++) {
+    if (!Number.isFinite(value[place])) { if (drawing) flush(); drawing = false; column = NaN; continue; }
+    const here = Math.round(x(time[place])), there = y(value[place]);
+    if (!drawing) {
+      context.moveTo(here, there);
+      drawing = true;
+      [column, low, high] = [here, there, there];
+    } else if (here === column) {
+      low = Math.min(low, there);
+      high = Math.max(high, there);
+    } else {
+      flush();
+      if (steps) context.lineTo(here, last);
+      context.lineTo(here, there);
+      [column, low, high] = [here, there, there];
+    }
+    last = there;
+  }
+  if (drawing) {
+    flush();
+    if (steps && until !== undefined) context.lineTo(x(until), last);
+  }
+  context.stroke();
+}
+
+// The least and the greatest of what is visible, of several { time, value } series; null if there is nothing.
+export function extent(series, from, to) {
+  let low = Infinity, high = -Infinity;
+  for (const { time, value } of series) {
+    const [begin, end] = visible(time, from, to);
+    for (let place = begin; place < end; place++) {
+      if (value[place] < low) low = value[place];
+      if (value[place] > high && Number.isFinite(value[place])) high = value[place];
+    }
+  }
+  return low <= high ? [low, high] : null;
+}
+
+// A shape of `size` pixels around a place. Which shape stands for which reason is in words.js.
+export function shape(context, kind, x, y, size) {
+  const half = size / 2;
+  context.beginPath();
+  if (kind === "up" || kind === "down") {
+    const way = kind === "up" ? 1 : -1;
+    context.moveTo(x, y - way * half);
+    context.lineTo(x + half, y + way * half);
+    context.lineTo(x - half, y + way * half);
+    context.closePath();
+    context.fill();
+  } else if (kind === "diamond") {
+    context.moveTo(x, y - half * 1.2);
+    context.lineTo(x + half, y);
+    context.lineTo(x, y + half * 1.2);
+    context.lineTo(x - half, y);
+    context.closePath();
+    context.fill();
+  } else if (kind === "square") {
+    context.fillRect(x - half, y - half, size, size);
+  } else {
+    context.moveTo(x - half, y - half);
+    context.lineTo(x + half, y + half);
+    context.moveTo(x + half, y - half);
+    context.lineTo(x - half, y + half);
+    context.stroke();
+  }
+}

@@ -1,0 +1,250 @@
+// The page: brings scenario, controls, runs and pictures together.
+
+import * as api from "./api.js";
+import { lay, Pictures } from "./charts.js";
+import * as controls from "./controls.js";
+import { $, el, press, say } from "./dom.js";
+import * as editor from "./editor.js";
+import * as face from "./face.js";
+import { numbers } from "./numbers.js";
+import { Player } from "./player.js";
+import * as q from "./quantity.js";
+import { Runner } from "./runner.js";
+import { Scene } from "./scene.js";
+import { asked, recall, remember, shownSides, sideName, state } from "./state.js";
+import * as shared from "./view.js";
+import { explain, hint } from "./why.js";
+import * as words from "./words.js";
+
+let held = null; // { side, row } whose reason stays while nothing else is pointed at
+let scenes = [];
+const shownScenes = () => shownSides().map((_, number) => scenes[number]);
+let player;
+
+function tell(number, row, hold = false) {
+  if (hold) held = { number, row };
+  const shown = row === null ? held : { number, row };
+  const answer = shown && state.sides[shown.number].answer;
+  const name = state.comparing && shown ? `${"AB"[shown.number]}: ` : "";
+  if (answer && shown.row < answer.columns.time?.length) $("why").replaceChildren(...explain(answer, shown.row, name));
+  else $("why").replaceChildren(el("p.hint", {}, hint));
+}
+
+export const pictures = [0, 1].map((number) => new Pictures("AB"[number], (row) => tell(number, row), (row) => tell(number, row, true)));
+const runners = [0, 1].map((number) => new Runner("AB"[number], (answer) => arrived(number, answer), (error) => failed(number, error)));
+
+// A run is there.
+function arrived(number, answer) {
+  state.sides[number].answer = answer;
+  if (number >= shownSides().length) return;
+  wrong(null);
+  if (number === state.moving) controls.show(answer.head.values);
+  draw();
+}
+
+function draw() {
+  const answers = shownSides().map((side) => side.answer);
+  if (answers.some((answer) => !answer)) return;
+  const begun = performance.now();
+  const [begin, end] = life(answers);
+  shared.extend(begin, end);
+  held = null;
+  answers.forEach((answer, number) => {
+    pictures[number].load(answer, end);
+    if (answer.columns.time) scenes[number].load(answer);
+  });
+  // Limits that two sides share are known when both are loaded.
+  if (answers.length > 1) shared.redraw();
+  $("numbers").replaceChildren(numbers(answers));
+  connections(answers[0].head);
+  tell(0, null);
+  const flights = answers.map((_, number) => scenes[number].quickest?.[1][1] ?? 1);
+  player.load(answers.map((answer) => answer.columns.time ?? new Float64Array()), begin, end, Math.max(...flights));
+  $("which").textContent = answers.map(({ head, ms }) => `digest ${head.digest}, ${Math.round(ms)} ms`).join(" · ");
+  // How long it took from asking to the frame in which all is drawn.
+  requestAnimationFrame(() => {
+    document.body.dataset.redraw = (Math.max(...answers.map(({ ms }) => ms)) + performance.now() - begun).toFixed(1);
+    document.body.dataset.drawn = String(Number(document.body.dataset.drawn ?? 0) + 1);
+  });
+}
+
+// From the first to the last that happens to the connections that are shown; a run may go on for long before and after.
+function life(answers) {
+  const spans = answers.map(({ head, columns }) => {
+    const time = columns.time;
+    if (!time?.length) return [0, head.active_s];
+    const last = time.at(-1), arrived = columns.arrives.at(-1);
+    return [time[0], arrived > last ? arrived : last];
+  });
+  const [first, end] = [Math.min(...spans.map(([from]) => from)), Math.max(...spans.map(([, to]) => to), 1e-12)];
+  return [first < end / 4 ? 0 : first - (end - first) / 50, end];
+}
+
+function connections(head) {
+  $("connection-field").hidden = head.connections.length < 2;
+  const name = ({ flow, index, connection }) => `${flow} ${index}, connection ${connection}`;
+  $("connection").replaceChildren(...head.connections.map((each) =>
+    el("option", { value: JSON.stringify([each.flow, each.index, each.connection]) }, `${name(each)} (${q.bytes(each.bytes)})`)));
+  $("connection").value = JSON.stringify(head.chosen);
+}
+
+function failed(number, error) {
+  if (number >= shownSides().length) return;
+  wrong(error, number);
+}
+
+// Says what is wrong: at its control, at its line of the text, and above the pictures.
+function wrong(error, number = state.moving) {
+  const told = error?.told ?? null;
+  controls.mark(told?.path && number === state.moving ? told.path : null, told?.message ?? "");
+  editor.point(told?.line);
+  $("wrong").hidden = !told;
+  $("stage").classList.toggle("stale", Boolean(told));
+  if (!told) return;
+  const side = state.comparing ? `${"AB"[number]}: ` : "";
+  const place = told.line ? `line ${told.line}, column ${told.column}: ` : told.path ? `${told.path}: ` : "";
+  $("wrong").replaceChildren(el("p", {}, el("strong", {}, `${side}${place}`), told.message),
+    ...(told.line ? [el("button", { type: "button", onclick: () => { open(true); editor.go(told.line, told.column); } }, "Show the line")] : []),
+    ...(told.path ? [el("button", { type: "button", onclick: () => { state.sides[number].settings.delete(told.path); moved(); } }, "Take it back")] : []));
+}
+
+// Something was moved: both sides if what they share did.
+function moved(all = false) {
+  remember();
+  for (const [number, side] of shownSides().entries()) {
+    if (all || number === state.moving || !side.answer) runners[number].ask(asked(side));
+  }
+}
+
+// Another scenario, or another text of it.
+async function load(anew) {
+  const body = { key: state.key, settings: [...state.sides[state.moving].settings] };
+  if (state.text !== null) body.text = state.text;
+  let told;
+  try {
+    told = await api.scenario(body);
+    // What was moved need not exist in this text.
+    if (told.error?.path) told = { ...(await api.scenario({ ...body, settings: [] })), late: told.error };
+  } catch (error) {
+    wrong(error);
+    return;
+  }
+  if (anew) editor.show(told.text);
+  state.hosts = told.hosts ?? [];
+  if (told.error) {
+    wrong(new api.Wrong(told.error, 422));
+    open(true);
+    return;
+  }
+  wrong(null);
+  const plain = state.sides[0].settings.size + state.sides[1].settings.size === 0 ? told : await api.scenario({ ...body, settings: [] });
+  controls.build(plain.groups ?? told.groups, plain.values ?? told.values, () => moved());
+  for (const side of state.sides) side.answer = null;
+  moved(true);
+}
+
+function open(shown) {
+  $("editor").hidden = !shown;
+  press($("edit"), shown);
+}
+
+function compare(on) {
+  state.comparing = on;
+  if (on && state.sides[1].settings.size === 0) state.sides[1].settings = new Map(state.sides[0].settings);
+  state.moving = on ? 1 : 0;
+  arrange();
+  moved(true);
+}
+
+// The page for one setting or two.
+function arrange() {
+  press($("compare"), state.comparing);
+  $("sides").hidden = !state.comparing;
+  for (const button of $("sides").children) press(button, Number(button.dataset.side) === state.moving);
+  scenes = shownSides().map((_, number) => scenes[number] ?? null);
+  scenes = shownSides().map((_, number) => new Scene(state.comparing ? "AB"[number] : "", (row) => tell(number, row)));
+  $("scenes").replaceChildren(...scenes.map((scene) => scene.element));
+  lay($("charts"), shownSides().map((_, number) => pictures[number]));
+  shared.zoomOut();
+}
+
+async function copy(what, text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    say(`${what} copied`);
+  } catch {
+    // Without leave to use the clipboard, a field to copy from.
+    const area = el("textarea", { value: text, readOnly: true, ariaLabel: what });
+    $("said").replaceChildren(area);
+    $("said").classList.add("shown");
+    area.select();
+  }
+}
+
+function wire(books) {
+  const groups = new Map();
+  for (const book of books) groups.set(book.group, [...(groups.get(book.group) ?? []), book]);
+  $("scenario").append(...[...groups].map(([label, all]) =>
+    el("optgroup", { label }, ...all.map((book) => el("option", { value: book.key }, book.name)))));
+  $("scenario").onchange = () => {
+    Object.assign(state, { key: $("scenario").value, text: null, connection: null });
+    for (const side of state.sides) side.settings.clear();
+    shared.zoomOut();
+    load(true);
+  };
+  $("seed").onchange = () => { state.seed = Math.max(0, Math.floor(Number($("seed").value) || 0)); moved(true); };
+  $("connection").onchange = () => { state.connection = JSON.parse($("connection").value); moved(true); };
+  $("compare").onclick = () => compare(!state.comparing);
+  $("edit").onclick = () => open($("editor").hidden);
+  for (const button of $("sides").children) {
+    button.onclick = () => {
+      state.moving = Number(button.dataset.side);
+      for (const each of $("sides").children) press(each, each === button);
+      const answer = state.sides[state.moving].answer;
+      if (answer) controls.show(answer.head.values);
+    };
+  }
+  const current = () => state.sides[state.moving].answer?.head;
+  const which = () => (state.comparing ? ` of ${sideName(state.sides[state.moving])}` : "");
+  $("copy-command").onclick = () => current() && copy(`Command${which()}`, current().command);
+  $("copy-scenario").onclick = () => current() && copy(`Scenario${which()}`, current().scenario);
+  $("to-simulate").onclick = () => turn("simulate");
+  $("to-watch").onclick = () => turn("watch");
+  editor.begin(() => load(false), () => { state.text = null; load(true); });
+}
+
+async function turn(to) {
+  for (const each of ["simulate", "watch"]) {
+    $(each).hidden = each !== to;
+    press($(`to-${each}`), each === to);
+  }
+  document.body.dataset.shown = to;
+  if (to === "watch") (await import("./watch.js")).begin($("watch"), state.hosts);
+}
+
+async function begin() {
+  player = new Player(() => shownScenes().filter(Boolean));
+  face.begin(() => { for (const side of pictures) for (const chart of side.all) chart.plot?.redraw(); player.go(player.moment); });
+  let told;
+  try {
+    told = await api.shelf();
+  } catch (error) {
+    wrong(error);
+    return;
+  }
+  words.learn(told.reasons);
+  face.paint(words.reasons);
+  recall();
+  if (!told.books.some((book) => book.key === state.key)) {
+    state.key = told.books[0].key;
+    for (const side of state.sides) side.settings.clear();
+  }
+  wire(told.books);
+  $("scenario").value = state.key;
+  $("seed").value = state.seed;
+  state.moving = state.comparing ? 1 : 0;
+  arrange();
+  await load(true);
+}
+
+begin();

@@ -1,0 +1,138 @@
+// What is watched as it happens: a prober's round trips, and real programs on an emulated path.
+
+import { follow } from "./api.js";
+import { Chart } from "./chart.js";
+import { el, say } from "./dom.js";
+import * as q from "./quantity.js";
+import { asked, state } from "./state.js";
+import * as shared from "./view.js";
+
+const COLOURS = ["data", "why-timeout", "why-nak-resend", "why-go-back-n", "edge", "ack"];
+const MOST_ROWS = 50_000;
+const MOST_TEXT = 200_000;
+let built = false;
+
+export function begin(place, hosts) {
+  if (built) return;
+  built = true;
+  place.className = "watching";
+  place.append(ping(), emulate(hosts.at(-1) ?? "server"));
+}
+
+// A form that begins something and ends it again. `work(values, signal)` returns when it is over.
+function form(title, words, fields, work) {
+  const inputs = fields.map(({ name, label, value, placeholder, wide }) =>
+    ({ name, element: el(`label.ask${wide ? ".wide" : ""}`, {}, label, el("input", { type: "text", name, value: value ?? "", placeholder: placeholder ?? "", autocomplete: "off", spellcheck: false })) }));
+  const go = el("button.main", { type: "submit" }, "Start");
+  const stop = el("button", { type: "button", disabled: true }, "Stop");
+  const wrong = el("p.wrong", { role: "alert" });
+  let control = null;
+  stop.onclick = () => control?.abort();
+  const element = el("form", { "aria-label": title }, ...inputs.map((each) => each.element), go, stop);
+  element.onsubmit = async (event) => {
+    event.preventDefault();
+    control = new AbortController();
+    [go.disabled, stop.disabled, wrong.textContent] = [true, false, ""];
+    try {
+      await work(Object.fromEntries(new FormData(element)), control.signal, (message) => { wrong.textContent = message; });
+    } catch (error) {
+      if (error.name !== "AbortError") wrong.textContent = error.message;
+    }
+    [go.disabled, stop.disabled] = [false, true];
+  };
+  return [el("h2", {}, title), el("p.hint", {}, words), element, wrong];
+}
+
+const copying = () => {
+  const code = el("code");
+  const button = el("button", { type: "button", onclick: async () => { await navigator.clipboard.writeText(code.textContent); say("Command copied"); } }, "Copy command");
+  return { code, element: el("p.command", { hidden: true }, code, button) };
+};
+
+function ping() {
+  const chart = new Chart({ title: "Round trips", format: (value) => `${Number(value.toPrecision(3))} ms`, height: 260, about: () => "by host, since the start" });
+  [chart.key, chart.element.hidden] = [() => {}, true];
+  const table = el("div.scroll"), command = copying();
+  const parts = form("Probe hosts", "As ‘netspurt ping’ does: ICMP echo, with kernel timestamps where there are any.", [
+    { name: "hosts", label: "Hosts", value: "127.0.0.1", wide: true },
+    { name: "interval", label: "Interval", value: "0.2s" },
+    { name: "length", label: "Octets", value: "84" },
+    { name: "count", label: "Count", placeholder: "no end" },
+    { name: "out", label: "Parquet file", placeholder: "none" },
+  ], async (values, signal, wrong) => {
+    const hosts = new Map();
+    let begun = null;
+    await follow("ping", values, (event, data) => {
+      if (event === "began") { show(command, data.command); wrong(data.complaints.join(" ")); }
+      if (event === "wrong") wrong(data.message);
+      if (event !== "rows") return;
+      data.time_s.forEach((time, row) => {
+        begun ??= time;
+        if (!hosts.has(data.host[row])) hosts.set(data.host[row], { time: [], value: [] });
+        const { time: times, value } = hosts.get(data.host[row]);
+        if (data.event[row] === "reply" && data.rtt_ms[row] !== null) { times.push(time - begun); value.push(data.rtt_ms[row]); }
+        if (times.length > MOST_ROWS) { times.splice(0, MOST_ROWS / 10); value.splice(0, MOST_ROWS / 10); }
+      });
+      live(chart, [...hosts].map(([name, each], place) => ({ name, colour: COLOURS[place % COLOURS.length], ...each, dots: each.time.length > 400 })));
+      const ms = (value) => (value === null ? "–" : `${Number(value.toPrecision(3))} ms`);
+      table.replaceChildren(grid(["host", "packets", "replies", "unanswered", "min", "mean", "p95", "max"],
+        data.hosts.map((each) => [each.host === each.address ? each.host : `${each.host} (${each.address})`, q.count(each.packets), q.count(each.replies), q.count(each.unanswered), ms(each.min_ms), ms(each.mean_ms), ms(each.p95_ms), ms(each.max_ms)]), 1));
+    }, signal);
+  });
+  return el("section", { id: "ping", "aria-label": "Probe hosts" }, ...parts, command.element, chart.element, table);
+}
+
+function emulate(last) {
+  const chart = new Chart({ title: "Traffic at the first host", format: q.rate, height: 220, about: () => "bits a second, in and out" });
+  [chart.key, chart.element.hidden] = [() => {}, true];
+  const output = el("pre.output", { tabIndex: 0, ariaLabel: "Output of the command" }), table = el("div.scroll"), command = copying();
+  const parts = form("Real programs on this path", "As ‘netspurt emulate’ does: the scenario that is chosen above, with all that was moved, lies between network namespaces. Names of hosts resolve.", [
+    { name: "server", label: "Server, on the last host", value: "python3 -m http.server 80", wide: true },
+    { name: "command", label: "Command, on the first host", value: `ping -i 0.2 -c 50 ${last}`, wide: true },
+  ], async (values, signal, wrong) => {
+    const series = { in: { time: [], value: [] }, out: { time: [], value: [] } };
+    output.textContent = "";
+    table.replaceChildren();
+    await follow("emulate", { ...asked(state.sides[state.moving]), ...values }, (event, data) => {
+      if (event === "began") show(command, data.command);
+      if (event === "wrong") wrong(data.message);
+      if (event === "line") {
+        output.textContent = (output.textContent + data.text).slice(-MOST_TEXT);
+        output.scrollTop = output.scrollHeight;
+      }
+      if (event === "traffic") {
+        for (const way of ["in", "out"]) { series[way].time.push(...data.time_s); series[way].value.push(...data[`${way}_bps`]); }
+        live(chart, [{ name: "received", colour: "data", ...series.in }, { name: "sent", colour: "why-timeout", ...series.out }]);
+      }
+      if (event === "table") table.replaceChildren(...tables(data));
+      if (event === "ended" && data.status !== 0) wrong(`The command ended with status ${data.status}.`);
+    }, signal);
+  });
+  return el("section", { id: "emulate", "aria-label": "Real programs on this path" }, ...parts, command.element, chart.element, output, table);
+}
+
+function tables({ links, seconds }) {
+  const us = (value) => (value === null ? "–" : `${(value * 1e6).toFixed(0)} µs`);
+  return [el("h3", {}, `Emulated for ${seconds.toFixed(3)} s`), grid(["link", "direction", "packets", "lost", "rate asked", "rate done", "delay asked", "error, median", "error, p99"],
+    links.map((each) => [each.link, each.direction.replace("->", " → "), q.count(each.packets), q.count(Object.values(each.drops).reduce((a, b) => a + b, 0)),
+      q.rate(each.rate_asked_bps), q.rate(each.rate_done_bps), q.time(each.delay_asked_s), us(each.delay_error_p50_s), us(each.delay_error_p99_s)]), 2)];
+}
+
+// A table whose first `words` columns are text.
+function grid(names, rows, words) {
+  const cell = (tag, place, text) => el(place < words ? tag : `${tag}.number`, tag === "th" ? { scope: "col" } : {}, text);
+  return el("table", {}, el("thead", {}, el("tr", {}, ...names.map((name, place) => cell("th", place, name)))),
+    el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map((text, place) => cell("td", place, text))))));
+}
+
+function show(command, text) {
+  command.element.hidden = false;
+  command.code.textContent = text;
+}
+
+// A chart with a time of its own, from its first value to its last.
+function live(chart, series) {
+  chart.element.hidden = false;
+  chart.own = { from: 0, to: Math.max(1e-3, ...series.map((each) => each.time.at(-1) ?? 0)) };
+  chart.set(series);
+}

@@ -1,0 +1,246 @@
+"""A run as what the page draws: one connection's segments and series, all queues, and every flow's numbers.
+
+Columns are thinned to what a screen can show, in a way that keeps every extreme, everything sent again, and everything
+lost.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from netspurt import _core
+from netspurt.lab.reasons import SENT
+
+Floats = npt.NDArray[np.float64]
+Columns = dict[str, npt.NDArray[Any]]
+
+RECORD = (
+    *("cwnd", "ssthresh", "flight", "window", "srtt", "rto", "rtt"),
+    *("queue", "segments", "arrivals", "drops"),
+)
+
+MOST_POINTS = 20_000
+"""Of a series: four for each dot of a very wide screen."""
+
+MOST_SEGMENTS = 250_000
+MOST_CONNECTIONS = 200
+"""Offered for choice, the largest ones."""
+
+MOST_QUEUES = 4
+BINS = 160
+"""Of throughput over the life of a connection."""
+
+CODES = {name: code for code, name in enumerate(SENT)}
+
+Key = tuple[str, int, int]
+"""Flow, index, connection."""
+
+
+def pictures(run: _core.Run, wanted: Key | None = None) -> tuple[dict[str, Any], Columns]:
+    """Head and columns of a message.
+
+    Args:
+        run: recorded with ``RECORD``.
+        wanted: the connection to be shown; by default, or where there is no such one, that which carried the most.
+    """
+    document = json.loads(run.json())
+    segments = run.segments()
+    keys, of = _connections(segments)
+    lengths = np.asarray(segments["length"])
+    carried = np.bincount(of, weights=lengths, minlength=len(keys))
+    order = np.argsort(-carried, kind="stable")[:MOST_CONNECTIONS]
+    chosen = keys.index(wanted) if wanted in keys else int(order[0]) if len(keys) else -1
+    head: dict[str, Any] = {
+        "seed": document["seed"],
+        "digest": document["digest"],
+        "active_s": document["active_s"],
+        "flows": document["flows"],
+        "links": document["links"],
+        "connections": [
+            {"flow": keys[place][0], "index": keys[place][1], "connection": keys[place][2]}
+            | {"bytes": int(carried[place])}
+            for place in order
+        ],
+        "chosen": keys[chosen] if keys else None,
+    }
+    columns: Columns = {}
+    if keys:
+        mine = np.flatnonzero(of == chosen)
+        whole = _segments(run, segments, mine, keys[chosen], head)
+        columns |= _thinned_segments(whole) | _throughput(whole) | _series(run, keys[chosen], head)
+    columns |= _queues(run, head)
+    return head, columns
+
+
+def _connections(rows: Mapping[str, Any]) -> tuple[list[Key], npt.NDArray[np.int64]]:
+    """All connections in rows, and for each row which of them it belongs to."""
+    names = list(dict.fromkeys(rows["flow"]))
+    numbers = {name: number for number, name in enumerate(names)}
+    count = len(rows["flow"])
+    flow = np.fromiter(map(numbers.__getitem__, rows["flow"]), np.int64, count)
+    index, connection = np.asarray(rows["index"]), np.asarray(rows["connection"])
+    if not count:
+        return [], flow
+    wide = (int(index.max()) + 1, int(connection.max()) + 1)
+    found, of = np.unique((flow * wide[0] + index) * wide[1] + connection, return_inverse=True)
+    keys = [
+        (names[key // wide[1] // wide[0]], int(key // wide[1] % wide[0]), int(key % wide[1])) for key in found
+    ]
+    return keys, of
+
+
+def _belongs(rows: Mapping[str, Any], key: Key) -> npt.NDArray[np.bool_]:
+    flow, index, connection = key
+    named = np.fromiter((name == flow for name in rows["flow"]), np.bool_, len(rows["flow"]))
+    mine: npt.NDArray[np.bool_] = (
+        named & (np.asarray(rows["index"]) == index) & (np.asarray(rows["connection"]) == connection)
+    )
+    return mine
+
+
+def _segments(
+    run: _core.Run, rows: Mapping[str, Any], mine: npt.NDArray[np.int64], key: Key, head: dict[str, Any]
+) -> Columns:
+    """Segments of one connection; ``data_way`` is 1 for those of the end that sends more."""
+    from_client, length = np.asarray(rows["from_client"])[mine], np.asarray(rows["length"])[mine]
+    client_sends = bool(length[from_client].sum() >= length[~from_client].sum())
+    head["client_sends"] = client_sends
+    reasons = rows["reason"]
+    columns: Columns = {
+        "time": np.asarray(rows["time_s"])[mine],
+        "arrives": np.asarray(rows["arrives_s"])[mine],
+        "seq": np.asarray(rows["seq"])[mine].astype(np.float64),
+        "length": length.astype(np.int32),
+        "ack": np.asarray(rows["ack"])[mine].astype(np.float64),
+        "window": np.asarray(rows["window"])[mine].astype(np.float64),
+        "nak": np.asarray(rows["nak"])[mine].astype(np.float64),
+        "reason": np.fromiter((CODES[reasons[row]] for row in mine), np.uint8, len(mine)),
+        "data_way": (from_client == client_sends).astype(np.uint8),
+    }
+    columns["cause"] = _causes(run, key, columns, client_sends, head)
+    head["segments"] = len(mine)
+    return columns
+
+
+def _thinned_segments(columns: Columns) -> Columns:
+    """Of very many segments every n-th, and all that were sent for a reason of their own or lost."""
+    count = len(columns["time"])
+    if count <= MOST_SEGMENTS:
+        return columns
+    keep = np.isnan(columns["arrives"]) | ~np.isin(columns["reason"], _ORDINARY)
+    keep[:: -(-count // MOST_SEGMENTS)] = True
+    return {name: column[keep] for name, column in columns.items()}
+
+
+_ORDINARY = [CODES[name] for name in ("new-data", "ack", "delayed-ack")]
+
+
+def _causes(
+    run: _core.Run, key: Key, columns: Columns, client_sends: bool, head: dict[str, Any]
+) -> npt.NDArray[Any]:
+    """For each segment a number into ``head["causes"]``, which says where and why it was lost; 0 for all others.
+
+    Of segments of one length and way the first sent is the first lost, as in a network that does not overtake.
+    """
+    drops = run.drops()
+    causes = ["", "the end of the simulation"]
+    cause = np.where(np.isnan(columns["arrives"]), 1, 0).astype(np.uint8)
+    lost = {
+        (way, length): iter(
+            np.flatnonzero((cause == 1) & (columns["data_way"] == way) & (columns["length"] == length))
+        )
+        for way in (0, 1)
+        for length in np.unique(columns["length"])
+    }
+    for row in np.flatnonzero(_belongs(drops, key)):
+        way = int(bool(drops["from_client"][row]) == client_sends)
+        segment = next(lost.get((way, drops["length"][row]), iter(())), None)
+        words = (
+            f"{drops['cause'][row]} on {drops['link'][row]}, {drops['direction'][row].replace('->', ' → ')}"
+        )
+        if words not in causes:
+            causes.append(words)
+        if segment is not None and causes.index(words) < 256:
+            cause[segment] = causes.index(words)
+    head["causes"] = causes
+    return cause
+
+
+def _series(run: _core.Run, key: Key, head: dict[str, Any]) -> Columns:
+    """What the end that sends more knew, over time."""
+    end = "client" if head["client_sends"] else "server"
+    columns: Columns = {}
+    for name in ("cwnd", "ssthresh", "flight", "window", "srtt", "rto", "rtt"):
+        rows = run.series(name)
+        ends = np.fromiter((each == end for each in rows["end"]), np.bool_, len(rows["end"]))
+        mine = _belongs(rows, key) & ends
+        time, value = thinned(np.asarray(rows["time_s"])[mine], np.asarray(rows["value"], np.float64)[mine])
+        columns[f"{name}_time"], columns[f"{name}_value"] = time, value
+    return columns
+
+
+def _queues(run: _core.Run, head: dict[str, Any]) -> Columns:
+    """The longest queues, each direction of a link by itself."""
+    rows = run.series("queue")
+    names = list(dict.fromkeys(zip(rows["link"], rows["direction"], strict=True)))
+    numbers = {name: number for number, name in enumerate(names)}
+    of = np.fromiter(map(numbers.__getitem__, zip(rows["link"], rows["direction"], strict=True)), np.int64)
+    time, value = np.asarray(rows["time_s"]), np.asarray(rows["value"], np.float64)
+    longest = sorted(
+        ((float(value[of == number].max()), -number, name) for name, number in numbers.items()), reverse=True
+    )
+    shown = [name for most, _, name in longest[:MOST_QUEUES] if most > 0]
+    columns: Columns = {}
+    for place, name in enumerate(shown):
+        mine = of == numbers[name]
+        columns[f"queue{place}_time"], columns[f"queue{place}_value"] = thinned(time[mine], value[mine])
+    head["queues"] = [f"{link}, {direction.replace('->', ' → ')}" for link, direction in shown]
+    return columns
+
+
+def _throughput(columns: Columns) -> Columns:
+    """Bits a second of data sent, and of new data acknowledged, in equal spans of the connection's life."""
+    time, ours = columns["time"], columns["data_way"] == 1
+    begin, end = float(time[0]), float(time[-1])
+    if end <= begin:
+        return {}
+    edges = np.linspace(begin, end, BINS + 1)
+    sent, _ = np.histogram(time[ours], edges, weights=columns["length"][ours])
+    theirs = ~ours & ~np.isnan(columns["arrives"])
+    heard = columns["arrives"][theirs]
+    order = np.argsort(heard, kind="stable")
+    reached = np.maximum.accumulate(np.maximum(columns["ack"][theirs][order], 0.0)) if heard.size else heard
+    new = np.diff(reached, prepend=0.0)
+    acknowledged, _ = np.histogram(heard[order], edges, weights=new)
+    width = edges[1] - edges[0]
+    return {
+        "rate_time": edges[:-1] + width / 2,
+        "rate_sent": sent * 8 / width,
+        "rate_acked": acknowledged * 8 / width,
+    }
+
+
+def thinned(time: Floats, value: Floats, most: int = MOST_POINTS) -> tuple[Floats, Floats]:
+    """A series with at most ``most`` points: of each stretch its first, its least, its greatest and its last."""
+    if len(time) <= most:
+        return time, value
+    size = -(-len(time) // (most // 4))
+    whole = len(time) // size * size
+    blocks = value[:whole].reshape(-1, size)
+    begin = np.arange(0, whole, size)
+    rows = np.concatenate(
+        [
+            begin,
+            begin + blocks.argmin(1),
+            begin + blocks.argmax(1),
+            begin + size - 1,
+            np.arange(whole, len(time)),
+        ]
+    )
+    rows = np.unique(rows)
+    return time[rows], value[rows]

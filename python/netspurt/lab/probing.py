@@ -1,0 +1,99 @@
+"""A prober that the page watches: the one of ``netspurt ping``, and the command line that does the same."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import shlex
+from argparse import ArgumentTypeError
+from collections.abc import AsyncGenerator, Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, TypeVar
+
+from netspurt import options
+from netspurt.errors import RequestError
+from netspurt.growing import GrowingParquet
+from netspurt.prober import SCHEMA, Probing, Sums, resolve
+
+T = TypeVar("T")
+
+PATIENCE_S, BATCH_S = 0.2, 0.1
+MOST_HOSTS = 16
+
+
+async def follow(asked: dict[str, Any]) -> AsyncGenerator[tuple[str, Any]]:
+    """Probes until it is over or the page has gone.
+
+    Events: ``began`` (``command``, ``complaints``), ``rows`` (lists of ``time_s``, ``host``, ``event``, ``rtt_ms``, and
+    ``hosts``, the sums so far), ``ended``.
+
+    Args:
+        asked: ``hosts`` (names with spaces between), ``interval``, ``length``, ``count`` and ``out`` as a user types
+            them; all but the first may be empty.
+
+    Raises:
+        RequestError: nobody can be probed, or not so; or the file cannot be written.
+    """
+    names = str(asked.get("hosts", "")).split()
+    if not 1 <= len(names) <= MOST_HOSTS:
+        raise RequestError(f"name one host or up to {MOST_HOSTS}, with spaces between")
+    words = {key: str(asked.get(key) or "").strip() for key in ("interval", "length", "count", "out")}
+    pace = _read("interval", options.pace, words["interval"] or "1s")
+    lengths = _read("length", options.lengths, words["length"] or "84")
+    count = _read("count", _count, words["count"]) if words["count"] else None
+    hosts, complaints = [], []
+    for name in names:
+        try:
+            hosts.append(await asyncio.to_thread(resolve, name))
+        except RequestError as error:
+            complaints.append(str(error))
+    if not hosts:
+        raise RequestError(complaints[0])
+    with ExitStack() as stack:
+        file = stack.enter_context(GrowingParquet(Path(words["out"]), SCHEMA)) if words["out"] else None
+        kind, times = pace
+        probing = Probing(
+            hosts,
+            lengths,  # type: ignore[arg-type]  # options are plain text and lists
+            (kind, times if kind != "replies" else [0.1]),  # type: ignore[arg-type]
+            count=count,
+            lost_after_s=3.0,
+            seed=secrets.randbits(63),
+        )
+        stack.enter_context(probing)
+        left_out = probing.left_out()
+        complaints += left_out.values()
+        sums = Sums([host for host in hosts if host not in left_out])
+        yield "began", {"command": _command(names, words), "complaints": complaints}
+        going = True
+        while going:
+            going = await asyncio.to_thread(probing.wait, PATIENCE_S)
+            if going:
+                await asyncio.sleep(BATCH_S)
+            rows = probing.take()
+            if file is not None:
+                file.write(rows)
+            sums.add(rows)
+            told = {name: rows[name].to_list() for name in ("time_s", "host", "event", "rtt_ms")}
+            yield "rows", told | {"hosts": [each.summary() for each in sums.hosts]}
+        yield "ended", {}
+
+
+def _read(name: str, read: Callable[[str], T], text: str) -> T:
+    try:
+        return read(text)
+    except ArgumentTypeError as error:
+        raise RequestError(f"{name}: {error}") from error
+
+
+def _count(text: str) -> int:
+    value = int(text) if text.isascii() and text.isdigit() else 0
+    if value < 1:
+        raise ArgumentTypeError(f"'{text}' is not a whole number of at least 1")
+    return value
+
+
+def _command(names: list[str], words: dict[str, str]) -> str:
+    given = [part for key, text in words.items() if text for part in (f"--{key}", text)]
+    return shlex.join(["netspurt", "ping", *names, *given, "--timeout", "3s"])

@@ -1,0 +1,85 @@
+"""Runs of which only the newest is wanted.
+
+While somebody drags a slider, requests come faster than long runs end. Each request has a *place* (a page and one of
+its two sides); a newer one in the same place ends the older, whether that is waiting or under way.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from netspurt import _core
+from netspurt.errors import RequestError
+
+T = TypeVar("T")
+
+LONGEST_S = 10.0
+"""Nobody who plays waits longer, and what is recorded of a longer run would not fit into a page."""
+
+
+class SupersededError(Exception):
+    """A newer request has come to the same place."""
+
+
+class Runs:
+    """A few threads, and in each place at most one run that is still wanted."""
+
+    def __init__(self, threads: int = 4, longest_s: float = LONGEST_S) -> None:
+        self.pool = ThreadPoolExecutor(threads, thread_name_prefix="lab")
+        self._longest_s = longest_s
+        self._newest: dict[str, threading.Event] = {}
+        self._lock = threading.Lock()
+
+    def enter(self, place: str) -> threading.Event:
+        """A new request in this place. Returns what is set as soon as it is no longer wanted."""
+        unwanted = threading.Event()
+        with self._lock:
+            older = self._newest.get(place)
+            self._newest[place] = unwanted
+        if older is not None:
+            older.set()
+        return unwanted
+
+    def leave(self, place: str, unwanted: threading.Event) -> None:
+        """The request is answered, or its page has gone."""
+        unwanted.set()
+        with self._lock:
+            if self._newest.get(place) is unwanted:
+                del self._newest[place]
+
+    def run(
+        self, scenario: _core.Scenario, seed: int, record: Sequence[str], unwanted: threading.Event
+    ) -> _core.Run:
+        """Simulates, until the run is over or no longer wanted.
+
+        Raises:
+            SupersededError: it is no longer wanted.
+            RequestError: it takes too long for a page.
+        """
+        until = time.monotonic() + self._longest_s
+        if unwanted.is_set():
+            raise SupersededError
+        return scenario.run(seed, list(record), watch=self._watch(unwanted, until))
+
+    def _watch(self, unwanted: threading.Event, until: float) -> Callable[[], None]:
+        def watch() -> None:
+            if unwanted.is_set():
+                raise SupersededError
+            if time.monotonic() > until:
+                raise RequestError(
+                    f"this run takes longer than {self._longest_s:g} s, too long for a page: shorten 'duration', send "
+                    "less, or copy the command line and run it there"
+                )
+
+        return watch
+
+    def close(self) -> None:
+        """Ends what is under way."""
+        with self._lock:
+            for unwanted in self._newest.values():
+                unwanted.set()
+        self.pool.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,81 @@
+"""The lab's server: bound to the loopback device, until Ctrl-C.
+
+Lives here: the socket, and its beginning and end. Must not live here: what is answered (``app``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import socket
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import uvicorn
+
+from netspurt.errors import RequestError
+from netspurt.lab.app import Lab
+from netspurt.lab.shelf import Shelf
+
+ADDRESS = "127.0.0.1"
+
+PORT = 8421
+"""Where a port is not asked for; if it is taken, any."""
+
+
+def bind(port: int | None) -> socket.socket:
+    """A socket on the loopback device. 0 is any port; None is ``PORT``, or any if that is taken.
+
+    Raises:
+        RequestError: the port cannot be had.
+    """
+    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        sock.bind((ADDRESS, PORT if port is None else port))
+    except OSError as error:
+        sock.close()
+        if port is None:
+            return bind(0)
+        why = (error.strerror or str(error)).lower()
+        raise RequestError(
+            f"port {port} cannot be had: {why}; leave out --port for any that is free"
+        ) from error
+    return sock
+
+
+def serve(own: Sequence[Path], sock: socket.socket, ready: Callable[[str], None]) -> None:
+    """Serves until Ctrl-C or SIGTERM.
+
+    Args:
+        own: the user's scenario files, offered first.
+        sock: from ``bind``.
+        ready: called with the page's address once it answers.
+    """
+    token = secrets.token_urlsafe(24)
+    lab = Lab(Shelf(own), token)
+    settings = uvicorn.Config(
+        lab.app,
+        log_level="warning",
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        timeout_graceful_shutdown=1,
+    )
+    server = _Server(settings, lambda: ready(f"http://{ADDRESS}:{sock.getsockname()[1]}/{token}/"))
+    try:
+        # Ctrl-C is how it is meant to end.
+        with contextlib.suppress(KeyboardInterrupt):
+            server.run([sock])
+    finally:
+        lab.runs.close()
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, settings: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(settings)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._ready()

@@ -1,0 +1,86 @@
+"""Which scenarios the page offers: the user's own, the examples, and those of the studies.
+
+Files are read when they are asked for, so that what an editor saves is there with the next look.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from netspurt.errors import RequestError, nearest
+from netspurt.studies import NAMES
+
+HERE = Path(__file__).parent
+STUDIES = HERE.parent / "studies" / "data"
+EXAMPLES = HERE / "examples"
+
+
+@dataclass(frozen=True)
+class Book:
+    """A scenario file, as the page names it: ``group`` and ``name`` are for people, ``key`` is for requests."""
+
+    key: str
+    group: str
+    name: str
+    path: Path
+
+    def text(self) -> str:
+        """What stands in the file.
+
+        Raises:
+            RequestError: it cannot be read.
+        """
+        try:
+            return self.path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            why = (
+                (error.strerror or str(error)).lower()
+                if isinstance(error, OSError)
+                else "it is not UTF-8 text"
+            )
+            raise RequestError(f"{self.path} cannot be read: {why}") from error
+
+    def shown(self) -> str:
+        """The path as a user would type it."""
+        try:
+            return str(self.path.relative_to(Path.cwd()))
+        except ValueError:
+            return str(self.path)
+
+
+class Shelf:
+    """All scenarios there are, the user's own first."""
+
+    def __init__(self, own: Iterable[Path] = ()) -> None:
+        books = [Book(f"own/{place}", "Yours", str(path), path) for place, path in enumerate(own)]
+        books += _folder("examples", "Examples", EXAMPLES)
+        for study in NAMES:
+            books += _folder(f"studies/{study}", f"Study {study}", STUDIES / study)
+        self.books = tuple(books)
+
+    def find(self, key: str) -> Book:
+        """The scenario of this key.
+
+        Raises:
+            RequestError: there is none.
+        """
+        for book in self.books:
+            if book.key == key:
+                return book
+        raise RequestError(f"there is no scenario '{key}'{nearest(key, [book.key for book in self.books])}")
+
+
+def _folder(key: str, group: str, folder: Path) -> list[Book]:
+    paths = sorted(path for path in folder.glob("*.toml") if _is_scenario(path))
+    return [Book(f"{key}/{path.stem}", group, path.stem, path.resolve()) for path in paths]
+
+
+def _is_scenario(path: Path) -> bool:
+    """Whether a file speaks of flows; sweeps, costs and synthetic paths lie beside scenarios."""
+    try:
+        return "flow" in tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
