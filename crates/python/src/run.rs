@@ -1,5 +1,6 @@
 //! The class `Run`.
 
+use crate::capture_columns::sacked;
 use crate::columns::Columns;
 use crate::table::{Cell, Table};
 use crate::wide::Wide;
@@ -222,6 +223,7 @@ impl Run {
         columns.counts("window", told.iter().map(|told| told.window))?;
         columns.words("reason", rows.iter().map(|row| row.reason.name()))?;
         columns.array("nak", told.iter().map(|told| told.nak.unwrap_or(-1)).collect())?;
+        sacked(&columns, told.iter().zip(rows).map(|(told, row)| told.sack(&row.segment)))?;
         Ok(columns.finish())
     }
 

@@ -35,9 +35,9 @@ def command(options: argparse.Namespace) -> int:
         settings=(dict(options.set_a), dict(options.set_b)),
     )
     if options.plot:
-        from netspurt import plot_delays
+        from netspurt import plot
 
-        plot_delays.save(result.plot(), Path(options.plot))
+        plot.save(result.plot(), Path(options.plot))
     if options.json:
         print(json.dumps(document(result)))
     else:

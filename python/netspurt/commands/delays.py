@@ -169,7 +169,8 @@ def _text(value: float | None) -> str:
 
 def _draw(destination: Path, paths: list[DelayPath], split: int | str | None, method: Method) -> list[Path]:
     """The scatter of all paths in one picture, and a histogram for each, named after the first."""
-    from netspurt import plot_delays
+    from netspurt import plot
+    from netspurt.plot import delays as plot_delays
 
     lengths = {path.name: (path.octets, path.delay_s, _fit(path, split, method)) for path in paths}
     known = {name: each for name, each in lengths.items() if not np.isnan(each[0]).all()}
@@ -180,6 +181,6 @@ def _draw(destination: Path, paths: list[DelayPath], split: int | str | None, me
     written = []
     for mark, figure in figures:
         name = destination.with_name(destination.stem + mark + (destination.suffix or ".svg"))
-        plot_delays.save(figure, name)
+        plot.save(figure, name)
         written.append(name)
     return written

@@ -1,7 +1,7 @@
 """Two of a kind side by side: runs, sweeps, captures or traces.
 
 What can be compared: ``sides``. Which values belong together: ``pairs``, ``captures``. Where two histories part:
-``history``. What the pairs mean: ``netspurt.paired``. The pictures: ``netspurt.plot_compare``.
+``history``. What the pairs mean: ``netspurt.paired``. The pictures: ``netspurt.plot.compare``.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Comparison:
         Raises:
             RequestError: there is nothing to draw.
         """
-        from netspurt import plot_compare
+        from netspurt.plot import compare as plot_compare
 
         first, second = self.sides
         if isinstance(first, Captured) and isinstance(second, Captured):
@@ -94,7 +94,7 @@ class Comparison:
         Raises:
             RequestError: nothing was paired, or A is 0 everywhere.
         """
-        from netspurt import plot_compare
+        from netspurt.plot import compare as plot_compare
 
         return plot_compare.differences([row for row in self.rows if "verdict" in row])
 

@@ -1,6 +1,6 @@
 """Pictures of comparisons: both sides over each other.
 
-Lives here: drawing, as in ``plot``, whose looks it shares. Must not live here: what is compared, or what it means.
+Lives here: drawing, as in the rest of ``plot``. Must not live here: what is compared, or what it means.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import numpy.typing as npt
 from matplotlib.figure import Figure
 
 from netspurt.errors import RequestError
-from netspurt.plot import _RC, BLUE, GREY, RED, STYLES, _figure, _legend, _title
+from netspurt.plot.looks import RC, entitle, figure_of, legend
+from netspurt.plot.palette import BLUE, GREY, RED, STYLES
 
 Floats = npt.NDArray[np.float64]
 
@@ -53,7 +54,7 @@ def transfers(sides: Mapping[str, tuple[Floats, Floats]]) -> Figure:
     Args:
         sides: label to times in seconds and bytes, as of ``progress_of``.
     """
-    figure, axes = _figure(5.6, 4.2)
+    figure, axes = figure_of(5.6, 4.2)
     for (label, (time, total)), (colour, line, _) in zip(sides.items(), STYLES, strict=False):
         kept = _thinned(time.size)
         axes.plot(
@@ -62,8 +63,8 @@ def transfers(sides: Mapping[str, tuple[Floats, Floats]]) -> Figure:
     axes.set_xlabel("time in seconds")
     axes.set_ylabel("new data sent, MB")
     axes.set_ylim(bottom=0)
-    _title(axes, "How far the transfers have come")
-    _legend(figure, axes, 1)
+    entitle(axes, "How far the transfers have come")
+    legend(figure, axes, 1)
     return figure
 
 
@@ -80,7 +81,7 @@ def distributions(sides: Mapping[str, Floats]) -> Figure:
     Args:
         sides: label to round-trip times in seconds, shape (n,), n >= 1.
     """
-    figure, axes = _figure(5.6, 4.2)
+    figure, axes = figure_of(5.6, 4.2)
     for (label, samples), (colour, line, _) in zip(sides.items(), STYLES, strict=False):
         kept = _thinned(samples.size)
         share = (np.arange(samples.size) + 1) / samples.size
@@ -90,8 +91,8 @@ def distributions(sides: Mapping[str, Floats]) -> Figure:
     axes.set_xlabel("round-trip time in ms")
     axes.set_ylabel("share of samples up to it")
     axes.set_ylim(0, 1)
-    _title(axes, "Round-trip times")
-    _legend(figure, axes, 1)
+    entitle(axes, "Round-trip times")
+    legend(figure, axes, 1)
     return figure
 
 
@@ -107,7 +108,7 @@ def differences(rows: Sequence[Mapping[str, Any]]) -> Figure:
     drawn = [row for row in rows if row["relative"] is not None][:MOST_ROWS]
     if not drawn:
         raise RequestError("there is no change in per cent to draw: A is 0 everywhere")
-    with mpl.rc_context(_RC):
+    with mpl.rc_context(RC):
         figure = Figure(figsize=(6.4, 1.4 + 0.28 * len(drawn)), layout="constrained")
         axes = figure.add_subplot()
     for place, row in enumerate(drawn):
@@ -124,7 +125,7 @@ def differences(rows: Sequence[Mapping[str, Any]]) -> Figure:
     axes.set_yticks(range(len(drawn)), [_label(row) for row in drawn], fontsize=8)
     axes.invert_yaxis()
     axes.set_xlabel("B against A, % of A (filled: distinguishable)")
-    _title(axes, "What changes from A to B")
+    entitle(axes, "What changes from A to B")
     return figure
 
 

@@ -1,0 +1,130 @@
+"""A picture as data: what stands where, on which axes, and how its parts are told apart.
+
+Lives here: the description that matplotlib, the report's page and a CSV file are made of. Must not live here: where the
+numbers come from, or any drawing library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from netspurt.plot.palette import BLUE, Dash
+from netspurt.plot.thinning import thin
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+Shape = Literal["line", "steps", "points", "strokes", "band"]
+"""A line through its points; a staircase; points alone; upright strokes from ``low`` to ``y``; an area between."""
+
+
+Scale = Literal["linear", "log"]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis: its label with unit, the same as the name of a column, and its scale."""
+
+    label: str
+    column: str
+    scale: Scale = "linear"
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One set of points that belong together; all arrays have shape (n,), ``x`` is ascending."""
+
+    name: str
+    x: Floats
+    y: Floats
+    shape: Shape = "line"
+    low: Floats | None = None
+    colour: str = BLUE
+    dash: Dash = "-"
+    marker: str = ""
+    width: float = 1.6
+
+    def thinned(self, buckets: int) -> Trace:
+        """The same with at most 4 points for each bucket and end, every extreme among them."""
+        if self.x.size <= 4 * buckets:
+            return self
+        kept = thin(self.x, self.y, buckets)
+        if self.low is None:
+            return replace(self, x=self.x[kept], y=self.y[kept])
+        kept = np.union1d(kept, thin(self.x, self.low, buckets))
+        return replace(self, x=self.x[kept], y=self.y[kept], low=self.low[kept])
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A picture.
+
+    Attributes:
+        name: for files, such as ``time-sequence``.
+        title: above it.
+        x: the axis to the right.
+        y: the axis upwards.
+        traces: what is drawn, the last on top.
+        caption: what a reader should know of it, in a sentence.
+        height: in inches, on paper.
+    """
+
+    name: str
+    title: str
+    x: Axis
+    y: Axis
+    traces: Sequence[Trace] = field(default_factory=tuple)
+    caption: str = ""
+    height: float = 3.9
+
+    @property
+    def points(self) -> int:
+        """Of all traces together."""
+        return sum(trace.x.size for trace in self.traces)
+
+    def thinned(self, buckets: int) -> Chart:
+        """The same with fewer points, see ``Trace.thinned``."""
+        return replace(self, traces=[trace.thinned(buckets) for trace in self.traces])
+
+    def draw(self) -> Figure:
+        """The picture as a matplotlib figure, for paper."""
+        from netspurt.plot.drawing import draw
+
+        return draw(self)
+
+    def table(self) -> pl.DataFrame:
+        """All points: ``trace``, the columns of both axes, and ``<y>_low`` where a trace has one."""
+        import polars as pl
+
+        y, low = self.y.column, f"{self.y.column}_low"
+        frames = []
+        for trace in self.traces:
+            columns: dict[str, Any] = {self.x.column: trace.x, y: trace.y}
+            if trace.low is not None:
+                columns[low] = trace.low
+            frames.append(
+                pl.DataFrame(columns)
+                .select(pl.lit(trace.name).alias("trace"), pl.all())
+                .filter(~pl.col(y).is_nan())
+            )
+        schema = {"trace": pl.String, self.x.column: pl.Float64, y: pl.Float64}
+        return pl.concat([pl.DataFrame(schema=schema), *frames], how="diagonal")
+
+    def alt(self) -> str:
+        """The picture in words, for whoever does not see it."""
+        parts = []
+        for trace in self.traces:
+            known = trace.y[np.isfinite(trace.y)]
+            if trace.shape == "band" or not known.size:
+                continue
+            low = known if trace.low is None else trace.low[np.isfinite(trace.low)]
+            parts.append(f"{trace.name} from {low.min():.4g} to {known.max():.4g}")
+        return f"{self.title}. Across: {self.x.label}; upwards: {self.y.label}. {'; '.join(parts)}."
