@@ -16,8 +16,12 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn, cast
 
-from netspurt import options
+from netspurt import options, picture_options
 from netspurt.errors import RequestError, nearest
+from netspurt.options import at_least as _at_least
+from netspurt.options import natural as _natural
+from netspurt.options import positive as _positive
+from netspurt.options import setting as _setting
 
 FINE, FELL_SHORT, WRONG_REQUEST, INTERRUPTED = 0, 1, 2, 130
 
@@ -58,6 +62,7 @@ def parser() -> Parser:
     _run(commands)
     _sweep(commands)
     _compare(commands)
+    _plot(commands)
     _capture(commands)
     _emulate(commands)
     _ping(commands)
@@ -152,6 +157,7 @@ def _run(commands: Commands[Parser]) -> None:
     command.add_argument("--snaplen", type=_positive, metavar="BYTES", help="bytes captured of each packet")
     command.add_argument("--trace", metavar="FILE.parquet", help="all series and segments, as Parquet")
     command.add_argument("--out", metavar="DIR", help="merged scenario, versions, result and tables")
+    picture_options.report(command)
 
 
 def _sweep(commands: Commands[Parser]) -> None:
@@ -187,6 +193,7 @@ def _sweep(commands: Commands[Parser]) -> None:
         metavar="COLUMN",
         help="the column of flows or links whose means are shown (default: goodput_bps)",
     )
+    picture_options.report(command)
 
 
 def _compare(commands: Commands[Parser]) -> None:
@@ -225,6 +232,16 @@ def _compare(commands: Commands[Parser]) -> None:
         help="compare these columns of the flows, as often as wanted (default: a handful)",
     )
     command.add_argument("--plot", metavar="FILE.svg", help="draw both over each other (.svg, .pdf or .png)")
+    picture_options.report(command)
+
+
+def _plot(commands: Commands[Parser]) -> None:
+    words = "draw a run, a trace, a capture or a sweep: for paper, or as data"
+    command = _add(
+        commands, "plot", words, "netspurt plot satellite.toml --picture windows --out windows.pdf"
+    )
+    picture_options.plot(command)
+    _settings(command)
 
 
 def _capture(commands: Commands[Parser]) -> None:
@@ -543,36 +560,11 @@ def _jobs(command: Parser, what: str = "simulations") -> None:
     )
 
 
-def _positive(text: str) -> int:
-    return _at_least(1, text)
-
-
-def _natural(text: str) -> int:
-    return _at_least(0, text)
-
-
-def _at_least(least: int, text: str) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        value = least - 1
-    if value < least:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of at least {least}")
-    return value
-
-
 def _port(text: str) -> int:
     value = int(text) if text.isascii() and text.isdigit() else 0
     if not 1 <= value <= 65535:
         raise argparse.ArgumentTypeError(f"'{text}' is not a port from 1 to 65535")
     return value
-
-
-def _setting(text: str) -> tuple[str, str]:
-    path, equals, value = text.partition("=")
-    if not equals or not path.strip():
-        raise argparse.ArgumentTypeError(f"'{text}' is not of the form path=value")
-    return path.strip(), value.strip()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -607,7 +599,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _command(words: list[str]) -> int:
     top = parser()
     known = (
-        *("reproduce", "run", "sweep", "compare", "capture", "emulate", "ping", "host", "delays", "rto"),
+        *(
+            "reproduce",
+            "run",
+            "sweep",
+            "compare",
+            "plot",
+            "capture",
+            "emulate",
+            "ping",
+            "host",
+            "delays",
+            "rto",
+        ),
         *("profiles", "mechanisms", "schema", "completion"),
     )
     if words and not words[0].startswith("-") and words[0] not in known:

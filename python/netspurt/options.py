@@ -17,6 +17,35 @@ LONGEST_S = 1e6
 LONGEST_PACKET = 65535
 
 
+def positive(text: str) -> int:
+    """A whole number of at least 1."""
+    return at_least(1, text)
+
+
+def natural(text: str) -> int:
+    """A whole number of at least 0."""
+    return at_least(0, text)
+
+
+def at_least(least: int, text: str) -> int:
+    """A whole number of at least ``least``."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = least - 1
+    if value < least:
+        raise ArgumentTypeError(f"'{text}' is not a whole number of at least {least}")
+    return value
+
+
+def setting(text: str) -> tuple[str, str]:
+    """``PATH=VALUE``."""
+    path, equals, value = text.partition("=")
+    if not equals or not path.strip():
+        raise ArgumentTypeError(f"'{text}' is not of the form path=value")
+    return path.strip(), value.strip()
+
+
 def seconds(text: str) -> float:
     """A time above 0, such as ``0.2``, ``200ms`` or ``2 min``."""
     found = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([a-z]*)\s*", text)

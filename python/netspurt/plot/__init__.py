@@ -1,9 +1,9 @@
 """Every picture: from a result to a chart, which is data, and from there to a matplotlib Figure.
 
 Of a run, a trace or a capture: ``time_sequence``, ``windows``, ``cwnds``, ``round_trips``, ``queues``, ``throughput``,
-``round_trip_distribution``. Of a sweep: ``curves``, ``heat_map``. Of any numbers: ``distribution``. Each has a companion
-``…_chart`` (``heat_map_data``) with the same arguments that returns the data instead of a figure. ``save`` writes SVG, PDF
-or PNG.
+``round_trip_distribution``. Of a sweep: ``curves``, ``heat_map``, ``spread``. Of any numbers: ``distribution``. Each
+has a companion ``…_chart`` (``heat_map_data``) with the same arguments that returns the data instead of a figure.
+``save`` writes SVG, PDF or PNG.
 
 Lives here: drawing. Must not live here: running anything but to record what a picture lacks, or deciding what a number
 means. ``chart`` is what a picture holds, ``drawing`` draws it, ``thinning`` says which points a picture needs,
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from netspurt.plot.pictures.queues import queues_chart as queues_chart
     from netspurt.plot.pictures.round_trips import round_trips as round_trips
     from netspurt.plot.pictures.round_trips import round_trips_chart as round_trips_chart
+    from netspurt.plot.pictures.spread import spread as spread
+    from netspurt.plot.pictures.spread import spread_chart as spread_chart
     from netspurt.plot.pictures.throughput import throughput as throughput
     from netspurt.plot.pictures.throughput import throughput_chart as throughput_chart
     from netspurt.plot.pictures.time_sequence import time_sequence as time_sequence
@@ -72,6 +74,7 @@ _FILES = {
     "pictures.policy_bars": ("bars_by_policy",),
     "pictures.queues": ("queues", "queues_chart"),
     "pictures.round_trips": ("round_trips", "round_trips_chart"),
+    "pictures.spread": ("spread", "spread_chart"),
     "pictures.throughput": ("throughput", "throughput_chart"),
     "pictures.time_sequence": ("time_sequence", "time_sequence_chart", "time_sequence_of", "time_sequences"),
     "pictures.window_rate": ("rate_against_window",),

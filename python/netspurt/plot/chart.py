@@ -31,11 +31,12 @@ Scale = Literal["linear", "log"]
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis: its label with unit, the same as the name of a column, and its scale."""
+    """An axis: its label with unit, its name as a column, its scale, and where it ends above if not at the data."""
 
     label: str
     column: str
     scale: Scale = "linear"
+    top: float | None = None
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,16 @@ class Trace:
             return replace(self, x=self.x[kept], y=self.y[kept])
         kept = np.union1d(kept, thin(self.x, self.low, buckets))
         return replace(self, x=self.x[kept], y=self.y[kept], low=self.low[kept])
+
+    def between(self, begin: float, end: float) -> Trace:
+        """The points from ``begin`` to ``end``, and the step that ``begin`` stands on."""
+        first, last = np.searchsorted(self.x, begin, "left"), np.searchsorted(self.x, end, "right")
+        x = self.x
+        if self.shape == "steps" and first > 0:
+            first -= 1
+            x = np.maximum(x, begin)
+        low = None if self.low is None else self.low[first:last]
+        return replace(self, x=x[first:last], y=self.y[first:last], low=low)
 
 
 @dataclass(frozen=True)
@@ -89,6 +100,10 @@ class Chart:
     def points(self) -> int:
         """Of all traces together."""
         return sum(trace.x.size for trace in self.traces)
+
+    def between(self, begin: float, end: float) -> Chart:
+        """The same from one place of the right axis to another; a staircase goes on from where it was."""
+        return replace(self, traces=[trace.between(begin, end) for trace in self.traces])
 
     def thinned(self, buckets: int) -> Chart:
         """The same with fewer points, see ``Trace.thinned``."""

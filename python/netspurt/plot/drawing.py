@@ -62,7 +62,7 @@ def _fill(axes: Axes, chart: Chart) -> None:
         _DRAWN[trace.shape](axes, trace)
     axes.set(xlabel=chart.x.label, ylabel=chart.y.label, xscale=chart.x.scale, yscale=chart.y.scale)
     if chart.y.scale == "linear" and _least(chart) >= 0:
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(bottom=0, top=chart.y.top)
     entitle(axes, chart.title)
 
 

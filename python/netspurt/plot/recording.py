@@ -278,6 +278,21 @@ def _named(rows: Frame) -> Frame:
     return rows.with_columns(name.alias("stream"))
 
 
+def grouped(rows: Frame, most: int) -> Frame:
+    """With the column ``group``: the stream; the flow, where there are more streams than ``most``."""
+    import polars as pl
+
+    if "flow" not in rows.columns or rows["stream"].n_unique() <= most:
+        return rows.with_columns(pl.col("stream").alias("group"))
+    several = pl.col("index").n_unique().over("flow") > 1
+    each = rows.with_columns(
+        pl.when(several).then(pl.format("{} {}", "flow", "index")).otherwise(pl.col("flow")).alias("group")
+    )
+    if each["group"].n_unique() <= most:
+        return each
+    return rows.with_columns(pl.col("flow").alias("group"))
+
+
 def choose(rows: Frame, stream: str | None, weight: str) -> Frame:
     """The rows of one stream: the one that is named, or of whose flow there is one; by default the heaviest.
 

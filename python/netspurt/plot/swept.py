@@ -16,6 +16,7 @@ from netspurt.errors import RequestError, nearest
 if TYPE_CHECKING:
     import polars as pl
 
+    from netspurt.plot.chart import Floats
     from netspurt.sweeping import Sweep
 
 SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
@@ -49,27 +50,73 @@ def table_of(what: object, quantity: str, where: Mapping[str, object] | None = N
     """
     import polars as pl
 
+    sweep = _sweep(what)
+    rows = sweep.summary(quantity).filter(pl.col("mean").is_not_null())
+    return _restricted(sweep, quantity, rows, where)
+
+
+def samples_of(
+    what: object, quantity: str, by: str | None, where: Mapping[str, object] | None = None
+) -> dict[str, Floats]:
+    """The quantity of every flow (or link) of every run, by the values of one path.
+
+    Args:
+        what: a ``Sweep``, or the path of its folder.
+        quantity: a column of the flows or links.
+        by: a path that varies; by default the one with fewest values.
+        where: as for ``table_of``.
+
+    Raises:
+        RequestError: as for ``table_of``.
+    """
+    import polars as pl
+
+    sweep = _sweep(what)
+    _ = sweep.summary(quantity)  # says so if there is no such quantity
+    rows = sweep.flows if quantity in sweep.flows.columns else sweep.links
+    table = _restricted(sweep, quantity, rows.filter(pl.col(quantity).is_not_null()), where)
+    path = axis_of(table, by) if by else min(table.varied, key=lambda name: table.rows[name].n_unique())
+    values = table.rows[path]
+    numbers = table.rows[quantity].cast(pl.Float64)
+    return {
+        f"{short(path)} {value}": numbers.filter(values == value).to_numpy()
+        for value in ordered(values.to_list())
+    }
+
+
+def _sweep(what: object) -> Sweep:
     from netspurt.sweeping import Sweep
 
-    sweep: Sweep = what if isinstance(what, Sweep) else Sweep(Path(str(what)))
-    rows = sweep.summary(quantity)
-    places = [name for name in rows.columns if name in ("flow", "link", "direction")]
-    for path, value in (where or {}).items():
-        if path not in (*sweep.varied, *places):
-            known = [*sweep.varied, *places]
-            raise RequestError(f"'{path}' is not varied{nearest(path, known)}; there are: {', '.join(known)}")
-        values = rows[path].cast(pl.String)
-        if str(value) not in values:
-            there = ", ".join(values.unique(maintain_order=True))
-            raise RequestError(f"{path} is never {value}; it is: {there}")
-        rows = rows.filter(values == str(value))
-    rows = rows.filter(pl.col("mean").is_not_null())
+    return what if isinstance(what, Sweep) else Sweep(Path(str(what)))
+
+
+def _restricted(sweep: Sweep, quantity: str, rows: pl.DataFrame, where: Mapping[str, object] | None) -> Table:
+    """The rows at which ``where`` holds, and what varies among them."""
+    import polars as pl
+
     if rows.is_empty():
         raise RequestError(f"there is no {quantity} to draw: nothing of the sweep is done")
-    varied = [name for name in (*sweep.varied, *places) if rows[name].n_unique() > 1]
+    known = [*sweep.varied, *(name for name in ("flow", "link", "direction") if name in rows.columns)]
+    for path, value in (where or {}).items():
+        if path not in known:
+            raise RequestError(f"'{path}' is not varied{nearest(path, known)}; there are: {', '.join(known)}")
+        there = ordered(rows[path].to_list())
+        meant = [each for each in there if _alike(each, value)]
+        if not meant:
+            raise RequestError(f"{path} is never {value}; it is: {', '.join(map(str, there))}")
+        rows = rows.filter(pl.col(path).is_in(meant))
+    varied = [name for name in known if rows[name].n_unique() > 1]
     if not varied:
         raise RequestError("nothing varies here: a picture of one point is a number")
     return Table(quantity, rows, varied)
+
+
+def _alike(value: Any, asked: object) -> bool:
+    """Whether a value is the one that was asked for, be it written ``1e-7`` or ``0.0000001``."""
+    if str(value).lower() == str(asked).strip().lower():
+        return True
+    numbers = numbers_of([value]), numbers_of([asked])
+    return numbers[0] is not None and numbers[0] == numbers[1]
 
 
 def axis_of(table: Table, name: str | None, taken: Sequence[str] = ()) -> str:

@@ -11,7 +11,7 @@ import polars as pl
 from netspurt.errors import RequestError
 from netspurt.plot.chart import Axis, Chart, Floats, Trace
 from netspurt.plot.palette import MANY
-from netspurt.plot.recording import recording
+from netspurt.plot.recording import grouped, recording
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,7 +20,7 @@ NEEDS = ("rtt",)
 
 
 def round_trip_distribution(what: object) -> Figure:
-    """The distribution of round-trip times of each stream, those with most samples.
+    """The distribution of round-trip times of each stream; of each flow, where there are many streams.
 
     Args:
         what: as for ``time_sequence``.
@@ -37,10 +37,11 @@ def round_trip_distribution_chart(what: object) -> Chart:
     rows = source.series("rtt")
     if rows.is_empty():
         raise ValueError(f"{source.name} holds no round-trip times")
-    counts = rows.group_by("stream", maintain_order=True).len().sort("len", descending=True)
+    rows = grouped(rows, len(MANY))
+    counts = rows.group_by("group", maintain_order=True).len().sort("len", descending=True)
     samples = {
-        stream or "all": rows.filter(pl.col("stream") == stream)["value"].to_numpy() * 1e3
-        for stream in counts["stream"].to_list()[: len(MANY)]
+        name or "all": rows.filter(pl.col("group") == name)["value"].to_numpy() * 1e3
+        for name in counts["group"].to_list()[: len(MANY)]
     }
     return distribution_chart(samples, Axis("round trip (ms)", "round_trip_ms"), "Round-trip times")
 

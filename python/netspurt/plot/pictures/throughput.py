@@ -9,7 +9,7 @@ import polars as pl
 
 from netspurt.plot.chart import Axis, Chart, Floats, Trace
 from netspurt.plot.palette import BLACK, MANY, Dash
-from netspurt.plot.recording import recording
+from netspurt.plot.recording import grouped, recording
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,14 +43,14 @@ def throughput_chart(what: object, bin_s: float | None = None) -> Chart:
     width = bin_s or max((last - first) / BINS, 1e-9)
     bins = max(int(np.ceil((last - first) / width)), 1)
     edges: Floats = np.array([first + width * number for number in range(bins + 1)])
-    ranked = sorted(progress, key=lambda stream: -float(progress[stream][1].sum()))
-    rates = {stream: _rate(*progress[stream], edges) for stream in ranked}
+    ranked = sorted(progress, key=lambda name: -float(progress[name][1].sum()))
+    rates = {name: _rate(*progress[name], edges) for name in ranked}
     traces = []
     if len(ranked) > 1:
         together = np.sum(list(rates.values()), axis=0)
         traces.append(_steps("all together", edges, together, BLACK, "-"))
-    for stream, (colour, dash, _) in zip(ranked, MANY, strict=False):
-        traces.append(_steps(stream or "acknowledged", edges, rates[stream], colour, dash))
+    for name, (colour, dash, _) in zip(ranked, MANY, strict=False):
+        traces.append(_steps(name or "acknowledged", edges, rates[name], colour, dash))
     left = len(ranked) - len(MANY)
     return Chart(
         name="throughput",
@@ -59,26 +59,26 @@ def throughput_chart(what: object, bin_s: float | None = None) -> Chart:
         y=Axis("acknowledged (Mbit/s)", "rate_mbps"),
         traces=traces,
         caption=f"New data acknowledged, in steps of {width:.3g} s."
-        + (f" The {len(MANY)} largest streams; {left} more are only in the sum." if left > 0 else ""),
+        + (f" The {len(MANY)} largest; {left} more are only in the sum." if left > 0 else ""),
     )
 
 
 def acknowledged(segments: pl.DataFrame) -> dict[str, tuple[Floats, Floats]]:
-    """For each stream the times of ACKs that acknowledge something new, and by how many bytes; of both directions."""
-    progress = {}
-    known = segments.filter(pl.col("ack") >= 0)
-    for (stream,), rows in known.group_by("stream", maintain_order=True):
-        gained = (
-            rows.with_columns(pl.col("ack").cum_max().over("from_client").alias("edge"))
-            .with_columns(pl.col("edge").diff().over("from_client").fill_null(0).alias("gain"))
-            .filter(pl.col("gain") > 0)
-        )
-        if gained.height:
-            progress[str(stream)] = (
-                gained["time_s"].to_numpy(),
-                gained["gain"].to_numpy().astype(np.float64),
-            )
-    return progress
+    """The times of ACKs that acknowledge something new, and by how many bytes, of both directions together.
+
+    By the name of the stream; of the flow, where there are too many streams.
+    """
+    ways = ["stream", "from_client"]
+    gained = (
+        grouped(segments.filter(pl.col("ack") >= 0), len(MANY))
+        .with_columns(pl.col("ack").cum_max().over(ways).alias("edge"))
+        .with_columns(pl.col("edge").diff().over(ways).fill_null(0).cast(pl.Float64).alias("gain"))
+        .filter(pl.col("gain") > 0)
+    )
+    return {
+        str(name): (rows["time_s"].to_numpy(), rows["gain"].to_numpy())
+        for (name,), rows in gained.group_by("group", maintain_order=True)
+    }
 
 
 def _rate(time_s: Floats, gained: Floats, edges: Floats) -> Floats:

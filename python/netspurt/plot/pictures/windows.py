@@ -18,12 +18,16 @@ if TYPE_CHECKING:
 NEEDS = ("cwnd", "ssthresh", "flight", "window")
 
 LINES: tuple[tuple[str, str, str, Dash, float], ...] = (
-    ("flight", "in flight", GREEN, "-", 0.8),
     ("window", "receiver's window", LIGHT, "--", 1.2),
     ("ssthresh", "ssthresh", ORANGE, "-.", 1.4),
-    ("cwnd", "cwnd", BLUE, "-", 1.8),
+    ("cwnd", "cwnd", BLUE, "-", 2.0),
+    ("flight", "in flight", GREEN, ":", 1.0),
 )
 """Series, words, colour, dash and width; the last is on top."""
+
+
+DWARFED = 4
+"""If cwnd is so many times what is ever in flight or permitted, the picture ends above these."""
 
 
 def windows(what: object, flow: str | None = None) -> Figure:
@@ -54,14 +58,23 @@ def windows_chart(what: object, flow: str | None = None) -> Chart:
             traces.append(
                 Trace(words, rows["time_s"].to_numpy(), y, "steps", colour=colour, dash=dash, width=width)
             )
+    top = _top(traces)
     return Chart(
         name="windows",
         title=f"Windows: {stream}" if stream else "Windows",
         x=Axis("time (s)", "time_s"),
-        y=Axis("window (KiB)", "window_kib"),
+        y=Axis("window (KiB)", "window_kib", top=top),
         traces=traces,
-        caption="What is in flight stays below cwnd and what the receiver permits. ssthresh shows once it is set.",
+        caption="What is in flight stays below cwnd and what the receiver permits. ssthresh shows once it is set."
+        + (" A cwnd that was never the limit grows out of the picture." if top else ""),
     )
+
+
+def _top(traces: list[Trace]) -> float | None:
+    """Where the picture ends above if cwnd would make all the rest small; None if it ends by itself."""
+    most = {trace.name: float(np.nanmax(trace.y)) for trace in traces if np.isfinite(trace.y).any()}
+    others = max((most[name] for name in ("in flight", "receiver's window") if name in most), default=0.0)
+    return 1.3 * others if max(most.values(), default=0.0) > DWARFED * others > 0 else None
 
 
 def _sender(flight: pl.DataFrame) -> bool:
