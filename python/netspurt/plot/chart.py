@@ -41,7 +41,10 @@ class Axis:
 
 @dataclass(frozen=True)
 class Trace:
-    """One set of points that belong together; all arrays have shape (n,), ``x`` is ascending."""
+    """One set of points that belong together; all arrays have shape (n,), ``x`` is ascending.
+
+    What is ``counted`` shows how many points it has beside its name.
+    """
 
     name: str
     x: Floats
@@ -52,6 +55,18 @@ class Trace:
     dash: Dash = "-"
     marker: str = ""
     width: float = 1.6
+    counted: int | None = None
+
+    @property
+    def label(self) -> str:
+        """The name, for a legend."""
+        return self.name if self.counted is None else f"{self.name} ({self.counted})"
+
+    def prolonged(self, end: float) -> Trace:
+        """A staircase that goes on to ``end``; anything else is as it was."""
+        if self.shape != "steps" or not self.x.size or self.x[-1] >= end:
+            return self
+        return replace(self, x=np.append(self.x, end), y=np.append(self.y, self.y[-1]))
 
     def thinned(self, buckets: int) -> Trace:
         """The same with at most 4 points for each bucket and end, every extreme among them."""
@@ -64,14 +79,16 @@ class Trace:
         return replace(self, x=self.x[kept], y=self.y[kept], low=self.low[kept])
 
     def between(self, begin: float, end: float) -> Trace:
-        """The points from ``begin`` to ``end``, and the step that ``begin`` stands on."""
+        """The points from ``begin`` to ``end``; a staircase begins on the step it stood on, and goes on to the end."""
         first, last = np.searchsorted(self.x, begin, "left"), np.searchsorted(self.x, end, "right")
-        x = self.x
+        x, goes_on = self.x, last < self.x.size
         if self.shape == "steps" and first > 0:
             first -= 1
             x = np.maximum(x, begin)
         low = None if self.low is None else self.low[first:last]
-        return replace(self, x=x[first:last], y=self.y[first:last], low=low)
+        counted = None if self.counted is None else int(last - first)
+        cut = replace(self, x=x[first:last], y=self.y[first:last], low=low, counted=counted)
+        return cut.prolonged(end) if goes_on else cut
 
 
 @dataclass(frozen=True)
@@ -102,8 +119,14 @@ class Chart:
         return sum(trace.x.size for trace in self.traces)
 
     def between(self, begin: float, end: float) -> Chart:
-        """The same from one place of the right axis to another; a staircase goes on from where it was."""
-        return replace(self, traces=[trace.between(begin, end) for trace in self.traces])
+        """The same from one place of the right axis to another; traces without a point there are gone."""
+        cut = [trace.between(begin, end) for trace in self.traces]
+        return replace(self, traces=[trace for trace in cut if trace.x.size])
+
+    def prolonged(self) -> Chart:
+        """The same with every staircase going on to where the last trace ends: it holds until it changes."""
+        end = max((float(trace.x[-1]) for trace in self.traces if trace.x.size), default=0.0)
+        return replace(self, traces=[trace.prolonged(end) for trace in self.traces])
 
     def thinned(self, buckets: int) -> Chart:
         """The same with fewer points, see ``Trace.thinned``."""

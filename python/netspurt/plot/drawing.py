@@ -61,14 +61,26 @@ def _fill(axes: Axes, chart: Chart) -> None:
     for trace in chart.thinned(BUCKETS).traces:
         _DRAWN[trace.shape](axes, trace)
     axes.set(xlabel=chart.x.label, ylabel=chart.y.label, xscale=chart.x.scale, yscale=chart.y.scale)
-    if chart.y.scale == "linear" and _least(chart) >= 0:
-        axes.set_ylim(bottom=0, top=chart.y.top)
+    least, most = _span(chart)
+    if chart.y.scale == "linear" and 0 <= least < most / 5:
+        axes.set_ylim(bottom=0)
+    if chart.y.top is not None:
+        axes.set_ylim(top=chart.y.top)
     entitle(axes, chart.title)
 
 
-def _least(chart: Chart) -> float:
-    finite = [trace.y[np.isfinite(trace.y)] for trace in chart.traces]
-    return min((float(known.min()) for known in finite if known.size), default=0.0)
+def _span(chart: Chart) -> tuple[float, float]:
+    """The least and the largest place upwards."""
+    finite = [
+        column[np.isfinite(column)]
+        for trace in chart.traces
+        for column in (trace.y, trace.low)
+        if column is not None
+    ]
+    known = [column for column in finite if column.size]
+    if not known:
+        return 0.0, 1.0
+    return min(float(column.min()) for column in known), max(float(column.max()) for column in known)
 
 
 def _line(axes: Axes, trace: Trace) -> None:
@@ -81,7 +93,7 @@ def _line(axes: Axes, trace: Trace) -> None:
         markersize=4,
         linewidth=trace.width,
         drawstyle=style,
-        label=trace.name,
+        label=trace.label,
         rasterized=trace.x.size > 4 * DENSE,
     )
 
@@ -95,7 +107,7 @@ def _points(axes: Axes, trace: Trace) -> None:
         # A stroke has no face: its edge is all there is of it.
         markeredgecolor=trace.colour if small or trace.marker in "x+" else "white",
         markeredgewidth=1.2 if trace.marker in "x+" else 0.5,
-        label=trace.name,
+        label=trace.label,
         rasterized=trace.x.size > DENSE,
         zorder=3,
     )
@@ -109,7 +121,7 @@ def _strokes(axes: Axes, trace: Trace) -> None:
         *(np.repeat(trace.x, 3), ends.T.ravel(), "-"),
         color=trace.colour,
         linewidth=trace.width,
-        label=trace.name,
+        label=trace.label,
         rasterized=trace.x.size > DENSE,
     )
 

@@ -31,7 +31,7 @@ def draw_map(of: HeatMap) -> Figure:
     """The map as a figure; cells that were not run stay empty."""
     with mpl.rc_context(RC):
         wide, high = min(len(of.panels), 3), -(-len(of.panels) // 3)
-        size = (1.6 + wide * max(2.8, 0.5 * len(of.columns)), high * max(2.4, 0.42 * len(of.rows)) + 1.0)
+        size = (1.6 + wide * max(2.8, 0.55 * len(of.columns)), high * max(2.4, 0.42 * len(of.rows)) + 1.0)
         figure = Figure(figsize=size, layout="constrained")
         grid = figure.subplots(high, wide, squeeze=False, sharex=True, sharey=True).ravel()
         cells = np.concatenate([values.ravel() for values in of.panels.values()])

@@ -79,7 +79,7 @@ def samples_of(
     values = table.rows[path]
     numbers = table.rows[quantity].cast(pl.Float64)
     return {
-        f"{short(path)} {value}": numbers.filter(values == value).to_numpy()
+        f"{short(path)} {told(value)}": numbers.filter(values == value).to_numpy()
         for value in ordered(values.to_list())
     }
 
@@ -168,3 +168,23 @@ def ordered(values: Sequence[Any]) -> list[Any]:
     if found is None:
         return once
     return [value for _, value in sorted(zip(found[0], once, strict=True), key=lambda pair: pair[0])]
+
+
+UNITS = {"_bps": ("Mbit/s", 1e-6), "_s": ("s", 1.0), "_bytes": ("bytes", 1.0), "_packets": ("packets", 1.0)}
+
+
+def in_units(quantity: str) -> tuple[str, float]:
+    """The label of a quantity, and what to multiply it by: columns end in their units."""
+    for ending, (unit, factor) in UNITS.items():
+        if quantity.endswith(ending):
+            return f"{quantity.removesuffix(ending).replace('_', ' ')} ({unit})", factor
+    return quantity.replace("_", " "), 1.0
+
+
+def told(value: Any) -> str:
+    """A value as a label, with no more digits than tell it from others."""
+    found = numbers_of([value])
+    if found is None:
+        return str(value)
+    (number,), unit = found
+    return f"{number:.4g} {unit}".strip()

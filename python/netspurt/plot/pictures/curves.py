@@ -11,7 +11,7 @@ import polars as pl
 from netspurt.errors import RequestError
 from netspurt.plot.chart import Axis, Chart, Scale, Trace
 from netspurt.plot.palette import MANY
-from netspurt.plot.swept import axis_of, numbers_of, ordered, short, table_of
+from netspurt.plot.swept import axis_of, in_units, numbers_of, ordered, short, table_of, told
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,23 +61,25 @@ def curves_chart(
         raise RequestError(
             f"{len(groups)} lines ({words}) cannot be told apart: fix some with where, or draw a map"
         )
+    words, factor = in_units(quantity)
     traces: list[Trace] = []
     for rows, (colour, dash, marker) in zip(groups, MANY, strict=False):
         at = np.array([place[str(value)] for value in rows[along]])
         order = np.argsort(at)
         at, mean, low, high = (
-            column[order] for column in (at, *(rows[name].to_numpy() for name in ("mean", "low", "high")))
+            column[order]
+            for column in (at, *(rows[name].to_numpy() * factor for name in ("mean", "low", "high")))
         )
-        label = ", ".join(f"{short(path)} {rows[path][0]}" for path in others) or quantity
+        label = ", ".join(f"{short(path)} {told(rows[path][0])}" for path in others) or quantity
         if rows["low"].null_count() < rows.height:
             traces.append(Trace(f"{label}: 95 %", at, high, "band", low=low, colour=colour))
         traces.append(Trace(label, at, mean, "line", colour=colour, dash=dash, marker=marker, width=1.5))
     runs: list[int] = table.rows["runs"].to_list()
     return Chart(
         name="curves",
-        title=f"{quantity} against {short(along)}",
+        title=f"{words.split(' (')[0].capitalize()} against {short(along)}",
         x=Axis(f"{along} ({unit})" if unit else along, along, _scale(numbers)),
-        y=Axis(quantity, quantity),
+        y=Axis(words, quantity),
         traces=traces,
         caption=f"Means over {min(runs)} to {max(runs)} runs; bands are 95 % intervals of the mean.",
     )

@@ -73,9 +73,10 @@ def distribution_chart(samples: Mapping[str, Floats], axis: Axis, title: str) ->
             share = np.arange(ordered.size + 1) / ordered.size
             traces.append(
                 Trace(
-                    *(f"{name} ({ordered.size})", np.append(ordered[0], ordered), share, "steps"),
+                    *(name, np.append(ordered[0], ordered), share, "steps"),
                     colour=colour,
                     dash=dash,
+                    counted=ordered.size,
                 )
             )
     if not traces:

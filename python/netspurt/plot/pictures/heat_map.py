@@ -10,7 +10,7 @@ import numpy as np
 
 from netspurt.errors import RequestError
 from netspurt.plot.chart import Floats
-from netspurt.plot.swept import axis_of, ordered, short, table_of
+from netspurt.plot.swept import axis_of, in_units, ordered, short, table_of, told
 
 if TYPE_CHECKING:
     import polars as pl
@@ -89,17 +89,26 @@ def heat_map_data(
     across = axis_of(table, x, [y] if y else [])
     upwards = axis_of(table, y, [across])
     others = [path for path in table.varied if path not in (across, upwards)]
-    columns, rows = ([str(v) for v in ordered(table.rows[path].to_list())] for path in (across, upwards))
+    columns, rows = (ordered(table.rows[path].to_list()) for path in (across, upwards))
+    words, factor = in_units(quantity)
     panels: dict[str, Floats] = {}
     for row in table.rows.iter_rows(named=True):
-        name = ", ".join(f"{short(path)} {row[path]}" for path in others)
+        name = ", ".join(f"{short(path)} {told(row[path])}" for path in others)
         values = panels.setdefault(name, np.full((len(rows), len(columns)), np.nan))
-        values[rows.index(str(row[upwards])), columns.index(str(row[across]))] = row["mean"]
+        values[rows.index(row[upwards]), columns.index(row[across])] = row["mean"] * factor
     if len(panels) > PANELS:
         raise RequestError(
             f"{len(panels)} maps ({', '.join(others)}) are too many: fix some of these with where"
         )
-    title = f"{quantity} over {short(across)} and {short(upwards)}"
     return HeatMap(
-        "heat-map", title, quantity, across, upwards, columns, rows, panels, table.rows, "Means over seeds."
+        name="heat-map",
+        title=f"{words.split(' (')[0].capitalize()} over {short(across)} and {short(upwards)}",
+        quantity=words,
+        x=across,
+        y=upwards,
+        columns=[told(value) for value in columns],
+        rows=[told(value) for value in rows],
+        panels=panels,
+        source=table.rows,
+        caption="Means over seeds.",
     )

@@ -80,6 +80,15 @@ def _lost(drops: pl.DataFrame) -> list[Trace]:
     for cause, (colour, marker) in zip(causes, LOOKS, strict=False):
         own = drops.filter(pl.col("cause") == cause)
         height = own["queue_packets"].cast(pl.Float64).to_numpy()
-        label = f"lost: {cause} ({own.height})"
-        traces.append(Trace(label, own["time_s"].to_numpy(), height, "points", colour=colour, marker=marker))
+        traces.append(
+            Trace(
+                f"lost: {cause}",
+                own["time_s"].to_numpy(),
+                height,
+                "points",
+                colour=colour,
+                marker=marker,
+                counted=own.height,
+            )
+        )
     return traces

@@ -66,4 +66,4 @@ def round_trips_chart(what: object, flow: str | None = None) -> Chart:
         y=Axis("time (ms)", "round_trip_ms"),
         traces=traces,
         caption="A round trip above the timeout is sent again although it was not lost.",
-    )
+    ).prolonged()

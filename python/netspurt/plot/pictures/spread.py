@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from netspurt.plot.chart import Axis, Chart
 from netspurt.plot.pictures.distribution import distribution_chart
-from netspurt.plot.swept import samples_of
+from netspurt.plot.swept import in_units, samples_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,4 +41,6 @@ def spread_chart(
 ) -> Chart:
     """The same as data."""
     samples = samples_of(what, quantity, by, where)
-    return distribution_chart(samples, Axis(quantity, quantity), f"Distribution of {quantity}")
+    words, factor = in_units(quantity)
+    scaled = {name: numbers * factor for name, numbers in samples.items()}
+    return distribution_chart(scaled, Axis(words, quantity), f"Distribution of {words.split(' (')[0]}")

@@ -47,10 +47,11 @@ def time_sequence_chart(
     """The same as data."""
     rows = choose(recording(what).segments(), flow, "length")
     name = rows["stream"][0]
-    time_s = rows["time_s"]
-    rows = rows.filter((time_s >= begin_s) & (time_s <= (np.inf if end_s is None else end_s)))
     columns = {column: rows[column].to_numpy() for column in rows.columns}
-    return sequence(columns, f"{TITLE}: {name}" if name else TITLE)
+    chart = sequence(columns, f"{TITLE}: {name}" if name else TITLE)
+    if begin_s <= 0 and end_s is None:
+        return chart
+    return chart.between(begin_s, np.inf if end_s is None else end_s)
 
 
 def time_sequence_of(segments: Columns, title: str = TITLE) -> Figure:
@@ -99,9 +100,17 @@ def _sent(data: Columns) -> list[Trace]:
     for name, (colour, marker, words) in REASONS.items():
         these = reason == name
         if these.any():
-            label = f"{words} ({int(these.sum())})"
+            count = int(these.sum())
             traces.append(
-                Trace(label, data["time_s"][these], place[these], "points", colour=colour, marker=marker)
+                Trace(
+                    words,
+                    data["time_s"][these],
+                    place[these],
+                    "points",
+                    colour=colour,
+                    marker=marker,
+                    counted=count,
+                )
             )
     return traces
 
@@ -139,15 +148,29 @@ def _reported(acks: Columns) -> list[Trace]:
             )
         )
     if twice.any():
-        label = f"D-SACK: came twice ({int(twice.sum())})"
         traces.append(
-            Trace(label, acks["time_s"][twice], left[twice] / 1024, "points", colour=ORANGE, marker="+")
+            Trace(
+                "D-SACK: came twice",
+                acks["time_s"][twice],
+                left[twice] / 1024,
+                "points",
+                colour=ORANGE,
+                marker="+",
+                counted=int(twice.sum()),
+            )
         )
     nak = acks.get("nak", nothing)
     asked = nak >= 0
     if asked.any():
-        label = f"NAK sent ({int(asked.sum())})"
         traces.append(
-            Trace(label, acks["time_s"][asked], nak[asked] / 1024, "points", colour=RED, marker="x")
+            Trace(
+                "NAK sent",
+                acks["time_s"][asked],
+                nak[asked] / 1024,
+                "points",
+                colour=RED,
+                marker="x",
+                counted=int(asked.sum()),
+            )
         )
     return traces

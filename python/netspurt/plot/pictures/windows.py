@@ -67,7 +67,7 @@ def windows_chart(what: object, flow: str | None = None) -> Chart:
         traces=traces,
         caption="What is in flight stays below cwnd and what the receiver permits. ssthresh shows once it is set."
         + (" A cwnd that was never the limit grows out of the picture." if top else ""),
-    )
+    ).prolonged()
 
 
 def _top(traces: list[Trace]) -> float | None:
