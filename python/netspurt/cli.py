@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn, cast
@@ -599,30 +600,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _command(words: list[str]) -> int:
     top = parser()
     known = (
-        *(
-            "reproduce",
-            "run",
-            "sweep",
-            "compare",
-            "plot",
-            "capture",
-            "emulate",
-            "ping",
-            "host",
-            "delays",
-            "rto",
-        ),
-        *("profiles", "mechanisms", "schema", "completion"),
+        *("reproduce", "run", "sweep", "compare", "plot", "capture", "emulate", "ping", "host", "delays"),
+        *("rto", "profiles", "mechanisms", "schema", "completion"),
     )
     if words and not words[0].startswith("-") and words[0] not in known:
         raise RequestError(
             f"there is no command '{words[0]}'{nearest(words[0], known)} (see 'netspurt --help')"
         )
     program: list[str] = []
+    asked = shlex.join(["netspurt", *words])
     if words and words[0] == "emulate" and "--" in words:
         split = words.index("--")
         words, program = words[:split], words[split + 1 :]
-    options = top.parse_args(words, argparse.Namespace(program=program))
+    options = top.parse_args(words, argparse.Namespace(program=program, asked=asked))
     if options.command is None:
         top.print_help()
         return FINE

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netspurt import listing
+from netspurt import listing, output
 from netspurt.cli import FINE
 from netspurt.errors import RequestError
 
@@ -38,6 +38,12 @@ def command(options: argparse.Namespace) -> int:
         from netspurt import plot
 
         plot.save(result.plot(), Path(options.plot))
+    if options.report:
+        from netspurt.report.compare import page_of
+        from netspurt.report.page import write
+
+        with output.file(Path(options.report)) as stage:
+            write(stage, page_of(result, options.asked))
     if options.json:
         print(json.dumps(document(result)))
     else:

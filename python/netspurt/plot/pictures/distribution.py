@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,7 +46,9 @@ def round_trip_distribution_chart(what: object) -> Chart:
     return distribution_chart(samples, Axis("round trip (ms)", "round_trip_ms"), "Round-trip times")
 
 
-def distribution(samples: Mapping[str, Floats], label: str, title: str = "Distribution") -> Figure:
+def distribution(
+    samples: Mapping[str, Floats | Sequence[float]], label: str, title: str = "Distribution"
+) -> Figure:
     """Cumulative distributions over each other.
 
     Args:
@@ -60,7 +62,7 @@ def distribution(samples: Mapping[str, Floats], label: str, title: str = "Distri
     return distribution_chart(samples, Axis(label, "value"), title).draw()
 
 
-def distribution_chart(samples: Mapping[str, Floats], axis: Axis, title: str) -> Chart:
+def distribution_chart(samples: Mapping[str, Floats | Sequence[float]], axis: Axis, title: str) -> Chart:
     """The same as data. The axis is logarithmic where the samples spread over more than a factor of 30."""
     if len(samples) > len(MANY):
         raise RequestError(f"{len(samples)} distributions cannot be told apart: at most {len(MANY)}")
