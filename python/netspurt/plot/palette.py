@@ -36,7 +36,7 @@ REASONS = {
     "sack-hole": (ORANGE, "D", "resent: SACK hole"),
     "sack-rescue": (ORANGE, "d", "resent: SACK rescue"),
     "rack-loss": (ORANGE, "P", "resent: overtaken in time"),
-    "tail-probe": (BLUE, "X", "resent: tail loss probe"),
+    "tail-probe": (BLUE, "*", "resent: tail loss probe"),
     "nak-resend": (GREEN, "h", "resent: NAK"),
     "timeout": (RED, "X", "resent: timeout"),
     "go-back-n": (VIOLET, "s", "resent: go back N"),

@@ -70,9 +70,10 @@
     "x": (p, x, y, r) => { line(p, x - r, y - r, x + r, y + r); line(p, x - r, y + r, x + r, y - r); },
     "+": (p, x, y, r) => { line(p, x - r, y, x + r, y); line(p, x, y - r, x, y + r); },
   };
+  SHAPES["*"] = (p, x, y, r) => { for (const k of [0, 1, 2]) { const [c, s] = [Math.cos(k * 1.0472) * r, Math.sin(k * 1.0472) * r]; line(p, x - s, y - c, x + s, y + c); } };
   SHAPES.X = SHAPES.x;
   SHAPES.P = SHAPES["+"];
-  const OPEN = new Set(["x", "+", "X", "P"]);
+  const OPEN = new Set(["x", "+", "X", "P", "*"]);
   const line = (p, x0, y0, x1, y1) => { p.moveTo(x0, y0); p.lineTo(x1, y1); };
   const corners = (p, points) => { points.forEach(([x, y], i) => (i ? p.lineTo(x, y) : p.moveTo(x, y))); p.closePath(); };
 
@@ -144,7 +145,7 @@
   };
 
   const paint = (chart) => (u) => {
-    const { ctx, bbox } = u, { min, max } = u.scales.x;
+    const { ctx, bbox } = u, [min, max] = chart.view;
     ctx.save();
     ctx.beginPath();
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
@@ -203,7 +204,7 @@
         trace.hidden = !trace.hidden;
         for (const band of bands) band.hidden = trace.hidden;
         key.setAttribute("aria-pressed", String(!trace.hidden));
-        chart.show(chart.plot.scales.x.min, chart.plot.scales.x.max);
+        chart.show(...chart.view);
       });
       legend.append(key);
     }
@@ -219,13 +220,13 @@
   const axis = (words, scale) => ({
     label: words, scale, labelSize: 22, labelFont: "12px system-ui, sans-serif", font: "12px system-ui, sans-serif",
     stroke: () => css("--soft"), grid: { stroke: () => css("--line"), width: 1 }, ticks: { stroke: () => css("--line"), width: 1 },
-    ...(scale === "y" ? { size: 62 } : {}),
+    size: scale === "y" ? 62 : 36,
   });
 
   const optionsOf = (figure, chart, width) => ({
     width, height: chart.height, legend: { show: false }, padding: [10, 12, 0, 0],
     scales: {
-      x: { time: false, distr: chart.x.scale === "log" ? 3 : 1 },
+      x: { time: false, range: (_, min, max) => [min, max], distr: chart.x.scale === "log" ? 3 : 1 },
       y: { distr: chart.y.scale === "log" ? 3 : 1, range: () => reach(chart, ...chart.view) },
     },
     series: [{}, { paths: () => null, points: { show: false } }],
@@ -262,7 +263,8 @@
     if (!KEYS[event.key]) return;
     event.preventDefault();
     const log = chart.x.scale === "log", go = log ? Math.log : (v) => v, back = log ? Math.exp : (v) => v;
-    const { min, max } = chart.plot.scales.x, [first, last] = chart.span.map(go);
+    // uPlot's own scale follows a moment later.
+    const [min, max] = chart.view, [first, last] = chart.span.map(go);
     let [from, until] = KEYS[event.key]((go(min) + go(max)) / 2, go(min), go(max), (go(max) - go(min)) / 4);
     // A move stops at the ends of the data; it does not squeeze what is to be seen.
     if (event.key.startsWith("Arrow")) {
@@ -305,6 +307,7 @@
       if (!(max > min)) return;
       chart.view = [min, max];
       chart.plot.setScale("x", { min, max });
+      Object.assign(figure.dataset, { from: min, until: max });
     };
     reset(chart);
     holder.addEventListener("keydown", press(chart));

@@ -6,7 +6,7 @@ Lives here: what stands on its page. Must not live here: how a page looks.
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from netspurt import plot
 from netspurt.comparing import history
@@ -15,6 +15,7 @@ from netspurt.errors import RequestError
 from netspurt.plot.recording import RECORDS, Recording, Simulated
 from netspurt.plot.recording import Captured as CapturedRecording
 from netspurt.plot.recording import Traced as TracedRecording
+from netspurt.plot.swept import in_units
 from netspurt.report.blocks import (
     Block,
     Code,
@@ -37,23 +38,27 @@ if TYPE_CHECKING:
 
 HIDDEN = ("sentence", "boot_low", "boot_high", "p")
 
+LAST = ("a", "b", "relative", "verdict", "difference", "low", "high", "effect", "runs")
+"""Columns behind those that name a row."""
+
+SCALED = ("a", "b", "difference", "low", "high", "a_low", "a_high", "b_low", "b_high")
+
 FOLDED = 24
 
 
 def page_of(result: Comparison, asked: str) -> Page:
     """The page of a comparison; ``asked`` is the command."""
     unlike = [row for row in result.rows if row.get("verdict") != "same"]
-    dull = {row["sentence"] for row in result.rows if row.get("verdict") == "same"}
-    told = [sentence for sentence in result.sentences if sentence not in dull]
-    alike = len(result.rows) - len(unlike)
-    if alike:
+    known = {row["sentence"] for row in result.rows if row.get("verdict") not in (None, "distinguishable")}
+    told = [sentence for sentence in result.sentences if sentence not in known]
+    if alike := len(result.rows) - len(unlike):
         told.append(f"{alike} of {len(result.rows)} quantities are the same in every pair of runs.")
     blocks: list[Block] = [Sentences(told)] if told else []
+    if unlike:
+        shown = [_in_units(row) for row in unlike]
+        keys = [name for name in unlike[0] if name not in (*LAST, *HIDDEN)]
+        blocks.append(table("B against A", shown, [*keys, *LAST], note=NOTE, folded=len(shown) > FOLDED))
     if result.rows:
-        columns = [name for name in result.rows[0] if name not in HIDDEN]
-        shown = [{**row, "relative": _percent(row.get("relative"))} for row in unlike]
-        if shown:
-            blocks.append(table("B against A", shown, columns, note=NOTE, folded=len(shown) > FOLDED))
         blocks.append(Files([csv("comparison.csv", result.rows)]))
     sections = [Section("What differs", blocks), Section("Both over each other", _overlaid(result))]
     if result.parting is not None:
@@ -69,6 +74,13 @@ def page_of(result: Comparison, asked: str) -> Page:
 
 
 NOTE = "Means of A and B over pairs of runs, their difference, and its 95 % interval (Student's t)."
+
+
+def _in_units(row: dict[str, Any]) -> dict[str, Any]:
+    """A row for people: each in the unit of its quantity."""
+    words, factor = in_units(row["quantity"])
+    scaled = {name: row[name] * factor for name in SCALED if isinstance(row.get(name), int | float)}
+    return {**row, **scaled, "quantity": words, "relative": _percent(row.get("relative"))}
 
 
 def _percent(relative: object) -> str | None:

@@ -48,7 +48,7 @@ def throughput_chart(what: object, bin_s: float | None = None) -> Chart:
     traces = []
     if len(ranked) > 1:
         together = np.sum(list(rates.values()), axis=0)
-        traces.append(_steps("all together", edges, together, BLACK, "-"))
+        traces.append(_steps("all together", edges, together, BLACK, "-", 2.4))
     for name, (colour, dash, _) in zip(ranked, MANY, strict=False):
         traces.append(_steps(name or "acknowledged", edges, rates[name], colour, dash))
     left = len(ranked) - len(MANY)
@@ -86,5 +86,5 @@ def _rate(time_s: Floats, gained: Floats, edges: Floats) -> Floats:
     return in_bins * 8 / np.diff(edges) / 1e6
 
 
-def _steps(name: str, edges: Floats, rates: Floats, colour: str, dash: Dash) -> Trace:
-    return Trace(name, edges, np.append(rates, rates[-1]), "steps", colour=colour, dash=dash, width=1.4)
+def _steps(name: str, edges: Floats, rates: Floats, colour: str, dash: Dash, width: float = 1.4) -> Trace:
+    return Trace(name, edges, np.append(rates, rates[-1]), "steps", colour=colour, dash=dash, width=width)
