@@ -1,8 +1,8 @@
 """What the documentation site has beside the files of docs/: made here from the program itself, when it is built.
 
 The reference comes from the schema, the catalogues and the options that the program has; the pages of the studies from
-their README files and from the numbers that ``netspurt reproduce`` left in ``report/reproduce.json``. Links that lead out
-of docs/ find the page or the file that stands for their target in the site.
+their README files and from the numbers that ``netspurt reproduce`` left in ``report/reproduce.json``. Links that lead
+out of docs/ find the page or the file that stands for their target in the site.
 """
 
 from __future__ import annotations
@@ -23,12 +23,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 import reference  # noqa: E402
 import studies  # noqa: E402
 
-ABOUT = ("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
+ABOUT = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
 LINK = re.compile(r"(\]\()([^)#:\s]+)(#[^)\s]*)?(\))")
 CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 HOMES = {
-    "README.md": "README.md",
     **{f"studies/{name}/README.md": f"studies/{name}.md" for name in studies.NAMES},
     **{name: f"about/{name}" for name in ABOUT},
 }
@@ -88,7 +87,9 @@ def _relinked(text: str, place: str, origin: str) -> str:
             goal = f"source/{target}"
         else:
             raise PluginError(f"{origin} links to {found[2]}, which is neither a page nor a file")
-        return f"{found[1]}{posixpath.relpath(goal, posixpath.dirname(place) or '.')}{found[3] or ''}{found[4]}"
+        return (
+            f"{found[1]}{posixpath.relpath(goal, posixpath.dirname(place) or '.')}{found[3] or ''}{found[4]}"
+        )
 
     pieces = CODE.split(text)
     blocks = CODE.findall(text)

@@ -12,8 +12,6 @@ from typing import Any
 
 Schema = Mapping[str, Any]
 
-UNITS = ("Duration", "Rate", "Size", "Limit", "Window", "Count", "Packets")
-
 
 def pages() -> dict[str, str]:
     """All pages, by their place in the site."""
@@ -33,8 +31,8 @@ def scenario(schema: Schema) -> str:
     """Every key of the scenario file: meaning, unit or choices, default, document."""
     lines = ["# The scenario file", "", _prose(schema.get("description", "")), ""]
     lines += [
-        "Made from the schema that the program checks files by (`netspurt schema`). A value with a unit is text with the unit "
-        "in it; a bare number where a unit is needed is an error, and so is a key that is not listed here.",
+        "Made from the schema that the program checks files by (`netspurt schema`). A value with a unit is text with "
+        "the unit in it; a bare number where a unit is needed is an error, and so is a key that is not listed here.",
         "",
     ]
     definitions: Schema = schema["$defs"]
@@ -119,7 +117,12 @@ def _type(value: Schema, definitions: Schema) -> str:
         inner = value.get("additionalProperties")
         return f"by name: {_type(inner, definitions)}" if isinstance(inner, Mapping) else "a table"
     kind = value.get("type", "any value")
-    names = {"integer": "a whole number", "number": "a number", "string": "text", "boolean": "`true` or `false`"}
+    names = {
+        "integer": "a whole number",
+        "number": "a number",
+        "string": "text",
+        "boolean": "`true` or `false`",
+    }
     bounds = [f"at least {value['minimum']:g}"] if value.get("minimum") else []
     bounds += [f"at most {value['maximum']:g}"] if "maximum" in value else []
     return ", ".join([names.get(str(kind), str(kind)), *bounds])
@@ -172,9 +175,15 @@ def _parameters(parameters: Sequence[Mapping[str, Any]]) -> str:
 
 def profiles(known: Sequence[Mapping[str, Any]]) -> str:
     """Every profile with all that it sets."""
-    lines = ["# Profiles", "", "Made from `netspurt profiles`: whole TCPs by name, each a bundle of choices.", ""]
+    lines = [
+        "# Profiles",
+        "",
+        "Made from `netspurt profiles`: whole TCPs by name, each a bundle of choices.",
+        "",
+    ]
     for profile in known:
-        lines += [f"## `{profile['name']}`", "", _prose(profile["summary"]), "", f"Document: {profile['document']}.", ""]
+        lines += [f"## `{profile['name']}`", "", _prose(profile["summary"]), ""]
+        lines += [f"Document: {profile['document']}.", ""] if profile["document"] else []
         lines += ["| key | value |", "| --- | --- |"]
         lines += [f"| `{key}` | `{_toml(value)}` |" for key, value in profile["tcp"].items()]
         lines.append("")
@@ -192,7 +201,14 @@ def commands(top: argparse.ArgumentParser) -> str:
     lines = ["# Commands", "", "Made from the help that each command prints.", ""]
     for words, command in _commands(top, ()):
         command.formatter_class = lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=100)
-        lines += [f"## `netspurt {' '.join(words)}`", "", "```text", command.format_help().rstrip(), "```", ""]
+        lines += [
+            f"## `netspurt {' '.join(words)}`",
+            "",
+            "```text",
+            command.format_help().rstrip(),
+            "```",
+            "",
+        ]
     return "\n".join(lines) + "\n"
 
 

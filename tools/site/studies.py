@@ -21,6 +21,8 @@ def pages(root: Path) -> dict[str, str]:
     Raises:
         FileNotFoundError: nothing was reproduced yet.
     """
+    from netspurt.studies import find
+
     results = root / "report" / "reproduce.json"
     if not results.is_file():
         raise FileNotFoundError(f"there is no {results}: run 'make reproduce' first")
@@ -28,16 +30,18 @@ def pages(root: Path) -> dict[str, str]:
     found = {study["study"]: study for study in whole["studies"]}
     return {
         f"studies/{name}.md": (root / "studies" / name / "README.md").read_text(encoding="utf-8")
-        + _results(found.get(name), whole)
+        + _results(found.get(name), find(name).asked, whole)
         for name in NAMES
     }
 
 
-def _results(study: Document | None, whole: Document) -> str:
+def _results(study: Document | None, asked: str, whole: Document) -> str:
     if study is None:
         return "\n## What we find\n\nNot part of the last `netspurt reproduce`.\n"
     kind = "a quick run, with fewer seeds than a full one" if whole["quick"] else "all seeds"
-    lines = ["", "## What we find", "", f"The numbers of `netspurt reproduce`, {kind}, netspurt {whole['netspurt']}.", ""]
+    told = f"The numbers of `netspurt reproduce`, {kind}, netspurt {whole['netspurt']}."
+    lines = ["", "## What we find", "", told, ""]
+    lines += [f"> The document asked: {asked}", ""]
     for check in study["checks"]:
         mark = {True: "holds", False: "**fails**", None: "not run"}[check["holds"]]
         lines.append(f"* {mark}: {check['check']}")
@@ -50,7 +54,13 @@ def _table(cells: Sequence[Document]) -> list[str]:
     names = list(dict.fromkeys(name for cell in cells for name in cell["row"]))
     compared = any(cell["published"] is not None for cell in cells)
     several = len({cell["quantity"] for cell in cells}) > 1
-    heads = [*names, *(["quantity"] if several else []), *(["published"] if compared else []), "measured", "unit"]
+    heads = [
+        *names,
+        *(["quantity"] if several else []),
+        *(["published"] if compared else []),
+        "measured",
+        "unit",
+    ]
     heads += ["role", "verdict"] if compared else []
     lines = [_line(head.replace("_", " ") for head in heads), _line("---" for _ in heads)]
     for cell in cells:

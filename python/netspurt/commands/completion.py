@@ -8,7 +8,7 @@ import json
 from netspurt.cli import FINE, parser
 
 FOLDERS = ("DIR",)
-FILES = ("FILE", "FILE.toml", "FILE.svg", "FILE.parquet", "SCENARIO.toml", "A", "B")
+FILES = ("FILE", "FILE.toml", "FILE.svg", "FILE.html", "FILE.parquet", "SCENARIO.toml", "WHAT", "A", "B")
 """Metavars that stand for a path."""
 
 

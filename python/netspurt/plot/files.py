@@ -20,22 +20,23 @@ DOTS = 150
 """An inch; in SVG and PDF they concern only what is stored as pixels."""
 
 
-def save(figure: Figure, name: Path) -> None:
+def save(figure: Figure, name: str | Path) -> None:
     """Writes a picture, whole or not at all, in the format that the name's ending says.
 
     Raises:
         RequestError: an ending that is no format.
         OutputError: nothing can be written there.
     """
-    form = name.suffix.lstrip(".")
-    with output.file(name) as stage:
+    path = Path(name)
+    form = path.suffix.lstrip(".")
+    with output.file(path) as stage:
         try:
             # A file shall not change from day to day.
             metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form)
             with mpl.rc_context({**RC, "svg.hashsalt": "netspurt"}):
                 figure.savefig(stage, format=form, dpi=DOTS, metadata=metadata)
         except ValueError:
-            raise RequestError(f"cannot draw a '{name.suffix}': end the name in .svg, .pdf or .png") from None
+            raise RequestError(f"cannot draw a '{path.suffix}': end the name in .svg, .pdf or .png") from None
 
 
 def svg(figure: Figure, name: str) -> str:
