@@ -218,9 +218,9 @@
   };
 
   const axis = (words, scale) => ({
-    label: words, scale, labelSize: 22, labelFont: "12px system-ui, sans-serif", font: "12px system-ui, sans-serif",
+    label: words, scale, labelSize: 18, labelGap: 0, labelFont: "12px system-ui, sans-serif", font: "12px system-ui, sans-serif",
     stroke: () => css("--soft"), grid: { stroke: () => css("--line"), width: 1 }, ticks: { stroke: () => css("--line"), width: 1 },
-    size: scale === "y" ? 62 : 36,
+    size: scale === "y" ? 58 : 30,
   });
 
   const optionsOf = (figure, chart, width) => ({

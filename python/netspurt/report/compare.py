@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from netspurt.comparing import Comparison
     from netspurt.comparing.sides import Side
 
-HIDDEN = ("sentence", "boot_low", "boot_high", "p")
+HIDDEN = ("of", "sentence", "boot_low", "boot_high", "p")
 
 LAST = ("a", "b", "relative", "verdict", "difference", "low", "high", "effect", "runs")
 """Columns behind those that name a row."""
@@ -53,13 +53,15 @@ def page_of(result: Comparison, asked: str) -> Page:
     told = [sentence for sentence in result.sentences if sentence not in known]
     if alike := len(result.rows) - len(unlike):
         told.append(f"{alike} of {len(result.rows)} quantities are the same in every pair of runs.")
-    blocks: list[Block] = [Sentences(told)] if told else []
+    blocks: list[Block] = []
     if unlike:
         shown = [_in_units(row) for row in unlike]
         keys = [name for name in unlike[0] if name not in (*LAST, *HIDDEN)]
         blocks.append(table("B against A", shown, [*keys, *LAST], note=NOTE, folded=len(shown) > FOLDED))
     if result.rows:
         blocks.append(Files([csv("comparison.csv", result.rows)]))
+    if told:
+        blocks.append(Sentences(told))
     sections = [Section("What differs", blocks), Section("Both over each other", _overlaid(result))]
     if result.parting is not None:
         sections.append(Section("Where they part", _parting(result)))
@@ -68,9 +70,17 @@ def page_of(result: Comparison, asked: str) -> Page:
         sections.append(Section(f"{letter}: {side.name}", own))
     sections.append(Section("How it was made", _made(result, asked)))
     title = f"{result.names[0]} and {result.names[1]}"
-    return Page(
-        "comparison", title, [f"{result.kind}, B against A"], [each for each in sections if each.blocks]
-    )
+    return Page("comparison", title, [_lead(result)], [each for each in sections if each.blocks])
+
+
+def _lead(result: Comparison) -> str:
+    """What it comes to, in a sentence."""
+    kind = result.kind[0].upper() + result.kind[1:]
+    judged = [row["verdict"] for row in result.rows if "verdict" in row]
+    if not judged:
+        return f"{kind}, B against A."
+    differ = judged.count("distinguishable")
+    return f"{kind}, B against A: {differ} of {len(judged)} quantities differ by more than chance."
 
 
 NOTE = "Means of A and B over pairs of runs, their difference, and its 95 % interval (Student's t)."

@@ -8,13 +8,14 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from netspurt import plot
 from netspurt.errors import RequestError
 from netspurt.plot.chart import Axis, Chart
 from netspurt.plot.palette import MANY
-from netspurt.plot.recording import RECORDS, Recording, Simulated
+from netspurt.plot.recording import RECORDS, Recording, Simulated, choose
 from netspurt.report.blocks import (
     Block,
     Code,
@@ -58,14 +59,11 @@ LINKS = (
 MOST_ROWS = 200
 """A table of more is not read; the CSV file has all."""
 
-PICTURES: tuple[Callable[[object], Chart], ...] = (
-    plot.windows_chart,
-    plot.time_sequence_chart,
-    plot.throughput_chart,
-    plot.queues_chart,
-    plot.round_trips_chart,
-)
-"""All over the same time, so that they zoom together."""
+OF_STREAM = (plot.windows_chart, plot.time_sequence_chart, plot.round_trips_chart)
+"""Pictures of one stream, all of the same."""
+
+OF_ALL = (plot.throughput_chart, plot.queues_chart)
+"""Pictures of all streams; over the same time as those of one, so that they zoom together."""
 
 
 def page_of(scenario: Scenario, results: Sequence[Result], asked: str, settings: Mapping[str, str]) -> Page:
@@ -159,13 +157,19 @@ def _over_seeds(documents: Sequence[Document]) -> list[Block]:
 
 
 def pictures(source: Recording, prefix: str = "") -> list[Block]:
-    """The pictures of one run, those that it has something for."""
+    """The pictures of one run, those that it has something for, of the stream that sent most."""
     source.prepare(RECORDS)
+    segments = source.segments()
+    stream = choose(segments, None, "length")["stream"][0] if segments.height else None
+    makers: list[Callable[[], Chart]] = [
+        *(partial(make, source, stream) for make in OF_STREAM),
+        *(partial(make, source) for make in OF_ALL),
+    ]
     blocks: list[Block] = []
-    for make in PICTURES:
+    for make in makers:
         # Where nothing was sent, nothing waited or nothing was measured, there is no picture.
         with contextlib.suppress(RequestError, ValueError):
-            chart = make(source)
+            chart = make()
             blocks.append(Zoomable(f"{prefix}{chart.name}", chart, f"{prefix}time"))
     with contextlib.suppress(RequestError, ValueError):
         blocks.append(Zoomable(f"{prefix}distribution", plot.round_trip_distribution_chart(source)))
