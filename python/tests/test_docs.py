@@ -15,8 +15,8 @@ from netspurt.cli import parser
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools" / "site"))
 
-import reference  # noqa: E402
-import studies  # noqa: E402
+import reference_pages as reference  # noqa: E402
+import study_pages as studies  # noqa: E402
 
 _core = pytest.importorskip("netspurt._core", reason="the native module is not built")
 

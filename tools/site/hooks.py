@@ -20,8 +20,8 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(Path(__file__).parent))
 
-import reference  # noqa: E402
-import studies  # noqa: E402
+import reference_pages as reference  # noqa: E402
+import study_pages as studies  # noqa: E402
 
 ABOUT = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
 LINK = re.compile(r"(\]\()([^)#:\s]+)(#[^)\s]*)?(\))")
