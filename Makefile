@@ -12,6 +12,7 @@ VENV          := $(CURDIR)/.venv
 PIP           := $(VENV)/bin/python -m pip --quiet
 REQUIREMENTS  := requirements.txt requirements-dev.txt
 INSTALLED     := .venv/.requirements-installed
+SITE_READY    := .venv/.docs-installed
 EXTENSION     := .venv/.extension-built
 CRATES        := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -type f 2>/dev/null)
 
@@ -29,7 +30,7 @@ MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 .PHONY: help reproduce test test-rust test-python lint lint-rust lint-python lint-structure \
-        fuzz bench docs wheel fetch format clean distclean need-rust need-python
+        fuzz bench docs docs-rust docs-site wheel fetch format clean distclean need-rust need-python
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -70,13 +71,22 @@ fuzz: | need-rust ## the fuzz targets, FUZZ_SECONDS=60 shared among them
 bench: | need-rust ## how fast and how small, each figure beside its goal (BENCH=short for a quick look)
 	$(BENCH_COMMAND)
 
-docs: $(INSTALLED) | need-rust ## the Rust API's pages, into target/doc
+docs: docs-rust docs-site ## the documentation: the site into site/, the Rust API's pages into target/doc
+
+docs-rust: $(INSTALLED) | need-rust
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps $(LOCKED)
+
+# The studies' pages show the numbers of the last report, whoever made it.
+docs-site: $(EXTENSION) $(SITE_READY) | report/reproduce.json
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --quiet
+
+report/reproduce.json:
+	$(MAKE) reproduce REPORT=report STUDIES=
 
 wheel: $(INSTALLED) | need-rust ## a Python wheel, into dist/
 	VIRTUAL_ENV=$(VENV) $(VENV)/bin/maturin build --release --strip $(LOCKED) --out dist
 
-fetch: $(INSTALLED) | need-rust ## every dependency, so that all the rest works without a network
+fetch: $(INSTALLED) $(SITE_READY) | need-rust ## every dependency, so that all the rest works without a network
 	cargo fetch $(LOCKED)
 	cargo fetch $(LOCKED) --manifest-path fuzz/Cargo.toml
 
@@ -96,6 +106,10 @@ distclean: clean ## removes all that make ever made
 $(INSTALLED): $(REQUIREMENTS) | need-python
 	$(PYTHON) -m venv --clear .venv || { echo "make: $(PYTHON) cannot make a virtual environment (on Debian: apt-get install python3-venv)" >&2; exit 1; }
 	$(PIP) install --require-hashes $(addprefix -r ,$(REQUIREMENTS))
+	@touch $@
+
+$(SITE_READY): requirements-docs.txt $(INSTALLED)
+	$(PIP) install --require-hashes -r $<
 	@touch $@
 
 $(EXTENSION): $(INSTALLED) $(CRATES) | need-rust

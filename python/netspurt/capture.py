@@ -16,7 +16,7 @@ from netspurt.errors import RequestError
 if TYPE_CHECKING:
     import polars as pl
 
-RECORDABLE = ("samples", "events", "flight")
+RECORDABLE = ("samples", "events", "flight", "segments")
 """What ``record`` may name."""
 
 MOST_CONNECTIONS = 100_000
@@ -168,6 +168,16 @@ class Capture:
         """
         return self._tables["flight"]
 
+    @property
+    def segments(self) -> pl.DataFrame:
+        """One row for each segment; empty unless ``"segments"`` was recorded.
+
+        Columns: ``time_s``, ``connection``, ``from_client``, ``seq`` and ``ack`` (offsets in the streams), ``length``
+        (bytes), ``window`` (bytes from ``ack`` to the right edge), ``nak`` (offset or -1), ``sack_from`` and
+        ``sack_until`` (the first SACK block, or -1).
+        """
+        return self._tables["segments"]
+
     def __repr__(self) -> str:
         return f"Capture({str(self.path)!r}, {self.connections.height} connections)"
 
@@ -216,6 +226,7 @@ class Reading:
             "samples": self._native.samples,
             "events": self._native.events,
             "flight": self._native.flight,
+            "segments": self._native.segments,
         }
         columns |= {name: recorded[name]() for name in self.record}
         return {name: _frame(name, column) for name, column in columns.items()}
@@ -292,6 +303,10 @@ SCHEMAS: dict[str, dict[str, type]] = {
         **{"after_s": float, "count": int},
     },
     "flight": {"time_s": float, **_WHO, "flight": int, "window": int},
+    "segments": {
+        **{"time_s": float, "connection": int, "from_client": bool},
+        **dict.fromkeys(("seq", "length", "ack", "window", "nak", "sack_from", "sack_until"), int),
+    },
 }
 """The columns of every table and what they hold."""
 

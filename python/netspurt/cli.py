@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import shlex
 import sys
 from collections.abc import Callable, Collection, Sequence
 from types import ModuleType
@@ -101,11 +102,12 @@ def _command(words: list[str]) -> int:
     if asked is not None and asked not in COMMANDS:
         raise RequestError(f"there is no command '{asked}'{nearest(asked, COMMANDS)} (see 'netspurt --help')")
     program: list[str] = []
+    line = shlex.join(["netspurt", *words])
     if asked == "emulate" and "--" in words:
         split = words.index("--")
         words, program = words[:split], words[split + 1 :]
     top = parser((asked,) if asked else ())
-    chosen = top.parse_args(words, argparse.Namespace(program=program))
+    chosen = top.parse_args(words, argparse.Namespace(program=program, asked=line))
     if chosen.command is None:
         top.print_help()
         return FINE

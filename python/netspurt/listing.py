@@ -1,10 +1,12 @@
-"""Rows of results as text, for the terminal and for pipes.
+"""Rows of results as text, for the terminal, for pipes and for files.
 
 Lives here: the layout of a plain table. Must not live here: what is in it.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -33,7 +35,7 @@ def show(console: Console, title: str, rows: Sequence[Mapping[str, Any]], column
 
     if title:
         console.print(f"[bold]{escape(title)}[/]", highlight=False, soft_wrap=True)
-    texts = [[escape(_text(row.get(column))) for column in columns] for row in rows]
+    texts = [[escape(text(row.get(column))) for column in columns] for row in rows]
     widths = [max(map(len, column)) + 2 for column in zip(columns, *texts, strict=True)]
     lying = sum(widths) > console.width and len(rows) <= FEW
     lines = zip(columns, *texts, strict=True) if lying else texts
@@ -46,7 +48,8 @@ def show(console: Console, title: str, rows: Sequence[Mapping[str, Any]], column
     console.print()
 
 
-def _text(value: Any) -> str:
+def text(value: Any) -> str:
+    """A value as people read it."""
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, dict):
@@ -54,3 +57,24 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "–" if value is None else str(value)
+
+
+def flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Nested counts as columns of their own, such as ``drops_queue``."""
+    columns: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, dict):
+            columns.update({f"{name}_{inner}": count for inner, count in value.items()})
+        else:
+            columns[name] = value
+    return columns
+
+
+def csv_of(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Flat rows as CSV with full precision. They may differ in which causes of loss they met."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    written = io.StringIO(newline="")
+    lines = csv.DictWriter(written, names)
+    lines.writeheader()
+    lines.writerows(rows)
+    return written.getvalue()

@@ -260,7 +260,8 @@ class Result:
 
         Columns: ``time_s``, ``flow``, ``connection``, ``from_client``, ``seq`` and ``ack`` (offsets in the stream),
         ``length`` (bytes), ``window`` (bytes from ``ack`` to the right edge), ``reason``, ``nak`` (offset
-        or -1). With ``"arrivals"`` recorded also ``arrives_s``, NaN for what never arrived.
+        or -1), ``sack_from`` and ``sack_until`` (offsets of the first SACK block, or -1). With ``"arrivals"``
+        recorded also ``arrives_s``, NaN for what never arrived.
         """
         return _frame(self._native.segments())
 

@@ -172,6 +172,8 @@ class Run:
         return {
             "time_s": number * self.round_trip / 20,
             "flow": ["flow"] * count,
+            "index": np.zeros(count, dtype=np.int64),
+            "connection": np.zeros(count, dtype=np.int64),
             "from_client": data,
             "seq": np.where(data, number * 512, 0),
             "length": np.where(data, 1024, 0),

@@ -73,7 +73,7 @@ impl Capture {
 impl Capture {
     /// Opens a capture: pcap or pcapng, plain, gzip or zstd; "-" is standard input.
     ///
-    /// ``record`` names what is kept beside connections: "samples", "events", "flight". More than ``most`` connections
+    /// ``record`` names what is kept beside connections: "samples", "events", "flight", "segments". More than ``most`` connections
     /// are counted only.
     #[staticmethod]
     #[pyo3(signature = (path, record = Vec::new(), most = 100_000))]
@@ -172,6 +172,15 @@ impl Capture {
         let origin = state.origin();
         drop(state);
         tables::flight(py, &rows, origin)
+    }
+
+    /// The segments since the last call, if they were to be recorded.
+    fn segments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let mut state = self.state(py);
+        let rows = state.gathered.segments.as_mut().map(core::mem::take).unwrap_or_default();
+        let origin = state.origin();
+        drop(state);
+        tables::segments(py, &rows, origin)
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {

@@ -1,6 +1,7 @@
 //! Tables of what a capture tells. Times count from its first packet.
 
 use crate::columns::Columns;
+use crate::gathered::Row;
 use netspurt_tcp::time::Span;
 use netspurt_trace::follow::{
     Cause, ConnectionId, ConnectionReport, Distribution, Event, Flight, Happened, RttSample, StreamReport,
@@ -158,6 +159,34 @@ pub(crate) fn flight<'py>(
     columns.counts("flight", rows.iter().map(|(_, row)| row.bytes))?;
     columns.counts("window", rows.iter().map(|(_, row)| row.window))?;
     Ok(columns.finish())
+}
+
+/// One row for each segment.
+pub(crate) fn segments<'py>(
+    py: Python<'py>,
+    rows: &[(ConnectionId, Row)],
+    origin: Stamp,
+) -> PyResult<Bound<'py, PyDict>> {
+    let columns = Columns::new(py);
+    columns.array("time_s", rows.iter().map(|(_, row)| relative(row.at, origin)).collect())?;
+    columns.counts("connection", rows.iter().map(|(id, _)| id.0))?;
+    columns.array("from_client", rows.iter().map(|(_, row)| row.side == Side::A).collect())?;
+    columns.array("seq", rows.iter().map(|(_, row)| row.told.seq).collect())?;
+    columns.counts("length", rows.iter().map(|(_, row)| row.len))?;
+    columns.array("ack", rows.iter().map(|(_, row)| row.told.ack.unwrap_or(-1)).collect())?;
+    columns.counts("window", rows.iter().map(|(_, row)| row.told.window))?;
+    columns.array("nak", rows.iter().map(|(_, row)| row.told.nak.unwrap_or(-1)).collect())?;
+    sacked(&columns, rows.iter().map(|(_, row)| row.sack))?;
+    Ok(columns.finish())
+}
+
+/// The first SACK block of each segment, or -1.
+pub(crate) fn sacked(
+    columns: &Columns<'_>,
+    blocks: impl Iterator<Item = Option<(i64, i64)>> + Clone,
+) -> PyResult<()> {
+    columns.array("sack_from", blocks.clone().map(|block| block.map_or(-1, |(from, _)| from)).collect())?;
+    columns.array("sack_until", blocks.map(|block| block.map_or(-1, |(_, until)| until)).collect())
 }
 
 const fn side_name(side: Side) -> &'static str {

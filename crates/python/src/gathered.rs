@@ -1,10 +1,22 @@
 //! What a capture told since it was last asked.
 
-use netspurt_trace::follow::{ConnectionId, ConnectionReport, Flight, Happened, RttSample, Watch};
+use netspurt_trace::follow::{ConnectionId, ConnectionReport, Flight, Happened, RttSample, Seen, Watch};
+use netspurt_trace::{Side, Stamp, Told};
 
 pub(crate) const SAMPLES: &str = "samples";
 pub(crate) const EVENTS: &str = "events";
 pub(crate) const FLIGHT: &str = "flight";
+pub(crate) const SEGMENTS: &str = "segments";
+
+/// One segment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row {
+    pub(crate) at: Stamp,
+    pub(crate) side: Side,
+    pub(crate) told: Told,
+    pub(crate) len: u32,
+    pub(crate) sack: Option<(i64, i64)>,
+}
 
 /// Rows of tables yet to be made. What is `None` is not wanted.
 #[derive(Debug, Default)]
@@ -13,6 +25,7 @@ pub(crate) struct Gathered {
     pub(crate) samples: Option<Vec<(ConnectionId, RttSample)>>,
     pub(crate) events: Option<Vec<(ConnectionId, Happened)>>,
     pub(crate) flights: Option<Vec<(ConnectionId, Flight)>>,
+    pub(crate) segments: Option<Vec<(ConnectionId, Row)>>,
     /// How many connections may be listed, and how many more there were.
     room: u64,
     pub(crate) unlisted: u64,
@@ -27,9 +40,10 @@ impl Gathered {
                 SAMPLES => all.samples = Some(Vec::new()),
                 EVENTS => all.events = Some(Vec::new()),
                 FLIGHT => all.flights = Some(Vec::new()),
+                SEGMENTS => all.segments = Some(Vec::new()),
                 _ => {
                     return Err(format!(
-                        "cannot record '{name}'; what can be: {SAMPLES}, {EVENTS}, {FLIGHT}"
+                        "cannot record '{name}'; what can be: {SAMPLES}, {EVENTS}, {FLIGHT}, {SEGMENTS}"
                     ));
                 }
             }
@@ -39,6 +53,14 @@ impl Gathered {
 }
 
 impl Watch for Gathered {
+    fn segment(&mut self, id: ConnectionId, seen: &Seen<'_>) {
+        if let Some(segments) = &mut self.segments {
+            let Seen { at, side, told, segment } = *seen;
+            let len = segment.payload.len;
+            segments.push((id, Row { at, side, told: *told, len, sack: told.sack(segment) }));
+        }
+    }
+
     fn sample(&mut self, id: ConnectionId, sample: &RttSample) {
         if let Some(samples) = &mut self.samples {
             samples.push((id, *sample));

@@ -1,6 +1,7 @@
 //! The class `Run`.
 
 use crate::arrivals::{self, Arrival};
+use crate::capture_columns::sacked;
 use crate::columns::Columns;
 use crate::table::{Cell, Table};
 use crate::wide::Wide;
@@ -232,6 +233,7 @@ impl Run {
         columns.counts("window", told.iter().map(|told| told.window))?;
         columns.words("reason", rows.iter().map(|row| row.reason.name()))?;
         columns.array("nak", told.iter().map(|told| told.nak.unwrap_or(-1)).collect())?;
+        sacked(&columns, told.iter().zip(rows).map(|(told, row)| told.sack(&row.segment)))?;
         if self.recorded.arrivals() {
             let times = arrivals::matched(&self.result.recording, &self.arrivals);
             columns.array(

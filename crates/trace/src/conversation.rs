@@ -29,6 +29,16 @@ pub struct Told {
     pub nak: Option<i64>,
 }
 
+impl Told {
+    /// The first SACK block of `segment`, from which this was told: places in the other stream. It is the one that has
+    /// grown last (RFC 2018, section 4), or tells of data that came twice (RFC 2883).
+    pub fn sack(&self, segment: &Segment) -> Option<(i64, i64)> {
+        let place = |ack: i64, seq: Seq| ack + i64::from(seq.distance_from(segment.ack));
+        let block = segment.options.sack.as_slice().first()?;
+        self.ack.map(|ack| (place(ack, block.left), place(ack, block.right)))
+    }
+}
+
 /// A connection as its segments tell of it.
 ///
 /// Give it every segment of both directions in order of time. A capture that begins in the middle of a connection has no
@@ -102,7 +112,7 @@ impl Conversation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netspurt_tcp::options::Nak;
+    use netspurt_tcp::options::{Nak, SackBlock};
     use netspurt_tcp::segment::Payload;
 
     fn segment(flags: Flags, seq: u32, ack: u32, window: u16, options: Options) -> Segment {
@@ -115,6 +125,19 @@ mod tests {
         let told = talk.hear(Side::B, &segment(Flags::SYN | Flags::ACK, 500, u32::MAX - 8, 1000, server));
         assert_eq!(told, Told { seq: -1, ack: Some(0), window: 1000, nak: None });
         talk
+    }
+
+    #[test]
+    fn a_sack_block_has_places_like_the_acknowledgment() {
+        let mut talk = opened(Options::NONE, Options::NONE);
+        let mut options = Options::NONE;
+        // The client's first byte has the number 2^32 - 8: the block begins behind the wrap.
+        options.sack.push(SackBlock { left: Seq(92), right: Seq(192) });
+        let ack = segment(Flags::ACK, 501, u32::MAX - 8, 7, options);
+        let told = talk.hear(Side::B, &ack);
+        assert_eq!((told.ack, told.sack(&ack)), (Some(0), Some((101, 201))));
+        let bare = segment(Flags::ACK, 501, u32::MAX - 8, 7, Options::NONE);
+        assert_eq!(talk.hear(Side::B, &bare).sack(&bare), None);
     }
 
     #[test]

@@ -37,6 +37,10 @@ COMMANDS = {
         "put two results, runs or captures side by side, and say where they differ",
         "netspurt compare reno.toml cubic.toml --seeds 20 --plot difference.svg",
     ),
+    "plot": Entry(
+        "draw a run, a trace, a capture or a sweep: for paper, or as data",
+        "netspurt plot satellite.toml --picture windows --out windows.pdf",
+    ),
     "capture": Entry(
         "what captures tell of their TCP connections: round-trip times, retransmissions and why, reordering",
         "netspurt capture trace.pcapng --samples rtt.parquet",

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netspurt import listing
+from netspurt import listing, output, picture_options
 from netspurt.cli import FINE
 from netspurt.errors import RequestError
 from netspurt.options import add_jobs, add_json, natural, positive, setting
@@ -50,6 +50,7 @@ def declare(command: argparse.ArgumentParser) -> None:
         help="compare these columns of the flows, as often as wanted (default: a handful)",
     )
     command.add_argument("--plot", metavar="FILE.svg", help="draw both over each other (.svg, .pdf or .png)")
+    picture_options.report(command)
 
 
 def command(options: argparse.Namespace) -> int:
@@ -70,9 +71,15 @@ def command(options: argparse.Namespace) -> int:
         settings=(dict(options.set_a), dict(options.set_b)),
     )
     if options.plot:
-        from netspurt import plot_delays
+        from netspurt import plot
 
-        plot_delays.save(result.plot(), Path(options.plot))
+        plot.save(result.plot(), Path(options.plot))
+    if options.report:
+        from netspurt.report.compare import page_of
+        from netspurt.report.page import write
+
+        with output.file(Path(options.report)) as stage:
+            write(stage, page_of(result, options.asked))
     if options.json:
         print(json.dumps(document(result)))
     else:

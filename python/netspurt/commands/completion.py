@@ -10,7 +10,7 @@ from netspurt.commands import COMMANDS
 from netspurt.options import add_json
 
 FOLDERS = ("DIR",)
-FILES = ("FILE", "FILE.toml", "FILE.svg", "FILE.parquet", "SCENARIO.toml", "A", "B")
+FILES = ("FILE", "FILE.toml", "FILE.svg", "FILE.html", "FILE.parquet", "SCENARIO.toml", "WHAT", "A", "B")
 """Metavars that stand for a path."""
 
 

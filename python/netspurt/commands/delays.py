@@ -191,7 +191,8 @@ def _draw(destination: Path, paths: list[DelayPath], split: int | str | None, me
     """The scatter of all paths in one picture, and a histogram for each, named after the first."""
     import numpy as np
 
-    from netspurt import plot_delays
+    from netspurt import plot
+    from netspurt.plot import delays as plot_delays
 
     lengths = {path.name: (path.octets, path.delay_s, _fit(path, split, method)) for path in paths}
     known = {name: each for name, each in lengths.items() if not np.isnan(each[0]).all()}
@@ -202,6 +203,6 @@ def _draw(destination: Path, paths: list[DelayPath], split: int | str | None, me
     written = []
     for mark, figure in figures:
         name = destination.with_name(destination.stem + mark + (destination.suffix or ".svg"))
-        plot_delays.save(figure, name)
+        plot.save(figure, name)
         written.append(name)
     return written

@@ -173,7 +173,8 @@ def _draw(
     grids: list[tuple[DelayPath, Surface]],
 ) -> list[Path]:
     """One picture of delays and timeouts for each path, one for each surface, numbered where there are several."""
-    from netspurt import plot_delays, replaying
+    from netspurt import plot, replaying
+    from netspurt.plot import delays as plot_delays
 
     figures = []
     for path in paths:
@@ -185,6 +186,6 @@ def _draw(
     for number, figure in enumerate(figures, 1):
         stem = destination.stem if len(figures) == 1 else f"{destination.stem}-{number}"
         name = destination.with_name(stem + (destination.suffix or ".svg"))
-        plot_delays.save(figure, name)
+        plot.save(figure, name)
         written.append(name)
     return written

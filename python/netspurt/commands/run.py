@@ -9,7 +9,7 @@ import platform
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netspurt import __version__, listing, output
+from netspurt import __version__, listing, output, picture_options
 from netspurt.cli import FINE, INTERRUPTED
 from netspurt.errors import RequestError
 from netspurt.options import add_algorithms, add_jobs, add_json, add_settings, natural, positive
@@ -17,7 +17,7 @@ from netspurt.parallel import for_each
 from netspurt.terminal import progress
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from netspurt import _core
     from netspurt.statistics import Estimate
@@ -65,6 +65,7 @@ def declare(command: argparse.ArgumentParser) -> None:
     command.add_argument("--snaplen", type=positive, metavar="BYTES", help="bytes captured of each packet")
     command.add_argument("--trace", metavar="FILE.parquet", help="all series and segments, as Parquet")
     command.add_argument("--out", metavar="DIR", help="merged scenario, versions, result and tables")
+    picture_options.report(command)
 
 
 def command(options: argparse.Namespace) -> int:
@@ -94,9 +95,10 @@ def command(options: argparse.Namespace) -> int:
         out = writing.enter_context(output.directory(Path(options.out))) if options.out else None
         pcap = writing.enter_context(output.file(Path(options.pcap))) if options.pcap else None
         trace = writing.enter_context(output.file(Path(options.trace))) if options.trace else None
+        page = writing.enter_context(output.file(Path(options.report))) if options.report else None
         if options.seeds == 1:
             # On the main thread, where the native module sees Ctrl-C.
-            record = [*TRACED, "segments"] if trace else []
+            record = [*TRACED, "segments", "drops"] if trace or page else []
             run = scenario.run(
                 options.seed,
                 record,
@@ -112,10 +114,22 @@ def command(options: argparse.Namespace) -> int:
             write_trace(trace, ordered[0])
         if out is not None:
             _write_results(out, scenario, ordered)
+        if page is not None:
+            _report(page, scenario, ordered, options)
     _print(ordered, options)
     if not whole:
         return INTERRUPTED
     return FINE
+
+
+def _report(path: Path, scenario: _core.Scenario, runs: list[_core.Run], options: argparse.Namespace) -> None:
+    from netspurt.report.page import write
+    from netspurt.report.run import page_of
+    from netspurt.scenario import Result, Scenario
+
+    whole = Scenario(scenario)
+    results = [Result(whole, run) for run in runs]
+    write(path, page_of(whole, results, options.asked, dict(options.settings)))
 
 
 def _many(scenario: _core.Scenario, seeds: Sequence[int], jobs: int) -> tuple[dict[int, _core.Run], bool]:
@@ -153,11 +167,16 @@ def _print(runs: list[_core.Run], options: argparse.Namespace) -> None:
 
 def summary(runs: list[_core.Run]) -> list[dict[str, Any]]:
     """For each flow and each of its numbers: mean over seeds and its 95 % interval."""
+    return summary_of([json.loads(run.json()) for run in runs])
+
+
+def summary_of(documents: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The same of the documents that ``netspurt run --json`` prints."""
     from netspurt.statistics import mean_interval
 
     values: dict[tuple[str, int, str], list[float]] = {}
-    for run in runs:
-        for flow in json.loads(run.json())["flows"]:
+    for document in documents:
+        for flow in document["flows"]:
             for name, value in flow.items():
                 if name != "index" and isinstance(value, int | float) and not isinstance(value, bool):
                     values.setdefault((flow["flow"], flow["index"], name), []).append(float(value))
@@ -184,18 +203,19 @@ def _show_summary(console: Any, rows: list[dict[str, Any]], seeds: int) -> None:
 
 
 def write_trace(path: Path, run: _core.Run) -> None:
-    """Writes all series and segments as one Parquet table.
+    """Writes all series, segments and drops as one Parquet table.
 
-    Columns: ``record`` ("segments" or the name of a series), ``time_s``, and those of the record; the columns
+    Columns: ``record`` ("segments", "drops" or the name of a series), ``time_s``, and those of the record; the columns
     of other records are null.
     """
     import polars as pl
 
     frames = []
-    for name in (*TRACED, "segments"):
-        columns = run.segments() if name == "segments" else run.series(name)
+    tables = {"segments": run.segments, "drops": run.drops}
+    for name in (*TRACED, *tables):
+        columns = tables[name]() if name in tables else run.series(name)
         frame = pl.DataFrame(dict(columns), strict=False)
-        if name != "segments":
+        if name not in tables:
             frame = frame.with_columns(pl.col("value").cast(pl.Float64))
         frames.append(frame.select(pl.lit(name).alias("record"), pl.all()))
     pl.concat(frames, how="diagonal_relaxed").sort("time_s", maintain_order=True).write_parquet(path)
@@ -218,27 +238,5 @@ def _write_results(directory: Path, scenario: _core.Scenario, runs: list[_core.R
     whole = documents[0] if len(runs) == 1 else {"runs": documents, "summary": summary(runs)}
     (directory / "result.json").write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
     for name in ("flows", "groups", "links"):
-        rows = [{"seed": d["seed"], **_flat(row)} for d in documents for row in d.get(name, [])]
-        _write_csv(directory / f"{name}.csv", rows)
-
-
-def _flat(row: dict[str, Any]) -> dict[str, Any]:
-    """Nested counts as columns of their own, such as ``drops_queue``."""
-    flat: dict[str, Any] = {}
-    for name, value in row.items():
-        if isinstance(value, dict):
-            flat.update({f"{name}_{inner}": count for inner, count in value.items()})
-        else:
-            flat[name] = value
-    return flat
-
-
-def _write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
-    import csv
-
-    # Runs may differ in which causes of loss they met.
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    with path.open("w", newline="", encoding="utf-8") as file:
-        lines = csv.DictWriter(file, names)
-        lines.writeheader()
-        lines.writerows(rows)
+        rows = [{"seed": d["seed"], **listing.flat(row)} for d in documents for row in d.get(name, [])]
+        (directory / f"{name}.csv").write_text(listing.csv_of(rows), encoding="utf-8", newline="")

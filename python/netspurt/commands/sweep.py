@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netspurt import listing
+from netspurt import listing, output, picture_options
 from netspurt.cli import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.errors import EngineError, RequestError
 from netspurt.options import add_algorithms, add_jobs, add_json, part, positive
@@ -57,6 +57,7 @@ def declare(command: argparse.ArgumentParser) -> None:
         metavar="COLUMN",
         help="the column of flows or links whose means are shown (default: goodput_bps)",
     )
+    picture_options.report(command)
 
 
 def command(options: argparse.Namespace) -> int:
@@ -83,6 +84,8 @@ def command(options: argparse.Namespace) -> int:
         return FELL_SHORT
     result = read_sweep(out)
     summary = None if options.slice else _summary(result, options.quantity, report)
+    if options.report:
+        _write_report(Path(options.report), result, options)
     if options.json:
         print(json.dumps(_document(report, result, summary)))
     else:
@@ -90,6 +93,15 @@ def command(options: argparse.Namespace) -> int:
     if not report.whole:
         return INTERRUPTED
     return FELL_SHORT if report.failed else FINE
+
+
+def _write_report(path: Path, result: Sweep, options: argparse.Namespace) -> None:
+    from netspurt.report.page import write
+    from netspurt.report.sweep import page_of
+
+    page = page_of(result, options.quantity, options.asked)
+    with output.file(path) as stage:
+        write(stage, page)
 
 
 @contextlib.contextmanager

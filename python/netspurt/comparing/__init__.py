@@ -1,7 +1,7 @@
 """Two of a kind side by side: runs, sweeps, captures or traces.
 
 What can be compared: ``sides``. Which values belong together: ``pairs``, ``captures``. Where two histories part:
-``history``. What the pairs mean: ``netspurt.paired``. The pictures: ``netspurt.plot_compare``.
+``history``. What the pairs mean: ``netspurt.paired``. The pictures: ``netspurt.plot``.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from netspurt.errors import RequestError
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
+
+    from netspurt.plot.chart import Chart
 
 __all__ = ["Comparison", "compare"]
 
@@ -71,22 +73,35 @@ class Comparison:
         return told
 
     def plot(self) -> Figure:
-        """Both sides over each other, as a matplotlib Figure.
+        """Both sides over each other, as a matplotlib Figure; of sweeps, what changes.
 
         Raises:
             RequestError: there is nothing to draw.
         """
-        from netspurt import plot_compare
+        return self.plot_differences() if isinstance(self.sides[0], Swept) else self.chart().draw()
+
+    def chart(self) -> Chart:
+        """Both sides over each other, as data: how far transfers have come, or how round trips are distributed.
+
+        Raises:
+            RequestError: there is nothing to draw: sweeps have no time in common.
+        """
+        from netspurt.plot.chart import Axis
+        from netspurt.plot.pictures.distribution import distribution_chart
+        from netspurt.plot.pictures.transfers import progress_of, transfers_chart
 
         first, second = self.sides
         if isinstance(first, Captured) and isinstance(second, Captured):
-            samples = [_karn(each) for each in (first, second)]
-            return plot_compare.distributions(dict(zip(_labels(self.names), samples, strict=True)))
+            samples = [_karn(each) * 1e3 for each in (first, second)]
+            axis = Axis("round-trip time (ms)", "round_trip_ms")
+            return distribution_chart(
+                dict(zip(_labels(self.names), samples, strict=True)), axis, "Round-trip times"
+            )
         if isinstance(first, Swept):
-            return self.plot_differences()
+            raise RequestError("two sweeps have no time in common: draw their differences")
         seed = self.looked if self.looked is not None else min(getattr(first, "documents", {1: None}))
-        transfers = [plot_compare.progress_of(_segments(each, seed)) for each in (first, second)]
-        return plot_compare.transfers(dict(zip(_labels(self.names), transfers, strict=True)))
+        progress = [progress_of(_segments(each, seed)) for each in (first, second)]
+        return transfers_chart(dict(zip(_labels(self.names), progress, strict=True)))
 
     def plot_differences(self) -> Figure:
         """The change of each quantity with its interval, in per cent of A.
@@ -94,9 +109,9 @@ class Comparison:
         Raises:
             RequestError: nothing was paired, or A is 0 everywhere.
         """
-        from netspurt import plot_compare
+        from netspurt.plot.pictures.differences import differences
 
-        return plot_compare.differences([row for row in self.rows if "verdict" in row])
+        return differences([row for row in self.rows if "verdict" in row])
 
 
 def compare(

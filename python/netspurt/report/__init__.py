@@ -1,39 +1,22 @@
-"""The report: one self-contained HTML page, and beside it the same numbers for programs.
+"""Reports: self-contained HTML pages that need no network and no other file.
 
-Lives here: what is written where. Must not live here: verdicts or drawing.
+Here: the report of studies, and beside its page the same numbers for programs. Of runs, sweeps and comparisons:
+``run``, ``sweep``, ``compare``; what their pages are made of: ``blocks``; how a page is written: ``page`` and the
+templates. Must not live here: verdicts or drawing.
 """
 
 from __future__ import annotations
 
 import csv
 import json
-import platform
 import time
 from collections.abc import Sequence
-from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from netspurt import __version__
+from netspurt.report.page import template, versions
 from netspurt.studies.model import StudyResult, Table
-
-if TYPE_CHECKING:
-    from jinja2 import Template
-
-HERE = Path(__file__).parent
-
-
-def versions() -> dict[str, str]:
-    """What the results depend on."""
-    from netspurt import _core
-
-    return {
-        "netspurt": __version__,
-        "netspurt._core": _core.version(),
-        "python": platform.python_version(),
-        **{name: metadata.version(name) for name in ("numpy", "scipy", "polars", "matplotlib")},
-        "platform": platform.platform(),
-    }
 
 
 def document(results: Sequence[StudyResult], quick: bool, seconds: float) -> dict[str, Any]:
@@ -68,13 +51,12 @@ def write(directory: Path, results: Sequence[StudyResult], asked: str, whole: di
         pictures[picture.name] = plot.svg(picture.draw(), picture.name)
         path = directory / "pictures" / f"{picture.name}.svg"
         path.write_text(pictures[picture.name] + "\n", encoding="utf-8")
-    page = _template().render(
+    page = template("study.html.j2").render(
         results=results,
         seen={word for result in results for word in result.counts()},
         pictures=pictures,
         asked=asked,
         whole=whole,
-        style=(HERE / "style.css").read_text(encoding="utf-8"),
         date=time.strftime("%Y-%m-%d %H:%M %Z"),
     )
     (directory / "index.html").write_text(page, encoding="utf-8")
@@ -118,21 +100,3 @@ def write_csv(path: Path, table: Table) -> None:
             if place == 0:
                 lines.writerow(line)
             lines.writerow(line.values())
-
-
-def _template() -> Template:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    from netspurt import words
-    from netspurt.report.grid import grid_of
-
-    environment = Environment(
-        loader=FileSystemLoader(HERE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals["words"] = words
-    environment.globals["grid_of"] = grid_of
-    return environment.get_template("page.html.j2")

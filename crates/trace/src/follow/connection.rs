@@ -4,7 +4,7 @@ use super::pieces::Sending;
 use super::report::{Closing, ConnectionReport, Opening};
 use super::retransmission::plus;
 use super::stream::Stream;
-use super::watch::{Scene, Watch};
+use super::watch::{Scene, Seen, Watch};
 use super::who::{ConnectionId, Endpoints, Key, Sender};
 use crate::conversation::{Conversation, Side};
 use crate::stamp::Stamp;
@@ -79,6 +79,7 @@ impl Connection {
     ) {
         let side = sender.side(self.client);
         let told = self.talk.hear(side, segment);
+        watch.segment(self.id, &Seen { at, side, told: &told, segment });
         self.last = self.last.max(at);
         let mine = side as usize;
         if segment.flags.has(Flags::SYN) {

@@ -39,5 +39,5 @@ pub use report::{Closing, ConnectionReport, Opening, StreamReport};
 pub use retransmission::Cause;
 pub use spurious::Proof;
 pub use table::Limits;
-pub use watch::{Event, Flight, Happened, Method, RttSample, Watch};
+pub use watch::{Event, Flight, Happened, Method, RttSample, Seen, Watch};
 pub use who::{ConnectionId, Endpoints};

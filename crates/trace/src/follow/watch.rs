@@ -4,8 +4,9 @@ use super::report::ConnectionReport;
 use super::retransmission::Cause;
 use super::spurious::Proof;
 use super::who::{ConnectionId, Endpoints};
-use crate::conversation::Side;
+use crate::conversation::{Side, Told};
 use crate::stamp::Stamp;
+use netspurt_tcp::segment::Segment;
 use netspurt_tcp::time::Span;
 
 /// Hears of connections while a capture is read. Every method does nothing unless it is written anew; what nobody listens
@@ -16,6 +17,8 @@ use netspurt_tcp::time::Span;
 pub trait Watch {
     /// The first packet of a connection.
     fn opened(&mut self, _id: ConnectionId, _who: &Endpoints) {}
+    /// A segment was seen; what it comes to is told afterwards.
+    fn segment(&mut self, _id: ConnectionId, _seen: &Seen<'_>) {}
     /// A round-trip time was measured.
     fn sample(&mut self, _id: ConnectionId, _sample: &RttSample) {}
     /// Something out of the ordinary happened.
@@ -28,6 +31,19 @@ pub trait Watch {
 
 /// Nobody.
 impl Watch for () {}
+
+/// A segment of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Seen<'a> {
+    /// When.
+    pub at: Stamp,
+    /// Who sent it.
+    pub side: Side,
+    /// What it says of both streams.
+    pub told: &'a Told,
+    /// The segment itself.
+    pub segment: &'a Segment,
+}
 
 /// How a round-trip time was measured.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -157,7 +157,7 @@ class CrossTraffic:
 
 
 def _picture(path: Mapping[str, Floats]) -> Picture:
-    from netspurt import plot_delays
+    from netspurt.plot import delays as plot_delays
 
     delays = native(path)
     shown = np.asarray(path["time_s"]) < 140.0

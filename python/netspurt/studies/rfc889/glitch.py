@@ -75,7 +75,7 @@ def _start() -> Check:
 
 
 def _picture(columns: Mapping[str, Floats]) -> Picture:
-    from netspurt import plot_delays
+    from netspurt.plot import delays as plot_delays
 
     panels = {
         title: (columns["time_s"], columns["delay_s"], {name: columns[name]})

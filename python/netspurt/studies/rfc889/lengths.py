@@ -167,7 +167,7 @@ def fit(split: int | None, run: Mapping[str, Floats]) -> tuple[Floats, Floats, C
 
 
 def _picture(panels: Mapping[str, tuple[Floats, Floats, Characteristic | None]]) -> Picture:
-    from netspurt import plot_delays
+    from netspurt.plot import delays as plot_delays
 
     return Picture(
         name="rfc889-lengths",

@@ -134,7 +134,7 @@ def _table(surface: Surface) -> Table:
 
 
 def _picture(surface: Surface) -> Picture:
-    from netspurt import plot_delays
+    from netspurt.plot import delays as plot_delays
 
     return Picture(
         name="rfc889-surface",

@@ -1,12 +1,11 @@
 """Pictures of delays: against time with the timeouts over them, against length, as a histogram, and surfaces of a grid.
 
-Lives here: drawing, as in ``plot``, whose looks it shares. Must not live here: replays or regressions.
+Lives here: drawing, as in the rest of ``plot``. Must not live here: replays or regressions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -14,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.figure import Figure
 
-from netspurt import output
-from netspurt.errors import RequestError
-from netspurt.plot import _RC, BLUE, DENSE, GREY, RED, STYLES, _figure, _legend, _legend_of, _title
+from netspurt.plot.looks import RC, entitle, figure_of, legend, legend_of
+from netspurt.plot.palette import BLUE, DENSE, GREY, RED, STYLES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,20 +28,6 @@ MOST_POINTS = 180_000
 """Beyond so many a scatter shows no more, and takes long."""
 
 
-def save(figure: Figure, name: Path) -> None:
-    """Writes a picture, whole or not at all, in the format that the name's ending says.
-
-    Raises:
-        RequestError: an ending that is no format.
-        OutputError: nothing can be written there.
-    """
-    with output.file(name) as stage:
-        try:
-            figure.savefig(stage, format=name.suffix.lstrip("."))
-        except ValueError:
-            raise RequestError(f"cannot draw a '{name.suffix}': end the name in .svg, .pdf or .png") from None
-
-
 def timeouts(time_s: Floats, delay_s: Floats, lines: Mapping[str, Floats], title: str) -> Figure:
     """RFC 889's picture: each delay as a point, the computed timeout as a line.
 
@@ -53,11 +37,11 @@ def timeouts(time_s: Floats, delay_s: Floats, lines: Mapping[str, Floats], title
         lines: the timeout in each cycle, one way, by the estimator's name; each shape (n,).
         title: of the picture.
     """
-    figure, axes = _figure(6.4, 4.2)
+    figure, axes = figure_of(6.4, 4.2)
     _draw_timeouts(axes, time_s, delay_s, lines)
     axes.set_ylim(bottom=0)
-    _title(axes, title)
-    _legend(figure, axes)
+    entitle(axes, title)
+    legend(figure, axes)
     return figure
 
 
@@ -67,20 +51,20 @@ def timeouts_side_by_side(panels: Mapping[str, tuple[Floats, Floats, Mapping[str
     Args:
         panels: for each title the arguments ``time_s``, ``delay_s`` and ``lines``.
     """
-    with mpl.rc_context(_RC):
+    with mpl.rc_context(RC):
         figure = Figure(figsize=(4.6 * len(panels), 4.0), layout="constrained")
         all_axes = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
         named: dict[str, Any] = {}
         for axes, (title, (time_s, delay_s, lines)) in zip(all_axes, panels.items(), strict=True):
             _draw_timeouts(axes, time_s, delay_s, lines)
-            _title(axes, title)
+            entitle(axes, title)
             handles, labels = axes.get_legend_handles_labels()
             named.update(zip(labels, handles, strict=True))
         # Only now: a limit that is set ends the scaling to what is drawn.
         all_axes[0].set_ylim(bottom=0)
         for axes in all_axes[1:]:
             axes.set(ylabel="")
-        _legend_of(figure, list(named.values()), list(named), 3)
+        legend_of(figure, list(named.values()), list(named), 3)
     return figure
 
 
@@ -126,18 +110,18 @@ def delay_against_length(panels: Mapping[str, tuple[Floats, Floats, Characterist
     """
     columns = min(len(panels), 2)
     rows = -(-len(panels) // columns)
-    with mpl.rc_context(_RC):
+    with mpl.rc_context(RC):
         figure = Figure(figsize=(5.6 if columns == 1 else 4.4 * columns, 3.6 * rows), layout="constrained")
         grid = figure.subplots(rows, columns, squeeze=False)
         named: dict[str, Any] = {}
         for axes, (title, (octets, delay_s, lines)) in zip(grid.ravel(), panels.items(), strict=False):
             _draw_lengths(axes, octets, delay_s, lines)
-            _title(axes, title)
+            entitle(axes, title)
             handles, labels = axes.get_legend_handles_labels()
             named.update(zip(labels, handles, strict=True))
         for axes in grid.ravel()[len(panels) :]:
             axes.set_visible(False)
-        _legend_of(figure, list(named.values()), list(named), 3)
+        legend_of(figure, list(named.values()), list(named), 3)
     return figure
 
 
@@ -176,7 +160,7 @@ def histogram(delay_s: Floats, title: str) -> Figure:
         delay_s: one way, NaN where lost; shape (n,).
         title: of the picture.
     """
-    figure, axes = _figure()
+    figure, axes = figure_of()
     known = 1e3 * delay_s[~np.isnan(delay_s)]
     if known.size:
         edge = float(np.percentile(known, 99.0)) * 1.05
@@ -187,7 +171,7 @@ def histogram(delay_s: Floats, title: str) -> Figure:
                 f"{beyond} beyond", (edge, 0), (-4, 14), textcoords="offset points", ha="right", color=GREY
             )
     axes.set(xlabel="delay one way (ms)", ylabel="packets")
-    _title(axes, title)
+    entitle(axes, title)
     return figure
 
 
@@ -196,7 +180,7 @@ def surface(of: Surface, title: str) -> Figure:
 
     Members that cannot be told from the best one are dotted.
     """
-    figure, axes = _figure(5.8, 4.2)
+    figure, axes = figure_of(5.8, 4.2)
     rest = of.best[2:]
     names = [f"{axis.key} ({axis.unit})" if axis.unit else axis.key for axis in of.spec.axes]
     x = of.spec.axes[0].numbers
@@ -210,7 +194,7 @@ def surface(of: Surface, title: str) -> Figure:
             label="not to be told from the best",
         )
         axes.set(xlabel=names[0], ylabel="efficiency")
-        _legend(figure, axes)
+        legend(figure, axes)
     else:
         y = of.spec.axes[1].numbers
         # The places of the other parameters, flat: the first two run slowest.
@@ -226,7 +210,7 @@ def surface(of: Surface, title: str) -> Figure:
         axes.set(xlabel=names[0], ylabel=names[1])
         others = [f"{axis.key} = {axis.texts[at]}" for axis, at in zip(of.spec.axes[2:], rest, strict=True)]
         title = ", ".join([title, *others])
-    _title(axes, title)
+    entitle(axes, title)
     return figure
 
 
@@ -234,10 +218,10 @@ def curves(
     x: Sequence[float], values: Mapping[str, Sequence[float]], xlabel: str, ylabel: str, title: str
 ) -> Figure:
     """Several quantities over one parameter."""
-    figure, axes = _figure()
+    figure, axes = figure_of()
     for (name, y), (colour, line, marker) in zip(values.items(), STYLES, strict=False):
         axes.plot(x, y, line + marker, color=colour, markersize=4, label=name)
     axes.set(xlabel=xlabel, ylabel=ylabel)
-    _title(axes, title)
-    _legend(figure, axes, 1)
+    entitle(axes, title)
+    legend(figure, axes, 1)
     return figure

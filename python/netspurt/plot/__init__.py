@@ -1,0 +1,95 @@
+"""Every picture: from a result to a chart, which is data, and from there to a matplotlib Figure.
+
+Of a run, a trace or a capture: ``time_sequence``, ``windows``, ``cwnds``, ``round_trips``, ``queues``, ``throughput``,
+``round_trip_distribution``. Of a sweep: ``curves``, ``heat_map``, ``spread``. Of any numbers: ``distribution``. Each
+has a companion ``…_chart`` (``heat_map_data``) with the same arguments that returns the data instead of a figure.
+``save`` writes SVG, PDF or PNG.
+
+Lives here: drawing. Must not live here: running anything but to record what a picture lacks, or deciding what a number
+means. ``chart`` is what a picture holds, ``drawing`` draws it, ``thinning`` says which points a picture needs,
+``recording`` where they come from.
+
+Names are imported when first used: who wants the data of one picture needs no drawing library.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from netspurt.plot.chart import Axis as Axis
+    from netspurt.plot.chart import Chart as Chart
+    from netspurt.plot.chart import Trace as Trace
+    from netspurt.plot.drawing import draw as draw
+    from netspurt.plot.drawing import draw_panels as draw_panels
+    from netspurt.plot.files import save as save
+    from netspurt.plot.files import svg as svg
+    from netspurt.plot.pictures.curves import curves as curves
+    from netspurt.plot.pictures.curves import curves_chart as curves_chart
+    from netspurt.plot.pictures.distribution import distribution as distribution
+    from netspurt.plot.pictures.distribution import distribution_chart as distribution_chart
+    from netspurt.plot.pictures.distribution import round_trip_distribution as round_trip_distribution
+    from netspurt.plot.pictures.distribution import (
+        round_trip_distribution_chart as round_trip_distribution_chart,
+    )
+    from netspurt.plot.pictures.error_rate import goodput_against_error_rate as goodput_against_error_rate
+    from netspurt.plot.pictures.growth import cwnd_growth as cwnd_growth
+    from netspurt.plot.pictures.heat_map import HeatMap as HeatMap
+    from netspurt.plot.pictures.heat_map import heat_map as heat_map
+    from netspurt.plot.pictures.heat_map import heat_map_data as heat_map_data
+    from netspurt.plot.pictures.initial_window import against_window as against_window
+    from netspurt.plot.pictures.policy_bars import bars_by_policy as bars_by_policy
+    from netspurt.plot.pictures.queues import queues as queues
+    from netspurt.plot.pictures.queues import queues_chart as queues_chart
+    from netspurt.plot.pictures.round_trips import round_trips as round_trips
+    from netspurt.plot.pictures.round_trips import round_trips_chart as round_trips_chart
+    from netspurt.plot.pictures.spread import spread as spread
+    from netspurt.plot.pictures.spread import spread_chart as spread_chart
+    from netspurt.plot.pictures.throughput import throughput as throughput
+    from netspurt.plot.pictures.throughput import throughput_chart as throughput_chart
+    from netspurt.plot.pictures.time_sequence import time_sequence as time_sequence
+    from netspurt.plot.pictures.time_sequence import time_sequence_chart as time_sequence_chart
+    from netspurt.plot.pictures.time_sequence import time_sequence_of as time_sequence_of
+    from netspurt.plot.pictures.time_sequence import time_sequences as time_sequences
+    from netspurt.plot.pictures.window_rate import rate_against_window as rate_against_window
+    from netspurt.plot.pictures.windows import cwnds as cwnds
+    from netspurt.plot.pictures.windows import cwnds_chart as cwnds_chart
+    from netspurt.plot.pictures.windows import windows as windows
+    from netspurt.plot.pictures.windows import windows_chart as windows_chart
+
+_FILES = {
+    "chart": ("Axis", "Chart", "Trace"),
+    "pictures.curves": ("curves", "curves_chart"),
+    "pictures.distribution": (
+        *("distribution", "distribution_chart"),
+        *("round_trip_distribution", "round_trip_distribution_chart"),
+    ),
+    "drawing": ("draw", "draw_panels"),
+    "pictures.error_rate": ("goodput_against_error_rate",),
+    "files": ("save", "svg"),
+    "pictures.growth": ("cwnd_growth",),
+    "pictures.heat_map": ("HeatMap", "heat_map", "heat_map_data"),
+    "pictures.initial_window": ("against_window",),
+    "pictures.policy_bars": ("bars_by_policy",),
+    "pictures.queues": ("queues", "queues_chart"),
+    "pictures.round_trips": ("round_trips", "round_trips_chart"),
+    "pictures.spread": ("spread", "spread_chart"),
+    "pictures.throughput": ("throughput", "throughput_chart"),
+    "pictures.time_sequence": ("time_sequence", "time_sequence_chart", "time_sequence_of", "time_sequences"),
+    "pictures.window_rate": ("rate_against_window",),
+    "pictures.windows": ("cwnds", "cwnds_chart", "windows", "windows_chart"),
+}
+_HOME = {name: file for file, names in _FILES.items() for name in names}
+
+__all__ = list(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'netspurt.plot' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"netspurt.plot.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,168 @@
+"""A picture as data: what stands where, on which axes, and how its parts are told apart.
+
+Lives here: the description that matplotlib, the report's page and a CSV file are made of. Must not live here: where the
+numbers come from, or any drawing library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from netspurt.plot.palette import BLUE, Dash
+from netspurt.plot.thinning import thin
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+Shape = Literal["line", "steps", "points", "strokes", "band"]
+"""A line through its points; a staircase; points alone; upright strokes from ``low`` to ``y``; an area between."""
+
+
+Scale = Literal["linear", "log"]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis: its label with unit, its name as a column, its scale, and where it ends above if not at the data."""
+
+    label: str
+    column: str
+    scale: Scale = "linear"
+    top: float | None = None
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One set of points that belong together; all arrays have shape (n,), ``x`` is ascending.
+
+    What is ``counted`` shows how many points it has beside its name.
+    """
+
+    name: str
+    x: Floats
+    y: Floats
+    shape: Shape = "line"
+    low: Floats | None = None
+    colour: str = BLUE
+    dash: Dash = "-"
+    marker: str = ""
+    width: float = 1.6
+    counted: int | None = None
+
+    @property
+    def label(self) -> str:
+        """The name, for a legend."""
+        return self.name if self.counted is None else f"{self.name} ({self.counted})"
+
+    def prolonged(self, end: float) -> Trace:
+        """A staircase that goes on to ``end``; anything else is as it was."""
+        if self.shape != "steps" or not self.x.size or self.x[-1] >= end:
+            return self
+        return replace(self, x=np.append(self.x, end), y=np.append(self.y, self.y[-1]))
+
+    def thinned(self, buckets: int) -> Trace:
+        """The same with at most 4 points for each bucket and end, every extreme among them."""
+        if self.x.size <= 4 * buckets:
+            return self
+        kept = thin(self.x, self.y, buckets)
+        if self.low is None:
+            return replace(self, x=self.x[kept], y=self.y[kept])
+        kept = np.union1d(kept, thin(self.x, self.low, buckets))
+        return replace(self, x=self.x[kept], y=self.y[kept], low=self.low[kept])
+
+    def between(self, begin: float, end: float) -> Trace:
+        """The points from ``begin`` to ``end``; a staircase begins on the step it stood on, and goes on to the end."""
+        first, last = np.searchsorted(self.x, begin, "left"), np.searchsorted(self.x, end, "right")
+        x, goes_on = self.x, last < self.x.size
+        if self.shape == "steps" and first > 0:
+            first -= 1
+            x = np.maximum(x, begin)
+        low = None if self.low is None else self.low[first:last]
+        counted = None if self.counted is None else int(last - first)
+        cut = replace(self, x=x[first:last], y=self.y[first:last], low=low, counted=counted)
+        return cut.prolonged(end) if goes_on else cut
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A picture.
+
+    Attributes:
+        name: for files, such as ``time-sequence``.
+        title: above it.
+        x: the axis to the right.
+        y: the axis upwards.
+        traces: what is drawn, the last on top.
+        caption: what a reader should know of it, in a sentence.
+        height: in inches, on paper.
+    """
+
+    name: str
+    title: str
+    x: Axis
+    y: Axis
+    traces: Sequence[Trace] = field(default_factory=tuple)
+    caption: str = ""
+    height: float = 3.9
+
+    @property
+    def points(self) -> int:
+        """Of all traces together."""
+        return sum(trace.x.size for trace in self.traces)
+
+    def between(self, begin: float, end: float) -> Chart:
+        """The same from one place of the right axis to another; traces without a point there are gone."""
+        cut = [trace.between(begin, end) for trace in self.traces]
+        return replace(self, traces=[trace for trace in cut if trace.x.size])
+
+    def prolonged(self) -> Chart:
+        """The same with every staircase going on to where the last trace ends: it holds until it changes."""
+        end = max((float(trace.x[-1]) for trace in self.traces if trace.x.size), default=0.0)
+        return replace(self, traces=[trace.prolonged(end) for trace in self.traces])
+
+    def thinned(self, buckets: int) -> Chart:
+        """The same with fewer points, see ``Trace.thinned``."""
+        return replace(self, traces=[trace.thinned(buckets) for trace in self.traces])
+
+    def draw(self) -> Figure:
+        """The picture as a matplotlib figure, for paper."""
+        from netspurt.plot.drawing import draw
+
+        return draw(self)
+
+    def table(self) -> pl.DataFrame:
+        """All points: ``trace``, the columns of both axes, and ``<y>_low`` where a trace has one."""
+        import polars as pl
+
+        y, low = self.y.column, f"{self.y.column}_low"
+        frames = []
+        for trace in self.traces:
+            columns: dict[str, Any] = {self.x.column: trace.x, y: trace.y}
+            if trace.low is not None:
+                columns[low] = trace.low
+            frames.append(
+                pl.DataFrame(columns)
+                .select(pl.lit(trace.name).alias("trace"), pl.all())
+                .filter(~pl.col(y).is_nan())
+            )
+        schema = {"trace": pl.String, self.x.column: pl.Float64, y: pl.Float64}
+        return pl.concat([pl.DataFrame(schema=schema), *frames], how="diagonal")
+
+    def alt(self) -> str:
+        """The picture in words, for whoever does not see it."""
+        parts = []
+        for trace in self.traces:
+            known = trace.y[np.isfinite(trace.y)]
+            if trace.shape == "band" or not known.size:
+                continue
+            low = known if trace.low is None else trace.low[np.isfinite(trace.low)]
+            parts.append(f"{trace.name} from {low.min():.4g} to {known.max():.4g}")
+        return f"{self.title}. Across: {self.x.label}; upwards: {self.y.label}. {'; '.join(parts)}."

@@ -1,0 +1,134 @@
+"""From a chart to a matplotlib figure.
+
+Lives here: drawing with matplotlib. Must not live here: what a chart holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from netspurt.plot.chart import Chart, Trace
+from netspurt.plot.looks import RC, entitle, legend_of
+from netspurt.plot.palette import DENSE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+BUCKETS = 4000
+"""A page is less than so many dots wide."""
+
+PANEL = (4.8, 4.2)
+"""Inches of each chart of several side by side."""
+
+
+def draw(chart: Chart) -> Figure:
+    """A chart as a figure for paper: SVG, PDF or PNG."""
+    with mpl.rc_context(RC):
+        figure = Figure(figsize=(5.6, chart.height), layout="constrained")
+        axes = figure.add_subplot()
+        _fill(axes, chart)
+        handles, labels = axes.get_legend_handles_labels()
+        legend_of(figure, handles, labels, 2)
+    return figure
+
+
+def draw_panels(charts: Sequence[Chart]) -> Figure:
+    """Charts side by side with axes in common: the same under different rules."""
+    width, height = PANEL
+    with mpl.rc_context(RC):
+        figure = Figure(figsize=(width * len(charts), height), layout="constrained")
+        panels = figure.subplots(1, len(charts), sharex=True, sharey=True, squeeze=False)[0]
+        named: dict[str, Any] = {}
+        for axes, chart in zip(panels, charts, strict=True):
+            _fill(axes, chart)
+            handles, labels = axes.get_legend_handles_labels()
+            # A count would tell the panels' entries apart that mean the same.
+            named.update(
+                (label.split(" (")[0], handle) for handle, label in zip(handles, labels, strict=True)
+            )
+        for axes in panels[1:]:
+            axes.set(ylabel="")
+        legend_of(figure, list(named.values()), list(named), 3)
+    return figure
+
+
+def _fill(axes: Axes, chart: Chart) -> None:
+    for trace in chart.thinned(BUCKETS).traces:
+        _DRAWN[trace.shape](axes, trace)
+    axes.set(xlabel=chart.x.label, ylabel=chart.y.label, xscale=chart.x.scale, yscale=chart.y.scale)
+    least, most = _span(chart)
+    if chart.y.scale == "linear" and 0 <= least < most / 5:
+        axes.set_ylim(bottom=0)
+    if chart.y.top is not None:
+        axes.set_ylim(top=chart.y.top)
+    entitle(axes, chart.title)
+
+
+def _span(chart: Chart) -> tuple[float, float]:
+    """The least and the largest place upwards."""
+    finite = [
+        column[np.isfinite(column)]
+        for trace in chart.traces
+        for column in (trace.y, trace.low)
+        if column is not None
+    ]
+    known = [column for column in finite if column.size]
+    if not known:
+        return 0.0, 1.0
+    return min(float(column.min()) for column in known), max(float(column.max()) for column in known)
+
+
+def _line(axes: Axes, trace: Trace) -> None:
+    style = "steps-post" if trace.shape == "steps" else "default"
+    axes.plot(
+        *(trace.x, trace.y),
+        color=trace.colour,
+        linestyle=trace.dash,
+        marker=trace.marker or None,
+        markersize=4,
+        linewidth=trace.width,
+        drawstyle=style,
+        label=trace.label,
+        rasterized=trace.x.size > 4 * DENSE,
+    )
+
+
+def _points(axes: Axes, trace: Trace) -> None:
+    small = trace.marker in (".", "|")
+    axes.plot(
+        *(trace.x, trace.y, trace.marker or "."),
+        color=trace.colour,
+        markersize=3.5 if small else 5.5,
+        # A stroke has no face: its edge is all there is of it.
+        markeredgecolor=trace.colour if small or trace.marker in "x+" else "white",
+        markeredgewidth=1.2 if trace.marker in "x+" else 0.5,
+        label=trace.label,
+        rasterized=trace.x.size > DENSE,
+        zorder=3,
+    )
+
+
+def _strokes(axes: Axes, trace: Trace) -> None:
+    """One broken line instead of a shape for each stroke: a tenth of the file."""
+    assert trace.low is not None
+    ends = np.stack([trace.low, trace.y, np.full(trace.x.size, np.nan)])
+    axes.plot(
+        *(np.repeat(trace.x, 3), ends.T.ravel(), "-"),
+        color=trace.colour,
+        linewidth=trace.width,
+        label=trace.label,
+        rasterized=trace.x.size > DENSE,
+    )
+
+
+def _band(axes: Axes, trace: Trace) -> None:
+    assert trace.low is not None
+    axes.fill_between(trace.x, trace.low, trace.y, color=trace.colour, alpha=0.15, linewidth=0)
+
+
+_DRAWN = {"line": _line, "steps": _line, "points": _points, "strokes": _strokes, "band": _band}

@@ -1,0 +1,63 @@
+"""From a map to a matplotlib figure.
+
+Lives here: drawing with matplotlib. Must not live here: what a map holds.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from netspurt.plot.looks import RC, entitle
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.image import AxesImage
+
+    from netspurt.plot.chart import Floats
+    from netspurt.plot.pictures.heat_map import HeatMap
+
+WRITTEN = 100
+"""So many cells have room for their number."""
+
+GROUND = "cividis"
+"""Its lightness rises all the way: it can be read in grey, and by the colour-blind."""
+
+
+def draw_map(of: HeatMap) -> Figure:
+    """The map as a figure; cells that were not run stay empty."""
+    with mpl.rc_context(RC):
+        wide, high = min(len(of.panels), 3), -(-len(of.panels) // 3)
+        size = (1.6 + wide * max(2.8, 0.55 * len(of.columns)), high * max(2.4, 0.42 * len(of.rows)) + 1.0)
+        figure = Figure(figsize=size, layout="constrained")
+        grid = figure.subplots(high, wide, squeeze=False, sharex=True, sharey=True).ravel()
+        cells = np.concatenate([values.ravel() for values in of.panels.values()])
+        span = (float(np.nanmin(cells)), float(np.nanmax(cells)))
+        for axes, (name, values) in zip(grid, of.panels.items(), strict=False):
+            image = _panel(axes, of, values, span)
+            entitle(axes, name or of.title)
+        for axes in grid[len(of.panels) :]:
+            axes.set_visible(False)
+        if len(of.panels) > 1:
+            figure.suptitle(of.title, fontsize=11, fontweight="bold", x=0.01, ha="left")
+        figure.supxlabel(of.x, fontsize=10)
+        figure.supylabel(of.y, fontsize=10)
+        figure.colorbar(image, ax=list(grid), label=of.quantity, shrink=0.9)
+    return figure
+
+
+def _panel(axes: Axes, of: HeatMap, values: Floats, span: tuple[float, float]) -> AxesImage:
+    image = axes.imshow(values, origin="lower", aspect="auto", cmap=GROUND, vmin=span[0], vmax=span[1])
+    axes.grid(visible=False)
+    axes.set_xticks(range(len(of.columns)), list(of.columns), rotation=35, ha="right", fontsize=8)
+    axes.set_yticks(range(len(of.rows)), list(of.rows), fontsize=8)
+    if values.size <= WRITTEN:
+        middle = sum(span) / 2
+        for (row, column), value in np.ndenumerate(values):
+            if np.isfinite(value):
+                ink = "black" if value > middle else "white"
+                axes.text(column, row, f"{value:.3g}", ha="center", va="center", fontsize=7, color=ink)
+    return image

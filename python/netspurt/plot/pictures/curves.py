@@ -1,0 +1,95 @@
+"""A quantity of a sweep against what was varied, with its intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from netspurt.errors import RequestError
+from netspurt.plot.chart import Axis, Chart, Scale, Trace
+from netspurt.plot.palette import MANY
+from netspurt.plot.swept import axis_of, in_units, numbers_of, ordered, short, table_of, told
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def curves(
+    what: object,
+    quantity: str = "goodput_bps",
+    x: str | None = None,
+    where: Mapping[str, object] | None = None,
+) -> Figure:
+    """Means over seeds against one varied path, a line for each combination of the others; 95 % intervals as bands.
+
+    Args:
+        what: a sweep, or the path of its folder.
+        quantity: a column of its flows or links.
+        x: the path along the axis; by default the one with most values that are numbers.
+        where: values that some of the others must have.
+
+    Raises:
+        RequestError: nothing of the kind, or more lines than can be told apart.
+    """
+    return curves_chart(what, quantity, x, where).draw()
+
+
+def curves_chart(
+    what: object,
+    quantity: str = "goodput_bps",
+    x: str | None = None,
+    where: Mapping[str, object] | None = None,
+) -> Chart:
+    """The same as data."""
+    table = table_of(what, quantity, where)
+    along = axis_of(table, x) if x else _along(table.varied, table.rows)
+    values = ordered(table.rows[along].to_list())
+    found = numbers_of(values)
+    if found is None:
+        raise RequestError(
+            f"the values of {along} are no numbers to draw along: name another with x, or draw a map"
+        )
+    numbers, unit = found
+    place = dict(zip(map(str, values), numbers, strict=True))
+    others = [path for path in table.varied if path != along]
+    groups = table.rows.partition_by(others, maintain_order=True) if others else [table.rows]
+    if len(groups) > len(MANY):
+        words = ", ".join(others)
+        raise RequestError(
+            f"{len(groups)} lines ({words}) cannot be told apart: fix some with where, or draw a map"
+        )
+    words, factor = in_units(quantity)
+    traces: list[Trace] = []
+    for rows, (colour, dash, marker) in zip(groups, MANY, strict=False):
+        at = np.array([place[str(value)] for value in rows[along]])
+        order = np.argsort(at)
+        at, mean, low, high = (
+            column[order]
+            for column in (at, *(rows[name].to_numpy() * factor for name in ("mean", "low", "high")))
+        )
+        label = ", ".join(f"{short(path)} {told(rows[path][0])}" for path in others) or quantity
+        if rows["low"].null_count() < rows.height:
+            traces.append(Trace(f"{label}: 95 %", at, high, "band", low=low, colour=colour))
+        traces.append(Trace(label, at, mean, "line", colour=colour, dash=dash, marker=marker, width=1.5))
+    runs: list[int] = table.rows["runs"].to_list()
+    return Chart(
+        name="curves",
+        title=f"{words.split(' (')[0].capitalize()} against {short(along)}",
+        x=Axis(f"{along} ({unit})" if unit else along, along, _scale(numbers)),
+        y=Axis(words, quantity),
+        traces=traces,
+        caption=f"Means over {min(runs)} to {max(runs)} runs; bands are 95 % intervals of the mean.",
+    )
+
+
+def _along(varied: list[str], rows: pl.DataFrame) -> str:
+    """Of the paths with numbers the one with most values; of those without, the first."""
+    able = [path for path in varied if numbers_of(rows[path].to_list()) is not None]
+    return max(able or varied[:1], key=lambda path: rows[path].n_unique())
+
+
+def _scale(numbers: list[float]) -> Scale:
+    return "log" if min(numbers) > 0 and max(numbers) > 30 * min(numbers) else "linear"

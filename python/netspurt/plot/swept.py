@@ -1,0 +1,190 @@
+"""What sweeps' pictures share: which columns are varied, and their values as numbers on an axis.
+
+Lives here: from a sweep to rows and axes. Must not live here: drawing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netspurt.errors import RequestError, nearest
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from netspurt.plot.chart import Floats
+    from netspurt.sweeping import Sweep
+
+SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
+
+
+@dataclass(frozen=True)
+class Table:
+    """Means over seeds of one quantity.
+
+    Attributes:
+        quantity: which.
+        rows: a column for each of ``varied``, and ``mean``, ``low``, ``high``, ``runs``.
+        varied: what has more than one value: paths, and ``flow``, ``link`` or ``direction`` where there are several.
+    """
+
+    quantity: str
+    rows: pl.DataFrame
+    varied: list[str]
+
+
+def table_of(what: object, quantity: str, where: Mapping[str, object] | None = None) -> Table:
+    """The means of a sweep, of its points at which ``where`` holds.
+
+    Args:
+        what: a ``Sweep``, or the path of its folder.
+        quantity: a column of the flows or links.
+        where: for some of the varied paths (or ``flow``, ``link``, ``direction``) the value that they must have.
+
+    Raises:
+        RequestError: no sweep, no such quantity, no such path, or no point left.
+    """
+    import polars as pl
+
+    sweep = _sweep(what)
+    rows = sweep.summary(quantity).filter(pl.col("mean").is_not_null())
+    return _restricted(sweep, quantity, rows, where)
+
+
+def samples_of(
+    what: object, quantity: str, by: str | None, where: Mapping[str, object] | None = None
+) -> dict[str, Floats]:
+    """The quantity of every flow (or link) of every run, by the values of one path.
+
+    Args:
+        what: a ``Sweep``, or the path of its folder.
+        quantity: a column of the flows or links.
+        by: a path that varies; by default the one with fewest values.
+        where: as for ``table_of``.
+
+    Raises:
+        RequestError: as for ``table_of``.
+    """
+    import polars as pl
+
+    sweep = _sweep(what)
+    _ = sweep.summary(quantity)  # says so if there is no such quantity
+    rows = sweep.flows if quantity in sweep.flows.columns else sweep.links
+    table = _restricted(sweep, quantity, rows.filter(pl.col(quantity).is_not_null()), where)
+    path = axis_of(table, by) if by else min(table.varied, key=lambda name: table.rows[name].n_unique())
+    values = table.rows[path]
+    numbers = table.rows[quantity].cast(pl.Float64)
+    return {
+        f"{short(path)} {told(value)}": numbers.filter(values == value).to_numpy()
+        for value in ordered(values.to_list())
+    }
+
+
+def _sweep(what: object) -> Sweep:
+    from netspurt.sweeping import Sweep
+
+    return what if isinstance(what, Sweep) else Sweep(Path(str(what)))
+
+
+def _restricted(sweep: Sweep, quantity: str, rows: pl.DataFrame, where: Mapping[str, object] | None) -> Table:
+    """The rows at which ``where`` holds, and what varies among them."""
+    import polars as pl
+
+    if rows.is_empty():
+        raise RequestError(f"there is no {quantity} to draw: nothing of the sweep is done")
+    known = [*sweep.varied, *(name for name in ("flow", "link", "direction") if name in rows.columns)]
+    for path, value in (where or {}).items():
+        if path not in known:
+            raise RequestError(f"'{path}' is not varied{nearest(path, known)}; there are: {', '.join(known)}")
+        there = ordered(rows[path].to_list())
+        meant = [each for each in there if _alike(each, value)]
+        if not meant:
+            raise RequestError(f"{path} is never {value}; it is: {', '.join(map(str, there))}")
+        rows = rows.filter(pl.col(path).is_in(meant))
+    varied = [name for name in known if rows[name].n_unique() > 1]
+    if not varied:
+        raise RequestError("nothing varies here: a picture of one point is a number")
+    return Table(quantity, rows, varied)
+
+
+def _alike(value: Any, asked: object) -> bool:
+    """Whether a value is the one that was asked for, be it written ``1e-7`` or ``0.0000001``."""
+    if str(value).lower() == str(asked).strip().lower():
+        return True
+    numbers = numbers_of([value]), numbers_of([asked])
+    return numbers[0] is not None and numbers[0] == numbers[1]
+
+
+def axis_of(table: Table, name: str | None, taken: Sequence[str] = ()) -> str:
+    """The column to draw along: the one that is named, or the one with most values that is not taken.
+
+    Raises:
+        RequestError: it does not vary, or nothing is left.
+    """
+    free = [path for path in table.varied if path not in taken]
+    if name is None:
+        if not free:
+            raise RequestError(f"only {', '.join(taken)} varies: draw curves instead of a map")
+        return max(free, key=lambda path: (table.rows[path].n_unique(), -free.index(path)))
+    if name not in free:
+        raise RequestError(f"'{name}' does not vary{nearest(name, free)}; what does: {', '.join(free)}")
+    return name
+
+
+def numbers_of(values: Sequence[Any]) -> tuple[list[float], str] | None:
+    """Values of one path as numbers, and their unit; None where they are words, or of different units."""
+    numbers, units = [], []
+    for value in values:
+        if isinstance(value, bool) or value is None:
+            return None
+        found = re.fullmatch(r"\s*([-+\d.eE]+)\s*([A-Za-z/%]*)\s*", str(value))
+        try:
+            numbers.append(float(found[1]) if found else float("nan"))
+        except ValueError:
+            return None
+        units.append(found[2] if found else "?")
+    if "?" in units:
+        return None
+    if len(set(units)) > 1:
+        if not set(units) <= set(SECONDS):
+            return None
+        return [number * SECONDS[unit] for number, unit in zip(numbers, units, strict=True)], "s"
+    return numbers, units[0] if units else ""
+
+
+def short(path: str) -> str:
+    """A path as a label: its last words, which tell it from others."""
+    return ".".join(path.split(".")[-2:])
+
+
+def ordered(values: Sequence[Any]) -> list[Any]:
+    """Each value once: by size where they are numbers, else as they come."""
+    once = list(dict.fromkeys(values))
+    found = numbers_of(once)
+    if found is None:
+        return once
+    return [value for _, value in sorted(zip(found[0], once, strict=True), key=lambda pair: pair[0])]
+
+
+UNITS = {"_bps": ("Mbit/s", 1e-6), "_s": ("s", 1.0), "_bytes": ("bytes", 1.0), "_packets": ("packets", 1.0)}
+
+
+def in_units(quantity: str) -> tuple[str, float]:
+    """The label of a quantity, and what to multiply it by: columns end in their units."""
+    for ending, (unit, factor) in UNITS.items():
+        if quantity.endswith(ending):
+            return f"{quantity.removesuffix(ending).replace('_', ' ')} ({unit})", factor
+    return quantity.replace("_", " "), 1.0
+
+
+def told(value: Any) -> str:
+    """A value as a label, with no more digits than tell it from others."""
+    found = numbers_of([value])
+    if found is None:
+        return str(value)
+    (number,), unit = found
+    return f"{number:.4g} {unit}".strip()

@@ -1,0 +1,306 @@
+"""What a report's page is made of: texts, tables, pictures, files.
+
+Lives here: data that the template writes down. Must not live here: where it comes from.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+import numpy as np
+
+from netspurt import listing
+from netspurt.plot.chart import Chart, Floats, Trace
+from netspurt.plot.swept import in_units
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from netspurt.plot.pictures.heat_map import HeatMap
+
+BUCKETS = 10_000
+"""A trace of more than four times so many points is thinned in the page: zoomed in tenfold it still looks whole."""
+
+HEIGHTS = {"time-sequence": 420}
+"""Pixels, of charts that need more than others."""
+
+VERDICTS = ("verdict",)
+
+MEANS = ("mean", "low", "high")
+"""Columns in the unit of the quantity that they are of."""
+
+
+class Block(Protocol):
+    """Anything that stands in a section; ``kind`` tells the template how."""
+
+    kind: ClassVar[str]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph."""
+
+    kind: ClassVar[str] = "text"
+    text: str
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """A list."""
+
+    kind: ClassVar[str] = "sentences"
+    texts: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names and what they stand for."""
+
+    kind: ClassVar[str] = "facts"
+    pairs: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Code:
+    """A file to be unfolded."""
+
+    kind: ClassVar[str] = "code"
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class File:
+    """Something to download that lies in the page itself."""
+
+    name: str
+    words: str
+    type: str
+    content: bytes
+
+    @property
+    def base64(self) -> str:
+        """As a data link has it."""
+        return base64.b64encode(self.content).decode("ascii")
+
+
+@dataclass(frozen=True)
+class Files:
+    """Several of them."""
+
+    kind: ClassVar[str] = "files"
+    files: Sequence[File]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: its head, and how its cells are set."""
+
+    head: str
+    number: bool
+    verdict: bool
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text."""
+
+    kind: ClassVar[str] = "table"
+    title: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[str]]
+    note: str = ""
+    folded: bool = False
+
+
+@dataclass(frozen=True)
+class Zoomable:
+    """A chart that the page draws; ``group`` names those that zoom together."""
+
+    kind: ClassVar[str] = "chart"
+    id: str
+    chart: Chart
+    group: str = ""
+
+    @property
+    def title(self) -> str:
+        """Above it."""
+        return self.chart.title
+
+    @property
+    def caption(self) -> str:
+        """Below the title."""
+        return self.chart.caption
+
+    @property
+    def alt(self) -> str:
+        """In words."""
+        return self.chart.alt()
+
+    @property
+    def height(self) -> int:
+        """Pixels."""
+        return HEIGHTS.get(self.chart.name, 300)
+
+    @property
+    def file(self) -> File:
+        """All points, also those that the page leaves out."""
+        return parquet(f"{self.id}.parquet", self.chart.table())
+
+    @property
+    def thinned(self) -> str:
+        """Which points the page leaves out, in words."""
+        shown = self.chart.thinned(BUCKETS).points
+        if shown == self.chart.points:
+            return ""
+        return f"{shown} of {self.chart.points} points are drawn, all extremes among them; the Parquet file has all."
+
+    @property
+    def payload(self) -> str:
+        """What the script draws, as JSON that may stand inside an element."""
+        chart = self.chart.thinned(BUCKETS)
+        whole = {
+            "height": self.height,
+            "x": {"label": chart.x.label, "column": chart.x.column, "scale": chart.x.scale},
+            "y": {
+                "label": chart.y.label,
+                "column": chart.y.column,
+                "scale": chart.y.scale,
+                "top": chart.y.top,
+            },
+            "traces": [_trace(trace) for trace in chart.traces],
+        }
+        return json.dumps(whole).replace("<", "\\u003c")
+
+
+def _trace(trace: Trace) -> dict[str, Any]:
+    return {
+        "name": trace.name,
+        "label": trace.label,
+        "shape": trace.shape,
+        "colour": trace.colour,
+        "dash": trace.dash,
+        "marker": trace.marker,
+        "width": trace.width,
+        "x": _numbers(trace.x),
+        "y": _numbers(trace.y),
+        "low": None if trace.low is None else _numbers(trace.low),
+    }
+
+
+def _numbers(values: Floats) -> str:
+    return base64.b64encode(np.asarray(values, dtype="<f8").tobytes()).decode("ascii")
+
+
+@dataclass(frozen=True)
+class Still:
+    """A picture that does not zoom."""
+
+    kind: ClassVar[str] = "still"
+    id: str
+    title: str
+    caption: str
+    alt: str
+    svg: str
+    file: File
+
+
+def still(name: str, of: HeatMap) -> Still:
+    """A map."""
+    from netspurt.plot.files import svg
+
+    file = parquet(f"{name}.parquet", of.table())
+    return Still(name, of.title, of.caption, of.alt(), svg(of.draw(), name), file)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page with a heading."""
+
+    title: str
+    blocks: Sequence[Block]
+
+    @property
+    def id(self) -> str:
+        """What links to it."""
+        return re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")
+
+
+@dataclass(frozen=True)
+class Page:
+    """A whole report: its kind ("run", "sweep", "comparison"), title, what it comes to in sentences, and sections."""
+
+    kind: str
+    title: str
+    lead: Sequence[str]
+    sections: Sequence[Section] = field(default_factory=tuple)
+
+    @property
+    def charts(self) -> bool:
+        """Whether anything has to be drawn."""
+        return any(block.kind == "chart" for section in self.sections for block in section.blocks)
+
+
+def table(
+    title: str,
+    rows: Sequence[Mapping[str, Any]],
+    columns: Sequence[str] | None = None,
+    *,
+    note: str = "",
+    folded: bool = False,
+    scale: str = "",
+) -> Table:
+    """Rows as a table, in units for people.
+
+    Args:
+        title: above it.
+        rows: names to values.
+        columns: which, in order; those without any value are left out. By default all that any row has.
+        note: below it.
+        folded: whether it has to be unfolded to be seen.
+        scale: the quantity whose unit ``mean``, ``low`` and ``high`` are in.
+    """
+    names = (
+        list(columns) if columns is not None else list(dict.fromkeys(name for row in rows for name in row))
+    )
+    names = [name for name in names if any(row.get(name) is not None for row in rows)]
+    scales = {name: (name, in_units(scale)[1]) if name in MEANS else in_units(name) for name in names}
+    heads = [
+        Column(
+            scales[name][0],
+            all(isinstance(row.get(name), int | float | None) for row in rows),
+            name in VERDICTS,
+        )
+        for name in names
+    ]
+    texts = [[_told(row.get(name), scales[name][1]) for name in names] for row in rows]
+    return Table(title, heads, texts, note, folded)
+
+
+def _told(value: Any, factor: float) -> str:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return (
+            f"{value:,}".replace(",", "\u202f")
+            if isinstance(value, int) and factor == 1
+            else f"{value * factor:.5g}"
+        )
+    return listing.text(value)
+
+
+def parquet(name: str, frame: pl.DataFrame, words: str = "Parquet of all points") -> File:
+    """A table as a Parquet file."""
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer, compression="zstd")
+    return File(name, words, "application/vnd.apache.parquet", buffer.getvalue())
+
+
+def csv(name: str, rows: Sequence[Mapping[str, Any]]) -> File:
+    """Rows as a CSV file with full precision; nested counts become columns of their own."""
+    text = listing.csv_of([listing.flat(row) for row in rows])
+    return File(name, name, "text/csv", text.encode())

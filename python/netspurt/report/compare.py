@@ -1,0 +1,150 @@
+"""The report of a comparison: what differs, whether it is chance, and where two histories part.
+
+Lives here: what stands on its page. Must not live here: how a page looks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+from netspurt import plot
+from netspurt.comparing import history
+from netspurt.comparing.sides import Captured, Runs, Traced
+from netspurt.errors import RequestError
+from netspurt.plot.recording import RECORDS, Recording, Simulated
+from netspurt.plot.recording import Captured as CapturedRecording
+from netspurt.plot.recording import Traced as TracedRecording
+from netspurt.plot.swept import in_units
+from netspurt.report.blocks import (
+    Block,
+    Code,
+    Facts,
+    Files,
+    Page,
+    Section,
+    Sentences,
+    Still,
+    Zoomable,
+    csv,
+    table,
+)
+from netspurt.report.page import facts
+from netspurt.report.run import pictures
+
+if TYPE_CHECKING:
+    from netspurt.comparing import Comparison
+    from netspurt.comparing.sides import Side
+
+HIDDEN = ("of", "sentence", "boot_low", "boot_high", "p")
+
+LAST = ("a", "b", "relative", "verdict", "difference", "low", "high", "effect", "runs")
+"""Columns behind those that name a row."""
+
+SCALED = ("a", "b", "difference", "low", "high", "a_low", "a_high", "b_low", "b_high")
+
+FOLDED = 24
+
+
+def page_of(result: Comparison, asked: str) -> Page:
+    """The page of a comparison; ``asked`` is the command."""
+    unlike = [row for row in result.rows if row.get("verdict") != "same"]
+    known = {row["sentence"] for row in result.rows if row.get("verdict") not in (None, "distinguishable")}
+    told = [sentence for sentence in result.sentences if sentence not in known]
+    if alike := len(result.rows) - len(unlike):
+        told.append(f"{alike} of {len(result.rows)} quantities are the same in every pair of runs.")
+    blocks: list[Block] = []
+    if unlike:
+        shown = [_in_units(row) for row in unlike]
+        keys = [name for name in unlike[0] if name not in (*LAST, *HIDDEN)]
+        blocks.append(table("B against A", shown, [*keys, *LAST], note=NOTE, folded=len(shown) > FOLDED))
+    if result.rows:
+        blocks.append(Files([csv("comparison.csv", result.rows)]))
+    if told:
+        blocks.append(Sentences(told))
+    sections = [Section("What differs", blocks), Section("Both over each other", _overlaid(result))]
+    if result.parting is not None:
+        sections.append(Section("Where they part", _parting(result)))
+    for letter, side in zip("AB", result.sides, strict=True):
+        own = pictures(source, f"{letter.lower()}-") if (source := _recording(result, side)) else []
+        sections.append(Section(f"{letter}: {side.name}", own))
+    sections.append(Section("How it was made", _made(result, asked)))
+    title = f"{result.names[0]} and {result.names[1]}"
+    return Page("comparison", title, [_lead(result)], [each for each in sections if each.blocks])
+
+
+def _lead(result: Comparison) -> str:
+    """What it comes to, in a sentence."""
+    kind = result.kind[0].upper() + result.kind[1:]
+    judged = [row["verdict"] for row in result.rows if "verdict" in row]
+    if not judged:
+        return f"{kind}, B against A."
+    differ = judged.count("distinguishable")
+    return f"{kind}, B against A: {differ} of {len(judged)} quantities differ by more than chance."
+
+
+NOTE = "Means of A and B over pairs of runs, their difference, and its 95 % interval (Student's t)."
+
+
+def _in_units(row: dict[str, Any]) -> dict[str, Any]:
+    """A row for people: each in the unit of its quantity."""
+    words, factor = in_units(row["quantity"])
+    scaled = {name: row[name] * factor for name in SCALED if isinstance(row.get(name), int | float)}
+    return {**row, **scaled, "quantity": words, "relative": _percent(row.get("relative"))}
+
+
+def _percent(relative: object) -> str | None:
+    return f"{100 * relative:+.3g} %" if isinstance(relative, float) else None
+
+
+def _overlaid(result: Comparison) -> list[Block]:
+    blocks: list[Block] = []
+    with contextlib.suppress(RequestError):
+        blocks.append(Zoomable("both", result.chart()))
+    with contextlib.suppress(RequestError):
+        words = "What changes from A to B, each with its 95 % interval, in per cent of A"
+        drawn = plot.svg(result.plot_differences(), "differences")
+        file = csv("differences.csv", [row for row in result.rows if "verdict" in row])
+        blocks.append(Still("differences", "What changes", words + ".", words, drawn, file))
+    return blocks
+
+
+def _parting(result: Comparison) -> list[Block]:
+    parting = result.parting
+    assert parting is not None
+    return [
+        Facts(
+            [
+                ("events in common", f"{parting.shared:,}".replace(",", "\u202f")),
+                ("time", f"{parting.time_s:.9g} s"),
+                ("in A", history.words(parting.a)),
+                ("in B", history.words(parting.b)),
+            ]
+        )
+    ]
+
+
+def _recording(result: Comparison, side: Side) -> Recording | None:
+    """What pictures of one side are made of; None where it keeps no scenario, or is a sweep."""
+    if isinstance(side, Captured):
+        return CapturedRecording(side.capture)
+    if isinstance(side, Traced):
+        return TracedRecording(side.name, side.table)
+    if isinstance(side, Runs):
+        seed = result.looked if result.looked is not None else min(side.documents)
+        again = side.repeat(seed, RECORDS)
+        return None if again is None else Simulated.of(again)
+    return None
+
+
+def _made(result: Comparison, asked: str) -> list[Block]:
+    seeds = sorted(result.sides[0].documents) if isinstance(result.sides[0], Runs) else []
+    pairs = [*facts(asked), ("A", result.names[0]), ("B", result.names[1])]
+    if seeds:
+        pairs.append(("seeds", ", ".join(map(str, seeds))))
+    sources = [
+        Code(f"The complete scenario of {letter}", side.scenario.merged())
+        for letter, side in zip("AB", result.sides, strict=True)
+        if isinstance(side, Runs) and side.scenario is not None
+    ]
+    return [Facts(pairs), *sources]

@@ -1,0 +1,184 @@
+"""The report of a run, or of one scenario with several seeds.
+
+Lives here: what stands on its page. Must not live here: how a page looks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from netspurt import plot
+from netspurt.errors import RequestError
+from netspurt.plot.chart import Axis, Chart
+from netspurt.plot.palette import MANY
+from netspurt.plot.recording import RECORDS, Recording, Simulated, choose
+from netspurt.report.blocks import (
+    Block,
+    Code,
+    Facts,
+    File,
+    Files,
+    Page,
+    Section,
+    Table,
+    Text,
+    Zoomable,
+    csv,
+    table,
+)
+from netspurt.report.page import facts
+
+if TYPE_CHECKING:
+    from netspurt.scenario import Result, Scenario
+
+Document = Mapping[str, Any]
+
+FLOWS = (
+    *("flow", "index", "from", "to", "bytes_delivered", "start_s", "end_s", "goodput_bps"),
+    *("segments_sent", "retransmitted", "timeouts", "rtt_mean_s", "completed"),
+)
+GROUPS = (
+    *("flow", "flows", "pages", "page_delay_median_s", "page_delay_p95_s", "transfers"),
+    *("transfer_time_median_s", "connections", "bytes_delivered", "goodput_bps"),
+)
+LINKS = (
+    "link",
+    "direction",
+    "packets",
+    "bytes",
+    "drops",
+    "utilisation",
+    "queue_mean_packets",
+    "queue_max_packets",
+)
+
+MOST_ROWS = 200
+"""A table of more is not read; the CSV file has all."""
+
+OF_STREAM = (plot.windows_chart, plot.time_sequence_chart, plot.round_trips_chart)
+"""Pictures of one stream, all of the same."""
+
+OF_ALL = (plot.throughput_chart, plot.queues_chart)
+"""Pictures of all streams; over the same time as those of one, so that they zoom together."""
+
+
+def page_of(scenario: Scenario, results: Sequence[Result], asked: str, settings: Mapping[str, str]) -> Page:
+    """The page of runs of one scenario.
+
+    Args:
+        scenario: as it was run.
+        results: one for each seed, at least one; pictures are of the first.
+        asked: the command.
+        settings: what was set on it.
+    """
+    documents = [json.loads(result.json()) for result in results]
+    made = [
+        *facts(asked),
+        ("scenario", scenario.name + "".join(f", {path} = {value}" for path, value in settings.items())),
+        ("seed" if len(results) == 1 else "seeds", ", ".join(str(result.seed) for result in results)),
+        ("digest", ", ".join(result.digest for result in results[:4]) + (" …" if len(results) > 4 else "")),
+    ]
+    sections = [Section("Results", _tables(documents))]
+    if len(results) > 1:
+        sections.insert(0, Section("Over all seeds", _over_seeds(documents)))
+    which = "Pictures" if len(results) == 1 else f"Pictures of seed {results[0].seed}"
+    sections.append(Section(which, pictures(Simulated.of(results[0]))))
+    sections.append(Section("How it was made", [Facts(made), *_source(scenario)]))
+    several = "" if len(results) == 1 else f", {len(results)} seeds"
+    return Page("run", scenario.name + several, [_lead(documents)], sections)
+
+
+def _lead(documents: Sequence[Document]) -> str:
+    """What came of it, in a sentence."""
+    flows = documents[0]["flows"]
+    moved = sum(flow["bytes_delivered"] for flow in flows) / 1e6
+    resent = sum(flow["retransmitted"] for flow in flows)
+    timeouts = sum(flow["timeouts"] for flow in flows)
+    who = f"Flow {flows[0]['flow']}" if len(flows) == 1 else f"{len(flows)} flows"
+    sentence = f"{who} moved {moved:.4g} MB"
+    if len(flows) == 1:
+        sentence += f" at {flows[0]['goodput_bps'] / 1e6:.4g} Mbit/s"
+    lost = sum(sum(link["drops"].values()) for link in documents[0]["links"])
+    sentence += f"; {lost} packets were lost, {resent} segments sent again, {timeouts} timeouts"
+    return sentence + (" (of the first seed)." if len(documents) > 1 else ".")
+
+
+def _tables(documents: Sequence[Document]) -> list[Block]:
+    several = len(documents) > 1
+    blocks: list[Block] = []
+    files: list[File] = []
+    for name, title, columns in (
+        ("flows", "Flows", FLOWS),
+        ("groups", "Groups", GROUPS),
+        ("links", "Links", LINKS),
+    ):
+        rows = [{"seed": whole["seed"], **row} for whole in documents for row in whole.get(name, [])]
+        if not rows:
+            continue
+        files.append(csv(f"{name}.csv", rows))
+        if name == "groups" and not any("pages" in row for row in rows):
+            continue
+        blocks.append(_shortened(title, rows, (("seed", *columns) if several else columns)))
+    return [*blocks, Text("All columns, full precision:"), Files(files)]
+
+
+def _shortened(title: str, rows: Sequence[Document], columns: Sequence[str]) -> Table:
+    left = len(rows) - MOST_ROWS
+    note = f"{left} rows more in the CSV file." if left > 0 else ""
+    return table(title, rows[:MOST_ROWS], columns, note=note, folded=len(rows) > 12)
+
+
+def _over_seeds(documents: Sequence[Document]) -> list[Block]:
+    from netspurt.commands.run import summary_of
+
+    rows = [
+        {**row, "low": (row["interval"] or (None,))[0], "high": (row["interval"] or (None,))[-1]}
+        for row in summary_of(documents)
+    ]
+    rates: dict[str, list[float]] = {}
+    for whole in documents:
+        for flow in whole["flows"]:
+            rates.setdefault(flow["flow"], []).append(flow["goodput_bps"] / 1e6)
+    columns = ("flow", "index", "quantity", "mean", "low", "high", "runs")
+    blocks: list[Block] = [
+        table("Means and their 95 % intervals", rows, columns, folded=len(rows) > 12),
+        Files([csv("summary.csv", [{name: row[name] for name in columns} for row in rows])]),
+    ]
+    if len(rates) <= len(MANY):
+        chart = plot.distribution_chart(
+            rates, Axis("goodput (Mbit/s)", "goodput_mbps"), "Goodput over all seeds"
+        )
+        blocks.insert(0, Zoomable("goodput", chart))
+    return blocks
+
+
+def pictures(source: Recording, prefix: str = "") -> list[Block]:
+    """The pictures of one run, those that it has something for, of the stream that sent most."""
+    source.prepare(RECORDS)
+    segments = source.segments()
+    stream = choose(segments, None, "length")["stream"][0] if segments.height else None
+    makers: list[Callable[[], Chart]] = [
+        *(partial(make, source, stream) for make in OF_STREAM),
+        *(partial(make, source) for make in OF_ALL),
+    ]
+    blocks: list[Block] = []
+    for make in makers:
+        # Where nothing was sent, nothing waited or nothing was measured, there is no picture.
+        with contextlib.suppress(RequestError, ValueError):
+            chart = make()
+            blocks.append(Zoomable(f"{prefix}{chart.name}", chart, f"{prefix}time"))
+    with contextlib.suppress(RequestError, ValueError):
+        blocks.append(Zoomable(f"{prefix}distribution", plot.round_trip_distribution_chart(source)))
+    return blocks
+
+
+def _source(scenario: Scenario) -> list[Block]:
+    merged = scenario.merged()
+    return [
+        Code("The complete scenario, every default written out", merged),
+        Files([File("scenario.toml", "scenario.toml", "application/toml", merged.encode())]),
+    ]

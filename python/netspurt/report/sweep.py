@@ -1,0 +1,120 @@
+"""The report of a sweep: what varied, the means, and how they depend on it.
+
+Lives here: what stands on its page. Must not live here: how a page looks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from netspurt import plot
+from netspurt.errors import RequestError
+from netspurt.plot.swept import in_units, numbers_of, ordered, told
+from netspurt.report.blocks import (
+    Block,
+    Code,
+    Facts,
+    Files,
+    Page,
+    Section,
+    Zoomable,
+    csv,
+    parquet,
+    still,
+    table,
+)
+from netspurt.report.page import facts
+
+if TYPE_CHECKING:
+    from netspurt.sweeping import Sweep
+
+FOLDED = 24
+"""From so many rows on, a table is folded: the pictures tell more."""
+
+MOST_ROWS = 2000
+
+
+def page_of(sweep: Sweep, quantity: str, asked: str) -> Page:
+    """The page of a sweep, be it complete or not.
+
+    Args:
+        sweep: its folder.
+        quantity: the column of flows or links whose means are shown.
+        asked: the command.
+
+    Raises:
+        RequestError: no such quantity.
+    """
+    about = sweep.about
+    summary = sweep.summary(quantity)
+    rows = summary.to_dicts()
+    places = [name for name in ("flow", "link", "direction") if name in summary.columns]
+    failed, missing = sweep.failed, sweep.missing
+    words = in_units(quantity)[0]
+    done = about["tasks"] - failed.height - missing
+    lead = f"{about['points']} points, {done} runs; shown is {words}."
+    if missing or failed.height:
+        lead += f" {missing} runs are missing, {failed.height} have failed."
+    shown = [{**row, **{path: told(row[path]) for path in sweep.varied}} for row in rows[:MOST_ROWS]]
+    columns = [*sweep.varied, *places, "runs", "mean", "low", "high"]
+    note = f"Mean over seeds of {words}, with its 95 % interval (Student's t)."
+    if len(rows) > MOST_ROWS:
+        note += f" {len(rows) - MOST_ROWS} rows more in the CSV file."
+    title = f"Mean {words} of each point"
+    results: list[Block] = [
+        table(title, shown, columns, note=note, folded=len(rows) > FOLDED, scale=quantity),
+        Files(
+            [
+                csv("means.csv", rows),
+                parquet("flows.parquet", sweep.flows, "every flow of every run (Parquet)"),
+            ]
+        ),
+    ]
+    if failed.height:
+        results.append(table("Failed", failed.to_dicts(), ["settings", "seed", "error"]))
+    sections = [
+        Section("Pictures", _pictures(sweep, quantity)),
+        Section("Results", results),
+        Section("What was varied", [Facts(_varied(sweep))]),
+        Section("How it was made", _made(sweep, asked)),
+    ]
+    return Page("sweep", f"{about['scenario']}: {words}", [lead], [each for each in sections if each.blocks])
+
+
+def _pictures(sweep: Sweep, quantity: str) -> list[Block]:
+    """Those that the axes of this sweep allow: a line needs numbers, a map two axes."""
+    blocks: list[Block] = []
+    with contextlib.suppress(RequestError):
+        blocks.append(Zoomable("curves", plot.curves_chart(sweep, quantity)))
+    with contextlib.suppress(RequestError):
+        blocks.append(still("heat-map", plot.heat_map_data(sweep, quantity)))
+    with contextlib.suppress(RequestError):
+        blocks.append(Zoomable("distribution", plot.spread_chart(sweep, quantity)))
+    return blocks
+
+
+def _varied(sweep: Sweep) -> list[tuple[str, str]]:
+    """Each path with its values; of many only the ends."""
+    pairs = []
+    for path in sweep.varied:
+        values = ordered(sweep.tasks[path].to_list())
+        if len(values) > 12 and numbers_of(values) is not None:
+            pairs.append((path, f"{len(values)} values from {told(values[0])} to {told(values[-1])}"))
+        else:
+            pairs.append((path, ", ".join(map(told, values))))
+    return pairs
+
+
+def _made(sweep: Sweep, asked: str) -> list[Block]:
+    about = sweep.about
+    seeds = about["seeds"]
+    pairs = [
+        *facts(asked),
+        ("scenario", str(about["scenario"])),
+        ("runs of", f"netspurt {about['netspurt']}"),
+        ("seeds", f"{seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else str(seeds[0])),
+        ("folder", str(sweep.path)),
+    ]
+    settings = "\n".join(f"{path} = {value}" for path, value in about["settings"].items())
+    return [Facts(pairs), *([Code("Settings of all points", settings)] if settings else [])]

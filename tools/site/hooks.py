@@ -1,0 +1,97 @@
+"""What the documentation site has beside the files of docs/: made here from the program itself, when it is built.
+
+The reference comes from the schema, the catalogues and the options that the program has; the pages of the studies from
+their README files and from the numbers that ``netspurt reproduce`` left in ``report/reproduce.json``. Links that lead
+out of docs/ find the page or the file that stands for their target in the site.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(Path(__file__).parent))
+
+import reference_pages as reference  # noqa: E402
+import study_pages as studies  # noqa: E402
+
+ABOUT = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
+LINK = re.compile(r"(\]\()([^)#:\s]+)(#[^)\s]*)?(\))")
+CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+
+HOMES = {
+    **{f"studies/{name}/README.md": f"studies/{name}.md" for name in studies.NAMES},
+    **{name: f"about/{name}" for name in ABOUT},
+}
+"""Files of the repository that have a page of their own; all others are handed over as they are."""
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Adds the pages that are made, and the files that any page links to."""
+    made = {f"about/{name}": (ROOT / name).read_text(encoding="utf-8") for name in ABOUT}
+    made |= reference.pages() | studies.pages(ROOT)
+    origins = {home: origin for origin, home in HOMES.items()}
+    for place, text in made.items():
+        whole = _relinked(text, place, origins.get(place, f"docs/{place}"))
+        files.append(File.generated(config, place, content=whole))
+    for file in files.documentation_pages():
+        if file.src_uri not in made and file.abs_src_path:
+            text = Path(file.abs_src_path).read_text(encoding="utf-8")
+            made[file.src_uri] = text
+    wanted = {
+        target
+        for place, text in made.items()
+        for target in _targets(text, origins.get(place, f"docs/{place}"))
+        if target not in HOMES and not target.startswith("docs/")
+    }
+    for target in sorted(wanted):
+        if (ROOT / target).is_file():
+            files.append(File.generated(config, f"source/{target}", abs_src_path=str(ROOT / target)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Leads links of the files in docs/ to where their targets are in the site."""
+    place = page.file.src_uri
+    return _relinked(markdown, place, f"docs/{place}") if page.file.generated_by is None else markdown
+
+
+def _targets(text: str, origin: str) -> set[str]:
+    """Files of the repository that a page links to, by their paths from its root."""
+    bare = CODE.sub("", text)
+    return {_resolved(found[2], origin) for found in LINK.finditer(bare)}
+
+
+def _resolved(target: str, origin: str) -> str:
+    return posixpath.normpath(posixpath.join(posixpath.dirname(origin), target))
+
+
+def _relinked(text: str, place: str, origin: str) -> str:
+    """The text with links from ``place`` in the site, which were links from ``origin`` in the repository."""
+
+    def lead(found: re.Match[str]) -> str:
+        target = _resolved(found[2], origin)
+        if target in HOMES:
+            goal = HOMES[target]
+        elif target.startswith("docs/"):
+            goal = target.removeprefix("docs/")
+        elif (ROOT / target).is_file():
+            goal = f"source/{target}"
+        else:
+            raise PluginError(f"{origin} links to {found[2]}, which is neither a page nor a file")
+        return (
+            f"{found[1]}{posixpath.relpath(goal, posixpath.dirname(place) or '.')}{found[3] or ''}{found[4]}"
+        )
+
+    pieces = CODE.split(text)
+    blocks = CODE.findall(text)
+    led = [LINK.sub(lead, piece) for piece in pieces]
+    return "".join(piece + block for piece, block in zip(led, [*blocks, ""], strict=True))

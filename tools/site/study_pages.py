@@ -1,0 +1,85 @@
+"""The pages of the studies: their own words, and the numbers of the last ``netspurt reproduce``.
+
+Lives here: from README files and ``report/reproduce.json`` to Markdown. Must not live here: any number.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+NAMES = ("terabit", "rfc1106", "rfc2415", "doupnik", "rfc889")
+
+Document = Mapping[str, Any]
+
+
+def pages(root: Path) -> dict[str, str]:
+    """A page for each study, by its place in the site.
+
+    Raises:
+        FileNotFoundError: nothing was reproduced yet.
+    """
+    from netspurt.studies import find
+
+    results = root / "report" / "reproduce.json"
+    if not results.is_file():
+        raise FileNotFoundError(f"there is no {results}: run 'make reproduce' first")
+    whole = json.loads(results.read_text(encoding="utf-8"))
+    found = {study["study"]: study for study in whole["studies"]}
+    return {
+        f"studies/{name}.md": (root / "studies" / name / "README.md").read_text(encoding="utf-8")
+        + _results(found.get(name), find(name).asked, whole)
+        for name in NAMES
+    }
+
+
+def _results(study: Document | None, asked: str, whole: Document) -> str:
+    if study is None:
+        return "\n## What we find\n\nNot part of the last `netspurt reproduce`.\n"
+    kind = "a quick run, with fewer seeds than a full one" if whole["quick"] else "all seeds"
+    told = f"The numbers of `netspurt reproduce`, {kind}, netspurt {whole['netspurt']}."
+    lines = ["", "## What we find", "", told, ""]
+    lines += [f"> The document asked: {asked}", ""]
+    for check in study["checks"]:
+        mark = {True: "holds", False: "**fails**", None: "not run"}[check["holds"]]
+        lines.append(f"* {mark}: {check['check']}")
+    for table in study["tables"]:
+        lines += ["", f"### {table.get('title', table['table'])}", "", *_table(table["cells"])]
+    return "\n".join(lines) + "\n"
+
+
+def _table(cells: Sequence[Document]) -> list[str]:
+    names = list(dict.fromkeys(name for cell in cells for name in cell["row"]))
+    compared = any(cell["published"] is not None for cell in cells)
+    several = len({cell["quantity"] for cell in cells}) > 1
+    heads = [
+        *names,
+        *(["quantity"] if several else []),
+        *(["published"] if compared else []),
+        "measured",
+        "unit",
+    ]
+    heads += ["role", "verdict"] if compared else []
+    lines = [_line(head.replace("_", " ") for head in heads), _line("---" for _ in heads)]
+    for cell in cells:
+        texts = [_text(cell["row"].get(name)) for name in names]
+        texts += [cell["quantity"].replace("_", " ")] if several else []
+        texts += [_text(cell["published"])] if compared else []
+        texts += [_text(cell["measured"]), cell["unit"] or ""]
+        texts += [cell["role"], cell["verdict"]] if compared else []
+        lines.append(_line(texts))
+    return lines
+
+
+def _line(texts: Any) -> str:
+    return "| " + " | ".join(text.replace("|", "\\|") for text in texts) + " |"
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.5g}"
+    return "–" if value is None else str(value)
