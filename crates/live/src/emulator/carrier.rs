@@ -1,11 +1,11 @@
 //! The simulator's network with real packets in it: bytes go in at hosts and come out at hosts. Time is an argument.
 
+use super::guest;
 use super::manifest::{self, Manifest};
 use netspurt_sim::address;
 use netspurt_sim::network::{Due, Network};
 use netspurt_sim::packet::Label;
 use netspurt_sim::random::Stream;
-use netspurt_sim::route::NoRoute;
 use netspurt_sim::spec::{NodeId, WorldSpec};
 use netspurt_tcp::segment::{Ecn, Payload, Segment};
 use netspurt_tcp::time::{Span, Time};
@@ -51,17 +51,21 @@ pub(super) struct Carrier {
 }
 
 impl Carrier {
-    /// The network of `spec` between hosts at these nodes.
-    pub(super) fn new(spec: &WorldSpec, hosts: &[NodeId], seed: u64) -> Result<Self, NoRoute> {
+    /// The network of `spec` between hosts at these nodes; the two of an error are not joined, nor is the first to anybody.
+    pub(super) fn new(spec: &WorldSpec, hosts: &[NodeId], seed: u64) -> Result<Self, [NodeId; 2]> {
         let spec = WorldSpec { duration: Span::from_ps(u64::MAX), ..spec.clone() };
         let pairs = || (0..hosts.len()).flat_map(|a| (0..a).map(move |b| (hosts[b], hosts[a])));
-        let network = Network::joining(&spec, pairs(), seed)?;
+        let network = Network::joining(&spec, pairs(), seed);
         let mut at_node = vec![None; spec.nodes.len()];
         for (number, node) in hosts.iter().enumerate() {
             at_node[node.0 as usize] = Some(number);
         }
         let all = hosts.iter().flat_map(|&from| hosts.iter().map(move |&to| (from, to)));
-        let starts = all.map(|(from, to)| network.routes().between(from, to).map(|both| both.0)).collect();
+        let starts: Vec<_> = all.map(|(from, to)| Some(network.routes().between(from, to)?.0)).collect();
+        let lonely = starts.chunks(hosts.len()).position(|to| to.iter().all(Option::is_none));
+        if let Some(lonely) = lonely {
+            return Err([hosts[lonely], hosts[usize::from(lonely == 0)]]);
+        }
         Ok(Self {
             network,
             cargo: Vec::new(),
@@ -76,6 +80,11 @@ impl Carrier {
     /// The network.
     pub(super) const fn network(&self) -> &Network {
         &self.network
+    }
+
+    /// Whether there is a way from one host to another.
+    pub(super) fn are_joined(&self, from: usize, to: usize) -> bool {
+        self.starts[from * self.hosts.len() + to].is_some()
     }
 
     /// The channels between two hosts.
@@ -93,7 +102,7 @@ impl Carrier {
     pub(super) fn send(&mut self, now: Time, from: usize, bytes: &[u8]) -> Result<(), Refused> {
         let manifest = Manifest::read(bytes).ok_or(Refused::Stray)?;
         let to = self.host(manifest.destination).ok_or(Refused::Stray)?;
-        if manifest.source != address(self.hosts[from].0) || to == from {
+        if self.host(manifest.source) != Some(from) || to == from {
             return Err(Refused::Stray);
         }
         let route = self.starts[from * self.hosts.len() + to].ok_or(Refused::Stray)?;
@@ -151,7 +160,8 @@ impl Carrier {
     }
 
     fn host(&self, of: Ipv4Addr) -> Option<usize> {
-        let node = of.to_bits().checked_sub(address(0).to_bits())?;
+        let own = || of.to_bits().checked_sub(address(0).to_bits());
+        let node = guest::node(of).or_else(own)?;
         *self.at_node.get(node as usize)?
     }
 
