@@ -110,12 +110,14 @@ def _sacks(options: bytes, base: int) -> tuple[tuple[int, int], ...]:
 
 
 def _packets(path: Path) -> Iterator[tuple[float, bytes]]:
-    """Times in seconds since the first, and packets, of a pcapng file with one section."""
+    """Times in seconds since the first, and packets, of a pcapng file with one section; the end may be missing."""
     content, at, began = path.read_bytes(), 0, None
     order = ">" if content[8:12] == MAGIC else "<"
     units: list[float] = []
     while at + 12 <= len(content):
         kind, length = struct.unpack_from(order + "II", content, at)
+        if at + length > len(content):
+            return
         body = content[at + 8 : at + length - 4]
         if kind == INTERFACE_BLOCK:
             units.append(_unit(order, body[8:]))

@@ -1,7 +1,7 @@
 """What runs on the hosts of an emulation: small programs with ordinary sockets, or with our TCP on a device.
 
 Run by file name, without ``site``: dozens start at once. A program finds its task by its host's name in ``tasks.json`` of the folder
-that it is given, makes ready, waits until all are, works, and leaves ``HOST.done.json`` with what it found. The program of the host that
+that it is given, makes ready, waits until all are (or, if its task says ``after``, until that host is done), works, and leaves ``HOST.done.json`` with what it found. The program of the host that
 leads says when all are ready, and ends when all have ended.
 
 Lives here: programs. Must not live here: what their results should be, or any import that takes time.
@@ -16,11 +16,15 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
+
+Work = Generator[Any, None, None]
+"""What a program does: all that makes ready, then ``yield``; all that is measured, then ``yield`` what was found."""
 
 PORT = 5001
 HERE_PORT = 5999
@@ -28,13 +32,17 @@ HERE_PORT = 5999
 
 PIECE = bytes(1 << 18)
 LOOK_S = 0.005
+DEVICE = "netspurt0"
+"""What a host's interface is called."""
 PATIENCE_S = 60.0
 """For others to make ready."""
 
 
-def receive(task: dict[str, Any]) -> Iterator[Any]:
+def receive(task: dict[str, Any]) -> Work:
     """Takes what comes on so many connections, one after the other: octets of each, and when the last one came."""
     with socket.create_server(("", PORT)) as here:
+        if window := task.get("window"):
+            here.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, window)
         yield
         found = []
         for _ in range(task.get("transfers", 1)):
@@ -48,7 +56,7 @@ def receive(task: dict[str, Any]) -> Iterator[Any]:
         yield found
 
 
-def send(task: dict[str, Any]) -> Iterator[Any]:
+def send(task: dict[str, Any]) -> Work:
     """Sends octets on so many connections, one after the other: when each began, and when the other end had all."""
     yield
     found = []
@@ -69,20 +77,20 @@ def _kernel_socket(task: dict[str, Any]) -> socket.socket:
     here = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     if congestion := task.get("congestion"):
         here.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
-    if buffer := task.get("receive_buffer"):
-        here.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
     return here
 
 
-def our_sink(task: dict[str, Any]) -> Iterator[Any]:
-    """The same with our TCP: what became of so many connections."""
+def our_sink(task: dict[str, Any]) -> Work:
+    """The same with our TCP, until everybody else is done: a source that ends takes its TIME-WAIT with it, so that nobody may be
+    left to acknowledge this end's FIN a second time.
+    """
     host = _host({"kind": "sink", "port": PORT}, task)
     yield
-    yield _closed(host, task.get("transfers", 1))
+    yield None
     host.stop()
 
 
-def our_source(task: dict[str, Any]) -> Iterator[Any]:
+def our_source(task: dict[str, Any]) -> Work:
     """Sends octets on one connection with our TCP: what became of it."""
     _core()  # The import takes longer than a short transfer.
     yield
@@ -94,18 +102,21 @@ def our_source(task: dict[str, Any]) -> Iterator[Any]:
     host.stop()
 
 
-def our_http(task: dict[str, Any]) -> Iterator[Any]:
-    """Serves files with our TCP until everybody else is done."""
-    host = _host({"kind": "http", "port": PORT, "root": task["root"], "writes": task["writes"]}, task)
-    yield
-    yield None
-    host.stop()
+def our_http(task: dict[str, Any]) -> Work:
+    """Serves files of these lengths, named by them, with our TCP until everybody else is done."""
+    with tempfile.TemporaryDirectory() as root:
+        for length in task["files"]:
+            (Path(root) / str(length)).write_bytes(bytes(length))
+        host = _host({"kind": "http", "port": PORT, "root": root, "writes": task["writes"]}, task)
+        yield
+        yield None
+        host.stop()
 
 
-def http(task: dict[str, Any]) -> Iterator[Any]:
-    """Serves any request with a head and a body of so many octets, handed to the kernel in these writes."""
+def http(task: dict[str, Any]) -> Work:
+    """Serves any request with a head and a body of so many octets, handed to the kernel in writes of these lengths."""
     head = f"HTTP/1.1 200 OK\r\nContent-Length: {task['octets']}\r\n\r\n".encode()
-    writes = _writes(head, task["octets"], task["pattern"])
+    writes = _writes(head + bytes(task["octets"]), task["pattern"])
     here = socket.create_server(("", PORT), backlog=64)
 
     def serve(there: socket.socket) -> None:
@@ -124,13 +135,13 @@ def http(task: dict[str, Any]) -> Iterator[Any]:
     yield None
 
 
-def _writes(head: bytes, octets: int, pattern: list[int]) -> list[bytes]:
-    """A response in pieces: the head by itself, then the body in these lengths, the last of them over and over."""
-    writes, body, lengths = [head], bytes(octets), list(pattern)
-    while body:
+def _writes(response: bytes, pattern: list[int]) -> list[bytes]:
+    """A response in pieces of these lengths, the last of them over and over."""
+    writes, lengths = [], list(pattern)
+    while response:
         length = lengths.pop(0) if len(lengths) > 1 else lengths[0]
-        writes.append(body[:length])
-        body = body[length:]
+        writes.append(response[:length])
+        response = response[length:]
     return writes
 
 
@@ -153,7 +164,7 @@ def _answer(there: socket.socket, writes: list[bytes], *, corked: bool) -> None:
         there.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 0)
 
 
-def fetch(task: dict[str, Any]) -> Iterator[Any]:
+def fetch(task: dict[str, Any]) -> Work:
     """Asks for a path over and over on one connection: how long each answer took."""
     yield
     took, address = [], (socket.gethostbyname(task["to"]), PORT)
@@ -167,28 +178,44 @@ def fetch(task: dict[str, Any]) -> Iterator[Any]:
     yield took
 
 
-def pages(task: dict[str, Any]) -> Iterator[Any]:
+def pages(task: dict[str, Any]) -> Work:
     """Fetches pages of one file and some more at once, each on a connection of its own: how long each page took.
 
-    ``task["files"]`` holds for each page the sizes of its files, the first of which is asked for first.
+    ``task["clients"]`` holds for each client its pages: the pause before one, and the sizes of its files, the first of which is
+    asked for first. Clients do not wait for one another.
     """
     yield
-    took = []
-    for sizes in task["pages"]:
+    took: list[list[float]] = [[] for _ in task["clients"]]
+    clients = [
+        threading.Thread(target=_browse, args=(task["to"], client, own))
+        for client, own in zip(task["clients"], took, strict=True)
+    ]
+    for client in clients:
+        client.start()
+    for client in clients:
+        client.join()
+    yield [each for own in took for each in own]
+
+
+def _browse(server: str, todo: list[tuple[float, list[int]]], took: list[float]) -> None:
+    for pause_s, sizes in todo:
+        time.sleep(pause_s)
         began = time.monotonic()
-        _fetch_alone(task["to"], sizes[0])
-        rest = [threading.Thread(target=_fetch_alone, args=(task["to"], size)) for size in sizes[1:]]
+        _fetch_alone(server, sizes[0])
+        rest = [threading.Thread(target=_fetch_alone, args=(server, size)) for size in sizes[1:]]
         for thread in rest:
             thread.start()
         for thread in rest:
             thread.join()
         took.append(time.monotonic() - began)
-        time.sleep(task["pause_s"])
-    yield took
 
 
-def files(_task: dict[str, Any]) -> Iterator[Any]:
-    """Sends each connection as many octets as it asks for, and closes it."""
+def files(task: dict[str, Any]) -> Work:
+    """Sends each connection as many octets as it asks for, and closes it; to ``to`` with its own initial window, if it says so."""
+    if window := task.get("initial_window"):
+        address = socket.gethostbyname(task["to"])
+        route = ["ip", "route", "replace", address, "dev", DEVICE, "initcwnd", str(window)]
+        subprocess.run(route, check=True, capture_output=True, timeout=PATIENCE_S)
     here = socket.create_server(("", PORT), backlog=256)
 
     def serve(there: socket.socket) -> None:
@@ -227,14 +254,14 @@ def _read_answer(here: socket.socket) -> None:
         missing -= len(piece)
 
 
-def run(task: dict[str, Any]) -> Iterator[Any]:
+def run(task: dict[str, Any]) -> Work:
     """Runs a command: its exit status, and what it said on standard error."""
     yield
     done = subprocess.run(task["words"], capture_output=True, text=True, check=False)
     yield {"status": done.returncode, "error": done.stderr}
 
 
-def rest(_task: dict[str, Any]) -> Iterator[Any]:
+def rest(_task: dict[str, Any]) -> Work:
     """Is there, and lets the kernel answer."""
     yield
     yield None
@@ -263,7 +290,7 @@ def _closed(host: Any, connections: int) -> list[dict[str, Any]]:
     return over
 
 
-PROGRAMS: dict[str, Callable[[dict[str, Any]], Iterator[Any]]] = {
+PROGRAMS: dict[str, Callable[[dict[str, Any]], Work]] = {
     program.__name__: program
     for program in (receive, send, our_sink, our_source, our_http, http, fetch, pages, files, run, rest)
 }
@@ -283,7 +310,7 @@ def _leave(path: Path, content: Any) -> None:
     beside.rename(path)
 
 
-def _outcome(work: Iterator[Any]) -> Any:
+def _outcome(work: Work) -> Any:
     try:
         return next(work)
     except OSError as error:
@@ -305,7 +332,7 @@ def main() -> None:
             for name in tasks:
                 _wait_for(folder / f"{name}.ready", until)
             _leave(folder / "go", None)
-        _wait_for(folder / "go")
+        _wait_for(folder / f"{tasks[me]['after']}.done.json" if "after" in tasks[me] else folder / "go")
         _leave(folder / f"{me}.done.json", _outcome(work))
         if leads:
             for name in tasks:
@@ -313,6 +340,7 @@ def main() -> None:
             _leave(folder / "over", None)
         # Servers and our hosts are still wanted, if only for an ACK.
         _wait_for(folder / "over")
+    work.close()
 
 
 if __name__ == "__main__":

@@ -108,7 +108,7 @@ class Live:
             if measured.why_not:
                 notes.append(f"Not measured live: {way.name}, since {measured.why_not}.")
                 continue
-            cells += _cells(way, measured)
+            cells += cells_of(way.name, measured)
         if not cells:
             return Findings(notes=tuple(notes))
         table = Table(
@@ -129,10 +129,11 @@ def _measure(way: Way) -> Any:
     return lambda text: probe(way, tomllib.loads(text))
 
 
-def _cells(way: Way, measured: Measured) -> Iterable[Cell]:
+def cells_of(path: str, measured: Measured) -> Iterable[Cell]:
+    """What was measured on a path, and what each timer would have cost there."""
     delay_s = np.asarray(measured.columns["delay_s"])
     good = delay_s[np.isfinite(delay_s)]
-    row = {"path": way.name, "timer": ""}
+    row = {"path": path, "timer": ""}
     for quantity, unit, value in (
         ("packets", "packets", float(delay_s.size)),
         ("lost", "packets", float(delay_s.size - good.size)),
@@ -144,6 +145,6 @@ def _cells(way: Way, measured: Measured) -> Iterable[Cell]:
     timed = native(measured.columns)
     for name in SHOWN:
         cost = replay(timed, TIMERS[name], "connection")
-        row = {"path": way.name, "timer": name}
+        row = {"path": path, "timer": name}
         for quantity, key, unit in (("efficiency", "efficiency", ""), ("rtx_packets", "rtx", "packets")):
             yield Cell(row, quantity, unit, None, cost[key], reason="measured live")
