@@ -58,11 +58,7 @@ impl Network {
     /// Their bytes are the driver's: it keeps them beside the places that the packets have here, as
     /// [`Network::draft_place`] and [`Due::Packet`] tell them, and copies them when [`Network::take_twins`] says so. The
     /// place of a packet that is dropped is used again without a word.
-    pub fn joining(
-        spec: &WorldSpec,
-        pairs: impl Iterator<Item = (NodeId, NodeId)>,
-        seed: u64,
-    ) -> Self {
+    pub fn joining(spec: &WorldSpec, pairs: impl Iterator<Item = (NodeId, NodeId)>, seed: u64) -> Self {
         let routes = Routes::where_joined(spec, pairs);
         Self { twins: Some(Vec::new()), ..Self::with_routes(spec, routes, seed, None) }
     }

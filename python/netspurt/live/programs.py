@@ -41,17 +41,24 @@ PATIENCE_S = 60.0
 def receive(task: dict[str, Any]) -> Work:
     """Takes what comes on so many connections, one after the other: octets of each, and when the last one came."""
     with socket.create_server(("", PORT)) as here:
-        if window := task.get("window"):
-            here.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, window)
+        window = task.get("window")
+        if window:
+            # Linux lets the buffer grow unless it was asked for, and takes twice what is asked.
+            here.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2 * window)
         yield
         found = []
         for _ in range(task.get("transfers", 1)):
             there, _ = here.accept()
             with there:
                 octets, at = 0, time.monotonic()
+                if window:
+                    there.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, window)
                 while piece := there.recv(1 << 18):
                     octets += len(piece)
                     at = time.monotonic()
+                    if window:
+                        # Each time that Linux learns how full segments are, it forgets what was said before.
+                        there.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, window)
             found.append({"octets": octets, "at": at})
         yield found
 

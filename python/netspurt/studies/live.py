@@ -26,6 +26,8 @@ class Emulation:
     scenario: str
     tasks: Mapping[str, Task]
     limit_s: float
+    simulate: Callable[[str], Any] = lambda _: None
+    """What the same scenario says when it is simulated, if anything."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class Seen:
     found: Mapping[str, Any]
     late: float = 0.0
     why_not: str = ""
+    simulated: Any = None
 
     @property
     def doubt(self) -> str:
@@ -55,7 +58,7 @@ def experiment(key: Key, asked: str, plan: Callable[[Mapping[str, Any]], Emulati
         work = plan(tomllib.loads(text))
         try:
             with emulated(work.scenario, work.tasks, limit_s=work.limit_s) as done:
-                return Seen(done.found, done.late)
+                return Seen(done.found, done.late, simulated=work.simulate(work.scenario))
         except NotPossible as reason:
             return Seen({}, why_not=str(reason))
 

@@ -76,8 +76,10 @@ fn plan(link: &ChannelSpec, [server, client]: [&str; 2], seconds: u64) -> io::Re
 fn print(name: &str, report: &Report) {
     let back = &report.links[1];
     // Where no packet passed there is nothing to say.
-    let shown = |value: Option<f64>, digits: usize| value.map_or("-".to_owned(), |value| format!("{value:.digits$}"));
-    let [p50, p99] = [0.5, 0.99].map(|share| back.error.spans.quantiles_s([share]).map(|[error]| error * 1e6));
+    let shown =
+        |value: Option<f64>, digits: usize| value.map_or("-".to_owned(), |value| format!("{value:.digits$}"));
+    let [p50, p99] =
+        [0.5, 0.99].map(|share| back.error.spans.quantiles_s([share]).map(|[error]| error * 1e6));
     println!(
         "{name}  packets {}  error p50 {} us  p99 {} us  late {}  rate {} Mbit/s  drops {}  stolen {} s",
         back.packets,

@@ -52,7 +52,9 @@ impl Hosts {
             let lodging = Lodging {
                 host: plan.name(command.host).to_owned(),
                 address: address(command.host.0),
-                others: others.flat_map(|other| [address(other.host.0), guest::address(other.host)]).collect(),
+                others: others
+                    .flat_map(|other| [address(other.host.0), guest::address(other.host)])
+                    .collect(),
                 mtu: plan.mtu,
                 tcp: plan.tcp.clone(),
                 hosts: plan.hosts_file(),

@@ -104,7 +104,11 @@ fn live(host: &str, errands: &Receiver<Errand>, tell: impl Fn(News)) {
     let mut words = errand.words.iter();
     let Some(program) = words.next() else { return };
     let mut command = Command::new(program);
-    command.args(words).env(TOKEN, errand.token.to_string()).env(HOST, host).env(GUEST, errand.guest.to_string());
+    command
+        .args(words)
+        .env(TOKEN, errand.token.to_string())
+        .env(HOST, host)
+        .env(GUEST, errand.guest.to_string());
     if !errand.foreground {
         command.stdin(Stdio::null()).process_group(0);
     }
