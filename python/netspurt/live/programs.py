@@ -10,8 +10,10 @@ Lives here: programs. Must not live here: what their results should be, or any i
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -261,6 +263,84 @@ def _read_answer(here: socket.socket) -> None:
         missing -= len(piece)
 
 
+def exchange(task: dict[str, Any]) -> Work:
+    """Sends octets and takes as many at the same time, on one connection: the hash of what was sent and of what came.
+
+    With ``to`` it opens the connection, otherwise it waits for one.
+    """
+    here = None if "to" in task else socket.create_server(("", PORT))
+    yield
+    if here is None:
+        there = socket.create_connection((socket.gethostbyname(task["to"]), PORT))
+    else:
+        there, _ = here.accept()
+    hashes: dict[str, str] = {}
+    with there:
+        sender = threading.Thread(target=_send_content, args=(there, task, hashes))
+        sender.start()
+        taken = hashlib.sha256()
+        while piece := there.recv(1 << 18):
+            taken.update(piece)
+        sender.join()
+    yield hashes | {"taken": taken.hexdigest()}
+
+
+def _content(task: dict[str, Any]) -> Generator[bytes, None, None]:
+    """Octets that differ by their place: a block of a prime length, over and over."""
+    block, left = random.Random(task["seed"]).randbytes(1_000_003), task["octets"]
+    while left:
+        yield block[: min(left, len(block))]
+        left -= min(left, len(block))
+
+
+def _send_content(there: socket.socket, task: dict[str, Any], hashes: dict[str, str]) -> None:
+    sent = hashlib.sha256()
+    for piece in _content(task):
+        sent.update(piece)
+        there.sendall(piece)
+    there.shutdown(socket.SHUT_WR)
+    hashes["sent"] = sent.hexdigest()
+
+
+def our_exchange(task: dict[str, Any]) -> Work:
+    """The same with our TCP, by way of ``netspurt host connect`` or ``listen``."""
+    role = ["connect", socket.gethostbyname(task["to"])] if "to" in task else ["listen"]
+    where = ["--device", "guest0", "--address", os.environ["NETSPURT_GUEST"]]
+    words = [sys.executable, "-m", "netspurt", "host", *role, str(PORT), *where]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+
+    def begin() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            words,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+
+    host = None if "to" in task else begin()
+    deadline = time.monotonic() + PATIENCE_S
+    while host is not None and not Path("/sys/class/net/guest0").exists() and time.monotonic() < deadline:
+        time.sleep(LOOK_S)
+    yield
+    host = host or begin()
+    sent, taken = hashlib.sha256(), hashlib.sha256()
+
+    def feed(into: Any) -> None:
+        with into:
+            for piece in _content(task):
+                sent.update(piece)
+                into.write(piece)
+
+    sender = threading.Thread(target=feed, args=(host.stdin,))
+    sender.start()
+    assert host.stdout is not None
+    while piece := host.stdout.read1(1 << 18):  # type: ignore[attr-defined]
+        taken.update(piece)
+    sender.join()
+    yield {"sent": sent.hexdigest(), "taken": taken.hexdigest(), "status": host.wait()}
+
+
 def run(task: dict[str, Any]) -> Work:
     """Runs a command: its exit status, and what it said on standard error."""
     yield
@@ -299,7 +379,8 @@ def _closed(host: Any, connections: int) -> list[dict[str, Any]]:
 
 PROGRAMS: dict[str, Callable[[dict[str, Any]], Work]] = {
     program.__name__: program
-    for program in (receive, send, our_sink, our_source, our_http, http, fetch, pages, files, run, rest)
+    for program in (receive, send, our_sink, our_source, our_http, http, fetch, pages, files, exchange)
+} | {program.__name__: program for program in (our_exchange, run, rest)
 }
 
 
