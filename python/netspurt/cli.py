@@ -437,13 +437,15 @@ def _device(role: Parser) -> None:
         metavar="KEY=VALUE",
         help="a key of a scenario's [tcp] table, as often as wanted",
     )
-    role.add_argument("--device", default="netspurt0", metavar="NAME", help="(default: netspurt0)")
+    role.add_argument(
+        "--device", metavar="NAME", help="(default: netspurt0, or guest0 on a host of an emulation)"
+    )
     role.add_argument(
         "--address",
         action="append",
         dest="addresses",
         metavar="ADDRESS/BITS",
-        help="of the host, as often as wanted (default: 10.99.0.2/24 and fd99::2/64)",
+        help="of the host, as often as wanted (default: 10.99.0.2/24 and fd99::2/64, or the guest's of an emulated host)",
     )
     role.add_argument(
         "--mtu", type=_positive, default=1500, metavar="OCTETS", help="of the device (default: 1500)"

@@ -1,7 +1,7 @@
-"""Sends a host hostile segments as fast as Python can: ``unshare -rn python hostile_flood.py SECONDS``; JSON on standard output.
+"""Sends a host hostile segments as fast as Python can: ``unshare -rn python hostile_flood.py SECONDS``; JSON comes out.
 
-Segments come from addresses that nobody has: floods of SYNs, wild sequence numbers and flags and options on connections that were opened
-properly, overlapping text, windows of nothing, garbage. Afterwards an honest connection must still be served.
+Segments come from addresses that nobody has: floods of SYNs; wild sequence numbers, flags and options on connections
+that were opened properly; overlapping text, windows of nothing, garbage. Afterwards an honest peer must be served.
 
 Exit status 77: something that this needs is not permitted; standard error says what.
 """
@@ -37,7 +37,9 @@ def checksum(data: bytes) -> int:
     return total ^ 0xFFFF
 
 
-def packet(source: str, port: int, seq: int, ack: int, flags: int, window: int, rest: tuple[bytes, bytes]) -> bytes:
+def packet(
+    source: str, port: int, seq: int, ack: int, flags: int, window: int, rest: tuple[bytes, bytes]
+) -> bytes:
     """An IPv4 packet to the host; ``rest`` are options, a multiple of four octets, and text."""
     options, text = rest
     ends = socket.inet_aton(source) + socket.inet_aton(HOST)
@@ -95,7 +97,12 @@ class Flood:
         flags = 16 | draw.getrandbits(8) & ~6
         text = bytes(draw.randrange(1400))
         sent = packet(
-            *who, (seq + shift) % (1 << 32), (ack + moved) % (1 << 32), flags, draw.choice((0, 1, 65535)), (options, text)
+            *who,
+            (seq + shift) % (1 << 32),
+            (ack + moved) % (1 << 32),
+            flags,
+            draw.choice((0, 1, 65535)),
+            (options, text),
         )
         if kind == 2:
             at = draw.randrange(20, len(sent))

@@ -1,7 +1,7 @@
 """Against the kernel, long and hard: every octet arrives over a bad path, and hostile segments do no harm.
 
-Short here; as long as the project promises with ``make endure`` (``NETSPURT_ENDURE=1``). Skipped with the reason where namespaces or
-devices are not permitted.
+Short here; as long as the project promises with ``make endure`` (``NETSPURT_ENDURE=1``). Skipped with the reason where
+namespaces or devices are not permitted.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def test_hostile_segments_at_full_speed_are_survived_in_memory_that_stays_flat()
     assert found["served"], "an honest peer is served afterwards"
     assert found["status"] == 0, found
     assert "panicked" not in found["said"]
-    # Lists of half-open and closing connections fill at first; forty windows of 6 MiB are the bound of all that may be kept.
+    # Lists of half-open and closing connections fill at first; all that may be kept are forty windows of 6 MiB.
     half, last = found["memory_kb"][len(found["memory_kb"]) // 2], found["memory_kb"][-1]
     assert last < (half + 4096 if FULL else 150_000), found
     print(f"{found['sent']} hostile segments in {found['seconds']:.0f} s, memory {found['memory_kb']} kB")

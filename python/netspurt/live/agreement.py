@@ -23,14 +23,14 @@ Ends = Literal["ours", "ours to kernel", "kernel to ours", "kernel"]
 
 SIMULATED = "simulated"
 
-MOST_MBPS = 100.0
+MOST_MBPS = 60.0
 """What is emulated at once, all told: more would measure this machine."""
 
 LIMIT_S = 900.0
 
 
 class Sent(NamedTuple):
-    """A segment with data: where it begins and its length; or an answer: what it acknowledges. When it was sent, in seconds."""
+    """A segment with data: where it begins and its length; or an answer: what it acknowledges. When it was sent."""
 
     seq: int
     length: int
@@ -82,7 +82,7 @@ def compare(
         paths: as often each as they say.
         tcp: ``newreno`` or ``cubic``.
         ends: whose TCPs are emulated.
-        seed: of the losses, which are the same in every world as long as packets come in the same order.
+        seed: of the losses, which are the same in every world as long as packets are.
         words: more options of ``netspurt emulate``.
         tell: hears what is begun.
 
@@ -102,7 +102,7 @@ def compare(
 
 
 def _batches(all_lanes: Sequence[Lane]) -> Iterator[list[Lane]]:
-    """Lanes that together ask for no more than the machine holds without a second thought; those of like length together."""
+    """Lanes that together ask for no more than any machine holds; slow ones together, since they last long."""
     batch: list[Lane] = []
     for lane in sorted(all_lanes, key=lambda lane: (lane.path.rate_mbps, lane.number)):
         if batch and sum(other.path.rate_mbps for other in batch) + lane.path.rate_mbps > MOST_MBPS:
@@ -119,7 +119,9 @@ def _simulated(text: str, batch: Sequence[Lane], seed: int) -> list[Transfer]:
     run = parse(text).native.run(seed, ["segments"], None)
     flows, segments = run.flows(), run.segments()
     index = np.asarray(segments["index"])
-    columns = [np.asarray(segments[name]).tolist() for name in ("from_client", "seq", "length", "ack", "time_s")]
+    columns = [
+        np.asarray(segments[name]).tolist() for name in ("from_client", "seq", "length", "ack", "time_s")
+    ]
     found = []
     for place in range(len(batch)):
         data: list[Sent] = []
@@ -139,7 +141,7 @@ def _emulated(
 ) -> list[Transfer]:
     tasks: dict[str, Task] = {}
     for lane in batch:
-        tasks |= _tasks(lane, ends)
+        tasks |= {host: {**task, "prompt": True} for host, task in _tasks(lane, ends).items()}
     with emulated(text, tasks, limit_s=LIMIT_S, seed=seed, captures=list(tasks), words=words) as done:
         return [_transfer(done, lane) for lane in batch]
 
@@ -181,8 +183,8 @@ class Parting:
 def parting(one: Transfer, other: Transfer) -> Parting | None:
     """The first segment in which two transfers differ, the data first; None if they are the same.
 
-    Of data, what is compared is where it begins and its length; of answers, what they acknowledge. Times, ports and windows may
-    differ.
+    Of data, what is compared is where it begins and its length; of answers, what they acknowledge. Times, ports and
+    windows may differ.
     """
     for way in ("data", "answers"):
         mine, theirs = getattr(one, way), getattr(other, way)
@@ -223,9 +225,7 @@ def rows(outcomes: Sequence[Outcome], world: str) -> list[Row]:
         logs = np.log(measured / simulated)
         between = mean_interval(logs).interval
         interval = None if between is None else (math.exp(between[0]), math.exp(between[1]))
-        same = sum(
-            parting(outcome.worlds[SIMULATED], outcome.worlds[world]) is None for outcome in of_path
-        )
+        same = sum(parting(outcome.worlds[SIMULATED], outcome.worlds[world]) is None for outcome in of_path)
         found.append(
             Row(
                 path=path,

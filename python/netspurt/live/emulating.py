@@ -22,7 +22,7 @@ Task = Mapping[str, Any]
 """What a host shall do: ``program``, a name in ``programs``, and what that wants to know."""
 
 
-class NotPossible(Exception):
+class NotPossible(Exception):  # noqa: N818 - no fault of anybody's
     """An emulation cannot be made here; why, in a sentence."""
 
 
@@ -38,7 +38,8 @@ class Emulated:
     def late(self) -> float:
         """The share of packets that came more than a millisecond after their time."""
         arrived = sum(link["arrived"] for link in self.report["links"])
-        return sum(link["late"] for link in self.report["links"]) / max(arrived, 1)
+        late = sum(link["late"] for link in self.report["links"])
+        return float(late / max(arrived, 1))
 
 
 @contextmanager

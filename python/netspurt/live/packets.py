@@ -22,7 +22,7 @@ SACK = 5
 
 
 class Segment(NamedTuple):
-    """A segment; ``seq`` and ``ack`` count from the initial sequence numbers of both ends, ``at_s`` from the first packet."""
+    """A segment; ``seq`` and ``ack`` count from the initial sequence numbers, ``at_s`` from the first packet."""
 
     at_s: float
     seq: int
@@ -79,7 +79,9 @@ def conversations(path: Path) -> dict[tuple[str, str], Conversation]:
                 other = seq
                 found[target, source] = (first, sent, other, answered)
             answered.append(_segment(at_s, packet, tcp, (seq - other, ack - first)))
-    return {ends: Conversation(tuple(sent), tuple(answered)) for ends, (_, sent, _, answered) in found.items()}
+    return {
+        ends: Conversation(tuple(sent), tuple(answered)) for ends, (_, sent, _, answered) in found.items()
+    }
 
 
 def _segment(at_s: float, packet: bytes, tcp: bytes, numbers: tuple[int, int]) -> Segment:

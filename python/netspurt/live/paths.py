@@ -31,7 +31,7 @@ class Path:
 
 @dataclass(frozen=True)
 class Lane:
-    """One transfer: a path of its own with a host at either end. The link's name, and so its losses, are this lane's."""
+    """One transfer: a path with a host at either end. The link's name, and so its losses, are this lane's."""
 
     path: Path
     number: int

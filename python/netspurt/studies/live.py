@@ -44,9 +44,7 @@ class Seen:
         """A sentence where the machine could not keep time, or nothing."""
         if self.late <= LATE_SHARE:
             return ""
-        return (
-            f" The machine was busy: {100 * self.late:.0f} % of the packets came more than a millisecond late."
-        )
+        return f" The machine was busy: {100 * self.late:.0f} % of the packets came more than a millisecond late."
 
 
 def experiment(key: Key, asked: str, plan: Callable[[Mapping[str, Any]], Emulation]) -> LiveExperiment:
@@ -78,6 +76,4 @@ def seen(samples: Samples, key: Key) -> tuple[Seen | None, tuple[str, ...]]:
 def estimated(row: Mapping[str, Label], quantity: str, unit: str, values: Sequence[float]) -> Cell:
     """The mean of several runs, with its interval."""
     estimate = mean_interval(values)
-    return Cell(
-        dict(row), quantity, unit, None, estimate.mean, interval=estimate.interval, runs=len(values)
-    )
+    return Cell(dict(row), quantity, unit, None, estimate.mean, interval=estimate.interval, runs=len(values))

@@ -1,4 +1,4 @@
-"""Beyond the document: its exchange live, our file server under each policy and the kernel's own, the kernel as client."""
+"""Beyond the document: its exchange live, our server under each policy and the kernel's own, the kernel as client."""
 
 from __future__ import annotations
 
@@ -108,9 +108,10 @@ class Live:
             tuple(cells),
             kind="beyond",
             note=(
-                "Live, over emulated links of 100 Mbit/s and 0.25 ms each way. The client is the kernel's, with its delayed ACK of "
-                "40 ms; the first exchanges do not count, in which it acknowledges at once. Where Linux delays for 40 ms the "
-                "document's systems did for 200. Simulated: Linux at both ends but for the policy, which hears of no processor." + seen.doubt
+                "Live, over emulated links of 100 Mbit/s and 0.25 ms each way. The client is the kernel's, with its "
+                "delayed ACK of 40 ms; the first exchanges do not count, in which it acknowledges at once. Where Linux "
+                "delays for 40 ms the document's systems did for 200. Simulated: Linux at both ends but for the "
+                "policy, and no time spent in hosts." + seen.doubt
             ),
         )
         return Findings(tables=(table,), checks=(_check(seen),))

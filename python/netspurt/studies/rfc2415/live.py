@@ -1,4 +1,4 @@
-"""Beyond the document: pages between the kernels of real hosts, over emulated T1 lines, with initial windows of 1, 3 and 10."""
+"""Beyond the document: pages between kernels over emulated T1 lines, with initial windows of 1, 3 and 10."""
 
 from __future__ import annotations
 
@@ -107,9 +107,9 @@ class Live:
             tuple(_cells(samples, seen)),
             kind="beyond",
             note=(
-                "Live: 8 clients and a server, Linux at both ends, its initial window set by ip route … initcwnd; the pages are the same "
-                "under each window, so the decreases are of pairs. Published: 8 web clients without FTP in table 1, of 1998's TCP. "
-                "Simulated: web.toml with the profile linux." + seen.doubt
+                "Live: 8 clients and a server, Linux at both ends, its initial window set by ip route … initcwnd; the "
+                "pages are the same under each window, so the decreases are of pairs. Published: 8 web clients without "
+                "FTP in table 1, of 1998's TCP. Simulated: web.toml with the profile linux." + seen.doubt
             ),
         )
         return Findings(tables=(table,))

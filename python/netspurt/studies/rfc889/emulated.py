@@ -26,8 +26,8 @@ PATHS = {
         'rates = ["256 kbit/s", "0 bit/s", "256 kbit/s"], repeat = "8 s" }'
     ),
 }
-"""A line, and the same with an interruption of a second and a half in every eight: what waited comes late, and each packet a
-little less so than the one before."""
+"""A line, and the same with an interruption of a second and a half in every eight: what waited comes late, each packet
+a little less so than the one before."""
 
 
 def _scenario() -> str:
@@ -99,8 +99,8 @@ class Emulated:
             tuple(cells),
             kind="beyond",
             note=(
-                "Live: 256 kbit/s, 50 ms each way, one packet in a hundred lost in each direction; with interruptions, nothing "
-                "leaves for 1.5 s in every 8. Delays are one way, halves of round trips."
+                "Live: 256 kbit/s, 50 ms each way, one packet in a hundred lost in each direction; with interruptions, "
+                "nothing leaves for 1.5 s in every 8. Delays are one way, halves of round trips."
             ),
         )
         return Findings(tables=(table,), notes=tuple(notes))
