@@ -115,6 +115,11 @@ def _reproduce(commands: Commands[Parser]) -> None:
     )
     command.add_argument("--quick", action="store_true", help="an honest subset with fewer seeds")
     command.add_argument(
+        "--no-live",
+        action="store_true",
+        help="only what is simulated, nothing measured with real programs on emulated paths",
+    )
+    command.add_argument(
         "--fit",
         action="store_true",
         help="choose the free parameters of these studies anew, on their fitted cells, and leave them in DIR/fit "

@@ -29,7 +29,7 @@ def command(options: argparse.Namespace) -> int:
     studies = [find(name) for name in choose(options.studies)]
     if options.fit:
         return _fit(studies, options)
-    plan = Plan(quick=options.quick, seeds=options.seeds)
+    plan = Plan(quick=options.quick, seeds=options.seeds, live=not options.no_live)
     with output.directory(Path(options.out)) as stage:
         began = time.monotonic()
         works = [prepare(study, plan) for study in studies]
@@ -93,6 +93,8 @@ def _asked(options: argparse.Namespace) -> str:
     words = ["netspurt", "reproduce", *options.studies]
     if options.quick:
         words.append("--quick")
+    if options.no_live:
+        words.append("--no-live")
     if options.seeds is not None:
         words += ["--seeds", str(options.seeds)]
     return shlex.join([*words, "--jobs", str(options.jobs), "--out", options.out])

@@ -65,6 +65,8 @@ def experiment(key: Key, asked: str, plan: Callable[[Mapping[str, Any]], Emulati
 
 def seen(samples: Samples, key: Key) -> tuple[Seen | None, tuple[str, ...]]:
     """What was seen, if anything, and notes on why not."""
+    if not samples.knows(key):
+        return None, ()
     outcome = cast("Seen | None", samples.one(key, Seen))
     if outcome is None:
         return None, ()

@@ -75,6 +75,8 @@ class Live:
 
     def experiments(self, plan: Plan) -> Iterable[AnyExperiment]:
         """One emulation of all cases at once, and the same exchange simulated."""
+        if not plan.live:
+            return
         yield live.experiment(("live",), ASKED, _plan)
         for policy, reply in product(POLICIES, REPLIES):
             yield Experiment(

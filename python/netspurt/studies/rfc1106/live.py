@@ -112,7 +112,8 @@ class Live:
     def experiments(self, plan: Plan) -> Iterable[AnyExperiment]:
         """One emulation of all transfers at once, and the simulated ones beside it."""
         self._quick = plan.quick
-        yield live.experiment(("live",), ASKED[plan.quick], _plan)
+        if plan.live:
+            yield live.experiment(("live",), ASKED[plan.quick], _plan)
 
     def evaluate(self, samples: Samples) -> Findings:
         """A table; where nothing could be measured, why."""
@@ -131,10 +132,10 @@ class Live:
             kind="beyond",
             note=(
                 f"Live: transfers of {asked['octets'] / 2**20:g} MiB, {asked['repeats']} of each with errors, over "
-                "links of their own with the fitted path of the study. The kernel's windows are what it is told to announce "
-                "at most (TCP_WINDOW_CLAMP); its segments are of 1448 octets, Fox's and ours of 1024. Simulated: the "
-                "same links with the profiles linux and bbr, and the same TCP with NAKs. Published: of cubic, bbr and reno "
-                "Fox's column without NAKs, of ours the one with them." + seen.doubt
+                "links of their own with the fitted path of the study. The kernel's windows are what it is told to "
+                "announce at most (TCP_WINDOW_CLAMP); its segments are of 1448 octets, Fox's and ours of 1024. "
+                "Simulated: the same links with the profiles linux and bbr, and the same TCP with NAKs. Published: of "
+                "cubic, bbr and reno Fox's column without NAKs, of ours the one with them." + seen.doubt
             ),
         )
         return Findings(tables=(table,))
