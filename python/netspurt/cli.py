@@ -450,7 +450,8 @@ def _device(role: Parser) -> None:
         action="append",
         dest="addresses",
         metavar="ADDRESS/BITS",
-        help="of the host, as often as wanted (default: 10.99.0.2/24 and fd99::2/64, or the guest's of an emulated host)",
+        help="of the host, as often as wanted (default: 10.99.0.2/24 and fd99::2/64, or the guest's of an "
+        "emulated host)",
     )
     role.add_argument(
         "--mtu", type=_positive, default=1500, metavar="OCTETS", help="of the device (default: 1500)"

@@ -2,8 +2,8 @@
 
 Run by file name, without ``site``: dozens start at once. A program finds its task by its host's name in ``tasks.json``
 of the folder that it is given, makes ready, waits until all are (or, if its task says ``after``, until that host is
-done), works, and leaves ``HOST.done.json`` with what it found. The program of the first host leads: it says when all are
-ready, and ends when all have ended.
+done), works, and leaves ``HOST.done.json`` with what it found. The program of the first host leads: it says when all
+are ready, and ends when all have ended.
 
 Lives here: programs. Must not live here: what their results should be, or any import that takes time.
 """

@@ -181,8 +181,10 @@ AnyExperiment: TypeAlias = "Experiment | PathExperiment | LiveExperiment"
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is to be run: ``quick`` for a fast honest subset; ``seeds`` overrides what a part would take; ``live``:
-    whether this machine is measured too.
+    """How much is to be run.
+
+    ``quick`` for a fast honest subset; ``seeds`` overrides what a part would take; ``live``: whether this machine is
+    measured too.
     """
 
     quick: bool = False
