@@ -271,6 +271,31 @@ mod tests {
     }
 
     #[test]
+    fn a_guest_is_reached_by_way_of_its_host() {
+        let mut carrier = carrier(ChannelSpec::new(8_000_000, Span::from_ms(9)));
+        let mut to_guest = packet(0, 2, 100, 5);
+        to_guest[12..16].copy_from_slice(&guest::address(NodeId(0)).octets());
+        to_guest[16..20].copy_from_slice(&guest::address(NodeId(2)).octets());
+        carrier.send(Time::ZERO, 0, &to_guest).unwrap();
+        assert_eq!(carrier.send(Time::ZERO, 1, &to_guest), Err(Refused::Stray), "another host's guest");
+        let arrived = all(&mut carrier, Time::NEVER);
+        assert_eq!(arrived.iter().map(|&(_, number, to)| (number, to)).collect::<Vec<_>>(), [(5, 1)]);
+    }
+
+    #[test]
+    fn paths_that_nothing_joins_stand_side_by_side_and_a_host_without_any_is_named() {
+        let mut spec = WorldSpec::new("islands", Span::ZERO);
+        let [a, b, c, d, e] = ["a", "b", "c", "d", "e"].map(|name| spec.node(name));
+        spec.link("one", [a, b], &ChannelSpec::default());
+        spec.link("other", [c, d], &ChannelSpec::default());
+        let mut carrier = Carrier::new(&spec, &[a, b, c, d], 1).unwrap();
+        assert!(carrier.are_joined(0, 1) && carrier.are_joined(3, 2) && !carrier.are_joined(0, 2));
+        assert_eq!(carrier.send(Time::ZERO, 0, &packet(0, 2, 100, 0)), Err(Refused::Stray));
+        assert_eq!(carrier.send(Time::ZERO, 2, &packet(2, 3, 100, 0)), Ok(()));
+        assert_eq!(Carrier::new(&spec, &[a, b, e], 1).map(drop), Err([e, a]));
+    }
+
+    #[test]
     fn what_belongs_to_nobody_is_a_stray() {
         let mut carrier = carrier(ChannelSpec::default());
         let strays = [

@@ -14,7 +14,7 @@ from netspurt.studies import live
 from netspurt.studies.doupnik.setting import HEADERS, LAN, PIECE, REPLIES, Reply
 from netspurt.studies.doupnik.wire import POLICIES
 from netspurt.studies.experiment import AnyExperiment, Experiment, Plan, Samples
-from netspurt.studies.model import Cell, Check, Findings, Table
+from netspurt.studies.model import Cell, Findings, Table
 
 ASKED = "live.toml"
 
@@ -116,7 +116,7 @@ class Live:
                 "policy, and no time spent in hosts." + seen.doubt
             ),
         )
-        return Findings(tables=(table,), checks=(_check(seen),))
+        return Findings(tables=(table,), notes=(_note(seen),))
 
 
 def _times(seen: live.Seen, number: int) -> list[float]:
@@ -147,14 +147,12 @@ def _cells(samples: Samples, seen: live.Seen, number: int, server: str, reply: R
         yield Cell(row, "simulated median", "ms", None, 1e3 * float(np.median(later)))
 
 
-def _check(seen: live.Seen) -> Check:
-    """The document's claim, among real hosts."""
-    words = "live, the new policy stalls in no exchange, and strict Nagle in some"
+def _note(seen: live.Seen) -> str:
+    """The document's claim, among real hosts. No bar: how often there is a stall depends on when the client reads."""
     stalls = {
         case: float(np.mean(np.asarray(_times(seen, number)) > STALL_S)) for number, case in enumerate(CASES)
     }
     new = max(stalls["doupnik", reply] for reply in REPLIES)
     strict = max(stalls["nagle-strict", reply] for reply in REPLIES)
-    # One exchange in ten may fall upon a moment at which the machine is elsewhere.
-    found = f"at most {100 * new:.0f} % against {100 * strict:.0f} %"
-    return Check(words, new <= 0.1 and strict > 0.1, found)
+    shares = f"the new policy stalls in {100 * new:.0f} % of exchanges at most, strict Nagle in {100 * strict:.0f} %"
+    return f"Live, {shares}."
