@@ -29,7 +29,7 @@ export PYO3_PYTHON   := $(VENV)/bin/python
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test test-rust test-python lint lint-rust lint-python lint-structure \
+.PHONY: help reproduce test test-rust test-python agreement endure lint lint-rust lint-python lint-structure \
         fuzz bench docs docs-rust docs-site wheel fetch format clean distclean need-rust need-python
 
 help: ## this list
@@ -46,6 +46,12 @@ test-rust: | need-rust
 
 test-python: $(EXTENSION)
 	$(VENV)/bin/python -m pytest -rs python/tests
+
+agreement: $(EXTENSION) ## our TCP against the kernel's on twenty paths, simulated and emulated (needs root or user namespaces; 20 minutes)
+	$(VENV)/bin/python tools/agreement.py
+
+endure: $(EXTENSION) ## 1 GB each way against the kernel over a bad path, and a minute of hostile segments (as above)
+	NETSPURT_ENDURE=1 $(VENV)/bin/python -m pytest -rs -s python/tests/test_endure.py
 
 lint: lint-structure lint-rust lint-python ## formatting, lints, types, and which crate may import which
 

@@ -51,7 +51,21 @@ def report(tmp_path: Path, fake_core: ModuleType, capsys: pytest.CaptureFixture[
     out = tmp_path / "report"
     # The stand-in knows no TCP, so its numbers fall short.
     assert (
-        main(["reproduce", "terabit", "rfc1106", "--quick", "--seeds", "3", "--out", str(out), "--json"]) == 1
+        main(
+            [
+                "reproduce",
+                "terabit",
+                "rfc1106",
+                "--no-live",
+                "--quick",
+                "--seeds",
+                "3",
+                "--out",
+                str(out),
+                "--json",
+            ]
+        )
+        == 1
     )
     document = json.loads(capsys.readouterr().out)
     assert document == json.loads((out / "reproduce.json").read_text())
@@ -166,7 +180,20 @@ def test_ctrl_c_keeps_finished_cells_and_reports_them(
     fake_core.before_run = interrupt  # type: ignore[attr-defined]
     out = tmp_path / "report"
     assert (
-        main(["reproduce", "terabit", "rfc1106", "--quick", "--jobs", jobs, "--out", str(out), "--json"])
+        main(
+            [
+                "reproduce",
+                "terabit",
+                "rfc1106",
+                "--no-live",
+                "--quick",
+                "--jobs",
+                jobs,
+                "--out",
+                str(out),
+                "--json",
+            ]
+        )
         == 130
     )
     document = json.loads(capsys.readouterr().out)
@@ -191,7 +218,7 @@ def test_an_interrupted_report_is_shown_as_such(
         raise KeyboardInterrupt
 
     fake_core.before_run = interrupt  # type: ignore[attr-defined]
-    assert main(["reproduce", "terabit", "rfc1106", "--out", str(tmp_path / "report")]) == 130
+    assert main(["reproduce", "terabit", "rfc1106", "--no-live", "--out", str(tmp_path / "report")]) == 130
     captured = capsys.readouterr()
     assert "not run" in captured.out
     assert "finished cells are kept" in captured.err

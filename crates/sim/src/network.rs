@@ -52,18 +52,15 @@ impl Network {
         Ok(Self::with_routes(spec, Routes::new(spec)?, seed, recorder))
     }
 
-    /// The network of `spec` for packets of somebody else's between these nodes, whatever its flows are.
+    /// The network of `spec` for packets of somebody else's between these nodes, whatever its flows are. A pair that no path
+    /// joins has no route.
     ///
     /// Their bytes are the driver's: it keeps them beside the places that the packets have here, as
     /// [`Network::draft_place`] and [`Due::Packet`] tell them, and copies them when [`Network::take_twins`] says so. The
     /// place of a packet that is dropped is used again without a word.
-    pub fn joining(
-        spec: &WorldSpec,
-        pairs: impl Iterator<Item = (NodeId, NodeId)>,
-        seed: u64,
-    ) -> Result<Self, NoRoute> {
-        let routes = Routes::joining(spec, pairs)?;
-        Ok(Self { twins: Some(Vec::new()), ..Self::with_routes(spec, routes, seed, None) })
+    pub fn joining(spec: &WorldSpec, pairs: impl Iterator<Item = (NodeId, NodeId)>, seed: u64) -> Self {
+        let routes = Routes::where_joined(spec, pairs);
+        Self { twins: Some(Vec::new()), ..Self::with_routes(spec, routes, seed, None) }
     }
 
     fn with_routes(spec: &WorldSpec, mut routes: Routes, seed: u64, recorder: Option<Recorder>) -> Self {

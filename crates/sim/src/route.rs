@@ -86,25 +86,28 @@ impl Routes {
 
     /// The routes that the flows of `spec` need.
     pub fn new(spec: &WorldSpec) -> Result<Self, NoRoute> {
-        Self::joining(spec, spec.flows.iter().map(|flow| (flow.from, flow.to)))
+        let (mut finder, mut routes) = (Finder::new(spec), Self::default());
+        spec.flows.iter().try_for_each(|flow| routes.join(&mut finder, flow.from, flow.to))?;
+        Ok(routes)
     }
 
-    /// The routes between these nodes of `spec`, there and back.
-    pub(crate) fn joining(
-        spec: &WorldSpec,
-        pairs: impl Iterator<Item = (NodeId, NodeId)>,
-    ) -> Result<Self, NoRoute> {
-        let mut finder = Finder::new(spec);
-        let mut routes = Self::default();
+    /// The routes between those of these pairs of nodes that are joined at all, there and back.
+    pub(crate) fn where_joined(spec: &WorldSpec, pairs: impl Iterator<Item = (NodeId, NodeId)>) -> Self {
+        let (mut finder, mut routes) = (Finder::new(spec), Self::default());
         for (from, to) in pairs {
-            if routes.starts.contains_key(&(from, to)) {
-                continue;
-            }
-            let path = finder.path(from, to).ok_or(NoRoute { from, to })?;
-            routes.add(from, to, path.iter().copied());
-            routes.add(to, from, path.iter().rev().map(|channel| channel ^ 1));
+            // Who is not joined has no route.
+            let _ = routes.join(&mut finder, from, to);
         }
-        Ok(routes)
+        routes
+    }
+
+    fn join(&mut self, finder: &mut Finder, from: NodeId, to: NodeId) -> Result<(), NoRoute> {
+        if !self.starts.contains_key(&(from, to)) {
+            let path = finder.path(from, to).ok_or(NoRoute { from, to })?;
+            self.add(from, to, path.iter().copied());
+            self.add(to, from, path.iter().rev().map(|channel| channel ^ 1));
+        }
+        Ok(())
     }
 
     fn add(&mut self, from: NodeId, to: NodeId, channels: impl Iterator<Item = u32>) {

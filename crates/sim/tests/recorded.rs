@@ -18,7 +18,7 @@ fn arrivals(link: &ChannelSpec, sent: &[(u64, u32)]) -> (Vec<u64>, u64) {
     let mut spec = WorldSpec::new("recorded", Span::from_secs(1000));
     let ends = [spec.node("a"), spec.node("b")];
     spec.link("l", ends, link);
-    let mut network = Network::joining(&spec, std::iter::once((ends[0], ends[1])), 1).unwrap();
+    let mut network = Network::joining(&spec, std::iter::once((ends[0], ends[1])), 1);
     let (route, _) = network.routes().between(NodeId(0), NodeId(1)).unwrap();
     let mut arrived = Vec::new();
     let mut take = |network: &mut Network, until| {

@@ -10,6 +10,7 @@ use netspurt_tcp::acking::{Acking, Bounds};
 use netspurt_tcp::config::{Config, InitialWindow, MssCounts};
 use netspurt_tcp::profile;
 use netspurt_tcp::time::{Span, Time};
+use netspurt_tcp::transmit::Policy as _;
 use netspurt_tcp::transmit::Transmit::{
     self, Cork, Doupnik, DoupnikLiberal, Linux22, Minshall, NagleLiberal, NagleStrict, NoDelay,
 };

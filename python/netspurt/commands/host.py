@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from netspurt import _core
 
 ADDRESSES = ("10.99.0.2/24", "fd99::2/64")
+DEVICE = "netspurt0"
+GUEST, GUEST_DEVICE = "NETSPURT_GUEST", "guest0"
+"""On a host of an emulation: where the environment says what our address is there, and our device beside the host's."""
+
 PATIENCE_S = 0.2
 """How long it may take until Ctrl-C is heard, or a picture is renewed."""
 
@@ -93,13 +98,16 @@ def _device(role: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         help="a key of a scenario's [tcp] table, as often as wanted",
     )
-    role.add_argument("--device", default="netspurt0", metavar="NAME", help="(default: netspurt0)")
+    role.add_argument(
+        "--device", metavar="NAME", help="(default: netspurt0, or guest0 on a host of an emulation)"
+    )
     role.add_argument(
         "--address",
         action="append",
         dest="addresses",
         metavar="ADDRESS/BITS",
-        help="of the host, as often as wanted (default: 10.99.0.2/24 and fd99::2/64)",
+        help="of the host, as often as wanted (default: 10.99.0.2/24 and fd99::2/64, or the guest's of an "
+        "emulated host)",
     )
     role.add_argument(
         "--mtu", type=positive, default=1500, metavar="OCTETS", help="of the device (default: 1500)"
@@ -119,6 +127,7 @@ def command(options: argparse.Namespace) -> int:
         RequestError: no device, no privilege, an address or a choice of TCP that cannot be; in one sentence.
         ScenarioError: a key or a value of ``--set`` is wrong.
     """
+    _fill_in(options)
     host = _start(options)
     try:
         with asked_to_end() as asked, _shown(host, options) as tell:
@@ -137,6 +146,13 @@ def command(options: argparse.Namespace) -> int:
     return INTERRUPTED if going and options.role in ("listen", "connect") else FINE
 
 
+def _fill_in(options: argparse.Namespace) -> None:
+    """Device and addresses where nobody has said what they shall be."""
+    guest = os.environ.get(GUEST)
+    options.device = options.device or (GUEST_DEVICE if guest else DEVICE)
+    options.addresses = options.addresses or ([guest] if guest else list(ADDRESSES))
+
+
 def _start(options: argparse.Namespace) -> _core.Host:
     from netspurt import _core
 
@@ -149,7 +165,7 @@ def _start(options: argparse.Namespace) -> _core.Host:
     try:
         host = _core.Host.start(
             options.device,
-            options.addresses or ADDRESSES,
+            options.addresses,
             role,
             tcp=[("profile", json.dumps(options.tcp)), *settings],
             mtu=options.mtu,
@@ -160,7 +176,7 @@ def _start(options: argparse.Namespace) -> _core.Host:
         raise
     except (ValueError, PermissionError, OSError) as error:
         raise RequestError(str(error)) from error
-    own = ", ".join(address.partition("/")[0] for address in options.addresses or ADDRESSES)
+    own = ", ".join(address.partition("/")[0] for address in options.addresses)
     kernel = ", ".join(host.kernel())
     if not options.json:
         beside = f"; the kernel is {kernel}" if kernel else ""

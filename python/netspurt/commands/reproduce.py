@@ -33,6 +33,11 @@ def declare(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--quick", action="store_true", help="an honest subset with fewer seeds")
     command.add_argument(
+        "--no-live",
+        action="store_true",
+        help="only what is simulated, nothing measured with real programs on emulated paths",
+    )
+    command.add_argument(
         "--fit",
         action="store_true",
         help="choose the free parameters of these studies anew, on their fitted cells, and leave them in DIR/fit "
@@ -59,7 +64,7 @@ def command(options: argparse.Namespace) -> int:
     studies = [find(name) for name in choose(options.studies)]
     if options.fit:
         return _fit(studies, options)
-    plan = Plan(quick=options.quick, seeds=options.seeds)
+    plan = Plan(quick=options.quick, seeds=options.seeds, live=not options.no_live)
     with output.directory(Path(options.out)) as stage:
         began = time.monotonic()
         works = [prepare(study, plan) for study in studies]
@@ -125,6 +130,8 @@ def _asked(options: argparse.Namespace) -> str:
     words = ["netspurt", "reproduce", *options.studies]
     if options.quick:
         words.append("--quick")
+    if options.no_live:
+        words.append("--no-live")
     if options.seeds is not None:
         words += ["--seeds", str(options.seeds)]
     return shlex.join([*words, "--jobs", str(options.jobs), "--out", options.out])

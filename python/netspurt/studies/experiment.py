@@ -181,10 +181,15 @@ AnyExperiment: TypeAlias = "Experiment | PathExperiment | LiveExperiment"
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is to be run: ``quick`` for a fast honest subset; ``seeds`` overrides what a part would take."""
+    """How much is to be run.
+
+    ``quick`` for a fast honest subset; ``seeds`` overrides what a part would take; ``live``: whether this machine is
+    measured too.
+    """
 
     quick: bool = False
     seeds: int | None = None
+    live: bool = True
 
     def choose(self, quick: int, full: int) -> int:
         """The number of seeds for an experiment that by itself takes so many."""

@@ -75,16 +75,20 @@ fn plan(link: &ChannelSpec, [server, client]: [&str; 2], seconds: u64) -> io::Re
 
 fn print(name: &str, report: &Report) {
     let back = &report.links[1];
-    let [p50, p99] = back.error.spans.quantiles_s([0.5, 0.99]).unwrap_or_default();
+    // Where no packet passed there is nothing to say.
+    let shown =
+        |value: Option<f64>, digits: usize| value.map_or("-".to_owned(), |value| format!("{value:.digits$}"));
+    let [p50, p99] =
+        [0.5, 0.99].map(|share| back.error.spans.quantiles_s([share]).map(|[error]| error * 1e6));
     println!(
-        "{name}  packets {}  error p50 {:.1} us  p99 {:.1} us  late {}  rate {:.1} Mbit/s  drops {}  stolen {:.2} s",
+        "{name}  packets {}  error p50 {} us  p99 {} us  late {}  rate {} Mbit/s  drops {}  stolen {} s",
         back.packets,
-        p50 * 1e6,
-        p99 * 1e6,
+        shown(p50, 1),
+        shown(p99, 1),
         back.error.late,
-        back.rate_done.unwrap_or(0.0) / 1e6,
+        shown(back.rate_done.map(|rate| rate / 1e6), 1),
         back.drops.values().sum::<u64>(),
-        report.stolen,
+        shown(report.stolen, 2),
     );
 }
 

@@ -1,11 +1,11 @@
 //! The simulator's network with real packets in it: bytes go in at hosts and come out at hosts. Time is an argument.
 
+use super::guest;
 use super::manifest::{self, Manifest};
 use netspurt_sim::address;
 use netspurt_sim::network::{Due, Network};
 use netspurt_sim::packet::Label;
 use netspurt_sim::random::Stream;
-use netspurt_sim::route::NoRoute;
 use netspurt_sim::spec::{NodeId, WorldSpec};
 use netspurt_tcp::segment::{Ecn, Payload, Segment};
 use netspurt_tcp::time::{Span, Time};
@@ -51,17 +51,21 @@ pub(super) struct Carrier {
 }
 
 impl Carrier {
-    /// The network of `spec` between hosts at these nodes.
-    pub(super) fn new(spec: &WorldSpec, hosts: &[NodeId], seed: u64) -> Result<Self, NoRoute> {
+    /// The network of `spec` between hosts at these nodes; the two of an error are not joined, nor is the first to anybody.
+    pub(super) fn new(spec: &WorldSpec, hosts: &[NodeId], seed: u64) -> Result<Self, [NodeId; 2]> {
         let spec = WorldSpec { duration: Span::from_ps(u64::MAX), ..spec.clone() };
         let pairs = || (0..hosts.len()).flat_map(|a| (0..a).map(move |b| (hosts[b], hosts[a])));
-        let network = Network::joining(&spec, pairs(), seed)?;
+        let network = Network::joining(&spec, pairs(), seed);
         let mut at_node = vec![None; spec.nodes.len()];
         for (number, node) in hosts.iter().enumerate() {
             at_node[node.0 as usize] = Some(number);
         }
         let all = hosts.iter().flat_map(|&from| hosts.iter().map(move |&to| (from, to)));
-        let starts = all.map(|(from, to)| network.routes().between(from, to).map(|both| both.0)).collect();
+        let starts: Vec<_> = all.map(|(from, to)| Some(network.routes().between(from, to)?.0)).collect();
+        let lonely = starts.chunks(hosts.len()).position(|to| to.iter().all(Option::is_none));
+        if let Some(lonely) = lonely {
+            return Err([hosts[lonely], hosts[usize::from(lonely == 0)]]);
+        }
         Ok(Self {
             network,
             cargo: Vec::new(),
@@ -76,6 +80,11 @@ impl Carrier {
     /// The network.
     pub(super) const fn network(&self) -> &Network {
         &self.network
+    }
+
+    /// Whether there is a way from one host to another.
+    pub(super) fn are_joined(&self, from: usize, to: usize) -> bool {
+        self.starts[from * self.hosts.len() + to].is_some()
     }
 
     /// The channels between two hosts.
@@ -93,7 +102,7 @@ impl Carrier {
     pub(super) fn send(&mut self, now: Time, from: usize, bytes: &[u8]) -> Result<(), Refused> {
         let manifest = Manifest::read(bytes).ok_or(Refused::Stray)?;
         let to = self.host(manifest.destination).ok_or(Refused::Stray)?;
-        if manifest.source != address(self.hosts[from].0) || to == from {
+        if self.host(manifest.source) != Some(from) || to == from {
             return Err(Refused::Stray);
         }
         let route = self.starts[from * self.hosts.len() + to].ok_or(Refused::Stray)?;
@@ -151,7 +160,8 @@ impl Carrier {
     }
 
     fn host(&self, of: Ipv4Addr) -> Option<usize> {
-        let node = of.to_bits().checked_sub(address(0).to_bits())?;
+        let own = || of.to_bits().checked_sub(address(0).to_bits());
+        let node = guest::node(of).or_else(own)?;
         *self.at_node.get(node as usize)?
     }
 
@@ -258,6 +268,31 @@ mod tests {
         let wrong = carrier
             .unload(arrival, |bytes| bytes.iter().zip(&sent).map(|(a, b)| (a ^ b).count_ones()).sum::<u32>());
         assert_eq!(wrong, 1);
+    }
+
+    #[test]
+    fn a_guest_is_reached_by_way_of_its_host() {
+        let mut carrier = carrier(ChannelSpec::new(8_000_000, Span::from_ms(9)));
+        let mut to_guest = packet(0, 2, 100, 5);
+        to_guest[12..16].copy_from_slice(&guest::address(NodeId(0)).octets());
+        to_guest[16..20].copy_from_slice(&guest::address(NodeId(2)).octets());
+        carrier.send(Time::ZERO, 0, &to_guest).unwrap();
+        assert_eq!(carrier.send(Time::ZERO, 1, &to_guest), Err(Refused::Stray), "another host's guest");
+        let arrived = all(&mut carrier, Time::NEVER);
+        assert_eq!(arrived.iter().map(|&(_, number, to)| (number, to)).collect::<Vec<_>>(), [(5, 1)]);
+    }
+
+    #[test]
+    fn paths_that_nothing_joins_stand_side_by_side_and_a_host_without_any_is_named() {
+        let mut spec = WorldSpec::new("islands", Span::ZERO);
+        let [a, b, c, d, e] = ["a", "b", "c", "d", "e"].map(|name| spec.node(name));
+        spec.link("one", [a, b], &ChannelSpec::default());
+        spec.link("other", [c, d], &ChannelSpec::default());
+        let mut carrier = Carrier::new(&spec, &[a, b, c, d], 1).unwrap();
+        assert!(carrier.are_joined(0, 1) && carrier.are_joined(3, 2) && !carrier.are_joined(0, 2));
+        assert_eq!(carrier.send(Time::ZERO, 0, &packet(0, 2, 100, 0)), Err(Refused::Stray));
+        assert_eq!(carrier.send(Time::ZERO, 2, &packet(2, 3, 100, 0)), Ok(()));
+        assert_eq!(Carrier::new(&spec, &[a, b, e], 1).map(drop), Err([e, a]));
     }
 
     #[test]

@@ -31,12 +31,13 @@ pub(super) fn calendar() -> Stamp {
     Stamp(read(ClockId::CLOCK_REALTIME))
 }
 
-/// For how many seconds since this machine's start whoever emulates it took its processors away.
-pub(super) fn stolen_s() -> f64 {
-    let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
-    let ticks = stat.lines().next().and_then(|all| all.split_whitespace().nth(STOLEN)?.parse::<f64>().ok());
-    let second = sysconf(SysconfVar::CLK_TCK).ok().flatten().unwrap_or(100);
-    ticks.unwrap_or(0.0) / second as f64
+/// For how many seconds since this machine's start whoever emulates it took its processors away; `None` where the
+/// system does not say.
+pub(super) fn stolen_s() -> Option<f64> {
+    let stat = std::fs::read_to_string("/proc/stat").ok()?;
+    let ticks: f64 = stat.lines().next()?.split_whitespace().nth(STOLEN)?.parse().ok()?;
+    let second = sysconf(SysconfVar::CLK_TCK).ok().flatten()?;
+    Some(ticks / second as f64)
 }
 
 /// These clocks exist on every Linux; one that could not be read would stand.

@@ -1,6 +1,8 @@
 //! All hosts of an emulation: their namespaces, their commands, and what became of these.
 
+use super::carrier::Carrier;
 use super::error::EmulateError;
+use super::guest;
 use super::namespace::{Lodging, Mark};
 use super::plan::Plan;
 use super::processes;
@@ -38,18 +40,21 @@ pub(super) struct Hosts {
 
 impl Hosts {
     /// Makes their namespaces.
-    pub(super) fn new(plan: &Plan) -> Result<Self, EmulateError> {
+    pub(super) fn new(plan: &Plan, carrier: &Carrier) -> Result<Self, EmulateError> {
         let flags = EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC;
         let wake = Arc::new(EventFd::from_flags(flags).map_err(EmulateError::system)?);
         let (sender, news) = channel();
         let commands = plan.hosts();
         let mut all = Vec::new();
         for (number, command) in commands.iter().enumerate() {
-            let others = commands.iter().filter(|other| other.host != command.host);
+            let joined = |&(other, _): &(usize, _)| carrier.are_joined(number, other);
+            let others = commands.iter().enumerate().filter(joined).map(|(_, other)| other);
             let lodging = Lodging {
                 host: plan.name(command.host).to_owned(),
                 address: address(command.host.0),
-                others: others.map(|other| address(other.host.0)).collect(),
+                others: others
+                    .flat_map(|other| [address(other.host.0), guest::address(other.host)])
+                    .collect(),
                 mtu: plan.mtu,
                 tcp: plan.tcp.clone(),
                 hosts: plan.hosts_file(),
@@ -76,7 +81,8 @@ impl Hosts {
 
     fn start(&mut self, number: usize, plan: &Plan) {
         let words = plan.hosts()[number].words.clone();
-        let errand = Errand { words, foreground: number == self.first, token: self.token };
+        let guest = guest::network(plan.hosts()[number].host);
+        let errand = Errand { words, foreground: number == self.first, token: self.token, guest };
         self.all[number].tenant.start(errand);
     }
 

@@ -6,7 +6,7 @@
 //! * `plan.rs`: what is asked, and what is refused at once
 //! * `manifest.rs`, `carrier.rs`: real packets in a simulated network, without a clock
 //! * `clock.rs`, `wakefulness.rs`, `run.rs`: the loop, with one
-//! * `namespace.rs`: what a host sees: a device, an address, names
+//! * `namespace.rs`: what a host sees: a device, an address, names; `guest.rs`: where a TCP of a program's own lives there
 //! * `privilege.rs`: who may do that
 //! * `hosts.rs`, `tenant.rs`, `processes.rs`, `remains.rs`: commands, and what is left of them
 //! * `capture.rs`: what passes a host
@@ -16,6 +16,7 @@ mod capture;
 mod carrier;
 mod clock;
 mod error;
+mod guest;
 mod hosts;
 mod manifest;
 mod namespace;

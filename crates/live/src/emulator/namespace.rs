@@ -29,7 +29,7 @@ const RESOLVER: &str = "/etc/resolv.conf";
 pub(super) struct Lodging {
     pub(super) host: String,
     pub(super) address: Ipv4Addr,
-    /// Where the others are. There is no way to anybody else.
+    /// Where the others and their guests are. There is no way to anybody else.
     pub(super) others: Vec<Ipv4Addr>,
     pub(super) mtu: u32,
     pub(super) tcp: KernelTcp,
@@ -53,6 +53,8 @@ impl Lodging {
         let no_ipv6 = write_sysctl("net.ipv6.conf.all.disable_ipv6", "1");
         no_ipv6.or_else(absent).map_err(failed("switching IPv6 off"))?;
         self.configure()?;
+        // A guest's packets come by way of this kernel.
+        write_sysctl("net.ipv4.ip_forward", "1").map_err(failed("letting it pass packets on"))?;
         for (name, value) in &self.sysctls {
             write_sysctl(name, value).map_err(|why| EmulateError::Sysctl {
                 name: name.clone(),

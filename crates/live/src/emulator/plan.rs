@@ -1,6 +1,7 @@
 //! What is to be emulated, and what is refused before anything is touched.
 
 use super::error::EmulateError;
+use super::guest;
 use netspurt_sim::address;
 use netspurt_sim::spec::{LinkSpec, NodeId, WorldSpec};
 use std::ffi::OsString;
@@ -114,7 +115,9 @@ impl Plan {
     pub(super) fn hosts_file(&self) -> String {
         let mut text = String::from("127.0.0.1 localhost\n");
         for HostCommand { host, .. } in self.hosts() {
-            writeln!(text, "{} {}", address(host.0), self.name(*host)).expect("a string takes all");
+            let name = self.name(*host);
+            writeln!(text, "{} {name}\n{} guest.{name}", address(host.0), guest::address(*host))
+                .expect("a string takes all");
         }
         text
     }

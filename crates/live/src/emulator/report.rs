@@ -129,8 +129,8 @@ pub struct Report {
     /// For how long the command ran, in seconds.
     pub seconds: f64,
     /// Seconds that the machine's processors were taken away meanwhile, by whoever emulates the machine itself: packets
-    /// that were due then are late.
-    pub stolen: f64,
+    /// that were due then are late. `None` where the system does not say.
+    pub stolen: Option<f64>,
     /// Processes of earlier emulations that were killed before this one began.
     pub removed: usize,
     /// For each link its two directions.

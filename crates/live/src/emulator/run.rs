@@ -60,7 +60,9 @@ pub(super) struct Emulation {
     busy: Option<(Time, Time)>,
     wakefulness: Wakefulness,
     removed: usize,
-    stolen_before: f64,
+    stolen_before: Option<f64>,
+    /// Which hosts have sent something.
+    waiting: Vec<bool>,
     buffer: Box<[u8]>,
     /// One packet of what is in it.
     piece: Vec<u8>,
@@ -71,8 +73,8 @@ impl Emulation {
     pub(super) fn new(plan: Plan) -> Result<Self, EmulateError> {
         plan.check()?;
         let nodes: Vec<NodeId> = plan.hosts().iter().map(|command| command.host).collect();
-        let carrier = Carrier::new(&plan.spec, &nodes, plan.seed).map_err(|no_route| {
-            let [from, to] = [no_route.from, no_route.to].map(|node| plan.name(node).to_owned());
+        let carrier = Carrier::new(&plan.spec, &nodes, plan.seed).map_err(|ends| {
+            let [from, to] = ends.map(|node| plan.name(node).to_owned());
             EmulateError::NoRoute { from, to }
         })?;
         privilege::obtain()?;
@@ -82,7 +84,7 @@ impl Emulation {
             |(node, path): &(NodeId, PathBuf)| Ok((place(*node), Capture::create(&plan, *node, path)?));
         Ok(Self {
             captures: plan.captures.iter().map(capture).collect::<Result<_, EmulateError>>()?,
-            hosts: Hosts::new(&plan)?,
+            hosts: Hosts::new(&plan, &carrier)?,
             clock: Clock::new(),
             carrier,
             errors: vec![DelayError::default(); nodes.len() * nodes.len()],
@@ -94,6 +96,7 @@ impl Emulation {
             wakefulness: Wakefulness::new(),
             removed,
             stolen_before: clock::stolen_s(),
+            waiting: vec![false; nodes.len()],
             buffer: vec![0; FRAME_ROOM].into(),
             piece: Vec::new(),
             plan,
@@ -128,7 +131,9 @@ impl Emulation {
             }
             self.hand_over(now);
             for number in 0..self.hosts.all.len() {
-                self.take_in(number)?;
+                if std::mem::take(&mut self.waiting[number]) {
+                    self.take_in(number)?;
+                }
             }
             if self.sleep(attention)? == Woken::ByNews {
                 attention = Time::ZERO;
@@ -207,9 +212,6 @@ impl Emulation {
         let due = self.carrier.next_due().map_or(attention, |due| due.min(attention));
         let now = self.clock.now();
         let asleep = due.since(now).saturating_sub(self.wakefulness.margin());
-        if asleep == Span::ZERO {
-            return Ok(Woken::ByTime);
-        }
         let timeout = TimeSpec::from_duration(Duration::from_nanos(asleep.as_ps() / 1000));
         let devices = self.hosts.all.iter().map(|host| host.tenant.device.as_fd());
         let mut wanted: Vec<PollFd<'_>> = std::iter::once(self.hosts.wake.as_fd())
@@ -217,13 +219,22 @@ impl Emulation {
             .map(|fd| PollFd::new(fd, PollFlags::POLLIN))
             .collect();
         match ppoll(&mut wanted, Some(timeout), None) {
-            Ok(0) => self.wakefulness.overslept(self.clock.now().since(now + asleep)),
-            Ok(_) if wanted[0].any() == Some(true) => return Ok(Woken::ByNews),
-            Err(Errno::EINTR) => return Ok(Woken::ByNews),
+            Ok(0) if asleep == Span::ZERO => return Ok(Woken::ByTime),
+            Ok(0) => {
+                self.wakefulness.overslept(self.clock.now().since(now + asleep));
+                return Ok(Woken::ByTime);
+            }
             Ok(_) => {}
+            Err(Errno::EINTR) => return Ok(Woken::ByNews),
             Err(errno) => return Err(EmulateError::system(errno)),
         }
-        Ok(Woken::ByTime)
+        let heard = |fd: &PollFd<'_>| fd.any() == Some(true);
+        let news = heard(&wanted[0]);
+        // With many hosts it would cost more to ask each of them than to carry what the few have sent.
+        for (waiting, device) in self.waiting.iter_mut().zip(&wanted[1..]) {
+            *waiting = heard(device);
+        }
+        Ok(if news { Woken::ByNews } else { Woken::ByTime })
     }
 
     fn report(self) -> Report {
@@ -237,7 +248,7 @@ impl Emulation {
         Report {
             ended: self.ended,
             seconds: self.over.since(self.began).as_secs_f64(),
-            stolen: clock::stolen_s() - self.stolen_before,
+            stolen: clock::stolen_s().zip(self.stolen_before).map(|(after, before)| after - before),
             removed: self.removed,
             links: report::links(&self.plan.spec, channels, errors, busy),
             hosts: self.hosts.all.iter().map(|host| host.report.clone()).collect(),

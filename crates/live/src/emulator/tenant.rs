@@ -6,7 +6,7 @@
 use super::error::EmulateError;
 use super::namespace::{Lodging, Mark};
 use super::remains::{TOKEN, Token};
-use crate::tun::Device;
+use crate::tun::{Device, Network};
 use nix::sys::eventfd::EventFd;
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::Signal;
@@ -20,6 +20,8 @@ use std::thread::JoinHandle;
 
 /// What a command finds in its environment: which host it is on.
 const HOST: &str = "NETSPURT_HOST";
+/// And the address that a TCP of its own may have there.
+const GUEST: &str = "NETSPURT_GUEST";
 
 /// What a tenant tells.
 #[derive(Debug)]
@@ -37,6 +39,8 @@ pub(super) struct Errand {
     /// Whether it has the terminal to itself; others have no standard input, and a process group of their own.
     pub(super) foreground: bool,
     pub(super) token: Token,
+    /// Where a guest of the host lives.
+    pub(super) guest: Network,
 }
 
 /// A host in its namespaces.
@@ -100,7 +104,11 @@ fn live(host: &str, errands: &Receiver<Errand>, tell: impl Fn(News)) {
     let mut words = errand.words.iter();
     let Some(program) = words.next() else { return };
     let mut command = Command::new(program);
-    command.args(words).env(TOKEN, errand.token.to_string()).env(HOST, host);
+    command
+        .args(words)
+        .env(TOKEN, errand.token.to_string())
+        .env(HOST, host)
+        .env(GUEST, errand.guest.to_string());
     if !errand.foreground {
         command.stdin(Stdio::null()).process_group(0);
     }

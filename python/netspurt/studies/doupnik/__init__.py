@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from netspurt.studies.doupnik.beyond import SmallWrites, WriteWriteRead
 from netspurt.studies.doupnik.fit import CostsOffNagle
+from netspurt.studies.doupnik.live import Live
 from netspurt.studies.doupnik.pairs import Pairs
 from netspurt.studies.doupnik.sequence import HeldTail
 from netspurt.studies.doupnik.table1 import Table1
@@ -23,6 +24,6 @@ STUDY = Study(
         "receiver delays. It measures requests a second between four systems under Nagle's rule, without it, and "
         "under a policy that lets a short segment go when the application's data ends."
     ),
-    parts=(Table1(), OnTheWire(), HeldTail(), WriteWriteRead(), SmallWrites(), Today(), Pairs()),
+    parts=(Table1(), OnTheWire(), HeldTail(), WriteWriteRead(), SmallWrites(), Today(), Pairs(), Live()),
     fit=CostsOffNagle(),
 )

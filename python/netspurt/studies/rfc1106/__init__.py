@@ -6,6 +6,7 @@ from netspurt.studies.experiment import Study
 from netspurt.studies.rfc1106.beyond import OtherPaths, OtherRecoveries
 from netspurt.studies.rfc1106.figures import Figures
 from netspurt.studies.rfc1106.independent import DuplicateAcks, Order, SlowStart
+from netspurt.studies.rfc1106.live import Live
 from netspurt.studies.rfc1106.objection import Objection
 from netspurt.studies.rfc1106.one_loss import OneLoss
 from netspurt.studies.rfc1106.sequence import TimeSequence
@@ -29,5 +30,6 @@ STUDY = Study(
         TimeSequence(),
         OtherRecoveries(),
         OtherPaths(),
+        Live(),
     ),
 )

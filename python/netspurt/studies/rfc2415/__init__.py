@@ -5,6 +5,7 @@ from __future__ import annotations
 from netspurt.studies.experiment import Study
 from netspurt.studies.rfc2415.beyond import Lines, Queues, Today
 from netspurt.studies.rfc2415.grid import Grid
+from netspurt.studies.rfc2415.live import Live
 from netspurt.studies.rfc2415.readings import Readings
 from netspurt.studies.rfc2415.sequence import OneFile
 from netspurt.studies.rfc2415.split import Split
@@ -21,5 +22,5 @@ STUDY = Study(
         "and to file transfers beside them: how long a page takes, how full the link is, how much is dropped, and "
         "whether users with a larger window hurt those with one segment."
     ),
-    parts=(Grid(), Split(), OneFile(), Readings(), Queues(), Lines(), Today()),
+    parts=(Grid(), Split(), OneFile(), Readings(), Queues(), Lines(), Today(), Live()),
 )

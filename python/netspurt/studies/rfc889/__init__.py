@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from netspurt.studies.experiment import Study
 from netspurt.studies.rfc889.beyond import CrossTraffic, Timers
+from netspurt.studies.rfc889.emulated import Emulated
 from netspurt.studies.rfc889.glitch import Glitch
 from netspurt.studies.rfc889.lengths import Lines, Rates
 from netspurt.studies.rfc889.live import Live
@@ -19,5 +20,5 @@ STUDY = Study(
         "retransmission timeout follows it. It fits lines to the delays of 29 paths, replays the timeout over 52 runs "
         "of 512 echoes, and proposes an estimate that rises faster than it falls."
     ),
-    parts=(Rates(), Results(), Shape(), Glitch(), Lines(), Timers(), CrossTraffic(), Live()),
+    parts=(Rates(), Results(), Shape(), Glitch(), Lines(), Timers(), CrossTraffic(), Live(), Emulated()),
 )

@@ -94,7 +94,7 @@ class Live:
 
     def experiments(self, plan: Plan) -> Iterable[AnyExperiment]:
         """Two seconds for each path."""
-        for way in WAYS:
+        for way in WAYS if plan.live else ():
             yield LiveExperiment(key=("live", way.name), scenario=LIVE, measure=_measure(way))
 
     def evaluate(self, samples: Samples) -> Findings:
@@ -102,13 +102,14 @@ class Live:
         cells: list[Cell] = []
         notes: list[str] = []
         for way in WAYS:
-            measured = samples.one(("live", way.name), Measured)
+            key = ("live", way.name)
+            measured = samples.one(key, Measured) if samples.knows(key) else None
             if measured is None:
                 continue
             if measured.why_not:
                 notes.append(f"Not measured live: {way.name}, since {measured.why_not}.")
                 continue
-            cells += _cells(way, measured)
+            cells += cells_of(way.name, measured)
         if not cells:
             return Findings(notes=tuple(notes))
         table = Table(
@@ -129,10 +130,11 @@ def _measure(way: Way) -> Any:
     return lambda text: probe(way, tomllib.loads(text))
 
 
-def _cells(way: Way, measured: Measured) -> Iterable[Cell]:
+def cells_of(path: str, measured: Measured) -> Iterable[Cell]:
+    """What was measured on a path, and what each timer would have cost there."""
     delay_s = np.asarray(measured.columns["delay_s"])
     good = delay_s[np.isfinite(delay_s)]
-    row = {"path": way.name, "timer": ""}
+    row = {"path": path, "timer": ""}
     for quantity, unit, value in (
         ("packets", "packets", float(delay_s.size)),
         ("lost", "packets", float(delay_s.size - good.size)),
@@ -144,6 +146,6 @@ def _cells(way: Way, measured: Measured) -> Iterable[Cell]:
     timed = native(measured.columns)
     for name in SHOWN:
         cost = replay(timed, TIMERS[name], "connection")
-        row = {"path": way.name, "timer": name}
+        row = {"path": path, "timer": name}
         for quantity, key, unit in (("efficiency", "efficiency", ""), ("rtx_packets", "rtx", "packets")):
             yield Cell(row, quantity, unit, None, cost[key], reason="measured live")

@@ -1,0 +1,445 @@
+"""What runs on the hosts of an emulation: small programs with ordinary sockets, or with our TCP on a device.
+
+Run by file name, without ``site``: dozens start at once. A program finds its task by its host's name in ``tasks.json``
+of the folder that it is given, makes ready, waits until all are (or, if its task says ``after``, until that host is
+done), works, and leaves ``HOST.done.json`` with what it found. The program of the first host leads: it says when all
+are ready, and ends when all have ended.
+
+Lives here: programs. Must not live here: what their results should be, or any import that takes time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import Any
+
+Work = Generator[Any, None, None]
+"""What a program does: all that makes ready, then ``yield``; all that is measured, then ``yield`` what was found."""
+
+PORT = 5001
+HERE_PORT = 5999
+"""Where a program listens to nobody, to tell the emulator that it is ready."""
+
+PIECE = bytes(1 << 18)
+LOOK_S = 0.005
+DEVICE = "netspurt0"
+"""What a host's interface is called."""
+PATIENCE_S = 60.0
+"""For others to make ready."""
+
+
+def receive(task: dict[str, Any]) -> Work:
+    """Takes what comes on so many connections, one after the other: octets of each, and when the last one came."""
+    with socket.create_server(("", PORT)) as here:
+        window = task.get("window")
+        if window:
+            # Linux lets the buffer grow unless it was asked for, and takes twice what is asked.
+            here.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2 * window)
+        yield
+        found = []
+        for _ in range(task.get("transfers", 1)):
+            there, _ = here.accept()
+            with there:
+                octets, at = 0, time.monotonic()
+                if window:
+                    there.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, window)
+                while piece := there.recv(1 << 18):
+                    octets += len(piece)
+                    at = time.monotonic()
+                    if window:
+                        # Each time that Linux learns how full segments are, it forgets what was said before.
+                        there.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, window)
+            found.append({"octets": octets, "at": at})
+        yield found
+
+
+def send(task: dict[str, Any]) -> Work:
+    """Sends octets on so many connections, one after the other: when each began, and when the other end had all."""
+    yield
+    found = []
+    for _ in range(task.get("transfers", 1)):
+        began = time.monotonic()
+        with _kernel_socket(task) as here:
+            here.connect((task["to"], PORT))
+            left = task["octets"]
+            while left:
+                left -= here.send(PIECE[: min(left, len(PIECE))])
+            here.shutdown(socket.SHUT_WR)
+            here.recv(1)
+            found.append({"began": began, "ended": time.monotonic()})
+    yield found
+
+
+def _kernel_socket(task: dict[str, Any]) -> socket.socket:
+    here = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    if congestion := task.get("congestion"):
+        here.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
+    return here
+
+
+def our_sink(task: dict[str, Any]) -> Work:
+    """The same with our TCP, until everybody else is done.
+
+    It does not wait for its own end: a source that is over takes its TIME-WAIT with it, and then there is nobody left
+    to acknowledge this end's FIN a second time.
+    """
+    host = _host({"kind": "sink", "port": PORT}, task)
+    yield
+    yield None
+    host.stop()
+
+
+def our_source(task: dict[str, Any]) -> Work:
+    """Sends octets on one connection with our TCP: what became of it."""
+    _core()  # The import takes longer than a short transfer.
+    yield
+    remote = socket.gethostbyname(task["to"])
+    host = _host(
+        {"kind": "source", "remote": remote, "port": PORT, "connections": 1, "bytes": task["octets"]}, task
+    )
+    yield _closed(host, 1)
+    host.stop()
+
+
+def our_http(task: dict[str, Any]) -> Work:
+    """Serves files of these lengths, named by them, with our TCP until everybody else is done."""
+    with tempfile.TemporaryDirectory() as root:
+        for length in task["files"]:
+            (Path(root) / str(length)).write_bytes(bytes(length))
+        host = _host({"kind": "http", "port": PORT, "root": root, "writes": task["writes"]}, task)
+        yield
+        yield None
+        host.stop()
+
+
+def http(task: dict[str, Any]) -> Work:
+    """Serves any request with a head and a body of so many octets, handed to the kernel in writes of these lengths."""
+    head = f"HTTP/1.1 200 OK\r\nContent-Length: {task['octets']}\r\n\r\n".encode()
+    writes = _writes(head + bytes(task["octets"]), task["pattern"])
+    here = socket.create_server(("", PORT), backlog=64)
+
+    def serve(there: socket.socket) -> None:
+        with contextlib.suppress(OSError), there:
+            there.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, int(task["mode"] == "nodelay"))
+            while _request(there):
+                _answer(there, writes, corked=task["mode"] == "cork")
+
+    def accept() -> None:
+        while True:
+            there, _ = here.accept()
+            threading.Thread(target=serve, args=(there,), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    yield
+    yield None
+
+
+def _writes(response: bytes, pattern: list[int]) -> list[bytes]:
+    """A response in pieces of these lengths, the last of them over and over."""
+    writes, lengths = [], list(pattern)
+    while response:
+        length = lengths.pop(0) if len(lengths) > 1 else lengths[0]
+        writes.append(response[:length])
+        response = response[length:]
+    return writes
+
+
+def _request(there: socket.socket) -> bool:
+    heard = b""
+    while not heard.endswith(b"\r\n\r\n"):
+        piece = there.recv(4096)
+        if not piece:
+            return False
+        heard += piece
+    return True
+
+
+def _answer(there: socket.socket, writes: list[bytes], *, corked: bool) -> None:
+    if corked:
+        there.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
+    for piece in writes:
+        there.sendall(piece)
+    if corked:
+        there.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 0)
+
+
+def fetch(task: dict[str, Any]) -> Work:
+    """Asks for a path over and over on one connection: how long each answer took."""
+    yield
+    took, address = [], (socket.gethostbyname(task["to"]), PORT)
+    with socket.create_connection(address, timeout=PATIENCE_S) as here:
+        # A client that writes once for each request has nothing for Nagle's rule to hold.
+        for _ in range(task["requests"]):
+            began = time.monotonic()
+            here.sendall(f"GET {task['path']} HTTP/1.1\r\nHost: server\r\n\r\n".encode())
+            _read_answer(here)
+            took.append(time.monotonic() - began)
+    yield took
+
+
+def pages(task: dict[str, Any]) -> Work:
+    """Fetches pages of one file and some more at once, each on a connection of its own: how long each page took.
+
+    ``task["clients"]`` holds for each client its pages: the pause before one, and the sizes of its files, the first of
+    which is asked for first. Clients do not wait for one another.
+    """
+    yield
+    took: list[list[float]] = [[] for _ in task["clients"]]
+    clients = [
+        threading.Thread(target=_browse, args=(task["to"], client, own))
+        for client, own in zip(task["clients"], took, strict=True)
+    ]
+    for client in clients:
+        client.start()
+    for client in clients:
+        client.join()
+    yield [each for own in took for each in own]
+
+
+def _browse(server: str, todo: list[tuple[float, list[int]]], took: list[float]) -> None:
+    for pause_s, sizes in todo:
+        time.sleep(pause_s)
+        began = time.monotonic()
+        _fetch_alone(server, sizes[0])
+        rest = [threading.Thread(target=_fetch_alone, args=(server, size)) for size in sizes[1:]]
+        for thread in rest:
+            thread.start()
+        for thread in rest:
+            thread.join()
+        took.append(time.monotonic() - began)
+
+
+def files(task: dict[str, Any]) -> Work:
+    """Sends each connection as many octets as it asks for; to ``to`` with an initial window, if the task has one."""
+    if window := task.get("initial_window"):
+        address = socket.gethostbyname(task["to"])
+        route = ["ip", "route", "replace", address, "dev", DEVICE, "initcwnd", str(window)]
+        subprocess.run(route, check=True, capture_output=True, timeout=PATIENCE_S)
+    here = socket.create_server(("", PORT), backlog=256)
+
+    def serve(there: socket.socket) -> None:
+        with contextlib.suppress(OSError), there:
+            wanted = int.from_bytes(there.recv(8), "big")
+            there.sendall(bytes(wanted))
+
+    def accept() -> None:
+        while True:
+            there, _ = here.accept()
+            threading.Thread(target=serve, args=(there,), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    yield
+    yield None
+
+
+def _fetch_alone(host: str, octets: int) -> None:
+    with socket.create_connection((host, PORT), timeout=PATIENCE_S) as here:
+        here.sendall(octets.to_bytes(8, "big"))
+        while here.recv(1 << 16):
+            pass
+
+
+def _read_answer(here: socket.socket) -> None:
+    heard = b""
+    while (end := heard.find(b"\r\n\r\n")) < 0:
+        heard += here.recv(1 << 16)
+    lines = heard[:end].lower().split(b"\r\n")
+    length = next(int(line.split(b":")[1]) for line in lines if line.startswith(b"content-length"))
+    missing = length - (len(heard) - end - 4)
+    while missing > 0:
+        piece = here.recv(1 << 16)
+        if not piece:
+            raise ConnectionError("the server closed too early")
+        missing -= len(piece)
+
+
+def exchange(task: dict[str, Any]) -> Work:
+    """Sends octets and takes as many at the same time, on one connection: the hash of what was sent and of what came.
+
+    With ``to`` it opens the connection, otherwise it waits for one.
+    """
+    here = None if "to" in task else socket.create_server(("", PORT))
+    yield
+    if here is None:
+        there = socket.create_connection((socket.gethostbyname(task["to"]), PORT))
+    else:
+        there, _ = here.accept()
+    hashes: dict[str, str] = {}
+    with there:
+        sender = threading.Thread(target=_send_content, args=(there, task, hashes))
+        sender.start()
+        taken = hashlib.sha256()
+        while piece := there.recv(1 << 18):
+            taken.update(piece)
+        sender.join()
+    yield hashes | {"taken": taken.hexdigest()}
+
+
+def _content(task: dict[str, Any]) -> Generator[bytes, None, None]:
+    """Octets that differ by their place: a block of a prime length, over and over."""
+    block, left = random.Random(task["seed"]).randbytes(1_000_003), task["octets"]
+    while left:
+        yield block[: min(left, len(block))]
+        left -= min(left, len(block))
+
+
+def _send_content(there: socket.socket, task: dict[str, Any], hashes: dict[str, str]) -> None:
+    sent = hashlib.sha256()
+    for piece in _content(task):
+        sent.update(piece)
+        there.sendall(piece)
+    there.shutdown(socket.SHUT_WR)
+    hashes["sent"] = sent.hexdigest()
+
+
+def our_exchange(task: dict[str, Any]) -> Work:
+    """The same with our TCP, by way of ``netspurt host connect`` or ``listen``."""
+    role = ["connect", socket.gethostbyname(task["to"])] if "to" in task else ["listen"]
+    where = ["--device", "guest0", "--address", os.environ["NETSPURT_GUEST"]]
+    words = [sys.executable, "-m", "netspurt", "host", *role, str(PORT), *where]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+
+    def begin() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            words,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+
+    host = None if "to" in task else begin()
+    deadline = time.monotonic() + PATIENCE_S
+    while host is not None and not Path("/sys/class/net/guest0").exists() and time.monotonic() < deadline:
+        time.sleep(LOOK_S)
+    yield
+    host = host or begin()
+    sent, taken = hashlib.sha256(), hashlib.sha256()
+
+    def feed(into: Any) -> None:
+        with into:
+            for piece in _content(task):
+                sent.update(piece)
+                into.write(piece)
+
+    sender = threading.Thread(target=feed, args=(host.stdin,))
+    sender.start()
+    assert host.stdout is not None
+    while piece := host.stdout.read1(1 << 18):  # type: ignore[attr-defined]
+        taken.update(piece)
+    sender.join()
+    yield {"sent": sent.hexdigest(), "taken": taken.hexdigest(), "status": host.wait()}
+
+
+def run(task: dict[str, Any]) -> Work:
+    """Runs a command: its exit status, and what it said on standard error."""
+    yield
+    done = subprocess.run(task["words"], capture_output=True, text=True, check=False)
+    yield {"status": done.returncode, "error": done.stderr}
+
+
+def rest(_task: dict[str, Any]) -> Work:
+    """Is there, and lets the kernel answer."""
+    yield
+    yield None
+
+
+def _core() -> Any:
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+    from netspurt import _core
+
+    return _core
+
+
+def _host(role: dict[str, Any], task: dict[str, Any]) -> Any:
+    """Our TCP on a device behind the guest's address of this host."""
+    tcp = [("profile", json.dumps(task.get("profile", "linux")))]
+    tcp += [(key, json.dumps(value)) for key, value in task.get("tcp", {}).items()]
+    guest = os.environ["NETSPURT_GUEST"]
+    return _core().Host.start("guest0", [guest], role, tcp=tcp, mtu=1500, offload="segments")
+
+
+def _closed(host: Any, connections: int) -> list[dict[str, Any]]:
+    over: list[dict[str, Any]] = []
+    while len(over) < connections:
+        host.wait(0.05)
+        over += [news for news in host.take_news() if news["event"] == "closed"]
+    return over
+
+
+PROGRAMS: dict[str, Callable[[dict[str, Any]], Work]] = {
+    program.__name__: program
+    for program in (receive, send, our_sink, our_source, our_http, http, fetch, pages, files, exchange)
+} | {program.__name__: program for program in (our_exchange, run, rest)}
+
+
+def _wait_for(path: Path, until: float | None = None) -> None:
+    while not path.exists():
+        if until is not None and time.monotonic() > until:
+            raise TimeoutError(f"{path.name} never came")
+        time.sleep(LOOK_S)
+
+
+def _leave(path: Path, content: Any) -> None:
+    """Written beside and renamed: who sees it sees all of it."""
+    beside = path.with_suffix(".part")
+    beside.write_text(json.dumps(content), encoding="utf-8")
+    beside.rename(path)
+
+
+def _be_prompt() -> None:
+    """Asks that ordinary programs do not keep this one from going on: a host that answers late measures the machine."""
+    with contextlib.suppress(OSError):
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+
+
+def _outcome(work: Work) -> Any:
+    try:
+        return next(work)
+    except OSError as error:
+        return {"failed": str(error)}
+
+
+def main() -> None:
+    """The task of this host, from the folder on the command line."""
+    folder, me = Path(sys.argv[1]), os.environ["NETSPURT_HOST"]
+    tasks = json.loads((folder / "tasks.json").read_text(encoding="utf-8"))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    if tasks[me].get("prompt"):
+        _be_prompt()
+    work = PROGRAMS[tasks[me]["program"]](tasks[me])
+    leads = me == next(iter(tasks))
+    next(work)
+    _leave(folder / f"{me}.ready", None)
+    with socket.create_server(("127.0.0.1", HERE_PORT)):
+        if leads:
+            until = time.monotonic() + PATIENCE_S
+            for name in tasks:
+                _wait_for(folder / f"{name}.ready", until)
+            _leave(folder / "go", None)
+        _wait_for(folder / f"{tasks[me]['after']}.done.json" if "after" in tasks[me] else folder / "go")
+        _leave(folder / f"{me}.done.json", _outcome(work))
+        if leads:
+            for name in tasks:
+                _wait_for(folder / f"{name}.done.json")
+            _leave(folder / "over", None)
+        # Servers and our hosts are still wanted, if only for an ACK.
+        _wait_for(folder / "over")
+    work.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+"""Beyond the document: today's kernel, and our TCP with NAKs on real devices, through the emulated satellite."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from netspurt.live.emulating import Task
+from netspurt.statistics import mean_interval
+from netspurt.studies import live
+from netspurt.studies.experiment import AnyExperiment, Plan, Samples
+from netspurt.studies.model import Cell, Findings, Table
+from netspurt.studies.rfc1106.setting import (
+    ERROR_RATES,
+    FIGURE1,
+    FIGURE2,
+    ErrorRate,
+    published,
+)
+
+ASKED = {True: "live_quick.toml", False: "live.toml"}
+"""By whether it has to be quick."""
+
+OURS = "NAKs, ours"
+
+
+@dataclass(frozen=True)
+class Lane:
+    """A transfer over a satellite of its own."""
+
+    number: int
+    tcp: str
+    window_kib: int
+    error: ErrorRate
+
+
+def _lanes(asked: Mapping[str, Any]) -> list[Lane]:
+    """As often as is asked; without errors once, since nothing is left to chance."""
+    cells = product(asked["tcp"], asked["windows_kib"], ERROR_RATES)
+    repeated = [cell for cell in cells for _ in range(asked["repeats"] if cell[2].bits else 1)]
+    return [Lane(number, *cell) for number, cell in enumerate(repeated)]
+
+
+def _plan(asked: Mapping[str, Any]) -> live.Emulation:
+    lanes = _lanes(asked)
+    tasks: dict[str, Task] = {}
+    for lane in lanes:
+        tasks |= _tasks(lane, asked["octets"])
+    return live.Emulation("\n".join(_scenario(lanes, asked["octets"])), tasks, asked["limit_s"], _simulate)
+
+
+def _simulate(scenario: str) -> list[float]:
+    """Seconds of each transfer, in order."""
+    from netspurt.scenario import parse
+
+    return [float(end) for end in parse(scenario).native.run(1, [], None).flows()["end_s"]]
+
+
+def _scenario(lanes: Sequence[Lane], octets: int) -> Iterator[str]:
+    """Each lane is ``satellite.toml``'s path, the fitted time in hosts as well."""
+    yield 'duration = "36000 s"'
+    for lane in lanes:
+        here, there = f"e{lane.number}", f"s{lane.number}"
+        yield f'[link.l{lane.number}]\nbetween = ["{here}", "{there}"]'
+        yield 'rate = "1.544 Mbit/s"\ndelay = "290 ms"'
+        if lane.error.bits:
+            yield f'loss = {{ kind = "bit-error", rate = {lane.error.bits!r} }}'
+        yield f'[host.{here}]\nlatency = "40 ms"\n[host.{there}]\nlatency = "40 ms"'
+    for lane in lanes:
+        yield f'[[flow]]\nfrom = "e{lane.number}"\nto = "s{lane.number}"'
+        yield f'app = {{ kind = "bulk", bytes = "{octets} B" }}'
+        yield "[flow.tcp]"
+        yield from (f"{key} = {json.dumps(value)}" for key, value in _tcp(lane).items())
+
+
+def _tcp(lane: Lane) -> dict[str, str]:
+    """Our TCP, or in a simulation the kernel's as we have it."""
+    window = {"receive_window": f"{lane.window_kib} KiB"}
+    if lane.tcp == OURS:
+        old = {"mss": "1024 B", "initial_window": "1 segments", "acking": "every-segment"}
+        return {"profile": FIGURE2.profile, **old, **window}
+    if lane.tcp == "bbr":
+        return {"profile": "bbr", **window}
+    return {"profile": "linux", "congestion": {"reno": "newreno"}.get(lane.tcp, lane.tcp), **window}
+
+
+def _tasks(lane: Lane, octets: int) -> dict[str, Task]:
+    here, there = f"e{lane.number}", f"s{lane.number}"
+    if lane.tcp == OURS:
+        chosen = _tcp(lane)
+        ours = {"profile": chosen.pop("profile"), "tcp": chosen}
+        return {
+            here: {"program": "our_source", "to": f"guest.{there}", "octets": octets, **ours},
+            there: {"program": "our_sink", **ours},
+        }
+    clamp = lane.window_kib * 1024
+    return {
+        here: {"program": "send", "to": there, "octets": octets, "congestion": lane.tcp},
+        there: {"program": "receive", "window": clamp},
+    }
+
+
+class Live:
+    """Transfer rates of the kernel's TCP and ours, beside Fox's and the simulated ones."""
+
+    def __init__(self) -> None:
+        self._quick = False
+
+    def experiments(self, plan: Plan) -> Iterable[AnyExperiment]:
+        """One emulation of all transfers at once, and the simulated ones beside it."""
+        self._quick = plan.quick
+        if plan.live:
+            yield live.experiment(("live",), ASKED[plan.quick], _plan)
+
+    def evaluate(self, samples: Samples) -> Findings:
+        """A table; where nothing could be measured, why."""
+        seen, notes = live.seen(samples, ("live",))
+        if seen is None:
+            return Findings(notes=notes)
+        import tomllib
+
+        from netspurt.studies.experiment import DATA
+
+        asked = tomllib.loads((DATA / "rfc1106" / ASKED[self._quick]).read_text(encoding="utf-8"))
+        table = Table(
+            "beyond_live",
+            "The kernel's TCP and ours through the emulated satellite, measured while the study ran",
+            tuple(_cells(seen, asked)),
+            kind="beyond",
+            note=(
+                f"Live: transfers of {asked['octets'] / 2**20:g} MiB, {asked['repeats']} of each with errors, over "
+                "links of their own with the fitted path of the study. The kernel's windows are what it is told to "
+                "announce at most (TCP_WINDOW_CLAMP); its segments are of 1448 octets, Fox's and ours of 1024. "
+                "Simulated: the same links with the profiles linux and bbr, and the same TCP with NAKs. Published: of "
+                "cubic, bbr and reno Fox's column without NAKs, of ours the one with them." + seen.doubt
+            ),
+        )
+        return Findings(tables=(table,))
+
+
+def _cells(seen: live.Seen, asked: Mapping[str, Any]) -> Iterable[Cell]:
+    lanes = _lanes(asked)
+    fox = {False: published(FIGURE1), True: published(FIGURE2)}
+    for tcp, window, error in product(asked["tcp"], asked["windows_kib"], ERROR_RATES):
+        alike = [lane for lane in lanes if (lane.tcp, lane.window_kib, lane.error) == (tcp, window, error)]
+        rates = [asked["octets"] / 1024 / _seconds(seen.found[f"e{lane.number}"][0]) for lane in alike]
+        estimate = mean_interval(rates)
+        yield Cell(
+            {"tcp": tcp, "window": f"{window}K", "error_rate": error.name},
+            "live rate",
+            "KiB/s",
+            fox[tcp == OURS][window, error.name],
+            estimate.mean,
+            interval=estimate.interval,
+            runs=len(rates),
+            reason=live.REASON,
+        )
+        row = {"tcp": tcp, "window": f"{window}K", "error_rate": error.name}
+        simulated = [asked["octets"] / 1024 / seen.simulated[lane.number] for lane in alike]
+        yield live.estimated(row, "simulated rate", "KiB/s", simulated)
+
+
+def _seconds(found: Mapping[str, float]) -> float:
+    """From the SYN to the end: the kernel's sender says when it began and ended, ours how long it lasted."""
+    return found["seconds"] if "seconds" in found else found["ended"] - found["began"]

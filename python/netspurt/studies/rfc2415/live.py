@@ -1,0 +1,151 @@
+"""Beyond the document: pages between kernels over emulated T1 lines, with initial windows of 1, 3 and 10."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netspurt.live.emulating import Task
+from netspurt.statistics import quantile_interval
+from netspurt.studies import live
+from netspurt.studies.experiment import AnyExperiment, Experiment, Plan, Samples
+from netspurt.studies.model import Cell, Findings, Table
+
+if TYPE_CHECKING:
+    from netspurt import _core
+
+ASKED = {True: "live_quick.toml", False: "live.toml"}
+
+WINDOWS = (1, 3, 10)
+CLIENTS = 8
+FILES = 4
+"""A page is a file and three that are asked for at once."""
+
+MEDIAN_OCTETS, SHAPE, MOST_OCTETS = 1500, 1.2, 1_000_000
+"""Of the sizes, as in ``web.toml``."""
+
+PUBLISHED_S = {1: 0.56, 3: 0.56 * (1 - 0.179)}
+"""Table 1, 8 web clients and no FTP: the median at IW 1, and less 17.9 % at IW 3."""
+
+PATH = """
+rate = "1.5 Mbit/s"
+delay = "33 ms"
+queue = { kind = "drop-tail", limit = "24 packets" }
+"""
+"""The bottleneck of ``web.toml``, with the delays of the lines beside it."""
+
+
+def _plan(asked: Mapping[str, Any]) -> live.Emulation:
+    tasks: dict[str, Task] = {}
+    for window in WINDOWS:
+        tasks[f"c{window}"] = {
+            "program": "pages",
+            "to": f"s{window}",
+            "clients": [list(_pages(client, asked["pages"])) for client in range(CLIENTS)],
+        }
+        tasks[f"s{window}"] = {"program": "files", "initial_window": window, "to": f"c{window}"}
+    return live.Emulation("\n".join(_scenario()), tasks, asked["limit_s"])
+
+
+def _scenario() -> Iterator[str]:
+    yield 'duration = "1 s"'
+    for window in WINDOWS:
+        yield f'[link.t{window}]\nbetween = ["c{window}", "s{window}"]{PATH}'
+    yield '[[flow]]\nfrom = "c1"\nto = "s1"\napp = { kind = "bulk" }'
+
+
+def _pages(client: int, count: int) -> Iterator[tuple[float, list[int]]]:
+    """What a client does: pauses in seconds, and sizes of a page's files. The same under every initial window."""
+    draw = random.Random(client)
+    scale = MEDIAN_OCTETS / (2 ** (1 / SHAPE) - 1)
+    for number in range(count):
+        sizes = [
+            min(round(scale * (draw.random() ** (-1 / SHAPE) - 1)) + 1, MOST_OCTETS) for _ in range(FILES)
+        ]
+        yield draw.uniform(1, 5) if number else draw.uniform(0, 5), sizes
+
+
+def _median(run: _core.Run) -> float:
+    return float(np.median(np.asarray(run.pages()["delay_s"], dtype=np.float64)))
+
+
+class Live:
+    """Eight clients of the kernel's at each of three lines, all at once."""
+
+    def experiments(self, plan: Plan) -> Iterable[AnyExperiment]:
+        """One emulation; the same load simulated with Linux's TCP at both ends."""
+        if not plan.live:
+            return
+        yield live.experiment(("live",), ASKED[plan.quick], _plan)
+        for window in WINDOWS:
+            yield Experiment(
+                key=("live simulated", window),
+                scenario="web.toml",
+                settings={
+                    "tcp.profile": "linux",
+                    "tcp.rto": {"kind": "linux"},
+                    "tcp.timer_grain": "1 ms",
+                    "tcp.initial_window": f"{window} segments",
+                },
+                seeds=plan.choose(3, 20),
+                record=("pages",),
+                measure=_median,
+            )
+
+    def evaluate(self, samples: Samples) -> Findings:
+        """Median page delays and by how much they shrink; where nothing could be measured, why."""
+        seen, notes = live.seen(samples, ("live",))
+        if seen is None:
+            return Findings(notes=notes)
+        table = Table(
+            "beyond_live",
+            "Pages between kernels over emulated T1 lines, measured while the study ran",
+            tuple(_cells(samples, seen)),
+            kind="beyond",
+            note=(
+                "Live: 8 clients and a server, Linux at both ends, its initial window set by ip route … initcwnd; the "
+                "pages are the same under each window, so the decreases are of pairs. Published: 8 web clients without "
+                "FTP in table 1, of 1998's TCP. Simulated: web.toml with the profile linux." + seen.doubt
+            ),
+        )
+        return Findings(tables=(table,))
+
+
+def _cells(samples: Samples, seen: live.Seen) -> Iterable[Cell]:
+    delays = {window: np.asarray(seen.found[f"c{window}"], dtype=np.float64) for window in WINDOWS}
+    for window, took in delays.items():
+        row = {"initial_window": window}
+        median = quantile_interval(took, 50)
+        yield Cell(
+            row,
+            "live median page delay",
+            "s",
+            PUBLISHED_S.get(window),
+            median.value,
+            interval=median.interval,
+            runs=len(took),
+            reason=live.REASON,
+        )
+        yield _decrease(row, delays[1], took)
+        simulated: Sequence[float] | None = samples.all(("live simulated", window))
+        if simulated is not None:
+            yield live.estimated(row, "simulated median page delay", "s", simulated)
+
+
+def _decrease(row: Mapping[str, int], alone: Any, took: Any) -> Cell:
+    """By how much the same pages came earlier, in the median of pairs."""
+    percents = 100 * (1 - took / alone)
+    median = quantile_interval(percents, 50)
+    return Cell(
+        dict(row),
+        "live decrease",
+        "%",
+        None,
+        median.value,
+        interval=median.interval,
+        runs=len(percents),
+        reason=live.REASON,
+    )

@@ -1,0 +1,90 @@
+"""Against the kernel, long and hard: every octet arrives over a bad path, and hostile segments do no harm.
+
+Short here; as long as the project promises with ``make endure`` (``NETSPURT_ENDURE=1``). Skipped with the reason where
+namespaces or devices are not permitted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from netspurt.live.emulating import NotPossible, emulated
+
+pytest.importorskip("netspurt._core")
+
+FULL = bool(os.environ.get("NETSPURT_ENDURE"))
+OCTETS = 1_000_000_000 if FULL else 30_000_000
+HOSTILE_S = 60 if FULL else 4
+LIMIT_S = 1200
+
+BAD_PATH = """
+duration = "1 s"
+[link.path]
+between = ["a", "b"]
+rate = "500 Mbit/s"
+delay = "1 ms"
+queue = { kind = "drop-tail", limit = "1000 packets" }
+loss = { kind = "packet-error", rate = 0.0005 }
+reorder = { probability = 0.005, delay = "500 us" }
+duplicate = { probability = 0.005 }
+corrupt = { probability = 0.0002 }
+[[flow]]
+from = "a"
+to = "b"
+app = { kind = "bulk" }
+"""
+
+
+@pytest.mark.parametrize("opens", ["the kernel", "we"])
+def test_both_ways_at_once_every_octet_arrives_over_a_path_that_loses_reorders_doubles_and_damages(
+    opens: str,
+) -> None:
+    # One of the two is enough to be long.
+    octets = OCTETS if opens == "the kernel" or not FULL else OCTETS // 10
+    kernel_first = opens == "the kernel"
+    one = {"program": "exchange" if kernel_first else "our_exchange", "octets": octets, "seed": 1}
+    other = {"program": "our_exchange" if kernel_first else "exchange", "octets": octets, "seed": 2}
+    tasks = {"a": one | {"to": "guest.b" if kernel_first else "b"}, "b": other}
+    try:
+        with emulated(BAD_PATH, tasks, limit_s=LIMIT_S) as done:
+            here, there, links = done.found["a"], done.found["b"], done.report["links"]
+    except NotPossible as reason:
+        pytest.skip(str(reason))
+    assert (here["sent"], there["sent"]) == (there["taken"], here["taken"])
+    assert {here.get("status", 0), there.get("status", 0)} == {0}
+    for link in links:
+        assert min(link["drops"]["packet-error"], link["held"], link["duplicated"], link["corrupted"]) > 0
+    print(f"{octets} octets each way, {done.report['seconds']:.1f} s")
+
+
+def test_hostile_segments_at_full_speed_are_survived_in_memory_that_stays_flat() -> None:
+    if not shutil.which("unshare"):
+        pytest.skip("there is no unshare here")
+    script = Path(__file__).with_name("hostile_flood.py")
+    run = subprocess.run(
+        ["unshare", "-rn", sys.executable, str(script), str(HOSTILE_S)],
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    if "unshare failed" in run.stderr or run.returncode == 77:
+        pytest.skip(f"no network namespace with a TUN device: {run.stderr.strip()}")
+    assert run.returncode == 0, run.stderr
+    found = json.loads(run.stdout)
+    assert found["alive"], found
+    assert found["served"], "an honest peer is served afterwards"
+    assert found["status"] == 0, found
+    assert "panicked" not in found["said"]
+    # Lists of half-open and closing connections fill at first; all that may be kept are forty windows of 6 MiB.
+    half, last = found["memory_kb"][len(found["memory_kb"]) // 2], found["memory_kb"][-1]
+    assert last < (half + 4096 if FULL else 150_000), found
+    print(f"{found['sent']} hostile segments in {found['seconds']:.0f} s, memory {found['memory_kb']} kB")

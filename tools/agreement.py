@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""Holds our TCP against the kernel's, and our simulation against our TCP on real devices: `tools/agreement.py --help`.
+
+The same transfers, with the same packets lost, are simulated and emulated: with `netspurt host`'s TCP at both ends,
+with the kernel's, or with one of each. Prints a table of goodputs; exit status 1 if one differs by more than 5 %.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path as File
+from typing import get_args
+
+sys.path.insert(0, str(File(__file__).parents[1] / "python"))
+
+from netspurt.live.agreement import SIMULATED, Ends, Outcome, Row, compare, parting, rows
+from netspurt.live.emulating import NotPossible
+from netspurt.live.paths import Path
+
+KB, MB = 1000, 1_000_000
+
+PATHS = (
+    Path(1, 2, 20, 0, 500 * KB, 2),
+    Path(1, 40, 100, 0.01, 400 * KB, 12),
+    Path(1, 300, 50, 0, 500 * KB, 2),
+    Path(2, 100, 30, 0.005, 600 * KB, 25),
+    Path(5, 20, 10, 0, 4 * MB, 2),
+    Path(5, 300, 200, 0.01, 500 * KB, 12),
+    Path(10, 10, 100, 0, 8 * MB, 2),
+    Path(10, 50, 20, 0, 8 * MB, 2),
+    Path(10, 100, 100, 0.001, 4 * MB, 30),
+    Path(10, 300, 400, 0, 10 * MB, 2),
+    Path(20, 30, 50, 0.005, 2 * MB, 12),
+    Path(20, 150, 100, 0, 15 * MB, 2),
+    Path(50, 20, 100, 0.001, 8 * MB, 4),
+    Path(50, 100, 300, 0.0005, 8 * MB, 4),
+    Path(100, 2, 30, 0, 40 * MB, 2),
+    Path(100, 20, 200, 0, 40 * MB, 3),
+    Path(100, 60, 800, 0.0002, 30 * MB, 6),
+)
+"""Rate, round trip, queue, loss, what is carried, how often."""
+
+SLOW = tuple(path for path in PATHS if path.rate_mbps <= 5)
+"""Where a packet takes milliseconds, the noise of a machine changes no order of packets."""
+
+WITHIN = 0.05
+
+
+def main() -> int:
+    """The table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--tcp", nargs="+", default=["newreno", "cubic"], choices=["newreno", "cubic"])
+    parser.add_argument("--ends", nargs="+", default=["ours", "kernel"], choices=get_args(Ends))
+    parser.add_argument("--slow", action="store_true", help="only paths of at most 5 Mbit/s")
+    parser.add_argument("--paths", type=int, nargs="+", help="only those with these numbers, from 1 on")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--option", action="append", default=[], help="a word for netspurt emulate, as often as wanted"
+    )
+    parser.add_argument("--partings", action="store_true", help="say of each transfer where two worlds part")
+    options = parser.parse_args()
+    paths: Sequence[Path] = SLOW if options.slow else PATHS
+    if options.paths:
+        paths = [PATHS[number - 1] for number in options.paths]
+    good = True
+    print(
+        "| path | TCP | ends | simulated Mbit/s | emulated Mbit/s | ratio | 95 % interval | same segments |"
+    )
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    for tcp in options.tcp:
+        try:
+            outcomes = compare(paths, tcp, options.ends, seed=options.seed, words=options.option, tell=_tell)
+        except NotPossible as reason:
+            print(f"agreement: skipped: {reason}", file=sys.stderr)
+            return 0
+        for world in options.ends:
+            for row in rows(outcomes, world):
+                print(_line(row), flush=True)
+                good &= row.agrees(WITHIN)
+            if options.partings:
+                _partings(outcomes, world)
+    return 0 if good else 1
+
+
+def _tell(words: str) -> None:
+    print(f"agreement: {words}", file=sys.stderr)
+
+
+def _line(row: Row) -> str:
+    interval = "–" if row.interval is None else f"{row.interval[0]:.3f} to {row.interval[1]:.3f}"
+    numbers = f"{row.simulated_bps / 1e6:.3f} | {row.measured_bps / 1e6:.3f} | {row.ratio:.3f} | {interval}"
+    return f"| {row.path.name} | {row.tcp} | {row.world} | {numbers} | {row.same} of {row.path.repeats} |"
+
+
+def _partings(outcomes: Sequence[Outcome], world: str) -> None:
+    for outcome in outcomes:
+        one, other = outcome.worlds[SIMULATED], outcome.worlds[world]
+        found = parting(one, other)
+        if found is not None:
+            print(
+                f"  lane {outcome.lane.number} ({outcome.lane.path.name}), {world}: {found.way} {found.number} at "
+                f"{found.at_s:.4f} s: {found.one} | {found.other}; {one.seconds:.4f} s, {one.resent} resent | "
+                f"{other.seconds:.4f} s, {other.resent} resent",
+                file=sys.stderr,
+            )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
