@@ -8,6 +8,7 @@ use netspurt_tcp::Connection;
 use netspurt_tcp::acking::Acking;
 use netspurt_tcp::config::{Config, EcnUse, LossMeans, Recovery, WindowOption};
 use netspurt_tcp::congestion::Kind;
+use netspurt_tcp::fast_open::{Client, Cookie, Demand, FastOpen, Form, Server};
 use netspurt_tcp::options::{BigWindow, Layout, Nak, Options, SackBlock, SackBlocks, Timestamps};
 use netspurt_tcp::profile;
 use netspurt_tcp::segment::{Ecn, Flags, Payload, Segment};
@@ -38,6 +39,8 @@ struct Setup {
     whole_segments: bool,
     shared: bool,
     passive: bool,
+    /// Opens with data, or lets the peer do so: modulo the choices.
+    fast: Option<u8>,
     events: bool,
     /// Both SYNs are exchanged before the bytes have their say.
     open: bool,
@@ -82,6 +85,8 @@ struct Wire {
     offer: Option<u32>,
     upper: Option<u16>,
     nak: Option<(i16, u8)>,
+    /// A Fast Open option: whether it shows the right cookie, if any.
+    fast: Option<Option<bool>>,
 }
 
 struct Bench {
@@ -106,6 +111,10 @@ fuzz_target!(|bytes: &[u8]| {
         bench.check();
     }
 });
+
+fn cookie(right: bool) -> Cookie {
+    Cookie::new(if right { b"12345678" } else { b"abcd" }).expect("lengths that cookies have")
+}
 
 impl Setup {
     fn config(&self) -> Config {
@@ -132,6 +141,9 @@ impl Setup {
             config.window_option = all[usize::from(n) % all.len()];
         }
         config.receive_window = self.receive_window.map_or(config.receive_window, u32::from);
+        if self.receive_window.is_some() || self.send_buffer.is_some() {
+            (config.initial_receive_window, config.initial_send_buffer) = (None, None);
+        }
         config.send_window = self.send_window.map(u32::from);
         config.send_buffer = self.send_buffer.map_or(config.send_buffer, u64::from);
         config.mss = self.mss.unwrap_or(config.mss);
@@ -162,9 +174,21 @@ impl Bench {
         let mut tcp =
             if setup.passive { Connection::listen(config, OURS) } else { Connection::new(config, OURS) };
         tcp.record_events(setup.events);
+        tcp.measure_limits(Time::ZERO, setup.events);
+        if let (Some(n), true) = (setup.fast, setup.passive) {
+            let demand = [Demand::Cookie, Demand::Nothing, Demand::Never][usize::from(n) % 3];
+            tcp = tcp.listening_fast(Server { demand, cookie: cookie(true), before: None });
+        }
         let mut bench = Self { tcp, now: Time::ZERO, next: OURS, acknowledged: THEIRS, read: 0 };
-        if !setup.passive {
-            bench.tcp.open(bench.now);
+        match (setup.passive, setup.fast) {
+            (true, _) => {}
+            (false, None) => bench.tcp.open(bench.now),
+            (false, Some(n)) => {
+                let shown = [None, Some(cookie(true)), Some(cookie(false))][usize::from(n) % 3];
+                let option = FastOpen { form: Form::Numbered, cookie: shown };
+                bench.tcp.open_fast(bench.now, Client { option: Some(option), mss: 1460 });
+                let _ = bench.tcp.write(bench.now, 10 * u64::from(n));
+            }
         }
         bench.drain();
         if setup.open {
@@ -247,7 +271,12 @@ impl Bench {
             big_window: wire.offer.map(BigWindow::Offer).or(wire.upper.map(BigWindow::Upper)),
             nak: wire.nak.map(|(first, count)| Nak { first: from(self.next, i32::from(first)), count }),
             sack: SackBlocks::EMPTY,
+            fast_open: None,
         };
+        if let Some(shown) = wire.fast {
+            let option = FastOpen { form: Form::Experimental, cookie: shown.map(cookie) };
+            options = options.with_fast_open(option);
+        }
         for (left, len) in wire.sack.into_iter().flatten() {
             let left = from(self.next, i32::from(left));
             options.sack.push(SackBlock { left, right: left.plus(u32::from(len)) });

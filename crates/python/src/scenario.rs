@@ -137,8 +137,7 @@ impl Scenario {
             Points::choose(&spec, &capture).map_err(|message| scenario_fault(py, &self.name, message))?;
         let capture = pcap.map(|path| (path, points, snaplen));
         let (wants, arrivals, trouble) = (recorded.wants(), recorded.arrivals(), own.trouble);
-        let result =
-            simulate::simulate(py, Task { spec, seed, wants, capture, trouble, arrivals, watch })?;
+        let result = simulate::simulate(py, Task { spec, seed, wants, capture, trouble, arrivals, watch })?;
         Ok(Run::new(result, recorded))
     }
 

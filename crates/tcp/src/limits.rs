@@ -51,9 +51,9 @@ impl Clock {
         let (mut sums, lasted) = (self.past, now - self.since);
         match self.now {
             Limit::Idle => {}
-            Limit::Busy => sums.busy = sums.busy + lasted,
-            Limit::ReceiveWindow => sums.receive_window = sums.receive_window + lasted,
-            Limit::SendBuffer => sums.send_buffer = sums.send_buffer + lasted,
+            Limit::Busy => sums.busy += lasted,
+            Limit::ReceiveWindow => sums.receive_window += lasted,
+            Limit::SendBuffer => sums.send_buffer += lasted,
         }
         sums
     }

@@ -67,12 +67,15 @@ impl View {
     }
 }
 
+/// An instance with its methods, those of [`SIGNALS`] that it has.
+type Instance = (Py<PyAny>, [Option<Py<PyAny>>; SIGNALS.len()]);
+
 /// One, for one connection.
 #[derive(Debug)]
 pub(super) struct Own {
     origin: Arc<Origin>,
-    /// The instance with its methods, those of [`SIGNALS`] that it has.
-    object: Option<(Py<PyAny>, [Option<Py<PyAny>>; SIGNALS.len()])>,
+    /// Made when the connection begins.
+    object: Option<Instance>,
     /// What it said last.
     cwnd: u32,
     ssthresh: u32,
