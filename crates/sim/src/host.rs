@@ -74,6 +74,12 @@ pub(crate) fn note_wake(armed_at: &mut Time, next: Time) -> Option<Time> {
     })
 }
 
+/// A secret of a host.
+fn secret(seed: u64, host: &str, what: &str) -> [u8; 16] {
+    let mut stream = Stream::new(seed, &format!("host/{host}/{what}"));
+    (u128::from(stream.bits()) << 64 | u128::from(stream.bits())).to_be_bytes()
+}
+
 /// The address of a node: 10.0.0.1 for the first.
 pub fn address(node: u32) -> Ipv4Addr {
     Ipv4Addr::from_bits((10 << 24) + ((node + 1) & 0xFF_FFFF))
@@ -88,6 +94,8 @@ pub(crate) struct Host {
     iss: Option<Stream>,
     /// The key of those that follow a clock.
     isn_key: Option<[u8; 16]>,
+    /// The key of Fast Open's cookies.
+    cookie_key: Option<[u8; 16]>,
     /// Configurations met here, and the same with this host's ticks.
     configs: Vec<(Arc<Config>, Arc<Config>)>,
     /// What takes its time; `None` where nothing does.
@@ -103,6 +111,7 @@ impl Host {
             phase: spec.timer_phase,
             iss: None,
             isn_key: None,
+            cookie_key: None,
             configs: Vec::new(),
             processor: Processor::of(spec),
             checksum_drops: 0,
@@ -124,10 +133,13 @@ impl Host {
     /// The key of initial sequence numbers that follow a clock (RFC 6528).
     pub(crate) fn isn_key(&mut self, seed: u64) -> [u8; 16] {
         let name = &self.name;
-        *self.isn_key.get_or_insert_with(|| {
-            let mut stream = Stream::new(seed, &format!("host/{name}/isn-key"));
-            (u128::from(stream.bits()) << 64 | u128::from(stream.bits())).to_be_bytes()
-        })
+        *self.isn_key.get_or_insert_with(|| secret(seed, name, "isn-key"))
+    }
+
+    /// The key of Fast Open's cookies (RFC 7413, section 4.1.2).
+    pub(crate) fn cookie_key(&mut self, seed: u64) -> [u8; 16] {
+        let name = &self.name;
+        *self.cookie_key.get_or_insert_with(|| secret(seed, name, "cookie-key"))
     }
 
     /// `config` with the phases of this host's clocks: all connections of a host hear the same ticks.

@@ -10,6 +10,7 @@ pub mod capacity;
 pub mod digest;
 pub mod distribution;
 pub mod engine;
+mod fast_open;
 pub mod impair;
 pub mod link;
 pub mod loss;

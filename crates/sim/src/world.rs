@@ -2,6 +2,7 @@
 
 use crate::app::{App, AppSpec, Ran, perform};
 use crate::digest::Digest;
+use crate::fast_open::Cookies;
 use crate::held_tail::HeldTails;
 use crate::host::{Endpoint, Host, note_wake};
 use crate::network::{Due, Network};
@@ -47,6 +48,7 @@ pub struct World {
     /// The instant of the starter's entry in the event queue.
     starter_armed_at: Time,
     pub(crate) sessions: Sessions,
+    pub(crate) cookies: Cookies,
     pub(crate) numbering: Numbering,
     pub(crate) records: Vec<FlowRecord>,
     /// What is left of flows that are over.
@@ -77,6 +79,7 @@ impl World {
             to_start,
             starter_armed_at: Time::NEVER,
             sessions: Sessions::default(),
+            cookies: Cookies::new(),
             numbering,
             records,
             outcomes: Vec::new(),
@@ -242,7 +245,7 @@ impl World {
             let endpoint = &mut self.endpoints[place as usize];
             let label = endpoint.label(place);
             let Some(connection) = &mut endpoint.connection else { return };
-            let opens = !endpoint.open && connection.state().is_synchronized();
+            let opens = !endpoint.open && connection.is_open();
             if endpoint.open {
                 if let Some(action) = unwritten.take() {
                     perform(action, now, connection);
@@ -265,6 +268,9 @@ impl World {
             transmit(connection, &mut self.network, now, endpoint.flow, label);
             // What opens the connection leaves before what the application has to say, and one write before the next.
             endpoint.open |= opens;
+            if opens {
+                self.keep_cookie(place);
+            }
             if !opens && unwritten.is_none() {
                 break;
             }
@@ -343,9 +349,7 @@ impl World {
 
     /// The client at `place` opens its connection.
     pub(crate) fn open(&mut self, now: Time, place: u32) {
-        if let Some(connection) = &mut self.endpoints[place as usize].connection {
-            connection.open(now);
-        }
+        self.open_client(now, place);
         let endpoint = &self.endpoints[place as usize];
         if endpoint.pace == Pace::Free {
             self.serve(now, place);
@@ -364,6 +368,7 @@ impl World {
         iss: Option<[Seq; 2]>,
         addresses: Addresses,
     ) -> u32 {
+        let fast = self.fast_server(description);
         let flow = &self.spec.flows[description];
         let (there, back) =
             self.network.routes().between(flow.from, flow.to).expect("routes cover all flows");
@@ -376,8 +381,11 @@ impl World {
             let host = &mut self.hosts[node.0 as usize];
             let iss = iss.map_or_else(|| host.iss(seed), |both| both[usize::from(server)]);
             let config = host.config(config, seed);
-            let mut connection =
-                if server { Connection::listen(config, iss) } else { Connection::new(config, iss) };
+            let mut connection = match (server, fast) {
+                (false, _) => Connection::new(config, iss),
+                (true, None) => Connection::listen(config, iss),
+                (true, Some(fast)) => Connection::listen(config, iss).listening_fast(fast),
+            };
             connection.record_events(events);
             if let Some(own) = &flow.own[usize::from(server)] {
                 own.equip(&mut connection);

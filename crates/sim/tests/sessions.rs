@@ -105,6 +105,18 @@ fn on_a_free_path_a_page_takes_the_round_trips_that_its_protocol_needs() {
 }
 
 #[test]
+fn fast_open_saves_the_handshake_from_the_second_connection_on() {
+    // RFC 7413: the first connection asks for the cookie; of four files on the first page, three are fetched after that.
+    let fast = ("tcp.fast_open", "on");
+    assert_eq!(round_trips(&[fast]), [3.0, 2.0, 2.0, 2.0, 2.0]);
+    let alone = ("flow.0.app.http", r#"{ kind = "1.0", parallel = 1 }"#);
+    assert_eq!(round_trips(&[fast, alone]), [5.0, 4.0, 4.0, 4.0, 4.0]);
+    // A client that asks a server which knows nothing of it loses nothing.
+    let client = ("host.a.tcp.fast_open", "on");
+    assert_eq!(round_trips(&[client]), [4.0; 5]);
+}
+
+#[test]
 fn a_reply_behind_another_waits_for_its_ack_under_nagles_rule() {
     // Of three pipelined replies of 1000 bytes the last ends in a tail that an ACK of the others lets go. A server that
     // closes behind it would let it go at once.

@@ -269,6 +269,12 @@ impl Connection {
         self.state == State::SynReceived && self.fast().is_some_and(|memory| memory.open)
     }
 
+    /// Whether it is, or has been, open for the application, be it early.
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        self.state.is_synchronized() || self.is_open_early()
+    }
+
     fn fast(&self) -> Option<&Memory> {
         self.rare.as_ref()?.fast_open.as_deref()
     }
