@@ -169,6 +169,9 @@ impl Stack {
         }
         let behind = if wanted < len { Behind::More } else { behind };
         let taken = stream.write_part(now, wanted, behind).map_err(|_| Errno::EPIPE)?;
+        if taken == 0 && len > 0 {
+            return Err(Errno::EAGAIN);
+        }
         self.settle(id);
         Ok(taken)
     }

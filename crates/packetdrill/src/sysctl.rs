@@ -69,10 +69,11 @@ impl Settings {
     /// The same with the sysctls as they are now; what cannot be read stays as the profile has it.
     pub(crate) fn read(&self) -> Self {
         let mut new = self.clone();
-        let Some(root) = &self.root else { return new };
         let config = &mut new.config;
         *config = self.profile.clone();
         (config.send_buffer, config.initial_send_buffer) = (u64::from(u32::MAX), None);
+        config.pacing |= self.paces;
+        let Some(root) = &self.root else { return new };
         config.timestamps = flag(root, "tcp_timestamps").unwrap_or(config.timestamps);
         config.sack = flag(root, "tcp_sack").unwrap_or(config.sack);
         config.ecn = number(root, "tcp_ecn", 0).map_or(config.ecn, |n| match n {
@@ -103,7 +104,6 @@ impl Settings {
         if text(root, "tcp_congestion_control").is_some_and(|name| name.trim() == "reno") {
             config.congestion = congestion::Kind::NewReno;
         }
-        config.pacing |= self.paces;
         new.not_sent_low =
             number(root, "tcp_notsent_lowat", 0).map_or(u32::MAX, |n| u32::try_from(n).unwrap_or(u32::MAX));
         new.least_together = number(root, "tcp_min_tso_segs", 0).unwrap_or(new.least_together);

@@ -223,7 +223,9 @@ fn a_nonblocking_write_takes_what_finds_room() {
         (drill.0.setsockopt)(drill.0.userdata, fd, libc::SOL_SOCKET, libc::SO_SNDBUF, value, 4);
         (drill.0.fcntl)(drill.0.userdata, fd, libc::F_SETFL, i64::from(libc::O_NONBLOCK));
     }
-    assert_eq!(drill.write(fd, 50_000), 20_000);
+    // A packet that is begun is filled, though the buffer is full meanwhile; no other is begun.
+    let taken = drill.write(fd, 50_000);
+    assert!((20_000..50_000).contains(&taken), "{taken}");
     assert_eq!(drill.write(fd, 1), -1);
     assert_eq!(errno(), libc::EAGAIN);
 }

@@ -4,8 +4,9 @@ use super::standard::BY_ACKS;
 use super::standard::RENO;
 use crate::acking::Acking;
 use crate::config::{
-    Config, Cutting, DupAcks, EcnUse, FastOpenUse, HyStart, InitialWindow, LossMeans, MssCounts, Recovery,
-    Reduces, SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
+    Config, Counting, Cutting, DupAcks, EcnUse, FastOpenUse, Growth, HyStart, InitialWindow, LossMeans,
+    MssCounts, Recovery, Reduces, SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption,
+    WindowProbe,
 };
 use crate::congestion;
 use crate::options::Layout;
@@ -136,4 +137,51 @@ pub(super) const UNIXWARE7: Config = Config {
     send_buffer: 32_768,
     round_buffers: false,
     ..FREEBSD3
+};
+
+pub(super) const FREEBSD: Config = Config {
+    mss: 1460,
+    mss_counts: MssCounts::DataAndOptions,
+    // net.inet.tcp.recvbuf_max and recvspace, sendbuf_max and sendspace, recvbuf_auto and sendbuf_auto.
+    receive_window: 2 << 20,
+    initial_receive_window: Some(65_536),
+    send_buffer: 2 << 20,
+    initial_send_buffer: Some(32_768),
+    // tcp_default_output(): each segment announces all the room there is.
+    window_growth: WindowGrowth::AtOnce,
+    // net.inet.tcp.rfc1323 and sack.enable; tolerate_missing_ts = 0.
+    window_option: WindowOption::Rfc7323,
+    timestamps: true,
+    sack: true,
+    unstamped: Unstamped::Dropped,
+    // The default stack: RFC 6675 with rfc6675_pipe; do_prr is not modelled without loss detection by time. rfc3042.
+    recovery: Recovery::Sack,
+    limited_transmit: true,
+    // net.inet.tcp.ecn.enable = 2.
+    ecn: EcnUse::Accept,
+    // net.inet.tcp.cc.algorithm, since 14.0.
+    congestion: congestion::Kind::Cubic,
+    // initcwnd_segments, abc_l_var; cc_after_idle().
+    initial_window: InitialWindow::Segments(10),
+    growth: Growth { counting: Counting::Bytes { limit: 2 }, ..BY_ACKS },
+    idle_restart: true,
+    // TCPTV_MIN and rexmit_slop, 30 and 200 ms; TCPTV_REXMTMAX; TCPTV_RTOBASE; clocks of 1 ms.
+    rto: rto::Kind::Rfc6298 {
+        min: Span::from_ms(230),
+        max: Span::from_secs(64),
+        initial: Span::from_secs(1),
+        granularity: Span::from_ms(1),
+    },
+    // delayed_ack, delacktime.
+    acking: Acking::Delayed { every: 2, delay: Span::from_ms(40) },
+    // tcp_default_output(): a short segment goes only when idle.
+    transmit: Transmit::NagleStrict,
+    // keepinit = 75 s ends a connection that does not open: the sixth retransmission of a SYN would come later.
+    syn_retries: 5,
+    // TCP_MAXRXTSHIFT, TCPTV_MSL.
+    retries: 12,
+    time_wait: Span::from_secs(60),
+    // ack_war_cnt in ack_war_timewindow.
+    challenge_acks_per_second: 5,
+    ..RENO
 };

@@ -37,7 +37,7 @@ pub fn by_name(name: &str) -> Option<&'static Profile> {
     PROFILES.iter().find(|profile| profile.name == name)
 }
 
-static PROFILES: [Profile; 16] = [
+static PROFILES: [Profile; 17] = [
     Profile {
         name: "bsd43-tahoe",
         summary: "4.3BSD-Tahoe of 1988: slow start, fast retransmit, 500 ms timer ticks, 64 KB windows",
@@ -115,6 +115,12 @@ static PROFILES: [Profile; 16] = [
         summary: "what today's standards say: SACK recovery, CUBIC, ten segments at the start, timestamps, scaling",
         document: "RFC 9293, RFC 5681, RFC 6675, RFC 6298, RFC 6928, RFC 7323, RFC 9438, RFC 3042",
         config: standard::RFC,
+    },
+    Profile {
+        name: "freebsd",
+        summary: "FreeBSD 14, its default stack: CUBIC, SACK, strict Nagle, ACKs delayed by 40 ms, buffers that grow to 2 MB",
+        document: "FreeBSD 14, tcp(4), netinet/tcp_*.c",
+        config: bsd::FREEBSD,
     },
     Profile {
         name: "linux",
