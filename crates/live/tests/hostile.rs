@@ -113,6 +113,15 @@ fn a_flood_of_syns_fills_a_bounded_list_and_hinders_nobody() {
     assert!(memory() < grown + 4096, "{} kB after {grown}", memory());
     open(&mut host, now, 5000, 9, &mut wire);
     assert_eq!(host.counts()[0], 1, "an honest peer gets through");
+    assert!(host.tally().without_memory > 190_000, "it was not remembered: {:?}", host.tally());
+    // Cookies that nobody gave open nothing.
+    for n in 0..50_000_u64 {
+        let (seq, ack) = (Seq(random.bits() as u32), Seq(random.bits() as u32));
+        let segment = Segment { seq, ack, flags: Flags::ACK, window: 1000, ..Segment::default() };
+        let from = (Ipv4Addr::from(0x0A00_0000 | n as u32), 4000);
+        give(&mut host, now, &packet(&segment, from, 9, &[]), &mut wire);
+    }
+    assert_eq!(host.counts()[0], 1, "{:?}", host.tally());
 }
 
 #[test]

@@ -23,6 +23,7 @@ pub mod segment;
 pub mod seq;
 pub mod state;
 pub mod stats;
+pub mod syn_cookie;
 pub mod time;
 pub mod transmit;
 pub mod validate;

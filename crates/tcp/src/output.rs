@@ -193,6 +193,11 @@ impl Connection {
         self.move_max(now, end);
     }
 
+    /// When what is out left is not known: its ACK tells no round trip, and its timer runs from whenever it is asked.
+    pub(crate) fn forget_timing(&mut self) {
+        self.snd.timed_end = 0;
+    }
+
     /// Times what leaves for the first time, if nothing is being timed.
     #[inline]
     fn time_segment(&mut self, now: Time, end: u64) {

@@ -15,7 +15,8 @@ use netspurt_tcp::isn::initial_sequence_number;
 use netspurt_tcp::segment::{Flags, Segment};
 use netspurt_tcp::state::{CloseReason, State};
 use netspurt_tcp::stats::Stats;
-use netspurt_tcp::time::Time;
+use netspurt_tcp::syn_cookie::Maker;
+use netspurt_tcp::time::{Span, Time};
 use netspurt_tcp::validate::ConfigError;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
@@ -23,6 +24,8 @@ use std::sync::Arc;
 
 /// Ports from here on are ours to give (RFC 6335, section 6).
 const FIRST_OWN_PORT: u16 = 49_152;
+/// How long a cookie is good at the most.
+const COOKIES_LAST: Span = Span::from_secs(128);
 
 /// What a listening port makes of a new connection; `None` refuses it.
 pub type Accept = Box<dyn FnMut(Pair) -> Option<Box<dyn Application>> + Send>;
@@ -64,8 +67,10 @@ pub struct Tally {
     pub broken: u64,
     /// Segments answered with RST, since there is no connection.
     pub refused: u64,
-    /// Connections that gave way to newer ones: half open, and in TIME-WAIT.
+    /// Connections in TIME-WAIT that gave way to newer ones.
     pub gave_way: u64,
+    /// SYN segments answered with a cookie, since too many connections were half open.
+    pub without_memory: u64,
     /// Connections that were refused because there were too many.
     pub too_many: u64,
 }
@@ -95,7 +100,19 @@ pub struct Host {
     dirty: Vec<Id>,
     header: Vec<u8>,
     tally: Tally,
+    /// Until then the ACK of somebody unknown may show a cookie.
+    cookies_until: Time,
     next_port: u16,
+}
+
+/// What becomes of a segment for which there is no connection.
+enum Admitted {
+    /// There is one now.
+    As(Id),
+    /// It was answered, and nothing is kept.
+    Answered,
+    /// It has no business here.
+    No,
 }
 
 impl Host {
@@ -109,6 +126,7 @@ impl Host {
             dirty: Vec::new(),
             header: Vec::with_capacity(128),
             tally: Tally::default(),
+            cookies_until: Time::ZERO,
             next_port: FIRST_OWN_PORT,
             settings,
         })
@@ -210,9 +228,14 @@ impl Host {
         }
         let pair = Pair { local, remote };
         let segment = &read.tcp.segment;
-        let Some(id) = self.find(pair, segment).or_else(|| self.admit(now, pair, segment)) else {
-            self.refuse(pair, segment, wire);
-            return;
+        let admitted = match self.find(pair, segment) {
+            Some(id) => Admitted::As(id),
+            None => self.admit(now, pair, segment, wire),
+        };
+        let id = match admitted {
+            Admitted::As(id) => id,
+            Admitted::Answered => return,
+            Admitted::No => return self.refuse(pair, segment, wire),
         };
         if let Some(socket) = self.sockets.get(id) {
             for (segment, payload) in arrival::segments(read, shape) {
@@ -234,18 +257,53 @@ impl Host {
         Some(id)
     }
 
-    /// A new connection for a SYN to a listening port.
-    fn admit(&mut self, now: Time, pair: Pair, segment: &Segment) -> Option<Id> {
+    /// A new connection for a SYN to a listening port, or for the ACK of one that was answered without keeping anything.
+    fn admit(&mut self, now: Time, pair: Pair, segment: &Segment, wire: &mut dyn Wire) -> Admitted {
+        if !self.listeners.contains_key(&pair.local.port()) {
+            return Admitted::No;
+        }
         let opens = segment.flags.has(Flags::SYN) && !segment.flags.any(Flags::ACK | Flags::RST);
-        if !opens || !self.listeners.contains_key(&pair.local.port()) {
+        if !opens {
+            return self.restore(now, pair, segment).map_or(Admitted::No, Admitted::As);
+        }
+        if self.sockets.half_open() >= self.settings.limits.half_open {
+            return self.answer_without_memory(now, pair, segment, wire);
+        }
+        let socket = self.socket(now, pair, Connection::listen);
+        socket.map_or(Admitted::No, |socket| Admitted::As(self.sockets.add(socket)))
+    }
+
+    /// There is no room for another half-open connection: a cookie keeps what is to be known of this one (RFC 4987,
+    /// section 3.6).
+    #[cold]
+    fn answer_without_memory(
+        &mut self,
+        now: Time,
+        pair: Pair,
+        syn: &Segment,
+        wire: &mut dyn Wire,
+    ) -> Admitted {
+        let config = &self.configs[usize::from(pair.local.is_ipv6())];
+        let Some(label) = Label::new(pair.local, pair.remote, config.layout) else { return Admitted::No };
+        let maker = Maker { key: &self.settings.key, addresses: label.addresses, ports: label.ports };
+        if let Some(answer) = maker.answer(config, now, syn) {
+            self.tally.without_memory += 1;
+            self.cookies_until = now + COOKIES_LAST;
+            send_alone(&answer, &label, &mut self.header, wire);
+        }
+        Admitted::Answered
+    }
+
+    /// The connection that an ACK with a cookie opens, if any were given of late.
+    fn restore(&mut self, now: Time, pair: Pair, ack: &Segment) -> Option<Id> {
+        if now > self.cookies_until {
             return None;
         }
-        let id = self.sockets.add(self.socket(now, pair, Connection::listen)?);
-        if let Some(oldest) = self.sockets.superfluous(Stage::HalfOpen, self.settings.limits.half_open) {
-            self.tally.gave_way += 1;
-            self.forget(oldest);
-        }
-        Some(id)
+        let config = &self.configs[usize::from(pair.local.is_ipv6())];
+        let label = Label::new(pair.local, pair.remote, config.layout)?;
+        let maker = Maker { key: &self.settings.key, addresses: label.addresses, ports: label.ports };
+        let connection = maker.restore(config, now, ack)?;
+        Some(self.sockets.add(Socket::new(pair, label, connection, ack.ack.minus(1), now)))
     }
 
     /// The answer to a segment for which there is no connection (RFC 9293, section 3.10.7.1).
