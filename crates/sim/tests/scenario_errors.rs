@@ -97,7 +97,8 @@ fn an_unknown_name_is_placed_and_the_nearest_known_one_named() {
         "bad.toml:8:19: host.earth.tcp.acking: unknown kind \"bsd-byte\": did you mean \"bsd-bytes\"?"
     ));
     assert!(
-        changed("profile = \"bsd43-tahoe\"", "profile = \"freebsd\"").contains("did you mean \"freebsd3\"?")
+        changed("profile = \"bsd43-tahoe\"", "profile = \"freebsd33\"")
+            .contains("did you mean \"freebsd3\"?")
     );
     assert!(
         changed("profile = \"bsd43-tahoe\"", "rto = \"fixed\"").contains("write { kind = \"fixed\", … }")

@@ -27,7 +27,7 @@ impl Connection {
     /// Who keeps a time for each segment takes a report of a part of one for none (Linux, `tcp_match_skb_to_sack()`).
     #[inline]
     pub(crate) fn in_whole_segments(&self, reported: Range) -> Range {
-        self.rack.as_ref().map_or(reported, |rack| rack.journal.whole(reported))
+        self.rack.as_ref().map_or(reported, |rack| rack.journal.whole(reported, self.snd.data_end()))
     }
 
     /// The reports of the peer.

@@ -70,8 +70,8 @@ impl Connection {
             return Err(WriteError::Closing);
         }
         let accepted = len.min(self.room());
-        if accepted < len && self.config.initial_send_buffer.is_some() {
-            self.rare().send_buffer = self.send_buffer();
+        if accepted < len {
+            self.keep_send_buffer();
         }
         if accepted > 0 {
             if self.paced().is_some() {

@@ -60,7 +60,7 @@ impl Connection {
     }
 
     /// The next data in order, with nothing else to tell.
-    #[inline]
+    #[inline(always)]
     fn take_predicted_text(&mut self, now: Time, segment: &Segment) -> bool {
         let payload = segment.payload;
         if !self.rcv.takes_whole(payload) {

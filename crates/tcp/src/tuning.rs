@@ -24,6 +24,8 @@ pub(crate) struct Tuning {
     offered: u32,
     /// A round trip as the receiver sees it: by echoed timestamps, else no longer than a window's worth takes to come.
     rtt: Option<Span>,
+    /// The timestamp that was echoed last: each tells its round trip once.
+    echoed: u32,
     /// The position whose arrival ends a window's worth, and when that began.
     window_end: u64,
     window_since: Time,
@@ -42,6 +44,7 @@ impl Tuning {
             most,
             offered: first.min(most).min(FIRST_WINDOW),
             rtt: None,
+            echoed: 0,
             window_end: 0,
             window_since: now,
             space: (FIRST_SEGMENTS * mss).min(first).max(1),
@@ -64,8 +67,17 @@ impl Tuning {
         }
     }
 
-    /// An echoed timestamp tells that a round trip took so long (`tcp_rcv_rtt_measure_ts()`).
-    pub(crate) fn echo(&mut self, rtt: Span) {
+    /// A timestamp of ours comes back (`tcp_rcv_rtt_measure_ts()`).
+    fn echoes(&mut self, now: Time, echo: u32) {
+        if echo != self.echoed {
+            self.echoed = echo;
+            self.echo(Span::from_ms(u64::from(crate::timestamp(now).wrapping_sub(echo)).max(1)));
+        }
+    }
+
+    /// A round trip took so long.
+    #[cold]
+    fn echo(&mut self, rtt: Span) {
         let rtt = rtt.as_ps().max(1);
         let smooth = self.rtt.map_or(rtt, |old| old.as_ps() - old.as_ps() / 8 + rtt / 8);
         self.rtt = Some(Span::from_ps(smooth));
@@ -128,9 +140,7 @@ impl Connection {
         let stamps = segment.options.timestamps.filter(|_| self.agreed.timestamps);
         let Some(tuning) = self.rare.as_mut().and_then(|rare| rare.tuning.as_mut()) else { return };
         match stamps {
-            Some(stamps) if segment.payload.len >= mss => {
-                tuning.echo(Span::from_ms(u64::from(crate::timestamp(now).wrapping_sub(stamps.echo)).max(1)));
-            }
+            Some(stamps) if segment.payload.len >= mss => tuning.echoes(now, stamps.echo),
             Some(_) => {}
             None => tuning.received(now, received, window),
         }
@@ -152,11 +162,20 @@ impl Connection {
 
     /// The send buffer as it is now: twice cwnd, ten segments at least, as far as it may grow; it never shrinks, though cwnd
     /// does.
+    #[cold]
     pub(crate) fn tuned_send_buffer(&self, first: u64) -> u64 {
         let mss = u64::from(self.agreed.payload);
         let wanted = 2 * u64::from(self.congestion.cwnd()).max(u64::from(FIRST_SEGMENTS) * mss);
         let before = self.rare.as_ref().map_or(0, |rare| rare.send_buffer);
         wanted.max(first).max(before).min(self.config.send_buffer)
+    }
+
+    /// A write did not find room whole: what the send buffer has grown to, it stays.
+    #[cold]
+    pub(crate) fn keep_send_buffer(&mut self) {
+        if self.config.initial_send_buffer.is_some() {
+            self.rare().send_buffer = self.send_buffer();
+        }
     }
 }
 

@@ -104,7 +104,7 @@ fn random_losses_below_the_bound_hardly_slow_it_and_above_it_do() {
         world.goodput(Span::from_secs(10)) / PATH.rate as f64
     };
     let (none, half, one, eight) = (goodput(0), goodput(5_000), goodput(10_000), goodput(80_000));
-    assert!(half > 0.7 && one > 0.7, "{none} {half} {one} {eight}");
+    assert!(half > 0.7 && one > 0.65, "{none} {half} {one} {eight}");
     // Four times the bound: every probe goes too high at once. Version 1 would not notice.
     assert!(eight < 0.1, "{none} {half} {one} {eight}");
 }

@@ -36,6 +36,7 @@ from netspurt.lab.shelf import Shelf
 from netspurt.lab.wire import pack
 
 PAGE = Path(__file__).parent / "page"
+VENDOR = Path(__file__).parents[1] / "vendor" / "uplot"
 
 LARGEST_REQUEST = 4 << 20
 
@@ -55,6 +56,7 @@ class Lab:
             Route("/api/run", self._run, methods=["POST"]),
             *live.routes(self.scenario),
             Mount("/page", StaticFiles(directory=PAGE)),
+            Mount("/vendor", StaticFiles(directory=VENDOR)),
         ]
         inner = Starlette(
             routes=routes,

@@ -215,7 +215,7 @@ fn run_apart(
 }
 
 /// Carries out an action at once.
-#[inline]
+#[inline(always)]
 pub(crate) fn perform(action: Action, now: Time, connection: &mut Connection) {
     match action {
         Action::Read(max) => {

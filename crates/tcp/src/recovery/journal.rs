@@ -113,10 +113,11 @@ impl Journal {
         *self = Self::default();
     }
 
-    /// What of `range` is made of whole transmissions, as far as they are known.
-    pub(crate) fn whole(&self, range: Range) -> Range {
+    /// What of `range` is made of whole transmissions, as far as they are known. The FIN behind `data_end` counts for nothing: nobody
+    /// reports it.
+    pub(crate) fn whole(&self, range: Range, data_end: u64) -> Range {
         let first = self.transmission_at(range.start).filter(|first| first.start < range.start);
-        let last = self.transmission_at(range.end - 1).filter(|last| last.end > range.end);
+        let last = self.transmission_at(range.end - 1).filter(|last| last.end.min(data_end) > range.end);
         let start = first.map_or(range.start, |first| first.end);
         let end = last.map_or(range.end, |last| last.start);
         Range::new(start, end.max(start))
@@ -271,15 +272,16 @@ mod tests {
     fn of_a_range_only_whole_transmissions_count() {
         let journal = journal();
         let whole = |start, end| {
-            let range = journal.whole(Range::new(start, end));
+            let range = journal.whole(Range::new(start, end), 500);
             (range.start, range.end)
         };
         assert_eq!(whole(101, 301), (101, 301));
         assert_eq!(whole(1, 501), (1, 501));
         assert_eq!(whole(150, 301), (201, 301));
         assert_eq!(whole(101, 350), (101, 301));
-        assert!(journal.whole(Range::new(500, 501)).is_empty());
-        assert!(journal.whole(Range::new(1, 100)).is_empty());
+        assert_eq!(whole(401, 500), (401, 500), "the last one with a FIN behind it");
+        assert!(journal.whole(Range::new(450, 500), 500).is_empty());
+        assert!(journal.whole(Range::new(1, 100), 500).is_empty());
         assert_eq!(whole(401, 600), (401, 600), "beyond what is known nothing is cut off");
     }
 
