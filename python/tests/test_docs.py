@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from netspurt.cli import parser
+from netspurt.commands import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools" / "site"))
@@ -48,7 +49,7 @@ def test_every_choice_profile_and_command_is_in_the_reference() -> None:
     known = json.loads(_core.profiles())
     assert page.count("\n## ") == len(json.loads(_core.mechanisms()))
     assert reference.profiles(known).count("\n## ") == len(known)
-    told = reference.commands(parser())
+    told = reference.commands(parser(COMMANDS))
     for name in ("run", "plot", "sweep", "compare", "host sink"):
         assert f"## `netspurt {name}`" in told
 

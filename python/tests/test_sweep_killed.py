@@ -40,7 +40,11 @@ class Cluster:
         self._folder, self._file = folder, folder / "scheduler.json"
         self._scheduler = self._start("scheduler", "--port", "0", "--host", "127.0.0.1", "--no-dashboard")
         self.workers = [self.worker() for _ in range(2)]
-        _until(self._file.is_file, "the scheduler")
+        _until(self._is_told, "the scheduler")
+
+    def _is_told(self) -> bool:
+        """The file is there before all of it is written."""
+        return self._file.is_file() and self._file.read_text().rstrip().endswith("}")
 
     @property
     def address(self) -> str:

@@ -17,13 +17,14 @@ def pages() -> dict[str, str]:
     """All pages, by their place in the site."""
     from netspurt import _core
     from netspurt.cli import parser
+from netspurt.commands import COMMANDS
 
     schema = json.loads(_core.schema())
     return {
         "reference/scenario.md": scenario(schema),
         "reference/mechanisms.md": mechanisms(json.loads(_core.mechanisms())),
         "reference/profiles.md": profiles(json.loads(_core.profiles())),
-        "reference/commands.md": commands(parser()),
+        "reference/commands.md": commands(parser(COMMANDS)),
     }
 
 

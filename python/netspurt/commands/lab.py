@@ -7,10 +7,12 @@ from pathlib import Path
 
 from netspurt.cli import FINE
 from netspurt.errors import RequestError
+from netspurt.options import add_json
 
 
 def declare(command: argparse.ArgumentParser) -> None:
     """Its options."""
+    add_json(command)
     command.add_argument(
         "scenarios",
         nargs="*",

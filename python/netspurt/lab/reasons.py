@@ -19,6 +19,7 @@ SENT = {
     "sack-hole": "SACK reports leave a hole here (RFC 6675, NextSeg rules 1 and 3).",
     "sack-rescue": "The last outstanding segment, once in a recovery, so that its ACK may show what is missing "
     "(RFC 6675, NextSeg rule 4).",
+    "syn-data-again": "The SYN carried it, and the server did not take it (RFC 7413, 4.2.1).",
     "rack-loss": "Something that left later has arrived, and long enough ago (RFC 8985, 6).",
     "tail-probe": "Nothing came back for two round trips: the last segment once more, to learn what is missing "
     "(RFC 8985, 7).",
