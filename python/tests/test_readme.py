@@ -75,7 +75,9 @@ def test_every_example_of_a_page_works(
 def _type(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = shlex.split(line)[1:]
     if words[0] in DEAR:
-        parser((words[0],)).parse_args(words[: words.index("--")] if "--" in words else words, argparse.Namespace())
+        parser((words[0],)).parse_args(
+            words[: words.index("--")] if "--" in words else words, argparse.Namespace()
+        )
         return
     out = Path(words[words.index(">") + 1]) if ">" in words else None
     if out is not None:
