@@ -17,7 +17,7 @@ def pages() -> dict[str, str]:
     """All pages, by their place in the site."""
     from netspurt import _core
     from netspurt.cli import parser
-from netspurt.commands import COMMANDS
+    from netspurt.commands import COMMANDS
 
     schema = json.loads(_core.schema())
     return {
