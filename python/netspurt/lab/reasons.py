@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from netspurt import plot
+from netspurt.plot import palette
 
 SENT = {
     "syn": "It opens the connection.",
@@ -47,8 +47,8 @@ def told() -> list[dict[str, Any]]:
         {
             "name": name,
             "words": words,
-            "colour": plot.REASONS[name][0] if name in plot.REASONS else None,
-            "title": plot.REASONS[name][2] if name in plot.REASONS else name.replace("-", " "),
+            "colour": palette.REASONS[name][0] if name in palette.REASONS else None,
+            "title": palette.REASONS[name][2] if name in palette.REASONS else name.replace("-", " "),
         }
         for name, words in SENT.items()
     ]

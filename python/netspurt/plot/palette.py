@@ -40,6 +40,7 @@ REASONS = {
     "nak-resend": (GREEN, "h", "resent: NAK"),
     "timeout": (RED, "X", "resent: timeout"),
     "go-back-n": (VIOLET, "s", "resent: go back N"),
+    "syn-data-again": (VIOLET, "<", "resent: refused with the SYN"),
     "unexplained": (GREY, "o", "resent: no reason seen"),
 }
 """Colour, marker and words for each reason to send data again."""
