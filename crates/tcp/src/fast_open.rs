@@ -5,6 +5,7 @@
 //! connection knows what a SYN may carry and what becomes of it.
 
 use crate::connection::Connection;
+use crate::isn::write_address;
 use crate::options::{Options, SackBlocks};
 use crate::segment::{Flags, Segment};
 use crate::state::State;
@@ -101,10 +102,7 @@ impl Key {
     pub fn cookie(&self, client: IpAddr, server: IpAddr) -> Cookie {
         let mut hasher = SipHasher24::new_with_key(&self.0);
         for address in [client, server] {
-            match address {
-                IpAddr::V4(address) => hasher.write(&address.octets()),
-                IpAddr::V6(address) => hasher.write(&address.octets()),
-            }
+            write_address(&mut hasher, address);
         }
         let mut octets = [0; 16];
         octets[..8].copy_from_slice(&hasher.finish().to_le_bytes());

@@ -20,15 +20,19 @@ pub fn initial_sequence_number(key: &[u8; 16], addresses: Addresses, ports: Port
     let mut hasher = SipHasher24::new_with_key(key);
     for (address, port) in [(addresses.source(), ports.source), (addresses.destination(), ports.destination)]
     {
-        // The length of the input tells the two versions of IP apart.
-        match address {
-            IpAddr::V4(address) => hasher.write(&address.octets()),
-            IpAddr::V6(address) => hasher.write(&address.octets()),
-        }
+        write_address(&mut hasher, address);
         hasher.write(&port.to_be_bytes());
     }
     let clock = (now.as_ps() / 4_000_000) as u32;
     Seq(hasher.finish() as u32).plus(clock)
+}
+
+/// Takes an address into a keyed hash. The length of the input tells the two versions of IP apart.
+pub(crate) fn write_address(hasher: &mut SipHasher24, address: IpAddr) {
+    match address {
+        IpAddr::V4(address) => hasher.write(&address.octets()),
+        IpAddr::V6(address) => hasher.write(&address.octets()),
+    }
 }
 
 #[cfg(test)]

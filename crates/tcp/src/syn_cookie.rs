@@ -10,12 +10,12 @@ use crate::codec::{Addresses, Ports};
 use crate::config::Config;
 use crate::connection::Connection;
 use crate::fast_open::{Cookie, Demand, Server};
+use crate::isn::write_address;
 use crate::options::{Options, Timestamps};
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 use crate::time::Time;
 use core::hash::Hasher;
-use core::net::IpAddr;
 use siphasher::sip::SipHasher24;
 use std::sync::Arc;
 
@@ -91,10 +91,7 @@ impl Maker<'_> {
     fn cookie(&self, irs: Seq, period: u32, size: u32) -> u32 {
         let mut hasher = SipHasher24::new_with_key(self.key);
         for address in [self.addresses.source(), self.addresses.destination()] {
-            match address {
-                IpAddr::V4(address) => hasher.write(&address.octets()),
-                IpAddr::V6(address) => hasher.write(&address.octets()),
-            }
+            write_address(&mut hasher, address);
         }
         for number in [u32::from(self.ports.source), u32::from(self.ports.destination), irs.0, period, size] {
             hasher.write(&number.to_be_bytes());
