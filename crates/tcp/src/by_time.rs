@@ -24,6 +24,13 @@ impl Connection {
         }
     }
 
+    /// The SYN came back after `rtt`: the first of the shortest round trips (RFC 8985, section 6.2, step 1).
+    pub(crate) fn note_first_round_trip(&mut self, now: Time, rtt: Span) {
+        if let Some(rack) = &mut self.rack {
+            rack.learn_rtt(now, rtt);
+        }
+    }
+
     /// Who keeps a time for each segment takes a report of a part of one for none (Linux, `tcp_match_skb_to_sack()`).
     #[inline]
     pub(crate) fn in_whole_segments(&self, reported: Range) -> Range {

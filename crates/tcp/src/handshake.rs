@@ -140,6 +140,10 @@ impl Connection {
 
     /// Our SYN is acknowledged.
     pub(crate) fn syn_acknowledged(&mut self, now: Time, ack: u64) {
+        if self.snd.timed_end != 0 && ack >= self.snd.timed_end {
+            let rtt = now - self.snd.timed_at;
+            self.note_first_round_trip(now, rtt);
+        }
         self.take_sample(now, ack, None);
         self.begin_rates(now);
         self.snd.una = self.snd.una.max(ack.min(1));

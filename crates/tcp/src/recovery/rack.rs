@@ -107,8 +107,9 @@ impl Rack {
         }
     }
 
+    /// A round trip took `rtt`.
     #[inline]
-    fn learn_rtt(&mut self, now: Time, rtt: Span) {
+    pub(crate) fn learn_rtt(&mut self, now: Time, rtt: Span) {
         self.rtt = rtt;
         if self.min_rtt.is_none_or(|(least, at)| rtt <= least || now - at > MEMORY) {
             self.min_rtt = Some((rtt, now));

@@ -3,24 +3,53 @@
 use super::pieces::Sending;
 use crate::stamp::Stamp;
 use netspurt_tcp::time::Span;
+use std::collections::VecDeque;
 
-/// When that which was sent last of all that has arrived was sent.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Delivered(Option<Stamp>);
+/// How many arrivals are remembered: a sender that knows times acts on a loss at one of the next few.
+const REMEMBERED: usize = 64;
+
+/// When that which was sent last of all that has arrived was sent, and how that came about.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Delivered {
+    /// Arrivals of what was sent later than all before, oldest first.
+    arrivals: VecDeque<Arrival>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    sent: Stamp,
+    heard: Stamp,
+}
+
+/// Something that was sent after a segment has arrived before it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Overtaken {
+    /// Since that was heard of, or less if it was long ago.
+    pub(super) known_for: Span,
+    /// What the latest to arrive took (RFC 8985, section 6.2, step 2: `RACK.rtt`).
+    pub(super) rtt: Span,
+}
 
 impl Delivered {
     /// `sending` was acknowledged or reported at `at`. Sooner than the least round trip, an earlier sending was meant
     /// (RFC 8985, section 6.2, step 2).
     #[inline]
     pub(super) fn hear(&mut self, sending: &Sending, at: Stamp, least: Span) {
-        if at.since(sending.at) >= least {
-            self.0 = self.0.max(Some(sending.at));
+        if at.since(sending.at) < least || self.arrivals.back().is_some_and(|last| last.sent >= sending.at) {
+            return;
         }
+        if self.arrivals.len() == REMEMBERED {
+            self.arrivals.pop_front();
+        }
+        self.arrivals.push_back(Arrival { sent: sending.at, heard: at });
     }
 
-    /// Whether something that was sent after `sending` has arrived.
-    pub(super) fn overtook(&self, sending: &Sending) -> bool {
-        self.0.is_some_and(|newest| newest > sending.at)
+    /// Whether something that was sent after `sending` has arrived by `now`, and since when.
+    pub(super) fn overtook(&self, sending: &Sending, now: Stamp) -> Option<Overtaken> {
+        let latest = self.arrivals.back()?;
+        let first = self.arrivals.partition_point(|arrival| arrival.sent <= sending.at);
+        let first = self.arrivals.get(first)?;
+        Some(Overtaken { known_for: now.since(first.heard), rtt: latest.heard.since(latest.sent) })
     }
 }
 
@@ -35,17 +64,29 @@ mod tests {
     #[test]
     fn what_was_sent_before_something_that_arrived_is_overtaken() {
         let mut delivered = Delivered::default();
-        assert!(!delivered.overtook(&sending(0)));
+        let now = sending(20).at;
+        assert_eq!(delivered.overtook(&sending(0), now), None);
         delivered.hear(&sending(5), sending(15).at, Span::from_ms(10));
         delivered.hear(&sending(3), sending(16).at, Span::from_ms(10));
-        assert!(delivered.overtook(&sending(4)));
-        assert!(!delivered.overtook(&sending(5)));
+        let overtaken = Overtaken { known_for: Span::from_ms(5), rtt: Span::from_ms(10) };
+        assert_eq!(delivered.overtook(&sending(4), now), Some(overtaken));
+        assert_eq!(delivered.overtook(&sending(5), now), None);
+    }
+
+    #[test]
+    fn the_first_arrival_of_something_later_is_what_tells() {
+        let mut delivered = Delivered::default();
+        for ms in 5..10 {
+            delivered.hear(&sending(ms), sending(2 * ms + 10).at, Span::from_ms(10));
+        }
+        let overtaken = Overtaken { known_for: Span::from_ms(6), rtt: Span::from_ms(19) };
+        assert_eq!(delivered.overtook(&sending(6), sending(30).at), Some(overtaken));
     }
 
     #[test]
     fn an_answer_that_comes_too_soon_speaks_of_an_earlier_sending() {
         let mut delivered = Delivered::default();
         delivered.hear(&sending(5), sending(14).at, Span::from_ms(10));
-        assert!(!delivered.overtook(&sending(4)));
+        assert_eq!(delivered.overtook(&sending(4), sending(20).at), None);
     }
 }

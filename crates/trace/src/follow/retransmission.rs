@@ -1,5 +1,6 @@
 //! Why a sender sent something again, as far as the packets at one place tell.
 
+use super::delivered::Overtaken;
 use super::estimate::Estimate;
 use netspurt_tcp::time::Span;
 
@@ -89,7 +90,7 @@ pub(super) struct Evidence {
     /// Bytes behind it that SACK has reported.
     pub(super) reported_above: u64,
     /// SACK is in use, and something that was sent after it has arrived.
-    pub(super) overtaken: bool,
+    pub(super) overtaken: Option<Overtaken>,
     /// The longest segment so far.
     pub(super) segment: u32,
     /// What its sender is repairing.
@@ -155,11 +156,11 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
     if e.asked {
         return Resent(Cause::Nak);
     }
-    let is_prompt = |since| since <= plus(e.behind.smoothed().scale(5, 4), Span::from_ms(1));
-    let prompt = is_prompt(e.quiet);
+    let prompt = is_prompt(e, e.quiet);
     if e.phase == Phase::Timeout {
         // Some senders let duplicate ACKs count though a timeout is being repaired.
-        let third = e.again && e.first && e.dup_acks >= 3 && e.known_for.is_some_and(is_prompt);
+        let third =
+            e.again && e.first && e.dup_acks >= 3 && e.known_for.is_some_and(|since| is_prompt(e, since));
         return Resent(if third { Cause::Fast } else { Cause::Timeout });
     }
     if (is_overdue(e) || e.first && !prompt && !is_told(e)) && after >= round {
@@ -189,23 +190,32 @@ fn is_overdue(e: &Evidence) -> bool {
     e.phase == Phase::Open && e.first && e.known_for.is_some_and(|known_for| known_for > patience)
 }
 
-/// Whether something sent later has arrived, and it has waited for no longer than the most that RFC 8985 (section 6.2,
-/// step 4) grants what may be late, which is a round trip beyond the one it needs.
+/// Whether something sent later has arrived, only now as it seems or so that it has waited for no longer than the most
+/// that RFC 8985 (section 6.2, step 4) grants what may be late, which is a round trip beyond the one it needs.
 fn is_lost_by_time(e: &Evidence) -> bool {
     let round = plus(e.ahead.smoothed(), e.behind.smoothed());
-    e.overtaken && !e.arrived && e.after.is_some_and(|after| after < plus(round.scale(2, 1), BUSY))
+    let Some(overtaken) = e.overtaken.filter(|_| !e.arrived) else { return false };
+    is_prompt(e, overtaken.known_for) || e.after.is_some_and(|after| after < plus(round.scale(2, 1), BUSY))
 }
 
 /// Whether something sent later has arrived, and its sender has waited for it no longer than RFC 8985 does (section
-/// 6.2, step 5), in case it comes after all: a round trip and a quarter from when it went, or half as a clock of 10 ms
-/// has it, and less than any timer adds (200 ms at least). While losses are being repaired, each waits for itself.
+/// 6.2, step 5), in case it comes after all: what the latest arrival took and a quarter of a round trip from when it
+/// went, or half as a clock of 10 ms has it, and less than any timer adds (200 ms at least). While losses are being
+/// repaired, each waits for itself.
 fn waited_for_reordering(e: &Evidence) -> bool {
-    let round = plus(e.ahead.smoothed(), e.behind.smoothed());
+    let Some(overtaken) = e.overtaken else { return false };
+    let smoothed = plus(e.ahead.smoothed(), e.behind.smoothed());
+    let round = plus(overtaken.rtt, e.behind.smoothed()).max(smoothed);
     let least = plus(e.ahead.least(), e.behind.least());
-    let wait = plus(round.scale(3, 2), BUSY).min(plus(round, Span::from_ms(150)));
+    let wait = plus(round, plus(smoothed.scale(1, 2), BUSY).min(Span::from_ms(150)));
     let first_wait = e.after.is_some_and(|after| least <= after && after <= wait);
     let next_wait = e.phase == Phase::Fast && !e.again && e.repaired < round;
-    e.phase != Phase::Timeout && !e.arrived && e.overtaken && (first_wait || next_wait)
+    e.phase != Phase::Timeout && !e.arrived && (first_wait || next_wait)
+}
+
+/// Whether an answer that goes now may be to what was heard so long ago.
+fn is_prompt(e: &Evidence, since: Span) -> bool {
+    since <= plus(e.behind.smoothed().scale(5, 4), Span::from_ms(1))
 }
 
 /// Sooner than any packet has made the way from here to the sender and back.
@@ -347,13 +357,14 @@ mod tests {
 
     #[test]
     fn who_waits_for_what_may_be_late_does_not_wait_for_the_timer() {
+        let overtaken = Some(Overtaken { known_for: ms(25), rtt: ms(100) });
         let patient =
-            Evidence { overtaken: true, quiet: ms(25), after: Some(ms(125)), idle: ms(125), ..at_sender() };
+            Evidence { overtaken, quiet: ms(25), after: Some(ms(125)), idle: ms(125), ..at_sender() };
         assert_eq!(judge(&patient), Verdict::Resent(Cause::Fast));
         let longer =
             Evidence { quiet: ms(100), after: Some(ms(200)), idle: ms(200), repaired: ms(200), ..patient };
         assert_eq!(judge(&longer), Verdict::Resent(Cause::Timeout));
-        assert_eq!(judge(&Evidence { overtaken: false, ..patient }), Verdict::Resent(Cause::Timeout));
+        assert_eq!(judge(&Evidence { overtaken: None, ..patient }), Verdict::Resent(Cause::Timeout));
         let next = Evidence { phase: Phase::Fast, repaired: ms(30), ..longer };
         assert_eq!(judge(&next), Verdict::Resent(Cause::Fast));
         assert_eq!(judge(&Evidence { again: true, ..next }), Verdict::Resent(Cause::Timeout));

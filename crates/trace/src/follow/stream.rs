@@ -349,7 +349,7 @@ impl Stream {
             known_for: self.known.map(|known| at.since(known)),
             dup_acks: self.duplicate_acks,
             reported_above: self.reported.above(end),
-            overtaken: self.sacks && last.is_some_and(|last| self.delivered.overtook(last)),
+            overtaken: last.filter(|_| self.sacks).and_then(|last| self.delivered.overtook(last, at)),
             segment: self.report.segment_most,
             phase: if phase == Phase::Open && unheard(over) { before } else { phase },
             ahead: self.estimate,
