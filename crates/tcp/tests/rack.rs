@@ -77,6 +77,22 @@ fn a_lost_retransmission_is_noticed_without_a_timeout() {
 }
 
 #[test]
+fn a_resend_that_takes_less_than_data_in_a_full_queue_did_is_not_taken_for_the_original() {
+    let mut lab = ten(Config { prr: false, tail_loss_probe: false, ..rack() }, 10);
+    // The handshake took 100 ms, what was sent first twice as long.
+    lab.at(300).sack(0, &[(3, 5)]);
+    assert_eq!(lab.out(), [(1, RackLoss)]);
+    lab.at(305).sack(0, &[(3, 10)]);
+    assert_eq!(lab.out(), [(2, RackLoss)]);
+    lab.at(455).sack(0, &[(2, 10)]);
+    assert_eq!(
+        lab.timed(),
+        [(455, 1, RackLoss)],
+        "the second comes back after 150 ms, the first is lost again"
+    );
+}
+
+#[test]
 fn a_lost_tail_is_probed_for_after_two_round_trips() {
     let mut lab = ten(rack(), 10);
     lab.at(200).ack(8);
