@@ -215,7 +215,8 @@ impl Connection {
             rack.time_out(now, first, window, self.sacked());
         }
         if self.unanswered == 1 {
-            rack.undo = Some(Undo::new(una));
+            // What the peer has dropped it will not report as having come twice.
+            rack.undo = (!may_be_reneged).then(|| Undo::new(una));
         }
         self.rack = Some(rack);
         self.resend_first_lost(Reason::Timeout);
@@ -248,7 +249,7 @@ impl Connection {
         if !self.config.undo || rack.undo.take().is_none() {
             return;
         }
-        rack.lost.clear();
+        rack.hold_nothing_lost();
         rack.prr = None;
         if self.loss.phase != Phase::Open {
             self.loss.trouble().leave();

@@ -195,6 +195,16 @@ impl Journal {
         }
     }
 
+    /// Nothing is held lost any more: what was is as old as it is, and may be found lost once more.
+    pub(crate) fn restore_lost(&mut self) {
+        let mut restored: Vec<Sent> = core::mem::take(&mut self.lost).into_values().collect();
+        restored.sort_unstable_by_key(|sent| (sent.at, sent.range.end));
+        for sent in restored.into_iter().rev() {
+            self.newest.insert(sent.range.start, (sent.range.end, sent.at));
+            self.later.push_front(sent);
+        }
+    }
+
     fn front(&self) -> Option<(Sent, bool)> {
         let first = self.first.front().map(|&(end, at)| {
             let range = Range::new(self.edge.min(end), end);
@@ -266,6 +276,23 @@ mod tests {
         assert!(journal.newest_of(Range::new(101, 201)).unwrap().again);
         journal.forget_below(501);
         assert!(journal.is_plain());
+    }
+
+    #[test]
+    fn what_is_not_held_lost_after_all_is_the_oldest_again() {
+        let mut journal = journal();
+        let none = RangeSet::default();
+        for _ in 0..2 {
+            journal.oldest(&none);
+            journal.drop_oldest();
+        }
+        journal.add_again(Range::new(1, 101), at(9));
+        journal.restore_lost();
+        for (start, ms) in [(101, 1), (201, 2), (301, 3), (401, 4), (1, 9)] {
+            let oldest = journal.oldest(&none).unwrap();
+            assert_eq!((oldest.range.start, oldest.at), (start, at(ms)));
+            journal.drop_oldest();
+        }
     }
 
     #[test]

@@ -231,6 +231,12 @@ impl Rack {
         self.lost.insert(all);
     }
 
+    /// That anything was lost was a mistake: what really is will be found again.
+    pub(crate) fn hold_nothing_lost(&mut self) {
+        self.lost.clear();
+        self.journal.restore_lost();
+    }
+
     /// What of `range` was not reported is held lost.
     fn lose(&mut self, range: Range, sacked: &RangeSet) {
         for piece in sacked.missing_in(range) {
