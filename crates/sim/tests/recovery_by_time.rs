@@ -113,3 +113,25 @@ fn a_shallow_queue_is_overrun_by_a_few_packets_in_a_cycle() {
         assert!(flow.timeouts <= 1, "{overrides:?}: {} timeouts", flow.timeouts);
     }
 }
+
+#[test]
+fn where_packets_are_only_lost_no_recovery_is_taken_for_a_mistake() {
+    // A window of a hundred packets, one in fifty lost: recoveries follow one another, and what one sent again is still out
+    // when the next begins.
+    let loss = "queue = { kind = \"drop-tail\", limit = \"300 packets\" }\nloss = { kind = \"packet-error\", rate = 0.02 }";
+    for seed in 1..=4 {
+        for congestion in ["\"bbr\"", "\"cubic\""] {
+            let undoes = |undo| {
+                let with = [("tcp.congestion", congestion), ("tcp.pacing", "true"), ("tcp.undo", undo)];
+                transfer("8 MiB", loss, &with, seed)
+            };
+            let (with, without) = (undoes("true"), undoes("false"));
+            assert!(with.completed && with.timeouts <= 2, "{congestion}, seed {seed}: {with:?}");
+            assert_eq!(
+                (with.end_s, with.retransmitted, with.timeouts),
+                (without.end_s, without.retransmitted, without.timeouts),
+                "{congestion}, seed {seed}"
+            );
+        }
+    }
+}

@@ -144,11 +144,21 @@ impl Connection {
             && !self.congestion.rules_recoveries();
         if let Some(rack) = &mut self.rack {
             rack.prr = reduces.then(|| Prr::new(max - una));
-            rack.undo = Some(Undo::new(una));
         }
+        self.prepare_undo();
         self.resend_first_lost(Reason::RackLoss);
         self.restart_retransmit(now);
         self.note(now, Event::Phase(self.phase()));
+    }
+
+    /// What begins now may turn out a mistake.
+    fn prepare_undo(&mut self) {
+        let Some(rack) = &self.rack else { return };
+        let (unreported, first) = rack.journal.resends(self.sacked());
+        let undo = Undo::new(self.snd.una, unreported, first.map(timestamp));
+        if let Some(rack) = &mut self.rack {
+            rack.undo = Some(undo);
+        }
     }
 
     /// The first of what is lost leaves at once, whatever the windows say: the fast retransmit.
@@ -215,10 +225,13 @@ impl Connection {
             rack.time_out(now, first, window, self.sacked());
         }
         if self.unanswered == 1 {
-            // What the peer has dropped it will not report as having come twice.
-            rack.undo = (!may_be_reneged).then(|| Undo::new(una));
+            rack.undo = None;
         }
         self.rack = Some(rack);
+        // What the peer has dropped it will not report as having come twice.
+        if self.unanswered == 1 && !may_be_reneged {
+            self.prepare_undo();
+        }
         self.resend_first_lost(Reason::Timeout);
     }
 

@@ -103,6 +103,21 @@ impl Journal {
         self.first.front().map(|&(_, at)| at)
     }
 
+    /// How many segments left more than once of late, as far as they are neither acknowledged nor reported, and when the
+    /// first of them left again.
+    pub(crate) fn resends(&self, sacked: &RangeSet) -> (u32, Option<Time>) {
+        let out = self.newest.iter().map(|(&start, &(end, at))| Sent {
+            range: Range::new(start, end),
+            at,
+            again: true,
+        });
+        let lost = self.lost.values().filter(|sent| sent.again).copied();
+        let open = |sent: &Sent| sacked.covered_within(sent.range) < sent.range.len();
+        out.chain(lost).filter(open).fold((0, None), |(count, first), sent| {
+            (count + 1, Some(first.map_or(sent.at, |first: Time| first.min(sent.at))))
+        })
+    }
+
     /// Where the last first transmission begins.
     pub(crate) fn last_start(&self) -> u64 {
         self.first.len().checked_sub(2).map_or(self.edge, |before| self.first[before].0)

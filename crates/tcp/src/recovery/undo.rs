@@ -13,9 +13,10 @@ pub(crate) struct Undo {
 }
 
 impl Undo {
-    /// A recovery begins.
-    pub(crate) const fn new(una: u64) -> Self {
-        Self { una, unreported: 0, stamp: None }
+    /// A recovery begins. What an earlier one sent again may still be on its way, and arrive twice as well: so many
+    /// segments, of which the first left with this timestamp (Linux, `tcp_init_undo()`).
+    pub(crate) const fn new(una: u64, unreported: u32, stamp: Option<u32>) -> Self {
+        Self { una, unreported, stamp }
     }
 
     /// A segment leaves again, with this timestamp.
@@ -43,22 +44,29 @@ mod tests {
 
     #[test]
     fn an_ack_with_an_older_timestamp_answers_the_original() {
-        let mut undo = Undo::new(1000);
+        let mut undo = Undo::new(1000, 0, None);
         assert!(!undo.answers_original(2000, 1), "nothing was sent again");
         undo.resent(50);
         undo.resent(60);
         assert!(undo.answers_original(2000, 49));
         assert!(!undo.answers_original(2000, 50));
         assert!(!undo.answers_original(1000, 49), "it acknowledges nothing of it");
-        let mut wrapped = Undo::new(1000);
+        let mut wrapped = Undo::new(1000, 0, None);
         wrapped.resent(3);
         assert!(wrapped.answers_original(2000, u32::MAX));
     }
 
     #[test]
+    fn what_an_earlier_recovery_sent_again_is_no_original() {
+        let mut undo = Undo::new(1000, 1, Some(40));
+        undo.resent(50);
+        assert!(!undo.answers_original(2000, 45));
+        assert!(undo.answers_original(2000, 39));
+    }
+
+    #[test]
     fn all_that_was_sent_again_must_have_arrived_twice() {
-        let mut undo = Undo::new(0);
-        undo.resent(1);
+        let mut undo = Undo::new(0, 1, Some(1));
         undo.resent(2);
         assert!(!undo.reported_twice());
         assert!(undo.reported_twice());
