@@ -145,7 +145,8 @@ impl Stack {
         while let Some(out) = connection.poll_transmit(now) {
             burst.push(out);
         }
-        let together = offload::most_together(connection, self.settings.least_together);
+        let together = connection.segments_together(self.settings.least_together);
+        let together = usize::try_from(together).unwrap_or(usize::MAX);
         offload::push_at_ends(&mut burst, together, &mut socket.cuts);
         for Transmission { segment, .. } in &burst {
             let mut ip = Ip::new(Addresses::V4 { source: *local.ip(), destination: *remote.ip() });

@@ -340,6 +340,12 @@ pub struct Config {
     /// Segments leave at a rate instead of in bursts: the one that congestion control asks for, else what Linux takes from
     /// cwnd and the round-trip time.
     pub pacing: bool,
+    /// Segments are handed to an interface that cuts them up, several at once: where an ACK is near, a burst waits for as much
+    /// as makes it worth it (Linux, `tcp_tso_should_defer()`).
+    pub segmentation_offload: bool,
+    /// What is short waits while the interface, of so many bits per second, is busy with what left before (Linux,
+    /// `tcp_should_autocork()`); 0: it does not.
+    pub autocork: u64,
     /// Restart from the initial window after an idle RTO (RFC 5681, section 4.1).
     pub idle_restart: bool,
     /// The estimator.

@@ -293,13 +293,13 @@ impl Connection {
                 self.rare().short_end = self.snd.max;
                 Some(Departure { reason, last: false })
             }
-            Decision::Hold(Hold::Pacing) => {
-                self.wait_for_turn();
+            Decision::Hold(why @ (Hold::Pacing | Hold::Autocork)) => {
+                self.wait_for_turn(why);
                 None
             }
-            Decision::Last(plan, Hold::Pacing) => {
+            Decision::Last(plan, why @ (Hold::Pacing | Hold::Autocork)) => {
                 let reason = self.emit(now, plan, segment);
-                self.wait_for_turn();
+                self.wait_for_turn(why);
                 Some(Departure { reason, last: true })
             }
             Decision::Last(plan, why) => {
@@ -332,6 +332,7 @@ impl Connection {
         self.hold = why;
         match why {
             Hold::CongestionWindow => self.snd.cwnd_limited = true,
+            Hold::Burst => self.snd.cwnd_limited |= self.waits_for_cwnd(),
             Hold::ReceiveWindow => self.timers.persist(now, self.config.timer_grain),
             _ => {}
         }
@@ -343,7 +344,15 @@ impl Connection {
     fn note_usage(&mut self, why: Hold) {
         let full = self.in_network() + u64::from(self.agreed.payload) > u64::from(self.recovery_window());
         let SendSpace { una, max, .. } = self.snd;
-        self.snd.usage.note(una, max, why == Hold::CongestionWindow || full);
+        let limits = why == Hold::CongestionWindow || why == Hold::Burst && self.waits_for_cwnd();
+        self.snd.usage.note(una, max, limits || full);
+    }
+
+    /// Whether it is cwnd that cuts short what waits.
+    #[cold]
+    fn waits_for_cwnd(&self) -> bool {
+        let (room, limit) = self.allowed(self.snd.nxt);
+        limit == Hold::CongestionWindow && room <= self.unsent()
     }
 
     /// Whether the sender uses as much of cwnd as an ACK must find used to open it.
@@ -447,6 +456,7 @@ impl Connection {
         self.begin_tuning(now);
         self.begin_rack();
         self.begin_pacing();
+        self.begin_interface();
         // The initial window counts segments of the size that holds from now on.
         self.begin_with(self.config.initial_window.bytes(u32::from(self.agreed.payload)));
     }

@@ -40,6 +40,7 @@ mod ecn;
 mod handshake;
 mod info;
 mod input;
+mod interface;
 mod limits;
 mod marks;
 mod negotiate;

@@ -39,6 +39,9 @@ impl Connection {
             if let Some(memory) = &mut rare.acking {
                 memory.leaves(now, plan.len);
             }
+            if let Some(interface) = &mut rare.interface {
+                interface.take(now, u64::from(segment.header_len) + u64::from(plan.len));
+            }
         }
         self.timers.delayed_ack = Time::NEVER;
         let occupied = plan.len + u32::from(plan.flags.any(Flags::SYN | Flags::FIN));

@@ -6,6 +6,7 @@ use crate::connection::Connection;
 use crate::delivery_rate::{DeliveryRate, Leaving, Repairing, Taken};
 use crate::pacing::{self, Pacer};
 use crate::ranges::Range;
+use crate::rare::Rare;
 use crate::reason::{Hold, Reason};
 use crate::recovery::Phase;
 use crate::send::{Decision, Plan};
@@ -50,22 +51,35 @@ impl Connection {
     }
 
     /// What was decided, or that it is not its turn yet.
+    #[inline]
     pub(crate) fn in_its_turn(&self, now: Time, decision: Decision) -> Decision {
-        match (decision, self.paced()) {
-            (Decision::Send(plan) | Decision::Short(plan) | Decision::Last(plan, _), Some(paced))
-                if paced.pacer.next() > now && waits_its_turn(&plan) =>
-            {
-                Decision::Hold(Hold::Pacing)
+        let Some(rare) = &self.rare else { return decision };
+        match decision {
+            Decision::Send(plan) | Decision::Short(plan) | Decision::Last(plan, _) => {
+                self.not_its_turn(rare, now, &plan).map_or(decision, Decision::Hold)
             }
-            (decision, _) => decision,
+            Decision::Hold(_) => decision,
         }
     }
 
-    /// Something is held back by the pacer alone.
-    pub(crate) fn wait_for_turn(&mut self) {
-        self.hold = Hold::Pacing;
-        if let Some(turn) = self.paced().map(|paced| paced.pacer.next()) {
-            self.rare().turn = turn;
+    /// What other than windows and policies holds it back: the pacer, or the interface.
+    fn not_its_turn(&self, rare: &Rare, now: Time, plan: &Plan) -> Option<Hold> {
+        if rare.paced.as_ref().is_some_and(|paced| paced.pacer.next() > now) && waits_its_turn(plan) {
+            return Some(Hold::Pacing);
+        }
+        rare.interface.as_ref().and_then(|interface| self.waits_for_interface(interface, now, plan))
+    }
+
+    /// Something is held back until a known time, and by nothing else.
+    pub(crate) fn wait_for_turn(&mut self, why: Hold) {
+        self.hold = why;
+        let rare = self.rare();
+        let turn = match why {
+            Hold::Autocork => rare.interface.as_ref().map(|interface| interface.free()),
+            _ => rare.paced.as_ref().map(|paced| paced.pacer.next()),
+        };
+        if let Some(turn) = turn {
+            rare.turn = turn;
         }
     }
 

@@ -48,7 +48,9 @@ pub(crate) struct Rare {
     /// What limits the sender, where that is measured; and whether a writer waits for room.
     pub(crate) limits: Option<Box<crate::limits::Clock>>,
     pub(crate) no_room: bool,
-    /// When what the pacer holds back may leave.
+    /// The interface below, where anything depends on it.
+    pub(crate) interface: Option<crate::interface::Interface>,
+    /// When what the pacer or the interface holds back may leave.
     pub(crate) turn: Time,
     /// Events not yet taken, if anybody listens.
     pub(crate) log: Option<VecDeque<(Time, Event)>>,
@@ -78,6 +80,7 @@ impl Default for Rare {
             send_buffer: 0,
             limits: None,
             no_room: false,
+            interface: None,
             turn: Time::NEVER,
             log: None,
         }
@@ -90,7 +93,7 @@ impl Rare {
     pub(crate) fn is_calm(&self) -> bool {
         let plain = self.acking.is_none() && self.log.is_none() && self.ecn.is_none();
         // Who measures limits asks the full procedure when the sender stops.
-        let plain = plain && self.limits.is_none();
+        let plain = plain && self.limits.is_none() && self.interface.is_none();
         let repeats = self.fast_open.as_ref().is_some_and(|memory| memory.again > 0);
         plain && self.paced.is_none() && self.reply.is_none() && self.send_urgent == 0 && !repeats
     }

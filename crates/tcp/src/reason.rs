@@ -153,6 +153,11 @@ pub enum Hold {
     SendWindow,
     /// The windows permit it, but it is not its turn yet: segments leave at a rate.
     Pacing,
+    /// Little may leave now, and the next ACK, which is near, makes room for more: segments are handed over together (Linux,
+    /// `tcp_tso_should_defer()`).
+    Burst,
+    /// What is left is short, and the interface is still busy with what left before (Linux, `tcp_should_autocork()`).
+    Autocork,
     /// Silly-window avoidance: the usable window is too small a part of the largest one seen
     /// (RFC 9293, section 3.8.6.2.1).
     SillyWindow,
@@ -171,13 +176,15 @@ pub enum Hold {
 
 impl Hold {
     /// Every one of them, in declaration order.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::NotOpen,
         Self::NoData,
         Self::CongestionWindow,
         Self::ReceiveWindow,
         Self::SendWindow,
         Self::Pacing,
+        Self::Burst,
+        Self::Autocork,
         Self::SillyWindow,
         Self::Nagle,
         Self::Minshall,
@@ -195,6 +202,8 @@ impl Hold {
             Self::ReceiveWindow => "receive-window",
             Self::SendWindow => "send-window",
             Self::Pacing => "pacing",
+            Self::Burst => "burst",
+            Self::Autocork => "autocork",
             Self::SillyWindow => "silly-window",
             Self::Nagle => "nagle",
             Self::Minshall => "minshall",

@@ -407,7 +407,7 @@ impl Connection {
     }
 
     /// How many bytes from `start` on the windows permit, and which of them is the tightest.
-    fn allowed(&self, start: u64) -> (u64, Hold) {
+    pub(crate) fn allowed(&self, start: u64) -> (u64, Hold) {
         let snd = &self.snd;
         let whole = |window: u64| {
             let mss = u64::from(self.agreed.payload);

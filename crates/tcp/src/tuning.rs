@@ -123,6 +123,8 @@ impl Connection {
     pub(crate) fn begin_tuning(&mut self, now: Time) {
         let Some(first) = self.config.initial_receive_window else { return };
         let most = self.config.receive_window.min(self.agreed.largest_window());
+        // Less than one step of the scale could not be told from nothing.
+        let first = first.max(1 << self.agreed.shifts().1);
         let tuning = Tuning::new(now, first, most, u32::from(self.agreed.mss));
         self.rcv.set_buffer(tuning.limit(0));
         self.rare().tuning = Some(Box::new(tuning));

@@ -8,7 +8,7 @@ use super::choices::{
 };
 use super::form::Named;
 use super::own::Choice;
-use super::quantity::{Cap, Duration, Grain, InitialCwnd, Patience, Quantity, Size, Window};
+use super::quantity::{Cap, Duration, Grain, InitialCwnd, Patience, Quantity, Rate, Size, Window};
 use super::suggest;
 use crate::own::{Algorithms, OwnTcp};
 use netspurt_tcp::config::{self, Config, TimerGrain};
@@ -205,6 +205,16 @@ tcp_table! {
         ///
         /// Document: Linux, tcp_output.c and tcp_update_pacing_rate().
         pacing: bool,
+        /// Segments are handed over several at once, to an interface that cuts them up: where the next ACK is near, what little
+        /// may leave waits for it, unless it is a third of the window.
+        ///
+        /// Document: Linux, tcp_tso_should_defer() and tcp_tso_autosize().
+        segmentation_offload: bool,
+        /// With a rate: what is short waits while an interface of that rate is busy with what left before; "0 bit/s": it does
+        /// not wait.
+        ///
+        /// Document: Linux, tcp_should_autocork().
+        autocork: Rate,
         /// When slow start is left without a loss.
         hystart: HyStart,
         /// What cwnd falls from.
@@ -391,6 +401,8 @@ impl TcpTable {
         set(&mut config.tail_loss_probe, self.tail_loss_probe);
         set(&mut config.prr, self.prr);
         set(&mut config.undo, self.undo);
+        set(&mut config.segmentation_offload, self.segmentation_offload);
+        set(&mut config.autocork, self.autocork.map(|rate| rate.0));
         set(&mut config.hystart, self.hystart);
         set(&mut config.reduces, self.reduces);
         set(&mut config.ecn, self.ecn);
@@ -476,6 +488,8 @@ impl From<&Config> for TcpTable {
             prr: Some(config.prr),
             undo: Some(config.undo),
             pacing: Some(config.pacing),
+            segmentation_offload: Some(config.segmentation_offload),
+            autocork: Some(Rate(config.autocork)),
             hystart: Some(config.hystart.into()),
             reduces: Some(config.reduces.into()),
             ecn: Some(config.ecn.into()),

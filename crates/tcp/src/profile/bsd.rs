@@ -60,6 +60,8 @@ pub(super) const BSD43_TAHOE: Config = Config {
     growth: BY_ACKS,
     // tcp_output(): an idle connection starts again from one segment.
     pacing: false,
+    segmentation_offload: false,
+    autocork: 0,
     idle_restart: true,
     // PR_SLOWHZ = 2: TCPTV_MIN = 1 s, TCPTV_REXMTMAX = 64 s; mean and two deviations, four came with Reno.
     rto: rto::Kind::Tahoe { tick: Span::from_ms(500), min_ticks: 2, max_ticks: 128 },

@@ -36,6 +36,8 @@ pub(super) const LINUX: Config = Config {
     undo: true,
     // fq_codel, the packet scheduler of most systems, does not pace, and CUBIC does not ask for it.
     pacing: false,
+    segmentation_offload: false,
+    autocork: 0,
     limited_transmit: true,
     // tcp_ecn = 2; tcp_ecn_fallback = 1.
     ecn: EcnUse::Accept,

@@ -58,6 +58,8 @@ pub(super) const RENO: Config = Config {
     // As deployed in that era; RFC 5681's own counting is a choice of its own.
     growth: BY_ACKS,
     pacing: false,
+    segmentation_offload: false,
+    autocork: 0,
     // RFC 5681, section 4.1.
     idle_restart: true,
     rto: RTO_RFC6298,

@@ -6,7 +6,8 @@ pub(crate) mod hostile;
 use netspurt_tcp::acking::{Acking, Bounds};
 use netspurt_tcp::config::{
     Config, Counting, Cutting, DupAcks, EcnUse, Grows, HyStart, InitialWindow, KeepAlive, LossMeans,
-    MssCounts, Recovery, Reduces, SynOptions, TimerGrain, WindowGrowth, WindowOption, WindowProbe,
+    MssCounts, Recovery, Reduces, SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption,
+    WindowProbe,
 };
 use netspurt_tcp::congestion;
 use netspurt_tcp::options::{BigWindow, Layout};
@@ -91,7 +92,7 @@ const TRANSMIT: [Transmit; 8] = [
 /// One random change.
 fn change(c: &mut Config, dice: &mut Dice) {
     let ms = Span::from_ms;
-    match dice.below(37) {
+    match dice.below(39) {
         26 => c.syn_options = dice.pick(&[SynOptions::Announced, SynOptions::Assumed]),
         0 => c.mss = dice.pick(&[64, 100, 536, 1460, 9000]),
         1 => c.mss_counts = dice.pick(&[MssCounts::Data, MssCounts::DataAndOptions]),
@@ -132,6 +133,7 @@ fn change(c: &mut Config, dice: &mut Dice) {
         34 => c.reduces = dice.pick(&[Reduces::Flight, Reduces::Cwnd]),
         33 => c.ecn = dice.pick(&[EcnUse::Off, EcnUse::Accept, EcnUse::Rfc3168]),
         36 => c.pacing = !c.pacing,
+        37 | 38 => change_habits(c, dice),
         14 => c.dup_ack_threshold = dice.pick(&[1, 2, 3, 5, 255]),
         15 => c.dup_acks_beside_naks = dice.pick(&[DupAcks::Counted, DupAcks::Ignored]),
         16 => c.limited_transmit = !c.limited_transmit,
@@ -168,6 +170,24 @@ fn change(c: &mut Config, dice: &mut Dice) {
             c.keep_alive = dice.pick(&[None, Some(probing)]);
             c.user_timeout = dice.pick(&[None, Some(Span::from_secs(200))]);
         }
+    }
+}
+
+/// One random change of what one system does and others do not.
+fn change_habits(c: &mut Config, dice: &mut Dice) {
+    match dice.below(6) {
+        0 => c.segmentation_offload = !c.segmentation_offload,
+        1 => c.autocork = dice.pick(&[0, 1_000_000, 1_000_000_000]),
+        2 => {
+            c.initial_receive_window =
+                dice.pick(&[None, Some(c.receive_window.min(20)), Some(c.receive_window)])
+        }
+        3 => c.initial_send_buffer = dice.pick(&[None, Some(c.send_buffer.min(200)), Some(c.send_buffer)]),
+        4 => {
+            c.unstamped = dice.pick(&[Unstamped::Dropped, Unstamped::Accepted]);
+            c.unsent_acked = dice.pick(&[UnsentAcked::Answered, UnsentAcked::Ignored]);
+        }
+        _ => c.reordering_tick = dice.pick(&[Span::ZERO, Span::from_ms(4)]),
     }
 }
 
