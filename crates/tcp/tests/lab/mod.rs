@@ -122,7 +122,11 @@ impl Lab {
     }
 
     pub(crate) fn write(&mut self, segments: u64) -> &mut Self {
-        assert_eq!(self.tcp.write(self.now, segments * u64::from(MSS)), Ok(segments * u64::from(MSS)));
+        self.write_bytes(segments * u64::from(MSS))
+    }
+
+    pub(crate) fn write_bytes(&mut self, bytes: u64) -> &mut Self {
+        assert_eq!(self.tcp.write(self.now, bytes), Ok(bytes));
         self.drain();
         self
     }
