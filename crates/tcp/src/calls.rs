@@ -130,7 +130,7 @@ impl Connection {
 
     /// The application takes at most `max` bytes: which part of the peer's stream it gets. `len` is capped at
     /// `u32::MAX`.
-    #[inline]
+    #[inline(always)]
     pub fn read(&mut self, now: Time, max: u64) -> Payload {
         let max = max.min(self.readable()).min(u64::from(u32::MAX));
         let (position, len) = self.rcv.read(max);

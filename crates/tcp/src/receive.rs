@@ -405,7 +405,7 @@ impl ReceiveSpace {
     }
 
     /// What the header of an outgoing segment announces. Called when the segment leaves: the edge moves.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn announce(&mut self, agreed: &Agreed, grows: WindowGrowth) -> (u16, u32) {
         let promised = self.window();
         if self.nxt == self.last_ack && self.read == self.told_read {
