@@ -98,13 +98,15 @@ fn every_five_seconds_it_measures_the_round_trip_with_half_a_path_in_flight() {
 
 #[test]
 fn random_losses_below_the_bound_hardly_slow_it_and_above_it_do() {
-    let goodput = |loss| {
-        let mut world = bulk(bbr3(), Path { loss, ..PATH }, 1);
+    let share = |loss, seed| {
+        let mut world = bulk(bbr3(), Path { loss, ..PATH }, seed);
         world.run_for(Span::from_secs(2));
         world.goodput(Span::from_secs(10)) / PATH.rate as f64
     };
+    let goodput = |loss| (1..=6).map(|seed| share(loss, seed)).sum::<f64>() / 6.0;
     let (none, half, one, eight) = (goodput(0), goodput(5_000), goodput(10_000), goodput(80_000));
-    assert!(half > 0.7 && one > 0.65, "{none} {half} {one} {eight}");
+    // Sixty segments are out: where one in a hundred is lost, in every eighth round trip it is two of them, beyond the bound.
+    assert!(half > 0.8 && one > 0.65, "{none} {half} {one} {eight}");
     // Four times the bound: every probe goes too high at once. Version 1 would not notice.
     assert!(eight < 0.1, "{none} {half} {one} {eight}");
 }
