@@ -3,60 +3,25 @@
 
 mod bottleneck;
 
+use bottleneck::by_model::{PATH, at, bulk, finds_the_path, rounds_to_fill, with};
 use bottleneck::{MSS, Path, World, config};
-use netspurt_tcp::config::{Config, EcnUse};
+use netspurt_tcp::config::Config;
 use netspurt_tcp::congestion;
 use netspurt_tcp::time::{Span, Time};
-
-/// 100 Mbit/s and 40 ms: 500 segments; a queue of more than twice that.
-const PATH: Path = Path { rate: 12_500_000, delay: Span::from_ms(20), queue: 1_200_000, loss: 0 };
-
-fn with(kind: congestion::Kind) -> Config {
-    Config { congestion: kind, pacing: kind.needs_pacing().is_some(), ecn: EcnUse::Off, ..config("linux") }
-}
 
 fn bbr3() -> Config {
     with(congestion::Kind::Bbr3)
 }
 
-/// Data without end.
-fn bulk(config: Config, path: Path, seed: u64) -> World {
-    let mut world = World::new(config, path, seed);
-    world.write((1 << 28) - 1);
-    world
-}
-
-fn at(seconds: u64) -> Time {
-    Time::ZERO + Span::from_secs(seconds)
-}
-
 #[test]
 fn it_finds_the_rate_and_the_round_trip_of_a_path() {
-    for (rate, delay, seed) in
-        [(1_250_000, 5, 1), (12_500_000, 20, 2), (12_500_000, 100, 3), (125_000, 50, 4)]
-    {
-        let path = Path { rate, delay: Span::from_ms(delay), queue: rate / 5, ..PATH };
-        let mut world = bulk(bbr3(), path, seed);
-        world.run_for(Span::from_secs(8));
-        let found = world.sender.info().path.expect("a model");
-        let apart = found.bandwidth as f64 / rate as f64 - 1.0;
-        assert!(apart.abs() < 0.02, "{path:?}: {found:?}");
-        // The shortest round trip is that of the opening segments, which take no time to send here.
-        assert_eq!(found.min_rtt, Some(Span::from_ms(2 * delay)), "{path:?}: {found:?}");
-    }
+    finds_the_path(congestion::Kind::Bbr3);
 }
 
 #[test]
 fn startup_doubles_until_the_pipe_is_full_and_drains_what_it_has_queued() {
     let mut world = bulk(bbr3(), PATH, 1);
-    let mut full = None;
-    for round in 0..40 {
-        world.run_for(Span::from_ms(40));
-        if full.is_none() && world.sender.ssthresh() != u32::MAX {
-            full = Some(round);
-        }
-    }
-    let round = full.expect("startup ends");
+    let round = rounds_to_fill(&mut world);
     assert!((8..=16).contains(&round), "after {round} rounds");
     // cwnd has bounded the queue to what the path holds; soon after there is none.
     let (max, _) = world.queue_since(Time::ZERO);

@@ -2,6 +2,8 @@
 //! sender believes of the path can be held against what the path is.
 #![expect(dead_code, reason = "each test file uses its own part of it")]
 
+pub(crate) mod by_model;
+
 use netspurt_tcp::acking::Acking;
 use netspurt_tcp::config::{Config, WindowOption};
 use netspurt_tcp::segment::Segment;
