@@ -79,7 +79,10 @@ impl Settings {
         config.ecn = number(root, "tcp_ecn", 0).map_or(config.ecn, |n| match n {
             0 => EcnUse::Off,
             1 => EcnUse::Rfc3168,
-            // 3 to 5 ask for AccECN, which is not there.
+            3 => EcnUse::Rfc9768,
+            // 4 asks for RFC 3168's, but accepts accurate feedback: there is no such choice.
+            4 => EcnUse::Rfc3168,
+            5 => EcnUse::AcceptRfc9768,
             _ => EcnUse::Accept,
         });
         config.idle_restart = flag(root, "tcp_slow_start_after_idle").unwrap_or(config.idle_restart);

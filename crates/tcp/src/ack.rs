@@ -34,6 +34,7 @@ impl Connection {
                 self.reply(Reply::refuse(segment));
                 return false;
             }
+            self.hear_first_ack(now, segment);
             self.syn_acknowledged(now, ack as u64);
             self.snd.wl1 = segment.seq.minus(1);
             self.become_established(now);

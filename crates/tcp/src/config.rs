@@ -247,7 +247,7 @@ pub enum DupAcks {
     Ignored,
 }
 
-/// Whether explicit congestion notification is used (RFC 3168).
+/// Whether explicit congestion notification is used (RFC 3168), and how marks are told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EcnUse {
     /// Neither asked for nor accepted.
@@ -256,6 +256,17 @@ pub enum EcnUse {
     Accept,
     /// Asked for, and accepted.
     Rfc3168,
+    /// Accepted if the peer asks for it, with accurate feedback if it asks for that (RFC 9768).
+    AcceptRfc9768,
+    /// Asked for with accurate feedback, and accepted with or without.
+    Rfc9768,
+}
+
+impl EcnUse {
+    /// Whether a connection that is opened asks for it.
+    pub const fn asks(self) -> bool {
+        matches!(self, Self::Rfc3168 | Self::Rfc9768)
+    }
 }
 
 /// A whole configuration.

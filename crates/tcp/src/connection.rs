@@ -283,6 +283,9 @@ impl Connection {
         {
             return Some(Departure { reason: self.send_reply(now, reply, segment), last: false });
         }
+        if let Some(plan) = self.handshake_ack() {
+            return Some(Departure { reason: self.emit(now, plan, segment), last: false });
+        }
         match self.decide(now) {
             Decision::Send(plan) => {
                 self.run = self.run.saturating_add(plan.len);

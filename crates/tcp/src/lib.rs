@@ -36,7 +36,7 @@ mod calls;
 mod connection;
 mod deadline;
 pub mod delivery_rate;
-mod ecn;
+pub mod ecn;
 mod handshake;
 mod info;
 mod input;

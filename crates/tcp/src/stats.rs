@@ -29,6 +29,8 @@ pub struct Stats {
     pub paws_drops: u32,
     /// Segments received whose data came with a congestion mark (RFC 3168).
     pub marks_received: u32,
+    /// Packets of ours that the peer tells it has received with a mark, where it counts them (RFC 9768).
+    pub marks_told: u32,
     /// Times the window shrank because the peer told of marks.
     pub ecn_reductions: u32,
     /// Round-trip samples taken.
@@ -58,6 +60,7 @@ impl core::ops::AddAssign for Stats {
             challenge_acks,
             paws_drops,
             marks_received,
+            marks_told,
             ecn_reductions,
             rtt_samples,
             rtt_sum_ns,
@@ -76,6 +79,7 @@ impl core::ops::AddAssign for Stats {
         self.challenge_acks += challenge_acks;
         self.paws_drops += paws_drops;
         self.marks_received += marks_received;
+        self.marks_told += marks_told;
         self.ecn_reductions += ecn_reductions;
         self.rtt_samples += rtt_samples;
         self.rtt_sum_ns += rtt_sum_ns;

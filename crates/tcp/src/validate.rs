@@ -1,7 +1,7 @@
 //! What a [`Config`] must not say: contradictions and values that no TCP can carry.
 
 use crate::acking::Acking;
-use crate::config::{Config, Counting, EcnUse, InitialWindow, Recovery, TimerGrain};
+use crate::config::{Config, Counting, InitialWindow, Recovery, TimerGrain};
 use crate::congestion;
 use crate::options::Layout;
 use crate::rto::{self, Factor};
@@ -103,7 +103,7 @@ impl fmt::Display for ConfigError {
                 write!(f, "{key} is a part of recovery \"rack\": choose that, or set {key} = false")
             }
             Self::DctcpWithoutEcn => f.write_str(
-                "congestion \"dctcp\" lives on what ECN tells: set ecn = \"rfc3168\" or choose another congestion control",
+                "congestion \"dctcp\" lives on what ECN tells: set ecn = \"rfc3168\" or \"rfc9768\", or choose another congestion control",
             ),
             Self::WithoutPacing(name) => write!(
                 f,
@@ -157,7 +157,7 @@ impl Config {
         if let Some((key, _)) = parts.into_iter().find(|part| part.1 && self.recovery != Recovery::Rack) {
             return Err(ConfigError::WithoutRack(key));
         }
-        if self.congestion == congestion::Kind::Dctcp && self.ecn != EcnUse::Rfc3168 {
+        if self.congestion == congestion::Kind::Dctcp && !self.ecn.asks() {
             return Err(ConfigError::DctcpWithoutEcn);
         }
         if let Some(name) = self.congestion.needs_pacing()
@@ -252,8 +252,9 @@ impl Layout {
         let numbers = match self {
             Self::Document { nak, offer, upper, scale } => {
                 let kinds = [nak, offer, upper, scale];
-                // End of list, no-operation, MSS, window scale, SACK-permitted, SACK, timestamps.
-                if let Some(taken) = kinds.into_iter().find(|kind| matches!(kind, 0..=5 | 8)) {
+                // End of list, no-operation, MSS, window scale, SACK-permitted, SACK, timestamps; Fast Open; accurate ECN.
+                if let Some(taken) = kinds.into_iter().find(|kind| matches!(kind, 0..=5 | 8 | 34 | 172 | 174))
+                {
                     return Err(ConfigError::StandardKind(taken));
                 }
                 kinds.map(u16::from)

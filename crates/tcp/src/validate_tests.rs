@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::acking::Bounds;
+use crate::config::EcnUse;
 use crate::config::KeepAlive;
 use crate::profile;
 

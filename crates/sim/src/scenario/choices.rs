@@ -167,6 +167,15 @@ names! {
         ///
         /// Document: RFC 3168, section 6.1.
         Rfc3168,
+        /// Used if the peer asks for it: with accurate feedback, which counts the marks, if it asks for that.
+        ///
+        /// Document: RFC 9768; Linux, tcp_ecn = 5.
+        AcceptRfc9768,
+        /// Asked for with accurate feedback, and used if the peer agrees, with or without. The third SYN without an answer does not
+        /// ask.
+        ///
+        /// Document: RFC 9768, section 3.1; Linux, tcp_ecn = 3.
+        Rfc9768,
     }
 }
 
@@ -205,7 +214,7 @@ names! {
         ///
         /// Document: RFC 9438.
         Cubic,
-        /// The window shrinks by as much as was marked; needs ecn = "rfc3168".
+        /// The window shrinks by as much as was marked; needs ecn = "rfc3168" or "rfc9768".
         ///
         /// Document: RFC 8257.
         Dctcp,

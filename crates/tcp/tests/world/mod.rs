@@ -9,11 +9,11 @@ use netspurt_tcp::config::{
     MssCounts, Recovery, Reduces, SynOptions, TimerGrain, WindowGrowth, WindowOption, WindowProbe,
 };
 use netspurt_tcp::congestion;
-use netspurt_tcp::options::{BigWindow, Layout};
+use netspurt_tcp::options::{BigWindow, Layout, SackBlocks};
 use netspurt_tcp::profile;
 use netspurt_tcp::reason::Reason;
 use netspurt_tcp::rto;
-use netspurt_tcp::segment::{Flags, Segment};
+use netspurt_tcp::segment::{Ecn, Flags, Segment};
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::state::{CloseReason, State};
 use netspurt_tcp::time::{Span, Time};
@@ -130,7 +130,10 @@ fn change(c: &mut Config, dice: &mut Dice) {
         32 => c.hystart = dice.pick(&[HyStart::Off, HyStart::Linux, HyStart::Rfc9406]),
         35 => c.window_probe = dice.pick(&[WindowProbe::Byte, WindowProbe::Empty]),
         34 => c.reduces = dice.pick(&[Reduces::Flight, Reduces::Cwnd]),
-        33 => c.ecn = dice.pick(&[EcnUse::Off, EcnUse::Accept, EcnUse::Rfc3168]),
+        33 => {
+            use EcnUse::{Accept, AcceptRfc9768, Off, Rfc3168, Rfc9768};
+            c.ecn = dice.pick(&[Off, Accept, Rfc3168, AcceptRfc9768, Rfc9768, Rfc9768]);
+        }
         36 => c.pacing = !c.pacing,
         14 => c.dup_ack_threshold = dice.pick(&[1, 2, 3, 5, 255]),
         15 => c.dup_acks_beside_naks = dice.pick(&[DupAcks::Counted, DupAcks::Ignored]),
@@ -255,6 +258,10 @@ pub(crate) struct Path {
     pub(crate) late: u32,
     /// How much later, at most.
     pub(crate) lateness: Span,
+    /// Of those that can be marked.
+    pub(crate) mark: u32,
+    /// Whether it takes out options that it does not know.
+    pub(crate) strips: bool,
 }
 
 impl Path {
@@ -265,6 +272,8 @@ impl Path {
             duplicate: dice.pick(&[0, 0, 20, 100]),
             late: dice.pick(&[0, 0, 50, 300]),
             lateness: dice.pick(&[Span::from_us(30), Span::from_ms(5), Span::from_ms(500)]),
+            mark: dice.pick(&[0, 0, 20, 300, 1000]),
+            strips: dice.permille(200),
         }
     }
 }
@@ -364,6 +373,13 @@ impl World {
                 || [x, y].iter().any(|s| !matches!(s.tcp.closed(), None | Some(CloseReason::Finished)));
             assert!(whole || failed, "side {from}: bytes are missing and nobody knows: {}", self.describe());
             assert!(y.read <= x.written);
+            // Options may be lost, but they do not lie.
+            let told = x.tcp.info().accurate_ecn.map(|info| info.delivered);
+            if let (Some(told), Some(counted)) = (told, y.tcp.info().accurate_ecn.map(|info| info.received)) {
+                let pairs = [(told.ect0, counted.ect0), (told.ce, counted.ce), (told.ect1, counted.ect1)];
+                let less = pairs.into_iter().all(|(told, counted)| told <= counted);
+                assert!(less, "{told:?} {counted:?} {}", self.describe());
+            }
         }
     }
 
@@ -512,13 +528,22 @@ impl World {
             if self.dice.permille(path.loss) {
                 continue;
             }
+            let mut segment = sent.segment;
+            if segment.ecn.is_capable() && self.dice.permille(path.mark) {
+                segment.ecn = Ecn::Ce;
+            }
+            if path.strips && segment.options.accurate_ecn().is_some() {
+                let mut blocks = SackBlocks::EMPTY;
+                segment.options.sack.as_slice().iter().for_each(|block| assert!(blocks.push(*block)));
+                segment.options.sack = blocks;
+            }
             let copies = 1 + u32::from(self.dice.permille(path.duplicate));
             for _ in 0..copies {
                 let late = self.dice.permille(path.late);
                 let extra = if late { self.dice.below(path.lateness.as_ps()) } else { 0 };
                 self.order += 1;
                 let at = now + path.delay + Span::from_ps(extra);
-                self.flying.push((at, self.order, 1 - i, sent.segment));
+                self.flying.push((at, self.order, 1 - i, segment));
             }
         }
     }
