@@ -210,12 +210,13 @@ impl Connection {
         let is_latest = self.snd.position(segment.ack) > self.snd.una as i64
             || segment.seq.distance_from(self.snd.wl1) > 0
             || stamp.is_some_and(|stamp| (stamp.value.wrapping_sub(self.ts_recent) as i32) > 0);
-        let ace = ace_of(segment.flags);
+        let (ace, data_was_sent) = (ace_of(segment.flags), self.snd.max > 1);
         let Some(memory) = self.ecn() else { return false };
         memory.told = false;
         let Some(accurate) = &mut memory.accurate else { return false };
         let heard = Heard { ace, option: segment.options.accurate_ecn(), is_latest };
-        if segment.flags.has(Flags::SYN) {
+        // Before the first data nothing can have been marked: an ACK that tells of the SYN-ACK once more is no count.
+        if segment.flags.has(Flags::SYN) || !data_was_sent {
             return false;
         }
         memory.told = accurate.sender.hear(heard, delivered);
