@@ -47,6 +47,7 @@ mod ordinary;
 mod output;
 mod paced;
 mod pacing;
+mod path_mtu;
 mod predict;
 mod rare;
 mod receive;

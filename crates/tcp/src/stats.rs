@@ -33,6 +33,10 @@ pub struct Stats {
     pub marks_told: u32,
     /// Times the window shrank because the peer told of marks.
     pub ecn_reductions: u32,
+    /// Segments sent to learn whether the path takes longer ones (RFC 4821).
+    pub mtu_probes: u32,
+    /// Of these, lost for their length.
+    pub mtu_probes_lost: u32,
     /// Round-trip samples taken.
     pub rtt_samples: u32,
     /// Sum of the samples in nanoseconds.
@@ -62,6 +66,8 @@ impl core::ops::AddAssign for Stats {
             marks_received,
             marks_told,
             ecn_reductions,
+            mtu_probes,
+            mtu_probes_lost,
             rtt_samples,
             rtt_sum_ns,
             foreign_bytes,
@@ -81,6 +87,8 @@ impl core::ops::AddAssign for Stats {
         self.marks_received += marks_received;
         self.marks_told += marks_told;
         self.ecn_reductions += ecn_reductions;
+        self.mtu_probes += mtu_probes;
+        self.mtu_probes_lost += mtu_probes_lost;
         self.rtt_samples += rtt_samples;
         self.rtt_sum_ns += rtt_sum_ns;
         self.foreign_bytes += foreign_bytes;

@@ -180,6 +180,24 @@ names! {
 }
 
 names! {
+    /// How the largest packet is found that a path takes.
+    PathMtuDiscovery for config::PathMtuDiscovery {
+        /// By what routers say.
+        ///
+        /// Document: RFC 1191; RFC 8201; Linux, tcp_mtu_probing = 0.
+        Icmp,
+        /// The same; but after three timeouts in a row segments shrink to `base_mss`, and probes look for what gets through.
+        ///
+        /// Document: RFC 4821, section 7.6.4; Linux, tcp_mtu_probing = 1.
+        ProbeAfterBlackHole,
+        /// By probes, with segments of `base_mss` at first, and by what routers say.
+        ///
+        /// Document: RFC 4821; RFC 8899; Linux, tcp_mtu_probing = 2.
+        Probe,
+    }
+}
+
+names! {
     /// What a loss is taken for.
     LossMeans for config::LossMeans {
         /// Congestion: the window shrinks.

@@ -6,7 +6,8 @@ pub(crate) mod hostile;
 use netspurt_tcp::acking::{Acking, Bounds};
 use netspurt_tcp::config::{
     Config, Counting, Cutting, DupAcks, EcnUse, Grows, HyStart, InitialWindow, KeepAlive, LossMeans,
-    MssCounts, Recovery, Reduces, SynOptions, TimerGrain, WindowGrowth, WindowOption, WindowProbe,
+    MssCounts, PathMtuDiscovery, Recovery, Reduces, SynOptions, TimerGrain, WindowGrowth, WindowOption,
+    WindowProbe,
 };
 use netspurt_tcp::congestion;
 use netspurt_tcp::options::{BigWindow, Layout, SackBlocks};
@@ -91,7 +92,7 @@ const TRANSMIT: [Transmit; 8] = [
 /// One random change.
 fn change(c: &mut Config, dice: &mut Dice) {
     let ms = Span::from_ms;
-    match dice.below(37) {
+    match dice.below(38) {
         26 => c.syn_options = dice.pick(&[SynOptions::Announced, SynOptions::Assumed]),
         0 => c.mss = dice.pick(&[64, 100, 536, 1460, 9000]),
         1 => c.mss_counts = dice.pick(&[MssCounts::Data, MssCounts::DataAndOptions]),
@@ -135,6 +136,11 @@ fn change(c: &mut Config, dice: &mut Dice) {
             c.ecn = dice.pick(&[Off, Accept, Rfc3168, AcceptRfc9768, Rfc9768, Rfc9768]);
         }
         36 => c.pacing = !c.pacing,
+        37 => {
+            use PathMtuDiscovery::{Icmp, Probe, ProbeAfterBlackHole};
+            c.path_mtu_discovery = dice.pick(&[Icmp, ProbeAfterBlackHole, Probe]);
+            c.base_mss = dice.pick(&[64, 100, 512, 1024]);
+        }
         14 => c.dup_ack_threshold = dice.pick(&[1, 2, 3, 5, 255]),
         15 => c.dup_acks_beside_naks = dice.pick(&[DupAcks::Counted, DupAcks::Ignored]),
         16 => c.limited_transmit = !c.limited_transmit,
@@ -262,6 +268,9 @@ pub(crate) struct Path {
     pub(crate) mark: u32,
     /// Whether it takes out options that it does not know.
     pub(crate) strips: bool,
+    /// Packets above this do not get through, and whether their sender is told.
+    pub(crate) mtu: u32,
+    pub(crate) tells: bool,
 }
 
 impl Path {
@@ -274,6 +283,8 @@ impl Path {
             lateness: dice.pick(&[Span::from_us(30), Span::from_ms(5), Span::from_ms(500)]),
             mark: dice.pick(&[0, 0, 20, 300, 1000]),
             strips: dice.permille(200),
+            mtu: dice.pick(&[u32::MAX, u32::MAX, u32::MAX, u32::MAX, 1400, 576, 300]),
+            tells: dice.permille(600),
         }
     }
 }
@@ -299,6 +310,8 @@ pub(crate) struct World {
     dice: Dice,
     pub(crate) now: Time,
     flying: Vec<(Time, u64, usize, Segment)>,
+    /// What routers say: when, to whom, of what.
+    reports: Vec<(Time, usize, Seq)>,
     order: u64,
     /// What was sent: a digest.
     digest: u64,
@@ -344,6 +357,7 @@ impl World {
             dice,
             now: Time::ZERO,
             flying: Vec::new(),
+            reports: Vec::new(),
             order: 0,
             digest: 0xCBF2_9CE4_8422_2325,
             sent: 0,
@@ -417,6 +431,7 @@ impl World {
 
     fn step(&mut self) -> bool {
         let mut next = self.flying.iter().map(|f| f.0).min().unwrap_or(Time::NEVER);
+        next = next.min(self.reports.iter().map(|report| report.0).min().unwrap_or(Time::NEVER));
         for side in &self.sides {
             next = next.min(side.tcp.next_deadline());
             if side.next_read > self.now && side.tcp.readable() > 0 {
@@ -437,6 +452,12 @@ impl World {
         }
         self.now = self.now.max(next);
         let now = self.now;
+        if let Some(at) = self.reports.iter().position(|report| report.0 <= now) {
+            let (_, to, seq) = self.reports.remove(at);
+            self.sides[to].tcp.hear_too_big(now, seq, self.path.mtu);
+            self.settle();
+            return true;
+        }
         let due = (0..self.flying.len())
             .filter(|&i| self.flying[i].0 <= now)
             .min_by_key(|&i| (self.flying[i].0, self.flying[i].1));
@@ -525,6 +546,12 @@ impl World {
             assert!(burst < 50_000, "an endless burst: {:?} {}", sent, self.describe());
             self.observe(i, &sent);
             let path = self.path;
+            if 20 + u32::from(sent.segment.header_len) + sent.segment.payload.len > path.mtu {
+                if path.tells {
+                    self.reports.push((now + path.delay, i, sent.segment.seq));
+                }
+                continue;
+            }
             if self.dice.permille(path.loss) {
                 continue;
             }
@@ -593,7 +620,11 @@ impl World {
             assert!(end <= side.written, "sends what was never written");
             let probe = sent.reason == Reason::WindowProbe && s.payload.len == 1;
             assert!(end <= side.edge + u64::from(probe), "beyond the window: {sent:?} {}", self.describe());
-            assert!(s.payload.len <= side.tcp.segment_payload(), "{s:?}");
+            let longest = match sent.reason {
+                Reason::MtuProbe => u32::from(side.tcp.config().mss),
+                _ => side.tcp.segment_payload(),
+            };
+            assert!(s.payload.len <= longest, "{s:?}");
         }
     }
 
