@@ -74,11 +74,9 @@ impl Connection {
     /// [`hear_too_big`](Self::hear_too_big).
     pub fn set_path_mtu(&mut self, mtu: u32) {
         self.rare().path_mtu = mtu;
-        if let Some(search) = self.search_mut() {
-            if mtu > 0 {
-                search.high = search.high.min(mtu);
-                search.low = search.low.min(mtu);
-            }
+        if let Some(search) = self.search_mut().filter(|_| mtu > 0) {
+            search.high = search.high.min(mtu);
+            search.low = search.low.min(mtu);
         }
         self.size_segments();
         self.forgo_syn_data();
@@ -190,6 +188,7 @@ impl Connection {
         self.decide_probe_of(search, now)
     }
 
+    #[cold]
     fn decide_probe_of(&self, search: &Search, now: Time) -> Option<Decision> {
         let snd = &self.snd;
         let calm = search.probe.is_none() && snd.nxt == snd.max && self.rcv.is_in_order();

@@ -170,6 +170,7 @@ names! {
         /// Used if the peer asks for it: with accurate feedback, which counts the marks, if it asks for that.
         ///
         /// Document: RFC 9768; Linux, tcp_ecn = 5.
+        #[serde(rename = "accept-rfc9768")]
         AcceptRfc9768,
         /// Asked for with accurate feedback, and used if the peer agrees, with or without. The third SYN without an answer does not
         /// ask.
@@ -189,6 +190,7 @@ names! {
         /// The same; but after three timeouts in a row segments shrink to `base_mss`, and probes look for what gets through.
         ///
         /// Document: RFC 4821, section 7.6.4; Linux, tcp_mtu_probing = 1.
+        #[serde(rename = "probe-after-black-hole")]
         ProbeAfterBlackHole,
         /// By probes, with segments of `base_mss` at first, and by what routers say.
         ///

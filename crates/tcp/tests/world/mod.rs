@@ -131,16 +131,8 @@ fn change(c: &mut Config, dice: &mut Dice) {
         32 => c.hystart = dice.pick(&[HyStart::Off, HyStart::Linux, HyStart::Rfc9406]),
         35 => c.window_probe = dice.pick(&[WindowProbe::Byte, WindowProbe::Empty]),
         34 => c.reduces = dice.pick(&[Reduces::Flight, Reduces::Cwnd]),
-        33 => {
-            use EcnUse::{Accept, AcceptRfc9768, Off, Rfc3168, Rfc9768};
-            c.ecn = dice.pick(&[Off, Accept, Rfc3168, AcceptRfc9768, Rfc9768, Rfc9768]);
-        }
+        33 | 37 => change_path(c, dice),
         36 => c.pacing = !c.pacing,
-        37 => {
-            use PathMtuDiscovery::{Icmp, Probe, ProbeAfterBlackHole};
-            c.path_mtu_discovery = dice.pick(&[Icmp, ProbeAfterBlackHole, Probe]);
-            c.base_mss = dice.pick(&[64, 100, 512, 1024]);
-        }
         14 => c.dup_ack_threshold = dice.pick(&[1, 2, 3, 5, 255]),
         15 => c.dup_acks_beside_naks = dice.pick(&[DupAcks::Counted, DupAcks::Ignored]),
         16 => c.limited_transmit = !c.limited_transmit,
@@ -177,6 +169,18 @@ fn change(c: &mut Config, dice: &mut Dice) {
             c.keep_alive = dice.pick(&[None, Some(probing)]);
             c.user_timeout = dice.pick(&[None, Some(Span::from_secs(200))]);
         }
+    }
+}
+
+/// One random change of what is learnt of the path.
+fn change_path(c: &mut Config, dice: &mut Dice) {
+    use EcnUse::{Accept, AcceptRfc9768, Off, Rfc3168, Rfc9768};
+    use PathMtuDiscovery::{Icmp, Probe, ProbeAfterBlackHole};
+    if dice.permille(500) {
+        c.ecn = dice.pick(&[Off, Accept, Rfc3168, AcceptRfc9768, Rfc9768, Rfc9768]);
+    } else {
+        c.path_mtu_discovery = dice.pick(&[Icmp, ProbeAfterBlackHole, Probe]);
+        c.base_mss = dice.pick(&[64, 100, 512, 1024]);
     }
 }
 
