@@ -8,6 +8,7 @@ use netspurt_tcp::Connection;
 use netspurt_tcp::acking::Acking;
 use netspurt_tcp::config::{Config, EcnUse, LossMeans, Recovery, WindowOption};
 use netspurt_tcp::congestion::Kind;
+use netspurt_tcp::ecn::{AccurateEcn, ByteCounters, Order};
 use netspurt_tcp::fast_open::{Client, Cookie, Demand, FastOpen, Form, Server};
 use netspurt_tcp::options::{BigWindow, Layout, Nak, Options, SackBlock, SackBlocks, Timestamps};
 use netspurt_tcp::profile;
@@ -150,7 +151,8 @@ impl Setup {
         config.sack = self.sack.unwrap_or(config.sack);
         config.timestamps = self.timestamps.unwrap_or(config.timestamps);
         if let Some(n) = self.ecn {
-            config.ecn = [EcnUse::Rfc3168, EcnUse::Accept][usize::from(n / 2) % 2];
+            let choices = [EcnUse::Rfc3168, EcnUse::Accept, EcnUse::Rfc9768, EcnUse::AcceptRfc9768];
+            config.ecn = choices[usize::from(n / 2) % 4];
             let kinds = [Kind::NewReno, Kind::Cubic, Kind::Dctcp, Kind::Vegas, Kind::Bbr, Kind::Bbr3];
             config.congestion = kinds[usize::from(n / 4) % 6];
             config.pacing = n >= 128 || config.congestion.needs_pacing().is_some();
@@ -209,8 +211,11 @@ impl Bench {
             big_window: Some(BigWindow::Offer(100_000)),
             ..Options::NONE
         };
+        let accurate = matches!(self.tcp.config().ecn, EcnUse::Rfc9768 | EcnUse::AcceptRfc9768);
         let marks = match (setup.ecn.is_some_and(|n| n % 2 == 1), setup.passive) {
             (false, _) => Flags::NONE,
+            (true, true) if accurate => Flags::AE | Flags::ECE | Flags::CWR,
+            (true, false) if accurate => Flags::CWR,
             (true, true) => Flags::ECE | Flags::CWR,
             (true, false) => Flags::ECE,
         };
@@ -281,10 +286,16 @@ impl Bench {
             let left = from(self.next, i32::from(left));
             options.sack.push(SackBlock { left, right: left.plus(u32::from(len)) });
         }
+        if wire.ecn & 0x80 != 0 {
+            let order = if wire.ecn & 0x40 == 0 { Order::Ect0First } else { Order::Ect1First };
+            let [ect0, ce] = [wire.offset as u32, (wire.offset >> 32) as u32];
+            let counters = ByteCounters { ect0, ce, ect1: 1 };
+            options = options.with_accurate_ecn(AccurateEcn::new(order, counters, wire.ecn >> 4 & 3));
+        }
         Segment {
             seq: from(self.acknowledged, wire.seq),
             ack: from(if wire.from_start { OURS } else { self.next }, wire.ack),
-            flags: Flags(wire.flags),
+            flags: Flags(u16::from(wire.flags) | u16::from(wire.ecn >> 2 & 1) << 8),
             ecn: Ecn::from_bits(wire.ecn),
             header_len: 20,
             window: wire.window,

@@ -181,7 +181,7 @@ fn garbage_altered_packets_and_wild_segments_neither_panic_nor_pile_up() {
                     };
                     let (seq, ack) = (wild(seq), wild(ack));
                     // Resets would end it too soon.
-                    let flags = Flags(random.bits() as u8 & !Flags::RST.0 | Flags::ACK.0);
+                    let flags = Flags(random.bits() as u16 & Flags::ALL.0 & !Flags::RST.0 | Flags::ACK.0);
                     let (window, urgent) = (random.below(4) as u16 * 20_000, random.bits() as u16);
                     let segment = Segment { seq, ack, flags, window, urgent, ..Segment::default() };
                     let body = vec![1; random.below(1460) as usize];

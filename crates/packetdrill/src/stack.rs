@@ -292,7 +292,7 @@ impl Stack {
         match report.code {
             4 => {
                 if let Some(stream) = socket.stream_mut() {
-                    stream.set_path_mtu(u32::from(report.mtu));
+                    stream.hear_too_big(self.now, report.seq, u32::from(report.mtu));
                 }
             }
             code if opening => {

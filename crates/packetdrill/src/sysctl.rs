@@ -1,6 +1,6 @@
 //! What a script may set by `sysctl`, read from the network namespace that it runs in.
 
-use netspurt_tcp::config::{Config, EcnUse};
+use netspurt_tcp::config::{Config, EcnUse, PathMtuDiscovery};
 use netspurt_tcp::congestion;
 use netspurt_tcp::profile;
 use std::net::Ipv4Addr;
@@ -79,9 +79,21 @@ impl Settings {
         config.ecn = number(root, "tcp_ecn", 0).map_or(config.ecn, |n| match n {
             0 => EcnUse::Off,
             1 => EcnUse::Rfc3168,
-            // 3 to 5 ask for AccECN, which is not there.
+            3 => EcnUse::Rfc9768,
+            // 4 asks for RFC 3168's, but accepts accurate feedback: there is no such choice.
+            4 => EcnUse::Rfc3168,
+            5 => EcnUse::AcceptRfc9768,
             _ => EcnUse::Accept,
         });
+        config.path_mtu_discovery =
+            number(root, "tcp_mtu_probing", 0).map_or(config.path_mtu_discovery, |n| match n {
+                0 => PathMtuDiscovery::Icmp,
+                1 => PathMtuDiscovery::ProbeAfterBlackHole,
+                _ => PathMtuDiscovery::Probe,
+            });
+        if let Some(base) = number(root, "tcp_base_mss", 0).and_then(|n| u16::try_from(n).ok()) {
+            config.base_mss = base.max(64);
+        }
         config.idle_restart = flag(root, "tcp_slow_start_after_idle").unwrap_or(config.idle_restart);
         // 3 and 4: probes; 0: none (Documentation/networking/ip-sysctl.rst).
         config.tail_loss_probe =

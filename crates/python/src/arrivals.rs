@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What segments that look alike have in common: flow, connection, sender, sequence number, ACK, length and flags.
-type Likeness = (u32, u32, End, u32, u32, u32, u8);
+type Likeness = (u32, u32, End, u32, u32, u32, u16);
 
 fn likeness(flow: u32, connection: u32, end: End, segment: &Segment) -> Likeness {
     (flow, connection, end, segment.seq.0, segment.ack.0, segment.payload.len, segment.flags.0)

@@ -22,7 +22,10 @@ impl Digest {
     /// Folds a delivered segment in: when, and which.
     #[inline]
     pub fn fold_segment(&mut self, now: u64, segment: &Segment) {
-        self.fold(now ^ u64::from(segment.payload.len).rotate_right(20) ^ u64::from(segment.flags.0) << 56);
+        self.fold(
+            now ^ u64::from(segment.payload.len).rotate_right(20)
+                ^ u64::from(segment.flags.0).rotate_right(8),
+        );
         self.fold(u64::from(segment.seq.0) << 32 | u64::from(segment.ack.0));
     }
 

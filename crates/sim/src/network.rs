@@ -6,18 +6,21 @@
 mod hub;
 
 use crate::engine::EventQueue;
-use crate::impair::Fate;
+use crate::impair::{Fate, Refused};
 use crate::link::{Channel, MAX_PACKET};
 use crate::loss::Cause;
 use crate::medium::Contention;
-use crate::packet::{Arrived, Label, Packet, Slab, Stage};
+use crate::packet::{Arrived, Content, Label, Packet, Slab, Stage};
 use crate::probe::{Dropped, Marked, Recorder, Recording, Sent, Wants};
 use crate::queue::{Leaving, OnArrival};
 use crate::route::{NoRoute, Routes};
-use crate::spec::{NodeId, WorldSpec};
+use crate::spec::{NodeId, TooBig, WorldSpec};
 use hub::Hub;
 use netspurt_tcp::segment::{Ecn, Segment};
 use netspurt_tcp::time::Time;
+
+/// Octets of a message from a router: its IP header, its own, and of what it is about the IP header and eight more (RFC 792).
+const ICMP_SIZE: u32 = 20 + 8 + 20 + 8;
 
 /// What is due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -236,7 +239,7 @@ impl Network {
         packet.endpoint = label.endpoint;
         packet.size = label.size;
         packet.generation = label.generation;
-        packet.corrupted = false;
+        packet.content = Content::Segment;
         packet.resend = label.resend;
         self.data_packets += u64::from(packet.segment.payload.len > 0);
         self.forward(slot, label.size, label.route, now.as_ps());
@@ -286,6 +289,9 @@ impl Network {
     #[cold]
     fn forward_carefully(&mut self, slot: u32, position: u32, at: u64) {
         let number = self.routes.hop(position).channel();
+        if let Some(refused) = self.refuses(number, at, slot) {
+            return self.refuse(slot, position, at, refused);
+        }
         let channel = &mut self.channels[number as usize];
         if let Some((hub, station)) = channel.station {
             return self.forward_to_hub(slot, position, at, hub, station);
@@ -395,9 +401,13 @@ impl Network {
             if recorder.wants(Wants::QUEUE) && passage.start > at {
                 recorder.queue(at, number, channel.backlog().packets);
             }
-            recorder.entered(number, packet, passage.start, arrival, &fate);
+            if packet.content != Content::TooBig {
+                recorder.entered(number, packet, passage.start, arrival, &fate);
+            }
         }
-        packet.corrupted |= fate.damaged;
+        if fate.damaged {
+            packet.content = Content::Damaged;
+        }
         if let Some(partner) = channel.partner {
             let occupied = channel.occupied();
             self.channels[partner as usize].share(occupied);
@@ -460,8 +470,39 @@ impl Network {
         }
     }
 
+    /// Whether a packet is too long for a channel.
+    fn refuses(&self, number: u32, at: u64, slot: u32) -> Option<Refused> {
+        let impairments = self.channels[number as usize].impairments.as_ref()?;
+        impairments.narrowness.refuses(at, self.packets.get(slot).size)
+    }
+
+    /// A packet is too long for the channel of this hop. Where its sender is told, a message takes its place. Bytes of somebody
+    /// else's are dropped without a word: here is nothing known of what such a message would have to quote.
+    #[cold]
+    fn refuse(&mut self, slot: u32, position: u32, at: u64, refused: Refused) {
+        let number = self.routes.hop(position).channel();
+        self.note_drop(slot, number, at, Cause::TooBig);
+        let packet = self.packets.get_mut(slot);
+        let tells =
+            refused.too_big == TooBig::Icmp && self.twins.is_none() && packet.content == Content::Segment;
+        let Some(back) = tells.then(|| self.routes.way_back(position)).flatten() else {
+            return self.packets.remove(slot);
+        };
+        packet.segment = Segment { seq: packet.segment.seq, header_len: 20, ..Segment::default() };
+        packet.endpoint ^= 1;
+        (packet.size, packet.resend) = (ICMP_SIZE, false);
+        (packet.content, packet.mtu) = (Content::TooBig, u16::try_from(refused.mtu).unwrap_or(u16::MAX));
+        self.forward(slot, ICMP_SIZE, back, at);
+    }
+
     #[cold]
     fn discard(&mut self, slot: u32, number: u32, at: u64, cause: Cause) {
+        self.note_drop(slot, number, at, cause);
+        self.packets.remove(slot);
+    }
+
+    /// A packet is dropped.
+    fn note_drop(&mut self, slot: u32, number: u32, at: u64, cause: Cause) {
         let packet = self.packets.get(slot);
         let channel = &mut self.channels[number as usize];
         channel.count_drop(at, packet.size, cause);
@@ -482,7 +523,6 @@ impl Network {
                 segment: packet.segment,
             });
         }
-        self.packets.remove(slot);
     }
 
     /// The run ends at `end`: what was recorded, in order.

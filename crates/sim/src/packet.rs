@@ -18,10 +18,24 @@ pub struct Packet {
     pub size: u32,
     /// Which occupant of the endpoint's place is meant.
     pub generation: u16,
-    /// Damaged on the way: the receiving host's checksum finds it.
-    pub corrupted: bool,
+    /// What arrives.
+    pub content: Content,
+    /// Of a message from a router: what would have fitted.
+    pub mtu: u16,
     /// Its data had been sent before.
     pub resend: bool,
+}
+
+/// What a packet is when it arrives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Content {
+    /// The segment that was sent.
+    #[default]
+    Segment,
+    /// Damaged on the way: the receiving host's checksum finds it.
+    Damaged,
+    /// A message from a router to the sender of a segment with this sequence number, which was too long (RFC 1191).
+    TooBig,
 }
 
 /// What a host writes on a packet.

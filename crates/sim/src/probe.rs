@@ -5,7 +5,7 @@
 
 use crate::impair::Fate;
 use crate::loss::Cause;
-use crate::packet::Packet;
+use crate::packet::{Content, Packet};
 use netspurt_tcp::event::Event;
 use netspurt_tcp::reason::Reason;
 use netspurt_tcp::segment::Segment;
@@ -453,7 +453,7 @@ impl Recorder {
             source_port: ports[1 - to],
             destination_port: ports[to],
             size: packet.size,
-            corrupted: packet.corrupted,
+            corrupted: packet.content == Content::Damaged,
             damaged: fate.damaged,
             segment: packet.segment,
         };

@@ -46,6 +46,8 @@ pub struct FlowResult {
     pub ecn_reductions: u32,
     /// Segments that came to the end that receives the data with such a mark.
     pub marks_received: u32,
+    /// Marked packets that the sender has been told of, where they are counted (RFC 9768).
+    pub marks_told: u32,
     /// NAKs sent by the end that receives the data.
     pub naks_sent: u32,
     /// Mean of the round-trip times measured by the end that sends the data.

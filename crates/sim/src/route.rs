@@ -74,6 +74,18 @@ impl Routes {
         self.hops[position as usize]
     }
 
+    /// Where the way back begins from the node before the channel of this hop; or, if that is where the packet was sent, from the
+    /// node behind it.
+    pub(crate) fn way_back(&self, position: u32) -> Option<u32> {
+        let (&(from, to), &start) =
+            self.starts.iter().filter(|(_, start)| **start <= position).max_by_key(|(_, start)| **start)?;
+        let back = *self.starts.get(&(to, from))?;
+        let hops = self.channels(start).count() as u32;
+        // There and back are the same links.
+        let across = back + (hops - 1 - (position - start));
+        Some(if position == start { across } else { across + 1 })
+    }
+
     /// The channels of a route.
     pub fn channels(&self, start: u32) -> impl Iterator<Item = u32> {
         let mut over = false;
@@ -138,6 +150,10 @@ impl Routes {
             };
             before = if hop.is_last() { NONE } else { hop.channel() };
         }
+        // A router's messages enter where nothing else does, and when nobody expects them.
+        let tells = |number: u32| {
+            channels[number as usize].impairments.as_ref().is_some_and(|all| all.narrowness.tells())
+        };
         for i in 1..self.hops.len() {
             let (before, this) = (self.hops[i - 1], self.hops[i].channel() as usize);
             let channel = &channels[this];
@@ -146,6 +162,9 @@ impl Routes {
                 && channel.partner.is_none()
                 && !channel.keeps()
                 && !channel.is_instant()
+                && !tells(this as u32)
+                && !tells(this as u32 ^ 1)
+                && !tells(before.channel() ^ 1)
                 && !channels[before.channel() as usize].reorders()
             {
                 self.hops[i - 1].0 |= Hop::FUSED;

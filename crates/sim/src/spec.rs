@@ -275,6 +275,28 @@ pub struct ChannelSpec {
     pub duplicate: f64,
     /// Probability that a packet arrives damaged, to be discarded by the receiving host.
     pub corrupt: f64,
+    /// How long a packet may be, from when on; in the order in which they begin.
+    pub mtu: Vec<MtuSpec>,
+}
+
+/// How long a packet may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MtuSpec {
+    /// From when on.
+    pub from: Time,
+    /// Octets, IP header included.
+    pub mtu: u32,
+    /// What becomes of one that is longer.
+    pub too_big: TooBig,
+}
+
+/// Whether the sender of a packet that is too long is told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TooBig {
+    /// A message says what would fit (RFC 1191).
+    Icmp,
+    /// It vanishes without a word (RFC 2923).
+    Silent,
 }
 
 /// A link between two nodes.

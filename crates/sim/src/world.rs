@@ -6,7 +6,7 @@ use crate::fast_open::Cookies;
 use crate::held_tail::HeldTails;
 use crate::host::{Endpoint, Host, note_wake};
 use crate::network::{Due, Network};
-use crate::packet::Label;
+use crate::packet::{Content, Label};
 use crate::probe::{Addresses, Recorder, Sent, Wants, end_of};
 use crate::processor::{Interrupt, PROCESSORS, Pace, Turn};
 use crate::result::RunResult;
@@ -164,11 +164,8 @@ impl World {
         let packet = self.network.packet(slot);
         let place = packet.endpoint;
         let endpoint = &mut self.endpoints[place as usize];
-        if packet.corrupted {
-            let flow = &self.spec.flows[endpoint.description as usize];
-            let host = if place.is_multiple_of(2) { flow.from } else { flow.to };
-            self.hosts[host.0 as usize].checksum_drops += 1;
-            return self.network.release(slot);
+        if packet.content != Content::Segment {
+            return self.deliver_other(now, slot);
         }
         let current = packet.generation == endpoint.generation;
         let Some(connection) = endpoint.connection.as_mut().filter(|_| current) else {
@@ -182,6 +179,27 @@ impl World {
         connection.handle_segment(now, &packet.segment);
         self.network.release(slot);
         self.serve(now, place);
+    }
+
+    /// What has reached a host is no segment, or none that it can read.
+    #[cold]
+    fn deliver_other(&mut self, now: Time, slot: u32) {
+        let packet = *self.network.packet(slot);
+        self.network.release(slot);
+        let place = packet.endpoint;
+        let endpoint = &mut self.endpoints[place as usize];
+        if packet.content == Content::Damaged {
+            let flow = &self.spec.flows[endpoint.description as usize];
+            let host = if place.is_multiple_of(2) { flow.from } else { flow.to };
+            self.hosts[host.0 as usize].checksum_drops += 1;
+            return;
+        }
+        let current = packet.generation == endpoint.generation;
+        if let Some(connection) = endpoint.connection.as_mut().filter(|_| current)
+            && connection.hear_too_big(now, packet.segment.seq, u32::from(packet.mtu))
+        {
+            self.stir(now, place);
+        }
     }
 
     /// A connection's entry in the event queue has come up.

@@ -3,7 +3,7 @@
 use netspurt_sim::app::AppSpec;
 use netspurt_sim::loss::Cause;
 use netspurt_sim::network::{Due, Network};
-use netspurt_sim::packet::{Label, Packet};
+use netspurt_sim::packet::{Content, Label, Packet};
 use netspurt_sim::probe::{Dropped, Recorder, Recording, Wants};
 use netspurt_sim::random::Stream;
 use netspurt_sim::spec::{
@@ -89,7 +89,7 @@ fn run_with(spec: &WorldSpec, seed: u64, wants: Wants, resend: fn(u64) -> bool) 
                     packet.endpoint,
                     packet.size,
                     packet.segment.payload.offset,
-                    packet.corrupted,
+                    packet.content == Content::Damaged,
                 ));
                 if packet.endpoint % 2 == 1 {
                     let (_, back) = route(&network, packet.endpoint as usize / 2);
@@ -390,7 +390,7 @@ fn one_link(spec: ChannelSpec, packets: u64) -> Vec<(Time, u64, bool)> {
     let mut arrived = Vec::new();
     while let Some((now, Due::Packet(slot))) = network.next(Time::NEVER) {
         let packet = network.packet(slot);
-        arrived.push((now, packet.segment.payload.offset, packet.corrupted));
+        arrived.push((now, packet.segment.payload.offset, packet.content == Content::Damaged));
         network.release(slot);
     }
     assert_eq!(network.packets_under_way(), 0);

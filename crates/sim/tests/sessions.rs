@@ -242,7 +242,7 @@ fn watching_changes_nothing_and_neither_does_another_thread() {
 }
 
 /// Ports and flags of the packets that leave `a`.
-type Seen = Arc<Mutex<Vec<(u16, u16, u8)>>>;
+type Seen = Arc<Mutex<Vec<(u16, u16, u16)>>>;
 struct Ports(Seen);
 
 impl CaptureSink for Ports {

@@ -34,6 +34,7 @@ impl Connection {
                 self.reply(Reply::refuse(segment));
                 return false;
             }
+            self.hear_first_ack(now, segment);
             self.syn_acknowledged(now, ack as u64);
             self.snd.wl1 = segment.seq.minus(1);
             self.become_established(now);
@@ -84,6 +85,7 @@ impl Connection {
         if self.rack.is_some() {
             self.judge_by_time(now, una_before, segment, twice);
         }
+        self.judge_mtu_probe();
         self.conclude_sample(now);
         if let Some(nak) = segment.options.nak {
             self.take_nak(now, nak);
@@ -275,6 +277,9 @@ impl Connection {
 
     /// A loss is noticed without a timeout (RFC 5681, section 3.2; RFC 6675, section 5, step 4).
     fn enter_recovery(&mut self, now: Time, phase: Phase, threshold: u32) {
+        if self.forgives_loss(now, Reason::FastRetransmit) {
+            return;
+        }
         self.rare().counters.fast_retransmits += 1;
         let mss = u32::from(self.agreed.payload);
         // RFC 5681, equation 4: data sent by limited transmit does not count. It is what went beyond cwnd.

@@ -131,6 +131,9 @@ impl Connection {
 
     /// A loss is noticed.
     fn recover_by_time(&mut self, now: Time) {
+        if self.forgives_loss(now, Reason::RackLoss) {
+            return;
+        }
         self.rare().counters.fast_retransmits += 1;
         let (una, max) = (self.snd.una, self.snd.max);
         if self.config.loss_means == LossMeans::Congestion {

@@ -247,7 +247,7 @@ pub enum DupAcks {
     Ignored,
 }
 
-/// Whether explicit congestion notification is used (RFC 3168).
+/// Whether explicit congestion notification is used (RFC 3168), and how marks are told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EcnUse {
     /// Neither asked for nor accepted.
@@ -256,6 +256,29 @@ pub enum EcnUse {
     Accept,
     /// Asked for, and accepted.
     Rfc3168,
+    /// Accepted if the peer asks for it, with accurate feedback if it asks for that (RFC 9768).
+    AcceptRfc9768,
+    /// Asked for with accurate feedback, and accepted with or without.
+    Rfc9768,
+}
+
+impl EcnUse {
+    /// Whether a connection that is opened asks for it.
+    pub const fn asks(self) -> bool {
+        matches!(self, Self::Rfc3168 | Self::Rfc9768)
+    }
+}
+
+/// How the largest packet is found that a path takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PathMtuDiscovery {
+    /// By what routers say (RFC 1191, RFC 8201).
+    Icmp,
+    /// The same; but where several timeouts in a row suggest that nobody says anything, segments become shorter, and probes look for
+    /// what gets through (RFC 4821, section 7.6.4).
+    ProbeAfterBlackHole,
+    /// By probes from the beginning (RFC 4821, RFC 8899), and by what routers say.
+    Probe,
 }
 
 /// A whole configuration.
@@ -297,6 +320,10 @@ pub struct Config {
     pub window_option: WindowOption,
     /// What stands on a SYN.
     pub syn_options: SynOptions,
+    /// How the path MTU is found.
+    pub path_mtu_discovery: PathMtuDiscovery,
+    /// The MSS that probes begin with, and which a black hole leaves.
+    pub base_mss: u16,
     /// How experimental options look on the wire.
     pub layout: Layout,
     /// Offer timestamps (RFC 7323, section 3).

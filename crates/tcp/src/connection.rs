@@ -226,19 +226,6 @@ impl Connection {
         self.timers.rto()
     }
 
-    /// The path MTU has become known, or has changed (an input: RFC 1191 and RFC 8201 are the driver's to speak).
-    pub fn set_path_mtu(&mut self, mtu: u32) {
-        self.rare().path_mtu = mtu;
-        self.agreed.limit_segments(&self.config, self.peer_mss, mtu);
-        self.bound_segments();
-        self.forgo_syn_data();
-    }
-
-    /// The path MTU; 0 if unknown.
-    pub(crate) fn path_mtu(&self) -> u32 {
-        self.rare.as_ref().map_or(0, |rare| rare.path_mtu)
-    }
-
     /// When [`handle_deadline`](Self::handle_deadline) wants to be called; [`Time::NEVER`] if nothing is armed.
     #[inline]
     pub fn next_deadline(&self) -> Time {
@@ -282,6 +269,9 @@ impl Connection {
             && let Some(reply) = rare.reply.take()
         {
             return Some(Departure { reason: self.send_reply(now, reply, segment), last: false });
+        }
+        if let Some(plan) = self.handshake_ack() {
+            return Some(Departure { reason: self.emit(now, plan, segment), last: false });
         }
         match self.decide(now) {
             Decision::Send(plan) => {
@@ -449,6 +439,7 @@ impl Connection {
     pub(crate) fn settle(&mut self, now: Time, heard: &Options) {
         self.peer_mss = believed(&self.config, heard).mss.unwrap_or(self.config.mss);
         self.agreed = agree(&self.config, heard, self.path_mtu());
+        self.begin_mtu_search(now);
         self.rcv.limit_buffer(self.agreed.largest_window());
         if self.config.round_buffers {
             self.rcv.round_buffer(u32::from(self.agreed.payload), self.agreed.largest_window());

@@ -83,6 +83,7 @@ impl Connection {
         if opening {
             return;
         }
+        self.suspect_black_hole(now);
         let flight = self.snd.max - self.snd.una;
         self.signal(now, Signal::Timeout { first: self.unanswered == 1 }, flight);
         let loss = self.loss.trouble();

@@ -115,7 +115,7 @@ impl Connection {
     /// The peer's SYN: sequence numbers, options, window.
     fn synchronize(&mut self, now: Time, segment: &Segment) {
         self.settle(now, &segment.options);
-        self.agree_on_ecn(segment.flags);
+        self.agree_on_ecn(now, segment);
         self.rcv.synchronize(segment.seq, self.agreed.syn_window());
         let window = self.agreed.read_syn_window(segment.window, &segment.options);
         self.snd.wl1 = segment.seq;

@@ -2,6 +2,7 @@
 
 use crate::congestion::PathModel;
 use crate::connection::Connection;
+use crate::ecn::AccurateEcnInfo;
 use crate::event::Phase;
 use crate::pacing::UNLIMITED;
 use crate::time::Span;
@@ -48,6 +49,10 @@ pub struct Info {
     pub is_app_limited: bool,
     /// What congestion control knows of the path, if it goes by that.
     pub path: Option<PathModel>,
+    /// The longest packets that leave because of what is known of the path, in bytes; 0 if nothing is.
+    pub path_mtu: u32,
+    /// What both ends have counted of marks, where ECN is accurate.
+    pub accurate_ecn: Option<AccurateEcnInfo>,
 }
 
 impl Connection {
@@ -78,6 +83,8 @@ impl Connection {
             delivery_rate: told.map(|interval| interval.rate()),
             is_app_limited: told.is_some_and(|interval| interval.app_limited),
             path: self.congestion.path(),
+            path_mtu: self.effective_mtu(),
+            accurate_ecn: self.accurate_ecn_info(),
         }
     }
 }

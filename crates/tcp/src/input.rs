@@ -65,7 +65,7 @@ impl Connection {
         if !flags.has(Flags::ACK) {
             // Text that was left for the peer to repeat makes its SYN, when it comes again, reach into the window.
             if flags.has(Flags::SYN) {
-                self.answer_syn_again(segment);
+                self.answer_syn_again(now, segment);
             }
             return;
         }
@@ -83,8 +83,8 @@ impl Connection {
         if flags.has(Flags::URG) && self.state.may_receive() {
             self.take_urgent(now, segment);
         }
+        self.hear_mark(segment);
         if segment.payload.len > 0 && self.state.may_receive() {
-            self.hear_mark(segment);
             self.take_text(now, segment, start);
         }
         if flags.has(Flags::FIN) {
@@ -127,13 +127,14 @@ impl Connection {
                     self.rcv.acknowledge(Reason::Ack);
                 }
             } else {
-                self.answer_syn_again(segment);
+                self.answer_syn_again(now, segment);
             }
             return;
         }
         self.rare().counters.duplicates_received += 1;
         self.rcv.note_duplicate(start, segment.payload.len);
         if segment.flags.has(Flags::SYN) {
+            self.hear_syn_ack_again(segment, start);
             self.challenge(now);
             return;
         }
@@ -157,8 +158,11 @@ impl Connection {
 
     /// Our SYN-ACK was lost, or crossed the peer's second SYN: only a SYN-ACK helps a peer in SYN-SENT.
     #[cold]
-    fn answer_syn_again(&mut self, segment: &Segment) {
-        self.forgo_ecn(segment.flags);
+    fn answer_syn_again(&mut self, now: Time, segment: &Segment) {
+        if !self.hear_syn_again(segment) {
+            self.give_up(now, CloseReason::Reset);
+            return;
+        }
         self.snd.nxt = 0;
         self.snd.timed_end = 0;
     }

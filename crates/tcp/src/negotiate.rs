@@ -7,6 +7,8 @@ use crate::options::{BigWindow, Layout, Options, Timestamps};
 const DEFAULT_MSS: u16 = 536;
 /// Largest shift (RFC 7323, section 2.3).
 const MAX_SHIFT: u8 = 14;
+/// Bytes of the headers of IPv4 and TCP without options.
+pub(crate) const HEADERS: u32 = 40;
 /// Largest Big Window: 30 bits (RFC 1106, section 1).
 const BIGGEST: u32 = (1 << 30) - 1;
 
@@ -132,23 +134,24 @@ pub(crate) fn agree(config: &Config, heard: &Options, path_mtu: u32) -> Agreed {
 }
 
 /// The largest segment for a path MTU, without the two headers; a path MTU of zero limits nothing.
-fn within_path(path_mtu: u32) -> u16 {
+pub(crate) fn within_path(path_mtu: u32) -> u16 {
     if path_mtu == 0 {
         u16::MAX
     } else {
-        u16::try_from(path_mtu.saturating_sub(40)).unwrap_or(u16::MAX).max(64)
+        u16::try_from(path_mtu.saturating_sub(HEADERS)).unwrap_or(u16::MAX).max(64)
     }
 }
 
 impl Agreed {
     /// Sets the segment size from the peer's MSS and the path MTU (RFC 9293, section 3.7.1: Eff.snd.MSS).
     pub(crate) fn limit_segments(&mut self, config: &Config, peer: u16, path_mtu: u32) {
-        let path = within_path(path_mtu);
+        let (path, options) = (within_path(path_mtu), u16::from(self.header_len - 20));
         // A peer that names an absurd MSS shall not make us send headers only.
         self.mss = config.mss.min(peer.max(64)).min(path).max(64);
         self.payload = match config.mss_counts {
-            MssCounts::Data => self.mss,
-            MssCounts::DataAndOptions => self.mss - u16::from(self.header_len - 20).min(self.mss - 1),
+            // What the path takes has options in it, whatever the MSS counts.
+            MssCounts::Data => self.mss.min(path.saturating_sub(options).max(1)),
+            MssCounts::DataAndOptions => self.mss - options.min(self.mss - 1),
         };
     }
 

@@ -21,19 +21,26 @@ pub struct SackBlock {
 }
 
 /// At most four SACK blocks, the first of which may be a D-SACK (RFC 2883).
+///
+/// Beside three of them there is room for the counters of an accurate ECN option: no header holds all of that and a fourth block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SackBlocks {
     len: u8,
+    /// What else stands here; 0 if nothing.
+    beside: u8,
+    /// The first of its octets; the others take the place of the last block.
+    octet: u8,
     blocks: [SackBlock; 4],
 }
 
 impl SackBlocks {
     /// No block.
-    pub const EMPTY: Self = Self { len: 0, blocks: [SackBlock { left: Seq(0), right: Seq(0) }; 4] };
+    pub const EMPTY: Self =
+        Self { len: 0, beside: 0, octet: 0, blocks: [SackBlock { left: Seq(0), right: Seq(0) }; 4] };
 
-    /// Appends a block; beyond the fourth it does nothing and returns `false`.
+    /// Appends a block; beyond the fourth, or the third beside an accurate ECN option, it does nothing and returns `false`.
     pub fn push(&mut self, block: SackBlock) -> bool {
-        let room = usize::from(self.len) < self.blocks.len();
+        let room = usize::from(self.len) < self.blocks.len() - usize::from(self.beside != 0);
         if room {
             self.blocks[usize::from(self.len)] = block;
             self.len += 1;
@@ -48,6 +55,30 @@ impl SackBlocks {
             block.left = Seq(word);
         }
         blocks
+    }
+
+    /// Nothing stands behind the first `most` blocks any more.
+    pub(crate) fn keep(&mut self, most: usize) {
+        let most = most.min(usize::from(self.len));
+        let end = self.blocks.len() - usize::from(self.beside != 0);
+        self.blocks[most..end].fill(SackBlock::default());
+        self.len = most as u8;
+    }
+
+    /// Puts something else, that is not 0, in the place of the last block.
+    pub(crate) fn put_beside(&mut self, what: u8, octets: [u8; 9]) {
+        self.keep(3);
+        let [octet, l0, l1, l2, l3, r0, r1, r2, r3] = octets;
+        (self.beside, self.octet) = (what, octet);
+        let (left, right) = (u32::from_be_bytes([l0, l1, l2, l3]), u32::from_be_bytes([r0, r1, r2, r3]));
+        self.blocks[3] = SackBlock { left: Seq(left), right: Seq(right) };
+    }
+
+    /// What [`put_beside`](Self::put_beside) put there; 0 if nothing was.
+    pub(crate) fn beside(&self) -> (u8, [u8; 9]) {
+        let SackBlock { left, right } = self.blocks[3];
+        let ([l0, l1, l2, l3], [r0, r1, r2, r3]) = (left.0.to_be_bytes(), right.0.to_be_bytes());
+        (self.beside, [self.octet, l0, l1, l2, l3, r0, r1, r2, r3])
     }
 
     /// What [`from_words`](Self::from_words) put there.
@@ -187,8 +218,8 @@ pub(crate) enum Packing {
 impl Options {
     /// Octets on the wire, padded to a multiple of four, so that 20 more make the header length.
     ///
-    /// MSS 4, window scale 3, SACK-permitted 2, timestamps 10, SACK 2 + 8 a block, A 7, B 6, C 4, scale in every
-    /// segment 3; the last four two more each with an ExID. The first five are padded to whole words, with
+    /// MSS 4, window scale 3, SACK-permitted 2, timestamps 10, SACK 2 + 8 a block, accurate ECN 2 + 3 a counter, A 7, B 6, C 4,
+    /// scale in every segment 3; the last four two more each with an ExID. The first five are padded to whole words, with
     /// SACK-permitted before timestamps taking the room of their padding: timestamps and n SACK blocks take
     /// 12 + 4 + 8·n octets, as with everybody. If that exceeds 40 octets, nothing but the end is padded. More than 40
     /// octets cannot be sent: the codec refuses them.
@@ -226,6 +257,10 @@ impl Options {
         if let Some(head) = self.fast_open {
             aligned += u32::from(head.wire_len()).next_multiple_of(4);
             tight += u32::from(head.wire_len());
+        }
+        if let Some(counters) = self.accurate_ecn() {
+            aligned += u32::from(counters.wire_len());
+            tight += u32::from(counters.wire_len());
         }
         let aligned = (aligned + own).next_multiple_of(4);
         if aligned <= 40 {

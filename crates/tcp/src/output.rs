@@ -1,7 +1,7 @@
 //! Carrying out a plan: where segments are made, but for the ordinary ones ([`crate::ordinary`]).
 
 use crate::ack::timestamp;
-use crate::config::Recovery;
+use crate::config::{MssCounts, Recovery};
 use crate::connection::Connection;
 use crate::event::{Event, Phase};
 use crate::handshake::Reply;
@@ -17,7 +17,7 @@ use crate::state::State;
 use crate::time::Time;
 
 /// Octets that options may take (RFC 9293, section 3.1: the data offset has four bits).
-const OPTION_SPACE: usize = 40;
+pub(crate) const OPTION_SPACE: usize = 40;
 
 impl Connection {
     /// Sends what was decided.
@@ -28,7 +28,7 @@ impl Connection {
             *segment = self.syn_segment(now, plan.len);
         } else {
             self.ordinary_segment(now, &mut plan, segment);
-            self.write_ecn(&plan, segment);
+            self.write_ecn(&mut plan, segment);
         }
         segment.seq = self.snd.seq(plan.start);
         if let Some(rare) = &mut self.rare {
@@ -74,6 +74,9 @@ impl Connection {
         let mut options = syn_options(&self.config, offered.as_ref(), timestamps, self.path_mtu());
         if let Some(fast_open) = self.fast_open_option() {
             options = options.with_fast_open(fast_open);
+        }
+        if answering {
+            options = self.with_first_counters(options);
         }
         self.note_syn_data(len);
         let (flags, ack) =
@@ -130,9 +133,18 @@ impl Connection {
             let room = OPTION_SPACE.saturating_sub(used + 4) / 8;
             options.sack = self.rcv.take_blocks(room.min(4));
         }
+        self.make_room(options, plan)
+    }
+
+    /// The length of the header with these options, for which the payload makes room where the MSS counts them.
+    pub(crate) fn make_room(&self, options: &Options, plan: &mut Plan) -> u8 {
         let header_len = 20 + options.wire_len(self.config.layout);
-        let spare = u32::from(self.agreed.mss).saturating_sub(u32::from(header_len) - 20).max(1);
-        if self.config.mss_counts == crate::config::MssCounts::DataAndOptions && plan.len > spare {
+        let most = match self.config.mss_counts {
+            MssCounts::DataAndOptions => u32::from(self.agreed.mss),
+            MssCounts::Data => self.path_room(),
+        };
+        let spare = most.saturating_sub(u32::from(header_len) - 20).max(1);
+        if plan.len > spare {
             plan.len = spare;
             plan.flags = Flags(plan.flags.0 & !(Flags::FIN.0 | Flags::PSH.0));
         }
@@ -164,8 +176,10 @@ impl Connection {
             self.note_resent(now, plan, end);
         } else {
             self.note_first_transmission(now, plan.start, end);
-            if plan.reason == Reason::TailProbeData {
-                self.loss.trouble().resend = None;
+            match plan.reason {
+                Reason::TailProbeData => self.loss.trouble().resend = None,
+                Reason::MtuProbe => self.note_mtu_probe(now, plan, end),
+                _ => {}
             }
             // Of a SYN that carries data, it is the SYN whose answer tells the round trip.
             self.time_segment(now, if plan.flags.has(Flags::SYN) { 1 } else { end });
@@ -244,6 +258,7 @@ impl Connection {
         {
             board.resent(sent, plan.reason);
         }
+        self.forget_mtu_probe();
         self.note_resent_by_time(now, sent);
         self.rare().counters.retransmitted += 1;
     }

@@ -22,7 +22,7 @@ impl Connection {
             && self.agreed.read_window(segment.window, options) == self.snd.wnd
             && (segment.header_len == 20 || (options.sack.is_empty() && options.nak.is_none()))
             && self.loss.is_quiet()
-            && self.rare.as_ref().is_none_or(|rare| rare.ecn.is_none() && rare.paced.is_none())
+            && self.rare.as_ref().is_none_or(|rare| rare.predicts())
             && self.rack.as_ref().is_none_or(|rack| rack.is_calm())
             && !self.timers.is_persisting();
         if !expected || !self.stamp_is_in_turn(now, segment) {

@@ -33,6 +33,8 @@ pub(crate) struct Rare {
     pub(crate) patience: Time,
     /// Path MTU in bytes, 0 if unknown.
     pub(crate) path_mtu: u32,
+    /// What probes know of it, where they are sent.
+    pub(crate) mtu_search: Option<Box<crate::path_mtu::Search>>,
     /// Counters of what is out of the ordinary; those of [`Counters`] stand still.
     pub(crate) counters: Stats,
     /// What is remembered of ECN, if both ends use it.
@@ -72,6 +74,7 @@ impl Default for Rare {
             keep_alives: 0,
             patience: Time::NEVER,
             path_mtu: 0,
+            mtu_search: None,
             counters: Stats::default(),
             ecn: None,
             paced: None,
@@ -93,9 +96,15 @@ impl Rare {
     pub(crate) fn is_calm(&self) -> bool {
         let plain = self.acking.is_none() && self.log.is_none() && self.ecn.is_none();
         // Who measures limits asks the full procedure when the sender stops.
-        let plain = plain && self.limits.is_none() && self.interface.is_none();
+        let plain = plain && self.limits.is_none() && self.interface.is_none() && self.mtu_search.is_none();
         let repeats = self.fast_open.as_ref().is_some_and(|memory| memory.again > 0);
         plain && self.paced.is_none() && self.reply.is_none() && self.send_urgent == 0 && !repeats
+    }
+
+    /// Nothing of it has a say in what an ordinary segment means.
+    #[inline]
+    pub(crate) fn predicts(&self) -> bool {
+        self.ecn.is_none() && self.paced.is_none() && self.mtu_search.is_none()
     }
 
     /// The earliest of its deadlines.

@@ -30,6 +30,10 @@ pub enum Reason {
     TailProbe,
     /// The same with data that was never sent before.
     TailProbeData,
+    /// Data that was never sent before in a segment longer than the others, to learn whether the path takes it (RFC 4821).
+    MtuProbe,
+    /// A router said that it was too long (RFC 1191).
+    TooBig,
     /// The receiver asked for it (RFC 1106).
     NakResend,
     /// The retransmission timer ran out.
@@ -60,7 +64,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in declaration order.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 27] = [
         Self::Open,
         Self::Accept,
         Self::NewData,
@@ -73,6 +77,8 @@ impl Reason {
         Self::RackLoss,
         Self::TailProbe,
         Self::TailProbeData,
+        Self::MtuProbe,
+        Self::TooBig,
         Self::NakResend,
         Self::Timeout,
         Self::GoBackN,
@@ -103,6 +109,8 @@ impl Reason {
             Self::RackLoss => "rack-loss",
             Self::TailProbe => "tail-probe",
             Self::TailProbeData => "tail-probe-data",
+            Self::MtuProbe => "mtu-probe",
+            Self::TooBig => "too-big",
             Self::NakResend => "nak-resend",
             Self::Timeout => "timeout",
             Self::GoBackN => "go-back-n",
@@ -130,6 +138,7 @@ impl Reason {
                 | Self::SackRescue
                 | Self::RackLoss
                 | Self::TailProbe
+                | Self::TooBig
                 | Self::NakResend
                 | Self::Timeout
                 | Self::GoBackN

@@ -5,9 +5,9 @@ use crate::seq::Seq;
 use core::fmt;
 use core::ops::BitOr;
 
-/// The control bits of a segment (RFC 9293, section 3.1; CWR and ECE from RFC 3168).
+/// The control bits of a segment (RFC 9293, section 3.1; CWR and ECE from RFC 3168, AE from RFC 9768).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Flags(pub u8);
+pub struct Flags(pub u16);
 
 impl Flags {
     /// No bit set.
@@ -28,6 +28,11 @@ impl Flags {
     pub const ECE: Self = Self(0x40);
     /// Congestion window reduced (RFC 3168).
     pub const CWR: Self = Self(0x80);
+    /// Accurate ECN (RFC 9768).
+    pub const AE: Self = Self(0x100);
+
+    /// The bits that may be set: the other reserved ones are nobody's yet.
+    pub const ALL: Self = Self(0x1FF);
 
     /// Whether every bit of `other` is set here.
     pub const fn has(self, other: Self) -> bool {
@@ -49,8 +54,9 @@ impl BitOr for Flags {
 
 impl fmt::Debug for Flags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const NAMES: [&str; 8] = ["FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR"];
-        let set: Vec<&str> = (0..8).filter(|bit| self.0 >> bit & 1 == 1).map(|bit| NAMES[bit]).collect();
+        const NAMES: [&str; 9] = ["FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR", "AE"];
+        let set: Vec<&str> =
+            (0..NAMES.len()).filter(|bit| self.0 >> bit & 1 == 1).map(|bit| NAMES[bit]).collect();
         f.write_str(if set.is_empty() { "-" } else { "" })?;
         f.write_str(&set.join("|"))
     }

@@ -162,7 +162,7 @@ impl SendSpace {
     /// A plan for `len` bytes at `start`, with PSH where an end of application data lies in it, and FIN if it may stand
     /// there and the bytes reach it.
     #[inline]
-    fn plan(&self, start: u64, len: u32, reason: Reason, fin: bool) -> Plan {
+    pub(crate) fn plan(&self, start: u64, len: u32, reason: Reason, fin: bool) -> Plan {
         let end = start + u64::from(len);
         let mut flags = Flags::NONE;
         if self.marks.lies_in(start, end) {
@@ -179,7 +179,7 @@ impl Connection {
     /// What to send now, or why nothing: a pure decision.
     #[inline]
     pub(crate) fn decide(&self, now: Time) -> Decision {
-        let decision = if self.state.may_send() { self.decide_data() } else { self.decide_unopened() };
+        let decision = if self.state.may_send() { self.decide_data(now) } else { self.decide_unopened(now) };
         let decision = self.in_its_turn(now, decision);
         let Decision::Hold(hold) = decision else { return decision };
         match self.rcv.due {
@@ -208,7 +208,7 @@ impl Connection {
     }
 
     /// A SYN, or nothing.
-    fn decide_unopened(&self) -> Decision {
+    fn decide_unopened(&self, now: Time) -> Decision {
         let reason = match self.state {
             State::SynSent => Reason::Open,
             State::SynReceived => Reason::Accept,
@@ -217,16 +217,19 @@ impl Connection {
         if self.snd.nxt == 0 {
             Decision::Send(Plan { start: 0, len: self.syn_room(), flags: Flags::SYN, reason })
         } else if self.is_open_early() {
-            self.decide_data()
+            self.decide_data(now)
         } else {
             Decision::Hold(Hold::NotOpen)
         }
     }
 
     #[inline]
-    fn decide_data(&self) -> Decision {
+    fn decide_data(&self, now: Time) -> Decision {
         if !self.loss.is_quiet() || self.snd.probe {
             return self.decide_repair();
+        }
+        if let Some(decision) = self.decide_mtu_probe(now) {
+            return decision;
         }
         self.decide_next()
     }

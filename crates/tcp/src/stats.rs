@@ -29,8 +29,14 @@ pub struct Stats {
     pub paws_drops: u32,
     /// Segments received whose data came with a congestion mark (RFC 3168).
     pub marks_received: u32,
+    /// Packets of ours that the peer tells it has received with a mark, where it counts them (RFC 9768).
+    pub marks_told: u32,
     /// Times the window shrank because the peer told of marks.
     pub ecn_reductions: u32,
+    /// Segments sent to learn whether the path takes longer ones (RFC 4821).
+    pub mtu_probes: u32,
+    /// Of these, lost for their length.
+    pub mtu_probes_lost: u32,
     /// Round-trip samples taken.
     pub rtt_samples: u32,
     /// Sum of the samples in nanoseconds.
@@ -58,7 +64,10 @@ impl core::ops::AddAssign for Stats {
             challenge_acks,
             paws_drops,
             marks_received,
+            marks_told,
             ecn_reductions,
+            mtu_probes,
+            mtu_probes_lost,
             rtt_samples,
             rtt_sum_ns,
             foreign_bytes,
@@ -76,7 +85,10 @@ impl core::ops::AddAssign for Stats {
         self.challenge_acks += challenge_acks;
         self.paws_drops += paws_drops;
         self.marks_received += marks_received;
+        self.marks_told += marks_told;
         self.ecn_reductions += ecn_reductions;
+        self.mtu_probes += mtu_probes;
+        self.mtu_probes_lost += mtu_probes_lost;
         self.rtt_samples += rtt_samples;
         self.rtt_sum_ns += rtt_sum_ns;
         self.foreign_bytes += foreign_bytes;

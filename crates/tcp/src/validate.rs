@@ -1,7 +1,7 @@
 //! What a [`Config`] must not say: contradictions and values that no TCP can carry.
 
 use crate::acking::Acking;
-use crate::config::{Config, Counting, EcnUse, InitialWindow, Recovery, TimerGrain};
+use crate::config::{Config, Counting, Cutting, InitialWindow, PathMtuDiscovery, Recovery, TimerGrain};
 use crate::congestion;
 use crate::options::Layout;
 use crate::rto::{self, Factor};
@@ -20,6 +20,8 @@ pub const LARGEST_MSS: u16 = 65_495;
 pub enum ConfigError {
     /// The MSS is outside [`SMALLEST_MSS`] … [`LARGEST_MSS`].
     Mss(u16),
+    /// The same of what probes for the path MTU begin with.
+    BaseMss(u16),
     /// The window of this key is not below [`WINDOW_LIMIT`].
     WindowTooLarge(&'static str),
     /// This key must not be zero.
@@ -30,6 +32,8 @@ pub enum ConfigError {
     SackRecoveryWithoutSack,
     /// Detection of losses by time without SACK, which tells what has arrived.
     RackWithoutSack,
+    /// Probes for the path MTU by a sender whose segments are cut before it is known what may leave.
+    ProbesOfCutData,
     /// A part of detection by time, this key, without it.
     WithoutRack(&'static str),
     /// This congestion control, which asks for a rate, without pacing.
@@ -63,12 +67,14 @@ impl ConfigError {
     pub const fn keys(&self) -> [&'static str; 2] {
         match self {
             Self::Mss(_) => ["mss"; 2],
+            Self::BaseMss(_) => ["base_mss"; 2],
             Self::WindowTooLarge(key) | Self::Zero(key) | Self::Phase(key) => [*key; 2],
             Self::NakBesideSack | Self::SackRecoveryWithoutSack | Self::RackWithoutSack => {
                 ["recovery", "sack"]
             }
             Self::WithoutRack(key) => [*key, "recovery"],
             Self::DctcpWithoutEcn => ["congestion", "ecn"],
+            Self::ProbesOfCutData => ["path_mtu_discovery", "segments_cut"],
             Self::BeginsTooLarge(keys) => *keys,
             Self::WithoutPacing(_) | Self::PacingWithoutWindow => ["congestion", "pacing"],
             Self::SlowStartPerAck(_) => ["slow_start_per_ack"; 2],
@@ -84,6 +90,9 @@ impl fmt::Display for ConfigError {
         match self {
             Self::Mss(mss) => {
                 write!(f, "an MSS of {mss} bytes is outside {SMALLEST_MSS} to {LARGEST_MSS} bytes")
+            }
+            Self::BaseMss(mss) => {
+                write!(f, "a base_mss of {mss} bytes is outside {SMALLEST_MSS} to {LARGEST_MSS} bytes")
             }
             Self::WindowTooLarge(key) => {
                 write!(f, "{key} is too large: every TCP window lies below 2^30 = {WINDOW_LIMIT} bytes")
@@ -102,8 +111,11 @@ impl fmt::Display for ConfigError {
             Self::WithoutRack(key) => {
                 write!(f, "{key} is a part of recovery \"rack\": choose that, or set {key} = false")
             }
+            Self::ProbesOfCutData => f.write_str(
+                "probes for the path MTU are cut when they leave: set path_mtu_discovery = \"icmp\" or segments_cut = \"at-send\"",
+            ),
             Self::DctcpWithoutEcn => f.write_str(
-                "congestion \"dctcp\" lives on what ECN tells: set ecn = \"rfc3168\" or choose another congestion control",
+                "congestion \"dctcp\" lives on what ECN tells: set ecn = \"rfc3168\" or \"rfc9768\", or choose another congestion control",
             ),
             Self::WithoutPacing(name) => write!(
                 f,
@@ -146,6 +158,9 @@ impl Config {
         if !(SMALLEST_MSS..=LARGEST_MSS).contains(&self.mss) {
             return Err(ConfigError::Mss(self.mss));
         }
+        if !(SMALLEST_MSS..=LARGEST_MSS).contains(&self.base_mss) {
+            return Err(ConfigError::BaseMss(self.base_mss));
+        }
         self.validate_windows()?;
         match (self.recovery, self.sack) {
             (Recovery::Nak, true) => return Err(ConfigError::NakBesideSack),
@@ -153,11 +168,14 @@ impl Config {
             (Recovery::Rack, false) => return Err(ConfigError::RackWithoutSack),
             _ => {}
         }
+        if self.path_mtu_discovery != PathMtuDiscovery::Icmp && self.cutting == Cutting::AtWrite {
+            return Err(ConfigError::ProbesOfCutData);
+        }
         let parts = [("tail_loss_probe", self.tail_loss_probe), ("prr", self.prr), ("undo", self.undo)];
         if let Some((key, _)) = parts.into_iter().find(|part| part.1 && self.recovery != Recovery::Rack) {
             return Err(ConfigError::WithoutRack(key));
         }
-        if self.congestion == congestion::Kind::Dctcp && self.ecn != EcnUse::Rfc3168 {
+        if self.congestion == congestion::Kind::Dctcp && !self.ecn.asks() {
             return Err(ConfigError::DctcpWithoutEcn);
         }
         if let Some(name) = self.congestion.needs_pacing()
@@ -252,8 +270,9 @@ impl Layout {
         let numbers = match self {
             Self::Document { nak, offer, upper, scale } => {
                 let kinds = [nak, offer, upper, scale];
-                // End of list, no-operation, MSS, window scale, SACK-permitted, SACK, timestamps.
-                if let Some(taken) = kinds.into_iter().find(|kind| matches!(kind, 0..=5 | 8)) {
+                // End of list, no-operation, MSS, window scale, SACK-permitted, SACK, timestamps; Fast Open; accurate ECN.
+                if let Some(taken) = kinds.into_iter().find(|kind| matches!(kind, 0..=5 | 8 | 34 | 172 | 174))
+                {
                     return Err(ConfigError::StandardKind(taken));
                 }
                 kinds.map(u16::from)

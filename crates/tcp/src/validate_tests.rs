@@ -3,6 +3,7 @@
 use super::*;
 use crate::acking::Bounds;
 use crate::config::KeepAlive;
+use crate::config::{Cutting, EcnUse, PathMtuDiscovery};
 use crate::profile;
 
 /// The profile `rfc`, changed.
@@ -32,6 +33,11 @@ const BETWEEN_MECHANISMS: &[Row] = &[
     row(|c| c.sack = false, ConfigError::SackRecoveryWithoutSack, |c| c.recovery = Recovery::NewReno),
     row(|c| (c.recovery, c.sack) = (Recovery::Rack, false), ConfigError::RackWithoutSack, |c| c.sack = true),
     row(|c| c.prr = true, ConfigError::WithoutRack("prr"), |c| c.recovery = Recovery::Rack),
+    row(
+        |c| (c.path_mtu_discovery, c.cutting) = (PathMtuDiscovery::Probe, Cutting::AtWrite),
+        ConfigError::ProbesOfCutData,
+        |c| c.path_mtu_discovery = PathMtuDiscovery::Icmp,
+    ),
     row(|c| c.undo = true, ConfigError::WithoutRack("undo"), |c| c.recovery = Recovery::Rack),
     row(
         |c| c.tail_loss_probe = true,
@@ -73,6 +79,7 @@ const BETWEEN_MECHANISMS: &[Row] = &[
 
 /// Values that no TCP can carry, or that mean nothing.
 const VALUES: &[Row] = &[
+    row(|c| c.base_mss = 40, ConfigError::BaseMss(40), |c| c.base_mss = 64),
     row(|c| c.mss = 0, ConfigError::Mss(0), |c| c.mss = SMALLEST_MSS),
     row(|c| c.mss = 65_496, ConfigError::Mss(65_496), |c| c.mss = LARGEST_MSS),
     row(
@@ -187,6 +194,8 @@ const VALUES: &[Row] = &[
 const fn name(error: &ConfigError) -> &'static str {
     match error {
         ConfigError::Mss(_) => "Mss",
+        ConfigError::BaseMss(_) => "BaseMss",
+        ConfigError::ProbesOfCutData => "ProbesOfCutData",
         ConfigError::WindowTooLarge(_) => "WindowTooLarge",
         ConfigError::Zero(_) => "Zero",
         ConfigError::NakBesideSack => "NakBesideSack",
@@ -230,7 +239,7 @@ fn there_is_a_row_for_each_refusal() {
     names.sort_unstable();
     names.dedup();
     // As many as `name` has arms.
-    assert_eq!(names.len(), 19, "{names:?}");
+    assert_eq!(names.len(), 21, "{names:?}");
 }
 
 #[test]

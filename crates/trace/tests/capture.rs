@@ -1,6 +1,7 @@
 //! Captures, read back by another reader, and by tshark where there is one.
 
 use netspurt_tcp::codec::{Addresses, Ports};
+use netspurt_tcp::ecn::{AccurateEcn, ByteCounters, Order};
 use netspurt_tcp::options::{BigWindow, Layout, Nak, Options, SackBlock, Timestamps};
 use netspurt_tcp::segment::{Flags, Payload, Segment};
 use netspurt_tcp::seq::Seq;
@@ -257,6 +258,32 @@ fn tshark(file: &Path, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
     let output = command.output().ok()?;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Some(String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect())
+}
+
+#[test]
+fn tshark_reads_accurate_ecn() {
+    let file = directory("tshark-accurate-ecn").join("a.pcapng");
+    let counters = ByteCounters { ect0: 1001, ce: 2000, ect1: 1 };
+    let with = |order, len| Options::NONE.with_accurate_ecn(AccurateEcn::new(order, counters, len));
+    let ack = |flags, options| Segment { flags: Flags::ACK | flags, options, ..data(0, 0) };
+    let records = [
+        ack(Flags::AE | Flags::ECE, Options::NONE),
+        ack(Flags::CWR, with(Order::Ect0First, 3)),
+        ack(Flags::AE, with(Order::Ect1First, 2)),
+        ack(Flags::NONE, with(Order::Ect0First, 1)),
+    ];
+    let records = records.into_iter().map(|segment| record(Time::ZERO, segment)).collect();
+    write(&file, &setup(), records).unwrap();
+    let fields =
+        ["tcp.flags", "tcp.options.acc_ecn.ee0b", "tcp.options.acc_ecn.eceb", "tcp.options.acc_ecn.ee1b"];
+    let Some(read) = tshark(&file, "tcp", &fields) else {
+        return println!("skipped: there is no tshark here (on Debian: apt-get install tshark)");
+    };
+    assert_eq!(read, ["0x0150\t\t\t", "0x0090\t1001\t2000\t1", "0x0110\t\t2000\t1", "0x0010\t1001\t\t"]);
+    assert_eq!(
+        tshark(&file, "_ws.malformed || tcp.checksum.status == \"Bad\"", &["frame.number"]).unwrap(),
+        [""; 0]
+    );
 }
 
 #[test]

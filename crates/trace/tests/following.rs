@@ -390,7 +390,7 @@ fn sequence_numbers_that_jump_about_break_nothing() {
     for n in 0..20_000_u64 {
         // A generator of Lehmer's kind: what it gives looks like anything.
         number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        let mut segment = bare(n % 3 > 0, Flags((number >> 3) as u8), number, number.rotate_left(7));
+        let mut segment = bare(n % 3 > 0, Flags((number >> 3) as u16 & 0xFF), number, number.rotate_left(7));
         segment.window = (number >> 9) as u16;
         segment.payload.len = (number >> 20) % 3000;
         segment.options =

@@ -24,6 +24,8 @@ SENT = {
     "tail-probe": "Nothing came back for two round trips: the last segment once more, to learn what is missing "
     "(RFC 8985, 7).",
     "tail-probe-data": "Nothing came back for two round trips: new data, to learn what is missing (RFC 8985, 7).",
+    "mtu-probe": "New data in a longer segment, to learn whether the path takes it (RFC 4821).",
+    "too-big": "A router said that it was longer than the next link takes (RFC 1191).",
     "nak-resend": "The receiver asked for it with a NAK (RFC 1106).",
     "timeout": "The retransmission timer ran out (RFC 6298, 5.4).",
     "go-back-n": "It was outstanding when the retransmission timer ran out, and all of that goes again.",

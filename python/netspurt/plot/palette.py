@@ -37,6 +37,7 @@ REASONS = {
     "sack-rescue": (ORANGE, "d", "resent: SACK rescue"),
     "rack-loss": (ORANGE, "P", "resent: overtaken in time"),
     "tail-probe": (BLUE, "*", "resent: tail loss probe"),
+    "too-big": (BLUE, "p", "resent: too long for the path"),
     "nak-resend": (GREEN, "h", "resent: NAK"),
     "timeout": (RED, "X", "resent: timeout"),
     "go-back-n": (VIOLET, "s", "resent: go back N"),

@@ -4,7 +4,7 @@ use super::guest;
 use super::manifest::{self, Manifest};
 use netspurt_sim::address;
 use netspurt_sim::network::{Due, Network};
-use netspurt_sim::packet::Label;
+use netspurt_sim::packet::{Content, Label};
 use netspurt_sim::random::Stream;
 use netspurt_sim::spec::{NodeId, WorldSpec};
 use netspurt_tcp::segment::{Ecn, Payload, Segment};
@@ -151,7 +151,7 @@ impl Carrier {
         if packet.segment.ecn == Ecn::Ce {
             manifest::mark(bytes);
         }
-        if packet.corrupted {
+        if packet.content == Content::Damaged {
             manifest::damage(bytes, &mut self.damage);
         }
         let taken = take(bytes);

@@ -50,7 +50,7 @@ impl Manifest {
             source: address(12),
             destination: address(16),
             ecn: Ecn::from_bits(bytes[1]),
-            flags: tcp.map_or(Flags::NONE, |tcp| Flags(tcp[13])),
+            flags: tcp.map_or(Flags::NONE, |tcp| Flags(u16::from_be_bytes([tcp[12] & 1, tcp[13]]))),
             payload: (bytes.len() - header).saturating_sub(inner) as u32,
             flow: hasher.finish() as u32,
         })

@@ -193,7 +193,7 @@ impl Host {
         let config = &self.configs[usize::from(pair.local.is_ipv6())];
         let label = Label::new(pair.local, pair.remote, config.layout)?;
         let iss = initial_sequence_number(&self.settings.key, label.addresses, label.ports, now);
-        Some(Socket::new(pair, label, make(Arc::clone(config), iss), iss, now))
+        Some(Socket::new(pair, label, make(Arc::clone(config), iss), now))
     }
 
     /// A packet has arrived.
@@ -201,7 +201,7 @@ impl Host {
         let layout = self.configs[0].layout;
         match arrival::read(packet, shape, layout) {
             Ok(read) => self.arrive_segment(now, packet, &read, shape, wire),
-            Err(DecodeError::Protocol(1 | 58)) => self.arrive_icmp(packet, wire),
+            Err(DecodeError::Protocol(1 | 58)) => self.arrive_icmp(now, packet, wire),
             Err(DecodeError::Checksum | DecodeError::IpChecksum | DecodeError::Option(_)) => {
                 self.tally.broken += 1
             }
@@ -303,7 +303,7 @@ impl Host {
         let label = Label::new(pair.local, pair.remote, config.layout)?;
         let maker = Maker { key: &self.settings.key, addresses: label.addresses, ports: label.ports };
         let connection = maker.restore(config, now, ack)?;
-        Some(self.sockets.add(Socket::new(pair, label, connection, ack.ack.minus(1), now)))
+        Some(self.sockets.add(Socket::new(pair, label, connection, now)))
     }
 
     /// The answer to a segment for which there is no connection (RFC 9293, section 3.10.7.1).
@@ -315,19 +315,15 @@ impl Host {
         }
     }
 
-    fn arrive_icmp(&mut self, packet: &[u8], wire: &mut dyn Wire) {
+    fn arrive_icmp(&mut self, now: Time, packet: &[u8], wire: &mut dyn Wire) {
         match icmp::read(packet) {
             Some(Message::Echo(reply)) => wire.send(&Shape::default(), &[&reply]),
             Some(Message::TooBig { pair, seq, mtu }) => {
                 let Some(id) = self.sockets.find(pair) else { return };
                 let Some(socket) = self.sockets.get(id) else { return };
-                // Only a segment that is on its way can have been too long (RFC 5927, section 4.1).
-                let first = socket.iss.plus(1).plus(socket.connection.acknowledged() as u32);
-                let outstanding = socket.connection.info().unacknowledged as u32;
-                if seq.lies_within(first, outstanding) && mtu < self.settings.mtu {
-                    // The connection thinks of IPv4's header.
-                    let wider = if pair.local.is_ipv6() { 20 } else { 0 };
-                    socket.connection.set_path_mtu(mtu - wider);
+                // The connection thinks of IPv4's header.
+                let wider = if pair.local.is_ipv6() { 20 } else { 0 };
+                if mtu < self.settings.mtu && socket.connection.hear_too_big(now, seq, mtu - wider) {
                     self.touch(id);
                 }
             }

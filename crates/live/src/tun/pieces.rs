@@ -108,10 +108,10 @@ fn number(piece: &mut [u8], plan: Plan, done: usize) {
 fn flag(piece: &mut [u8], plan: Plan, first: bool, last: bool) {
     let flags = &mut piece[plan.tcp + 13];
     if !last {
-        *flags &= !(Flags::FIN | Flags::PSH).0;
+        *flags &= !((Flags::FIN | Flags::PSH).0 as u8);
     }
     if !first {
-        *flags &= !Flags::CWR.0;
+        *flags &= !(Flags::CWR.0 as u8);
     }
 }
 

@@ -1,4 +1,4 @@
-//! What else can happen to a packet on a link: it is held back, doubled or damaged. One file each.
+//! What else can happen to a packet on a link: it is held back, doubled or damaged, or too long. One file each.
 //!
 //! Everything here is decided when a packet enters the link, each from a random stream of its own, so that switching
 //! one on does not change the others.
@@ -6,10 +6,12 @@
 mod corrupt;
 mod duplicate;
 mod reorder;
+mod too_big;
 
 pub use corrupt::Corrupt;
 pub use duplicate::Duplicate;
 pub use reorder::Reorder;
+pub use too_big::{Narrowness, Refused};
 
 use crate::loss::{Cause, Loss, LossProcess as _};
 use crate::packet::Packet;
@@ -23,6 +25,8 @@ pub struct Impairments {
     reorder: Option<Reorder>,
     duplicate: Option<Duplicate>,
     corrupt: Option<Corrupt>,
+    /// What is too long for it.
+    pub(crate) narrowness: Narrowness,
 }
 
 /// What befalls one packet.
@@ -52,17 +56,20 @@ impl Impairments {
             reorder: spec.reorder.map(|reorder| Reorder::new(reorder, stream("reorder"))),
             duplicate: (spec.duplicate > 0.0).then(|| Duplicate::new(spec.duplicate, stream("duplicate"))),
             corrupt: (spec.corrupt > 0.0).then(|| Corrupt::new(spec.corrupt, stream("corrupt"))),
+            narrowness: Narrowness::new(&spec.mtu),
         };
         let clean = all.losses.is_empty()
             && all.reorder.is_none()
             && all.duplicate.is_none()
-            && all.corrupt.is_none();
+            && all.corrupt.is_none()
+            && all.narrowness.is_none();
         (!clean).then_some(all)
     }
 
     /// Under which names the losses are counted.
     pub fn causes(&self) -> impl Iterator<Item = Cause> {
-        self.losses.iter().map(|(loss, _)| loss.cause())
+        let too_big = (!self.narrowness.is_none()).then_some(Cause::TooBig);
+        self.losses.iter().map(|(loss, _)| loss.cause()).chain(too_big)
     }
 
     /// Whether packets may overtake each other here.

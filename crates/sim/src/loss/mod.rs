@@ -46,11 +46,13 @@ pub enum Cause {
     Collisions,
     /// It was a SYN that asks for ECN.
     EcnBlackHole,
+    /// It was longer than the link takes.
+    TooBig,
 }
 
 impl Cause {
     /// Every cause, in declaration order.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Queue,
         Self::BitError,
         Self::PacketError,
@@ -61,6 +63,7 @@ impl Cause {
         Self::Codel,
         Self::Collisions,
         Self::EcnBlackHole,
+        Self::TooBig,
     ];
 
     /// The name used in files.
@@ -76,6 +79,7 @@ impl Cause {
             Self::Codel => "codel",
             Self::Collisions => "collisions",
             Self::EcnBlackHole => "ecn-black-hole",
+            Self::TooBig => "too-big",
         }
     }
 }

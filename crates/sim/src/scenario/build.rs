@@ -1,7 +1,7 @@
 //! From a scenario to a world: names become numbers, choices become configurations, flows are counted out.
 
 use super::flow::{End, Flow};
-use super::network::{self, Hub, Link, Loss, Ports};
+use super::network::{self, Hub, Link, Loss, Mtu, Ports};
 use super::trace::Trace;
 use super::{Scenario, ScenarioError};
 use crate::app::AppSpec;
@@ -208,6 +208,7 @@ fn channel(link: &Link, [from, to]: [&str; 2]) -> ChannelSpec {
         duplicate: link.duplicate.map_or(0.0, |duplicate| duplicate.probability),
         corrupt: link.corrupt.map_or(0.0, |corrupt| corrupt.probability),
         capacity: None,
+        mtu: link.mtu.0.iter().map(Mtu::build).collect(),
     };
     match capacity {
         Some(capacity) => channel.following(capacity),

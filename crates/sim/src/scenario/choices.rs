@@ -167,6 +167,35 @@ names! {
         ///
         /// Document: RFC 3168, section 6.1.
         Rfc3168,
+        /// Used if the peer asks for it: with accurate feedback, which counts the marks, if it asks for that.
+        ///
+        /// Document: RFC 9768; Linux, tcp_ecn = 5.
+        #[serde(rename = "accept-rfc9768")]
+        AcceptRfc9768,
+        /// Asked for with accurate feedback, and used if the peer agrees, with or without. The third SYN without an answer does not
+        /// ask.
+        ///
+        /// Document: RFC 9768, section 3.1; Linux, tcp_ecn = 3.
+        Rfc9768,
+    }
+}
+
+names! {
+    /// How the largest packet is found that a path takes.
+    PathMtuDiscovery for config::PathMtuDiscovery {
+        /// By what routers say.
+        ///
+        /// Document: RFC 1191; RFC 8201; Linux, tcp_mtu_probing = 0.
+        Icmp,
+        /// The same; but after three timeouts in a row segments shrink to `base_mss`, and probes look for what gets through.
+        ///
+        /// Document: RFC 4821, section 7.6.4; Linux, tcp_mtu_probing = 1.
+        #[serde(rename = "probe-after-black-hole")]
+        ProbeAfterBlackHole,
+        /// By probes, with segments of `base_mss` at first, and by what routers say.
+        ///
+        /// Document: RFC 4821; RFC 8899; Linux, tcp_mtu_probing = 2.
+        Probe,
     }
 }
 
@@ -205,7 +234,7 @@ names! {
         ///
         /// Document: RFC 9438.
         Cubic,
-        /// The window shrinks by as much as was marked; needs ecn = "rfc3168".
+        /// The window shrinks by as much as was marked; needs ecn = "rfc3168" or "rfc9768".
         ///
         /// Document: RFC 8257.
         Dctcp,

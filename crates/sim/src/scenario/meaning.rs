@@ -4,7 +4,7 @@ use super::Scenario;
 use super::distribution::Files;
 use super::flow::End;
 use super::form::Named;
-use super::network::{Access, Duplex, Handover, Hub, Link, Loss, Reader};
+use super::network::{Access, Duplex, Handover, Hub, Link, Loss, Mtu, Reader};
 use super::quantity::{Direction, Duration, Packets, Quantity, Rate, Size};
 use super::queue::Queue;
 use super::suggest;
@@ -15,6 +15,8 @@ use crate::medium::CsmaCd;
 use indexmap::{IndexMap, IndexSet};
 use netspurt_tcp::time::Span;
 
+/// Every link takes packets of so many bytes.
+const LEAST_MTU: u64 = 68;
 /// No frame adds more than this to a packet.
 const MOST_FRAMING: Size = Size(1 << 16);
 
@@ -146,7 +148,35 @@ fn check_link(name: &str, link: &Link) -> Result<(), Objection> {
     check_queue(&["link", name, "queue"], link.queue.as_ref())?;
     let [there, back] = [[a, b], [b, a]].map(|[from, to]| [from.as_str(), to.as_str()]);
     check_traces(name, link, &[there, back])?;
+    check_mtus(name, &link.mtu.0)?;
     check_losses(&["link", name], &link.loss.0, &[there, back])
+}
+
+/// What a link takes: no less than every link must, and one after the other.
+fn check_mtus(name: &str, mtus: &[Mtu]) -> Result<(), Objection> {
+    for (index, mtu) in mtus.iter().enumerate() {
+        let step = index.to_string();
+        let mut path = vec!["link", name, "mtu"];
+        path.extend((mtus.len() > 1).then_some(step.as_str()));
+        if mtu.size.0 < LEAST_MTU {
+            let message = format!(
+                "link \"{name}\" takes packets of {} at most: every link takes {LEAST_MTU} bytes (RFC 791, section 3.2)",
+                mtu.size.print()
+            );
+            path.push("size");
+            return Err(object(&path, Part::Value, message));
+        }
+        if index > 0 && mtu.from <= mtus[index - 1].from {
+            let message = format!(
+                "the mtu of link \"{name}\" changes at {}, no later than the one before: name them in the order in which they \
+                 begin",
+                mtu.from.print()
+            );
+            path.push("from");
+            return Err(object(&path, Part::Value, message));
+        }
+    }
+    Ok(())
 }
 
 /// The recordings of a link with these directions: at most one for each, and where there is one no rate.

@@ -6,6 +6,8 @@ use super::queue::Queue;
 use super::tcp::TcpTable;
 use super::trace::Trace;
 use crate::ports::{self, PortRange};
+use crate::spec::{self, MtuSpec};
+use netspurt_tcp::time::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +33,9 @@ pub struct Link {
     /// The queue before the link, one for each direction. Default: a queue without limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<Queue>,
+    /// The longest packets that it takes: one table, or a list of several in the order in which they begin. Default: any.
+    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    pub mtu: OneOrMany<Mtu>,
     /// What is lost on the way: one table, or a list of several that all apply. Default: nothing.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     pub loss: OneOrMany<Loss>,
@@ -43,6 +48,47 @@ pub struct Link {
     /// Packets that arrive damaged, for the receiver's checksum to find. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corrupt: Option<Corrupt>,
+}
+
+/// The longest packets that a link takes, in both directions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Mtu {
+    /// Octets, IP header included.
+    pub size: Size,
+    /// What becomes of a packet that is longer.
+    #[serde(default)]
+    pub too_big: TooBig,
+    /// From when on. Default: from the beginning.
+    #[serde(default)]
+    pub from: Duration,
+}
+
+/// What becomes of a packet that is too long for a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TooBig {
+    /// It is dropped, and a message tells its sender what would fit.
+    ///
+    /// Document: RFC 1191.
+    #[default]
+    Icmp,
+    /// It is dropped without a word: a black hole.
+    ///
+    /// Document: RFC 2923, section 2.1.
+    Silent,
+}
+
+impl Mtu {
+    /// The same for the simulator.
+    pub(super) fn build(&self) -> MtuSpec {
+        let too_big = match self.too_big {
+            TooBig::Icmp => spec::TooBig::Icmp,
+            TooBig::Silent => spec::TooBig::Silent,
+        };
+        let mtu = u32::try_from(self.size.0).unwrap_or(u32::MAX);
+        MtuSpec { from: Time::ZERO + self.from.0, mtu, too_big }
+    }
 }
 
 /// Whether both directions of a link can be used at once.

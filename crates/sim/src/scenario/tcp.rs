@@ -3,8 +3,8 @@
 use super::acking::Acking;
 use super::choices::{
     Congestion, Counting, Cutting, DupAcksBesideNaks, EcnUse, FastOpenUse, Grows, HyStart, KeepAlive,
-    LossMeans, MssCounts, OptionLayout, Recovery, Reduces, Rto, SynOptions, Transmit, UnsentAcked, Unstamped,
-    WindowGrowth, WindowOption, WindowProbe,
+    LossMeans, MssCounts, OptionLayout, PathMtuDiscovery, Recovery, Reduces, Rto, SynOptions, Transmit,
+    UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
 };
 use super::form::Named;
 use super::own::Choice;
@@ -149,6 +149,12 @@ tcp_table! {
         ///
         /// Document: RFC 7413.
         fast_open: FastOpenUse,
+        /// How the largest packet is found that a path takes.
+        path_mtu_discovery: PathMtuDiscovery,
+        /// The MSS that probes for the path MTU begin with, and to which segments shrink where packets vanish.
+        ///
+        /// Document: RFC 4821, section 7.2; Linux, tcp_base_mss.
+        base_mss: Size,
         /// How windows above 65,535 bytes are announced.
         window_option: WindowOption,
         /// What stands on a SYN.
@@ -313,6 +319,12 @@ impl TcpTable {
                 message: format!("an MSS of {} does not fit into 16 bits", mss.print()),
             })?;
         }
+        if let Some(mss) = self.base_mss {
+            config.base_mss = u16::try_from(mss.0).map_err(|_| TcpError {
+                keys: ["base_mss"; 2],
+                message: format!("a base_mss of {} does not fit into 16 bits", mss.print()),
+            })?;
+        }
         let mss = config.mss;
         let narrow = |window: Window| u32::try_from(window.bytes(mss)).unwrap_or(u32::MAX);
         set(&mut config.mss_counts, self.mss_counts);
@@ -339,6 +351,7 @@ impl TcpTable {
         set(&mut config.unstamped, self.segment_without_timestamp);
         set(&mut config.unsent_acked, self.ack_of_unsent);
         set(&mut config.fast_open, self.fast_open);
+        set(&mut config.path_mtu_discovery, self.path_mtu_discovery);
         set(&mut config.window_option, self.window_option);
         set(&mut config.syn_options, self.syn_options);
         set(&mut config.layout, self.option_layout.map(|layout| layout.0));
@@ -474,6 +487,8 @@ impl From<&Config> for TcpTable {
             segment_without_timestamp: Some(config.unstamped.into()),
             ack_of_unsent: Some(config.unsent_acked.into()),
             fast_open: Some(config.fast_open.into()),
+            path_mtu_discovery: Some(config.path_mtu_discovery.into()),
+            base_mss: Some(Size(u64::from(config.base_mss))),
             window_option: Some(config.window_option.into()),
             syn_options: Some(config.syn_options.into()),
             option_layout: Some(Named(config.layout.into())),

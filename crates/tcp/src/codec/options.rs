@@ -1,6 +1,7 @@
 //! Options on the wire (RFC 9293, section 3.2; RFC 7323; RFC 2018; RFC 1106; RFC 6994).
 
 use super::field;
+use crate::ecn::{AccurateEcn, Order};
 use crate::fast_open::{Cookie, FastOpen, Form};
 use crate::options::{BigWindow, Layout, Nak, Options, Packing, SackBlock, SackBlocks, Timestamps};
 use crate::seq::Seq;
@@ -13,6 +14,8 @@ const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
 const FAST_OPEN: u8 = 34;
+const ACCURATE_ECN_0: u8 = 172;
+const ACCURATE_ECN_1: u8 = 174;
 /// The kind with an ExID under which Fast Open was tried out (RFC 6994).
 const EXPERIMENTAL: u8 = 254;
 const FAST_OPEN_EXID: [u8; 2] = [0xF9, 0x89];
@@ -27,7 +30,7 @@ enum Own {
 }
 
 /// Appends the options, padded with zeros to `Options::wire_len`. The order is Linux's: MSS, SACK-permitted,
-/// timestamps, window scale, SACK, Fast Open; then those without numbers.
+/// timestamps, window scale, SACK, Fast Open, accurate ECN; then those without numbers.
 pub(super) fn write(options: &Options, layout: Layout, out: &mut Vec<u8>) {
     let start = out.len();
     let (packing, len) = options.packing(layout);
@@ -75,6 +78,14 @@ pub(super) fn write(options: &Options, layout: Layout, out: &mut Vec<u8>) {
         }
         out.extend(cookie);
         nops(out, (out.len() - start).next_multiple_of(4) - (out.len() - start));
+    }
+    if let Some(option) = options.accurate_ecn() {
+        let kind = match option.order {
+            Order::Ect0First => ACCURATE_ECN_0,
+            Order::Ect1First => ACCURATE_ECN_1,
+        };
+        out.extend([kind, option.wire_len()]);
+        option.fields().for_each(|counter| out.extend(&counter.to_be_bytes()[1..]));
     }
     write_own(options, layout, out);
     out.resize(start + usize::from(len), END);
@@ -171,9 +182,11 @@ fn read_one(kind: u8, body: &[u8], layout: Layout, options: &mut Options) -> Opt
             let blocks = read_sack(body)?;
             // A cookie is on a SYN, where reports have no business.
             if options.fast_open.is_none() {
-                options.sack = blocks;
+                *options = options.with_sack(blocks);
             }
         }
+        ACCURATE_ECN_0 => read_accurate_ecn(Order::Ect0First, body, options),
+        ACCURATE_ECN_1 => read_accurate_ecn(Order::Ect1First, body, options),
         FAST_OPEN => read_fast_open(Form::Numbered, body, options),
         TIMESTAMPS => {
             let [v0, v1, v2, v3, e0, e1, e2, e3] = body.try_into().ok()?;
@@ -199,6 +212,16 @@ fn read_fast_open(form: Form, cookie: &[u8], options: &mut Options) {
     let cookie = if cookie.is_empty() { Some(None) } else { Cookie::new(cookie).map(Some) };
     if let Some(cookie) = cookie {
         *options = options.with_fast_open(FastOpen { form, cookie });
+    }
+}
+
+/// Counters of accurate ECN: as many as there are whole, at most three (RFC 9768, section 3.2.3). Where a cookie or four SACK
+/// blocks stand, they give way.
+fn read_accurate_ecn(order: Order, body: &[u8], options: &mut Options) {
+    if options.fast_open.is_none() && options.sack.as_slice().len() < 4 {
+        let (fields, _) = body.as_chunks::<3>();
+        let counters = fields.iter().map(|&[a, b, c]| u32::from_be_bytes([0, a, b, c]));
+        *options = options.with_accurate_ecn(AccurateEcn::read(order, counters));
     }
 }
 

@@ -44,7 +44,8 @@ pub fn encode(
     out.extend(ports.destination.to_be_bytes());
     out.extend(segment.seq.0.to_be_bytes());
     out.extend(segment.ack.0.to_be_bytes());
-    out.extend([header_len << 2, segment.flags.0]);
+    let [reserved, flags] = (segment.flags.0 & Flags::ALL.0).to_be_bytes();
+    out.extend([header_len << 2 | reserved, flags]);
     out.extend(segment.window.to_be_bytes());
     out.extend([0, 0]);
     out.extend(segment.urgent.to_be_bytes());
@@ -122,7 +123,7 @@ pub(super) fn decode_part(
     let mut segment = Segment {
         seq: Seq(long(4)),
         ack: Seq(long(8)),
-        flags: Flags(header[13]),
+        flags: Flags(u16::from_be_bytes([header[12], header[13]]) & Flags::ALL.0),
         header_len,
         window: short(14),
         urgent: short(18),

@@ -5,8 +5,8 @@ use super::standard::RENO;
 use crate::acking::Acking;
 use crate::config::{
     Config, Counting, Cutting, DupAcks, EcnUse, FastOpenUse, Growth, HyStart, InitialWindow, LossMeans,
-    MssCounts, Recovery, Reduces, SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption,
-    WindowProbe,
+    MssCounts, PathMtuDiscovery, Recovery, Reduces, SynOptions, TimerGrain, UnsentAcked, Unstamped,
+    WindowGrowth, WindowOption, WindowProbe,
 };
 use crate::congestion;
 use crate::options::Layout;
@@ -32,6 +32,8 @@ pub(super) const BSD43_TAHOE: Config = Config {
     unstamped: Unstamped::Dropped,
     unsent_acked: UnsentAcked::Answered,
     fast_open: FastOpenUse::Off,
+    path_mtu_discovery: PathMtuDiscovery::Icmp,
+    base_mss: 1024,
     whole_segments: false,
     window_option: WindowOption::None,
     syn_options: SynOptions::Announced,

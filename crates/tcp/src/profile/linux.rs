@@ -3,8 +3,8 @@
 use super::standard::{BY_ACKS, RENO};
 use crate::acking::{Acking, Bounds};
 use crate::config::{
-    Config, Counting, Cutting, EcnUse, Grows, Growth, HyStart, InitialWindow, MssCounts, Recovery, Reduces,
-    TimerGrain, UnsentAcked, Unstamped, WindowOption, WindowProbe,
+    Config, Counting, Cutting, EcnUse, Grows, Growth, HyStart, InitialWindow, MssCounts, PathMtuDiscovery,
+    Recovery, Reduces, TimerGrain, UnsentAcked, Unstamped, WindowOption, WindowProbe,
 };
 use crate::congestion;
 use crate::rto;
@@ -39,6 +39,9 @@ pub(super) const LINUX: Config = Config {
     segmentation_offload: false,
     autocork: 0,
     limited_transmit: true,
+    // tcp_mtu_probing = 0, tcp_base_mss.
+    path_mtu_discovery: PathMtuDiscovery::Icmp,
+    base_mss: 1024,
     // tcp_ecn = 2; tcp_ecn_fallback = 1.
     ecn: EcnUse::Accept,
     congestion: congestion::Kind::Cubic,

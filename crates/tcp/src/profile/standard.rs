@@ -3,8 +3,8 @@
 use crate::acking::Acking;
 use crate::config::{
     Config, Counting, Cutting, DupAcks, EcnUse, FastOpenUse, Grows, Growth, HyStart, InitialWindow,
-    LossMeans, MssCounts, Recovery, Reduces, SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth,
-    WindowOption, WindowProbe,
+    LossMeans, MssCounts, PathMtuDiscovery, Recovery, Reduces, SynOptions, TimerGrain, UnsentAcked,
+    Unstamped, WindowGrowth, WindowOption, WindowProbe,
 };
 use crate::congestion;
 use crate::options::Layout;
@@ -32,6 +32,9 @@ pub(super) const RENO: Config = Config {
     unstamped: Unstamped::Dropped,
     unsent_acked: UnsentAcked::Answered,
     fast_open: FastOpenUse::Off,
+    path_mtu_discovery: PathMtuDiscovery::Icmp,
+    // RFC 4821, section 7.2; Linux, tcp_base_mss.
+    base_mss: 1024,
     whole_segments: false,
     window_option: WindowOption::None,
     syn_options: SynOptions::Announced,

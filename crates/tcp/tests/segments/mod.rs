@@ -2,6 +2,7 @@
 
 use core::net::{Ipv4Addr, Ipv6Addr};
 use netspurt_tcp::codec::{Addresses, Ecn, Ip, Ports};
+use netspurt_tcp::ecn::{AccurateEcn, ByteCounters, Order};
 use netspurt_tcp::fast_open::{Cookie, FastOpen, Form};
 use netspurt_tcp::options::{BigWindow, Layout, Nak, Options, SackBlock, SackBlocks, Timestamps};
 use netspurt_tcp::segment::{Flags, Payload, Segment};
@@ -44,6 +45,14 @@ fn fast_open() -> impl Strategy<Value = FastOpen> {
         .prop_map(|(form, cookie)| FastOpen { form, cookie })
 }
 
+/// Counters of accurate ECN, of which as many stand in the option as there may.
+fn accurate_ecn() -> impl Strategy<Value = AccurateEcn> {
+    let order = prop_oneof![Just(Order::Ect0First), Just(Order::Ect1First)];
+    (order, any::<(u32, u32, u32)>(), 0_u8..=3).prop_map(|(order, (ect0, ce, ect1), len)| {
+        AccurateEcn::new(order, ByteCounters { ect0, ce, ect1 }, len)
+    })
+}
+
 /// Options that fit; a NAK offer only where the layout has one.
 fn options(layout: Layout) -> impl Strategy<Value = Options> {
     let numbered = (
@@ -53,11 +62,12 @@ fn options(layout: Layout) -> impl Strategy<Value = Options> {
         option::of(any::<(u32, u32)>()),
         prop_oneof![Just(SackBlocks::EMPTY), sack()],
         option::of(fast_open()),
+        option::of(accurate_ecn()),
     );
     let own =
         (option::of(any::<u8>()), any::<bool>(), option::of(big_window()), option::of(any::<(u32, u8)>()));
     (numbered, own)
-        .prop_map(move |((mss, window_scale, sack_permitted, timestamps, sack, fast_open), own)| {
+        .prop_map(move |((mss, window_scale, sack_permitted, timestamps, sack, fast_open, counters), own)| {
             let (segment_scale, nak_permitted, big_window, nak) = own;
             let options = Options {
                 mss,
@@ -71,7 +81,11 @@ fn options(layout: Layout) -> impl Strategy<Value = Options> {
                 big_window,
                 nak: nak.map(|(first, count)| Nak { first: Seq(first), count }),
             };
-            fast_open.map_or(options, |fast_open| options.with_fast_open(fast_open))
+            match (fast_open, counters) {
+                (Some(fast_open), _) => options.with_fast_open(fast_open),
+                (None, Some(counters)) => options.with_accurate_ecn(counters),
+                (None, None) => options,
+            }
         })
         .prop_filter("more than 40 octets", move |options| options.wire_len(layout) <= 40)
 }
@@ -98,7 +112,7 @@ fn ip() -> impl Strategy<Value = Ip> {
 
 /// A segment, its ports, its IP header and its payload.
 pub(crate) fn packet(layout: Layout) -> impl Strategy<Value = (Segment, Ports, Ip, Vec<u8>)> {
-    let numbers = any::<(u32, u32, u8, u16, u16)>();
+    let numbers = any::<(u32, u32, u16, u16, u16)>();
     let ports = any::<(u16, u16)>().prop_map(|(source, destination)| Ports { source, destination });
     let body = prop_oneof![Just(Vec::new()), prop::collection::vec(any::<u8>(), 0..100)];
     (numbers, options(layout), ports, ip(), body).prop_map(move |(numbers, options, ports, ip, body)| {
@@ -107,7 +121,7 @@ pub(crate) fn packet(layout: Layout) -> impl Strategy<Value = (Segment, Ports, I
             ecn: ip.ecn,
             seq: Seq(seq),
             ack: Seq(ack),
-            flags: Flags(flags),
+            flags: Flags(flags & Flags::ALL.0),
             header_len: 20 + options.wire_len(layout),
             window,
             urgent,

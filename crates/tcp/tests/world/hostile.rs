@@ -3,6 +3,7 @@
 
 use super::{Dice, config};
 use netspurt_tcp::Connection;
+use netspurt_tcp::ecn::{AccurateEcn, ByteCounters, Order};
 use netspurt_tcp::options::{BigWindow, Nak, Options, SackBlock, Timestamps};
 use netspurt_tcp::segment::{Ecn, Flags, Payload, Segment};
 use netspurt_tcp::seq::Seq;
@@ -43,6 +44,10 @@ pub(crate) fn run(seed: u64, steps: u32) {
             2 if dice.permille(100) => tcp.close(now),
             3 if dice.permille(30) => tcp.abort(now),
             4 if dice.permille(100) => tcp.set_path_mtu(dice.pick(&[0, 1, 68, 576, 1500, u32::MAX])),
+            4 => {
+                let seq = if dice.permille(500) { seen.una } else { Seq(dice.next() as u32) };
+                let _ = tcp.hear_too_big(now, seq, dice.pick(&[0, 68, 300, 1000, 65_535]));
+            }
             5 => {
                 let _ = tcp.write_urgent(now, 10);
             }
@@ -113,10 +118,10 @@ fn segment(dice: &mut Dice, seen: &Seen) -> Segment {
     let mut flags =
         dice.pick(&[Flags::ACK, Flags::ACK, Flags::ACK, Flags::ACK, Flags::SYN, Flags::SYN | Flags::ACK]);
     if dice.permille(100) {
-        flags = flags | Flags(1 << dice.below(8));
+        flags = flags | Flags(1 << dice.below(9));
     }
     if dice.permille(5) {
-        flags = Flags(dice.next() as u8);
+        flags = Flags(dice.next() as u16 & Flags::ALL.0);
     }
     let len = dice.pick(&[0, 0, 1, 100, 1460, 60_000]);
     let base = if dice.permille(500) { seen.una } else { seen.next };
@@ -166,6 +171,12 @@ fn options(dice: &mut Dice, seen: &Seen) -> Options {
             let right = if dice.permille(300) { seen.next } else { left.plus(dice.below(4000) as u32) };
             options.sack.push(SackBlock { left, right });
         }
+    }
+    if dice.permille(200) {
+        let order = dice.pick(&[Order::Ect0First, Order::Ect1First]);
+        let mut counter = || dice.pick(&[0, 1, 2, 1461, 20_000, u32::MAX]);
+        let counters = ByteCounters { ect0: counter(), ce: counter(), ect1: counter() };
+        options = options.with_accurate_ecn(AccurateEcn::new(order, counters, dice.below(4) as u8));
     }
     options
 }

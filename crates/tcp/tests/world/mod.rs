@@ -1,25 +1,18 @@
 //! A world of two ends with random applications and a random path between them, watched from outside: what is asserted
 //! here uses the public API and the segments alone.
 
+pub(crate) mod configs;
 pub(crate) mod hostile;
 mod opening;
 
-use netspurt_tcp::acking::{Acking, Bounds};
-use netspurt_tcp::config::{
-    Config, Counting, Cutting, DupAcks, EcnUse, Grows, HyStart, InitialWindow, KeepAlive, LossMeans,
-    MssCounts, Recovery, Reduces, SynOptions, TimerGrain, UnsentAcked, Unstamped, WindowGrowth, WindowOption,
-    WindowProbe,
-};
-use netspurt_tcp::congestion;
-use netspurt_tcp::options::{BigWindow, Layout};
-use netspurt_tcp::profile;
+use configs::config;
+use netspurt_tcp::config::{Config, SynOptions, WindowOption};
+use netspurt_tcp::options::{BigWindow, SackBlocks};
 use netspurt_tcp::reason::Reason;
-use netspurt_tcp::rto;
-use netspurt_tcp::segment::{Flags, Segment};
+use netspurt_tcp::segment::{Ecn, Flags, Segment};
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::state::{CloseReason, State};
 use netspurt_tcp::time::{Span, Time};
-use netspurt_tcp::transmit::Transmit;
 use netspurt_tcp::{Behind, Connection, Transmission};
 use opening::Opening;
 use std::sync::Arc;
@@ -51,20 +44,6 @@ impl Dice {
     }
 }
 
-/// A random profile with random changes, valid.
-pub(crate) fn config(dice: &mut Dice) -> Config {
-    let all = profile::profiles();
-    loop {
-        let mut config = all[dice.below(all.len() as u64) as usize].config.clone();
-        for _ in 0..dice.below(7) {
-            change(&mut config, dice);
-        }
-        if config.validate().is_ok() {
-            return config;
-        }
-    }
-}
-
 /// A SYN that says nothing promises that both ends are configured alike; with another peer the windows of either would
 /// be misread.
 fn alike_where_assumed([first, second]: [Config; 2]) -> [Config; 2] {
@@ -78,144 +57,6 @@ fn alike_where_assumed([first, second]: [Config; 2]) -> [Config; 2] {
 /// The shift that a configuration takes for its own window (RFC 7323, section 2.3).
 fn shift_of(config: &Config) -> u8 {
     (0..14).find(|shift| config.receive_window >> shift <= 0xFFFF).unwrap_or(14)
-}
-
-const TRANSMIT: [Transmit; 8] = [
-    Transmit::NoDelay,
-    Transmit::NagleStrict,
-    Transmit::NagleLiberal,
-    Transmit::Minshall,
-    Transmit::Linux22,
-    Transmit::Doupnik,
-    Transmit::DoupnikLiberal,
-    Transmit::Cork,
-];
-
-/// One random change.
-fn change(c: &mut Config, dice: &mut Dice) {
-    let ms = Span::from_ms;
-    match dice.below(39) {
-        26 => c.syn_options = dice.pick(&[SynOptions::Announced, SynOptions::Assumed]),
-        0 => c.mss = dice.pick(&[64, 100, 536, 1460, 9000]),
-        1 => c.mss_counts = dice.pick(&[MssCounts::Data, MssCounts::DataAndOptions]),
-        2 | 3 => c.receive_window = dice.pick(&[20, 70, 500, 3000, 20_000, 65_535, 65_536, 1 << 20]),
-        4 => c.send_window = dice.pick(&[None, Some(20), Some(900), Some(5000), Some(1 << 20)]),
-        5 => c.send_buffer = dice.pick(&[20, 200, 4000, 1 << 20]),
-        6 => c.whole_segments = !c.whole_segments,
-        7 | 8 => {
-            c.window_option = dice.pick(&[
-                WindowOption::None,
-                WindowOption::Rfc7323,
-                WindowOption::ScaleEverySegment,
-                WindowOption::BigWindow,
-            ]);
-        }
-        9 => c.layout = dice.pick(&[Layout::DOCUMENT, Layout::SHARED]),
-        10 => c.timestamps = !c.timestamps,
-        11 => c.sack = !c.sack,
-        12 | 13 => {
-            c.recovery = dice.pick(&[
-                Recovery::Timeout,
-                Recovery::Tahoe,
-                Recovery::Reno,
-                Recovery::NewReno,
-                Recovery::Sack,
-                Recovery::Rack,
-                Recovery::Nak,
-            ]);
-            let by_time = c.recovery == Recovery::Rack;
-            (c.tail_loss_probe, c.prr, c.undo) = (by_time, by_time, by_time);
-            c.hystart = HyStart::Off;
-        }
-        29 => c.tail_loss_probe = !c.tail_loss_probe,
-        30 => c.prr = !c.prr,
-        31 => c.undo = !c.undo,
-        32 => c.hystart = dice.pick(&[HyStart::Off, HyStart::Linux, HyStart::Rfc9406]),
-        35 => c.window_probe = dice.pick(&[WindowProbe::Byte, WindowProbe::Empty]),
-        34 => c.reduces = dice.pick(&[Reduces::Flight, Reduces::Cwnd]),
-        33 => c.ecn = dice.pick(&[EcnUse::Off, EcnUse::Accept, EcnUse::Rfc3168]),
-        36 => c.pacing = !c.pacing,
-        37 | 38 => change_habits(c, dice),
-        14 => c.dup_ack_threshold = dice.pick(&[1, 2, 3, 5, 255]),
-        15 => c.dup_acks_beside_naks = dice.pick(&[DupAcks::Counted, DupAcks::Ignored]),
-        16 => c.limited_transmit = !c.limited_transmit,
-        17 => c.loss_means = dice.pick(&[LossMeans::Congestion, LossMeans::Noise]),
-        18 => {
-            use congestion::Kind::{Bbr, Bbr3, Cubic, Dctcp, NewReno, None, Reno, Tahoe, Vegas};
-            c.congestion = dice.pick(&[None, Tahoe, Reno, NewReno, Cubic, Dctcp, Vegas, Bbr, Bbr3]);
-            c.pacing |= c.congestion.needs_pacing().is_some();
-        }
-        19 => {
-            c.initial_window = dice.pick(&[
-                InitialWindow::Segments(1),
-                InitialWindow::Segments(40),
-                InitialWindow::Rfc3390,
-                InitialWindow::Rfc6928,
-            ]);
-        }
-        20 => c.initial_ssthresh = dice.pick(&[1, 3000, 65_535, u32::MAX]),
-        21 => {
-            c.growth.counting =
-                dice.pick(&[Counting::Acks, Counting::AcksByRfc5681, Counting::Bytes { limit: 2 }])
-        }
-        22 => {
-            c.timer_grain =
-                dice.pick(&[TimerGrain::Continuous, TimerGrain::Ticks { period: ms(500), phase: ms(123) }]);
-        }
-        23 => c.rto = dice.pick(&[rto::Kind::Fixed { rto: ms(300) }, rto::Kind::Fixed { rto: ms(3000) }]),
-        24 | 27 | 28 => change_waiting(c, dice),
-        _ => {
-            c.growth.grows = dice.pick(&[Grows::Always, Grows::WhenLimiting, Grows::WhenUsed]);
-            c.idle_restart = !c.idle_restart;
-            c.growth.slow_start_per_ack = dice.pick(&[1, 2]);
-            let probing = KeepAlive { idle: ms(2000), interval: ms(500), probes: 9 };
-            c.keep_alive = dice.pick(&[None, Some(probing)]);
-            c.user_timeout = dice.pick(&[None, Some(Span::from_secs(200))]);
-        }
-    }
-}
-
-/// One random change of what one system does and others do not.
-fn change_habits(c: &mut Config, dice: &mut Dice) {
-    match dice.below(6) {
-        0 => c.segmentation_offload = !c.segmentation_offload,
-        1 => c.autocork = dice.pick(&[0, 1_000_000, 1_000_000_000]),
-        2 => {
-            c.initial_receive_window =
-                dice.pick(&[None, Some(c.receive_window.min(20)), Some(c.receive_window)])
-        }
-        3 => c.initial_send_buffer = dice.pick(&[None, Some(c.send_buffer.min(200)), Some(c.send_buffer)]),
-        4 => {
-            c.unstamped = dice.pick(&[Unstamped::Dropped, Unstamped::Accepted]);
-            c.unsent_acked = dice.pick(&[UnsentAcked::Answered, UnsentAcked::Ignored]);
-        }
-        _ => c.reordering_tick = dice.pick(&[Span::ZERO, Span::from_ms(4)]),
-    }
-}
-
-/// One random change of what waits, and of how windows are used.
-fn change_waiting(c: &mut Config, dice: &mut Dice) {
-    let ms = Span::from_ms;
-    match dice.below(3) {
-        0 => {
-            c.acking = dice.pick(&[
-                Acking::EverySegment,
-                Acking::Delayed { every: 2, delay: ms(200) },
-                Acking::Delayed { every: 200, delay: ms(500) },
-                Acking::FreeTick { every: 3, period: ms(200), phase: ms(7) },
-                Acking::DelayedBytes { every: 2, delay: ms(200) },
-                Acking::FreeTickBytes { every: 2, period: ms(200), phase: ms(7) },
-                Acking::QuickStart { young: 3000, every: 2, period: ms(100), phase: ms(7) },
-                Acking::Adaptive(Bounds { min: ms(40), max: ms(200), quick: 16 }),
-            ]);
-        }
-        1 => c.transmit = dice.pick(&TRANSMIT),
-        _ => {
-            c.round_buffers = !c.round_buffers;
-            c.window_growth = dice.pick(&[WindowGrowth::InSteps, WindowGrowth::AtOnce]);
-            c.cutting = dice.pick(&[Cutting::AtSend, Cutting::AtWrite]);
-        }
-    }
 }
 
 /// What an application does.
@@ -277,6 +118,13 @@ pub(crate) struct Path {
     pub(crate) late: u32,
     /// How much later, at most.
     pub(crate) lateness: Span,
+    /// Of those that can be marked.
+    pub(crate) mark: u32,
+    /// Whether it takes out options that it does not know.
+    pub(crate) strips: bool,
+    /// Packets above this do not get through, and whether their sender is told.
+    pub(crate) mtu: u32,
+    pub(crate) tells: bool,
 }
 
 impl Path {
@@ -287,6 +135,10 @@ impl Path {
             duplicate: dice.pick(&[0, 0, 20, 100]),
             late: dice.pick(&[0, 0, 50, 300]),
             lateness: dice.pick(&[Span::from_us(30), Span::from_ms(5), Span::from_ms(500)]),
+            mark: dice.pick(&[0, 0, 20, 300, 1000]),
+            strips: dice.permille(200),
+            mtu: dice.pick(&[u32::MAX, u32::MAX, u32::MAX, u32::MAX, 1400, 576, 300]),
+            tells: dice.permille(600),
         }
     }
 }
@@ -312,6 +164,8 @@ pub(crate) struct World {
     dice: Dice,
     pub(crate) now: Time,
     flying: Vec<(Time, u64, usize, Segment)>,
+    /// What routers say: when, to whom, of what.
+    reports: Vec<(Time, usize, Seq)>,
     order: u64,
     /// What was sent: a digest.
     digest: u64,
@@ -361,6 +215,7 @@ impl World {
             dice,
             now: Time::ZERO,
             flying: Vec::new(),
+            reports: Vec::new(),
             order: 0,
             digest: 0xCBF2_9CE4_8422_2325,
             sent: 0,
@@ -388,6 +243,13 @@ impl World {
                 || [x, y].iter().any(|s| !matches!(s.tcp.closed(), None | Some(CloseReason::Finished)));
             assert!(whole || failed, "side {from}: bytes are missing and nobody knows: {}", self.describe());
             assert!(y.read <= x.written);
+            // Options may be lost, but they do not lie.
+            let told = x.tcp.info().accurate_ecn.map(|info| info.delivered);
+            if let (Some(told), Some(counted)) = (told, y.tcp.info().accurate_ecn.map(|info| info.received)) {
+                let pairs = [(told.ect0, counted.ect0), (told.ce, counted.ce), (told.ect1, counted.ect1)];
+                let less = pairs.into_iter().all(|(told, counted)| told <= counted);
+                assert!(less, "{told:?} {counted:?} {}", self.describe());
+            }
         }
     }
 
@@ -425,6 +287,7 @@ impl World {
 
     fn step(&mut self) -> bool {
         let mut next = self.flying.iter().map(|f| f.0).min().unwrap_or(Time::NEVER);
+        next = next.min(self.reports.iter().map(|report| report.0).min().unwrap_or(Time::NEVER));
         for side in &self.sides {
             next = next.min(side.tcp.next_deadline());
             if side.next_read > self.now && side.tcp.readable() > 0 {
@@ -445,6 +308,12 @@ impl World {
         }
         self.now = self.now.max(next);
         let now = self.now;
+        if let Some(at) = self.reports.iter().position(|report| report.0 <= now) {
+            let (_, to, seq) = self.reports.remove(at);
+            self.sides[to].tcp.hear_too_big(now, seq, self.path.mtu);
+            self.settle();
+            return true;
+        }
         let due = (0..self.flying.len())
             .filter(|&i| self.flying[i].0 <= now)
             .min_by_key(|&i| (self.flying[i].0, self.flying[i].1));
@@ -533,8 +402,23 @@ impl World {
             assert!(burst < 50_000, "an endless burst: {:?} {}", sent, self.describe());
             self.observe(i, &sent);
             let path = self.path;
+            if 20 + u32::from(sent.segment.header_len) + sent.segment.payload.len > path.mtu {
+                if path.tells {
+                    self.reports.push((now + path.delay, i, sent.segment.seq));
+                }
+                continue;
+            }
             if self.dice.permille(path.loss) {
                 continue;
+            }
+            let mut segment = sent.segment;
+            if segment.ecn.is_capable() && self.dice.permille(path.mark) {
+                segment.ecn = Ecn::Ce;
+            }
+            if path.strips && segment.options.accurate_ecn().is_some() {
+                let mut blocks = SackBlocks::EMPTY;
+                segment.options.sack.as_slice().iter().for_each(|block| assert!(blocks.push(*block)));
+                segment.options.sack = blocks;
             }
             let copies = 1 + u32::from(self.dice.permille(path.duplicate));
             for _ in 0..copies {
@@ -542,7 +426,7 @@ impl World {
                 let extra = if late { self.dice.below(path.lateness.as_ps()) } else { 0 };
                 self.order += 1;
                 let at = now + path.delay + Span::from_ps(extra);
-                self.flying.push((at, self.order, 1 - i, sent.segment));
+                self.flying.push((at, self.order, 1 - i, segment));
             }
         }
     }
@@ -595,7 +479,11 @@ impl World {
             let probe = sent.reason == Reason::WindowProbe && s.payload.len == 1;
             let within = syn || end <= side.edge + u64::from(probe);
             assert!(within, "beyond the window: {sent:?} {}", self.describe());
-            assert!(syn || s.payload.len <= side.tcp.segment_payload(), "{s:?}");
+            let longest = match sent.reason {
+                Reason::MtuProbe => u32::from(side.tcp.config().mss),
+                _ => side.tcp.segment_payload(),
+            };
+            assert!(syn || s.payload.len <= longest, "{s:?}");
         }
     }
 

@@ -2,7 +2,7 @@
 
 const SHAPES = {
   "fast-retransmit": "up", "partial-ack": "down", "sack-hole": "diamond", "sack-rescue": "diamond", "rack-loss": "down",
-  "tail-probe": "cross", "tail-probe-data": "cross", "nak-resend": "diamond", timeout: "cross", "go-back-n": "square",
+  "tail-probe": "cross", "tail-probe-data": "cross", "too-big": "square", "nak-resend": "diamond", timeout: "cross", "go-back-n": "square",
 };
 
 export let reasons = []; // { name, words, title, resent, paint, shape } by number
