@@ -23,9 +23,9 @@ __all__ = [
     "Socket",
     "Start",
     "SyntheticPath",
+    "Tasks",
     "View",
     "commit",
-    "gather",
     "mechanisms",
     "profiles",
     "schema",
@@ -204,6 +204,22 @@ class Run:
     def pages(self) -> dict[str, list[Any] | npt.NDArray[Any]]: ...
 
 @final
+class Tasks:
+    """The rows of many tasks of a sweep."""
+
+    def __init__(self) -> None: ...
+    def __len__(self) -> int: ...
+    def __contains__(self, task: str, /) -> bool: ...
+    # What is known already is left alone.
+    def add(self, task: str, run: Run) -> None: ...
+    def read(self, files: Sequence[str], threads: int = 1) -> None: ...
+    # {"flow", "group", "link"}: [(column, "integer" | "number" | "truth" | "text", values, which mean something)];
+    # columns in the order in which the tasks named bring them, rows of all tasks in the order in which they came in.
+    def tables(
+        self, order: Sequence[str]
+    ) -> dict[str, list[tuple[str, str, list[Any] | npt.NDArray[Any], npt.NDArray[np.bool_] | None]]]: ...
+
+@final
 class Prober:
     """ICMP echo to one host or many, in a thread of its own."""
 
@@ -316,6 +332,3 @@ def version() -> str: ...
 
 # None outside a checkout.
 def commit() -> str | None: ...
-
-# Files of Run.parquet: {"flow", "group", "link"}, each [(column, "integer" | "number" | "truth" | "text", values)].
-def gather(files: Sequence[str], threads: int = 1) -> dict[str, list[tuple[str, str, list[Any]]]]: ...

@@ -94,7 +94,8 @@ impl Run {
         columns.names("host", hosts, rows.map(|(flow, end)| 2 * flow as usize + end as usize))
     }
 
-    fn file(&self, task: &str, metadata: Vec<(String, String)>) -> PyResult<Vec<u8>> {
+    /// Flows, groups and links under each other, as a task of a sweep leaves them.
+    pub(crate) fn wide(&self, task: &str) -> PyResult<Wide> {
         let RunResult { flows, groups, links, .. } = &self.result;
         let mut wide = Wide::default();
         wide.begin("flow", flows.len());
@@ -106,7 +107,7 @@ impl Run {
         wide.mark("digest", &Cell::from(self.result.digest.as_str()));
         wide.mark("seed", &Cell::from(self.result.seed));
         wide.mark("task", &Cell::from(task));
-        wide.parquet(metadata).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+        Ok(wide)
     }
 
     /// Link and direction of rows that belong to a channel.
@@ -282,7 +283,9 @@ impl Run {
         task: &str,
         metadata: Vec<(String, String)>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let file = py.detach(|| self.file(task, metadata))?;
+        let file = py
+            .detach(|| self.wide(task).map(|wide| wide.parquet(&metadata)))?
+            .map_err(|what| PyRuntimeError::new_err(format!("{what} has no room in a file")))?;
         Ok(PyBytes::new(py, &file))
     }
 

@@ -19,6 +19,7 @@ from netspurt.sweeping.agenda import Agenda
 from netspurt.sweeping.engines import Engine
 from netspurt.sweeping.folder import Folder
 from netspurt.sweeping.plan import Plan, Task
+from netspurt.sweeping.tables import HELD
 from netspurt.sweeping.work import Job, Outcome, perform
 from netspurt.terminal import Gauge
 
@@ -43,9 +44,12 @@ class Driver:
 
     Attributes:
         failed: tasks that have failed now.
+        rows: of the first tasks that have run in this process, for the tables at the end.
     """
 
     def __init__(self, plan: Plan, agenda: Agenda, folder: Folder, engine: Engine) -> None:
+        from netspurt import _core
+
         self._plan, self._agenda, self._folder, self._engine = plan, agenda, folder, engine
         self._back: queue.SimpleQueue[Batch] = queue.SimpleQueue()
         self._under_way: dict[int, Batch] = {}
@@ -56,6 +60,7 @@ class Driver:
         self._before = self._most - agenda.ready
         self._kept: set[str] = set()
         self.failed = 0
+        self.rows = _core.Tasks()
 
     @property
     def ran(self) -> int:
@@ -157,6 +162,8 @@ class Driver:
             self._fail(task, outcome.error or "no reason was given")
             return
         self._store(outcome.task, outcome.file)
+        if outcome.run is not None and len(self.rows) < HELD:
+            self.rows.add(outcome.task, outcome.run)
         self._agenda.came(outcome.task, outcome.value)
 
     def _fail(self, task: Task, why: str) -> None:

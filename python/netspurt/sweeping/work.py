@@ -33,12 +33,21 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a job: the bytes of its file, or else an error in words; ``value`` is what ``Stop`` asks for."""
+    """What came of a job: the bytes of its file, or else an error in words.
+
+    Attributes:
+        task: its name.
+        file: the bytes.
+        error: in words.
+        value: what ``Stop`` asks for.
+        run: what the file holds, within this process.
+    """
 
     task: str
     file: bytes | None
     error: str | None = None
     value: float | None = None
+    run: _core.Run | None = None
 
 
 def perform(made_by: str, name: str, jobs: Sequence[Job], stop: Stop | None) -> tuple[list[Outcome], float]:
@@ -68,7 +77,7 @@ def _one(name: str, job: Job, stop: Stop | None) -> Outcome:
         about = [("netspurt.version", version.full()), ("netspurt.scenario", scenario.merged())]
         file = run.parquet(job.task, about)
         value = None if stop is None else stop.value({"flow": run.flows(), "link": run.links()})
-        return Outcome(job.task, file, value=value)
+        return Outcome(job.task, file, value=value, run=None if isinstance(job.scenario, str) else run)
     except (RequestError, KeyboardInterrupt, SystemExit):
         raise
     except (
