@@ -16,12 +16,12 @@ from netspurt.report.blocks import (
     Code,
     Facts,
     Files,
+    Mapped,
     Page,
     Section,
     Zoomable,
     csv,
     parquet,
-    still,
     table,
 )
 from netspurt.report.page import facts
@@ -88,7 +88,7 @@ def _pictures(sweep: Sweep, quantity: str) -> list[Block]:
     with contextlib.suppress(RequestError):
         blocks.append(Zoomable("curves", plot.curves_chart(sweep, quantity)))
     with contextlib.suppress(RequestError):
-        blocks.append(still("heat-map", plot.heat_map_data(sweep, quantity)))
+        blocks.append(Mapped("heat-map", plot.heat_map_data(sweep, quantity)))
     with contextlib.suppress(RequestError):
         blocks.append(Zoomable("distribution", plot.spread_chart(sweep, quantity)))
     return blocks

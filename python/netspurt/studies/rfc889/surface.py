@@ -144,5 +144,5 @@ def _picture(surface: Surface) -> Picture:
             "white dots mark those that cannot be told from it (95 %, bootstrap over the 52 runs)."
         ),
         alt="Efficiency changes little over most of the map.",
-        draw=partial(plot_delays.surface, surface, "Mean efficiency"),
+        make=partial(plot_delays.surface_map, surface, "Mean efficiency"),
     )
