@@ -51,12 +51,18 @@ def show(console: Console, title: str, rows: Sequence[Mapping[str, Any]], column
 def text(value: Any) -> str:
     """A value as people read it."""
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return digits(value, 6)
     if isinstance(value, dict):
         return ", ".join(f"{count} {cause}" for cause, count in value.items() if count) or "0"
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "–" if value is None else str(value)
+
+
+def digits(value: float, count: int) -> str:
+    """A number with so many digits that count, such as ``1e-7``."""
+    mantissa, e, exponent = f"{value:.{count}g}".partition("e")
+    return f"{mantissa}e{int(exponent)}" if e else mantissa
 
 
 def flat(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -52,9 +52,10 @@ class Text:
 
 @dataclass(frozen=True)
 class Sentences:
-    """A list."""
+    """A list to be unfolded."""
 
     kind: ClassVar[str] = "sentences"
+    title: str
     texts: Sequence[str]
 
 
@@ -121,12 +122,22 @@ class Table:
 
 @dataclass(frozen=True)
 class Zoomable:
-    """A chart that the page draws; ``group`` names those that zoom together."""
+    """A chart that the page draws.
+
+    Attributes:
+        id: in the page.
+        chart: its data.
+        group: of those that zoom together.
+        alike: whether those of the group reach from the same value up to the same one.
+        heading: whether its title stands above it.
+    """
 
     kind: ClassVar[str] = "chart"
     id: str
     chart: Chart
     group: str = ""
+    alike: bool = False
+    heading: bool = True
 
     @property
     def title(self) -> str:
@@ -167,6 +178,7 @@ class Zoomable:
         chart = self.chart.thinned(BUCKETS)
         whole = {
             "height": self.height,
+            "alike": self.alike,
             "x": {"label": chart.x.label, "column": chart.x.column, "scale": chart.x.scale},
             "y": {
                 "label": chart.y.label,
@@ -337,7 +349,7 @@ def _told(value: Any, factor: float) -> str:
         return (
             f"{value:,}".replace(",", "\u202f")
             if isinstance(value, int) and factor == 1
-            else f"{value * factor:.5g}"
+            else listing.digits(value * factor, 5)
         )
     return listing.text(value)
 

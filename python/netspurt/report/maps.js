@@ -9,7 +9,8 @@
   const numbers = (text) => new Float64Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
   const short = (value) => {
     const size = Math.abs(value);
-    return size !== 0 && (size < 1e-3 || size >= 1e5) ? value.toExponential(2) : String(+value.toPrecision(3));
+    if (size !== 0 && (size < 1e-3 || size >= 1e6)) return value.toExponential(2);
+    return size >= 1000 ? String(Math.round(value)) : value.toPrecision(3);
   };
   const colour = (share) => {
     const place = Math.min(Math.max(share, 0), 1) * (STOPS.length - 1), from = Math.min(Math.floor(place), STOPS.length - 2);
@@ -33,8 +34,8 @@
   const every = (widest, step) => Math.max(1, Math.ceil((widest + 10) / step));
 
   const draw = (map, panel) => {
-    const { columns, rows } = map, least = 20 * rows.length + 60;
-    const [context, width] = sized(panel.canvas, Math.max(150, Math.min(least, 460)));
+    const { columns, rows } = map, least = 22 * rows.length + 60;
+    const [context, width] = sized(panel.canvas, Math.max(190, Math.min(least, 460)));
     const height = parseFloat(panel.canvas.style.height);
     context.font = SMALL;
     const widest = (words) => Math.max(...words.map((word) => context.measureText(word).width));
@@ -55,7 +56,7 @@
       if (roomy) context.fillText(short(value), x + step.x / 2, y + step.y / 2);
       if (mark) {
         context.font = mark === map.best ? "bold 16px system-ui, sans-serif" : SMALL;
-        context.fillText(mark === map.best ? "★" : "•", roomy ? x + step.x - 8 : x + step.x / 2, roomy ? y + 7 : y + step.y / 2);
+        context.fillText(mark === map.best ? "★" : "•", roomy ? x + step.x / 2 + 24 : x + step.x / 2, y + step.y / 2);
         context.font = SMALL;
       }
     });
@@ -67,7 +68,9 @@
     context.fillText(map.x, (box.left + box.right) / 2, height - 10);
     context.translate(9, (box.top + box.bottom) / 2);
     context.rotate(-Math.PI / 2);
-    context.fillText(map.y, 0, 0);
+    const room = box.bottom - box.top + 30, words = map.y.split(".");
+    while (words.length > 1 && context.measureText(words.join(".")).width > room) words.shift();
+    context.fillText(words.join("."), 0, 0);
     context.setTransform(window.devicePixelRatio || 1, 0, 0, window.devicePixelRatio || 1, 0, 0);
     if (panel.at != null) {
       const column = panel.at % columns.length, row = Math.floor(panel.at / columns.length);
