@@ -104,7 +104,8 @@ def _lead(documents: Sequence[Document]) -> str:
     if len(flows) == 1:
         sentence += f" at {flows[0]['goodput_bps'] / 1e6:.4g} Mbit/s"
     lost = sum(sum(link["drops"].values()) for link in documents[0]["links"])
-    sentence += f"; {lost} packets were lost, {resent} segments sent again, {timeouts} timeout{'s' if timeouts != 1 else ''}"
+    ran_out = "1 timeout" if timeouts == 1 else f"{timeouts} timeouts"
+    sentence += f"; {lost} packets were lost, {resent} segments sent again, {ran_out}"
     return sentence + (" (of the first seed)." if len(documents) > 1 else ".")
 
 
