@@ -235,7 +235,8 @@
   const told = (_, values) => {
     const known = values.filter((value) => value > 0), decades = Math.log10(Math.max(...known) / Math.min(...known));
     const shown = decades > 3 ? [1] : [1, 2, 5];
-    return values.map((value) => (shown.includes(Math.round(value / 10 ** Math.floor(Math.log10(value) + 1e-9))) ? value : null));
+    const lead = (value) => value / 10 ** Math.floor(Math.log10(value) + 1e-9);
+    return values.map((value) => (shown.some((digit) => Math.abs(lead(value) - digit) < 1e-6) ? value : null));
   };
 
   const axis = (words, scale, log) => ({

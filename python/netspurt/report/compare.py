@@ -42,7 +42,7 @@ HIDDEN = ("of", "sentence", "boot_low", "boot_high", "p")
 LAST = ("a", "b", "relative", "verdict", "difference", "low", "high", "effect", "runs")
 """Columns behind those that name a row, as a comparison has them."""
 
-SHOWN = ("A", "B", "change", "verdict", "difference", "95 % interval", "effect", "pairs")
+SHOWN = ("A", "B", "change", "verdict", "95 % interval", "effect", "pairs")
 """… and as the page has them."""
 
 SCALED = ("a", "b", "difference", "low", "high", "a_low", "a_high", "b_low", "b_high")
@@ -88,7 +88,7 @@ def _lead(result: Comparison) -> str:
 
 
 NOTE = (
-    "Means of A and B over pairs of runs, their difference, its 95 % interval (Student's t), and its size in standard "
+    "Means of A and B over pairs of runs, the 95 % interval of their difference (Student's t), and its size in standard "
     "deviations of the pairs' differences (Cohen's d)."
 )
 
