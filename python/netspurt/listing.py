@@ -51,7 +51,7 @@ def show(console: Console, title: str, rows: Sequence[Mapping[str, Any]], column
 def text(value: Any) -> str:
     """A value as people read it."""
     if isinstance(value, float):
-        return digits(value, 6)
+        return f"{value:.6g}"
     if isinstance(value, dict):
         return ", ".join(f"{count} {cause}" for cause, count in value.items() if count) or "0"
     if isinstance(value, bool):

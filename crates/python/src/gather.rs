@@ -4,7 +4,6 @@
 //! by the crate `parquet`, which takes a tenth of a millisecond for each.
 
 use crate::errors::system_words;
-use crate::run::Run;
 use crate::table::Cell;
 use crate::wide::{Cells, Column, Wide};
 use numpy::{Element, IntoPyArray as _};
@@ -57,13 +56,6 @@ impl Tasks {
         self.lock().tasks.contains_key(task)
     }
 
-    /// Takes the rows of a task that has just run; nothing of one that is known.
-    fn add(&self, task: &str, run: &Run) -> PyResult<()> {
-        let wide = run.wide(task)?;
-        self.lock().take(task, &wide);
-        Ok(())
-    }
-
     /// Takes the rows of tasks from their files, which so many threads read.
     #[pyo3(signature = (files, threads = 1))]
     fn read(&self, py: Python<'_>, files: Vec<PathBuf>, threads: usize) -> PyResult<()> {
@@ -99,6 +91,11 @@ impl Tasks {
 }
 
 impl Tasks {
+    /// Takes the rows of a task that has just run; nothing of one that is known.
+    pub(crate) fn add(&self, task: &str, wide: &Wide) {
+        self.lock().take(task, wide);
+    }
+
     fn lock(&self) -> MutexGuard<'_, Gathered> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -154,24 +151,25 @@ fn read_all(files: &[PathBuf], threads: usize) -> Vec<PyResult<Wide>> {
     })
 }
 
-/// Adds the rows of one record of a task to its table; returns where the columns stand there.
+/// Adds the rows of one record of a task, which lie together, to its table; returns where the columns stand there.
 fn part(columns: &[Column], rows: usize, record: &str, table: &mut Wide) -> Vec<usize> {
     let Some(records) = columns.iter().find(|column| column.name == "record") else { return Vec::new() };
-    let rows: Vec<usize> = (0..rows).filter(|&row| records.says(row, record)).collect();
+    let first = (0..rows).find(|&row| records.says(row, record)).unwrap_or(rows);
+    let rows = first..(first..rows).find(|&row| !records.says(row, record)).unwrap_or(rows);
     let border = columns.iter().position(|column| column.name == "link").unwrap_or(columns.len());
     table.next(rows.len());
     let mut places = Vec::with_capacity(columns.len());
     for (at, column) in columns.iter().enumerate() {
-        let cells = || rows.iter().map(|&row| column.cell(row));
         let own = match (record, &*column.name) {
             (_, "task" | "digest") => true,
             (_, "record" | "seed") | ("flow", "flows") => false,
             ("link", _) => at >= border,
-            ("group", _) => at < border && cells().any(|cell| cell.is_some()),
+            ("group", _) => at < border && rows.clone().any(|row| column.has(row)),
             _ => at < border,
         };
         if own {
-            places.push(table.put(&column.name, &column.kind(), cells()));
+            let guess = places.last().map_or(0, |last| last + 1);
+            places.push(table.take(column, rows.clone(), guess));
         }
     }
     places

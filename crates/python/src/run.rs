@@ -3,6 +3,7 @@
 use crate::arrivals::{self, Arrival};
 use crate::capture_columns::sacked;
 use crate::columns::Columns;
+use crate::gather::Tasks;
 use crate::table::{Cell, Table};
 use crate::wide::Wide;
 use netspurt_sim::probe::{End, Quantity, Sample, Wants};
@@ -95,7 +96,7 @@ impl Run {
     }
 
     /// Flows, groups and links under each other, as a task of a sweep leaves them.
-    pub(crate) fn wide(&self, task: &str) -> PyResult<Wide> {
+    fn wide(&self, task: &str) -> PyResult<Wide> {
         let RunResult { flows, groups, links, .. } = &self.result;
         let mut wide = Wide::default();
         wide.begin("flow", flows.len());
@@ -276,16 +277,23 @@ impl Run {
     }
 
     /// Flows, groups and links as one Parquet file, in whose metadata stands what is handed over; the same run gives the
-    /// same bytes. In front of the columns stand ``task``, ``seed`` and ``digest``.
+    /// same bytes. In front of the columns stand ``task``, ``seed`` and ``digest``. ``rows`` takes them too, if it is given.
+    #[pyo3(signature = (task, metadata, rows = None))]
     fn parquet<'py>(
         &self,
         py: Python<'py>,
         task: &str,
         metadata: Vec<(String, String)>,
+        rows: Option<&Tasks>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let file = py
-            .detach(|| self.wide(task).map(|wide| wide.parquet(&metadata)))?
-            .map_err(|what| PyRuntimeError::new_err(format!("{what} has no room in a file")))?;
+        let file = py.detach(|| -> PyResult<_> {
+            let wide = self.wide(task)?;
+            if let Some(rows) = rows {
+                rows.add(task, &wide);
+            }
+            Ok(wide.parquet(&metadata))
+        })?;
+        let file = file.map_err(|what| PyRuntimeError::new_err(format!("{what} has no room in a file")))?;
         Ok(PyBytes::new(py, &file))
     }
 

@@ -7,6 +7,7 @@ use crate::plain;
 use crate::table::{Cell, Kind, Table};
 use numpy::Element;
 use pyo3::prelude::*;
+use std::ops::Range;
 
 /// Tables under each other.
 #[derive(Debug, Default)]
@@ -66,19 +67,32 @@ impl Wide {
         self.columns.insert(0, column);
     }
 
-    /// The cells of a column for the rows begun last; returns which column it is.
-    pub(crate) fn put(
-        &mut self,
-        name: &str,
-        kind: &Cell,
-        cells: impl Iterator<Item = Option<Cell>>,
-    ) -> usize {
-        let at = self.columns.iter().position(|column| column.name == name).unwrap_or_else(|| {
+    /// The cells of a column for the rows begun last.
+    pub(crate) fn put(&mut self, name: &str, kind: &Cell, cells: impl Iterator<Item = Option<Cell>>) {
+        let at = self.place(name, kind, self.columns.len());
+        self.columns[at].extend(cells);
+    }
+
+    /// The same from rows of another table's column; returns which column it is.
+    ///
+    /// `guess` is where it may stand: tables that are alike have their columns in the same order.
+    pub(crate) fn take(&mut self, column: &Column, rows: Range<usize>, guess: usize) -> usize {
+        let at = self.place(&column.name, &column.kind(), guess);
+        self.columns[at].append(column, rows);
+        at
+    }
+
+    /// A column, which ends where the rows begun last begin.
+    fn place(&mut self, name: &str, kind: &Cell, guess: usize) -> usize {
+        let there = self.columns.get(guess).is_some_and(|column| column.name == name);
+        let found =
+            if there { Some(guess) } else { self.columns.iter().position(|column| column.name == name) };
+        let at = found.unwrap_or_else(|| {
             self.columns.push(Column::new(name, kind));
             self.columns.len() - 1
         });
         let missing = self.above - self.columns[at].present.len();
-        self.columns[at].extend(std::iter::repeat_n(None, missing).chain(cells));
+        self.columns[at].extend(std::iter::repeat_n(None, missing));
         at
     }
 
@@ -142,7 +156,7 @@ impl Column {
 
     /// The cell of a row, if there is one.
     pub(crate) fn cell(&self, row: usize) -> Option<Cell> {
-        self.present.get(row).is_some_and(|&present| present).then(|| match &self.cells {
+        self.has(row).then(|| match &self.cells {
             Cells::Integer(values) => Cell::Integer(values[row]),
             Cells::Number(values) => Cell::Number(values[row]),
             Cells::Truth(values) => Cell::Truth(values[row]),
@@ -150,10 +164,28 @@ impl Column {
         })
     }
 
+    /// Whether there is anything in a row.
+    pub(crate) fn has(&self, row: usize) -> bool {
+        self.present.get(row).is_some_and(|&present| present)
+    }
+
     /// Whether a row holds a text.
     pub(crate) fn says(&self, row: usize, text: &str) -> bool {
-        self.present.get(row).is_some_and(|&present| present)
-            && matches!(&self.cells, Cells::Text(values) if values[row] == text)
+        self.has(row) && matches!(&self.cells, Cells::Text(values) if values[row] == text)
+    }
+
+    /// Rows of another column of the same kind; from one of another kind they are null.
+    fn append(&mut self, other: &Self, rows: Range<usize>) {
+        let there = rows.start.min(other.present.len())..rows.end.min(other.present.len());
+        match (&mut self.cells, &other.cells) {
+            (Cells::Integer(own), Cells::Integer(values)) => own.extend_from_slice(&values[there.clone()]),
+            (Cells::Number(own), Cells::Number(values)) => own.extend_from_slice(&values[there.clone()]),
+            (Cells::Truth(own), Cells::Truth(values)) => own.extend_from_slice(&values[there.clone()]),
+            (Cells::Text(own), Cells::Text(values)) => own.extend_from_slice(&values[there.clone()]),
+            _ => return self.extend(rows.map(|_| None)),
+        }
+        self.present.extend_from_slice(&other.present[there.clone()]);
+        self.extend((there.len()..rows.len()).map(|_| None));
     }
 
     /// More rows. A cell of another kind is null.

@@ -91,10 +91,12 @@ def _blocks(picture: Picture, svg: str) -> list[Block]:
         return [Mapped(name, data)]
     if isinstance(data, Figure):
         return [Still(name, "", "", picture.alt, svg)]
-    # Panels with axes in common zoom together.
-    group = name if picture.shared and len(data) > 1 else ""
+    if len(data) == 1:
+        return [Zoomable(name, replace(data[0], title=picture.title, caption=""), heading=False)]
+    # Panels with axes in common zoom together, and reach as high.
+    group = name if picture.shared else ""
     return [
-        Zoomable(f"{name}-{number}", replace(chart, caption=""), group)
+        Zoomable(f"{name}-{number}", replace(chart, caption=""), group, alike=picture.shared)
         for number, chart in enumerate(data, 1)
     ]
 

@@ -330,7 +330,13 @@
     const [low, high] = [Math.min(...ends.map((end) => end[0])), Math.max(...ends.map((end) => end[1]))];
     chart.span = low < high ? roomy(chart, low, high) : [low - 0.5, high + 0.5];
     chart.view = chart.span;
-    const holder = figure.querySelector(".plot");
+    chart.group = figure.dataset.group || "";
+    return Object.assign(chart, { figure });
+  };
+
+  // When all charts are known: some reach as high as others do.
+  const draw = (chart) => {
+    const { figure } = chart, holder = figure.querySelector(".plot");
     chart.where = figure.querySelector(".where");
     legendOf(figure, chart);
     chart.plot = new uPlot(optionsOf(figure, chart, holder.clientWidth), [chart.span, [null, null]], holder);
@@ -340,7 +346,6 @@
       chart.plot.setScale("x", { min, max });
       Object.assign(figure.dataset, { from: min, until: max });
     };
-    reset(chart);
     holder.addEventListener("keydown", press(chart));
     holder.addEventListener("dblclick", () => reset(chart));
     figure.querySelector(".whole").addEventListener("click", () => reset(chart));
@@ -349,7 +354,6 @@
       if (Math.abs(holder.clientWidth - chart.plot.width) > 1) chart.plot.setSize({ width: holder.clientWidth, height: chart.height });
     }).observe(holder);
     figure.dataset.drawn = "yes";
-    return chart;
   };
 
   const repaint = () => {
@@ -375,11 +379,8 @@
 
   document.addEventListener("DOMContentLoaded", () => {
     faces();
-    for (const figure of document.querySelectorAll("figure.chart")) {
-      const chart = build(figure);
-      chart.group = figure.dataset.group || "";
-      all.push(chart);
-    }
+    all.push(...[...document.querySelectorAll("figure.chart")].map(build));
+    all.forEach(draw);
     for (const chart of all) {
       const group = all.filter((other) => chart.group && other.group === chart.group);
       if (group.length) chart.span = [Math.min(...group.map((each) => each.span[0])), Math.max(...group.map((each) => each.span[1]))];

@@ -88,8 +88,8 @@ def _lead(result: Comparison) -> str:
 
 
 NOTE = (
-    "Means of A and B over pairs of runs, the 95 % interval of their difference (Student's t), and its size in standard "
-    "deviations of the pairs' differences (Cohen's d)."
+    "Means of A and B over pairs of runs, the 95 % interval of their difference (Student's t), and the effect: the "
+    "mean over the standard deviation of the pairs' differences (Cohen's d)."
 )
 
 

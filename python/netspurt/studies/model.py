@@ -209,6 +209,10 @@ class StudyResult:
             "tables": [table.as_json() for table in self.findings.tables],
             "checks": [check.as_json() for check in self.findings.checks],
             "notes": list(self.findings.notes),
+            "pictures": [
+                {name: getattr(picture, name) for name in ("name", "title", "caption", "alt")}
+                for picture in self.findings.pictures
+            ],
         }
 
 

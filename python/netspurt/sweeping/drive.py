@@ -19,8 +19,7 @@ from netspurt.sweeping.agenda import Agenda
 from netspurt.sweeping.engines import Engine
 from netspurt.sweeping.folder import Folder
 from netspurt.sweeping.plan import Plan, Task
-from netspurt.sweeping.tables import HELD
-from netspurt.sweeping.work import Job, Outcome, perform
+from netspurt.sweeping.work import Job, Outcome, packed, perform
 from netspurt.terminal import Gauge
 
 _POLL_S = 0.2
@@ -54,6 +53,8 @@ class Driver:
         self._back: queue.SimpleQueue[Batch] = queue.SimpleQueue()
         self._under_way: dict[int, Batch] = {}
         self._alone: list[Task] = []
+        far = plan.base.algorithms if not engine.near else {}
+        self._given = packed(far) if far else None
         self._tasks: dict[str, Task] = {}
         self._task_s: float | None = None
         self._most = agenda.most
@@ -122,16 +123,16 @@ class Driver:
     def _submit(self, tasks: list[Task]) -> None:
         jobs = []
         merged: dict[int, Any] = {}
-        given = None if self._engine.near else self._plan.base.algorithms or None
         for task in tasks:
             self._tasks[task.name] = task
             if task.point not in merged:
                 scenario = self._plan.scenario(task.point)
                 merged[task.point] = scenario if self._engine.near else scenario.merged()
-            jobs.append(Job(task.name, merged[task.point], task.seed, given))
+            jobs.append(Job(task.name, merged[task.point], task.seed, self._given))
         try:
             future = self._engine.executor.submit(
-                perform, self._plan.version, self._plan.base.name, jobs, self._plan.request.stop
+                *(perform, self._plan.version, self._plan.base.name, jobs, self._plan.request.stop),
+                *([self.rows] if self._engine.near else []),
             )
         except (BrokenExecutor, RuntimeError) as error:
             raise _GoneError(error) from error
@@ -162,8 +163,6 @@ class Driver:
             self._fail(task, outcome.error or "no reason was given")
             return
         self._store(outcome.task, outcome.file)
-        if outcome.run is not None and len(self.rows) < HELD:
-            self.rows.add(outcome.task, outcome.run)
         self._agenda.came(outcome.task, outcome.value)
 
     def _fail(self, task: Task, why: str) -> None:
