@@ -223,6 +223,25 @@ def emulator(program: Path, short: bool) -> list[Figure]:
     return [*figures, Figure("emulator, one connection without limit", held, "Gbit/s", "", ">= 5")]
 
 
+def sweeps(short: bool) -> list[Figure]:
+    """What sweeps cost beside their runs, and what a second Dask worker is worth, if netspurt is installed here."""
+    python = ROOT / ".venv" / "bin" / "python"
+    if not python.with_name("netspurt").exists():
+        return []
+    command = [str(python), str(ROOT / "tools" / "bench_sweeps.py"), *(["short"] if short else [])]
+    run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    found = json.loads(run.stdout)
+    what = f"sweep of {found['tasks']} runs of {1e3 * found['run_s']:.1f} ms"
+    figures = [
+        Figure(what, 100 * found["besides_s"] / found["run_s"], "% more than its runs", "", "< 5"),
+        Figure(what, 1e3 * found["besides_s"], "ms a task besides", "", ""),
+    ]
+    if "two_against_one" in found:
+        ideal = f"times one (two processes: {found['processes_two_against_one']:.2f})"
+        figures.append(Figure("sweep on two Dask workers", found["two_against_one"], ideal, "", ">= 1.8"))
+    return figures
+
+
 def start_up(runs: int) -> float | None:
     """Milliseconds until `netspurt --help` has answered, if it is installed in the checkout."""
     command = ROOT / ".venv" / "bin" / "netspurt"
@@ -268,6 +287,7 @@ def measure(program: Path, short: bool) -> list[Figure]:
     figures += captures(program.with_name("netspurt-capture-bench"), short, runs)
     figures += wire(program.with_name("netspurt-wire-bench"), short, runs)
     figures += emulator(program.with_name("netspurt-emulate-bench"), short)
+    figures += sweeps(short)
     answered = start_up(1 if short else 5)
     if answered is not None:
         figures.append(Figure("netspurt --help", answered, "ms", "", "<= 150"))

@@ -59,6 +59,12 @@ def text(value: Any) -> str:
     return "–" if value is None else str(value)
 
 
+def digits(value: float, count: int) -> str:
+    """A number with so many digits that count, such as ``1e-7``."""
+    mantissa, e, exponent = f"{value:.{count}g}".partition("e")
+    return f"{mantissa}e{int(exponent)}" if e else mantissa
+
+
 def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     """Nested counts as columns of their own, such as ``drops_queue``."""
     columns: dict[str, Any] = {}

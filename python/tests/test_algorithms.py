@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.util
 import json
 import math
+import multiprocessing
 import re
 import sys
 import threading
 import traceback
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -288,6 +291,58 @@ def test_a_sweep_over_built_in_and_own_algorithms(scenario: ns.Scenario, tmp_pat
     digests = swept.flows.filter(swept.flows["index"] == 0).group_by("seed").agg("digest")["digest"]
     assert all(len(set(pair)) == 1 for pair in digests)
     assert set(swept.tasks["tcp.congestion"]) == {"reno", '"python:Reno"'}
+
+
+@pytest.mark.parametrize("kind", ["processes", "dask"])
+def test_a_sweep_takes_own_algorithms_to_other_processes(
+    scenario: ns.Scenario, tmp_path: Path, kind: str
+) -> None:
+    """Of a file that is no module, and of this function: both are told by their source, and packed with it."""
+    pytest.importorskip("cloudpickle", reason="it comes with Dask, which is an optional extra")
+
+    class Local(EXAMPLE.Reno):  # type: ignore[misc, name-defined]  # loaded from a file
+        pass
+
+    grid = {"tcp.congestion": ["reno", EXAMPLE.Reno, Local]}
+    near = ns.sweep(scenario, grid=grid, seeds=2, out=tmp_path / "near")
+    with contextlib.ExitStack() as running:
+        if kind == "processes":
+            context = multiprocessing.get_context("spawn")
+            executor: Any = running.enter_context(ProcessPoolExecutor(2, mp_context=context))
+        else:
+            distributed = pytest.importorskip("distributed", reason="Dask is an optional extra")
+            cluster = distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None)
+            executor = running.enter_context(distributed.Client(running.enter_context(cluster)))
+        far = ns.sweep(scenario, grid=grid, seeds=2, executor=executor)
+    assert far.failed.height == 0
+    assert far.flows.equals(near.flows)
+
+
+def test_slices_take_own_algorithms_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "own.toml").write_text(SCENARIO)
+    file = tmp_path / "sweep.toml"
+    file.write_text('scenario = "own.toml"\nseeds = 3\n[grid]\n"tcp.congestion" = ["reno", "python:mine"]\n')
+    own = ["--json", "--algorithm", f"mine={EXAMPLES}:Reno"]
+    ran = []
+    for part in (["--slice", "1/2"], ["--slice", "2/2"], []):
+        assert main(["sweep", str(file), *own, *part]) == 0
+        ran.append(json.loads(capsys.readouterr().out)["ran"])
+    assert ran == [3, 3, 0]
+
+
+def test_a_class_that_cannot_be_handed_over_is_refused_before_anything_runs(
+    scenario: ns.Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Local(EXAMPLE.Reno):  # type: ignore[misc, name-defined]  # loaded from a file
+        pass
+
+    monkeypatch.setitem(sys.modules, "cloudpickle", None)  # as where Dask is not installed
+    grid = {"tcp.congestion": [Local]}
+    with (
+        ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor,
+        pytest.raises(RequestError, match=r"python:Local cannot be handed to other processes .*module"),
+    ):
+        ns.sweep(scenario, grid=grid, executor=executor)
 
 
 def test_the_name_of_a_task_follows_the_source(scenario: ns.Scenario, tmp_path: Path) -> None:

@@ -450,3 +450,65 @@ def test_a_scenario_that_is_not_there_is_said_in_a_sentence(capsys: pytest.Captu
 
     assert cli.main(["lab", "nothing.toml"]) == 2
     assert "there is no scenario file nothing.toml" in capsys.readouterr().err
+
+
+def test_a_probe_that_runs_elsewhere_is_followed_by_its_file(lab: labs.Lab, tmp_path: Path) -> None:
+    import polars as pl
+
+    from netspurt.growing import GrowingParquet
+    from netspurt.prober import SCHEMA
+
+    def row(number: int) -> pl.DataFrame:
+        known = {"time_s": 1.0 + number, "host": "far", "address": "192.0.2.1", "number": number}
+        answer = {"length_octets": 84, "event": "reply", "rtt_ms": 5.0, "stamped": "kernel"}
+        empty = dict.fromkeys(("from", "icmp_type", "icmp_code", "errno"))
+        return pl.DataFrame([known | answer | empty], schema=dict(SCHEMA))
+
+    path = tmp_path / "probe.parquet"
+    with GrowingParquet(path, SCHEMA, piece_rows=2) as file:
+        file.write(row(0))
+        with lab.asked(f"/{lab.token}/api/follow", {"file": str(path)}) as response:
+            assert response.status == 200
+            told: list[str] = []
+            for number in range(1, 6):
+                time.sleep(0.6)
+                file.write(row(number))
+                while sum(text.count("reply") for text in told) < number:
+                    told.append(response.readline().decode())
+    assert any("event: began" in text for text in told)
+    assert any("netspurt ping" in text for text in told)
+
+
+def test_an_emulation_that_runs_elsewhere_is_followed_by_its_capture(lab: labs.Lab, tmp_path: Path) -> None:
+    path = tmp_path / "own.pcapng"
+    core.Scenario.parse(labs.SMALL, "own.toml").run(1, [], path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with lab.asked(f"/{lab.token}/api/follow", {"file": str(path)}) as response:
+        lines = iter(response.readline, b"")
+        spans: list[float] = []
+
+        def grow_beyond(count: int) -> None:
+            while len(spans) <= count:
+                text = next(lines).decode()
+                if text.startswith('data: {"time_s"'):
+                    spans.extend(json.loads(text[6:])["time_s"])
+
+        grow_beyond(0)
+        before = len(spans)
+        with path.open("ab") as file:
+            file.write(whole[len(whole) // 2 :])
+        grow_beyond(before)
+    assert spans == sorted(set(spans))
+
+
+@pytest.mark.parametrize("content", [None, b"no capture"])
+def test_a_file_that_cannot_be_followed_is_refused(
+    lab: labs.Lab, tmp_path: Path, content: bytes | None
+) -> None:
+    path = tmp_path / "some.pcapng"
+    if content is not None:
+        path.write_bytes(content)
+    answer = lab.ask("api/follow", {"file": str(path)})
+    assert answer.status == 400
+    assert str(path) in answer.json()["error"]["message"]

@@ -369,3 +369,18 @@ def test_probes_are_watched_as_they_are_answered(page: Page) -> None:
     stopped = replies.text_content()
     page.wait_for_timeout(400)
     assert replies.text_content() == stopped
+
+
+def test_what_runs_elsewhere_is_followed_by_its_file(page: Page, tmp_path: Path) -> None:
+    file = tmp_path / "own.pcapng"
+    core.Scenario.parse(labs.SMALL, "own.toml").run(1, [], file)
+    page.get_by_role("button", name="Watch live").click()
+    page.locator("#follow input[name=file]").fill(str(tmp_path / "none.pcapng"))
+    page.locator("#follow button.main").click()
+    expect(page.locator("#follow .wrong")).to_contain_text("there is no file")
+    page.locator("#follow input[name=file]").fill(str(file))
+    page.locator("#follow button.main").click()
+    expect(page.locator("#follow canvas").last).to_be_visible()
+    expect(page.locator("#follow .command code")).to_contain_text("--capture")
+    page.locator("#follow").get_by_role("button", name="Stop").click()
+    expect(page.locator("#follow button.main")).to_be_enabled()

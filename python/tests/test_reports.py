@@ -55,7 +55,7 @@ class Page(HTMLParser):
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """One report of each kind."""
     folder = tmp_path_factory.mktemp("reports")
-    paths = {kind: folder / f"{kind}.html" for kind in ("run", "seeds", "sweep", "compare")}
+    paths = {kind: folder / f"{kind}.html" for kind in ("run", "seeds", "sweep", "compare", "capture")}
     sweep = folder / "delays.toml"
     sweep.write_text(
         f'scenario = "{SATELLITE}"\nseeds = 2\n[set]\n"flow.0.app.bytes" = "100 KiB"\n[grid]\n'
@@ -67,10 +67,13 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     sides = [word.replace("--set", f"--set-{side}") for side in "ab" for word in SHORT]
     also = ["--set-b", "tcp.loss_means=congestion", "--seeds", "2", "--report", str(paths["compare"])]
     assert main(["compare", SATELLITE, SATELLITE, *sides, *also]) == 0
+    capture = folder / "run.pcapng"
+    assert main(["run", SATELLITE, *SHORT, "--pcap", str(capture)]) == 0
+    assert main(["capture", str(capture), "--report", str(paths["capture"])]) == 0
     return paths
 
 
-@pytest.mark.parametrize("kind", ["run", "seeds", "sweep", "compare"])
+@pytest.mark.parametrize("kind", ["run", "seeds", "sweep", "compare", "capture"])
 def test_a_page_needs_nothing_but_itself(kind: str, pages: dict[str, Path]) -> None:
     text = pages[kind].read_text(encoding="utf-8")
     page = Page(text)
@@ -83,7 +86,7 @@ def test_a_page_needs_nothing_but_itself(kind: str, pages: dict[str, Path]) -> N
     assert "leeoniya" in text or "Leon Sorokin" in text, "the licence of what is vendored stays with it"
 
 
-@pytest.mark.parametrize("kind", ["run", "seeds", "sweep", "compare"])
+@pytest.mark.parametrize("kind", ["run", "seeds", "sweep", "compare", "capture"])
 def test_a_page_can_be_read_without_seeing_it(kind: str, pages: dict[str, Path]) -> None:
     text = pages[kind].read_text(encoding="utf-8")
     page = Page(text)
@@ -155,7 +158,7 @@ def _dom(page: Path, *more: str) -> str:
 
 @pytest.mark.skipif(BROWSER is None, reason="there is no Chromium to open the page with")
 def test_a_browser_draws_every_picture_and_zooms_by_keyboard(pages: dict[str, Path]) -> None:
-    for kind in ("run", "sweep", "compare"):
+    for kind in ("run", "sweep", "compare", "capture"):
         text = pages[kind].read_text(encoding="utf-8")
         charts = text.count('<figure class="chart"')
         assert charts >= 2
@@ -185,3 +188,35 @@ def test_a_browser_draws_every_picture_and_zooms_by_keyboard(pages: dict[str, Pa
         assert end - begin < 0.75 * whole
         assert 'data-face="dark"' in dom
         assert len(re.findall(r'<button[^>]*aria-pressed="false"', dom)) == 1
+
+
+@pytest.mark.skipif(BROWSER is None, reason="there is no Chromium to open the page with")
+def test_a_map_tells_what_the_sweep_found_to_pointer_and_keys(pages: dict[str, Path]) -> None:
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    means = ns.read_sweep(pages["sweep"].with_name("delays.sweep")).summary("goodput_bps")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1200, "height": 900})
+        page.goto(pages["sweep"].as_uri())
+        where, panel = page.locator(".maps .where"), page.locator(".map")
+        panel.focus()
+        told = []
+        for key in ("ArrowRight", "ArrowRight", "ArrowUp", "ArrowLeft"):  # the first one enters
+            page.keyboard.press(key)
+            told.append(where.text_content())
+        page.keyboard.press("Escape")
+        assert where.text_content() == ""
+        box = panel.bounding_box()
+        page.mouse.move(box["x"] + box["width"] * 0.8, box["y"] + 20)
+        pointed = where.text_content()
+        browser.close()
+    assert len(set(told)) == 4
+    assert pointed in told
+    for words in told:
+        (row,) = [
+            row
+            for row in means.iter_rows(named=True)
+            if f"delay {row['link.satellite.delay']}" in words and str(row["tcp.loss_means"]) in words
+        ]
+        assert float(words.split(": ")[1].split(" ")[0]) == pytest.approx(row["mean"] / 1e6, rel=1e-4)
+        assert "2 runs" in words

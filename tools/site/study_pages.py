@@ -45,8 +45,20 @@ def _results(study: Document | None, asked: str, whole: Document) -> str:
     for check in study["checks"]:
         mark = {True: "holds", False: "**fails**", None: "not run"}[check["holds"]]
         lines.append(f"* {mark}: {check['check']}")
+    for picture in study.get("pictures", []):
+        image = f"![{picture['alt']}](../../report/pictures/{picture['name']}.svg)"
+        lines += ["", f"### {picture['title']}", "", image, "", f"*{picture['caption']}*"]
     for table in study["tables"]:
-        lines += ["", f"### {table.get('title', table['table'])}", "", *_table(table["cells"])]
+        title, rows = table.get("title", table["table"]), _table(table["cells"])
+        if table.get("kind") == "beyond":
+            lines += [
+                "",
+                f'??? note "{title.replace(chr(34), chr(39))}"',
+                "",
+                *(f"    {row}" for row in rows),
+            ]
+        else:
+            lines += ["", f"### {title}", "", *rows]
     return "\n".join(lines) + "\n"
 
 

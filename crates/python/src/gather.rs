@@ -1,49 +1,143 @@
-//! The files of many tasks of a sweep (`wide.rs`) as one table each of flows, groups and links.
+//! What many tasks of a sweep have left (`wide.rs`) as one table each of flows, groups and links.
 //!
-//! A sweep has thousands of files of a few rows. A general reader takes each of them apart several times over, and that
-//! would cost more than the simulations.
+//! A sweep has thousands of tasks of a few rows each. Rows of what has just run are taken as they are; those of files are read
+//! by the crate `parquet`, which takes a tenth of a millisecond for each.
 
 use crate::errors::system_words;
 use crate::table::Cell;
-use crate::wide::Wide;
+use crate::wide::{Cells, Column, Wide};
+use numpy::{Element, IntoPyArray as _};
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyList, PyString};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The columns of a file.
-type Columns = Vec<(String, Cell, Vec<Option<Cell>>)>;
+/// Files read before their rows are taken: what was read lies about until then.
+const AT_ONCE: usize = 2000;
 
-/// Reads files of tasks into three tables: a dict with "flow", "group" and "link", each a list of columns as (name, kind,
-/// values), where a kind is "integer", "number", "truth" or "text". Columns that a file lacks are None there.
-///
-/// The columns in front of ``link`` are those of flows, of which groups have some; the others are those of links.
-#[pyfunction]
-#[pyo3(signature = (files, threads = 1))]
-pub(crate) fn gather(py: Python<'_>, files: Vec<PathBuf>, threads: usize) -> PyResult<Bound<'_, PyDict>> {
-    let mut tables = [("flow", Wide::default()), ("group", Wide::default()), ("link", Wide::default())];
-    py.detach(|| -> PyResult<()> {
-        for columns in read_all(&files, threads) {
-            let columns = columns?;
-            for (record, table) in &mut tables {
-                part(&columns, record, table);
-            }
-        }
-        Ok(())
-    })?;
-    let all = PyDict::new(py);
-    for (record, table) in &tables {
-        all.set_item(record, listed(py, table)?)?;
-    }
-    Ok(all)
+/// The columns of a task in each of the tables, by their places there.
+type Shape = [Vec<usize>; RECORDS.len()];
+
+const RECORDS: [&str; 3] = ["flow", "group", "link"];
+
+/// Rows of tasks, whichever came first.
+#[derive(Debug, Default)]
+struct Gathered {
+    tables: [Wide; RECORDS.len()],
+    /// Which columns tasks have: mostly all the same.
+    shapes: Vec<Shape>,
+    /// The shape of each task.
+    tasks: BTreeMap<String, usize>,
 }
 
-/// The columns of every file, in order, read by so many threads.
-fn read_all(files: &[PathBuf], threads: usize) -> Vec<PyResult<Columns>> {
+/// The rows of many tasks of a sweep.
+#[pyclass(frozen, module = "netspurt._core")]
+#[derive(Debug, Default)]
+pub(crate) struct Tasks(Mutex<Gathered>);
+
+#[pymethods]
+impl Tasks {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    fn __len__(&self) -> usize {
+        self.lock().tasks.len()
+    }
+
+    fn __contains__(&self, task: &str) -> bool {
+        self.lock().tasks.contains_key(task)
+    }
+
+    /// Takes the rows of tasks from their files, which so many threads read.
+    #[pyo3(signature = (files, threads = 1))]
+    fn read(&self, py: Python<'_>, files: Vec<PathBuf>, threads: usize) -> PyResult<()> {
+        py.detach(|| {
+            for part in files.chunks(AT_ONCE) {
+                for wide in read_all(part, threads) {
+                    let wide = wide?;
+                    if let Some(task) = wide.columns().iter().find(|column| column.name == "task")
+                        && let Some(Cell::Text(task)) = task.cell(0)
+                    {
+                        self.lock().take(&task, &wide);
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// A dict with "flow", "group" and "link", each a list of columns as (name, kind, values, present), where a kind is
+    /// "integer", "number", "truth" or "text". Texts are a list with None where there is none; other values are an array, and
+    /// ``present`` says which of them mean something, or is None where all do.
+    ///
+    /// Columns come in the order in which the tasks of ``order`` bring them, however they came in; rows of a task lie together.
+    /// The columns in front of ``link`` are those of flows, of which groups have some; the others are those of links.
+    fn tables<'py>(&self, py: Python<'py>, order: Vec<String>) -> PyResult<Bound<'py, PyDict>> {
+        let gathered = self.lock();
+        let all = PyDict::new(py);
+        for (record, name) in RECORDS.into_iter().enumerate() {
+            all.set_item(name, listed(py, &gathered.tables[record], gathered.ordered(record, &order))?)?;
+        }
+        Ok(all)
+    }
+}
+
+impl Tasks {
+    /// Takes the rows of a task that has just run; nothing of one that is known.
+    pub(crate) fn add(&self, task: &str, wide: &Wide) {
+        self.lock().take(task, wide);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Gathered> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Gathered {
+    fn take(&mut self, task: &str, wide: &Wide) {
+        if self.tasks.contains_key(task) {
+            return;
+        }
+        let mut shape = Shape::default();
+        for (record, name) in RECORDS.into_iter().enumerate() {
+            shape[record] = part(wide.columns(), wide.rows(), name, &mut self.tables[record]);
+        }
+        let known = self.shapes.iter().rposition(|known| *known == shape);
+        let shape = known.unwrap_or_else(|| {
+            self.shapes.push(shape);
+            self.shapes.len() - 1
+        });
+        self.tasks.insert(task.to_owned(), shape);
+    }
+
+    /// The places of a table's columns in the order in which tasks bring them.
+    fn ordered(&self, record: usize, order: &[String]) -> Vec<usize> {
+        let mut met = vec![false; self.shapes.len()];
+        let mut places: Vec<usize> = Vec::new();
+        for &shape in order.iter().filter_map(|task| self.tasks.get(task)) {
+            if !std::mem::replace(&mut met[shape], true) {
+                let new: Vec<usize> = self.shapes[shape][record]
+                    .iter()
+                    .copied()
+                    .filter(|place| !places.contains(place))
+                    .collect();
+                places.extend(new);
+            }
+        }
+        places
+    }
+}
+
+/// The tables of every file, in order, read by so many threads.
+fn read_all(files: &[PathBuf], threads: usize) -> Vec<PyResult<Wide>> {
     let share = files.len().div_ceil(threads.max(1)).max(1);
     std::thread::scope(|scope| {
         let parts: Vec<_> = files
@@ -57,76 +151,107 @@ fn read_all(files: &[PathBuf], threads: usize) -> Vec<PyResult<Columns>> {
     })
 }
 
-/// Adds the rows of one record of a file to its table.
-fn part(columns: &Columns, record: &str, table: &mut Wide) {
-    let Some((_, _, records)) = columns.iter().find(|column| column.0 == "record") else { return };
-    let wanted = |cell: &Option<Cell>| matches!(cell, Some(Cell::Text(text)) if text == record);
-    let rows: Vec<usize> = (0..records.len()).filter(|&row| wanted(&records[row])).collect();
-    let border = columns.iter().position(|column| column.0 == "link").unwrap_or(columns.len());
+/// Adds the rows of one record of a task, which lie together, to its table; returns where the columns stand there.
+fn part(columns: &[Column], rows: usize, record: &str, table: &mut Wide) -> Vec<usize> {
+    let Some(records) = columns.iter().find(|column| column.name == "record") else { return Vec::new() };
+    let first = (0..rows).find(|&row| records.says(row, record)).unwrap_or(rows);
+    let rows = first..(first..rows).find(|&row| !records.says(row, record)).unwrap_or(rows);
+    let border = columns.iter().position(|column| column.name == "link").unwrap_or(columns.len());
     table.next(rows.len());
-    for (at, (name, kind, cells)) in columns.iter().enumerate() {
-        let cells = || rows.iter().map(|&row| cells[row].clone());
-        let own = match (record, &**name) {
+    let mut places = Vec::with_capacity(columns.len());
+    for (at, column) in columns.iter().enumerate() {
+        let own = match (record, &*column.name) {
             (_, "task" | "digest") => true,
             (_, "record" | "seed") | ("flow", "flows") => false,
             ("link", _) => at >= border,
-            ("group", _) => at < border && cells().any(|cell| cell.is_some()),
+            ("group", _) => at < border && rows.clone().any(|row| column.has(row)),
             _ => at < border,
         };
         if own {
-            table.put(name, kind.clone(), cells());
+            let guess = places.last().map_or(0, |last| last + 1);
+            places.push(table.take(column, rows.clone(), guess));
         }
     }
+    places
 }
 
-fn listed<'py>(py: Python<'py>, table: &Wide) -> PyResult<Bound<'py, PyList>> {
+fn listed<'py>(py: Python<'py>, table: &Wide, places: Vec<usize>) -> PyResult<Bound<'py, PyList>> {
     let columns = PyList::empty(py);
-    for (name, kind, cells) in table.columns() {
-        let values = PyList::empty(py);
-        for cell in cells.iter().map(Option::as_ref).chain(std::iter::repeat(None)).take(table.rows()) {
-            match cell {
-                None => values.append(py.None())?,
-                Some(Cell::Integer(value)) => values.append(value)?,
-                Some(Cell::Number(value)) => values.append(value)?,
-                Some(Cell::Truth(value)) => values.append(value)?,
-                Some(Cell::Text(value)) => values.append(value)?,
-            }
-        }
-        let kind = match kind {
-            Cell::Integer(_) => "integer",
-            Cell::Number(_) => "number",
-            Cell::Truth(_) => "truth",
-            Cell::Text(_) => "text",
+    for column in places.into_iter().map(|place| &table.columns()[place]) {
+        let missing = table.rows() - column.present.len();
+        let (kind, values) = match &column.cells {
+            Cells::Integer(values) => ("integer", filled(py, values, missing)),
+            Cells::Number(values) => ("number", filled(py, values, missing)),
+            Cells::Truth(values) => ("truth", filled(py, values, missing)),
+            Cells::Text(values) => ("text", texts(py, values, &column.present, missing)?),
         };
-        columns.append((name, kind, values))?;
+        let whole = missing == 0 && column.present.iter().all(|&present| present);
+        let present = (!whole && kind != "text").then(|| filled(py, &column.present, missing));
+        columns.append((&column.name, kind, values, present))?;
     }
     Ok(columns)
 }
 
-fn read(file: &PathBuf) -> PyResult<Columns> {
+/// Values as an array, with anything where they end too early.
+fn filled<'py, T: Element + Clone + Default>(
+    py: Python<'py>,
+    values: &[T],
+    missing: usize,
+) -> Bound<'py, PyAny> {
+    let all: Vec<T> = values.iter().cloned().chain(std::iter::repeat_n(T::default(), missing)).collect();
+    all.into_pyarray(py).into_any()
+}
+
+/// Texts as a list, None where nothing is. Names come again and again: each becomes one Python string.
+fn texts<'py>(
+    py: Python<'py>,
+    values: &[String],
+    present: &[bool],
+    missing: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    const NAMES: usize = 64;
+    let mut known: BTreeMap<&str, Bound<'py, PyString>> = BTreeMap::new();
+    let list = PyList::empty(py);
+    for (text, &present) in values.iter().zip(present) {
+        match known.get(&**text) {
+            _ if !present => list.append(py.None())?,
+            Some(name) => list.append(name)?,
+            None => {
+                let name = PyString::new(py, text);
+                list.append(&name)?;
+                if known.len() < NAMES {
+                    known.insert(text, name);
+                }
+            }
+        }
+    }
+    for _ in 0..missing {
+        list.append(py.None())?;
+    }
+    Ok(list.into_any())
+}
+
+fn read(file: &PathBuf) -> PyResult<Wide> {
     let bytes = std::fs::read(file)
         .map_err(|error| PyOSError::new_err(format!("{}: {}", file.display(), system_words(&error))))?;
     parsed(bytes)
         .map_err(|error| PyValueError::new_err(format!("{} is no file of a task: {error}", file.display())))
 }
 
-fn parsed(file: Vec<u8>) -> Result<Columns, ParquetError> {
+fn parsed(file: Vec<u8>) -> Result<Wide, ParquetError> {
     let reader = SerializedFileReader::new(bytes::Bytes::from(file))?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
-    let names = || schema.columns().iter().map(|column| column.name().to_owned());
-    let mut columns: Columns = Vec::new();
+    let mut wide = Wide::default();
     for group in 0..reader.num_row_groups() {
         let group = reader.get_row_group(group)?;
         let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
-        for (at, name) in names().enumerate() {
+        wide.next(rows);
+        for (at, column) in schema.columns().iter().enumerate() {
             let (kind, cells) = cells(group.get_column_reader(at)?, rows)?;
-            match columns.get_mut(at) {
-                Some(column) => column.2.extend(cells),
-                None => columns.push((name, kind, cells)),
-            }
+            wide.put(column.name(), &kind, cells.into_iter());
         }
     }
-    Ok(columns)
+    Ok(wide)
 }
 
 /// The cells of a column, all of which may be missing.

@@ -13,8 +13,8 @@
 //! * `prober.rs`: what a prober finds
 //! * `emulate.rs`: real programs on a simulated path
 //! * `host.rs`: our TCP on a TUN device
-//! * `table.rs`: what a table is made of; `columns.rs`: its columns in Python; `wide.rs`: tables in a file;
-//!   `gather.rs`: tables out of many such files
+//! * `table.rs`: what a table is made of; `columns.rs`: its columns in Python; `wide.rs`: tables under each other;
+//!   `plain.rs`: these as a file; `gather.rs`: tables out of many of them
 //! * `errors.rs`: what is raised
 
 mod arrivals;
@@ -29,6 +29,7 @@ mod gathered;
 mod host;
 mod own;
 mod path;
+mod plain;
 mod prober;
 mod run;
 mod scenario;
@@ -69,7 +70,7 @@ mod core_module {
     use crate::scenario::Scenario;
 
     #[pymodule_export]
-    use crate::gather::gather;
+    use crate::gather::Tasks;
 
     /// The JSON Schema of the scenario file.
     #[pyfunction]

@@ -3,6 +3,7 @@
 use crate::arrivals::{self, Arrival};
 use crate::capture_columns::sacked;
 use crate::columns::Columns;
+use crate::gather::Tasks;
 use crate::table::{Cell, Table};
 use crate::wide::Wide;
 use netspurt_sim::probe::{End, Quantity, Sample, Wants};
@@ -94,7 +95,8 @@ impl Run {
         columns.names("host", hosts, rows.map(|(flow, end)| 2 * flow as usize + end as usize))
     }
 
-    fn file(&self, task: &str, metadata: Vec<(String, String)>) -> PyResult<Vec<u8>> {
+    /// Flows, groups and links under each other, as a task of a sweep leaves them.
+    fn wide(&self, task: &str) -> PyResult<Wide> {
         let RunResult { flows, groups, links, .. } = &self.result;
         let mut wide = Wide::default();
         wide.begin("flow", flows.len());
@@ -106,7 +108,7 @@ impl Run {
         wide.mark("digest", &Cell::from(self.result.digest.as_str()));
         wide.mark("seed", &Cell::from(self.result.seed));
         wide.mark("task", &Cell::from(task));
-        wide.parquet(metadata).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+        Ok(wide)
     }
 
     /// Link and direction of rows that belong to a channel.
@@ -275,14 +277,23 @@ impl Run {
     }
 
     /// Flows, groups and links as one Parquet file, in whose metadata stands what is handed over; the same run gives the
-    /// same bytes. In front of the columns stand ``task``, ``seed`` and ``digest``.
+    /// same bytes. In front of the columns stand ``task``, ``seed`` and ``digest``. ``rows`` takes them too, if it is given.
+    #[pyo3(signature = (task, metadata, rows = None))]
     fn parquet<'py>(
         &self,
         py: Python<'py>,
         task: &str,
         metadata: Vec<(String, String)>,
+        rows: Option<&Tasks>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let file = py.detach(|| self.file(task, metadata))?;
+        let file = py.detach(|| -> PyResult<_> {
+            let wide = self.wide(task)?;
+            if let Some(rows) = rows {
+                rows.add(task, &wide);
+            }
+            Ok(wide.parquet(&metadata))
+        })?;
+        let file = file.map_err(|what| PyRuntimeError::new_err(format!("{what} has no room in a file")))?;
         Ok(PyBytes::new(py, &file))
     }
 

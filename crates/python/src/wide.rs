@@ -1,20 +1,13 @@
-//! Several tables as one, written as Parquet: what a task of a sweep leaves behind.
+//! Several tables as one, column by column: what a task of a sweep leaves behind.
 //!
 //! Each row says in its column `record` which table it is of; a column that its table lacks is null there. The same
-//! tables give the same bytes. A sweep writes thousands of such files of a few rows, in which a general data frame spends
-//! as long as in the simulations.
+//! tables give the same bytes.
 
+use crate::plain;
 use crate::table::{Cell, Kind, Table};
 use numpy::Element;
-use parquet::basic::{ConvertedType, LogicalType, Repetition, Type as Physical};
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
-use parquet::errors::ParquetError;
-use parquet::file::metadata::KeyValue;
-use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
-use parquet::schema::types::Type;
 use pyo3::prelude::*;
-use std::sync::Arc;
+use std::ops::Range;
 
 /// Tables under each other.
 #[derive(Debug, Default)]
@@ -26,12 +19,22 @@ pub(crate) struct Wide {
     rows: usize,
 }
 
-/// One column; rows beyond `cells` are null.
+/// One column; rows beyond `present` are null.
 #[derive(Debug)]
-struct Column {
-    name: String,
-    kind: Cell,
-    cells: Vec<Option<Cell>>,
+pub(crate) struct Column {
+    pub(crate) name: String,
+    /// One for each of `present`; what stands where nothing is present means nothing.
+    pub(crate) cells: Cells,
+    pub(crate) present: Vec<bool>,
+}
+
+/// The cells of a column, all of one kind.
+#[derive(Debug)]
+pub(crate) enum Cells {
+    Integer(Vec<i64>),
+    Number(Vec<f64>),
+    Truth(Vec<bool>),
+    Text(Vec<String>),
 }
 
 impl Wide {
@@ -40,9 +43,9 @@ impl Wide {
         self.above + self.rows
     }
 
-    /// The columns by name, in order, with the kind of their cells; a column may be shorter than the table, and null there.
-    pub(crate) fn columns(&self) -> impl Iterator<Item = (&str, &Cell, &[Option<Cell>])> {
-        self.columns.iter().map(|column| (&*column.name, &column.kind, &*column.cells))
+    /// The columns, in order.
+    pub(crate) fn columns(&self) -> &[Column] {
+        &self.columns
     }
 
     /// Begins the next rows, which need not have all columns that others have.
@@ -54,51 +57,48 @@ impl Wide {
     /// Begins the next table, of so many rows.
     pub(crate) fn begin(&mut self, record: &str, rows: usize) {
         self.next(rows);
-        self.put("record", Cell::from(""), (0..rows).map(|_| Some(Cell::from(record))));
+        self.put("record", &Cell::from(""), (0..rows).map(|_| Some(Cell::from(record))));
     }
 
     /// Adds a column with the same value in every row of every table so far.
     pub(crate) fn mark(&mut self, name: &str, value: &Cell) {
-        let cells = vec![Some(value.clone()); self.rows()];
-        self.columns.insert(0, Column { name: name.to_owned(), kind: value.clone(), cells });
+        let mut column = Column::new(name, value);
+        column.extend((0..self.rows()).map(|_| Some(value.clone())));
+        self.columns.insert(0, column);
     }
 
     /// The cells of a column for the rows begun last.
-    pub(crate) fn put(&mut self, name: &str, kind: Cell, cells: impl Iterator<Item = Option<Cell>>) {
-        let at = self.columns.iter().position(|column| column.name == name).unwrap_or_else(|| {
-            self.columns.push(Column { name: name.to_owned(), kind, cells: Vec::new() });
+    pub(crate) fn put(&mut self, name: &str, kind: &Cell, cells: impl Iterator<Item = Option<Cell>>) {
+        let at = self.place(name, kind, self.columns.len());
+        self.columns[at].extend(cells);
+    }
+
+    /// The same from rows of another table's column; returns which column it is.
+    ///
+    /// `guess` is where it may stand: tables that are alike have their columns in the same order.
+    pub(crate) fn take(&mut self, column: &Column, rows: Range<usize>, guess: usize) -> usize {
+        let at = self.place(&column.name, &column.kind(), guess);
+        self.columns[at].append(column, rows);
+        at
+    }
+
+    /// A column, which ends where the rows begun last begin.
+    fn place(&mut self, name: &str, kind: &Cell, guess: usize) -> usize {
+        let there = self.columns.get(guess).is_some_and(|column| column.name == name);
+        let found =
+            if there { Some(guess) } else { self.columns.iter().position(|column| column.name == name) };
+        let at = found.unwrap_or_else(|| {
+            self.columns.push(Column::new(name, kind));
             self.columns.len() - 1
         });
-        let column = &mut self.columns[at];
-        column.cells.resize(self.above, None);
-        column.cells.extend(cells);
+        let missing = self.above - self.columns[at].present.len();
+        self.columns[at].extend(std::iter::repeat_n(None, missing));
+        at
     }
 
     /// The file, with what is known of it as metadata.
-    pub(crate) fn parquet(&self, metadata: Vec<(String, String)>) -> Result<Vec<u8>, ParquetError> {
-        let fields = self.columns.iter().map(Column::field).collect::<Result<_, _>>()?;
-        let schema = Arc::new(Type::group_type_builder("netspurt").with_fields(fields).build()?);
-        let metadata = metadata.into_iter().map(|(key, value)| KeyValue::new(key, value)).collect();
-        // A few rows: nothing to be won by dictionaries, bounds or an index of pages.
-        let properties = WriterProperties::builder()
-            .set_created_by(concat!("netspurt ", env!("CARGO_PKG_VERSION")).to_owned())
-            .set_dictionary_enabled(false)
-            .set_statistics_enabled(EnabledStatistics::None)
-            .set_offset_index_disabled(true)
-            .set_key_value_metadata(Some(metadata))
-            .build();
-        let mut file = Vec::new();
-        let mut writer = SerializedFileWriter::new(&mut file, schema, Arc::new(properties))?;
-        let mut group = writer.next_row_group()?;
-        let rows = self.rows();
-        for column in &self.columns {
-            let mut place = group.next_column()?.ok_or_else(|| ParquetError::EOF(column.name.clone()))?;
-            column.write(&mut place, rows)?;
-            place.close()?;
-        }
-        group.close()?;
-        writer.close()?;
-        Ok(file)
+    pub(crate) fn parquet(&self, metadata: &[(String, String)]) -> Result<Vec<u8>, &'static str> {
+        plain::file(&self.columns, self.rows(), metadata)
     }
 }
 
@@ -106,7 +106,7 @@ impl<'py> Table<'py> for Wide {
     fn array<T: Element + Into<Cell>>(&mut self, name: &str, values: Vec<T>) -> PyResult<()> {
         let mut cells = values.into_iter().map(|value| Some(value.into())).peekable();
         if let Some(Some(kind)) = cells.peek().cloned() {
-            self.put(name, kind, cells);
+            self.put(name, &kind, cells);
         }
         Ok(())
     }
@@ -116,7 +116,7 @@ impl<'py> Table<'py> for Wide {
         name: &str,
         values: Vec<Option<T>>,
     ) -> PyResult<()> {
-        self.put(name, T::kind(), values.into_iter().map(|value| value.map(Into::into)));
+        self.put(name, &T::kind(), values.into_iter().map(|value| value.map(Into::into)));
         Ok(())
     }
 
@@ -127,69 +127,85 @@ impl<'py> Table<'py> for Wide {
         rows: impl ExactSizeIterator<Item = usize>,
     ) -> PyResult<()> {
         let names: Vec<&str> = names.into_iter().collect();
-        self.put(name, Cell::from(""), rows.map(|row| Some(Cell::from(names[row]))));
+        self.put(name, &Cell::from(""), rows.map(|row| Some(Cell::from(names[row]))));
         Ok(())
     }
 }
 
 impl Column {
-    fn field(&self) -> Result<Arc<Type>, ParquetError> {
-        let physical = match self.kind {
-            Cell::Integer(_) => Physical::INT64,
-            Cell::Number(_) => Physical::DOUBLE,
-            Cell::Truth(_) => Physical::BOOLEAN,
-            Cell::Text(_) => Physical::BYTE_ARRAY,
+    /// A column without rows, for cells of the kind of one.
+    pub(crate) fn new(name: &str, kind: &Cell) -> Self {
+        let cells = match kind {
+            Cell::Integer(_) => Cells::Integer(Vec::new()),
+            Cell::Number(_) => Cells::Number(Vec::new()),
+            Cell::Truth(_) => Cells::Truth(Vec::new()),
+            Cell::Text(_) => Cells::Text(Vec::new()),
         };
-        let field = Type::primitive_type_builder(&self.name, physical).with_repetition(Repetition::OPTIONAL);
-        let field = match self.kind {
-            Cell::Text(_) => {
-                field.with_logical_type(Some(LogicalType::String)).with_converted_type(ConvertedType::UTF8)
-            }
-            _ => field,
-        };
-        field.build().map(Arc::new)
+        Self { name: name.to_owned(), cells, present: Vec::new() }
     }
 
-    fn write(&self, place: &mut SerializedColumnWriter<'_>, rows: usize) -> Result<(), ParquetError> {
-        let mut levels: Vec<i16> = self.cells.iter().map(|cell| i16::from(cell.is_some())).collect();
-        levels.resize(rows, 0);
-        let cells = || self.cells.iter().flatten();
-        match self.kind {
-            Cell::Integer(_) => {
-                let values: Vec<i64> = cells().filter_map(Cell::integer).collect();
-                place.typed::<Int64Type>().write_batch(&values, Some(&levels), None)
-            }
-            Cell::Number(_) => {
-                let values: Vec<f64> = cells().filter_map(Cell::number).collect();
-                place.typed::<DoubleType>().write_batch(&values, Some(&levels), None)
-            }
-            Cell::Truth(_) => {
-                let values: Vec<bool> = cells().filter_map(Cell::truth).collect();
-                place.typed::<BoolType>().write_batch(&values, Some(&levels), None)
-            }
-            Cell::Text(_) => {
-                let values: Vec<ByteArray> = cells().filter_map(Cell::text).map(ByteArray::from).collect();
-                place.typed::<ByteArrayType>().write_batch(&values, Some(&levels), None)
-            }
+    /// Any cell of its kind.
+    pub(crate) const fn kind(&self) -> Cell {
+        match &self.cells {
+            Cells::Integer(_) => Cell::Integer(0),
+            Cells::Number(_) => Cell::Number(0.0),
+            Cells::Truth(_) => Cell::Truth(false),
+            Cells::Text(_) => Cell::Text(String::new()),
         }
-        .map(drop)
+    }
+
+    /// The cell of a row, if there is one.
+    pub(crate) fn cell(&self, row: usize) -> Option<Cell> {
+        self.has(row).then(|| match &self.cells {
+            Cells::Integer(values) => Cell::Integer(values[row]),
+            Cells::Number(values) => Cell::Number(values[row]),
+            Cells::Truth(values) => Cell::Truth(values[row]),
+            Cells::Text(values) => Cell::Text(values[row].clone()),
+        })
+    }
+
+    /// Whether there is anything in a row.
+    pub(crate) fn has(&self, row: usize) -> bool {
+        self.present.get(row).is_some_and(|&present| present)
+    }
+
+    /// Whether a row holds a text.
+    pub(crate) fn says(&self, row: usize, text: &str) -> bool {
+        self.has(row) && matches!(&self.cells, Cells::Text(values) if values[row] == text)
+    }
+
+    /// Rows of another column of the same kind; from one of another kind they are null.
+    fn append(&mut self, other: &Self, rows: Range<usize>) {
+        let there = rows.start.min(other.present.len())..rows.end.min(other.present.len());
+        match (&mut self.cells, &other.cells) {
+            (Cells::Integer(own), Cells::Integer(values)) => own.extend_from_slice(&values[there.clone()]),
+            (Cells::Number(own), Cells::Number(values)) => own.extend_from_slice(&values[there.clone()]),
+            (Cells::Truth(own), Cells::Truth(values)) => own.extend_from_slice(&values[there.clone()]),
+            (Cells::Text(own), Cells::Text(values)) => own.extend_from_slice(&values[there.clone()]),
+            _ => return self.extend(rows.map(|_| None)),
+        }
+        self.present.extend_from_slice(&other.present[there.clone()]);
+        self.extend((there.len()..rows.len()).map(|_| None));
+    }
+
+    /// More rows. A cell of another kind is null.
+    pub(crate) fn extend(&mut self, cells: impl Iterator<Item = Option<Cell>>) {
+        for cell in cells {
+            self.present.push(match (&mut self.cells, cell) {
+                (Cells::Integer(values), Some(Cell::Integer(value))) => more(values, value),
+                (Cells::Number(values), Some(Cell::Number(value))) => more(values, value),
+                (Cells::Truth(values), Some(Cell::Truth(value))) => more(values, value),
+                (Cells::Text(values), Some(Cell::Text(value))) => more(values, value),
+                (Cells::Integer(values), _) => !more(values, 0),
+                (Cells::Number(values), _) => !more(values, 0.0),
+                (Cells::Truth(values), _) => !more(values, false),
+                (Cells::Text(values), _) => !more(values, String::new()),
+            });
+        }
     }
 }
 
-impl Cell {
-    const fn integer(&self) -> Option<i64> {
-        if let Self::Integer(value) = self { Some(*value) } else { None }
-    }
-
-    const fn number(&self) -> Option<f64> {
-        if let Self::Number(value) = self { Some(*value) } else { None }
-    }
-
-    const fn truth(&self) -> Option<bool> {
-        if let Self::Truth(value) = self { Some(*value) } else { None }
-    }
-
-    fn text(&self) -> Option<&str> {
-        if let Self::Text(value) = self { Some(value) } else { None }
-    }
+fn more<T>(values: &mut Vec<T>, value: T) -> bool {
+    values.push(value);
+    true
 }

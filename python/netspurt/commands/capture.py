@@ -8,10 +8,11 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from netspurt import listing, output
+from netspurt import listing, output, picture_options
 from netspurt.capture import SCHEMAS, STEP, Capture, Reading, collect
+from netspurt.capture_lines import COLUMNS, document, line
 from netspurt.cli import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.errors import RequestError
 from netspurt.options import add_jobs, add_json, positive
@@ -23,13 +24,6 @@ if TYPE_CHECKING:
 
 WIDE = 200
 """Columns of text where there is no terminal to say: addresses are long."""
-
-COLUMNS = (
-    *("client", "server", "from", "bytes", "start_s", "duration_s", "goodput_bps"),
-    *("rtt_min_ms", "rtt_median_ms", "rtt_p95_ms", "retransmitted", "reordered", "notes"),
-)
-
-CAUSES = ("timeout", "fast", "tail_probe", "nak", "unexplained")
 
 
 def declare(command: argparse.ArgumentParser) -> None:
@@ -50,6 +44,7 @@ def declare(command: argparse.ArgumentParser) -> None:
         help="connections listed at most for each file (default: 100000); more are counted",
     )
     add_jobs(command, "files")
+    picture_options.report(command)
 
 
 def command(options: argparse.Namespace) -> int:
@@ -69,6 +64,7 @@ def command(options: argparse.Namespace) -> int:
             for name, path in (("samples", options.samples), ("events", options.events))
             if path
         }
+        page = writing.enter_context(output.file(Path(options.report))) if options.report else None
         advance = writing.enter_context(progress(sum(map(_steps, options.files)), "reading"))
 
         def work(number: int) -> Capture | str:
@@ -84,6 +80,11 @@ def command(options: argparse.Namespace) -> int:
                 captures[number] = outcome
 
         whole = for_each(range(len(options.files)), work, keep, options.jobs)
+        if page is not None:
+            from netspurt.report.capture import page_of
+            from netspurt.report.page import write
+
+            write(page, page_of([captures[number] for number in sorted(captures)], options.asked))
     _print(options, captures, failures)
     faults = failures | {n: fault for n, capture in captures.items() if (fault := capture.fault)}
     for number in sorted(faults):
@@ -127,20 +128,6 @@ def _writer(path: Path, name: str) -> Iterator[ParquetWriter]:
         yield writer
 
 
-def document(capture: Capture) -> dict[str, Any]:
-    """What ``--json`` prints of a capture."""
-    streams = capture.streams.to_dicts()
-    connections = [
-        {**row, "from_client": _stream(streams[2 * n]), "from_server": _stream(streams[2 * n + 1])}
-        for n, row in enumerate(capture.connections.to_dicts())
-    ]
-    return {"file": str(capture.path), **capture.tally, "connections": connections}
-
-
-def _stream(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name not in ("connection", "from")}
-
-
 def _print(options: argparse.Namespace, captures: dict[int, Capture], failures: dict[int, str]) -> None:
     if options.json:
         documents = [
@@ -157,48 +144,7 @@ def _print(options: argparse.Namespace, captures: dict[int, Capture], failures: 
         title = f"{capture.path}: {tally['packets']} packets, {tally['connections']} connections"
         if capture.passed:
             title += f" ({capture.passed})"
-        rows = [_line(row) for row in document(capture)["connections"]]
+        rows = [line(row) for row in document(capture)["connections"]]
         listing.show(console, title, rows, COLUMNS)
         if tally["unlisted"]:
             console.print(f"… and {tally['unlisted']} more connections (list them with --connections)")
-
-
-def _line(row: dict[str, Any]) -> dict[str, Any]:
-    """A connection in one line: the stream that carried more, and what is out of the ordinary."""
-    stream = row[f"from_{row['sender']}"]
-    times = {what: stream[f"rtt_{what}_s"] for what in ("min", "median", "p95")}
-    resent = {cause.replace("_", " "): stream[f"retransmitted_{cause}"] for cause in CAUSES}
-    return {
-        "client": _address(row["client"], row["client_port"]),
-        "server": _address(row["server"], row["server_port"]),
-        "from": row["sender"],
-        "bytes": stream["acknowledged_bytes"],
-        "start_s": row["start_s"],
-        "duration_s": row["duration_s"],
-        "goodput_bps": stream["goodput_bps"],
-        **{f"rtt_{what}_ms": None if time is None else 1000 * time for what, time in times.items()},
-        "retransmitted": resent,
-        "reordered": stream["reordered"],
-        "notes": ", ".join(_notes(row, stream)) or None,
-    }
-
-
-def _address(address: str, port: int) -> str:
-    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
-
-
-def _notes(row: dict[str, Any], stream: dict[str, Any]) -> Iterator[str]:
-    counted = {
-        "spurious": "spurious",
-        "duplicated": "duplicated",
-        "zero_windows": "zero windows",
-        "window_probes": "window probes",
-        "keep_alives": "keep-alives",
-        "marked": "congestion marks",
-        "unseen_bytes": "bytes not captured",
-    }
-    yield from (f"{stream[name]} {words}" for name, words in counted.items() if stream[name])
-    if row["opening"] != "whole":
-        yield {"half": "not answered", "missing": "began before the capture"}[row["opening"]]
-    if not row["closing"].endswith("-fin"):
-        yield row["closing"].replace("-", " ")

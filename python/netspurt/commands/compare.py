@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from netspurt import listing, output, picture_options
 from netspurt.cli import FINE
 from netspurt.errors import RequestError
-from netspurt.options import add_jobs, add_json, natural, positive, setting
+from netspurt.options import add_algorithms, add_jobs, add_json, natural, positive, setting
 
 if TYPE_CHECKING:
     from netspurt.comparing import Comparison
@@ -40,6 +40,7 @@ def declare(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--seeds", type=positive, default=1, metavar="N", help="run scenarios with so many seeds, in pairs"
     )
+    add_algorithms(command)
     add_jobs(command)
     command.add_argument(
         "--quantity",
@@ -60,6 +61,7 @@ def command(options: argparse.Namespace) -> int:
         RequestError: nothing there to compare, or two that do not go together.
         ScenarioError: a scenario is wrong.
     """
+    from netspurt.algorithms import find
     from netspurt.comparing import compare
 
     result = compare(
@@ -69,6 +71,7 @@ def command(options: argparse.Namespace) -> int:
         quantities=options.quantities,
         jobs=options.jobs,
         settings=(dict(options.set_a), dict(options.set_b)),
+        algorithms=find(options.algorithms),
     )
     if options.plot:
         from netspurt import plot

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from netspurt.algorithms import Make
 from netspurt.comparing import captures, history, pairs
 from netspurt.comparing.sides import KINDS, Captured, How, Runs, Side, Swept, Traced, side
 from netspurt.errors import RequestError
@@ -122,6 +123,7 @@ def compare(
     quantities: Sequence[str] = (),
     jobs: int = 1,
     settings: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
+    algorithms: Mapping[str, Make] | None = None,
 ) -> Comparison:
     """Puts two results, runs or captures side by side, B against A.
 
@@ -133,12 +135,14 @@ def compare(
         quantities: columns of flows or links; a handful by default.
         jobs: simulations at once.
         settings: overrides of either scenario file, path to TOML.
+        algorithms: classes that scenario files may name, see ``Scenario.with_algorithms``.
 
     Raises:
         RequestError: a path that holds nothing of the kind, or two that do not go together.
         ScenarioError: a scenario is wrong.
     """
-    how = How(tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds), jobs, settings)
+    which = tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds)
+    how = How(which, jobs, settings, algorithms or {})
     first, second = side(a, how, 0), side(b, how, 1)
     names = (first.name, second.name)
     if isinstance(first, Runs) and isinstance(second, Runs):

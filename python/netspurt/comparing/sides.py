@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from netspurt.algorithms import Make
 from netspurt.errors import RequestError
 from netspurt.parallel import for_each
 from netspurt.scenario import Result, Scenario, load
@@ -87,11 +88,13 @@ class How:
         seeds: of both sides, so that runs form pairs.
         jobs: simulations at once.
         settings: overrides of each side.
+        algorithms: classes that scenario files may name.
     """
 
     seeds: Sequence[int] = (1,)
     jobs: int = 1
     settings: tuple[Mapping[str, str], Mapping[str, str]] = field(default_factory=lambda: ({}, {}))
+    algorithms: Mapping[str, Make] = field(default_factory=dict)
 
 
 def side(what: object, how: How, which: int) -> Side:
@@ -134,7 +137,8 @@ def _at(path: Path, how: How, settings: list[tuple[str, str]]) -> Side:
     if path.suffix == ".toml":
         from netspurt import _core
 
-        runs = _run(Scenario(_core.Scenario.load(str(path), settings)), how)
+        scenario = Scenario(_core.Scenario.load(str(path), settings))
+        runs = _run(scenario.with_algorithms(how.algorithms) if how.algorithms else scenario, how)
         runs.name = ", ".join([runs.name, *(f"{key} = {value}" for key, value in settings)])
         return runs
     if path.suffix == ".parquet":

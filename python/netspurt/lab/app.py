@@ -5,6 +5,7 @@
 ``POST api/scenario``      text and controls of a scenario
 ``POST api/run``           a run as columns (``wire``), or what is wrong with the scenario
 ``POST api/ping``          a prober's finds as they come (server-sent events)
+``POST api/follow``        what a file holds that grows (server-sent events)
 ``POST api/emulate``       an emulation's lines and its table (server-sent events)
 ========================== ==================================================================================
 

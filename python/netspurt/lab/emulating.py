@@ -20,10 +20,7 @@ from typing import Any
 
 from netspurt import _core
 from netspurt.errors import RequestError
-from netspurt.lab.packets import Packets
-
-BIN_S = 0.25
-"""Traffic is told in sums over so long."""
+from netspurt.lab.packets import Packets, Rates
 
 LONGEST_LINE = 1 << 16
 
@@ -115,11 +112,9 @@ def _table(text: str) -> tuple[str, dict[str, Any]] | None:
 
 
 async def _traffic(descriptor: int, events: asyncio.Queue[tuple[str, Any]], ended: asyncio.Task[int]) -> None:
-    """Tells rates in spans of ``BIN_S``, each when the next one has begun, and the last when all is over."""
-    packets = Packets()
-    begun: int | None = None
-    sums: dict[int, list[int]] = {}
-    told, over = -1, False
+    """Tells rates until all is over and read."""
+    packets, rates = Packets(), Rates()
+    over = False
     while not over:
         was_over = ended.done()
         try:
@@ -128,23 +123,10 @@ async def _traffic(descriptor: int, events: asyncio.Queue[tuple[str, Any]], ende
             octets = b""
         # After the end, what can still be read is all that there is.
         over = was_over and not octets
-        for at, size, inbound in packets.feed(octets):
-            begun = at if begun is None else begun
-            sums.setdefault(int((at - begun) / 1e9 / BIN_S), [0, 0])[0 if inbound else 1] += size
-        last = max(sums, default=-1) - (not over)
-        if last > told:
-            span = range(told + 1, last + 1)
-            await events.put(
-                (
-                    "traffic",
-                    {
-                        "time_s": [BIN_S * (place + 0.5) for place in span],
-                        "in_bps": [8 * sums.get(place, [0, 0])[0] / BIN_S for place in span],
-                        "out_bps": [8 * sums.get(place, [0, 0])[1] / BIN_S for place in span],
-                    },
-                )
-            )
-            told = last
+        for packet in packets.feed(octets):
+            rates.add(*packet)
+        if (told := rates.take(over=over)) is not None:
+            await events.put(("traffic", told))
         await asyncio.sleep(0 if octets else 0.02)
 
 

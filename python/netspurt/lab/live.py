@@ -1,7 +1,7 @@
 """What is watched as it happens, as server-sent events.
 
 Lives here: how events reach the page, and that whatever runs ends when the page goes. Must not live here: what they say
-(``probing``, ``emulating``).
+(``probing``, ``emulating``, ``following``).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from netspurt import _core
 from netspurt.errors import RequestError
-from netspurt.lab import emulating, probing
+from netspurt.lab import emulating, following, probing
 
 Event = tuple[str, Any]
 """What it is, and what JSON can hold."""
@@ -26,7 +26,7 @@ Scenarios = Callable[[dict[str, Any]], _core.Scenario]
 
 
 def routes(scenario: Scenarios) -> list[Route]:
-    """``api/ping`` and ``api/emulate``. Both answer with status 400 if what they are asked cannot begin."""
+    """``api/ping``, ``api/emulate`` and ``api/follow``; status 400 says that what they are asked cannot begin."""
 
     async def ping(request: Request) -> Response:
         return await _stream(probing.follow(await request.json()))
@@ -35,7 +35,11 @@ def routes(scenario: Scenarios) -> list[Route]:
         asked = await request.json()
         return await _stream(emulating.follow(asked, scenario(asked)))
 
+    async def follow(request: Request) -> Response:
+        return await _stream(following.follow(await request.json()))
+
     return [
+        Route("/api/follow", follow, methods=["POST"]),
         Route("/api/ping", ping, methods=["POST"]),
         Route("/api/emulate", emulate, methods=["POST"]),
     ]

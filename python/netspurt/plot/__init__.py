@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from netspurt.plot.pictures.distribution import (
         round_trip_distribution_chart as round_trip_distribution_chart,
     )
-    from netspurt.plot.pictures.error_rate import goodput_against_error_rate as goodput_against_error_rate
-    from netspurt.plot.pictures.growth import cwnd_growth as cwnd_growth
+    from netspurt.plot.pictures.error_rate import error_rate_chart as error_rate_chart
+    from netspurt.plot.pictures.growth import cwnd_growth_chart as cwnd_growth_chart
     from netspurt.plot.pictures.heat_map import HeatMap as HeatMap
     from netspurt.plot.pictures.heat_map import heat_map as heat_map
     from netspurt.plot.pictures.heat_map import heat_map_data as heat_map_data
-    from netspurt.plot.pictures.initial_window import against_window as against_window
+    from netspurt.plot.pictures.initial_window import against_window_charts as against_window_charts
     from netspurt.plot.pictures.policy_bars import bars_by_policy as bars_by_policy
     from netspurt.plot.pictures.queues import queues as queues
     from netspurt.plot.pictures.queues import queues_chart as queues_chart
@@ -48,11 +48,12 @@ if TYPE_CHECKING:
     from netspurt.plot.pictures.spread import spread_chart as spread_chart
     from netspurt.plot.pictures.throughput import throughput as throughput
     from netspurt.plot.pictures.throughput import throughput_chart as throughput_chart
+    from netspurt.plot.pictures.time_sequence import sequence_charts as sequence_charts
     from netspurt.plot.pictures.time_sequence import time_sequence as time_sequence
     from netspurt.plot.pictures.time_sequence import time_sequence_chart as time_sequence_chart
     from netspurt.plot.pictures.time_sequence import time_sequence_of as time_sequence_of
     from netspurt.plot.pictures.time_sequence import time_sequences as time_sequences
-    from netspurt.plot.pictures.window_rate import rate_against_window as rate_against_window
+    from netspurt.plot.pictures.window_rate import rate_against_window_chart as rate_against_window_chart
     from netspurt.plot.pictures.windows import cwnds as cwnds
     from netspurt.plot.pictures.windows import cwnds_chart as cwnds_chart
     from netspurt.plot.pictures.windows import windows as windows
@@ -66,18 +67,22 @@ _FILES = {
         *("round_trip_distribution", "round_trip_distribution_chart"),
     ),
     "drawing": ("draw", "draw_panels"),
-    "pictures.error_rate": ("goodput_against_error_rate",),
+    "pictures.error_rate": ("error_rate_chart",),
     "files": ("save", "svg"),
-    "pictures.growth": ("cwnd_growth",),
+    "pictures.growth": ("cwnd_growth_chart",),
     "pictures.heat_map": ("HeatMap", "heat_map", "heat_map_data"),
-    "pictures.initial_window": ("against_window",),
+    "pictures.initial_window": ("against_window_charts",),
     "pictures.policy_bars": ("bars_by_policy",),
     "pictures.queues": ("queues", "queues_chart"),
     "pictures.round_trips": ("round_trips", "round_trips_chart"),
     "pictures.spread": ("spread", "spread_chart"),
     "pictures.throughput": ("throughput", "throughput_chart"),
-    "pictures.time_sequence": ("time_sequence", "time_sequence_chart", "time_sequence_of", "time_sequences"),
-    "pictures.window_rate": ("rate_against_window",),
+    "pictures.time_sequence": (
+        *("time_sequence", "time_sequence_chart"),
+        *("time_sequence_of", "time_sequences"),
+        *("sequence_charts",),
+    ),
+    "pictures.window_rate": ("rate_against_window_chart",),
     "pictures.windows": ("cwnds", "cwnds_chart", "windows", "windows_chart"),
 }
 _HOME = {name: file for file, names in _FILES.items() for name in names}

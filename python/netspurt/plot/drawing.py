@@ -37,22 +37,34 @@ def draw(chart: Chart) -> Figure:
     return figure
 
 
-def draw_panels(charts: Sequence[Chart]) -> Figure:
-    """Charts side by side with axes in common: the same under different rules."""
+def draw_panels(charts: Sequence[Chart], *, shared: bool = True) -> Figure:
+    """Charts side by side, two of them or three: the same under different rules.
+
+    Args:
+        charts: at least one.
+        shared: whether they have axes in common.
+    """
+    if len(charts) == 1:
+        return draw(charts[0])
     width, height = PANEL
+    columns = 2 if len(charts) in (2, 4) else 3
+    lines = -(-len(charts) // columns)
     with mpl.rc_context(RC):
-        figure = Figure(figsize=(width * len(charts), height), layout="constrained")
-        panels = figure.subplots(1, len(charts), sharex=True, sharey=True, squeeze=False)[0]
+        figure = Figure(figsize=(width * columns, height * lines), layout="constrained")
+        grid = figure.subplots(lines, columns, sharex=shared, sharey=shared, squeeze=False)
+        panels = grid.ravel()
         named: dict[str, Any] = {}
-        for axes, chart in zip(panels, charts, strict=True):
+        for axes, chart in zip(panels, charts, strict=False):
             _fill(axes, chart)
             handles, labels = axes.get_legend_handles_labels()
             # A count would tell the panels' entries apart that mean the same.
             named.update(
                 (label.split(" (")[0], handle) for handle, label in zip(handles, labels, strict=True)
             )
-        for axes in panels[1:]:
+        for axes in grid[:, 1:].ravel():
             axes.set(ylabel="")
+        for axes in panels[len(charts) :]:
+            axes.set_visible(False)
         legend_of(figure, list(named.values()), list(named), 3)
     return figure
 

@@ -12,16 +12,21 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from netspurt.plot.looks import RC, entitle
+from netspurt.plot.palette import RED
+from netspurt.plot.pictures.heat_map import BEST
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
 
     from netspurt.plot.chart import Floats
-    from netspurt.plot.pictures.heat_map import HeatMap
+    from netspurt.plot.pictures.heat_map import HeatMap, Words
 
 WRITTEN = 100
 """So many cells have room for their number."""
+
+LABELS = 16
+"""More beside an axis run into each other."""
 
 GROUND = "cividis"
 """Its lightness rises all the way: it can be read in grey, and by the colour-blind."""
@@ -38,6 +43,7 @@ def draw_map(of: HeatMap) -> Figure:
         span = (float(np.nanmin(cells)), float(np.nanmax(cells)))
         for axes, (name, values) in zip(grid, of.panels.items(), strict=False):
             image = _panel(axes, of, values, span)
+            _mark(axes, of.marks.get(name))
             entitle(axes, name or of.title)
         for axes in grid[len(of.panels) :]:
             axes.set_visible(False)
@@ -49,11 +55,22 @@ def draw_map(of: HeatMap) -> Figure:
     return figure
 
 
+def _mark(axes: Axes, marks: Words | None) -> None:
+    """White dots, and a star for the best."""
+    if marks is None:
+        return
+    rows, columns = np.nonzero(marks != "")
+    axes.plot(columns, rows, ".", color="white", markersize=4)
+    rows, columns = np.nonzero(marks == BEST)
+    axes.plot(columns, rows, "*", color=RED, markersize=12, markeredgecolor="white")
+
+
 def _panel(axes: Axes, of: HeatMap, values: Floats, span: tuple[float, float]) -> AxesImage:
     image = axes.imshow(values, origin="lower", aspect="auto", cmap=GROUND, vmin=span[0], vmax=span[1])
     axes.grid(visible=False)
-    axes.set_xticks(range(len(of.columns)), list(of.columns), rotation=35, ha="right", fontsize=8)
-    axes.set_yticks(range(len(of.rows)), list(of.rows), fontsize=8)
+    across, upwards = (range(0, len(names), -(-len(names) // LABELS)) for names in (of.columns, of.rows))
+    axes.set_xticks(across, [of.columns[at] for at in across], rotation=35, ha="right", fontsize=8)
+    axes.set_yticks(upwards, [of.rows[at] for at in upwards], fontsize=8)
     if values.size <= WRITTEN:
         middle = sum(span) / 2
         for (row, column), value in np.ndenumerate(values):

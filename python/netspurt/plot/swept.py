@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netspurt import listing
 from netspurt.errors import RequestError, nearest
 
 if TYPE_CHECKING:
@@ -170,11 +171,19 @@ def ordered(values: Sequence[Any]) -> list[Any]:
     return [value for _, value in sorted(zip(found[0], once, strict=True), key=lambda pair: pair[0])]
 
 
-UNITS = {"_bps": ("Mbit/s", 1e-6), "_s": ("s", 1.0), "_bytes": ("bytes", 1.0), "_packets": ("packets", 1.0)}
+UNITS = {
+    "_bps": ("Mbit/s", 1e-6),
+    "_s": ("s", 1.0),
+    "_ms": ("ms", 1.0),
+    "_bytes": ("bytes", 1.0),
+    "_packets": ("packets", 1.0),
+}
 
 
 def in_units(quantity: str) -> tuple[str, float]:
     """The label of a quantity, and what to multiply it by: columns end in their units."""
+    if "." in quantity:  # a path of a scenario, which says its unit itself
+        return quantity, 1.0
     for ending, (unit, factor) in UNITS.items():
         if quantity.endswith(ending):
             return f"{quantity.removesuffix(ending).replace('_', ' ')} ({unit})", factor
@@ -187,4 +196,4 @@ def told(value: Any) -> str:
     if found is None:
         return str(value)
     (number,), unit = found
-    return f"{number:.4g} {unit}".strip()
+    return f"{listing.digits(number, 4)} {unit}".strip()

@@ -11,12 +11,14 @@ import csv
 import json
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from netspurt import __version__
-from netspurt.report.page import template, versions
-from netspurt.studies.model import StudyResult, Table
+from netspurt.report.blocks import Block, Mapped, Still, Zoomable
+from netspurt.report.page import template, vendored, versions
+from netspurt.studies.model import Picture, StudyResult, Table
 
 
 def document(results: Sequence[StudyResult], quick: bool, seconds: float) -> dict[str, Any]:
@@ -45,16 +47,21 @@ def write(directory: Path, results: Sequence[StudyResult], asked: str, whole: di
     """
     from netspurt import plot
 
-    pictures: dict[str, str] = {}
+    pictures: dict[str, list[Shown]] = {}
     (directory / "pictures").mkdir()
-    for picture in (picture for result in results for picture in result.findings.pictures):
-        pictures[picture.name] = plot.svg(picture.draw(), picture.name)
-        path = directory / "pictures" / f"{picture.name}.svg"
-        path.write_text(pictures[picture.name] + "\n", encoding="utf-8")
+    for result in results:
+        pictures[result.study] = []
+        for picture in result.findings.pictures:
+            svg = plot.svg(picture.draw(), picture.name)
+            path = directory / "pictures" / f"{picture.name}.svg"
+            path.write_text(svg + "\n", encoding="utf-8")
+            pictures[result.study].append(Shown(picture, _blocks(picture, svg)))
     page = template("study.html.j2").render(
         results=results,
         seen={word for result in results for word in result.counts()},
         pictures=pictures,
+        kinds={block.kind for each in pictures.values() for shown in each for block in shown.blocks},
+        vendored=vendored(),
         asked=asked,
         whole=whole,
         date=time.strftime("%Y-%m-%d %H:%M %Z"),
@@ -63,6 +70,35 @@ def write(directory: Path, results: Sequence[StudyResult], asked: str, whole: di
     (directory / "reproduce.json").write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
     for result in results:
         _write_study(directory, result)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A picture, and what the page shows of it."""
+
+    picture: Picture
+    blocks: Sequence[Block]
+
+
+def _blocks(picture: Picture, svg: str) -> list[Block]:
+    """A chart for each panel, or a map, or else the picture as it is on paper."""
+    from matplotlib.figure import Figure
+
+    from netspurt.plot.pictures.heat_map import HeatMap
+
+    name, data = f"drawn-{picture.name}", picture.data
+    if isinstance(data, HeatMap):
+        return [Mapped(name, data)]
+    if isinstance(data, Figure):
+        return [Still(name, "", "", picture.alt, svg)]
+    if len(data) == 1:
+        return [Zoomable(name, replace(data[0], title=picture.title, caption=""), heading=False)]
+    # Panels with axes in common zoom together, and reach as high.
+    group = name if picture.shared else ""
+    return [
+        Zoomable(f"{name}-{number}", replace(chart, caption=""), group, alike=picture.shared)
+        for number, chart in enumerate(data, 1)
+    ]
 
 
 def _write_study(directory: Path, result: StudyResult) -> None:

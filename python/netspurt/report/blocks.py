@@ -52,9 +52,10 @@ class Text:
 
 @dataclass(frozen=True)
 class Sentences:
-    """A list."""
+    """A list to be unfolded."""
 
     kind: ClassVar[str] = "sentences"
+    title: str
     texts: Sequence[str]
 
 
@@ -121,12 +122,22 @@ class Table:
 
 @dataclass(frozen=True)
 class Zoomable:
-    """A chart that the page draws; ``group`` names those that zoom together."""
+    """A chart that the page draws.
+
+    Attributes:
+        id: in the page.
+        chart: its data.
+        group: of those that zoom together.
+        alike: whether those of the group reach from the same value up to the same one.
+        heading: whether its title stands above it.
+    """
 
     kind: ClassVar[str] = "chart"
     id: str
     chart: Chart
     group: str = ""
+    alike: bool = False
+    heading: bool = True
 
     @property
     def title(self) -> str:
@@ -167,6 +178,7 @@ class Zoomable:
         chart = self.chart.thinned(BUCKETS)
         whole = {
             "height": self.height,
+            "alike": self.alike,
             "x": {"label": chart.x.label, "column": chart.x.column, "scale": chart.x.scale},
             "y": {
                 "label": chart.y.label,
@@ -200,7 +212,7 @@ def _numbers(values: Floats) -> str:
 
 @dataclass(frozen=True)
 class Still:
-    """A picture that does not zoom."""
+    """A picture that does not zoom; one without a title stands under another's."""
 
     kind: ClassVar[str] = "still"
     id: str
@@ -208,15 +220,64 @@ class Still:
     caption: str
     alt: str
     svg: str
-    file: File
+    file: File | None = None
 
 
-def still(name: str, of: HeatMap) -> Still:
-    """A map."""
-    from netspurt.plot.files import svg
+@dataclass(frozen=True)
+class Mapped:
+    """A map that the page draws, and whose cells say what they are."""
 
-    file = parquet(f"{name}.parquet", of.table())
-    return Still(name, of.title, of.caption, of.alt(), svg(of.draw(), name), file)
+    kind: ClassVar[str] = "map"
+    id: str
+    map: HeatMap
+
+    @property
+    def title(self) -> str:
+        """Above it."""
+        return self.map.title
+
+    @property
+    def caption(self) -> str:
+        """Below the title."""
+        return self.map.caption
+
+    @property
+    def alt(self) -> str:
+        """In words."""
+        return self.map.alt()
+
+    @property
+    def titles(self) -> Sequence[str]:
+        """Of the panels."""
+        return list(self.map.panels)
+
+    @property
+    def file(self) -> File:
+        """What it was made of."""
+        return parquet(f"{self.id}.parquet", self.map.table())
+
+    @property
+    def payload(self) -> str:
+        """What the script draws, as JSON that may stand inside an element."""
+        from netspurt.plot.pictures.heat_map import BEST
+
+        of = self.map
+        whole = {
+            **{"x": of.x, "y": of.y, "quantity": of.quantity, "best": BEST},
+            **{"columns": list(of.columns), "rows": list(of.rows)},
+            "panels": [
+                {
+                    "title": title,
+                    "values": _numbers(values.ravel()),
+                    "marks": [(at, str(word)) for at, word in enumerate(of.marks[title].ravel()) if word]
+                    if title in of.marks
+                    else [],
+                    "details": of.details[title].ravel().tolist() if title in of.details else [],
+                }
+                for title, values in of.panels.items()
+            ],
+        }
+        return json.dumps(whole).replace("<", "\\u003c")
 
 
 @dataclass(frozen=True)
@@ -242,9 +303,9 @@ class Page:
     sections: Sequence[Section] = field(default_factory=tuple)
 
     @property
-    def charts(self) -> bool:
-        """Whether anything has to be drawn."""
-        return any(block.kind == "chart" for section in self.sections for block in section.blocks)
+    def kinds(self) -> set[str]:
+        """Of all blocks: what has to be drawn."""
+        return {block.kind for section in self.sections for block in section.blocks}
 
 
 def table(
@@ -288,7 +349,7 @@ def _told(value: Any, factor: float) -> str:
         return (
             f"{value:,}".replace(",", "\u202f")
             if isinstance(value, int) and factor == 1
-            else f"{value * factor:.5g}"
+            else listing.digits(value * factor, 5)
         )
     return listing.text(value)
 

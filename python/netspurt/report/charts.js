@@ -37,10 +37,11 @@
       ? [low, high] : [Math.max(low - 1, 0), Math.min(high + 1, trace.x.length)];
   };
 
-  // Up and down as far as what is to be seen reaches.
+  // Up and down as far as what is to be seen reaches, of all charts that shall be alike.
   const reach = (chart, from, until) => {
     let low = Infinity, high = -Infinity;
-    for (const trace of chart.traces) {
+    const alike = chart.alike ? all.filter((other) => other.group === chart.group) : [chart];
+    for (const trace of (alike.length ? alike : [chart]).flatMap((other) => other.traces)) {
       if (trace.hidden) continue;
       const [first, last] = seen(trace, from, until);
       for (const column of trace.low ? [trace.y, trace.low] : [trace.y]) {
@@ -54,7 +55,9 @@
     if (low > high) return [0, 1];
     if (chart.y.top) high = Math.min(high, chart.y.top);
     if (chart.y.scale === "log") return [low / 1.1, high * 1.1];
-    const room = (high - low || Math.abs(high) || 1) * 0.05;
+    // What differs in its last digits only is as good as the same.
+    if (high - low < Math.abs(high) * 1e-5) { const room = Math.abs(high) * 0.05 || 1; return [low - room, high + room]; }
+    const room = (high - low) * 0.05;
     return [low >= 0 && low < high / 5 ? 0 : low - room, high + room];
   };
 
@@ -217,20 +220,40 @@
     for (const trace of chart.traces) if (trace.told) trace.told.textContent = inside ? valueAt(u, trace, x) : "";
   };
 
-  const axis = (words, scale) => ({
-    label: words, scale, labelSize: 18, labelGap: 0, labelFont: "12px system-ui, sans-serif", font: "12px system-ui, sans-serif",
+  // Numbers beside an axis: as many digits as tell them apart, thousands apart, powers of ten where they are far from 1.
+  const ticks = (log) => (_, values, __, ___, step) => values.map((value) => {
+    if (value == null) return "";
+    const size = Math.abs(value);
+    if (size && (log ? size < 1e-3 || size >= 1e6 : size >= 1e7 || step < 1e-5)) return value.toExponential().replace("e+", "e");
+    const digits = log ? 6 : [0, 1, 2, 3, 4, 5, 6].find((count) => Math.abs(step * 10 ** count - Math.round(step * 10 ** count)) < 1e-6) ?? 7;
+    const [whole, rest] = (log ? String(+value.toPrecision(digits)) : value.toFixed(digits)).split(".");
+    const apart = whole.length > 4 ? whole.replace(/(?<=\d)(?=(\d{3})+$)/g, "\u202f") : whole;
+    return rest ? `${apart}.${rest}` : apart;
+  });
+
+  // Beside a short log axis twos and fives are told too.
+  const told = (_, values) => {
+    const known = values.filter((value) => value > 0), decades = Math.log10(Math.max(...known) / Math.min(...known));
+    const shown = decades > 3 ? [1] : [1, 2, 5];
+    const lead = (value) => value / 10 ** Math.floor(Math.log10(value) + 1e-9);
+    return values.map((value) => (shown.some((digit) => Math.abs(lead(value) - digit) < 1e-6) ? value : null));
+  };
+
+  const axis = (words, scale, log) => ({
+    ...(log ? { filter: told } : {}),
+    label: words, scale, values: ticks(log), labelSize: 18, labelGap: 0, labelFont: "12px system-ui, sans-serif", font: "12px system-ui, sans-serif",
     stroke: () => css("--soft"), grid: { stroke: () => css("--line"), width: 1 }, ticks: { stroke: () => css("--line"), width: 1 },
     size: scale === "y" ? 58 : 30,
   });
 
   const optionsOf = (figure, chart, width) => ({
-    width, height: chart.height, legend: { show: false }, padding: [10, 12, 0, 0],
+    width, height: chart.height, legend: { show: false }, padding: [10, 18, 0, 0],
     scales: {
       x: { time: false, range: (_, min, max) => [min, max], distr: chart.x.scale === "log" ? 3 : 1 },
       y: { distr: chart.y.scale === "log" ? 3 : 1, range: () => reach(chart, ...chart.view) },
     },
     series: [{}, { paths: () => null, points: { show: false } }],
-    axes: [axis(chart.x.label, "x"), axis(chart.y.label, "y")],
+    axes: [axis(chart.x.label, "x", chart.x.scale === "log"), axis(chart.y.label, "y", chart.y.scale === "log")],
     cursor: { points: { show: false }, drag: { x: true, y: false, setScale: false }, y: false },
     hooks: {
       draw: [paint(chart)],
@@ -292,14 +315,28 @@
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   };
 
+  // Marks at the ends need room, or they would be cut in half.
+  const roomy = (chart, low, high) => {
+    if (!chart.traces.some((trace) => trace.marker && trace.x.length < 4000)) return [low, high];
+    if (chart.x.scale === "log") { const share = (high / low) ** 0.02; return [low / share, high * share]; }
+    const share = (high - low) * 0.02;
+    return [low >= 0 && low < share ? low : low - share, high + share];
+  };
+
   const build = (figure) => {
     const chart = JSON.parse(figure.querySelector("script").textContent);
     for (const trace of chart.traces) for (const name of ["x", "y", "low"]) trace[name] = numbers(trace[name]);
     const ends = chart.traces.filter((trace) => trace.x.length).map((trace) => [trace.x[0], trace.x[trace.x.length - 1]]);
     const [low, high] = [Math.min(...ends.map((end) => end[0])), Math.max(...ends.map((end) => end[1]))];
-    chart.span = low < high ? [low, high] : [low - 0.5, high + 0.5];
+    chart.span = low < high ? roomy(chart, low, high) : [low - 0.5, high + 0.5];
     chart.view = chart.span;
-    const holder = figure.querySelector(".plot");
+    chart.group = figure.dataset.group || "";
+    return Object.assign(chart, { figure });
+  };
+
+  // When all charts are known: some reach as high as others do.
+  const draw = (chart) => {
+    const { figure } = chart, holder = figure.querySelector(".plot");
     chart.where = figure.querySelector(".where");
     legendOf(figure, chart);
     chart.plot = new uPlot(optionsOf(figure, chart, holder.clientWidth), [chart.span, [null, null]], holder);
@@ -309,7 +346,6 @@
       chart.plot.setScale("x", { min, max });
       Object.assign(figure.dataset, { from: min, until: max });
     };
-    reset(chart);
     holder.addEventListener("keydown", press(chart));
     holder.addEventListener("dblclick", () => reset(chart));
     figure.querySelector(".whole").addEventListener("click", () => reset(chart));
@@ -318,7 +354,6 @@
       if (Math.abs(holder.clientWidth - chart.plot.width) > 1) chart.plot.setSize({ width: holder.clientWidth, height: chart.height });
     }).observe(holder);
     figure.dataset.drawn = "yes";
-    return chart;
   };
 
   const repaint = () => {
@@ -344,11 +379,8 @@
 
   document.addEventListener("DOMContentLoaded", () => {
     faces();
-    for (const figure of document.querySelectorAll("figure.chart")) {
-      const chart = build(figure);
-      chart.group = figure.dataset.group || "";
-      all.push(chart);
-    }
+    all.push(...[...document.querySelectorAll("figure.chart")].map(build));
+    all.forEach(draw);
     for (const chart of all) {
       const group = all.filter((other) => chart.group && other.group === chart.group);
       if (group.length) chart.span = [Math.min(...group.map((each) => each.span[0])), Math.max(...group.map((each) => each.span[1]))];

@@ -6,6 +6,7 @@ Lives here: what stands on its page. Must not live here: how a page looks.
 from __future__ import annotations
 
 import contextlib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netspurt import plot
@@ -39,7 +40,10 @@ if TYPE_CHECKING:
 HIDDEN = ("of", "sentence", "boot_low", "boot_high", "p")
 
 LAST = ("a", "b", "relative", "verdict", "difference", "low", "high", "effect", "runs")
-"""Columns behind those that name a row."""
+"""Columns behind those that name a row, as a comparison has them."""
+
+SHOWN = ("A", "B", "change", "verdict", "95 % interval", "effect", "pairs")
+"""… and as the page has them."""
 
 SCALED = ("a", "b", "difference", "low", "high", "a_low", "a_high", "b_low", "b_high")
 
@@ -57,19 +61,19 @@ def page_of(result: Comparison, asked: str) -> Page:
     if unlike:
         shown = [_in_units(row) for row in unlike]
         keys = [name for name in unlike[0] if name not in (*LAST, *HIDDEN)]
-        blocks.append(table("B against A", shown, [*keys, *LAST], note=NOTE, folded=len(shown) > FOLDED))
+        blocks.append(table("B against A", shown, [*keys, *SHOWN], note=NOTE, folded=len(shown) > FOLDED))
     if result.rows:
         blocks.append(Files([csv("comparison.csv", result.rows)]))
     if told:
-        blocks.append(Sentences(told))
+        blocks.append(Sentences("In sentences", told))
     sections = [Section("What differs", blocks), Section("Both over each other", _overlaid(result))]
     if result.parting is not None:
         sections.append(Section("Where they part", _parting(result)))
     for letter, side in zip("AB", result.sides, strict=True):
         own = pictures(source, f"{letter.lower()}-") if (source := _recording(result, side)) else []
-        sections.append(Section(f"{letter}: {side.name}", own))
+        sections.append(Section(f"{letter}: {_short(side.name)}", own))
     sections.append(Section("How it was made", _made(result, asked)))
-    title = f"{result.names[0]} and {result.names[1]}"
+    title = f"{_short(result.names[0])} and {_short(result.names[1])}"
     return Page("comparison", title, [_lead(result)], [each for each in sections if each.blocks])
 
 
@@ -83,14 +87,33 @@ def _lead(result: Comparison) -> str:
     return f"{kind}, B against A: {differ} of {len(judged)} quantities differ by more than chance."
 
 
-NOTE = "Means of A and B over pairs of runs, their difference, and its 95 % interval (Student's t)."
+NOTE = (
+    "Means of A and B over pairs of runs, the 95 % interval of their difference (Student's t), and the effect: the "
+    "mean over the standard deviation of the pairs' differences (Cohen's d)."
+)
 
 
 def _in_units(row: dict[str, Any]) -> dict[str, Any]:
     """A row for people: each in the unit of its quantity."""
     words, factor = in_units(row["quantity"])
     scaled = {name: row[name] * factor for name in SCALED if isinstance(row.get(name), int | float)}
-    return {**row, **scaled, "quantity": words, "relative": _percent(row.get("relative"))}
+    low, high = scaled.get("low"), scaled.get("high")
+    return {
+        **row,
+        **scaled,
+        "quantity": words,
+        "A": scaled.get("a"),
+        "B": scaled.get("b"),
+        "change": _percent(row.get("relative")),
+        "95 % interval": None if low is None or high is None else f"{low:.4g} to {high:.4g}",
+        "pairs": row.get("runs"),
+    }
+
+
+def _short(name: str) -> str:
+    """Without the folders of its path: these stand at the end of the page."""
+    path, comma, settings = name.partition(", ")
+    return Path(path).name + comma + settings
 
 
 def _percent(relative: object) -> str | None:

@@ -54,11 +54,11 @@ def write(path: Path, page: Page) -> None:
     Raises:
         OSError: the disk says no.
     """
-    text = template("result.html.j2").render(page=page, vendored=_vendored())
+    text = template("result.html.j2").render(page=page, vendored=vendored())
     path.write_text(text, encoding="utf-8")
 
 
-def _vendored() -> dict[str, str]:
+def vendored() -> dict[str, str]:
     """The scripts and styles of pictures that zoom, to stand in the page itself."""
     files = {
         "uplot": UPLOT / "uPlot.iife.min.js",
@@ -66,6 +66,7 @@ def _vendored() -> dict[str, str]:
         "licence": UPLOT / "LICENSE",
         "charts": HERE / "charts.js",
         "charts_css": HERE / "charts.css",
+        "maps": HERE / "maps.js",
     }
     return {name: file.read_text(encoding="utf-8").strip() for name, file in files.items()}
 

@@ -9,6 +9,7 @@ import contextlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netspurt import plot
@@ -89,7 +90,7 @@ def page_of(scenario: Scenario, results: Sequence[Result], asked: str, settings:
     sections.append(Section(which, pictures(Simulated.of(results[0]))))
     sections.append(Section("How it was made", [Facts(made), *_source(scenario)]))
     several = "" if len(results) == 1 else f", {len(results)} seeds"
-    return Page("run", scenario.name + several, [_lead(documents)], sections)
+    return Page("run", Path(scenario.name).name + several, [_lead(documents)], sections)
 
 
 def _lead(documents: Sequence[Document]) -> str:
@@ -103,7 +104,8 @@ def _lead(documents: Sequence[Document]) -> str:
     if len(flows) == 1:
         sentence += f" at {flows[0]['goodput_bps'] / 1e6:.4g} Mbit/s"
     lost = sum(sum(link["drops"].values()) for link in documents[0]["links"])
-    sentence += f"; {lost} packets were lost, {resent} segments sent again, {timeouts} timeouts"
+    ran_out = "1 timeout" if timeouts == 1 else f"{timeouts} timeouts"
+    sentence += f"; {lost} packets were lost, {resent} segments sent again, {ran_out}"
     return sentence + (" (of the first seed)." if len(documents) > 1 else ".")
 
 

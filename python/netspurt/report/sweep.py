@@ -6,6 +6,7 @@ Lives here: what stands on its page. Must not live here: how a page looks.
 from __future__ import annotations
 
 import contextlib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netspurt import plot
@@ -16,12 +17,12 @@ from netspurt.report.blocks import (
     Code,
     Facts,
     Files,
+    Mapped,
     Page,
     Section,
     Zoomable,
     csv,
     parquet,
-    still,
     table,
 )
 from netspurt.report.page import facts
@@ -79,7 +80,12 @@ def page_of(sweep: Sweep, quantity: str, asked: str) -> Page:
         Section("What was varied", [Facts(_varied(sweep))]),
         Section("How it was made", _made(sweep, asked)),
     ]
-    return Page("sweep", f"{about['scenario']}: {words}", [lead], [each for each in sections if each.blocks])
+    return Page(
+        "sweep",
+        f"{Path(about['scenario']).name}: {words}",
+        [lead],
+        [each for each in sections if each.blocks],
+    )
 
 
 def _pictures(sweep: Sweep, quantity: str) -> list[Block]:
@@ -88,7 +94,7 @@ def _pictures(sweep: Sweep, quantity: str) -> list[Block]:
     with contextlib.suppress(RequestError):
         blocks.append(Zoomable("curves", plot.curves_chart(sweep, quantity)))
     with contextlib.suppress(RequestError):
-        blocks.append(still("heat-map", plot.heat_map_data(sweep, quantity)))
+        blocks.append(Mapped("heat-map", plot.heat_map_data(sweep, quantity)))
     with contextlib.suppress(RequestError):
         blocks.append(Zoomable("distribution", plot.spread_chart(sweep, quantity)))
     return blocks

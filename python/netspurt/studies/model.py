@@ -6,14 +6,18 @@ Lives here: data and its JSON shape. Must not live here: simulation, drawing, pr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from netspurt.studies.verdict import Bar, Role, Verdict, deviation, judge
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from netspurt.plot.chart import Chart
+    from netspurt.plot.pictures.heat_map import HeatMap
 
 Label = str | bool | int | float
 """What names a row."""
@@ -120,13 +124,41 @@ class Check:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure to be drawn when a report wants it; ``alt`` says in words what the eye would see."""
+    """A picture to be made when a report wants it.
+
+    Attributes:
+        name: of its file.
+        title: above it.
+        caption: what it shows, and of what.
+        alt: in words what the eye would see.
+        make: its data: a chart for each panel, or a map; or, of what nobody zooms into, a figure.
+        shared: whether the panels have axes in common.
+    """
 
     name: str
     title: str
     caption: str
     alt: str
-    draw: Callable[[], Figure]
+    make: Callable[[], Sequence[Chart] | HeatMap | Figure]
+    shared: bool = True
+
+    @cached_property
+    def data(self) -> Sequence[Chart] | HeatMap | Figure:
+        """What ``make`` makes, once."""
+        return self.make()
+
+    def draw(self) -> Figure:
+        """The picture for paper."""
+        from matplotlib.figure import Figure
+
+        from netspurt.plot.drawing import draw_panels
+        from netspurt.plot.pictures.heat_map import HeatMap
+
+        if isinstance(self.data, Figure):
+            return self.data
+        return (
+            self.data.draw() if isinstance(self.data, HeatMap) else draw_panels(self.data, shared=self.shared)
+        )
 
 
 @dataclass(frozen=True)
@@ -177,6 +209,10 @@ class StudyResult:
             "tables": [table.as_json() for table in self.findings.tables],
             "checks": [check.as_json() for check in self.findings.checks],
             "notes": list(self.findings.notes),
+            "pictures": [
+                {name: getattr(picture, name) for name in ("name", "title", "caption", "alt")}
+                for picture in self.findings.pictures
+            ],
         }
 
 

@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from netspurt import algorithms
 from netspurt.errors import RequestError
@@ -29,6 +30,9 @@ from netspurt.sweeping.outcome import Sweep
 from netspurt.sweeping.plan import Plan, PointError, Task
 from netspurt.sweeping.stopping import Stop
 from netspurt.terminal import Gauge
+
+if TYPE_CHECKING:
+    from netspurt import _core
 
 __all__ = ["Report", "Stop", "Sweep", "execute", "plan_of", "read_sweep", "sweep"]
 
@@ -173,9 +177,11 @@ def execute(
         driver = Driver(plan, agenda, folder, engine)
         whole = driver.run(gauge)
         wanted = {task.name for task in agenda.wanted}
-        failed = sorted(wanted & set(folder.failures()) - folder.done())
+        failed = sorted(wanted & set(folder.failures()))
+        if failed:  # to look at thousands of files costs as much as some of the simulations
+            failed = sorted(set(failed) - folder.done())
         if whole and part is None:
-            _finish(folder, plan, agenda.wanted, complete=not failed)
+            _finish(folder, plan, agenda.wanted, driver.rows, complete=not failed)
         return Report(path, len(wanted), len(wanted & done), driver.ran, failed, agenda.stopped, whole)
 
 
@@ -216,8 +222,8 @@ def _parquet(plan: Plan, tasks: list[Task]) -> bytes:
     return buffer.getvalue()
 
 
-def _finish(folder: Folder, plan: Plan, wanted: list[Task], *, complete: bool) -> None:
-    for name, table in tables.gather(plan.table(wanted), folder.path / "tasks").items():
+def _finish(folder: Folder, plan: Plan, wanted: list[Task], rows: _core.Tasks, *, complete: bool) -> None:
+    for name, table in tables.gather(plan.table(wanted), folder.path / "tasks", rows).items():
         buffer = io.BytesIO()
         table.write_parquet(buffer)
         folder.put(f"{name}.parquet", buffer.getvalue())

@@ -19,7 +19,7 @@ from netspurt.sweeping.agenda import Agenda
 from netspurt.sweeping.engines import Engine
 from netspurt.sweeping.folder import Folder
 from netspurt.sweeping.plan import Plan, Task
-from netspurt.sweeping.work import Job, Outcome, perform
+from netspurt.sweeping.work import Job, Outcome, packed, perform
 from netspurt.terminal import Gauge
 
 _POLL_S = 0.2
@@ -43,19 +43,25 @@ class Driver:
 
     Attributes:
         failed: tasks that have failed now.
+        rows: of the first tasks that have run in this process, for the tables at the end.
     """
 
     def __init__(self, plan: Plan, agenda: Agenda, folder: Folder, engine: Engine) -> None:
+        from netspurt import _core
+
         self._plan, self._agenda, self._folder, self._engine = plan, agenda, folder, engine
         self._back: queue.SimpleQueue[Batch] = queue.SimpleQueue()
         self._under_way: dict[int, Batch] = {}
         self._alone: list[Task] = []
+        far = plan.base.algorithms if not engine.near else {}
+        self._given = packed(far) if far else None
         self._tasks: dict[str, Task] = {}
         self._task_s: float | None = None
         self._most = agenda.most
         self._before = self._most - agenda.ready
         self._kept: set[str] = set()
         self.failed = 0
+        self.rows = _core.Tasks()
 
     @property
     def ran(self) -> int:
@@ -117,16 +123,16 @@ class Driver:
     def _submit(self, tasks: list[Task]) -> None:
         jobs = []
         merged: dict[int, Any] = {}
-        given = None if self._engine.near else self._plan.base.algorithms or None
         for task in tasks:
             self._tasks[task.name] = task
             if task.point not in merged:
                 scenario = self._plan.scenario(task.point)
                 merged[task.point] = scenario if self._engine.near else scenario.merged()
-            jobs.append(Job(task.name, merged[task.point], task.seed, given))
+            jobs.append(Job(task.name, merged[task.point], task.seed, self._given))
         try:
             future = self._engine.executor.submit(
-                perform, self._plan.version, self._plan.base.name, jobs, self._plan.request.stop
+                *(perform, self._plan.version, self._plan.base.name, jobs, self._plan.request.stop),
+                *([self.rows] if self._engine.near else []),
             )
         except (BrokenExecutor, RuntimeError) as error:
             raise _GoneError(error) from error

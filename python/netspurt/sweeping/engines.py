@@ -58,7 +58,7 @@ def threads(jobs: int) -> Iterator[Engine]:
     pool = Threads(jobs)
     whole = False
     try:
-        yield Engine(pool, lambda: jobs, batch_s=0.05, near=True)
+        yield Engine(pool, lambda: jobs, batch_s=0.15, near=True)
         whole = True
     finally:
         pool.shutdown(wait=whole, cancel_futures=not whole)

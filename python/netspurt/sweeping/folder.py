@@ -60,6 +60,8 @@ class Folder:
         name = "whole" if part is None else f"{part[0]}-of-{part[1]}"
         self._stage = path / f".writing-{name}"
         self._tasks = path / "tasks"
+        # As text: to make it of a Path costs as much as a system call.
+        self._stage_name, self._tasks_name = str(self._stage), str(self._tasks)
         self._failures = path / "failed"
         self._synced = time.monotonic()
         self._kept = 0
@@ -134,7 +136,7 @@ class Folder:
         Raises:
             SweepWriteError: it cannot be written.
         """
-        self._put(f"{self._tasks}/{name}.parquet", contents)
+        self._put(f"{self._tasks_name}/{name}.parquet", contents)
         self._kept += 1
         if time.monotonic() - self._synced > SYNC_EVERY_S:
             _sync(self.path)
@@ -155,7 +157,7 @@ class Folder:
             self._put(str(place), contents)
 
     def _put(self, place: str, contents: bytes) -> None:
-        stage = f"{self._stage}/{place.rpartition('/')[2]}"
+        stage = f"{self._stage_name}/{place.rpartition('/')[2]}"
         try:
             handle = os.open(stage, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
             try:

@@ -6,65 +6,69 @@ Lives here: from files of tasks to one table each of flows, groups and links. Mu
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from netspurt import _core
+
 RECORDS = {"flows": "flow", "groups": "group", "links": "link"}
 """Tables by name, and what their rows say in ``record``."""
 
-AT_ONCE = 2000
-"""Files read together: their cells are Python's before they are columns."""
+HELD = 20_000
+"""So many tasks keep their rows in memory until the tables are made (2 to 5 kB each); files of others are read."""
+
+KINDS = {"integer": "Int64", "number": "Float64", "truth": "Boolean", "text": "String"}
 
 
-def gather(plan: pl.DataFrame, tasks: Path) -> dict[str, pl.DataFrame]:
-    """All tasks of a plan whose files are there.
+def gather(plan: pl.DataFrame, tasks: Path, rows: _core.Tasks | None = None) -> dict[str, pl.DataFrame]:
+    """All tasks of a plan whose rows or files are there.
 
     Args:
         plan: ``task``, ``point``, ``seed`` and what is varied, one row for each task.
         tasks: the folder of their files.
+        rows: of tasks that need not be read; takes those of the others.
 
     Returns:
         For each of ``RECORDS`` a table: the columns of the plan, ``digest``, and those of the run.
     """
     import polars as pl
 
-    # One look at the folder: to ask for each file costs more than to read it.
-    there = {entry.name for entry in os.scandir(tasks)} if tasks.is_dir() else set()
-    files = [
-        f"{tasks}/{name}" for task in dict.fromkeys(plan["task"]) if (name := f"{task}.parquet") in there
-    ]
-    pieces = [_read(files[at : at + AT_ONCE]) for at in range(0, len(files), AT_ONCE)]
-    tables = {}
-    for name, record in RECORDS.items():
-        if not pieces:
-            tables[name] = plan.head(0)
-            continue
-        own = pl.concat([piece[record] for piece in pieces], how="diagonal_relaxed")
-        # A cause of loss that a run did not meet is one that it met no times.
-        own = own.with_columns(
-            pl.col([each for each in own.columns if each.startswith("drops_")]).fill_null(0)
-        )
-        clash = [each for each in own.columns if each in plan.columns and each != "task"]
-        own = own.rename({each: f"run_{each}" for each in clash})
-        tables[name] = plan.join(own, on="task", how="inner", maintain_order="left_right")
-    return tables
-
-
-def _read(files: Sequence[str]) -> dict[str, pl.DataFrame]:
-    """The tables of some files, by record; what a file lacks is null."""
-    import polars as pl
-
     from netspurt import _core
 
-    kinds = {"integer": pl.Int64, "number": pl.Float64, "truth": pl.Boolean, "text": pl.String}
-    return {
-        record: pl.DataFrame([pl.Series(name, values, dtype=kinds[kind]) for name, kind, values in columns])
-        for record, columns in _core.gather(files, os.cpu_count() or 1).items()
+    # One look at the folder: to ask for each file costs more than to read it.
+    there = {entry.name for entry in os.scandir(tasks)} if tasks.is_dir() else set()
+    rows = _core.Tasks() if rows is None else rows
+    names = plan["task"].unique(maintain_order=True).to_list()
+    files = [f"{tasks}/{name}.parquet" for name in names if name not in rows and f"{name}.parquet" in there]
+    rows.read(files, os.cpu_count() or 1)
+    own = {
+        record: pl.DataFrame([_series(*column) for column in columns])
+        for record, columns in rows.tables(names).items()
     }
+    return {name: _joined(plan, own[record]) for name, record in RECORDS.items()}
+
+
+def _series(name: str, kind: str, values: Any, present: Any) -> pl.Series:
+    import polars as pl
+
+    whole = pl.Series(name, values, dtype=getattr(pl, KINDS[kind]))
+    return whole if present is None else whole.set(~pl.Series(present), None)
+
+
+def _joined(plan: pl.DataFrame, own: pl.DataFrame) -> pl.DataFrame:
+    """The rows of tasks beside what the plan says of these."""
+    import polars as pl
+
+    if not own.columns:
+        return plan.head(0)
+    # A cause of loss that a run did not meet is one that it met no times.
+    own = own.with_columns(pl.col([each for each in own.columns if each.startswith("drops_")]).fill_null(0))
+    clash = [each for each in own.columns if each in plan.columns and each != "task"]
+    own = own.rename({each: f"run_{each}" for each in clash})
+    return plan.join(own, on="task", how="inner", maintain_order="left_right")
 
 
 def value_of(file: Path) -> dict[str, dict[str, list[object]]]:

@@ -7,17 +7,25 @@ and goes out can be pickled, unless a native scenario is handed to a thread.
 from __future__ import annotations
 
 import functools
+import importlib
+import pickle
+import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from importlib.machinery import PathFinder
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from netspurt import version
 from netspurt.errors import RequestError
 from netspurt.sweeping.stopping import Stop
+from netspurt.sweeping.tables import HELD
 
 if TYPE_CHECKING:
     from netspurt import _core
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +35,20 @@ class Job:
     task: str
     scenario: str | _core.Scenario
     seed: int
-    algorithms: dict[str, Any] | None = None
-    """Classes that the scenario names, where it is a text."""
+    algorithms: bytes | None = None
+    """Classes that the scenario names, where it is a text: see ``packed``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a job: the bytes of its file, or else an error in words; ``value`` is what ``Stop`` asks for."""
+    """What came of a job: the bytes of its file, or else an error in words.
+
+    Attributes:
+        task: its name.
+        file: the bytes.
+        error: in words.
+        value: what ``Stop`` asks for.
+    """
 
     task: str
     file: bytes | None
@@ -41,7 +56,9 @@ class Outcome:
     value: float | None = None
 
 
-def perform(made_by: str, name: str, jobs: Sequence[Job], stop: Stop | None) -> tuple[list[Outcome], float]:
+def perform(
+    made_by: str, name: str, jobs: Sequence[Job], stop: Stop | None, rows: _core.Tasks | None = None
+) -> tuple[list[Outcome], float]:
     """Runs a few jobs one after the other, and says how many seconds that took.
 
     Args:
@@ -49,6 +66,7 @@ def perform(made_by: str, name: str, jobs: Sequence[Job], stop: Stop | None) -> 
         name: of the scenario, for error messages.
         jobs: what to run.
         stop: the quantity to take out of each run, if any.
+        rows: takes the rows of the first ``HELD`` tasks, within the process that asks.
 
     Raises:
         RequestError: this is another version than the one that asks, or the runs have no such quantity.
@@ -56,25 +74,79 @@ def perform(made_by: str, name: str, jobs: Sequence[Job], stop: Stop | None) -> 
     if (own := version.full()) != made_by:
         raise RequestError(f"a worker has netspurt {own}, and this is {made_by}: install the same everywhere")
     began = time.perf_counter()
-    return [_one(name, job, stop) for job in jobs], time.perf_counter() - began
+    runs = [_guarded(job, _run, name, job) for job in jobs]
+    # Behind all runs: one leaves the processor's caches full of itself, and what comes next takes ten times as long.
+    outcomes = [
+        run if isinstance(run, Outcome) else _guarded(job, _filed, job, *run, made_by, stop, rows)
+        for job, run in zip(jobs, runs, strict=True)
+    ]
+    return outcomes, time.perf_counter() - began
 
 
-def _one(name: str, job: Job, stop: Stop | None) -> Outcome:
+def _guarded(job: Job, work: Callable[..., T], *arguments: Any) -> T | Outcome:
+    """What comes of work on a job, or its error as an outcome: one task of many must not end the others."""
     try:
-        scenario = _parsed(job.scenario, name) if isinstance(job.scenario, str) else job.scenario
-        if job.algorithms is not None:
-            scenario = scenario.given(job.algorithms)
-        run = scenario.run(job.seed)
-        about = [("netspurt.version", version.full()), ("netspurt.scenario", scenario.merged())]
-        file = run.parquet(job.task, about)
-        value = None if stop is None else stop.value({"flow": run.flows(), "link": run.links()})
-        return Outcome(job.task, file, value=value)
+        return work(*arguments)
     except (RequestError, KeyboardInterrupt, SystemExit):
         raise
-    except (
-        BaseException
-    ) as error:  # a panic in Rust is no Exception, and one task of many must not end the others
+    except BaseException as error:  # a panic in Rust is no Exception
         return Outcome(job.task, None, f"{type(error).__name__}: {error}")
+
+
+def _run(name: str, job: Job) -> tuple[_core.Scenario, _core.Run]:
+    scenario = _parsed(job.scenario, name) if isinstance(job.scenario, str) else job.scenario
+    if job.algorithms is not None:
+        scenario = scenario.given(_unpacked(job.algorithms))
+    return scenario, scenario.run(job.seed)
+
+
+def _filed(
+    job: Job,
+    scenario: _core.Scenario,
+    run: _core.Run,
+    made_by: str,
+    stop: Stop | None,
+    rows: _core.Tasks | None,
+) -> Outcome:
+    about = [("netspurt.version", made_by), ("netspurt.scenario", scenario.merged())]
+    file = run.parquet(job.task, about, rows if rows is not None and len(rows) < HELD else None)
+    value = None if stop is None else stop.value({"flow": run.flows(), "link": run.links()})
+    return Outcome(job.task, file, value=value)
+
+
+def packed(algorithms: Mapping[str, Any]) -> bytes:
+    """Classes by name for another process: also those of a program, or of a file, where Dask is installed.
+
+    Raises:
+        RequestError: one of them cannot be handed over.
+    """
+    try:
+        pickler: Any = importlib.import_module("cloudpickle")
+        for module in _loaded_from_files(algorithms):
+            pickler.register_pickle_by_value(module)
+    except ImportError:
+        pickler = pickle
+    try:
+        return bytes(pickler.dumps(dict(algorithms)))
+    except Exception as error:  # whatever a class of the user's may raise
+        names = ", ".join(f"python:{name}" for name in algorithms)
+        raise RequestError(
+            f"{names} cannot be handed to other processes ({error}): keep the class in a module that they can import, "
+            "or install cloudpickle, which comes with 'netspurt[dask]'"
+        ) from error
+
+
+def _loaded_from_files(algorithms: Mapping[str, Any]) -> Iterator[ModuleType]:
+    """Modules of these classes that no other process finds by their names."""
+    for each in algorithms.values():
+        module = sys.modules.get(getattr(each, "__module__", ""))
+        if module is not None and PathFinder.find_spec(module.__name__.partition(".")[0]) is None:
+            yield module
+
+
+@functools.lru_cache(maxsize=4)
+def _unpacked(algorithms: bytes) -> Any:
+    return pickle.loads(algorithms)
 
 
 @functools.lru_cache(maxsize=16)

@@ -40,12 +40,12 @@ export class Pictures {
       ...series("flight", { colour: "ack", width: 1.1 }),
       ...series("window", { name: "peer's window", colour: "edge", dash: [2, 2], width: 1.1 }),
     ]);
-    // Windows that limit nothing would squash those that do.
-    const greatest = Math.max(0, ...(columns.cwnd_value ?? []), ...(columns.flight_value ?? []));
+    // Windows that limit nothing would squash those that do: a cwnd far above all else grows out of the picture.
+    const most = (name) => (columns[`${name}_value`] ?? []).reduce((a, b) => Math.max(a, b), 0);
+    const held = Math.max(most("flight"), Math.min(most("window") || Infinity, most("cwnd")));
     this.windows.range = function range(from, to) {
-      const near = Chart.prototype.range.call({ shown: () => this.shown().filter((each) => ["cwnd", "flight"].includes(each.name)) }, from, to);
       const all = Chart.prototype.range.call(this, from, to);
-      return near && all ? [all[0], all[1] <= 2.5 * greatest ? all[1] : near[1]] : all;
+      return all && held && all[1] > 2.5 * held ? [all[0], 1.3 * held] : all;
     };
     this.delays.set([
       ...series("rtt", { name: "samples", colour: "ack", dots: true }),
@@ -66,6 +66,7 @@ export function lay(place, sides) {
   for (const side of sides) for (const chart of side.all) if (chart.plot) shared.join(chart);
   sides.forEach((side, number) => side.twin(sides.length > 1 ? sides[1 - number] : null));
   place.classList.toggle("two", sides.length > 1);
+  for (const side of sides) for (const chart of side.all) chart.element.querySelector("h3").dataset.side = sides.length > 1 ? side.name : "";
   place.replaceChildren(...(sides.length > 1
     ? [...sides.map((side) => el("h3.side", {}, side.name)), ...sides[0].all.flatMap((_, number) => sides.map((side) => side.all[number].element))]
     : sides[0].all.map((chart) => chart.element)));

@@ -3,7 +3,11 @@
 import { el } from "./dom.js";
 import * as q from "./quantity.js";
 
-const share = (now, before) => (before && now !== null ? `${now >= before ? "+" : "−"}${Math.abs(100 * (now / before - 1)).toPrecision(3)} %` : "");
+const share = (now, before) => {
+  if (!before || now === null) return "";
+  const change = Math.abs(100 * (now / before - 1));
+  return change < 5e-4 ? "same" : `${now >= before ? "+" : "−"}${change >= 100 ? Math.round(change) : change.toPrecision(3)} %`;
+};
 
 // Each has a name, what it is of the answer, how it is written, and what it means.
 const OF_FLOW = [

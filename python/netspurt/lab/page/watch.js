@@ -16,7 +16,7 @@ export function begin(place, hosts) {
   if (built) return;
   built = true;
   place.className = "watching";
-  place.append(ping(), emulate(hosts.at(-1) ?? "server"));
+  place.append(ping(), emulate(hosts.at(-1) ?? "server"), elsewhere());
 }
 
 // A form that begins something and ends it again. `work(values, signal)` returns when it is over.
@@ -49,23 +49,16 @@ const copying = () => {
   return { code, element: el("p.command", { hidden: true }, code, button) };
 };
 
-function ping() {
+// Round trips as they come: a chart, and a row of sums for each host.
+function roundTrips() {
   const chart = new Chart({ title: "Round trips", format: (value) => `${Number(value.toPrecision(3))} ms`, height: 260, about: () => "by host, since the start" });
   [chart.key, chart.element.hidden] = [() => {}, true];
-  const table = el("div.scroll"), command = copying();
-  const parts = form("Probe hosts", "As ‘netspurt ping’ does: ICMP echo, with kernel timestamps where there are any.", [
-    { name: "hosts", label: "Hosts", value: "127.0.0.1", wide: true },
-    { name: "interval", label: "Interval", value: "0.2s" },
-    { name: "length", label: "Octets", value: "84" },
-    { name: "count", label: "Count", placeholder: "no end" },
-    { name: "out", label: "Parquet file", placeholder: "none" },
-  ], async (values, signal, wrong) => {
-    const hosts = new Map();
-    let begun = null;
-    await follow("ping", values, (event, data) => {
-      if (event === "began") { show(command, data.command); wrong(data.complaints.join(" ")); }
-      if (event === "wrong") wrong(data.message);
-      if (event !== "rows") return;
+  const table = el("div.scroll");
+  let hosts = new Map(), begun = null;
+  return {
+    elements: [chart.element, table],
+    clear() { [hosts, begun, chart.element.hidden] = [new Map(), null, true]; table.replaceChildren(); },
+    take(data) {
       data.time_s.forEach((time, row) => {
         begun ??= time;
         if (!hosts.has(data.host[row])) hosts.set(data.host[row], { time: [], value: [] });
@@ -77,20 +70,71 @@ function ping() {
       const ms = (value) => (value === null ? "–" : `${Number(value.toPrecision(3))} ms`);
       table.replaceChildren(grid(["host", "packets", "replies", "unanswered", "min", "mean", "p95", "max"],
         data.hosts.map((each) => [each.host === each.address ? each.host : `${each.host} (${each.address})`, q.count(each.packets), q.count(each.replies), q.count(each.unanswered), ms(each.min_ms), ms(each.mean_ms), ms(each.p95_ms), ms(each.max_ms)]), 1));
+    },
+  };
+}
+
+// Bits a second that pass a host.
+function traffic(title) {
+  const chart = new Chart({ title, format: q.rate, height: 220, about: () => "bits a second, in and out" });
+  [chart.key, chart.element.hidden] = [() => {}, true];
+  let series;
+  const view = {
+    elements: [chart.element],
+    clear() { series = { in: { time: [], value: [] }, out: { time: [], value: [] } }; chart.element.hidden = true; },
+    take(data) {
+      for (const way of ["in", "out"]) { series[way].time.push(...data.time_s); series[way].value.push(...data[`${way}_bps`]); }
+      live(chart, [{ name: "received", colour: "data", ...series.in }, { name: "sent", colour: "why-timeout", ...series.out }]);
+    },
+  };
+  view.clear();
+  return view;
+}
+
+function ping() {
+  const trips = roundTrips(), command = copying();
+  const parts = form("Probe hosts", "As ‘netspurt ping’ does: ICMP echo, with kernel timestamps where there are any.", [
+    { name: "hosts", label: "Hosts", value: "127.0.0.1", wide: true },
+    { name: "interval", label: "Interval", value: "0.2s" },
+    { name: "length", label: "Octets", value: "84" },
+    { name: "count", label: "Count", placeholder: "no end" },
+    { name: "out", label: "Parquet file", placeholder: "none" },
+  ], async (values, signal, wrong) => {
+    trips.clear();
+    await follow("ping", values, (event, data) => {
+      if (event === "began") { show(command, data.command); wrong(data.complaints.join(" ")); }
+      if (event === "wrong") wrong(data.message);
+      if (event === "rows") trips.take(data);
     }, signal);
   });
-  return el("section", { id: "ping", "aria-label": "Probe hosts" }, ...parts, command.element, chart.element, table);
+  return el("section", { id: "ping", "aria-label": "Probe hosts" }, ...parts, command.element, ...trips.elements);
+}
+
+function elsewhere() {
+  const trips = roundTrips(), passing = traffic("Traffic where the capture is taken"), command = copying();
+  const parts = form("Follow what runs elsewhere", "By the file that it writes: ‘netspurt ping HOST --out FILE.parquet’, or ‘netspurt emulate SCENARIO --capture HOST=FILE.pcapng -- COMMAND’.", [
+    { name: "file", label: "File", placeholder: "probe.parquet or host.pcapng", wide: true },
+  ], async (values, signal, wrong) => {
+    trips.clear();
+    passing.clear();
+    await follow("follow", values, (event, data) => {
+      if (event === "began") show(command, data.command);
+      if (event === "wrong") wrong(data.message);
+      if (event === "rows") trips.take(data);
+      if (event === "traffic") passing.take(data);
+    }, signal);
+  });
+  return el("section", { id: "follow", "aria-label": "Follow what runs elsewhere" }, ...parts, command.element, ...trips.elements, ...passing.elements);
 }
 
 function emulate(last) {
-  const chart = new Chart({ title: "Traffic at the first host", format: q.rate, height: 220, about: () => "bits a second, in and out" });
-  [chart.key, chart.element.hidden] = [() => {}, true];
+  const passing = traffic("Traffic at the first host");
   const output = el("pre.output", { tabIndex: 0, ariaLabel: "Output of the command" }), table = el("div.scroll"), command = copying();
   const parts = form("Real programs on this path", "As ‘netspurt emulate’ does: the scenario that is chosen above, with all that was moved, lies between network namespaces. Names of hosts resolve.", [
     { name: "server", label: "Server, on the last host", value: "python3 -m http.server 80", wide: true },
     { name: "command", label: "Command, on the first host", value: `ping -i 0.2 -c 50 ${last}`, wide: true },
   ], async (values, signal, wrong) => {
-    const series = { in: { time: [], value: [] }, out: { time: [], value: [] } };
+    passing.clear();
     output.textContent = "";
     table.replaceChildren();
     await follow("emulate", { ...asked(state.sides[state.moving]), ...values }, (event, data) => {
@@ -100,15 +144,12 @@ function emulate(last) {
         output.textContent = (output.textContent + data.text).slice(-MOST_TEXT);
         output.scrollTop = output.scrollHeight;
       }
-      if (event === "traffic") {
-        for (const way of ["in", "out"]) { series[way].time.push(...data.time_s); series[way].value.push(...data[`${way}_bps`]); }
-        live(chart, [{ name: "received", colour: "data", ...series.in }, { name: "sent", colour: "why-timeout", ...series.out }]);
-      }
+      if (event === "traffic") passing.take(data);
       if (event === "table") table.replaceChildren(...tables(data));
       if (event === "ended" && data.status !== 0) wrong(`The command ended with status ${data.status}.`);
     }, signal);
   });
-  return el("section", { id: "emulate", "aria-label": "Real programs on this path" }, ...parts, command.element, chart.element, output, table);
+  return el("section", { id: "emulate", "aria-label": "Real programs on this path" }, ...parts, command.element, ...passing.elements, output, table);
 }
 
 function tables({ links, seconds }) {

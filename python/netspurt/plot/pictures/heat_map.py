@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from netspurt.errors import RequestError
 from netspurt.plot.chart import Floats
@@ -16,13 +17,23 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
+Words: TypeAlias = npt.NDArray[np.str_]
+
+BEST = "the best"
+
 PANELS = 6
 """More maps beside each other cannot be read."""
 
 
 @dataclass(frozen=True)
 class HeatMap:
-    """A map as data: ``panels`` holds for each title the means, shape (rows of y, columns of x), NaN where not run."""
+    """A map as data.
+
+    Attributes:
+        panels: for each title the values, shape (rows of y, columns of x), NaN where not run.
+        details: what else there is to say of the cells of a panel, of the same shape.
+        marks: for some titles words for single cells, of the same shape; ``BEST`` is drawn as a star, others as dots.
+    """
 
     name: str
     title: str
@@ -34,6 +45,8 @@ class HeatMap:
     panels: Mapping[str, Floats]
     source: pl.DataFrame
     caption: str = ""
+    marks: Mapping[str, Words] = field(default_factory=dict)
+    details: Mapping[str, Words] = field(default_factory=dict)
 
     def table(self) -> pl.DataFrame:
         """All points: the varied paths, ``runs``, ``mean``, ``low`` and ``high``."""
@@ -92,10 +105,14 @@ def heat_map_data(
     columns, rows = (ordered(table.rows[path].to_list()) for path in (across, upwards))
     words, factor = in_units(quantity)
     panels: dict[str, Floats] = {}
+    details: dict[str, Words] = {}
     for row in table.rows.iter_rows(named=True):
         name = ", ".join(f"{short(path)} {told(row[path])}" for path in others)
         values = panels.setdefault(name, np.full((len(rows), len(columns)), np.nan))
-        values[rows.index(row[upwards]), columns.index(row[across])] = row["mean"] * factor
+        words_of = details.setdefault(name, np.full(values.shape, "", dtype="U80"))
+        cell = rows.index(row[upwards]), columns.index(row[across])
+        values[cell] = row["mean"] * factor
+        words_of[cell] = _detail(row, factor)
     if len(panels) > PANELS:
         raise RequestError(
             f"{len(panels)} maps ({', '.join(others)}) are too many: fix some of these with where"
@@ -111,4 +128,13 @@ def heat_map_data(
         panels=panels,
         source=table.rows,
         caption="Means over seeds.",
+        details=details,
     )
+
+
+def _detail(row: Mapping[str, Any], factor: float) -> str:
+    """Such as ``95 %: 1.02 to 1.07, 20 runs``."""
+    runs = f"{row['runs']} run{'s' if row['runs'] > 1 else ''}"
+    if row["low"] is None:
+        return runs
+    return f"95 %: {row['low'] * factor:.4g} to {row['high'] * factor:.4g}, {runs}"

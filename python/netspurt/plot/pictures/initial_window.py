@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import matplotlib as mpl
-from matplotlib.figure import Figure
+import numpy as np
 
-from netspurt.plot.looks import RC, entitle, legend_of
+from netspurt.plot.chart import Axis, Chart, Trace
 from netspurt.plot.palette import STYLES
 
+Panels = Mapping[str, Mapping[str, Sequence[float | None]]]
 
-def against_window(
-    panels: Mapping[str, Mapping[str, Sequence[float | None]]],
-    windows: Sequence[int],
-    quantity: str,
-    marks: Mapping[str, Mapping[str, Sequence[float | None]]],
-) -> Figure:
+
+def against_window_charts(
+    panels: Panels, windows: Sequence[int], quantity: str, marks: Panels
+) -> list[Chart]:
     """A quantity against the initial window, a panel for each load and a line for each of its variants (RFC 2415).
 
     Args:
@@ -25,20 +23,31 @@ def against_window(
         quantity: what the vertical axis shows, with its unit.
         marks: published values of the same shape, for the lines that have some.
     """
-    with mpl.rc_context(RC):
-        figure = Figure(figsize=(7.6, 3.7), layout="constrained")
-        all_axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-    for axes, (panel, lines) in zip(all_axes, panels.items(), strict=True):
-        for (name, values), (colour, line, marker) in zip(lines.items(), STYLES, strict=False):
-            known = [(w, value) for w, value in zip(windows, values, strict=True) if value is not None]
-            if known:
-                axes.plot(*zip(*known, strict=True), line, color=colour, label=name)
-            published = marks.get(panel, {}).get(name)
-            if published:
-                axes.plot(windows, published, marker, color=colour, markersize=5, mfc="white", mew=1.3)
-        axes.set(xlabel="initial window (segments)", xticks=list(windows))
-        entitle(axes, panel)
-    all_axes[0].set_ylabel(quantity)
-    handles, labels = all_axes[0].get_legend_handles_labels()
-    legend_of(figure, handles, labels, len(STYLES))
-    return figure
+    at = np.array(windows, dtype=np.float64)
+    charts: list[Chart] = []
+    for panel, lines in panels.items():
+        traces = []
+        for (name, values), (colour, dash, marker) in zip(lines.items(), STYLES, strict=False):
+            traces.append(Trace(name, at, _numbers(values), colour=colour, dash=dash))
+            if (published := marks.get(panel, {}).get(name)) is not None:
+                traces.append(
+                    Trace(
+                        *(f"{name}, published", at, _numbers(published), "points"),
+                        colour=colour,
+                        marker=marker,
+                    )
+                )
+        charts.append(
+            Chart(
+                name=f"against-window-{len(charts) + 1}",
+                title=panel,
+                x=Axis("initial window (segments)", "initial_window"),
+                y=Axis(quantity, "value"),
+                traces=traces,
+            )
+        )
+    return charts
+
+
+def _numbers(values: Sequence[float | None]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    return np.array([np.nan if value is None else value for value in values])

@@ -70,7 +70,12 @@ def time_sequences(flows: Mapping[str, Columns]) -> Figure:
     """
     from netspurt.plot.drawing import draw_panels
 
-    return draw_panels([sequence(segments, title) for title, segments in flows.items()])
+    return draw_panels(sequence_charts(flows))
+
+
+def sequence_charts(flows: Mapping[str, Columns]) -> list[Chart]:
+    """The same as data, one for each title."""
+    return [sequence(segments, title) for title, segments in flows.items()]
 
 
 def sequence(segments: Columns, title: str = TITLE) -> Chart:

@@ -76,6 +76,6 @@ class HeldTail:
             ),
             alt="Two graphs of sequence numbers against time: under strict Nagle one reply climbs and stops short of "
             "its end, under the new policy two climb without a stop.",
-            draw=partial(plot.time_sequences, known),
+            make=partial(plot.sequence_charts, known),
         )
         return Findings(pictures=(picture,))

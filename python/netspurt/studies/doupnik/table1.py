@@ -230,5 +230,5 @@ def _picture(reply: Reply, rates: Rates) -> Picture:
         title=f"Requests a second by policy, {reply.name} file",
         caption="Bars are the simulation, marks the published figures; rows with Nagle's rule off are fitted.",
         alt=f"Bars of requests a second for each pair of hosts and policy of the server, {reply.name} file.",
-        draw=partial(plot.bars_by_policy, bars),
+        make=partial(plot.bars_by_policy, bars),
     )

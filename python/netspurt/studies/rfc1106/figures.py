@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import partial
 from itertools import product
 
 from netspurt.statistics import mean_interval, percentile_band
@@ -244,7 +243,7 @@ def _picture(error: ErrorRate, tables: Sequence[Table]) -> Picture:
             "figures, the dotted line is the null model."
         ),
         alt=f"Transfer rate against window {told}, simulated lines with published points for both figures.",
-        draw=partial(plot.rate_against_window, columns, told),
+        make=lambda: [plot.rate_against_window_chart(columns, told)],
     )
 
 

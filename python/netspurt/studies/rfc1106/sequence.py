@@ -63,5 +63,5 @@ def _picture(figure: Figure, told: str, segments: dict[str, np.ndarray]) -> Pict
             "segments, with retransmissions marked by their reason."
         ),
         alt=f"Sequence numbers against time {told}: segments climb between the ACK line and the window line.",
-        draw=partial(plot.time_sequence_of, segments),
+        make=partial(plot.sequence_charts, {"Time–sequence graph": segments}),
     )

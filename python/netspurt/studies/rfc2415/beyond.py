@@ -216,5 +216,5 @@ def _picture(delay: Callable[[str, int, int], float | None]) -> Picture:
         "Median page delay under other queues",
         "16 web clients, HTTP/1.0, initial windows of 1 to 4 and of 10 segments; means over seeds.",
         "Page delay against the initial window for drop-tail, RED, CoDel and FQ-CoDel.",
-        partial(plot.against_window, panels, WINDOWS, "median page delay (s)", {}),
+        partial(plot.against_window_charts, panels, WINDOWS, "median page delay (s)", {}),
     )

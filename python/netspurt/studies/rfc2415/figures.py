@@ -36,7 +36,7 @@ def pictures(runs: Runs, http: Http) -> Iterable[Picture]:
         f"Table {http.delay_table[-1]} as a picture: lines are means over seeds, marks the published values.",
         f"Median page delay falls as the initial window grows from 1 to 4 segments, {http.words}.",
         partial(
-            plot.against_window,
+            plot.against_window_charts,
             _panels(http, lambda load: runs.mean(load, "web")),
             WINDOWS,
             "median page delay (s)",
@@ -48,14 +48,16 @@ def pictures(runs: Runs, http: Http) -> Iterable[Picture]:
         f"Network power of page transfers, {http.words}",
         f"Megabytes of pages over the median page delay: the document's figure {absolute}, without its numbers.",
         f"Network power of page transfers against the initial window, {http.words}.",
-        partial(plot.against_window, _panels(http, power), WINDOWS, "network power (MB/s)", {}),
+        partial(plot.against_window_charts, _panels(http, power), WINDOWS, "network power (MB/s)", {}),
     )
     yield Picture(
         f"rfc2415-relative-power-{http.name}",
         f"Network power relative to an initial window of one segment, {http.words}",
         f"The document's figure {normalised}, in which it sees {seen}.",
         f"Network power of page transfers rises with the initial window, {http.words}.",
-        partial(plot.against_window, _panels(http, relative), WINDOWS, "network power relative to IW 1", {}),
+        partial(
+            plot.against_window_charts, _panels(http, relative), WINDOWS, "network power relative to IW 1", {}
+        ),
     )
 
 

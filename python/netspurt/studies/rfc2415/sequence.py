@@ -55,7 +55,7 @@ class OneFile:
                     "A file of 14,600 bytes over a connection of its own: the round trips in which slow start sends "
                     "one, two and four segments are what a larger initial window saves.",
                     "Segments against time: four steps with one segment, two with four.",
-                    partial(plot.time_sequences, flows),
+                    partial(plot.sequence_charts, flows),
                 ),
             )
         )

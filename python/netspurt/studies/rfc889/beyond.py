@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import partial
 from itertools import product
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -173,11 +172,9 @@ def _picture(path: Mapping[str, Floats]) -> Picture:
             "Each delay a point, timeouts as lines, all one way."
         ),
         alt="Delay jumps to a plateau while a transfer runs; the timeouts follow at different speeds.",
-        draw=partial(
-            plot_delays.timeouts,
-            path["time_s"][shown],
-            path["delay_s"][shown],
-            lines,
-            "Cross traffic, 56 kbit/s",
-        ),
+        make=lambda: [
+            plot_delays.timeouts_chart(
+                path["time_s"][shown], path["delay_s"][shown], lines, "Cross traffic, 56 kbit/s"
+            )
+        ],
     )

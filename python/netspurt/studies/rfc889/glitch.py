@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import partial
 
 import numpy as np
 
@@ -78,7 +77,7 @@ def _picture(columns: Mapping[str, Floats]) -> Picture:
     from netspurt.plot import delays as plot_delays
 
     panels = {
-        title: (columns["time_s"], columns["delay_s"], {name: columns[name]})
+        title: {name: columns[name]}
         for title, name in (("F = 7/8", "symmetric"), ("F1 = 15/16, F2 = 3/4", "asymmetric"))
     }
     return Picture(
@@ -90,5 +89,8 @@ def _picture(columns: Mapping[str, Floats]) -> Picture:
             "it rises at once and falls slowly."
         ),
         alt="During a burst of long delays the asymmetric timeout rises faster and stays high for longer.",
-        draw=partial(plot_delays.timeouts_side_by_side, panels),
+        make=lambda: [
+            plot_delays.timeouts_chart(columns["time_s"], columns["delay_s"], lines, title)
+            for title, lines in panels.items()
+        ],
     )

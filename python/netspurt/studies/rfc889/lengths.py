@@ -178,5 +178,6 @@ def _picture(panels: Mapping[str, tuple[Floats, Floats, Characteristic | None]])
             "satellite the length counts for little."
         ),
         alt="Delay rises with length along one line on the local path and along two with a step on the other three.",
-        draw=partial(plot_delays.delay_against_length, dict(panels)),
+        make=partial(plot_delays.delay_against_length_charts, dict(panels)),
+        shared=False,
     )

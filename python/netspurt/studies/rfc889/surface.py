@@ -141,8 +141,8 @@ def _picture(surface: Surface) -> Picture:
         title="Mean efficiency over F1 and F2",
         caption=(
             "Over the synthetic runs of all 52 rows, with G at its best. The star is the best member of the grid; "
-            "white dots mark those that cannot be told from it (95 %, bootstrap over the 52 runs)."
+            "dots mark those that cannot be told from it (95 %, bootstrap over the 52 runs)."
         ),
         alt="Efficiency changes little over most of the map.",
-        draw=partial(plot_delays.surface, surface, "Mean efficiency"),
+        make=partial(plot_delays.surface_map, surface, "Mean efficiency"),
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -81,7 +80,9 @@ class Figure1:
                 "by one segment a round. In-flight data is capped at 100 segments in both."
             ),
             alt="Two staircase curves of window against time, equal to 15 µs, then one steep and one almost flat.",
-            draw=partial(plot.cwnd_growth, {name: (c.time_s, c.segments) for name, c in curves.items()}),
+            make=lambda: [
+                plot.cwnd_growth_chart({name: (c.time_s, c.segments) for name, c in curves.items()})
+            ],
         )
         return Findings(
             checks=(

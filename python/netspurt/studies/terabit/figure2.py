@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 from netspurt.settings import Value
 from netspurt.statistics import bootstrap_interval
@@ -187,5 +187,5 @@ def _picture(points: list[Point]) -> Picture:
             "Up to an error rate of 1e-5 nothing is lost, at 1e-3 half, at 1e-2 almost everything."
         ),
         alt="Goodput is flat to an error rate of 1e-5 and falls to nearly nothing at 1e-2, alike for both line rates.",
-        draw=partial(plot.goodput_against_error_rate, curves, lossless),
+        make=lambda: [plot.error_rate_chart(curves, lossless)],
     )

@@ -1,0 +1,78 @@
+"""The report of captures: their connections, and pictures of the stream that carries most.
+
+Lives here: what stands on its page. Must not live here: how a page looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from netspurt.capture_lines import CAUSES, COLUMNS, document, line
+from netspurt.plot.recording import Captured
+from netspurt.report.blocks import Block, Facts, Files, Page, Section, Text, csv, table
+from netspurt.report.page import facts
+from netspurt.report.run import pictures
+
+if TYPE_CHECKING:
+    from netspurt.capture import Capture
+
+SHOWN = [name for name in COLUMNS if name not in ("from", "start_s")]
+
+MOST_ROWS = 200
+"""A table of more is not read; the CSV file has all."""
+
+MOST_SEGMENTS = 2_000_000
+"""Of more, a page would be too heavy for a browser."""
+
+
+def page_of(captures: Sequence[Capture], asked: str) -> Page:
+    """The page of some captures; ``asked`` is the command."""
+    sections = []
+    for number, capture in enumerate(captures, 1):
+        prefix = f"{number}-" if len(captures) > 1 else ""
+        name = f" of {capture.path.name}" if prefix else ""
+        sections.append(Section(f"Connections{name}", _connections(capture, prefix)))
+        sections.append(Section(f"Pictures{name}", _pictures(capture, prefix)))
+    made = [*facts(asked), ("captures", ", ".join(str(capture.path) for capture in captures))]
+    sections.append(Section("How it was made", [Facts(made)]))
+    names = [capture.path.name for capture in captures]
+    title = names[0] if len(names) == 1 else f"{len(names)} captures"
+    return Page("capture", title, [_lead(capture) for capture in captures], sections)
+
+
+def _lead(capture: Capture) -> str:
+    """What it holds, in a sentence or two."""
+    tally, streams = capture.tally, capture.streams
+    resent = sum(int(streams[f"retransmitted_{cause}"].sum()) for cause in CAUSES)
+    several = "s" if tally["connections"] != 1 else ""
+    told = (
+        f"{capture.path.name}: {tally['packets']} packets, {tally['connections']} TCP connection{several}; "
+        f"{resent} segments were sent again."
+    )
+    return f"{told} {capture.fault}." if capture.fault else told
+
+
+def _connections(capture: Capture, prefix: str) -> list[Block]:
+    """Those that carried most come first."""
+    rows = [line(row) for row in document(capture)["connections"]]
+    shown = sorted(rows, key=lambda row: -row["bytes"])[:MOST_ROWS]
+    left = len(rows) - len(shown) + capture.tally["unlisted"]
+    note = f"{left} connections more." if left else ""
+    title = "Connections, those that carried most first" if len(rows) > 1 else "The connection"
+    files = Files(
+        [
+            csv(f"{prefix}connections.csv", capture.connections.to_dicts()),
+            csv(f"{prefix}streams.csv", capture.streams.to_dicts()),
+        ]
+    )
+    return [table(title, shown, SHOWN, note=note), Text("All columns, full precision:"), files]
+
+
+def _pictures(capture: Capture, prefix: str) -> list[Block]:
+    if not capture.tally["segments"]:
+        return []
+    if capture.tally["segments"] > MOST_SEGMENTS:
+        words = f"Pictures of {capture.tally['segments']} segments are too heavy for a page: "
+        return [Text(f"{words}'netspurt plot {capture.path} --begin … --end …' draws a part.")]
+    return pictures(Captured(capture), prefix)

@@ -1,0 +1,166 @@
+"""What a sweep costs beside its runs, and how many times faster two Dask workers are than one.
+
+`bench.py` runs it with the Python that has netspurt, and reads the JSON that it prints. CPU time is this process's own:
+all of its threads', so whatever a sweep does besides simulating counts, wherever it does it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import netspurt as ns
+from netspurt.sweeping import threads
+
+SCENARIO = """
+duration = "60 s"
+
+[link.line]
+between = ["a", "b"]
+rate = "20 Mbit/s"
+delay = "10 ms"
+queue = { kind = "drop-tail", limit = "50 packets" }
+loss = { kind = "packet-error", rate = 0.003 }
+
+[[flow]]
+app = { kind = "bulk", bytes = "7 MiB" }
+from = "a"
+to = "b"
+count = 2
+"""
+"""Two transfers that share a line and its losses: some 10 000 packets, 5 ms."""
+
+GRID = {
+    "link.line.delay": {"from": "2 ms", "to": "100 ms", "count": 25, "scale": "log"},
+    "link.line.loss.rate": [1e-4, 1e-3, 3e-3, 1e-2],
+}
+
+
+class Timed:
+    """A scenario that adds up the CPU time of its runs."""
+
+    spent_s = 0.0
+
+    def __init__(self, native: Any) -> None:
+        self._native = native
+        self.merged = native.merged
+
+    def run(self, seed: int) -> Any:
+        """A run, by the clock of this thread."""
+        begun = time.thread_time()
+        try:
+            return self._native.run(seed)
+        finally:
+            Timed.spent_s += time.thread_time() - begun
+
+
+class Threads(threads.Threads):
+    """One thread of a sweep's own kind, in which runs are timed."""
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """The same with jobs whose scenarios are timed."""
+        made_by, name, jobs, *rest = args
+        timed = [replace(job, scenario=Timed(job.scenario)) for job in jobs]
+        return super().submit(fn, made_by, name, timed, *rest, **kwargs)
+
+
+def overhead(seeds: int) -> dict[str, float]:
+    """Of a sweep of 100 points: CPU seconds of a run, and of all that is done besides for a task, in the mean.
+
+    Both are taken in the same sweep, as the clock of a shared machine drifts by more than is looked for.
+    """
+    scenario = ns.parse(SCENARIO)
+    executor = Threads(1)
+    with tempfile.TemporaryDirectory() as folder:
+        # Once, so that what is loaded when first needed does not count.
+        ns.sweep(scenario, grid=GRID, seeds=1, out=Path(folder) / "warm", executor=executor, jobs=1)
+        Timed.spent_s, begun = 0.0, time.process_time()
+        ns.sweep(scenario, grid=GRID, seeds=seeds, out=Path(folder) / "sweep", executor=executor, jobs=1)
+        whole, tasks = time.process_time() - begun, 100 * seeds
+    executor.shutdown()
+    return {"tasks": tasks, "run_s": Timed.spent_s / tasks, "besides_s": (whole - Timed.spent_s) / tasks}
+
+
+@contextlib.contextmanager
+def cluster(workers: int) -> Iterator[str]:
+    """A Dask scheduler and so many workers of one thread, each a process: its address."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as running:
+        file = Path(folder) / "scheduler.json"
+
+        def start(what: str, *words: str) -> None:
+            process = subprocess.Popen(
+                [sys.executable, "-m", f"distributed.cli.dask_{what}", "--scheduler-file", str(file), *words],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            running.callback(process.wait)
+            running.callback(process.terminate)
+
+        start("scheduler", "--port", "0", "--host", "127.0.0.1", "--no-dashboard")
+        for number in range(workers):
+            place = str(Path(folder) / f"worker-{number}")
+            start("worker", "--no-nanny", "--nthreads", "1", "--no-dashboard", "--local-directory", place)
+        while not (file.is_file() and file.read_text().rstrip().endswith("}")):
+            time.sleep(0.05)
+        yield str(json.loads(file.read_text())["address"])
+
+
+def dask(seeds: int) -> dict[str, float]:
+    """Seconds that a sweep of 100 points takes on one worker and on two, with all workers there from the beginning."""
+    distributed: Any = importlib.import_module("distributed")
+
+    scenario = ns.parse(SCENARIO)
+    seconds = {}
+    for workers in (1, 2):
+        with cluster(workers) as address, distributed.Client(address, set_as_default=False) as client:
+            client.wait_for_workers(workers)
+            # Once, so that the workers have loaded all they need.
+            ns.sweep(scenario, grid=GRID, seeds=[10**6], executor=client)
+            begun = time.perf_counter()
+            ns.sweep(scenario, grid=GRID, seeds=seeds, executor=client)
+            seconds[f"workers_{workers}_s"] = time.perf_counter() - begun
+    return {**seconds, "two_against_one": seconds["workers_1_s"] / seconds["workers_2_s"]}
+
+
+def processes(seeds: int) -> dict[str, float]:
+    """What two processes can be worth here: the same runs in one process, and half of them in each of two."""
+    words = [sys.executable, __file__, "runs"]
+    seconds = []
+    for parts in (1, 2):
+        begun = time.perf_counter()
+        running = [subprocess.Popen([*words, str(seeds // parts)]) for _ in range(parts)]
+        for process in running:
+            process.wait()
+        seconds.append(time.perf_counter() - begun)
+    return {"processes_two_against_one": seconds[0] / seconds[1]}
+
+
+def main() -> None:
+    """Prints all of it, or what `short` leaves of it."""
+    if sys.argv[1:2] == ["runs"]:
+        point = ns.parse(SCENARIO).native
+        for seed in range(100 * int(sys.argv[2])):
+            point.run(seed)
+        return
+    short = "short" in sys.argv[1:]
+    found = overhead(2 if short else 100)
+    if importlib.util.find_spec("distributed") is None:
+        print("bench: Dask is not installed, so its workers are not measured", file=sys.stderr)
+    elif (os.cpu_count() or 1) >= 2 and not short:
+        found |= dask(40) | processes(40)
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()
