@@ -275,7 +275,7 @@ def test_a_capture_holds_what_passed(tmp_path: Path) -> None:
         ),
         (("--client", "mars", "--server", "true", "--", "true"), 'there is no host "mars"'),
         (("--capture", "mars=x", "--server", "true", "--", "true"), 'there is no host "mars"'),
-        (("--capture", "earth", "--server", "true", "--", "true"), "HOST=FILE"),
+        (("--capture", "earth", "--server", "true", "--", "true"), "NODE=FILE"),
         (("--capture", "earth=/no/such/place", "--server", "true", "--", "true"), "/no/such/place"),
         (("--sysctl", "net.no.such=1", "--server", "true", "--", "true"), "does not take net.no.such = 1"),
         (("--congestion", "speed", "--server", "true", "--", "true"), 'no congestion control "speed"'),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ADDRESSES = ("10.99.0.2/24", "fd99::2/64")
 DEVICE = "netspurt0"
 GUEST, GUEST_DEVICE = "NETSPURT_GUEST", "guest0"
-"""On a host of an emulation: where the environment says what our address is there, and our device beside the host's."""
+"""On a host of an emulation: where the environment says what our addresses are there, and our device beside the host's."""
 
 PATIENCE_S = 0.2
 """How long it may take until Ctrl-C is heard, or a picture is renewed."""
@@ -150,7 +150,7 @@ def _fill_in(options: argparse.Namespace) -> None:
     """Device and addresses where nobody has said what they shall be."""
     guest = os.environ.get(GUEST)
     options.device = options.device or (GUEST_DEVICE if guest else DEVICE)
-    options.addresses = options.addresses or ([guest] if guest else list(ADDRESSES))
+    options.addresses = options.addresses or (guest.split() if guest else list(ADDRESSES))
 
 
 def _start(options: argparse.Namespace) -> _core.Host:

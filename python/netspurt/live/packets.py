@@ -62,7 +62,7 @@ def conversations(path: Path) -> dict[tuple[str, str], Conversation]:
     """All connections of a capture, by the addresses of who opened each and of the other; the last of each pair."""
     found: dict[tuple[str, str], tuple[int, list[Segment], int, list[Segment]]] = {}
     for at_s, packet in _packets(path):
-        if packet[9] != 6:
+        if packet[0] >> 4 != 4 or packet[9] != 6:
             continue
         source, target = (".".join(map(str, packet[place : place + 4])) for place in (12, 16))
         tcp = packet[(packet[0] & 15) * 4 :]

@@ -308,7 +308,8 @@ def _send_content(there: socket.socket, task: dict[str, Any], hashes: dict[str, 
 def our_exchange(task: dict[str, Any]) -> Work:
     """The same with our TCP, by way of ``netspurt host connect`` or ``listen``."""
     role = ["connect", socket.gethostbyname(task["to"])] if "to" in task else ["listen"]
-    where = ["--device", "guest0", "--address", os.environ["NETSPURT_GUEST"]]
+    where = ["--device", "guest0"]
+    where += [word for address in os.environ["NETSPURT_GUEST"].split() for word in ("--address", address)]
     words = [sys.executable, "-m", "netspurt", "host", *role, str(PORT), *where]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
 
@@ -368,8 +369,8 @@ def _host(role: dict[str, Any], task: dict[str, Any]) -> Any:
     """Our TCP on a device behind the guest's address of this host."""
     tcp = [("profile", json.dumps(task.get("profile", "linux")))]
     tcp += [(key, json.dumps(value)) for key, value in task.get("tcp", {}).items()]
-    guest = os.environ["NETSPURT_GUEST"]
-    return _core().Host.start("guest0", [guest], role, tcp=tcp, mtu=1500, offload="segments")
+    guest = os.environ["NETSPURT_GUEST"].split()
+    return _core().Host.start("guest0", guest, role, tcp=tcp, mtu=1500, offload="segments")
 
 
 def _closed(host: Any, connections: int) -> list[dict[str, Any]]:
