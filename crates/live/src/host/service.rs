@@ -135,9 +135,9 @@ impl Service {
         let mut key = [0; 16];
         let mut urandom = std::fs::File::open("/dev/urandom").map_err(|error| system(error.to_string()))?;
         urandom.read_exact(&mut key).map_err(|error| system(error.to_string()))?;
-        let addresses = plan.networks.iter().map(|network| network.address).collect();
+        let networks = plan.networks;
         let (config, mss, limits) = (plan.config, plan.mss, plan.limits);
-        let mut host = Host::new(Settings { addresses, mtu, config, mss, limits, key })?;
+        let mut host = Host::new(Settings { networks, mtu, config, mss, limits, key })?;
         let work = Work::new(&mut host, plan.role)?;
         let capture = plan.capture.map(|path| Capture::create(&path, device.name())).transpose()?;
         let wake = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
@@ -302,6 +302,7 @@ impl Work {
             }
             if let Some(ended) = ended {
                 show(driver, shared);
+                linger(driver, shared).map_err(said)?;
                 return ended;
             }
             if asked && attend(driver, shared) {
@@ -385,6 +386,18 @@ fn show(driver: &mut Driver, shared: &Shared) {
     state.wants = false;
     drop(state);
     shared.told.notify_all();
+}
+
+/// Whoever has not heard our last ACK may ask for it again. A request to stop ends the waiting.
+fn linger(driver: &mut Driver, shared: &Shared) -> Result<(), DriverError> {
+    while let Some(until) = driver.host().lingers_until().filter(|&until| until > driver.now()) {
+        let mut wake = Other::new(shared.wake.as_fd(), PollFlags::POLLIN);
+        driver.turn(core::slice::from_mut(&mut wake), until)?;
+        if !wake.said.is_empty() && attend(driver, shared) {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Resets what is open and lets that leave.

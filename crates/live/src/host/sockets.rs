@@ -3,7 +3,6 @@
 use super::departure::Label;
 use super::stream::{Application, Bytes, Pair};
 use netspurt_tcp::Connection;
-use netspurt_tcp::seq::Seq;
 use netspurt_tcp::time::Time;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,8 +32,6 @@ pub(super) struct Socket {
     pub(super) label: Label,
     pub(super) connection: Connection,
     pub(super) bytes: Bytes,
-    /// Our initial sequence number.
-    pub(super) iss: Seq,
     pub(super) app: Option<Box<dyn Application>>,
     pub(super) since: Time,
     pub(super) stage: Stage,
@@ -47,22 +44,10 @@ pub(super) struct Socket {
 }
 
 impl Socket {
-    pub(super) fn new(pair: Pair, label: Label, connection: Connection, iss: Seq, since: Time) -> Self {
+    pub(super) fn new(pair: Pair, label: Label, connection: Connection, since: Time) -> Self {
         let (bytes, queued) = (Bytes::default(), Time::NEVER);
         let stage = Stage::HalfOpen;
-        Self {
-            pair,
-            label,
-            connection,
-            bytes,
-            iss,
-            app: None,
-            since,
-            stage,
-            dirty: false,
-            told: false,
-            queued,
-        }
+        Self { pair, label, connection, bytes, app: None, since, stage, dirty: false, told: false, queued }
     }
 }
 

@@ -24,6 +24,8 @@ use std::sync::Arc;
 
 /// Ports from here on are ours to give (RFC 6335, section 6).
 const FIRST_OWN_PORT: u16 = 49_152;
+/// A closed connection lingers for so many retransmission timeouts at least.
+const PATIENCE: u64 = 3;
 /// How long a cookie is good at the most.
 const COOKIES_LAST: Span = Span::from_secs(128);
 
@@ -78,6 +80,9 @@ pub struct Tally {
 /// Why a connection cannot be opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ConnectError {
+    /// No single other host has this address (RFC 9293, section 3.9.1.1, MUST-46).
+    #[error("{0} is the address of no other host: name one that a connection can have at its other end")]
+    NoPeer(IpAddr),
     /// No own address of that family.
     #[error("{0} cannot be reached: this host has no address of that family")]
     Family(IpAddr),
@@ -144,9 +149,12 @@ impl Host {
         remote: SocketAddr,
         app: Box<dyn Application>,
     ) -> Result<Id, ConnectError> {
-        let same = |own: &&IpAddr| own.is_ipv4() == remote.is_ipv4();
-        let own = self.settings.addresses.iter().find(same).ok_or(ConnectError::Family(remote.ip()))?;
-        let local = SocketAddr::new(*own, 0);
+        if !self.settings.may_be_peer(remote.ip()) || self.settings.is_own(remote.ip()) {
+            return Err(ConnectError::NoPeer(remote.ip()));
+        }
+        let own = self.settings.networks.iter().map(|network| network.address);
+        let same = own.clone().find(|own| own.is_ipv4() == remote.is_ipv4());
+        let local = SocketAddr::new(same.ok_or(ConnectError::Family(remote.ip()))?, 0);
         if self.sockets.count() >= self.settings.limits.connections {
             return Err(ConnectError::TooMany);
         }
@@ -193,7 +201,7 @@ impl Host {
         let config = &self.configs[usize::from(pair.local.is_ipv6())];
         let label = Label::new(pair.local, pair.remote, config.layout)?;
         let iss = initial_sequence_number(&self.settings.key, label.addresses, label.ports, now);
-        Some(Socket::new(pair, label, make(Arc::clone(config), iss), iss, now))
+        Some(Socket::new(pair, label, make(Arc::clone(config), iss), now))
     }
 
     /// A packet has arrived.
@@ -221,8 +229,7 @@ impl Host {
         let ports = read.tcp.ports;
         let local = SocketAddr::new(addresses.destination(), ports.destination);
         let remote = SocketAddr::new(addresses.source(), ports.source);
-        let known = self.settings.addresses.contains(&local.ip()) && arrival::is_host(remote.ip());
-        if !known || remote == local {
+        if !self.is_between(local.ip(), remote.ip()) || remote == local {
             self.tally.strange += 1;
             return;
         }
@@ -244,6 +251,11 @@ impl Host {
             }
         }
         self.touch(id);
+    }
+
+    /// Whether a packet is for this host alone and from one that can be answered.
+    fn is_between(&self, local: IpAddr, remote: IpAddr) -> bool {
+        self.settings.is_own(local) && self.settings.may_be_peer(remote)
     }
 
     /// The connection of a segment, unless that opens a new one in its place.
@@ -303,7 +315,7 @@ impl Host {
         let label = Label::new(pair.local, pair.remote, config.layout)?;
         let maker = Maker { key: &self.settings.key, addresses: label.addresses, ports: label.ports };
         let connection = maker.restore(config, now, ack)?;
-        Some(self.sockets.add(Socket::new(pair, label, connection, ack.ack.minus(1), now)))
+        Some(self.sockets.add(Socket::new(pair, label, connection, now)))
     }
 
     /// The answer to a segment for which there is no connection (RFC 9293, section 3.10.7.1).
@@ -317,14 +329,16 @@ impl Host {
 
     fn arrive_icmp(&mut self, packet: &[u8], wire: &mut dyn Wire) {
         match icmp::read(packet) {
-            Some(Message::Echo(reply)) => wire.send(&Shape::default(), &[&reply]),
+            // What went to everybody is answered by nobody (RFC 1122, section 3.2.2.6).
+            Some(Message::Echo { ends: [local, remote], .. }) if !self.is_between(local, remote) => {
+                self.tally.strange += 1;
+            }
+            Some(Message::Echo { reply, .. }) => wire.send(&Shape::default(), &[&reply]),
             Some(Message::TooBig { pair, seq, mtu }) => {
                 let Some(id) = self.sockets.find(pair) else { return };
                 let Some(socket) = self.sockets.get(id) else { return };
                 // Only a segment that is on its way can have been too long (RFC 5927, section 4.1).
-                let first = socket.iss.plus(1).plus(socket.connection.acknowledged() as u32);
-                let outstanding = socket.connection.info().unacknowledged as u32;
-                if seq.lies_within(first, outstanding) && mtu < self.settings.mtu {
+                if socket.connection.has_outstanding(seq) && mtu < self.settings.mtu {
                     // The connection thinks of IPv4's header.
                     let wider = if pair.local.is_ipv6() { 20 } else { 0 };
                     socket.connection.set_path_mtu(mtu - wider);
@@ -388,6 +402,20 @@ impl Host {
     /// All connections, to be looked at.
     pub fn connections(&self) -> impl Iterator<Item = (Pair, Time, &Connection)> {
         self.sockets.all().map(|(_, socket)| (socket.pair, socket.since, &socket.connection))
+    }
+
+    /// Until when a host that has nothing else to do should stay for connections in TIME-WAIT, if there are any: a last ACK
+    /// that was lost is asked for again within the peer's retransmission timeout, which is about ours. Twice lost in a row
+    /// takes three of them, as many as RFC 9000, section 10.2, lets a closed connection linger. What TIME-WAIT guards against
+    /// beyond that, old segments in a new connection, cannot harm one whose numbers a new key has drawn.
+    pub fn lingers_until(&self) -> Option<Time> {
+        let until = |connection: &Connection| {
+            let left_out =
+                connection.config().time_wait.saturating_sub(connection.rto().saturating_mul(PATIENCE));
+            let waiting = connection.time_wait()?;
+            Some(Time::ZERO + waiting.until.since(Time::ZERO).saturating_sub(left_out))
+        };
+        self.sockets.all().filter_map(|(_, socket)| until(&socket.connection)).max()
     }
 
     /// Gives all connections up, with a RST for each.
