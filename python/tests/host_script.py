@@ -121,7 +121,12 @@ def errors(_folder: Path) -> dict[str, Any]:
 
 def main() -> int:
     """One kind of work."""
-    work: dict[str, Callable[[Path], dict[str, Any]]] = {"splice": splice, "http": http, "errors": errors, "keep_alive": keep_alive}
+    work: dict[str, Callable[[Path], dict[str, Any]]] = {
+        "splice": splice,
+        "http": http,
+        "errors": errors,
+        "keep_alive": keep_alive,
+    }
     for words in ("link set lo up", "tuntap add mode tun name trial", "tuntap del mode tun name trial"):
         tried = subprocess.run(["ip", *words.split()], capture_output=True, text=True, check=False)
         if tried.returncode:

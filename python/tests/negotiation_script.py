@@ -1,7 +1,7 @@
-"""What our TCP and the kernel's agree on: ``unshare -rn python negotiation_script.py CASES.json``; JSON on standard output.
+"""What our TCP and the kernel's agree on: ``unshare -rn python negotiation_script.py CASES.json``; JSON comes out.
 
-Each case sets the kernel and our host, has one of them open two connections, over each of which one side sends, and tells
-what the kernel knows of them (``struct tcp_info``) and what our host counted.
+Each case sets the kernel and our host, has one of them open two connections, over each of which one side sends, and
+tells what the kernel knows of them (``struct tcp_info``) and what our host counted.
 
 Exit status 77: there is no TUN device to be had; standard error says why.
 """

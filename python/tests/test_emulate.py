@@ -302,9 +302,7 @@ def test_a_router_s_capture_holds_what_comes_and_goes_there(tmp_path: Path) -> N
     )
     assert run.returncode == 0, run.stderr
     sent, passed, arrived = (list(packets(files[node])) for node in "arb")
-    near, far = (
-        {link["direction"]: link for link in report(run)["links"]}[way] for way in ("a->r", "r->b")
-    )
+    near, far = ({link["direction"]: link for link in report(run)["links"]}[way] for way in ("a->r", "r->b"))
     assert near["drops"]["packet-error"] > 0
     # Whatever passes the router comes on one link and goes on another; what the first one loses is not seen.
     from_a = [packet for _, packet in passed if packet[12:16] == bytes([10, 0, 0, 1])]
@@ -325,7 +323,10 @@ def test_a_router_s_capture_holds_what_comes_and_goes_there(tmp_path: Path) -> N
         wrong = ["-Y", "tcp.checksum.status==0 || ip.checksum.status==0"]
         for file in files.values():
             said = subprocess.run(
-                [with_tshark, "-r", str(file), *words, *wrong], capture_output=True, text=True, timeout=LIMIT_S
+                [with_tshark, "-r", str(file), *words, *wrong],
+                capture_output=True,
+                text=True,
+                timeout=LIMIT_S,
             )
             assert said.stdout == ""
 

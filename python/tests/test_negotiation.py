@@ -1,4 +1,4 @@
-"""What our TCP and the kernel's agree on, whoever opens and whoever sends; in a namespace, else skipped with the reason."""
+"""What our TCP and the kernel's agree on, whoever opens and whoever sends; in a namespace, else skipped."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@
 //! * `stream.rs`: a connection as an application sees it; `ring.rs`: its bytes
 //! * `arrival.rs`, `departure.rs`, `burst.rs`: between packets and segments
 //! * `app/`: applications
-//! * `driver.rs`: the loop of a host on a TUN device; `capture.rs`: what passes there, into a file
+//! * `driver.rs`: the loop of a host on a TUN device, `polling.rs`: when that looks for packets instead of sleeping; `capture.rs`: what passes there, into a file
 //! * `service.rs`: all of it on a thread of its own; `setup.rs`: its device; `splice.rs`: a connection for standard input and output; `row.rs`: what is
 //!   shown of a connection
 //! * `icmp.rs`: paths that take shorter packets only, and echo
@@ -21,6 +21,7 @@ mod capture;
 mod departure;
 mod driver;
 mod icmp;
+mod polling;
 mod ring;
 mod row;
 mod service;
