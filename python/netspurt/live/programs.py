@@ -35,6 +35,9 @@ HERE_PORT = 5999
 
 PIECE = bytes(1 << 18)
 LOOK_S = 0.005
+SENTRY_S = 0.001
+BEGINNING_S = 0.1
+"""All programs begin at once, and who makes a device keeps a processor to itself for some milliseconds."""
 DEVICE = "netspurt0"
 """What a host's interface is called."""
 PATIENCE_S = 60.0
@@ -407,6 +410,37 @@ def _be_prompt() -> None:
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
 
 
+class _Sentries:
+    """One on each processor wakes up every millisecond and notes how late, with the priority of this program.
+
+    What keeps them from it keeps programs from answering: such a run measures the machine.
+    """
+
+    def __init__(self) -> None:
+        self.over = threading.Event()
+        self.worst_s = 0.0
+        processors = sorted(os.sched_getaffinity(0))
+        self.threads = [threading.Thread(target=self._stand, args=(processor,)) for processor in processors]
+        for thread in self.threads:
+            thread.start()
+
+    def _stand(self, processor: int) -> None:
+        with contextlib.suppress(OSError):
+            os.sched_setaffinity(0, {processor})
+        time.sleep(BEGINNING_S)
+        while not self.over.is_set():
+            wanted = time.monotonic() + SENTRY_S
+            time.sleep(SENTRY_S)
+            self.worst_s = max(self.worst_s, time.monotonic() - wanted)
+
+    def relieve(self) -> float:
+        """Ends them; the longest that one was late, in seconds."""
+        self.over.set()
+        for thread in self.threads:
+            thread.join()
+        return self.worst_s
+
+
 def _outcome(work: Work) -> Any:
     try:
         return next(work)
@@ -430,12 +464,15 @@ def main() -> None:
             until = time.monotonic() + PATIENCE_S
             for name in tasks:
                 _wait_for(folder / f"{name}.ready", until)
+            sentries = _Sentries() if tasks[me].get("prompt") else None
             _leave(folder / "go", None)
         _wait_for(folder / f"{tasks[me]['after']}.done.json" if "after" in tasks[me] else folder / "go")
         _leave(folder / f"{me}.done.json", _outcome(work))
         if leads:
             for name in tasks:
                 _wait_for(folder / f"{name}.done.json")
+            if sentries is not None:
+                _leave(folder / "machine.json", {"late_s": sentries.relieve()})
             _leave(folder / "over", None)
         # Servers and our hosts are still wanted, if only for an ACK.
         _wait_for(folder / "over")
