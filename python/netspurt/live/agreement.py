@@ -218,6 +218,8 @@ class Row:
     interval: tuple[float, float] | None
     same: int
     """Of how many repeats every segment was the same."""
+    latest_s: float
+    """The latest that a packet or a program was in any of them."""
 
     def agrees(self, within: float) -> bool:
         """Whether the goodputs are within a fraction of one another."""
@@ -246,6 +248,7 @@ def rows(outcomes: Sequence[Outcome], world: str) -> list[Row]:
                 ratio=float(np.exp(logs.mean())),
                 interval=interval,
                 same=same,
+                latest_s=max(outcome.latest_s[world] for outcome in of_path),
             )
         )
     return found

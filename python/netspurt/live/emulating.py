@@ -40,7 +40,7 @@ class Emulated:
     def latest_s(self) -> float:
         """The latest that anything was: a packet that was handed over, or a program that wanted to go on."""
         packets = [link["delay_error_max_s"] for link in self.report["links"]]
-        return max([self.late_s or 0.0, *(late for late in packets if late is not None)])
+        return float(max([self.late_s or 0.0, *(late for late in packets if late is not None)]))
 
     @property
     def late(self) -> float:

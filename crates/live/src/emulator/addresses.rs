@@ -29,7 +29,7 @@ pub(super) fn host(node: NodeId) -> Pair {
 
 /// The addresses of the guest at a node: 10.128.0.2 and fd80::2 at the first.
 pub(super) fn guest(node: NodeId) -> Pair {
-    let place = (node.0 % NODES << OWN_BITS) + PLACE;
+    let place = ((node.0 % NODES) << OWN_BITS) + PLACE;
     let v6 = Ipv6Addr::from_bits(GUESTS_V6 + u128::from(place));
     [IpAddr::V4(Ipv4Addr::from_bits(GUESTS_V4 + place)), IpAddr::V6(v6)]
 }
