@@ -226,12 +226,18 @@ def _browse(server: str, todo: list[tuple[float, list[int]]], took: list[float])
 
 
 def files(task: dict[str, Any]) -> Work:
-    """Sends each connection as many octets as it asks for; to ``to`` with an initial window, if the task has one."""
+    """Sends each connection as many octets as it asks for; to ``to`` with an initial window, if the task has one.
+
+    With ``congestion``, that is the kernel's congestion control, whatever this system's default is.
+    """
     if window := task.get("initial_window"):
         address = socket.gethostbyname(task["to"])
         route = ["ip", "route", "replace", address, "dev", DEVICE, "initcwnd", str(window)]
         subprocess.run(route, check=True, capture_output=True, timeout=PATIENCE_S)
     here = socket.create_server(("", PORT), backlog=256)
+    if congestion := task.get("congestion"):
+        # Accepted sockets have what the listening one has.
+        here.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
 
     def serve(there: socket.socket) -> None:
         with contextlib.suppress(OSError), there:

@@ -4,7 +4,7 @@
 //! joined in a test.
 //!
 //! * `settings.rs`: what a host is told before it begins
-//! * `stack.rs`: the host
+//! * `stack.rs`: the host; `account.rs`: what it tells
 //! * `sockets.rs`: all its connections
 //! * `stream.rs`: a connection as an application sees it; `ring.rs`: its bytes
 //! * `arrival.rs`, `departure.rs`, `burst.rs`: between packets and segments
@@ -14,6 +14,7 @@
 //!   shown of a connection
 //! * `icmp.rs`: paths that take shorter packets only, and echo
 
+mod account;
 pub mod app;
 mod arrival;
 mod burst;
@@ -32,6 +33,7 @@ mod splice;
 mod stack;
 mod stream;
 
+pub use account::{Account, ConnectError, Happening, Tally};
 pub use capture::Capture;
 pub use departure::Wire;
 pub use driver::{Driver, DriverError, Other};
@@ -41,5 +43,5 @@ pub use settings::{Limits, Mss, Settings};
 pub use setup::StartError;
 pub use sockets::Id;
 pub use splice::Stdio;
-pub use stack::{Accept, Account, ConnectError, Happening, Host, Tally};
+pub use stack::{Accept, Host};
 pub use stream::{Application, Elsewhere, Next, Pair, Stream};

@@ -1,5 +1,6 @@
 //! A host at work: device, loop and role on a thread of their own, so that nobody who draws a table delays a packet.
 
+use super::account::{Account, ConnectError, Happening, Tally};
 use super::app::{Http, Sink, Source, Writes};
 use super::capture::Capture;
 use super::driver::{Driver, DriverError, Other};
@@ -7,7 +8,7 @@ use super::row::Row;
 use super::settings::{Limits, Mss, Settings};
 use super::setup::{StartError, device};
 use super::splice::{Splice, Stdio};
-use super::stack::{Accept, Account, ConnectError, Happening, Host, Tally};
+use super::stack::{Accept, Host};
 use super::stream::{Application, Elsewhere, Pair};
 use crate::tun::{Network, Offload};
 use netspurt_tcp::config::Config;
