@@ -429,22 +429,20 @@ def _be_prompt() -> None:
 
 
 class _Sentries:
-    """One on each processor wakes up every millisecond and notes how late, with the priority of this program.
+    """As many as there are processors wake up every millisecond and note how late, with the priority of this program.
 
-    What keeps them from it keeps programs from answering: such a run measures the machine.
+    What keeps them from it keeps programs from answering: such a run measures the machine. They may go to any
+    processor, as programs may: one that is tied to the emulator's would wait for that alone.
     """
 
     def __init__(self) -> None:
         self.over = threading.Event()
         self.worst_s = 0.0
-        processors = sorted(os.sched_getaffinity(0))
-        self.threads = [threading.Thread(target=self._stand, args=(processor,)) for processor in processors]
+        self.threads = [threading.Thread(target=self._stand) for _ in os.sched_getaffinity(0)]
         for thread in self.threads:
             thread.start()
 
-    def _stand(self, processor: int) -> None:
-        with contextlib.suppress(OSError):
-            os.sched_setaffinity(0, {processor})
+    def _stand(self) -> None:
         time.sleep(BEGINNING_S)
         while not self.over.is_set():
             wanted = time.monotonic() + SENTRY_S

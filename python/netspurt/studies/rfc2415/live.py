@@ -122,9 +122,10 @@ class Live:
             tuple(_cells(samples, seen)),
             kind="beyond",
             note=(
-                "Live: 8 clients and a server, Linux at both ends, its initial window set by ip route … initcwnd; the "
-                "pages are the same under each window, so the decreases are of pairs. Published: 8 web clients without "
-                "FTP in table 1, of 1998's TCP. Simulated: web.toml with the profile linux." + seen.doubt
+                "Live: 8 clients and a server, Linux with CUBIC, its initial window set by ip route … initcwnd; the "
+                "pages are the same under each window, so the decreases are of pairs. A page ends with its last byte, "
+                "as in the simulation. Published: 8 web clients without FTP in table 1, of 1998's TCP. Simulated: "
+                "web.toml with the profile linux." + seen.doubt
             ),
         )
         return Findings(tables=(table,))
