@@ -54,7 +54,9 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--tcp", nargs="+", default=["newreno", "cubic"], choices=["newreno", "cubic"])
-    parser.add_argument("--ends", nargs="+", default=["ours", "kernel"], choices=get_args(Ends))
+    parser.add_argument(
+        "--ends", nargs="+", default=["ours", "kernel", "kernel to ours"], choices=get_args(Ends)
+    )
     parser.add_argument("--slow", action="store_true", help="only paths of at most 5 Mbit/s")
     parser.add_argument("--paths", type=int, nargs="+", help="only those with these numbers, from 1 on")
     parser.add_argument("--seed", type=int, default=1)
@@ -68,9 +70,10 @@ def main() -> int:
         paths = [PATHS[number - 1] for number in options.paths]
     good = True
     print(
-        "| path | TCP | ends | simulated Mbit/s | emulated Mbit/s | ratio | 95 % interval | same segments |"
+        "| path | TCP | ends | simulated Mbit/s | emulated Mbit/s | ratio | 95 % interval | same segments "
+        "| something was late by |"
     )
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for tcp in options.tcp:
         try:
             outcomes = compare(paths, tcp, options.ends, seed=options.seed, words=options.option, tell=_tell)
@@ -93,7 +96,8 @@ def _tell(words: str) -> None:
 def _line(row: Row) -> str:
     interval = "–" if row.interval is None else f"{row.interval[0]:.3f} to {row.interval[1]:.3f}"
     numbers = f"{row.simulated_bps / 1e6:.3f} | {row.measured_bps / 1e6:.3f} | {row.ratio:.3f} | {interval}"
-    return f"| {row.path.name} | {row.tcp} | {row.world} | {numbers} | {row.same} of {row.path.repeats} |"
+    same = f"{row.same} of {row.path.repeats} | {row.latest_s * 1e3:.1f} ms"
+    return f"| {row.path.name} | {row.tcp} | {row.world} | {numbers} | {same} |"
 
 
 def _partings(outcomes: Sequence[Outcome], world: str) -> None:

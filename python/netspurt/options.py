@@ -172,10 +172,10 @@ def part(text: str) -> tuple[int, int]:
 
 
 def capture_place(text: str) -> tuple[str, str]:
-    """``HOST=FILE``."""
+    """``NODE=FILE``."""
     host, equals, file = text.partition("=")
     if not equals or not host or not file:
-        raise ArgumentTypeError(f"'{text}' is not of the form HOST=FILE")
+        raise ArgumentTypeError(f"'{text}' is not of the form NODE=FILE")
     return host, file
 
 

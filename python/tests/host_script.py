@@ -84,6 +84,26 @@ def http(folder: Path) -> dict[str, Any]:
     return {"same": same, "missing": missing, "status": status}
 
 
+def keep_alive(_folder: Path) -> dict[str, Any]:
+    """Our probes are answered for a while; then the kernel's answers find no way any more."""
+    probes = 'keep_alive={ kind = "probes", idle = "300 ms", interval = "300 ms", probes = 3 }'
+    with socket.create_server(("0.0.0.0", 9)) as here:
+        host = start(
+            *("sink", "9", "--to", "10.99.0.1", "--json", "--set", probes),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        here.settimeout(20)
+        there, _ = here.accept()
+        with there:
+            time.sleep(3)
+            alive = host.poll() is None
+            subprocess.run(["ip", "route", "add", "blackhole", f"{HOST}/32"], check=True)
+            said, error = host.communicate(timeout=20)
+    closed = json.loads(said.decode().splitlines()[-1])
+    return {"alive": alive, "closed": closed, "status": host.returncode, "error": error.decode()}
+
+
 def errors(_folder: Path) -> dict[str, Any]:
     """A device that exists, and a port without a listener."""
 
@@ -101,7 +121,12 @@ def errors(_folder: Path) -> dict[str, Any]:
 
 def main() -> int:
     """One kind of work."""
-    work: dict[str, Callable[[Path], dict[str, Any]]] = {"splice": splice, "http": http, "errors": errors}
+    work: dict[str, Callable[[Path], dict[str, Any]]] = {
+        "splice": splice,
+        "http": http,
+        "errors": errors,
+        "keep_alive": keep_alive,
+    }
     for words in ("link set lo up", "tuntap add mode tun name trial", "tuntap del mode tun name trial"):
         tried = subprocess.run(["ip", *words.split()], capture_output=True, text=True, check=False)
         if tried.returncode:

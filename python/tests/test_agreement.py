@@ -1,19 +1,33 @@
 """Our TCP on real devices against our TCP simulated, and the kernel's against what we take for it; else skipped.
 
-A few transfers here; ``make agreement`` has twenty paths. A busy machine may spoil a try, not eight.
+A few transfers here; ``make agreement`` has twenty paths. Only a try that the machine has spoiled is repeated: a packet
+or a program was late in it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from netspurt.live.agreement import SIMULATED, Outcome, Sent, Transfer, compare, parting, rows
+from netspurt.live.agreement import (
+    SIMULATED,
+    Ends,
+    Outcome,
+    Parting,
+    Row,
+    Sent,
+    Transfer,
+    compare,
+    parting,
+    rows,
+)
 from netspurt.live.emulating import NotPossible
 from netspurt.live.paths import Path
 
 pytest.importorskip("netspurt._core")
 
-TRIES = 8
+TRIES = 3
 
 SLOW = Path(rate_mbps=1, rtt_ms=2, queue=20, loss=0, octets=200_000, repeats=1)
 """A packet takes twelve milliseconds, and slow start overruns the queue. Losses by number would hit other segments: our
@@ -23,31 +37,36 @@ host acknowledges the SYN-ACK with its first data, the simulated one by itself.
 FULL = Path(rate_mbps=2, rtt_ms=20, queue=60, loss=0, octets=1_000_000, repeats=1)
 
 
-def outcomes(path: Path, tcp: str, ends: str) -> list[Outcome]:
-    """One try."""
-    try:
-        return compare([path], tcp, [ends])  # type: ignore[list-item]
-    except NotPossible as reason:
-        pytest.skip(str(reason))
+def outcome(path: Path, tcp: str, ends: Ends, agrees: Callable[[Outcome], bool]) -> Outcome:
+    """A try that agrees, or the first one that does not and cannot blame the machine."""
+    for _ in range(TRIES):
+        try:
+            (found,) = compare([path], tcp, [ends])
+        except NotPossible as reason:
+            pytest.skip(str(reason))
+        if agrees(found) or not found.spoiled(ends):
+            return found
+    pytest.skip(f"the machine was {found.latest_s[ends] * 1e3:.1f} ms late in the last of {TRIES} tries")
 
 
 @pytest.mark.parametrize("tcp", ["newreno", "cubic"])
 def test_our_tcp_sends_the_same_segments_on_real_devices_as_in_a_simulation(tcp: str) -> None:
-    for _ in range(TRIES):
-        found = outcomes(SLOW, tcp, "ours")
-        partings = [parting(each.worlds[SIMULATED], each.worlds["ours"]) for each in found]
-        if not any(partings):
-            break
-    assert partings == [None] * SLOW.repeats
-    assert all(each.worlds["ours"].resent > 0 for each in found), "something was lost, and is compared"
+    def parts(found: Outcome) -> Parting | None:
+        return parting(found.worlds[SIMULATED], found.worlds["ours"])
+
+    found = outcome(SLOW, tcp, "ours", lambda found: parts(found) is None)
+    assert parts(found) is None, found.latest_s
+    assert found.worlds["ours"].resent > 0, "something was lost, and is compared"
 
 
-def test_the_kernel_s_tcp_is_as_fast_as_the_profile_linux() -> None:
-    for _ in range(TRIES):
-        (row,) = rows(outcomes(FULL, "cubic", "kernel"), "kernel")
-        if row.agrees(0.05):
-            break
-    assert row.agrees(0.05), row
+@pytest.mark.parametrize("ends", ["kernel", "kernel to ours", "ours to kernel"])
+def test_a_transfer_with_the_kernel_at_an_end_or_both_is_as_fast_as_the_profile_linux(ends: Ends) -> None:
+    def row(found: Outcome) -> Row:
+        (only,) = rows([found], ends)
+        return only
+
+    found = outcome(FULL, "cubic", ends, lambda found: row(found).agrees(0.05))
+    assert row(found).agrees(0.05), (row(found), found.latest_s)
 
 
 def test_the_first_segment_that_differs_is_named() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import json
 import os
 import random
@@ -21,6 +22,7 @@ from typing import Any
 import pytest
 
 import netspurt as ns
+from netspurt.live.packets import packets
 
 pytest.importorskip("netspurt._core")
 
@@ -261,6 +263,191 @@ def test_a_capture_holds_what_passed(tmp_path: Path) -> None:
     assert ns.read_capture(file).tally["packets"] >= earth["sent"] + earth["received"] - 5
 
 
+NETWORK = """
+[link.near]
+between = ["a", "r"]
+delay = "5 ms"
+loss = { kind = "packet-error", rate = 0.05, direction = "a->r" }
+[link.far]
+between = ["r", "b"]
+rate = "10 Mbit/s"
+delay = "5 ms"
+"""
+
+
+def over(tmp_path: Path, scenario: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """Emulates a scenario that is given whole."""
+    file = tmp_path / "network.toml"
+    file.write_text(scenario, encoding="utf-8")
+    whole = [sys.executable, "-m", "netspurt", "emulate", str(file), "--json", *words]
+    return subprocess.run(whole, capture_output=True, text=True, timeout=LIMIT_S)
+
+
+def test_a_network_without_flows_is_enough_and_routers_have_no_programs(tmp_path: Path) -> None:
+    run = over(tmp_path, NETWORK, "--server", f"{PEER} echo", "--", *f"{PEER} ask b 3".split())
+    assert run.returncode == 0, run.stderr
+    assert min(json.loads(run.stdout)) >= 0.020
+    assert [host["host"] for host in report(run)["hosts"]] == ["a", "b"]
+    with pytest.raises(ns.ScenarioError, match="no flow, so nothing would happen"):
+        ns.parse(NETWORK).run()
+
+
+def test_a_router_s_capture_holds_what_comes_and_goes_there(tmp_path: Path) -> None:
+    files = {node: tmp_path / f"{node}.pcapng" for node in "arb"}
+    run = over(
+        tmp_path,
+        NETWORK,
+        *(word for node, file in files.items() for word in ("--capture", f"{node}={file}")),
+        *("--on", "b", f"{PEER} serve 1000 1", "--", *f"{PEER} fetch b 300000 2".split()),
+    )
+    assert run.returncode == 0, run.stderr
+    sent, passed, arrived = (list(packets(files[node])) for node in "arb")
+    near, far = ({link["direction"]: link for link in report(run)["links"]}[way] for way in ("a->r", "r->b"))
+    assert near["drops"]["packet-error"] > 0
+    # Whatever passes the router comes on one link and goes on another; what the first one loses is not seen.
+    from_a = [packet for _, packet in passed if packet[12:16] == bytes([10, 0, 0, 1])]
+    assert len(from_a) == 2 * far["packets"]
+    assert near["packets"] - near["drops"]["packet-error"] == far["packets"]
+    times = [at_s for at_s, _ in passed]
+    assert times == sorted(times)
+
+    def own(packets: list[tuple[float, bytes]]) -> set[bytes]:
+        return {packet for _, packet in packets if packet[12:16] == bytes([10, 0, 0, 1])}
+
+    assert own(arrived) <= set(from_a) <= own(sent)
+    # Checksums that one kernel leaves to the next are complete in captures.
+    assert ns.read_capture(files["r"]).tally["packets"] == len(passed)
+    with_tshark = shutil.which("tshark")
+    if with_tshark:
+        words = ["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"]
+        wrong = ["-Y", "tcp.checksum.status==0 || ip.checksum.status==0"]
+        for file in files.values():
+            said = subprocess.run(
+                [with_tshark, "-r", str(file), *words, *wrong],
+                capture_output=True,
+                text=True,
+                timeout=LIMIT_S,
+            )
+            assert said.stdout == ""
+
+
+def test_a_capture_where_nothing_passes_is_refused(tmp_path: Path) -> None:
+    other = NETWORK + '[link.spur]\nbetween = ["r", "c"]\n'
+    words = ("--on", "b", "true", "--capture", "c=x.pcapng", "--", "true")
+    run = over(tmp_path, other, *words)
+    assert run.returncode == 2
+    assert 'no packet passes "c"' in run.stderr
+
+
+BOTH_FAMILIES = """
+import json, socket, sys
+found = {}
+for family in (socket.AF_INET, socket.AF_INET6):
+    (address,) = {entry[4][0] for entry in socket.getaddrinfo("space", 5000, family, socket.SOCK_STREAM)}
+    with socket.create_connection((address, 5000)) as here:
+        content = b""
+        while piece := here.recv(1 << 16):
+            content += piece
+        segment = here.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG)
+    found[address] = [len(content), segment]
+first = socket.getaddrinfo("space", 5000, type=socket.SOCK_STREAM)[0][4][0]
+print(json.dumps([found, first]))
+"""
+
+SERVES_BOTH = """
+import socket
+with socket.create_server(("::", 5000), family=socket.AF_INET6, dualstack_ipv6=True) as here:
+    while True:
+        there, _ = here.accept()
+        with there:
+            there.sendall(bytes(300_000))
+"""
+
+
+def test_hosts_are_reached_by_ipv4_and_by_ipv6_and_names_say_both(tmp_path: Path) -> None:
+    if not Path("/proc/net/if_inet6").exists():
+        pytest.skip("this kernel has no IPv6")
+    (tmp_path / "server.py").write_text(SERVES_BOTH, encoding="utf-8")
+    run = emulate(
+        tmp_path,
+        *("--json", "--server", f"{sys.executable} {tmp_path / 'server.py'}"),
+        *("--", sys.executable, "-c", BOTH_FAMILIES),
+    )
+    assert run.returncode == 0, run.stderr
+    found, first = json.loads(run.stdout)
+    assert found == {"10.0.0.2": [300_000, 1448], "fd00::2": [300_000, 1428]}
+    if Path("/etc/gai.conf").exists():
+        assert first == "10.0.0.2", "where the system can be told, names mean IPv4 first, as in a simulation"
+    hosts = report(run)["hosts"]
+    assert [host["address"] for host in hosts] == ["10.0.0.1, fd00::1", "10.0.0.2, fd00::2"]
+    assert [host["stray"] for host in hosts] == [0, 0], "no kernel looks for routers or neighbours"
+
+
+FETCHES = """
+import socket, sys, time
+deadline = time.monotonic() + 20
+while True:
+    try:
+        here = socket.create_connection((sys.argv[1], 5000), timeout=5)
+        break
+    except OSError:
+        if time.monotonic() > deadline:
+            raise
+        time.sleep(0.05)
+taken = 0
+while piece := here.recv(1 << 16):
+    taken += len(piece)
+print(taken)
+"""
+
+
+@pytest.mark.parametrize("address", ["10.128.0.6", "fd80::6"])
+def test_marks_losses_and_damage_reach_our_own_tcp_by_both_families(tmp_path: Path, address: str) -> None:
+    if ":" in address and not Path("/proc/net/if_inet6").exists():
+        pytest.skip("this kernel has no IPv6")
+    octets = 2_000_000
+    queue = 'queue = { kind = "codel", ecn = true, target = "1 ms", interval = "5 ms" }'
+    link = IMPAIRED.replace('queue = { kind = "drop-tail", limit = "100 packets" }', queue)
+    host = f"{sys.executable} -m netspurt host source 5000 --bytes {octets} --set ecn=rfc3168"
+    (tmp_path / "fetches.py").write_text(FETCHES, encoding="utf-8")
+    run = emulate(
+        tmp_path,
+        *("--json", "--sysctl", "net.ipv4.tcp_ecn=1"),
+        # The emulator sees a kernel's sockets alone: one of the kernel's says that all is ready.
+        *("--server", f"sh -c '{host} & exec {PEER} echo'"),
+        *("--", sys.executable, str(tmp_path / "fetches.py"), address),
+        link=link,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert run.returncode == 0, run.stderr
+    assert str(octets) in run.stdout.split()
+    back = report(run)["links"][1]
+    assert min(back["marked"], back["corrupted"], back["drops"]["packet-error"]) > 0
+
+
+def test_a_recording_is_followed_opportunity_by_opportunity(tmp_path: Path) -> None:
+    # Packets of 1500 octets fill an opportunity each: after 3, 6 and 9 ms one comes, then four at once, every 20 ms.
+    (tmp_path / "phone.up").write_text("3\n6\n9\n20\n20\n20\n20\n", encoding="utf-8")
+    capture = tmp_path / "earth.pcapng"
+    run = emulate(
+        tmp_path,
+        *("--json", "--capture", f"earth={capture}"),
+        *("--server", f"{PEER} serve 400000 1", "--", *f"{PEER} fetch space 0 2".split()),
+        link='trace = { kind = "mahimahi", file = "phone.up", direction = "space->earth" }',
+    )
+    assert run.returncode == 0, run.stderr
+    # What the first windows leave unused is no gap of the recording.
+    full = [at_s for at_s, packet in packets(capture) if len(packet) == 1500][60:]
+    gaps = [after - before for before, after in itertools.pairwise(full)]
+    assert len(gaps) > 150
+    share = {
+        name: sum(low <= gap < high for gap in gaps) / len(gaps)
+        for name, low, high in (("none", 0, 0.001), ("3 ms", 0.002, 0.004), ("11 ms", 0.009, 0.013))
+    }
+    # Of seven, three are none, three are of 3 ms, one is of 11; a busy machine is late now and then.
+    assert share == pytest.approx({"none": 3 / 7, "3 ms": 3 / 7, "11 ms": 1 / 7}, abs=0.08)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -275,7 +462,7 @@ def test_a_capture_holds_what_passed(tmp_path: Path) -> None:
         ),
         (("--client", "mars", "--server", "true", "--", "true"), 'there is no host "mars"'),
         (("--capture", "mars=x", "--server", "true", "--", "true"), 'there is no host "mars"'),
-        (("--capture", "earth", "--server", "true", "--", "true"), "HOST=FILE"),
+        (("--capture", "earth", "--server", "true", "--", "true"), "NODE=FILE"),
         (("--capture", "earth=/no/such/place", "--server", "true", "--", "true"), "/no/such/place"),
         (("--sysctl", "net.no.such=1", "--server", "true", "--", "true"), "does not take net.no.such = 1"),
         (("--congestion", "speed", "--server", "true", "--", "true"), 'no congestion control "speed"'),

@@ -6,6 +6,7 @@ namespaces or devices are not permitted.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -16,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from netspurt.live.emulating import NotPossible, emulated
+from netspurt.live.packets import conversations
 
 pytest.importorskip("netspurt._core")
 
@@ -62,6 +64,50 @@ def test_both_ways_at_once_every_octet_arrives_over_a_path_that_loses_reorders_d
     for link in links:
         assert min(link["drops"]["packet-error"], link["held"], link["duplicated"], link["corrupted"]) > 0
     print(f"{octets} octets each way, {done.report['seconds']:.1f} s")
+
+
+MARKING_PATH = """
+[link.path]
+between = ["a", "b"]
+rate = "20 Mbit/s"
+delay = "5 ms"
+queue = { kind = "codel", ecn = true }
+"""
+
+ECE, CWR = 0x40, 0x80
+
+
+@pytest.mark.parametrize("sends", ["the kernel", "we"])
+def test_marks_of_a_queue_are_echoed_and_heeded_by_either_end(sends: str) -> None:
+    octets, ecn = 4_000_000, {"ecn": "rfc3168"}
+    if sends == "the kernel":
+        tasks = {
+            "a": {"program": "send", "to": "guest.b", "octets": octets, "congestion": "cubic"},
+            "b": {"program": "our_sink", "tcp": ecn},
+        }
+    else:
+        tasks = {
+            "a": {"program": "our_source", "to": "b", "octets": octets, "tcp": ecn},
+            "b": {"program": "receive"},
+        }
+    words = ("--sysctl", "net.ipv4.tcp_ecn=1")
+    try:
+        with emulated(MARKING_PATH, tasks, limit_s=60, captures=["a"], words=words) as done:
+            (talk,) = conversations(done.captures["a"]).values()
+            there = done.report["links"][0]
+    except NotPossible as reason:
+        pytest.skip(str(reason))
+    assert there["marked"] > 0
+    assert sum(there["drops"].values()) == 0, "who is told of congestion in time loses nothing"
+    assert talk.resent == 0
+    # Behind the SYN segments, where both bits mean something else: who receives echoes, who sends says it has heard.
+    echoes = [answer.at_s for answer in talk.answered[1:] if answer.flags & ECE]
+    heard = [segment.at_s for segment in talk.sent[1:] if segment.flags & CWR]
+    assert echoes
+    assert heard
+    assert echoes[0] < heard[0]
+    # No more often than once in a round trip, however many marks there were.
+    assert all(after - before >= 0.010 for before, after in itertools.pairwise(heard))
 
 
 def test_hostile_segments_at_full_speed_are_survived_in_memory_that_stays_flat() -> None:

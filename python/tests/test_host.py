@@ -55,6 +55,17 @@ def test_files_are_served_and_what_passed_is_captured(tmp_path: Path) -> None:
     assert (tmp_path / "http.pcapng").stat().st_size > 200_000
 
 
+def test_our_keep_alives_are_answered_and_end_a_connection_whose_peer_is_gone(tmp_path: Path) -> None:
+    found = inside("keep_alive", tmp_path)
+    assert found["alive"]
+    closed = found["closed"]
+    assert isinstance(closed, dict)
+    assert closed["why"] == "the peer is gone"
+    assert closed["segments_received"] > 5, "answers to probes"
+    assert found["status"] == 1
+    assert "did not answer any more" in str(found["error"])
+
+
 def test_a_name_that_is_taken_and_a_peer_that_refuses_are_said_in_a_sentence(tmp_path: Path) -> None:
     found = inside("errors", tmp_path)
     taken, refused = found["taken"], found["refused"]

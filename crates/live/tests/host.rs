@@ -306,6 +306,93 @@ fn files() -> usize {
     line.split_whitespace().nth(3).and_then(|word| word.parse().ok()).unwrap_or(usize::MAX)
 }
 
+/// The kernel of a namespace passes packets on to a device that takes no long ones: who sends them hears of it.
+#[test]
+fn a_path_that_turns_out_narrow_is_filled_with_shorter_segments() {
+    if !may() {
+        return;
+    }
+    // Behind IPv4's and IPv6's headers, TCP's with timestamps.
+    for (remote, mtu, segment) in [("10.99.2.2:9", 1000, 948), ("[fd98::2]:9", 1300, 1228)] {
+        let (place, near) = kernel(Offload::Segments);
+        let addresses = if mtu < 1280 { &["10.99.2.1/24"][..] } else { &["10.99.2.1/24", "fd98::1/64"] };
+        let far = place.device("narrow", addresses, mtu, Offload::Segments);
+        place.run(|| {
+            for name in ["ipv4/ip_forward", "ipv6/conf/all/forwarding"] {
+                std::fs::write(format!("/proc/sys/net/{name}"), "1").expect("the namespace is ours");
+            }
+        });
+        // It says in its SYN that it could take more, as a host behind such a link does.
+        let (tell, told) = mpsc::channel();
+        let receiver = Running::at(["10.99.2.2/24", "fd98::2/64"], far, "linux", move |host| {
+            host.listen(9, Box::new(|_| Some(Box::new(Hashing::default()))));
+        });
+        let len = 3_000_000;
+        let sender = Running::start(near, "linux", move |host| {
+            let app = Box::new(Sizing(Source::new(Some(len)), tell));
+            host.connect(Time::ZERO, remote.parse().expect("an address"), app).expect("a port");
+        });
+        let sizes: Vec<u32> = told.iter().collect();
+        let (sent, received) = (sender.stop(), receiver.stop());
+        assert_eq!(sizes.first(), Some(&if remote.starts_with('[') { 1428 } else { 1448 }));
+        assert_eq!(sizes.last(), Some(&segment), "{remote}");
+        assert_eq!((sent[0].why, sent[0].sent), (CloseReason::Finished, len));
+        assert_eq!(received[0].received, len);
+        assert!(sent[0].stats.timeouts == 0, "it is told, and need not find out: {:?}", sent[0].stats);
+    }
+}
+
+/// A source that tells how long full segments are, whenever it is asked for data. Over when the connection is.
+struct Sizing(Source, mpsc::Sender<u32>);
+
+impl Application for Sizing {
+    fn serve(&mut self, stream: &mut Stream<'_>) -> Next {
+        if stream.is_open() {
+            self.1.send(stream.connection().segment_payload()).unwrap_or_default();
+        }
+        self.0.serve(stream)
+    }
+}
+
+#[test]
+fn a_thousand_connections_that_we_open_at_once_each_bring_their_bytes() {
+    if !may() {
+        return;
+    }
+    let count = files().saturating_sub(300).min(1000);
+    let (place, device) = kernel(Offload::Segments);
+    let listener = place.run(move || {
+        let listener = TcpListener::bind("10.99.1.1:7").expect("a port");
+        // The standard library's backlog is too short for all of them at once.
+        let backlog = nix::sys::socket::Backlog::new(4000).expect("a length");
+        nix::sys::socket::listen(&listener, backlog).expect("a listener");
+        listener
+    });
+    let host = Running::start(device, "linux", move |host| {
+        for n in 0..count as u64 {
+            let remote = "10.99.1.1:7".parse().expect("an address");
+            let source = Source::new(Some(20_000 + n));
+            host.connect(Time::ZERO, remote, Box::new(source)).expect("a port");
+        }
+    });
+    let mut lengths = place.run(move || {
+        let streams: Vec<TcpStream> =
+            (0..count).map(|_| listener.accept().expect("our host connects").0).collect();
+        let all = streams.into_iter().map(|mut stream| {
+            let mut bytes = Vec::new();
+            stream.read_to_end(&mut bytes).expect("all, and a FIN");
+            assert!(bytes == sent_by(bytes.len()));
+            bytes.len()
+        });
+        all.collect::<Vec<_>>()
+    });
+    lengths.sort_unstable();
+    assert_eq!(lengths, (20_000..20_000 + count).collect::<Vec<_>>());
+    let accounts = host.stop();
+    assert_eq!(accounts.len(), count);
+    assert!(accounts.iter().all(|account| account.why == CloseReason::Finished));
+}
+
 #[test]
 fn a_thousand_connections_at_once_each_get_their_own_bytes_back() {
     if !may() {

@@ -1,10 +1,12 @@
 //! What a hostile peer may send, straight into a host: nothing panics, and what is kept stays within its limits.
 
 use netspurt_live::host::app::{Sink, Source};
-use netspurt_live::host::{Host, Limits, Mss, Settings, Wire};
-use netspurt_live::tun::{Checksum, Cut, Offload, Protocol, Shape};
+use netspurt_live::host::{ConnectError, Host, Limits, Mss, Settings, Wire};
+use netspurt_live::tun::{Checksum, Cut, Network, Offload, Protocol, Shape};
 use netspurt_sim::random::Stream as Random;
-use netspurt_tcp::codec::{Addresses, Body, Ip, Ports, Verify, decode_packet, encode_packet};
+use netspurt_tcp::codec::{
+    Addresses, Body, Ip, Ports, Verify, decode_packet, encode_packet, internet_checksum,
+};
 use netspurt_tcp::options::{Layout, Timestamps};
 use netspurt_tcp::profile;
 use netspurt_tcp::segment::{Flags, Payload, Segment};
@@ -36,9 +38,8 @@ impl Wire for Last {
 
 fn host() -> Host {
     let config = profile::by_name("linux").expect("a profile").config.clone();
-    let addresses = vec![OURS.into()];
-    let settings =
-        Settings { addresses, mtu: 1500, config, mss: Mss::OfDevice, limits: LIMITS, key: [9; 16] };
+    let networks = vec![Network { address: OURS.into(), bits: 24 }];
+    let settings = Settings { networks, mtu: 1500, config, mss: Mss::OfDevice, limits: LIMITS, key: [9; 16] };
     let mut host = Host::new(settings).expect("valid");
     host.listen(9, Box::new(|_| Some(Box::new(Sink))));
     host.listen(19, Box::new(|_| Some(Box::new(Source::new(None)))));
@@ -46,7 +47,17 @@ fn host() -> Host {
 }
 
 fn packet(segment: &Segment, from: (Ipv4Addr, u16), port: u16, body: &[u8]) -> Vec<u8> {
-    let ip = Ip::new(Addresses::V4 { source: from.0, destination: OURS });
+    packet_to(OURS, segment, from, port, body)
+}
+
+fn packet_to(
+    destination: Ipv4Addr,
+    segment: &Segment,
+    from: (Ipv4Addr, u16),
+    port: u16,
+    body: &[u8],
+) -> Vec<u8> {
+    let ip = Ip::new(Addresses::V4 { source: from.0, destination });
     let ports = Ports { source: from.1, destination: port };
     let mut bytes = Vec::new();
     let segment = Segment { payload: Payload { offset: 0, len: body.len() as u32 }, ..*segment };
@@ -237,9 +248,66 @@ fn who_claims_our_own_address_or_nobodys_is_passed_over() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (mut host, mut wire) = (host(), Last { packet: Vec::new(), count: 0 });
     let syn = Segment { seq: Seq(1), flags: Flags::SYN, window: 9, ..Segment::default() };
-    for from in [Ipv4Addr::UNSPECIFIED, Ipv4Addr::BROADCAST, Ipv4Addr::new(224, 0, 0, 1)] {
-        give(&mut host, Time::ZERO, &packet(&syn, (from, 77), 9, &[]), &mut wire);
+    let ack = Segment { flags: Flags::ACK, ..syn };
+    let mut count = 0;
+    // A SYN to a listening port would be answered by a SYN-ACK, all else by a RST.
+    for (segment, port) in [(syn, 9), (syn, 5), (ack, 9), (ack, 5)] {
+        for from in NOBODY {
+            give(&mut host, Time::ZERO, &packet(&segment, (from, 77), port, &[]), &mut wire);
+            count += 1;
+        }
     }
     give(&mut host, Time::ZERO, &packet(&syn, (OURS, 9), 9, &[]), &mut wire);
-    assert_eq!((wire.count, host.counts(), host.tally().strange), (0, [0; 3], 4));
+    assert_eq!((wire.count, host.counts(), host.tally().strange), (0, [0; 3], count + 1));
+}
+
+/// Groups, everybody, everybody in the network, nobody, and a loopback device.
+const NOBODY: [Ipv4Addr; 7] = [
+    Ipv4Addr::new(224, 0, 0, 1),
+    Ipv4Addr::new(239, 255, 255, 250),
+    Ipv4Addr::BROADCAST,
+    Ipv4Addr::new(192, 0, 2, 255),
+    Ipv4Addr::new(192, 0, 2, 0),
+    Ipv4Addr::UNSPECIFIED,
+    Ipv4Addr::new(127, 0, 0, 1),
+];
+
+#[test]
+fn what_goes_to_a_group_or_to_everybody_is_answered_by_nobody() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (mut host, mut wire) = (host(), Last { packet: Vec::new(), count: 0 });
+    let syn = Segment { seq: Seq(1), flags: Flags::SYN, window: 9, ..Segment::default() };
+    let ack = Segment { flags: Flags::ACK, ..syn };
+    for to in NOBODY {
+        for (segment, port) in [(syn, 9), (syn, 5), (ack, 9), (ack, 5)] {
+            give(&mut host, Time::ZERO, &packet_to(to, &segment, (THEIRS, 77), port, &[]), &mut wire);
+        }
+        give(&mut host, Time::ZERO, &echo(THEIRS, to), &mut wire);
+    }
+    assert_eq!((wire.count, host.counts()), (0, [0; 3]));
+    give(&mut host, Time::ZERO, &echo(Ipv4Addr::new(192, 0, 2, 255), OURS), &mut wire);
+    assert_eq!(wire.count, 0, "an answer to everybody");
+    give(&mut host, Time::ZERO, &echo(THEIRS, OURS), &mut wire);
+    assert_eq!(wire.count, 1);
+}
+
+/// An ICMP echo request (RFC 792).
+fn echo(from: Ipv4Addr, to: Ipv4Addr) -> Vec<u8> {
+    let mut packet = vec![0x45, 0, 0, 28, 0, 0, 0, 0, 64, 1, 0, 0];
+    packet.extend([from.octets(), to.octets()].concat());
+    let sum = internet_checksum(&packet);
+    packet[10..12].copy_from_slice(&sum.to_be_bytes());
+    packet.extend([8, 0, 0xF7, 0xFF, 0, 0, 0, 0]);
+    packet
+}
+
+#[test]
+fn no_connection_is_opened_to_what_is_no_single_other_host() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut host = host();
+    for to in NOBODY.into_iter().chain([OURS]) {
+        let refused = host.connect(Time::ZERO, (to, 9).into(), Box::new(Sink)).expect_err("no host");
+        assert_eq!(refused, ConnectError::NoPeer(to.into()));
+    }
+    assert!(host.connect(Time::ZERO, (THEIRS, 9).into(), Box::new(Sink)).is_ok());
 }

@@ -59,9 +59,9 @@ impl World {
     fn new(profiles: [&str; 2], offload: Offload, trouble: Trouble, seed: u64) -> Self {
         let host = |name: &str, address: &str| {
             let config = profile::by_name(name).expect("a profile").config.clone();
-            let addresses = vec![address.parse().expect("an address")];
+            let networks = vec![address.parse().expect("an address")];
             let (mss, limits) = (Mss::OfDevice, Limits::default());
-            Host::new(Settings { addresses, mtu: 1500, config, mss, limits, key: [seed as u8; 16] })
+            Host::new(Settings { networks, mtu: 1500, config, mss, limits, key: [seed as u8; 16] })
                 .expect("valid")
         };
         let hosts = [host(profiles[0], "192.0.2.1"), host(profiles[1], "192.0.2.2")];
@@ -79,7 +79,8 @@ impl World {
             }
             let arrival = self.flying.first_key_value().map_or(Time::NEVER, |(&(when, _), _)| when);
             let next = self.hosts.iter().map(Host::next_deadline).fold(arrival, Time::min);
-            if next.is_never() {
+            if next > Time::ZERO + limit {
+                self.now = if next.is_never() { self.now } else { Time::ZERO + limit };
                 return;
             }
             self.now = self.now.max(next);
@@ -197,6 +198,33 @@ fn every_pair_of_profiles_understands_each_other() {
             transfers([from, to], Offload::Nothing, trouble, seed as u64, 200_000);
         }
     }
+}
+
+#[test]
+fn a_host_that_is_done_lingers_until_its_last_ack_must_have_been_heard() {
+    let mut world = World::new(["linux", "linux"], Offload::Nothing, NONE, 1);
+    world.hosts[1].listen(9, Box::new(|_| Some(Box::new(Sink))));
+    let remote = "192.0.2.2:9".parse().expect("an address");
+    world.hosts[0].connect(Time::ZERO, remote, Box::new(Source::new(Some(5000)))).expect("a port");
+    let stays = |world: &World| world.hosts[0].lingers_until();
+    assert_eq!(stays(&world), None);
+    while stays(&world).is_none() {
+        world.run(world.now - Time::ZERO + Span::from_ms(1));
+    }
+    let (closed, first) = (world.now, stays(&world).expect("it waits"));
+    let waits = first - closed;
+    assert!(
+        Span::from_ms(600) <= waits && waits < Span::from_secs(2),
+        "{waits}: three timeouts, not a minute"
+    );
+    // The last ACK is on its way, and gets lost: the FIN comes again, and is answered.
+    world.run(closed - Time::ZERO + Span::from_us(100));
+    assert_eq!(world.flying.len(), 1);
+    assert_eq!(world.hosts[1].counts()[0], 1, "the peer is in LAST-ACK");
+    world.flying.clear();
+    world.run(closed - Time::ZERO + Span::from_ms(500));
+    assert_eq!(world.hosts[1].counts(), [0; 3], "it was answered");
+    assert!(stays(&world).expect("still") > first, "and may be asked again");
 }
 
 #[test]

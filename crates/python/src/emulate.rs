@@ -124,7 +124,8 @@ fn link<'py>(py: Python<'py>, link: &LinkReport) -> PyResult<Bound<'py, PyDict>>
 fn host<'py>(py: Python<'py>, host: &HostReport) -> PyResult<Bound<'py, PyDict>> {
     let row = PyDict::new(py);
     row.set_item("host", &host.host)?;
-    row.set_item("address", host.address.to_string())?;
+    let addresses = host.addresses.iter().map(ToString::to_string);
+    row.set_item("address", addresses.collect::<Vec<_>>().join(", "))?;
     row.set_item("sent", host.sent)?;
     row.set_item("received", host.received)?;
     row.set_item("stray", host.stray)?;

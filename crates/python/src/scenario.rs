@@ -141,11 +141,10 @@ impl Scenario {
         Ok(Run::new(result, recorded))
     }
 
-    /// The nodes at which flows begin or end, in the order in which the file names them.
+    /// The nodes at which flows begin or end, in the order in which the file names them; without flows, those that nothing lies
+    /// behind.
     fn hosts(&self) -> Vec<String> {
-        let flows = &self.parsed.flow;
-        let is_end = |node: &&str| flows.iter().any(|flow| flow.from == **node || flow.to == **node);
-        self.parsed.nodes().into_iter().filter(is_end).map(str::to_owned).collect()
+        self.parsed.hosts().into_iter().map(str::to_owned).collect()
     }
 
     /// Runs a command on one host and others beside it on other hosts, real programs all, with this scenario's network between them.

@@ -62,6 +62,11 @@ impl From<CaptureError> for Failure {
 /// Runs a task to its end with the interpreter released.
 pub(crate) fn simulate(py: Python<'_>, task: Task) -> PyResult<(RunResult, Vec<Arrival>)> {
     let (name, seed) = (Arc::clone(&task.spec.name), task.seed);
+    if task.spec.flows.is_empty() {
+        let message = "there is no flow, so nothing would happen: name one in [[flow]], or run programs of your own over this \
+                       network with \"netspurt emulate\"";
+        return Err(scenario_fault(py, &name, message.to_owned()));
+    }
     // A world that has panicked is thrown away, so nothing can be seen in a broken state.
     let outcome = py.detach(|| {
         let _guest = Guest::enter();

@@ -31,6 +31,56 @@ pub enum Due {
     Timer(u32),
 }
 
+/// What became of a packet on its way, for a driver that keeps something beside packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// It was doubled. The place of the double may be that of an earlier original.
+    Doubled {
+        /// Its place.
+        original: u32,
+        /// The double's.
+        twin: u32,
+    },
+    /// It goes through a channel that is watched.
+    Passed(Pass),
+    /// It was too long for a channel, and its sender is told: what is on its way back in its place is the message.
+    Returned {
+        /// Its place.
+        slot: u32,
+        /// The longest packet that the channel takes.
+        mtu: u32,
+    },
+}
+
+/// A packet in a channel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pass {
+    /// Its place.
+    pub slot: u32,
+    /// The channel.
+    pub channel: u32,
+    /// When its first bit leaves.
+    pub leaves: Time,
+    /// When its last one arrives; `None` if it is lost.
+    pub arrives: Option<Time>,
+    /// As it enters.
+    pub ecn: Ecn,
+    /// Whether it was damaged before.
+    pub corrupted: bool,
+    /// Whether it is damaged here.
+    pub damaged: bool,
+    /// Whether it is doubled here.
+    pub doubled: bool,
+}
+
+/// What is written down for such a driver.
+#[derive(Debug, Default)]
+struct Diary {
+    steps: Vec<Step>,
+    /// For each channel whether passages are of interest; of those beyond, none is.
+    watched: Vec<bool>,
+}
+
 /// Channels, and what is on its way.
 #[derive(Debug)]
 pub struct Network {
@@ -45,8 +95,8 @@ pub struct Network {
     horizon: u64,
     data_packets: u64,
     pub(crate) recorder: Option<Box<Recorder>>,
-    /// Packets that were doubled and their doubles, for a driver that keeps something beside them.
-    twins: Option<Vec<(u32, u32)>>,
+    /// For a driver that keeps something beside packets.
+    diary: Option<Box<Diary>>,
 }
 
 impl Network {
@@ -59,11 +109,22 @@ impl Network {
     /// joins has no route.
     ///
     /// Their bytes are the driver's: it keeps them beside the places that the packets have here, as
-    /// [`Network::draft_place`] and [`Due::Packet`] tell them, and copies them when [`Network::take_twins`] says so. The
+    /// [`Network::draft_place`] and [`Due::Packet`] tell them, and copies them when [`Network::take_steps`] says so. The
     /// place of a packet that is dropped is used again without a word.
     pub fn joining(spec: &WorldSpec, pairs: impl Iterator<Item = (NodeId, NodeId)>, seed: u64) -> Self {
         let routes = Routes::where_joined(spec, pairs);
-        Self { twins: Some(Vec::new()), ..Self::with_routes(spec, routes, seed, None) }
+        Self { diary: Some(Box::default()), ..Self::with_routes(spec, routes, seed, None) }
+    }
+
+    /// From now on [`Network::take_steps`] tells of packets in these channels. For the steps to be in order, the network must
+    /// have been made without fused channels ([`WorldSpec::fuse`]).
+    pub fn watch(&mut self, channels: impl Iterator<Item = u32>) {
+        let Some(diary) = &mut self.diary else { return };
+        diary.watched.resize(self.channels.len(), false);
+        for channel in channels {
+            diary.watched[channel as usize] = true;
+            self.channels[channel as usize].watch();
+        }
     }
 
     fn with_routes(spec: &WorldSpec, mut routes: Routes, seed: u64, recorder: Option<Recorder>) -> Self {
@@ -99,7 +160,7 @@ impl Network {
             horizon: (Time::ZERO + spec.duration).as_ps(),
             data_packets: 0,
             recorder: recorder.map(Box::new),
-            twins: None,
+            diary: None,
         }
     }
 
@@ -170,10 +231,9 @@ impl Network {
         self.queue.first().map(Time::from_ps)
     }
 
-    /// Packets doubled since the last call, each with its double, in this order: the place of a double may be that of
-    /// an earlier original.
-    pub fn take_twins(&mut self) -> impl Iterator<Item = (u32, u32)> {
-        self.twins.iter_mut().flat_map(|twins| twins.drain(..))
+    /// What became of packets since the last call, in this order: the place of one that is gone may be that of a later one.
+    pub fn take_steps(&mut self) -> impl Iterator<Item = Step> {
+        self.diary.iter_mut().flat_map(|diary| diary.steps.drain(..))
     }
 
     /// A packet that has arrived.
@@ -405,6 +465,9 @@ impl Network {
                 recorder.entered(number, packet, passage.start, arrival, &fate);
             }
         }
+        if let Some(diary) = &mut self.diary {
+            diary.note(number, slot, packet, [passage.start, arrival], &fate);
+        }
         if fate.damaged {
             packet.content = Content::Damaged;
         }
@@ -427,8 +490,8 @@ impl Network {
     #[cold]
     fn double(&mut self, slot: u32) -> u32 {
         let twin = self.packets.insert(*self.packets.get(slot));
-        if let Some(twins) = &mut self.twins {
-            twins.push((slot, twin));
+        if let Some(diary) = &mut self.diary {
+            diary.steps.push(Step::Doubled { original: slot, twin });
         }
         twin
     }
@@ -476,15 +539,14 @@ impl Network {
         impairments.narrowness.refuses(at, self.packets.get(slot).size)
     }
 
-    /// A packet is too long for the channel of this hop. Where its sender is told, a message takes its place. Bytes of somebody
-    /// else's are dropped without a word: here is nothing known of what such a message would have to quote.
+    /// A packet is too long for the channel of this hop. Where its sender is told, a message takes its place; of which bytes, a
+    /// driver that keeps them knows.
     #[cold]
     fn refuse(&mut self, slot: u32, position: u32, at: u64, refused: Refused) {
         let number = self.routes.hop(position).channel();
         self.note_drop(slot, number, at, Cause::TooBig);
         let packet = self.packets.get_mut(slot);
-        let tells =
-            refused.too_big == TooBig::Icmp && self.twins.is_none() && packet.content == Content::Segment;
+        let tells = refused.too_big == TooBig::Icmp && packet.content == Content::Segment;
         let Some(back) = tells.then(|| self.routes.way_back(position)).flatten() else {
             return self.packets.remove(slot);
         };
@@ -492,6 +554,9 @@ impl Network {
         packet.endpoint ^= 1;
         (packet.size, packet.resend) = (ICMP_SIZE, false);
         (packet.content, packet.mtu) = (Content::TooBig, u16::try_from(refused.mtu).unwrap_or(u16::MAX));
+        if let Some(diary) = &mut self.diary {
+            diary.steps.push(Step::Returned { slot, mtu: refused.mtu });
+        }
         self.forward(slot, ICMP_SIZE, back, at);
     }
 
@@ -531,6 +596,25 @@ impl Network {
             watch_queue(self.recorder.as_deref_mut(), channel, number, end.as_ps());
         }
         self.recorder.take().map(|recorder| recorder.finish()).unwrap_or_default()
+    }
+}
+
+impl Diary {
+    /// A packet goes through a channel, from when to when, and what becomes of it there.
+    fn note(&mut self, channel: u32, slot: u32, packet: &Packet, times: [u64; 2], fate: &Fate) {
+        if self.watched.get(channel as usize) == Some(&true) {
+            let [leaves, arrives] = times.map(Time::from_ps);
+            self.steps.push(Step::Passed(Pass {
+                slot,
+                channel,
+                leaves,
+                arrives: fate.lost.is_none().then_some(arrives),
+                ecn: packet.segment.ecn,
+                corrupted: packet.content == Content::Damaged,
+                damaged: fate.damaged,
+                doubled: fate.doubled,
+            }));
+        }
     }
 }
 

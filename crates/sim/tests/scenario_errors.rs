@@ -206,16 +206,31 @@ fn nodes_that_no_links_join_are_placed() {
 }
 
 #[test]
-fn a_file_without_flows_or_links_is_refused() {
+fn a_network_alone_is_a_scenario_and_flows_want_a_duration() {
     let no_flow = &GOOD[..GOOD.find("[[flow]]").expect("flows")];
-    let error = Scenario::parse(no_flow, "bad.toml", &[]).expect_err("no flow");
-    assert_eq!(error.to_string(), "bad.toml:1:1: the key \"flow\" is missing");
-    let empty = format!("flow = []\n{no_flow}");
-    let error = Scenario::parse(&empty, "bad.toml", &[]).expect_err("empty flow");
-    assert_eq!(error.to_string(), "bad.toml:1:8: there must be at least one flow");
+    let alone = Scenario::parse(no_flow, "alone.toml", &[]).expect("a network");
+    assert_eq!(alone.hosts(), ["earth", "space"]);
+    let timeless = no_flow.replace("duration = \"10 s\"", "");
+    let timeless = Scenario::parse(&timeless, "alone.toml", &[]).expect("a network");
+    assert_eq!(Scenario::parse(&timeless.merged_toml(), "again.toml", &[]), Ok(timeless));
+    let error = changed("duration = \"10 s\"", "");
+    assert_eq!(
+        error,
+        "bad.toml:1:1: duration must be there, and more than zero: say when the simulation ends"
+    );
     assert!(
         Scenario::parse("", "bad.toml", &[]).expect_err("nothing").to_string().starts_with("bad.toml:1:1: ")
     );
+}
+
+#[test]
+fn without_flows_hosts_are_the_nodes_that_nothing_lies_behind() {
+    let star = "[link.a]\nbetween = [\"a\", \"r\"]\n[link.b]\nbetween = [\"r\", \"b\"]\n[link.c]\nbetween = [\"c\", \"r\"]\n";
+    assert_eq!(Scenario::parse(star, "star.toml", &[]).expect("a network").hosts(), ["a", "b", "c"]);
+    let ring = format!(
+        "{star}[link.d]\nbetween = [\"a\", \"b\"]\n[link.e]\nbetween = [\"c\", \"a\"]\n[link.f]\nbetween = [\"b\", \"c\"]\n"
+    );
+    assert_eq!(Scenario::parse(&ring, "ring.toml", &[]).expect("a network").hosts(), ["a", "r", "b", "c"]);
 }
 
 #[test]
@@ -239,7 +254,10 @@ fn links_without_sense_are_placed() {
         changed("between = [\"earth\", \"space\"]\n", "")
             .starts_with("bad.toml:2:1: link.satellite: the key")
     );
-    assert!(changed("\"10 s\"", "\"0 s\"").starts_with("bad.toml:1:12: duration must be more than zero"));
+    assert!(
+        changed("\"10 s\"", "\"0 s\"")
+            .starts_with("bad.toml:1:12: duration must be there, and more than zero")
+    );
     let listed = changed(
         "loss = { kind = \"bit-error\", rate = 1e-6 }",
         "loss = [{ kind = \"bit-error\", rate = 1e-6, direction = \"a->b\" }]",

@@ -58,8 +58,8 @@ def declare(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         type=capture_place,
-        metavar="HOST=FILE",
-        help="capture what passes a host, as pcapng, as often as wanted",
+        metavar="NODE=FILE",
+        help="capture what passes a host, or a router or hub between hosts, as pcapng, as often as wanted",
     )
     command.add_argument(
         "--mtu",

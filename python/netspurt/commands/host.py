@@ -7,7 +7,6 @@ import contextlib
 import json
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -17,25 +16,15 @@ from netspurt.errors import RequestError
 from netspurt.options import add_command, add_json, port, positive, setting
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from netspurt import _core
 
 ADDRESSES = ("10.99.0.2/24", "fd99::2/64")
 DEVICE = "netspurt0"
 GUEST, GUEST_DEVICE = "NETSPURT_GUEST", "guest0"
-"""On a host of an emulation: where the environment says what our address is there, and our device beside the host's."""
+"""On a host of an emulation: where the environment says what our addresses are, and our device beside the host's."""
 
 PATIENCE_S = 0.2
 """How long it may take until Ctrl-C is heard, or a picture is renewed."""
-
-MOST_SHOWN = 20
-COLUMNS = (
-    *("remote", "state", "phase", "cwnd", "ssthresh", "srtt_ms", "rto_ms", "unacknowledged", "peer_window"),
-    *("send_queue", "receive_queue", "retransmitted", "timeouts", "holding"),
-)
-"""What is shown of a connection while it lasts; lengths in bytes."""
-
 
 ROLES = (
     (
@@ -150,7 +139,7 @@ def _fill_in(options: argparse.Namespace) -> None:
     """Device and addresses where nobody has said what they shall be."""
     guest = os.environ.get(GUEST)
     options.device = options.device or (GUEST_DEVICE if guest else DEVICE)
-    options.addresses = options.addresses or ([guest] if guest else list(ADDRESSES))
+    options.addresses = options.addresses or (guest.split() if guest else list(ADDRESSES))
 
 
 def _start(options: argparse.Namespace) -> _core.Host:
@@ -217,49 +206,14 @@ def _shown(host: _core.Host, options: argparse.Namespace) -> Iterator[Callable[[
     from rich.console import Console
     from rich.live import Live
 
+    from netspurt.live.watching import Watch
+
     console = Console(stderr=True)
-    rates = Rates()
+    watch = Watch()
     with Live(
         console=console,
-        get_renderable=lambda: table(*host.snapshot(), rates),
+        get_renderable=lambda: watch.table(*host.snapshot(), size=(console.width, console.height)),
         refresh_per_second=2,
         transient=True,
     ):
         yield lambda text: console.print(text, highlight=False, markup=False, soft_wrap=True)
-
-
-class Rates:
-    """Bits per second of each connection, between one look and the next."""
-
-    def __init__(self) -> None:
-        self._before: dict[tuple[str, str], tuple[float, int]] = {}
-
-    def of(self, row: dict[str, Any]) -> float | None:
-        """Since the last look at this connection."""
-        who, now = (row["local"], row["remote"]), time.monotonic()
-        carried = row["bytes_sent"] + row["bytes_received"]
-        then, before = self._before.get(who, (now, carried))
-        self._before[who] = (now, carried)
-        return 8 * (carried - before) / (now - then) if now > then else None
-
-
-def table(rows: list[dict[str, Any]], counts: dict[str, int], rates: Rates) -> Table:
-    """One line for each connection, and what has no line."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    drawn = Table(box=None, header_style="bold", pad_edge=False)
-    for head in (*COLUMNS, "Mbit/s"):
-        drawn.add_column(head.replace("_", " "), justify="left" if head in ("remote", "state") else "right")
-    for row in rows[:MOST_SHOWN]:
-        rate = rates.of(row)
-        drawn.add_row(
-            *(escape(_text(row[column])) for column in COLUMNS), _text(None if rate is None else rate / 1e6)
-        )
-    rest = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count)
-    drawn.caption = rest or "waiting for connections"
-    return drawn
-
-
-def _text(value: Any) -> str:
-    return "–" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)

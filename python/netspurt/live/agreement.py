@@ -28,6 +28,9 @@ MOST_MBPS = 60.0
 
 LIMIT_S = 900.0
 
+PUNCTUAL_S = 0.002
+"""Who is later than this may answer behind what comes next."""
+
 
 class Sent(NamedTuple):
     """A segment with data: where it begins and its length; or an answer: what it acknowledges. When it was sent."""
@@ -61,6 +64,12 @@ class Outcome:
 
     lane: Lane
     worlds: Mapping[str, Transfer]
+    latest_s: Mapping[str, float]
+    """For each emulation, the latest that a packet or a program was in it."""
+
+    def spoiled(self, world: str) -> bool:
+        """Whether the machine was too late for this emulation to be held against what it should have been."""
+        return self.latest_s[world] > PUNCTUAL_S
 
     def goodput_bps(self, world: str) -> float:
         """From the first SYN to the ACK of the last byte."""
@@ -93,11 +102,12 @@ def compare(
     for batch in _batches(lanes(paths, tcp)):
         text = scenario(batch)
         worlds: dict[str, list[Transfer]] = {SIMULATED: _simulated(text, batch, seed)}
+        latest_s: dict[str, float] = {}
         for pair in ends:
             tell(f"{tcp}, {pair}: {len(batch)} transfers at once")
-            worlds[pair] = _emulated(text, batch, pair, seed, words)
+            worlds[pair], latest_s[pair] = _emulated(text, batch, pair, seed, words)
         for place, lane in enumerate(batch):
-            outcomes.append(Outcome(lane, {world: found[place] for world, found in worlds.items()}))
+            outcomes.append(Outcome(lane, {world: found[place] for world, found in worlds.items()}, latest_s))
     return outcomes
 
 
@@ -138,12 +148,12 @@ def _simulated(text: str, batch: Sequence[Lane], seed: int) -> list[Transfer]:
 
 def _emulated(
     text: str, batch: Sequence[Lane], ends: Ends, seed: int, words: Sequence[str]
-) -> list[Transfer]:
+) -> tuple[list[Transfer], float]:
     tasks: dict[str, Task] = {}
     for lane in batch:
         tasks |= {host: {**task, "prompt": True} for host, task in _tasks(lane, ends).items()}
     with emulated(text, tasks, limit_s=LIMIT_S, seed=seed, captures=list(tasks), words=words) as done:
-        return [_transfer(done, lane) for lane in batch]
+        return [_transfer(done, lane) for lane in batch], done.latest_s
 
 
 def _transfer(done: Emulated, lane: Lane) -> Transfer:
@@ -208,6 +218,8 @@ class Row:
     interval: tuple[float, float] | None
     same: int
     """Of how many repeats every segment was the same."""
+    latest_s: float
+    """The latest that a packet or a program was in any of them."""
 
     def agrees(self, within: float) -> bool:
         """Whether the goodputs are within a fraction of one another."""
@@ -236,6 +248,7 @@ def rows(outcomes: Sequence[Outcome], world: str) -> list[Row]:
                 ratio=float(np.exp(logs.mean())),
                 interval=interval,
                 same=same,
+                latest_s=max(outcome.latest_s[world] for outcome in of_path),
             )
         )
     return found

@@ -33,6 +33,14 @@ class Emulated:
     found: Mapping[str, Any]
     report: Mapping[str, Any]
     captures: Mapping[str, Path]
+    late_s: float | None = None
+    """The longest that a program of these tasks' priority had to wait for a processor, if tasks were to be prompt."""
+
+    @property
+    def latest_s(self) -> float:
+        """The latest that anything was: a packet that was handed over, or a program that wanted to go on."""
+        packets = [link["delay_error_max_s"] for link in self.report["links"]]
+        return float(max([self.late_s or 0.0, *(late for late in packets if late is not None)]))
 
     @property
     def late(self) -> float:
@@ -77,7 +85,9 @@ def emulated(
         for host, outcome in found.items():
             if isinstance(outcome, dict) and "failed" in outcome:
                 raise NotPossible(f"the program on {host} failed: {outcome['failed']}")
-        yield Emulated(found, report, files)
+        machine = folder / "machine.json"
+        late_s = json.loads(machine.read_text(encoding="utf-8"))["late_s"] if machine.exists() else None
+        yield Emulated(found, report, files, late_s)
 
 
 def _captures(files: Mapping[str, Path]) -> list[str]:

@@ -61,8 +61,8 @@ class Conversation:
 def conversations(path: Path) -> dict[tuple[str, str], Conversation]:
     """All connections of a capture, by the addresses of who opened each and of the other; the last of each pair."""
     found: dict[tuple[str, str], tuple[int, list[Segment], int, list[Segment]]] = {}
-    for at_s, packet in _packets(path):
-        if packet[9] != 6:
+    for at_s, packet in packets(path):
+        if packet[0] >> 4 != 4 or packet[9] != 6:
             continue
         source, target = (".".join(map(str, packet[place : place + 4])) for place in (12, 16))
         tcp = packet[(packet[0] & 15) * 4 :]
@@ -111,7 +111,7 @@ def _sacks(options: bytes, base: int) -> tuple[tuple[int, int], ...]:
     return ()
 
 
-def _packets(path: Path) -> Iterator[tuple[float, bytes]]:
+def packets(path: Path) -> Iterator[tuple[float, bytes]]:
     """Times in seconds since the first, and packets, of a pcapng file with one section; the end may be missing."""
     content, at, began = path.read_bytes(), 0, None
     order = ">" if content[8:12] == MAGIC else "<"

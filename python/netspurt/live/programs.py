@@ -35,6 +35,9 @@ HERE_PORT = 5999
 
 PIECE = bytes(1 << 18)
 LOOK_S = 0.005
+SENTRY_S = 0.001
+BEGINNING_S = 0.1
+"""All programs begin at once, and who makes a device keeps a processor to itself for some milliseconds."""
 DEVICE = "netspurt0"
 """What a host's interface is called."""
 PATIENCE_S = 60.0
@@ -223,12 +226,18 @@ def _browse(server: str, todo: list[tuple[float, list[int]]], took: list[float])
 
 
 def files(task: dict[str, Any]) -> Work:
-    """Sends each connection as many octets as it asks for; to ``to`` with an initial window, if the task has one."""
+    """Sends each connection as many octets as it asks for; to ``to`` with an initial window, if the task has one.
+
+    With ``congestion``, that is the kernel's congestion control, whatever this system's default is.
+    """
     if window := task.get("initial_window"):
         address = socket.gethostbyname(task["to"])
         route = ["ip", "route", "replace", address, "dev", DEVICE, "initcwnd", str(window)]
         subprocess.run(route, check=True, capture_output=True, timeout=PATIENCE_S)
     here = socket.create_server(("", PORT), backlog=256)
+    if congestion := task.get("congestion"):
+        # Accepted sockets have what the listening one has.
+        here.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
 
     def serve(there: socket.socket) -> None:
         with contextlib.suppress(OSError), there:
@@ -246,10 +255,22 @@ def files(task: dict[str, Any]) -> Work:
 
 
 def _fetch_alone(host: str, octets: int) -> None:
-    with socket.create_connection((host, PORT), timeout=PATIENCE_S) as here:
-        here.sendall(octets.to_bytes(8, "big"))
-        while here.recv(1 << 16):
-            pass
+    """Until the last octet is there: at an initial window of one segment Linux's FIN waits for an ACK of the data."""
+    here = socket.create_connection((host, PORT), timeout=PATIENCE_S)
+    here.sendall(octets.to_bytes(8, "big"))
+    left = octets
+    while left:
+        piece = here.recv(min(left, 1 << 16))
+        if not piece:
+            raise ConnectionError("the server closed too early")
+        left -= len(piece)
+    threading.Thread(target=_hear_out, args=(here,), daemon=True).start()
+
+
+def _hear_out(here: socket.socket) -> None:
+    """Closes after the peer has."""
+    with contextlib.suppress(OSError), here:
+        here.recv(1)
 
 
 def _read_answer(here: socket.socket) -> None:
@@ -308,7 +329,8 @@ def _send_content(there: socket.socket, task: dict[str, Any], hashes: dict[str, 
 def our_exchange(task: dict[str, Any]) -> Work:
     """The same with our TCP, by way of ``netspurt host connect`` or ``listen``."""
     role = ["connect", socket.gethostbyname(task["to"])] if "to" in task else ["listen"]
-    where = ["--device", "guest0", "--address", os.environ["NETSPURT_GUEST"]]
+    where = ["--device", "guest0"]
+    where += [word for address in os.environ["NETSPURT_GUEST"].split() for word in ("--address", address)]
     words = [sys.executable, "-m", "netspurt", "host", *role, str(PORT), *where]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
 
@@ -368,8 +390,8 @@ def _host(role: dict[str, Any], task: dict[str, Any]) -> Any:
     """Our TCP on a device behind the guest's address of this host."""
     tcp = [("profile", json.dumps(task.get("profile", "linux")))]
     tcp += [(key, json.dumps(value)) for key, value in task.get("tcp", {}).items()]
-    guest = os.environ["NETSPURT_GUEST"]
-    return _core().Host.start("guest0", [guest], role, tcp=tcp, mtu=1500, offload="segments")
+    guest = os.environ["NETSPURT_GUEST"].split()
+    return _core().Host.start("guest0", guest, role, tcp=tcp, mtu=1500, offload="segments")
 
 
 def _closed(host: Any, connections: int) -> list[dict[str, Any]]:
@@ -406,6 +428,35 @@ def _be_prompt() -> None:
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
 
 
+class _Sentries:
+    """As many as there are processors wake up every millisecond and note how late, with the priority of this program.
+
+    What keeps them from it keeps programs from answering: such a run measures the machine. They may go to any
+    processor, as programs may: one that is tied to the emulator's would wait for that alone.
+    """
+
+    def __init__(self) -> None:
+        self.over = threading.Event()
+        self.worst_s = 0.0
+        self.threads = [threading.Thread(target=self._stand) for _ in os.sched_getaffinity(0)]
+        for thread in self.threads:
+            thread.start()
+
+    def _stand(self) -> None:
+        time.sleep(BEGINNING_S)
+        while not self.over.is_set():
+            wanted = time.monotonic() + SENTRY_S
+            time.sleep(SENTRY_S)
+            self.worst_s = max(self.worst_s, time.monotonic() - wanted)
+
+    def relieve(self) -> float:
+        """Ends them; the longest that one was late, in seconds."""
+        self.over.set()
+        for thread in self.threads:
+            thread.join()
+        return self.worst_s
+
+
 def _outcome(work: Work) -> Any:
     try:
         return next(work)
@@ -429,12 +480,15 @@ def main() -> None:
             until = time.monotonic() + PATIENCE_S
             for name in tasks:
                 _wait_for(folder / f"{name}.ready", until)
+            sentries = _Sentries() if tasks[me].get("prompt") else None
             _leave(folder / "go", None)
         _wait_for(folder / f"{tasks[me]['after']}.done.json" if "after" in tasks[me] else folder / "go")
         _leave(folder / f"{me}.done.json", _outcome(work))
         if leads:
             for name in tasks:
                 _wait_for(folder / f"{name}.done.json")
+            if sentries is not None:
+                _leave(folder / "machine.json", {"late_s": sentries.relieve()})
             _leave(folder / "over", None)
         # Servers and our hosts are still wanted, if only for an ACK.
         _wait_for(folder / "over")

@@ -7,7 +7,7 @@
 
 use netspurt_live::host::app::{Sink, Source};
 use netspurt_live::host::{Application, Driver, Host, Limits, Mss, Next, Other, Settings, Stream};
-use netspurt_live::tun::{Device, Links, Offload};
+use netspurt_live::tun::{Device, Links, Network, Offload};
 use netspurt_tcp::profile;
 use netspurt_tcp::time::Time;
 use nix::poll::PollFlags;
@@ -58,9 +58,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// The host, until it is stopped; the CPU time that it took.
 fn run(device: Device, total: usize, stop: &EventFd) -> Result<f64, String> {
     let config = profile::by_name("linux").ok_or("no such profile")?.config.clone();
-    let addresses = vec![IpAddr::V4(OURS)];
+    let networks = vec![Network { address: IpAddr::V4(OURS), bits: 24 }];
     let settings =
-        Settings { addresses, mtu: MTU, config, mss: Mss::OfDevice, limits: Limits::default(), key: [7; 16] };
+        Settings { networks, mtu: MTU, config, mss: Mss::OfDevice, limits: Limits::default(), key: [7; 16] };
     let mut host = Host::new(settings).map_err(|error| error.to_string())?;
     host.listen(9, Box::new(|_| Some(Box::new(Sink))));
     host.listen(19, Box::new(move |_| Some(Box::new(Source::new(Some(total as u64))))));

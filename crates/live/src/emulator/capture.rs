@@ -1,24 +1,57 @@
-//! What passes a host, into a file that Wireshark reads.
+//! What passes a host, or a router between hosts, into files that Wireshark reads.
 
-use super::clock::calendar;
+use super::cargo::Parcel;
+use super::carrier::Sighting;
+use super::clock::Clock;
 use super::error::EmulateError;
 use super::plan::Plan;
+use crate::tun::{Checksum, Shape, complete_checksum};
 use netspurt_sim::address;
-use netspurt_sim::spec::NodeId;
+use netspurt_sim::spec::{NodeId, WorldSpec};
+use netspurt_tcp::time::Time;
+use netspurt_trace::Stamp;
 use netspurt_trace::capture::{CaptureError, CaptureWriter, Direction, Host, Interface, Setup};
+use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A capture that is being written.
+/// All captures of an emulation.
+#[derive(Debug, Default)]
+pub(super) struct Captures {
+    /// Those at hosts with commands, by the numbers of these.
+    hosts: Vec<(usize, Capture)>,
+    /// Those elsewhere.
+    routers: Vec<Router>,
+    /// Room for a packet whose checksum has to be completed.
+    packet: Vec<u8>,
+}
+
+/// A capture that is being written. A file that cannot be written to is told of at the end: programs go on.
 #[derive(Debug)]
-pub(super) struct Capture {
+struct Capture {
     writer: CaptureWriter,
     failed: Option<CaptureError>,
 }
 
+/// A capture between links: what comes and goes has an interface for each.
+#[derive(Debug)]
+struct Router {
+    capture: Capture,
+    /// For each direction of each link: which interface sees packets leave there and arrive there.
+    interfaces: Vec<[Option<u32>; 2]>,
+    /// What is known to happen and lies ahead, in the order in which it will have happened.
+    ahead: BTreeMap<(Time, u64), Seen>,
+    count: u64,
+}
+
+#[derive(Debug)]
+struct Seen {
+    interface: u32,
+    direction: Direction,
+    bytes: Vec<u8>,
+}
+
 impl Capture {
-    /// Begins a capture at the host at `node`.
-    pub(super) fn create(plan: &Plan, node: NodeId, path: &Path) -> Result<Self, EmulateError> {
-        let name = plan.name(node).to_owned();
+    fn create(plan: &Plan, path: &Path, interfaces: Vec<Interface>) -> Result<Self, EmulateError> {
         let hosts = plan.hosts().into_iter().map(|command| Host {
             address: address(command.host.0),
             name: plan.name(command.host).to_owned(),
@@ -26,22 +59,140 @@ impl Capture {
         let setup = Setup {
             application: format!("netspurt {}", env!("CARGO_PKG_VERSION")),
             comment: format!("{}, emulated with seed {}", plan.spec.name, plan.seed),
-            interfaces: vec![Interface { name, ..Interface::default() }],
+            interfaces,
             hosts: hosts.collect(),
             snaplen: None,
         };
         Ok(Self { writer: CaptureWriter::create(path, &setup)?, failed: None })
     }
 
-    /// A packet passes. A file that cannot be written to is told of at the end: programs go on.
-    pub(super) fn note(&mut self, direction: Direction, packet: &[u8]) {
+    fn write(&mut self, interface: u32, at: Stamp, direction: Direction, packet: &[u8]) {
         if self.failed.is_none() {
-            self.failed = self.writer.write_seen(0, calendar(), direction, packet).err();
+            self.failed = self.writer.write_seen(interface, at, direction, packet).err();
         }
     }
 
-    /// Ends the capture.
-    pub(super) fn finish(self) -> Result<(), EmulateError> {
+    fn finish(self) -> Result<(), EmulateError> {
         self.failed.map_or_else(|| self.writer.finish().map(drop), Err).map_err(Into::into)
     }
+}
+
+impl Router {
+    fn create(plan: &Plan, node: NodeId, path: &Path) -> Result<Self, EmulateError> {
+        let spec = &plan.spec;
+        let mut described = Vec::new();
+        let mut interfaces = vec![[None; 2]; 2 * spec.links.len()];
+        for (link, first) in spec.links.iter().zip((0..).step_by(2)) {
+            if let Some(near) = link.ends.iter().position(|end| *end == node) {
+                let number = Some(described.len() as u32);
+                interfaces[first + near][0] = number;
+                interfaces[first + 1 - near][1] = number;
+                let [here, there] = [near, 1 - near].map(|end| plan.name(link.ends[end]));
+                described.push(Interface {
+                    name: format!("{}@{here}", link.name),
+                    description: format!("{here}, on link {} to {there}", link.name),
+                    speed: link.directions[near].rate,
+                });
+            }
+        }
+        let capture = Capture::create(plan, path, described)?;
+        Ok(Self { capture, interfaces, ahead: BTreeMap::new(), count: 0 })
+    }
+
+    fn see(&mut self, sighting: &Sighting) {
+        let Sighting { channel, direction, at, bytes } = sighting;
+        let side = usize::from(*direction == Direction::Inbound);
+        if let Some(interface) = self.interfaces[*channel as usize][side] {
+            self.count += 1;
+            let seen = Seen { interface, direction: *direction, bytes: bytes.clone() };
+            self.ahead.insert((*at, self.count), seen);
+        }
+    }
+
+    /// Writes down what has happened by `now`.
+    fn settle(&mut self, now: Time, clock: Clock) {
+        while let Some(first) = self.ahead.first_entry()
+            && first.key().0 <= now
+        {
+            let ((at, _), seen) = first.remove_entry();
+            self.capture.write(seen.interface, clock.calendar(at), seen.direction, &seen.bytes);
+        }
+    }
+}
+
+impl Captures {
+    /// Begins those of a plan, whose hosts are at these nodes.
+    pub(super) fn create(plan: &Plan, hosts: &[NodeId]) -> Result<Self, EmulateError> {
+        let mut all = Self::default();
+        for (node, path) in &plan.captures {
+            if let Some(number) = hosts.iter().position(|host| host == node) {
+                let interface = Interface { name: plan.name(*node).to_owned(), ..Interface::default() };
+                all.hosts.push((number, Capture::create(plan, path, vec![interface])?));
+            } else {
+                all.routers.push(Router::create(plan, *node, path)?);
+            }
+        }
+        Ok(all)
+    }
+
+    /// The directions of links of which [sightings](Self::see) are wanted.
+    pub(super) fn watched(plan: &Plan, hosts: &[NodeId]) -> Vec<u32> {
+        let elsewhere = |node: &NodeId| !hosts.contains(node);
+        let at: Vec<NodeId> = plan.captures.iter().map(|(node, _)| *node).filter(elsewhere).collect();
+        touching(&plan.spec, &at)
+    }
+
+    /// A packet passes a host, at this moment.
+    pub(super) fn note(
+        &mut self,
+        host: usize,
+        at: Stamp,
+        direction: Direction,
+        packet: &[u8],
+        checksum: Checksum,
+    ) {
+        for (_, capture) in self.hosts.iter_mut().filter(|(number, _)| *number == host) {
+            self.packet.clear();
+            self.packet.extend_from_slice(packet);
+            complete_checksum(&mut self.packet, &Shape { checksum, cut: None });
+            capture.write(0, at, direction, &self.packet);
+        }
+    }
+
+    /// The same for one that arrives.
+    pub(super) fn note_arrival(&mut self, host: usize, at: Stamp, parcel: &Parcel) {
+        self.note(host, at, Direction::Inbound, &parcel.bytes, parcel.checksum);
+    }
+
+    /// Whether a host is watched.
+    pub(super) fn watch_hosts(&self) -> bool {
+        !self.hosts.is_empty()
+    }
+
+    /// What was seen at links, and the time it is.
+    pub(super) fn see(&mut self, sightings: impl Iterator<Item = Sighting>, now: Time, clock: Clock) {
+        if self.routers.is_empty() {
+            return;
+        }
+        for sighting in sightings {
+            self.routers.iter_mut().for_each(|router| router.see(&sighting));
+        }
+        self.routers.iter_mut().for_each(|router| router.settle(now, clock));
+    }
+
+    /// Ends them all.
+    pub(super) fn finish(self, now: Time, clock: Clock) -> Result<(), EmulateError> {
+        for mut router in self.routers {
+            router.settle(now, clock);
+            router.capture.finish()?;
+        }
+        self.hosts.into_iter().try_for_each(|(_, capture)| capture.finish())
+    }
+}
+
+/// Both directions of every link that ends at one of these nodes.
+pub(super) fn touching(spec: &WorldSpec, nodes: &[NodeId]) -> Vec<u32> {
+    let touches = |ends: &[NodeId; 2]| ends.iter().any(|end| nodes.contains(end));
+    let links = spec.links.iter().zip((0..).step_by(2)).filter(|(link, _)| touches(&link.ends));
+    links.flat_map(|(_, first)| [first, first + 1]).collect()
 }

@@ -1,24 +1,27 @@
 //! The simulator's network with real packets in it: bytes go in at hosts and come out at hosts. Time is an argument.
 
-use super::guest;
+use super::addresses;
+use super::cargo::{Cargo, Parcel};
 use super::manifest::{self, Manifest};
-use netspurt_sim::address;
-use netspurt_sim::network::{Due, Network};
-use netspurt_sim::packet::{Content, Label};
+use super::too_big;
+use super::train::Label;
+use crate::tun::Checksum;
+use netspurt_sim::network::{Due, Network, Pass, Step};
+use netspurt_sim::packet::{self, Content};
 use netspurt_sim::random::Stream;
 use netspurt_sim::spec::{NodeId, WorldSpec};
 use netspurt_tcp::segment::{Ecn, Payload, Segment};
 use netspurt_tcp::time::{Span, Time};
-use std::net::Ipv4Addr;
-
-/// Octets under way at most; beyond that nothing is let in. A queue without limit would take all memory there is.
-const MOST: usize = 512 << 20;
+use netspurt_trace::capture::Direction;
+use std::net::IpAddr;
 
 /// A packet that the network does not take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Refused {
-    /// It is no IPv4 packet from its host to another one.
+    /// It is no packet from its host to another one.
     Stray,
+    /// Nobody meant to send it: a kernel asks who its neighbours are.
+    Chatter,
     /// Too much is under way.
     Full,
 }
@@ -28,10 +31,22 @@ pub(super) enum Refused {
 pub(super) struct Arrival {
     /// When its last bit has arrived, on the network's clock.
     pub(super) at: Time,
-    /// The hosts, as numbers into the list that the carrier was made with.
-    pub(super) from: usize,
-    pub(super) to: usize,
+    /// Whose it is.
+    pub(super) label: Label,
     place: u32,
+}
+
+/// A packet that passes one end of a link that is watched.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Sighting {
+    /// The direction of the link.
+    pub(super) channel: u32,
+    /// Whether its first bit leaves the near end, or its last one arrives at the far end.
+    pub(super) direction: Direction,
+    /// When.
+    pub(super) at: Time,
+    /// As it is there, with nothing left undone.
+    pub(super) bytes: Vec<u8>,
 }
 
 /// A network and the bytes that it carries.
@@ -39,15 +54,14 @@ pub(super) struct Arrival {
 pub(super) struct Carrier {
     network: Network,
     /// The bytes of each packet under way, at its place in the network.
-    cargo: Vec<Vec<u8>>,
-    /// Octets that there is room for in all of `cargo`.
-    room: usize,
+    cargo: Cargo,
     hosts: Vec<NodeId>,
     /// The host at each node.
     at_node: Vec<Option<usize>>,
     /// For each pair of hosts where the route from one to the other begins.
     starts: Vec<Option<u32>>,
     damage: Stream,
+    sightings: Vec<Sighting>,
 }
 
 impl Carrier {
@@ -68,13 +82,24 @@ impl Carrier {
         }
         Ok(Self {
             network,
-            cargo: Vec::new(),
-            room: 0,
+            cargo: Cargo::default(),
             hosts: hosts.to_vec(),
             at_node,
             starts,
             damage: Stream::new(seed, "emulator/damage"),
+            sightings: Vec::new(),
         })
+    }
+
+    /// From now on there are [sightings](Self::take_sightings) at both ends of these channels. The network must be one
+    /// without [fused](WorldSpec::fuse) ones.
+    pub(super) fn watch(&mut self, channels: impl Iterator<Item = u32>) {
+        self.network.watch(channels);
+    }
+
+    /// What was seen since the last call. What leaves or arrives later than now is in it as soon as it is known.
+    pub(super) fn take_sightings(&mut self) -> impl Iterator<Item = Sighting> {
+        self.sightings.drain(..)
     }
 
     /// The network.
@@ -98,91 +123,131 @@ impl Carrier {
         self.network.next_due()
     }
 
-    /// A host sends a packet. All that is due by `now` must have been asked for.
-    pub(super) fn send(&mut self, now: Time, from: usize, bytes: &[u8]) -> Result<(), Refused> {
+    /// A host sends a packet, whose checksum may be left undone. All that is due by `now` must have been asked for.
+    pub(super) fn send(
+        &mut self,
+        now: Time,
+        from: usize,
+        bytes: &[u8],
+        checksum: Checksum,
+    ) -> Result<(), Refused> {
         let manifest = Manifest::read(bytes).ok_or(Refused::Stray)?;
-        let to = self.host(manifest.destination).ok_or(Refused::Stray)?;
+        let to = self.host(manifest.destination).ok_or(if is_chatter(manifest.destination) {
+            Refused::Chatter
+        } else {
+            Refused::Stray
+        })?;
         if self.host(manifest.source) != Some(from) || to == from {
             return Err(Refused::Stray);
         }
         let route = self.starts[from * self.hosts.len() + to].ok_or(Refused::Stray)?;
-        let place = self.network.draft_place() as usize;
-        if self.cargo.len() <= place {
-            self.cargo.resize_with(place + 1, Vec::new);
-        }
-        let cargo = &mut self.cargo[place];
-        if self.room > MOST && cargo.capacity() < bytes.len() {
+        if !self.cargo.load(self.network.draft_place(), bytes, checksum) {
             return Err(Refused::Full);
         }
-        self.room -= cargo.capacity();
-        cargo.clear();
-        cargo.extend_from_slice(bytes);
-        self.room += cargo.capacity();
         let payload = Payload { offset: 0, len: manifest.payload };
         let Manifest { flags, ecn, .. } = manifest;
         let segment = Segment { flags, ecn, payload, ..Segment::default() };
         let size = bytes.len() as u32;
-        self.network.send(now, &segment, Label { endpoint: manifest.flow, route, size, ..Label::default() });
-        self.copy_twins();
+        let label = packet::Label { endpoint: manifest.flow, route, size, ..packet::Label::default() };
+        self.network.send(now, &segment, label);
+        self.keep_up();
         Ok(())
     }
 
     /// The next packet that has arrived by `until`.
     pub(super) fn next(&mut self, until: Time) -> Option<Arrival> {
         loop {
-            let (at, due) = self.network.next(until)?;
-            self.copy_twins();
+            let due = self.network.next(until);
+            self.keep_up();
+            let (at, due) = due?;
             // A driver without timers is never told of one.
             let Due::Packet(place) = due else { continue };
-            let bytes = &self.cargo[place as usize];
-            let ends = Manifest::read(bytes)
+            let flow = self.network.packet(place).endpoint;
+            let ends = Manifest::read(&self.cargo.at(place).bytes)
                 .and_then(|manifest| Some((self.host(manifest.source)?, self.host(manifest.destination)?)));
             match ends {
-                Some((from, to)) => return Some(Arrival { at, from, to, place }),
+                Some((from, to)) => return Some(Arrival { at, label: Label { from, to, flow }, place }),
                 None => self.network.release(place),
             }
         }
     }
 
-    /// Hands over the bytes of a packet as they arrive: marked or damaged, if that is what became of it.
-    pub(super) fn unload<T>(&mut self, arrival: Arrival, take: impl FnOnce(&[u8]) -> T) -> T {
-        let packet = *self.network.packet(arrival.place);
-        let bytes = &mut self.cargo[arrival.place as usize];
+    /// Hands over a packet as it arrives: marked or damaged, if that is what became of it.
+    pub(super) fn unload<T>(&mut self, arrival: Arrival, take: impl FnOnce(&Parcel) -> T) -> T {
+        let packet = self.network.packet(arrival.place);
+        let parcel = self.cargo.at(arrival.place);
         if packet.segment.ecn == Ecn::Ce {
-            manifest::mark(bytes);
+            manifest::mark(&mut parcel.bytes);
         }
         if packet.content == Content::Damaged {
-            manifest::damage(bytes, &mut self.damage);
+            parcel.damage(&mut self.damage);
         }
-        let taken = take(bytes);
+        let taken = take(parcel);
         self.network.release(arrival.place);
         taken
     }
 
-    fn host(&self, of: Ipv4Addr) -> Option<usize> {
-        let own = || of.to_bits().checked_sub(address(0).to_bits());
-        let node = guest::node(of).or_else(own)?;
-        *self.at_node.get(node as usize)?
+    fn host(&self, of: IpAddr) -> Option<usize> {
+        *self.at_node.get(addresses::node(of)? as usize)?
     }
 
-    fn copy_twins(&mut self) {
-        for (original, twin) in self.network.take_twins() {
-            let bytes = self.cargo[original as usize].clone();
-            let twin = twin as usize;
-            if self.cargo.len() <= twin {
-                self.cargo.resize_with(twin + 1, Vec::new);
+    /// Does to the bytes what the network has done to the packets.
+    fn keep_up(&mut self) {
+        for step in self.network.take_steps() {
+            match step {
+                Step::Doubled { original, twin } => self.cargo.copy(original, twin),
+                Step::Returned { slot, mtu } => {
+                    let parcel = self.cargo.at(slot);
+                    let message = too_big::message(&parcel.bytes, mtu).unwrap_or_default();
+                    let _ = self.cargo.load(slot, &message, Checksum::default());
+                }
+                Step::Passed(pass) => {
+                    see(&pass, self.cargo.at(pass.slot), &mut self.damage, &mut self.sightings);
+                }
             }
-            self.room += bytes.capacity();
-            self.room -= self.cargo[twin].capacity();
-            self.cargo[twin] = bytes;
         }
+    }
+}
+
+/// Notes a packet at both ends of the channel that it goes through, damaged as it is there.
+fn see(pass: &Pass, parcel: &mut Parcel, damage: &mut Stream, sightings: &mut Vec<Sighting>) {
+    let mut note = |parcel: &Parcel, direction, at| {
+        let mut parcel = parcel.clone();
+        if pass.ecn == Ecn::Ce {
+            manifest::mark(&mut parcel.bytes);
+        }
+        parcel.complete();
+        sightings.push(Sighting { channel: pass.channel, direction, at, bytes: parcel.bytes });
+    };
+    if pass.corrupted {
+        parcel.damage(damage);
+    }
+    note(parcel, Direction::Outbound, pass.leaves);
+    if pass.damaged {
+        parcel.damage(damage);
+    }
+    for _ in 0..1 + u8::from(pass.doubled) {
+        if let Some(at) = pass.arrives {
+            note(parcel, Direction::Inbound, at);
+        }
+    }
+}
+
+/// Whether packets to this address concern the nearest neighbours only, of which there are none.
+const fn is_chatter(destination: IpAddr) -> bool {
+    match destination {
+        IpAddr::V4(v4) => v4.is_multicast(),
+        IpAddr::V6(v6) => v6.is_multicast(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netspurt_sim::spec::{ChannelSpec, QueueSpec, ReorderSpec};
+    use netspurt_sim::address;
+    use netspurt_sim::spec::{ChannelSpec, LossSpec, QueueSpec, ReorderSpec};
+    use netspurt_tcp::codec::{Addresses, Body, Ip, Ports, encode_packet};
+    use netspurt_tcp::options::Layout;
 
     /// An ICMP-like packet of `len` octets whose last four are its number.
     fn packet(from: u32, to: u32, len: u16, number: u32) -> Vec<u8> {
@@ -195,6 +260,11 @@ mod tests {
         let at = bytes.len() - 4;
         bytes[at..].copy_from_slice(&number.to_be_bytes());
         bytes
+    }
+
+    fn guest_v4(node: u32) -> [u8; 4] {
+        let IpAddr::V4(v4) = addresses::guest(NodeId(node))[0] else { panic!("the first is of IPv4") };
+        v4.octets()
     }
 
     fn number(bytes: &[u8]) -> u32 {
@@ -213,7 +283,7 @@ mod tests {
     fn all(carrier: &mut Carrier, until: Time) -> Vec<(Time, u32, usize)> {
         std::iter::from_fn(|| {
             let arrival = carrier.next(until)?;
-            Some((arrival.at, carrier.unload(arrival, number), arrival.to))
+            Some((arrival.at, carrier.unload(arrival, |parcel| number(&parcel.bytes)), arrival.label.to))
         })
         .collect()
     }
@@ -222,7 +292,7 @@ mod tests {
     fn packets_arrive_with_their_bytes_when_rate_and_delay_say_so() {
         let mut carrier = carrier(ChannelSpec::new(8_000_000, Span::from_ms(9)));
         for number in 0..3 {
-            carrier.send(Time::ZERO, 0, &packet(0, 2, 1000, number)).unwrap();
+            carrier.send(Time::ZERO, 0, &packet(0, 2, 1000, number), Checksum::Whole).unwrap();
         }
         let micros = |us: u64| Time::from_ps(us * 1_000_000);
         // 8 µs at 1 Gbit/s and 1 ms; then 1 ms each at 8 Mbit/s and 9 ms.
@@ -244,7 +314,7 @@ mod tests {
         for number in 0..2000u32 {
             let now = Time::from_ps(u64::from(number) * 900_000_000);
             arrived.extend(all(&mut carrier, now));
-            carrier.send(now, 0, &packet(0, 2, 1000, number)).unwrap();
+            carrier.send(now, 0, &packet(0, 2, 1000, number), Checksum::Whole).unwrap();
         }
         arrived.extend(all(&mut carrier, Time::NEVER));
         let counters = carrier.network().channels()[2].counters();
@@ -255,7 +325,7 @@ mod tests {
         arrived.iter().for_each(|&(_, number, _)| seen[number as usize] += 1);
         assert!(seen.iter().all(|&times| times <= 2));
         assert_eq!(seen.iter().filter(|&&times| times == 2).count() as u64, counters.doubled);
-        assert!(carrier.cargo.len() < 40, "places are used again");
+        assert!(carrier.cargo.places() < 40, "places are used again");
     }
 
     #[test]
@@ -263,10 +333,11 @@ mod tests {
         let mut carrier =
             carrier(ChannelSpec { corrupt: 1.0, ..ChannelSpec::new(8_000_000, Span::from_ms(9)) });
         let sent = packet(0, 2, 1000, 77);
-        carrier.send(Time::ZERO, 0, &sent).unwrap();
+        carrier.send(Time::ZERO, 0, &sent, Checksum::Whole).unwrap();
         let arrival = carrier.next(Time::NEVER).unwrap();
-        let wrong = carrier
-            .unload(arrival, |bytes| bytes.iter().zip(&sent).map(|(a, b)| (a ^ b).count_ones()).sum::<u32>());
+        let wrong = carrier.unload(arrival, |parcel| {
+            parcel.bytes.iter().zip(&sent).map(|(a, b)| (a ^ b).count_ones()).sum::<u32>()
+        });
         assert_eq!(wrong, 1);
     }
 
@@ -274,10 +345,14 @@ mod tests {
     fn a_guest_is_reached_by_way_of_its_host() {
         let mut carrier = carrier(ChannelSpec::new(8_000_000, Span::from_ms(9)));
         let mut to_guest = packet(0, 2, 100, 5);
-        to_guest[12..16].copy_from_slice(&guest::address(NodeId(0)).octets());
-        to_guest[16..20].copy_from_slice(&guest::address(NodeId(2)).octets());
-        carrier.send(Time::ZERO, 0, &to_guest).unwrap();
-        assert_eq!(carrier.send(Time::ZERO, 1, &to_guest), Err(Refused::Stray), "another host's guest");
+        to_guest[12..16].copy_from_slice(&guest_v4(0));
+        to_guest[16..20].copy_from_slice(&guest_v4(2));
+        carrier.send(Time::ZERO, 0, &to_guest, Checksum::Whole).unwrap();
+        assert_eq!(
+            carrier.send(Time::ZERO, 1, &to_guest, Checksum::Whole),
+            Err(Refused::Stray),
+            "another host's guest"
+        );
         let arrived = all(&mut carrier, Time::NEVER);
         assert_eq!(arrived.iter().map(|&(_, number, to)| (number, to)).collect::<Vec<_>>(), [(5, 1)]);
     }
@@ -290,8 +365,8 @@ mod tests {
         spec.link("other", [c, d], &ChannelSpec::default());
         let mut carrier = Carrier::new(&spec, &[a, b, c, d], 1).unwrap();
         assert!(carrier.are_joined(0, 1) && carrier.are_joined(3, 2) && !carrier.are_joined(0, 2));
-        assert_eq!(carrier.send(Time::ZERO, 0, &packet(0, 2, 100, 0)), Err(Refused::Stray));
-        assert_eq!(carrier.send(Time::ZERO, 2, &packet(2, 3, 100, 0)), Ok(()));
+        assert_eq!(carrier.send(Time::ZERO, 0, &packet(0, 2, 100, 0), Checksum::Whole), Err(Refused::Stray));
+        assert_eq!(carrier.send(Time::ZERO, 2, &packet(2, 3, 100, 0), Checksum::Whole), Ok(()));
         assert_eq!(Carrier::new(&spec, &[a, b, e], 1).map(drop), Err([e, a]));
     }
 
@@ -303,12 +378,84 @@ mod tests {
             packet(0, 0, 100, 0),  // to itself
             packet(2, 0, 100, 0),  // under another's name
             packet(0, 70, 100, 0), // to nobody
-            vec![0x60; 40],        // IPv6
+            vec![0x60; 40],        // of no length
             Vec::new(),
         ];
         for bytes in strays {
-            assert_eq!(carrier.send(Time::ZERO, 0, &bytes), Err(Refused::Stray), "{bytes:?}");
+            assert_eq!(
+                carrier.send(Time::ZERO, 0, &bytes, Checksum::Whole),
+                Err(Refused::Stray),
+                "{bytes:?}"
+            );
         }
+        let mut group = packet(0, 2, 100, 0);
+        group[16..20].copy_from_slice(&[224, 0, 0, 22]);
+        assert_eq!(carrier.send(Time::ZERO, 0, &group, Checksum::Whole), Err(Refused::Chatter));
         assert_eq!(carrier.next_due(), None);
+    }
+
+    #[test]
+    fn ipv6_takes_the_same_ways() {
+        let mut carrier = carrier(ChannelSpec::new(8_000_000, Span::from_ms(9)));
+        let v6 = |node, guest: bool| {
+            let pair = if guest { addresses::guest(NodeId(node)) } else { addresses::host(NodeId(node)) };
+            let IpAddr::V6(v6) = pair[1] else { panic!("the second is of IPv6") };
+            v6
+        };
+        for (number, guest) in [(0, false), (1, true)] {
+            let addresses = Addresses::V6 { source: v6(0, guest), destination: v6(2, guest) };
+            let mut bytes = Vec::new();
+            let body = Body::Bytes(&u32::to_be_bytes(number));
+            let segment = Segment { payload: Payload { offset: 0, len: 4 }, ..Segment::default() };
+            let ports = Ports { source: 1, destination: 2 };
+            encode_packet(&segment, ports, &Ip::new(addresses), Layout::SHARED, body, &mut bytes).unwrap();
+            assert_eq!(carrier.send(Time::ZERO, 0, &bytes, Checksum::Whole), Ok(()));
+        }
+        let arrived = all(&mut carrier, Time::NEVER);
+        assert_eq!(arrived.iter().map(|&(_, number, to)| (number, to)).collect::<Vec<_>>(), [(0, 1), (1, 1)]);
+    }
+
+    #[test]
+    fn a_router_sees_what_comes_and_goes_and_when_and_not_what_is_lost_before() {
+        let mut spec = WorldSpec::new("watched", Span::ZERO);
+        let [a, r, b] = ["a", "r", "b"].map(|name| spec.node(name));
+        let near = ChannelSpec {
+            duplicate: 0.2,
+            loss: LossSpec::PacketError { rate: 0.2 },
+            ..ChannelSpec::new(8_000_000, Span::from_ms(1))
+        };
+        spec.link("near", [a, r], &near);
+        spec.link(
+            "far",
+            [r, b],
+            &ChannelSpec { corrupt: 1.0, ..ChannelSpec::new(4_000_000, Span::from_ms(9)) },
+        );
+        spec.fuse = false;
+        let mut carrier = Carrier::new(&spec, &[a, b], 3).unwrap();
+        carrier.watch(0..4);
+        for number in 0..50 {
+            carrier.send(Time::ZERO, 0, &packet(0, 2, 1000, number), Checksum::Whole).unwrap();
+        }
+        let mut arrived = Vec::new();
+        while let Some(arrival) = carrier.next(Time::NEVER) {
+            arrived.push((arrival.at, carrier.unload(arrival, |parcel| parcel.bytes.clone())));
+        }
+        let seen: Vec<Sighting> = carrier.take_sightings().collect();
+        let at = |channel, direction| {
+            let here = seen.iter().filter(move |seen| seen.channel == channel && seen.direction == direction);
+            here.map(|seen| (seen.at, seen.bytes.clone())).collect::<Vec<_>>()
+        };
+        let (into, out) = (at(0, Direction::Inbound), at(1 + 1, Direction::Outbound));
+        let counters = carrier.network().channels()[0].counters();
+        let (lost, doubled): (u64, u64) = (counters.drops.iter().sum(), counters.doubled);
+        assert!(lost > 3 && doubled > 3);
+        assert_eq!((into.len(), out.len()), ((50 - lost + doubled) as usize, into.len()));
+        assert_eq!(at(0, Direction::Outbound).len(), 50);
+        let bytes =
+            |packets: &[(Time, Vec<u8>)]| packets.iter().map(|(_, bytes)| bytes.clone()).collect::<Vec<_>>();
+        assert_eq!(bytes(&into), bytes(&out), "the router forwards what came, in this order");
+        assert_eq!(at(2, Direction::Inbound), arrived, "times and damage are those of the receiver");
+        assert_ne!(bytes(&out), bytes(&arrived));
+        assert!(out.windows(2).all(|two| two[1].0 - two[0].0 >= Span::from_ms(2)), "at the rate of the link");
     }
 }

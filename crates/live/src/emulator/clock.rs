@@ -12,23 +12,25 @@ const STOLEN: usize = 8;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     began_ns: u64,
+    /// What the calendar said then.
+    calendar_ns: u64,
 }
 
 impl Clock {
     /// It begins now.
     pub(super) fn new() -> Self {
-        Self { began_ns: read(ClockId::CLOCK_MONOTONIC) }
+        Self { began_ns: read(ClockId::CLOCK_MONOTONIC), calendar_ns: read(ClockId::CLOCK_REALTIME) }
     }
 
     /// The time it is.
     pub(super) fn now(self) -> Time {
         Time::ZERO + Span::from_ns(read(ClockId::CLOCK_MONOTONIC) - self.began_ns)
     }
-}
 
-/// The time it is on the calendar.
-pub(super) fn calendar() -> Stamp {
-    Stamp(read(ClockId::CLOCK_REALTIME))
+    /// A time on the calendar, as if that had not been set since the emulation began.
+    pub(super) fn calendar(self, at: Time) -> Stamp {
+        Stamp(self.calendar_ns.saturating_add(at.as_ps() / 1000))
+    }
 }
 
 /// For how many seconds since this machine's start whoever emulates it took its processors away; `None` where the

@@ -23,7 +23,7 @@ pub enum EmulateError {
     )]
     Name(String),
     /// A capture where no packet is seen.
-    #[error("host \"{0}\" has no command, and packets are captured at hosts that have one")]
+    #[error("no packet passes \"{0}\": it has no command, and lies on no way between hosts that have one")]
     NoCapture(String),
     /// An MTU that IPv4 or TUN devices do not know.
     #[error("an MTU of {0} cannot be: 68 to 65521 bytes")]

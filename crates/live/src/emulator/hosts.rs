@@ -1,15 +1,14 @@
 //! All hosts of an emulation: their namespaces, their commands, and what became of these.
 
+use super::addresses;
 use super::carrier::Carrier;
 use super::error::EmulateError;
-use super::guest;
-use super::namespace::{Lodging, Mark};
+use super::namespace::{self, Lodging, Mark};
 use super::plan::Plan;
 use super::processes;
 use super::remains::Token;
 use super::report::{Ended, HostReport};
 use super::tenant::{Errand, News, Tenant};
-use netspurt_sim::address;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::signal::Signal;
 use std::sync::Arc;
@@ -32,6 +31,8 @@ pub(super) struct Hosts {
     pub(super) all: Vec<Host>,
     /// Which of them has the command that matters.
     first: usize,
+    /// How many addresses each has.
+    families: usize,
     news: Receiver<(usize, News)>,
     /// Rung when there is news.
     pub(super) wake: Arc<EventFd>,
@@ -45,27 +46,29 @@ impl Hosts {
         let wake = Arc::new(EventFd::from_flags(flags).map_err(EmulateError::system)?);
         let (sender, news) = channel();
         let commands = plan.hosts();
+        let families = namespace::families(plan.mtu);
         let mut all = Vec::new();
         for (number, command) in commands.iter().enumerate() {
             let joined = |&(other, _): &(usize, _)| carrier.are_joined(number, other);
             let others = commands.iter().enumerate().filter(joined).map(|(_, other)| other);
             let lodging = Lodging {
                 host: plan.name(command.host).to_owned(),
-                address: address(command.host.0),
+                addresses: addresses::host(command.host)[..families].to_vec(),
                 others: others
-                    .flat_map(|other| [address(other.host.0), guest::address(other.host)])
+                    .flat_map(|other| [addresses::host(other.host), addresses::guest(other.host)])
+                    .flat_map(|pair| pair.into_iter().take(families))
                     .collect(),
                 mtu: plan.mtu,
                 tcp: plan.tcp.clone(),
-                hosts: plan.hosts_file(),
+                hosts: plan.hosts_file(families),
                 sysctls: plan.sysctls.clone(),
             };
-            let report = HostReport::new(lodging.host.clone(), lodging.address);
+            let report = HostReport::new(lodging.host.clone(), lodging.addresses.clone());
             let tenant = Tenant::new(lodging, number, sender.clone(), Arc::clone(&wake))?;
             all.push(Host { tenant, report });
         }
         let first = commands.iter().position(|command| command.host == plan.command.host);
-        Ok(Self { all, first: first.unwrap_or_default(), news, wake, token: Token::own() })
+        Ok(Self { all, first: first.unwrap_or_default(), families, news, wake, token: Token::own() })
     }
 
     /// Starts the command that matters.
@@ -81,7 +84,7 @@ impl Hosts {
 
     fn start(&mut self, number: usize, plan: &Plan) {
         let words = plan.hosts()[number].words.clone();
-        let guest = guest::network(plan.hosts()[number].host);
+        let guest = addresses::guest_networks(plan.hosts()[number].host)[..self.families].to_vec();
         let errand = Errand { words, foreground: number == self.first, token: self.token, guest };
         self.all[number].tenant.start(errand);
     }

@@ -5,20 +5,22 @@ use netspurt_tcp::codec::internet_checksum;
 use netspurt_tcp::segment::{Ecn, Flags};
 use siphasher::sip::SipHasher13;
 use std::hash::Hasher as _;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
-/// Octets of an IPv4 header without options.
+/// Octets of an IPv4 header without options, and of an IPv6 header.
 const IPV4: usize = 20;
-/// IPv4's number for TCP.
+const IPV6: usize = 40;
+/// The numbers of TCP and UDP.
 const TCP: u8 = 6;
+const UDP: u8 = 17;
 /// Where the checksum of an IPv4 header stands.
 const CHECKSUM: core::ops::Range<usize> = 10..12;
 
-/// The header fields of an IPv4 packet that matter on the way.
+/// The header fields of a packet that matter on the way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Manifest {
-    pub(super) source: Ipv4Addr,
-    pub(super) destination: Ipv4Addr,
+    pub(super) source: IpAddr,
+    pub(super) destination: IpAddr,
     pub(super) ecn: Ecn,
     /// Of a TCP segment; nothing for other packets.
     pub(super) flags: Flags,
@@ -29,61 +31,131 @@ pub(super) struct Manifest {
 }
 
 impl Manifest {
-    /// Reads the headers; `None` if this is no whole IPv4 packet.
+    /// Reads the headers; `None` if this is no whole packet of IPv4 or IPv6.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
-        let header = usize::from(bytes.first()? & 0xF) * 4;
-        let whole = usize::from(u16::from_be_bytes([*bytes.get(2)?, *bytes.get(3)?]));
-        if bytes[0] >> 4 != 4 || header < IPV4 || bytes.len() < header || whole != bytes.len() {
-            return None;
-        }
-        let address = |at: usize| Ipv4Addr::new(bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]);
-        let fragment = u16::from_be_bytes([bytes[6], bytes[7]]) & 0x1FFF;
-        // Behind the first fragment there are no ports.
-        let transport = if fragment == 0 { &bytes[header..] } else { &[] };
-        let tcp = (bytes[9] == TCP && transport.len() >= 20).then_some(transport);
+        let ip = Ip::read(bytes)?;
+        let transport = &bytes[ip.len..];
+        // Behind the first fragment there are no ports, nor behind what is not known.
+        let known = ip.is_first && (ip.version == 4 || matches!(ip.protocol, TCP | UDP));
+        let ports = if known { transport.get(..4).unwrap_or_default() } else { &[] };
+        let tcp = (ip.is_first && ip.protocol == TCP && transport.len() >= 20).then_some(transport);
         let inner = tcp.map_or(0, |tcp| usize::from(tcp[12] >> 4) * 4);
         let mut hasher = SipHasher13::new();
-        hasher.write_u8(bytes[9]);
-        hasher.write(&bytes[12..20]);
-        hasher.write(transport.get(..4).unwrap_or_default());
+        hasher.write_u8(ip.protocol);
+        hasher.write(&bytes[ip.addresses]);
+        hasher.write(ports);
         Some(Self {
-            source: address(12),
-            destination: address(16),
-            ecn: Ecn::from_bits(bytes[1]),
+            source: ip.source,
+            destination: ip.destination,
+            ecn: ip.ecn,
             flags: tcp.map_or(Flags::NONE, |tcp| Flags(u16::from_be_bytes([tcp[12] & 1, tcp[13]]))),
-            payload: (bytes.len() - header).saturating_sub(inner) as u32,
+            payload: transport.len().saturating_sub(inner) as u32,
             flow: hasher.finish() as u32,
+        })
+    }
+}
+
+/// What an IP header says.
+struct Ip {
+    version: u8,
+    /// Octets of the header.
+    len: usize,
+    protocol: u8,
+    /// Whether what follows is a header of that protocol.
+    is_first: bool,
+    ecn: Ecn,
+    addresses: core::ops::Range<usize>,
+    source: IpAddr,
+    destination: IpAddr,
+}
+
+impl Ip {
+    fn read(bytes: &[u8]) -> Option<Self> {
+        match bytes.first()? >> 4 {
+            4 => Self::read_v4(bytes),
+            6 => Self::read_v6(bytes),
+            _ => None,
+        }
+    }
+
+    fn read_v4(bytes: &[u8]) -> Option<Self> {
+        let len = usize::from(bytes[0] & 0xF) * 4;
+        let whole = usize::from(u16::from_be_bytes([*bytes.get(2)?, *bytes.get(3)?]));
+        if len < IPV4 || bytes.len() < len || whole != bytes.len() {
+            return None;
+        }
+        let address = |at: usize| bytes[at..].first_chunk::<4>().map(|octets| IpAddr::from(*octets));
+        Some(Self {
+            version: 4,
+            len,
+            protocol: bytes[9],
+            is_first: u16::from_be_bytes([bytes[6], bytes[7]]) & 0x1FFF == 0,
+            ecn: Ecn::from_bits(bytes[1]),
+            addresses: 12..20,
+            source: address(12)?,
+            destination: address(16)?,
+        })
+    }
+
+    fn read_v6(bytes: &[u8]) -> Option<Self> {
+        let behind = usize::from(u16::from_be_bytes([*bytes.get(4)?, *bytes.get(5)?]));
+        if bytes.len() != IPV6 + behind {
+            return None;
+        }
+        let address = |at: usize| bytes[at..].first_chunk::<16>().map(|octets| IpAddr::from(*octets));
+        Some(Self {
+            version: 6,
+            len: IPV6,
+            protocol: bytes[6],
+            is_first: true,
+            ecn: Ecn::from_bits(bytes[1] >> 4),
+            addresses: 8..40,
+            source: address(8)?,
+            destination: address(24)?,
         })
     }
 }
 
 /// Writes "congestion experienced" into the header of a packet (RFC 3168, section 5).
 pub(super) fn mark(bytes: &mut [u8]) {
+    if bytes[0] >> 4 == 6 {
+        bytes[1] |= (Ecn::Ce as u8) << 4;
+        return;
+    }
     bytes[1] |= Ecn::Ce as u8;
     bytes[CHECKSUM].fill(0);
-    let header = usize::from(bytes[0] & 0xF) * 4;
+    let header = header_len(bytes);
     let sum = internet_checksum(&bytes[..header]);
     bytes[CHECKSUM].copy_from_slice(&sum.to_be_bytes());
 }
 
 /// Makes one bit wrong behind the IP header, for the receiver's checksum to find.
 pub(super) fn damage(bytes: &mut [u8], stream: &mut Stream) {
-    let header = usize::from(bytes[0] & 0xF) * 4;
+    let header = header_len(bytes);
     let from = if bytes.len() > header { header } else { 0 };
     let bit = stream.below((bytes.len() - from) as u64 * 8) as usize;
     bytes[from + bit / 8] ^= 1 << (bit % 8);
 }
 
+fn header_len(bytes: &[u8]) -> usize {
+    if bytes[0] >> 4 == 6 { IPV6 } else { usize::from(bytes[0] & 0xF) * 4 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netspurt_tcp::codec::{Addresses, Body, Ip, Ports, encode_packet};
+    use netspurt_tcp::codec::{Addresses, Body, Ip, Ports, Verify, decode_packet, encode_packet};
     use netspurt_tcp::options::Layout;
     use netspurt_tcp::segment::{Payload, Segment};
+    use std::net::{Ipv4Addr, Ipv6Addr};
 
-    fn packet(len: u32, ecn: Ecn) -> Vec<u8> {
-        let addresses =
-            Addresses::V4 { source: Ipv4Addr::new(10, 0, 0, 1), destination: Ipv4Addr::new(10, 0, 0, 2) };
+    fn both() -> [Addresses; 2] {
+        let (source, destination) = (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
+        let v6 = |last: u16| Ipv6Addr::new(0xFD00, 0, 0, 0, 0, 0, 0, last);
+        [Addresses::V4 { source, destination }, Addresses::V6 { source: v6(1), destination: v6(2) }]
+    }
+
+    fn packet(addresses: Addresses, len: u32, ecn: Ecn) -> Vec<u8> {
         let segment = Segment {
             flags: Flags::ACK,
             header_len: 20,
@@ -100,42 +172,52 @@ mod tests {
 
     #[test]
     fn a_tcp_packet_is_known_by_its_headers() {
-        let read = Manifest::read(&packet(100, Ecn::Ect0)).unwrap();
-        assert_eq!((read.source, read.destination), ([10, 0, 0, 1].into(), [10, 0, 0, 2].into()));
-        assert_eq!((read.ecn, read.flags, read.payload), (Ecn::Ect0, Flags::ACK, 100));
-        let other = Manifest::read(&packet(3, Ecn::NotEct)).unwrap();
-        assert_eq!(read.flow, other.flow, "the ports and addresses are the same");
+        let flows = both().map(|addresses| {
+            let read = Manifest::read(&packet(addresses, 100, Ecn::Ect0)).unwrap();
+            assert_eq!((read.source, read.destination), (addresses.source(), addresses.destination()));
+            assert_eq!((read.ecn, read.flags, read.payload), (Ecn::Ect0, Flags::ACK, 100));
+            let other = Manifest::read(&packet(addresses, 3, Ecn::NotEct)).unwrap();
+            assert_eq!(read.flow, other.flow, "the ports and addresses are the same");
+            read.flow
+        });
+        assert_ne!(flows[0], flows[1]);
     }
 
     #[test]
-    fn what_is_no_whole_ipv4_packet_is_not_read() {
-        let bytes = packet(10, Ecn::NotEct);
-        for len in 0..bytes.len() {
-            assert_eq!(Manifest::read(&bytes[..len]), None, "{len} octets");
+    fn what_is_no_whole_packet_is_not_read() {
+        for addresses in both() {
+            let bytes = packet(addresses, 10, Ecn::NotEct);
+            for len in 0..bytes.len() {
+                assert_eq!(Manifest::read(&bytes[..len]), None, "{len} octets");
+            }
         }
-        assert_eq!(Manifest::read(&[0x60; 60]), None);
-        let mut short = bytes;
+        assert_eq!(Manifest::read(&[0x50; 60]), None, "no such version");
+        let mut short = packet(both()[0], 10, Ecn::NotEct);
         short[0] = 0x42;
         assert_eq!(Manifest::read(&short), None, "a header of two words");
     }
 
     #[test]
-    fn a_mark_leaves_the_checksum_right() {
-        let mut bytes = packet(10, Ecn::Ect0);
-        mark(&mut bytes);
-        assert_eq!(internet_checksum(&bytes[..20]), 0);
-        assert_eq!(Manifest::read(&bytes).unwrap().ecn, Ecn::Ce);
+    fn a_mark_leaves_the_packet_right() {
+        for addresses in both() {
+            let mut bytes = packet(addresses, 10, Ecn::Ect0);
+            mark(&mut bytes);
+            assert_eq!(Manifest::read(&bytes).unwrap().ecn, Ecn::Ce);
+            decode_packet(&bytes, Layout::SHARED, Verify::All).expect("right checksums");
+        }
     }
 
     #[test]
     fn damage_is_one_bit_behind_the_header() {
-        let whole = packet(10, Ecn::NotEct);
         let mut stream = Stream::new(1, "damage");
-        for _ in 0..100 {
-            let mut bytes = whole.clone();
-            damage(&mut bytes, &mut stream);
-            let wrong: u32 = bytes.iter().zip(&whole).map(|(a, b)| (a ^ b).count_ones()).sum();
-            assert_eq!((wrong, &bytes[..20]), (1, &whole[..20]));
+        for (addresses, header) in both().into_iter().zip([20, 40]) {
+            let whole = packet(addresses, 10, Ecn::NotEct);
+            for _ in 0..100 {
+                let mut bytes = whole.clone();
+                damage(&mut bytes, &mut stream);
+                let wrong: u32 = bytes.iter().zip(&whole).map(|(a, b)| (a ^ b).count_ones()).sum();
+                assert_eq!((wrong, &bytes[..header]), (1, &whole[..header]));
+            }
         }
     }
 }

@@ -4,19 +4,21 @@
 //! devices is the simulator's own network, run against the wall clock.
 //!
 //! * `plan.rs`: what is asked, and what is refused at once
-//! * `manifest.rs`, `carrier.rs`: real packets in a simulated network, without a clock
+//! * `manifest.rs`, `cargo.rs`, `carrier.rs`: real packets in a simulated network, without a clock
+//! * `train.rs`: packets that are handed over at the same moment
 //! * `clock.rs`, `wakefulness.rs`, `run.rs`: the loop, with one
-//! * `namespace.rs`: what a host sees: a device, an address, names; `guest.rs`: where a TCP of a program's own lives there
+//! * `namespace.rs`: what a host sees: a device, addresses, names; `addresses.rs`: which, and those of a TCP of a program's own
 //! * `privilege.rs`: who may do that
 //! * `hosts.rs`, `tenant.rs`, `processes.rs`, `remains.rs`: commands, and what is left of them
-//! * `capture.rs`: what passes a host
+//! * `capture.rs`: what passes a host or a router
 //! * `report.rs`, `error.rs`: what it did, or why it did not
 
+mod addresses;
 mod capture;
+mod cargo;
 mod carrier;
 mod clock;
 mod error;
-mod guest;
 mod hosts;
 mod manifest;
 mod namespace;
@@ -27,6 +29,8 @@ mod remains;
 mod report;
 mod run;
 mod tenant;
+mod too_big;
+mod train;
 mod wakefulness;
 
 pub use error::EmulateError;

@@ -11,7 +11,7 @@ use nix::errno::Errno;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, unshare};
 use std::io;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
@@ -23,14 +23,20 @@ const SYS: &str = "/sys";
 /// Where programs look names up.
 const HOSTS: &str = "/etc/hosts";
 const RESOLVER: &str = "/etc/resolv.conf";
+/// Where glibc reads which of a name's addresses it tries first (gai.conf(5)), where that file is there at all.
+const CHOICE: &str = "/etc/gai.conf";
+/// That of IPv4, as captures and simulated runs have it.
+const ORDER: &str = "precedence ::ffff:0:0/96 100\n";
+/// The shortest MTU that IPv6 knows (RFC 8200, section 5).
+const LEAST_IPV6: u32 = 1280;
 
 /// What a host is to see.
 #[derive(Clone, Debug)]
 pub(super) struct Lodging {
     pub(super) host: String,
-    pub(super) address: Ipv4Addr,
+    pub(super) addresses: Vec<IpAddr>,
     /// Where the others and their guests are. There is no way to anybody else.
-    pub(super) others: Vec<Ipv4Addr>,
+    pub(super) others: Vec<IpAddr>,
     pub(super) mtu: u32,
     pub(super) tcp: KernelTcp,
     /// Lines of `/etc/hosts`.
@@ -47,11 +53,10 @@ impl Lodging {
     /// Moves the calling thread, and what it will start, into new namespaces; the end of its device that is ours.
     pub(super) fn move_in(&self) -> Result<(Device, Mark), EmulateError> {
         unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS).map_err(EmulateError::no_namespace)?;
-        let device = Device::create(INTERFACE, Offload::Segments)?;
         let failed = |what| move |why| EmulateError::Setup { host: self.host.clone(), what, why };
-        // A packet of IPv6 would find no way: nothing shall try.
-        let no_ipv6 = write_sysctl("net.ipv6.conf.all.disable_ipv6", "1");
-        no_ipv6.or_else(absent).map_err(failed("switching IPv6 off"))?;
+        let has_ipv6 = self.addresses.iter().any(IpAddr::is_ipv6);
+        self.settle_ipv6(has_ipv6).map_err(failed("setting IPv6 up"))?;
+        let device = Device::create(INTERFACE, Offload::Segments)?;
         self.configure()?;
         // A guest's packets come by way of this kernel.
         write_sysctl("net.ipv4.ip_forward", "1").map_err(failed("letting it pass packets on"))?;
@@ -67,13 +72,29 @@ impl Lodging {
         Ok((device, mark))
     }
 
+    /// Interfaces to come have the addresses that they are given, and none that nobody knows of, so that nobody looks for
+    /// routers.
+    fn settle_ipv6(&self, wanted: bool) -> io::Result<()> {
+        if !wanted {
+            return write_sysctl("net.ipv6.conf.all.disable_ipv6", "1").or_else(absent);
+        }
+        for (name, value) in
+            [("all.disable_ipv6", "0"), ("default.disable_ipv6", "0"), ("default.addr_gen_mode", "1")]
+        {
+            write_sysctl(&format!("net.ipv6.conf.{name}"), value)?;
+        }
+        write_sysctl("net.ipv6.conf.all.forwarding", "1")
+    }
+
     fn configure(&self) -> Result<(), EmulateError> {
         let links = Links::open()?;
         let index = Links::index(INTERFACE)?;
         links.set_up(Links::index("lo")?)?;
-        links.add_address(index, alone(self.address))?;
         links.set_mtu(index, self.mtu)?;
         links.set_up(index)?;
+        for &address in &self.addresses {
+            links.add_address(index, alone(address))?;
+        }
         let congestion = self.tcp.congestion.clone().map(RouteMetric::CcAlgo);
         let window = self.tcp.initial_window.map(RouteMetric::InitCwnd);
         let metrics: Vec<RouteMetric> = congestion.into_iter().chain(window).collect();
@@ -93,7 +114,9 @@ impl Lodging {
         mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_SLAVE, none)?;
         mount(Some("tmpfs"), SYS, Some("tmpfs"), MsFlags::empty(), Some("size=1m,mode=0755"))?;
         // Without a name server nobody waits for the answer of one that cannot be reached.
-        for (name, content, target) in [("hosts", &*self.hosts, HOSTS), ("resolv.conf", "", RESOLVER)] {
+        let files =
+            [("hosts", &*self.hosts, HOSTS), ("resolv.conf", "", RESOLVER), ("gai.conf", ORDER, CHOICE)];
+        for (name, content, target) in files {
             let file = format!("{SYS}/{name}");
             std::fs::write(&file, content)?;
             if Path::new(target).exists() {
@@ -107,8 +130,13 @@ impl Lodging {
     }
 }
 
-const fn alone(address: Ipv4Addr) -> Network {
-    Network { address: IpAddr::V4(address), bits: 32 }
+const fn alone(address: IpAddr) -> Network {
+    Network { address, bits: if address.is_ipv6() { 128 } else { 32 } }
+}
+
+/// How many addresses a host can have: one of IPv4, and one of IPv6 where the kernel has that and packets are long enough.
+pub(super) fn families(mtu: u32) -> usize {
+    1 + usize::from(mtu >= LEAST_IPV6 && Path::new("/proc/net/if_inet6").exists())
 }
 
 /// What is not there need not be switched off.

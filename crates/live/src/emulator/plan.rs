@@ -1,15 +1,17 @@
 //! What is to be emulated, and what is refused before anything is touched.
 
+use super::addresses;
+use super::capture::touching;
+use super::carrier::Carrier;
 use super::error::EmulateError;
-use super::guest;
-use netspurt_sim::address;
 use netspurt_sim::spec::{LinkSpec, NodeId, WorldSpec};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// Bits per second that an emulator on an ordinary machine holds with packets of 1500 octets.
-const HIGHEST: u64 = 1_000_000_000;
+/// Bits per second that an emulator on an ordinary machine holds, most of them in long transfers with packets of 1500 octets.
+const HIGHEST: u64 = 4_000_000_000;
 
 /// A command, and the host that it runs on.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -46,7 +48,7 @@ pub struct Plan {
     pub tcp: KernelTcp,
     /// Settings of the kernel in every namespace, such as `net.ipv4.tcp_ecn`.
     pub sysctls: Vec<(String, String)>,
-    /// Files that get what passes a host.
+    /// Files that get what passes a host, or a node that lies between hosts.
     pub captures: Vec<(NodeId, PathBuf)>,
 }
 
@@ -74,16 +76,23 @@ impl Plan {
         if let [alone] = hosts[..] {
             return Err(EmulateError::Alone(self.name(alone.host).to_owned()));
         }
-        if let Some(&(node, _)) =
-            self.captures.iter().find(|(node, _)| hosts.iter().all(|it| it.host != *node))
-        {
-            return Err(EmulateError::NoCapture(self.name(node).to_owned()));
-        }
         if !(68..=65_521).contains(&self.mtu) {
             return Err(EmulateError::Mtu(self.mtu));
         }
         let wrong = hosts.iter().map(|command| self.name(command.host)).find(|name| !can_be_looked_up(name));
         wrong.map_or(Ok(()), |name| Err(EmulateError::Name(name.to_owned())))
+    }
+
+    /// Whether something passes wherever it is to be captured.
+    pub(super) fn check_captures(&self, carrier: &Carrier, hosts: &[NodeId]) -> Result<(), EmulateError> {
+        let pairs = (0..hosts.len()).flat_map(|from| (0..hosts.len()).map(move |to| (from, to)));
+        let used: BTreeSet<u32> = pairs.flat_map(|(from, to)| carrier.channels(from, to)).collect();
+        let passed = |node: &NodeId| {
+            hosts.contains(node)
+                || touching(&self.spec, &[*node]).iter().any(|channel| used.contains(channel))
+        };
+        let wrong = self.captures.iter().map(|(node, _)| node).find(|node| !passed(node));
+        wrong.map_or(Ok(()), |node| Err(EmulateError::NoCapture(self.name(*node).to_owned())))
     }
 
     /// What may not come out as asked, one sentence each, for the user to hear before it begins.
@@ -111,13 +120,19 @@ impl Plan {
         self.spec.links.iter().filter(fast).map(doubt).collect()
     }
 
-    /// The file by which programs find the hosts.
-    pub(super) fn hosts_file(&self) -> String {
+    /// The file by which programs find the hosts, by as many addresses as each has.
+    pub(super) fn hosts_file(&self, families: usize) -> String {
         let mut text = String::from("127.0.0.1 localhost\n");
+        if families > 1 {
+            text.push_str("::1 localhost\n");
+        }
         for HostCommand { host, .. } in self.hosts() {
             let name = self.name(*host);
-            writeln!(text, "{} {name}\n{} guest.{name}", address(host.0), guest::address(*host))
-                .expect("a string takes all");
+            for (prefix, pair) in [("", addresses::host(*host)), ("guest.", addresses::guest(*host))] {
+                for address in &pair[..families] {
+                    writeln!(text, "{address} {prefix}{name}").expect("a string takes all");
+                }
+            }
         }
         text
     }

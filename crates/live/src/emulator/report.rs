@@ -70,8 +70,8 @@ pub struct LinkReport {
 pub struct HostReport {
     /// Name in the scenario.
     pub host: String,
-    /// Its address.
-    pub address: std::net::Ipv4Addr,
+    /// Its addresses: that of IPv4, and that of IPv6 where the system has it.
+    pub addresses: Vec<std::net::IpAddr>,
     /// Packets that it sent into the network.
     pub sent: u64,
     /// Packets handed over to it.
@@ -87,8 +87,8 @@ pub struct HostReport {
 }
 
 impl HostReport {
-    pub(super) const fn new(host: String, address: std::net::Ipv4Addr) -> Self {
-        Self { host, address, sent: 0, received: 0, stray: 0, refused: 0, rejected: 0, status: None }
+    pub(super) const fn new(host: String, addresses: Vec<std::net::IpAddr>) -> Self {
+        Self { host, addresses, sent: 0, received: 0, stray: 0, refused: 0, rejected: 0, status: None }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The loop: packets from devices into the network, and out of it when the wall clock says so.
 
-use super::capture::Capture;
-use super::carrier::{Carrier, Refused};
+use super::capture::Captures;
+use super::carrier::{Arrival, Carrier, Refused};
 use super::clock::{self, Clock};
 use super::error::EmulateError;
 use super::hosts::{Host, Hosts};
@@ -9,8 +9,9 @@ use super::plan::Plan;
 use super::privilege;
 use super::remains;
 use super::report::{self, DelayError, Ended, Report};
+use super::train::Train;
 use super::wakefulness::{self, Wakefulness};
-use crate::tun::{FRAME_ROOM, Pieces, Shape};
+use crate::tun::{FRAME_ROOM, Pieces};
 use netspurt_sim::spec::NodeId;
 use netspurt_tcp::time::{Span, Time};
 use netspurt_trace::capture::Direction;
@@ -18,7 +19,6 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use std::os::fd::AsFd as _;
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// How often signals, commands, and whoever asked for the emulation, are looked at.
@@ -29,6 +29,8 @@ const SETTLING: Span = Span::from_secs(5);
 const FAREWELL: Span = Span::from_ms(1000);
 /// So many packets are taken from one device before the others are looked at.
 const BATCH: usize = 32;
+/// So many connections have packets that are handed over as one.
+const TRAINS: usize = 8;
 
 /// What becomes of the commands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,8 +51,11 @@ pub(super) struct Emulation {
     hosts: Hosts,
     /// For each pair of hosts.
     errors: Vec<DelayError>,
-    /// What passes which hosts.
-    captures: Vec<(usize, Capture)>,
+    captures: Captures,
+    /// What is about to be handed over.
+    trains: Vec<Train>,
+    /// Room for the next of them.
+    next: Train,
     phase: Phase,
     /// When the command began and ended.
     began: Time,
@@ -70,20 +75,24 @@ pub(super) struct Emulation {
 
 impl Emulation {
     /// Makes the namespaces.
-    pub(super) fn new(plan: Plan) -> Result<Self, EmulateError> {
+    pub(super) fn new(mut plan: Plan) -> Result<Self, EmulateError> {
         plan.check()?;
         let nodes: Vec<NodeId> = plan.hosts().iter().map(|command| command.host).collect();
-        let carrier = Carrier::new(&plan.spec, &nodes, plan.seed).map_err(|ends| {
+        let watched = Captures::watched(&plan, &nodes);
+        // What is seen on the way is seen in its order.
+        plan.spec.fuse &= watched.is_empty();
+        let mut carrier = Carrier::new(&plan.spec, &nodes, plan.seed).map_err(|ends| {
             let [from, to] = ends.map(|node| plan.name(node).to_owned());
             EmulateError::NoRoute { from, to }
         })?;
+        plan.check_captures(&carrier, &nodes)?;
+        carrier.watch(watched.into_iter());
         privilege::obtain()?;
         let removed = remains::remove();
-        let place = |node| nodes.iter().position(|&host| host == node).unwrap_or_default();
-        let capture =
-            |(node, path): &(NodeId, PathBuf)| Ok((place(*node), Capture::create(&plan, *node, path)?));
         Ok(Self {
-            captures: plan.captures.iter().map(capture).collect::<Result<_, EmulateError>>()?,
+            captures: Captures::create(&plan, &nodes)?,
+            trains: std::iter::repeat_with(Train::default).take(TRAINS).collect(),
+            next: Train::default(),
             hosts: Hosts::new(&plan, &carrier)?,
             clock: Clock::new(),
             carrier,
@@ -112,9 +121,8 @@ impl Emulation {
         outcome?;
         let last = self.hosts.hear()?;
         self.ended = self.ended.or(last);
-        for (_, capture) in std::mem::take(&mut self.captures) {
-            capture.finish()?;
-        }
+        self.captures.see(self.carrier.take_sightings(), self.over, self.clock);
+        std::mem::take(&mut self.captures).finish(self.clock.now(), self.clock)?;
         Ok(self.report())
     }
 
@@ -167,22 +175,63 @@ impl Emulation {
         }
     }
 
-    /// Gives hosts what has arrived by `now`.
+    /// Gives hosts what has arrived by `now`. Segments of one connection that are due, all of them, go as one frame.
     fn hand_over(&mut self, now: Time) {
         while let Some(arrival) = self.carrier.next(now) {
-            let (host, captures) = (&mut self.hosts.all[arrival.to], &mut self.captures);
-            let done = self.clock.now();
-            let handed = self.carrier.unload(arrival, |bytes| {
-                note(captures, arrival.to, Direction::Inbound, bytes);
-                host.tenant.device.send(&Shape::default(), &[bytes])
+            let Arrival { at, label, .. } = arrival;
+            let own = self.trains.iter().position(|train| train.is_of(label));
+            let place = match own.or_else(|| self.trains.iter().position(Train::is_empty)) {
+                Some(place) => place,
+                None => {
+                    self.dispatch_all();
+                    0
+                }
+            };
+            let Self { carrier, captures, trains, clock, .. } = self;
+            let joined = carrier.unload(arrival, |parcel| {
+                if captures.watch_hosts() {
+                    captures.note_arrival(label.to, clock.calendar(clock.now()), parcel);
+                }
+                let joined = trains[place].join(label, at, &parcel.bytes, parcel.checksum);
+                if !joined {
+                    self.next.begin(label, at, &parcel.bytes, parcel.checksum);
+                }
+                joined
             });
-            match handed {
-                Ok(()) => host.report.received += 1,
-                Err(_) => host.report.rejected += 1,
+            if !joined {
+                self.dispatch(place);
+                std::mem::swap(&mut self.trains[place], &mut self.next);
             }
-            self.errors[arrival.from * self.hosts.all.len() + arrival.to].note(arrival.at, done);
-            self.busy = Some((self.busy.map_or(arrival.at, |(first, _)| first), done));
         }
+        self.dispatch_all();
+        self.captures.see(self.carrier.take_sightings(), now, self.clock);
+    }
+
+    fn dispatch_all(&mut self) {
+        (0..self.trains.len()).for_each(|place| self.dispatch(place));
+    }
+
+    /// Hands a train over, if there is one.
+    fn dispatch(&mut self, place: usize) {
+        let train = &mut self.trains[place];
+        if train.is_empty() {
+            return;
+        }
+        let label = train.label();
+        let host = &mut self.hosts.all[label.to];
+        let done = self.clock.now();
+        let (shape, frame) = train.frame();
+        let handed = host.tenant.device.send(&shape, &[frame]);
+        let count = train.times().len() as u64;
+        match handed {
+            Ok(()) => host.report.received += count,
+            Err(_) => host.report.rejected += count,
+        }
+        let error = &mut self.errors[label.from * self.hosts.all.len() + label.to];
+        train.times().iter().for_each(|&at| error.note(at, done));
+        let first = train.times()[0];
+        self.busy = Some((self.busy.map_or(first, |(first, _)| first), done));
+        train.clear();
     }
 
     /// Takes from a host what it sends.
@@ -194,13 +243,19 @@ impl Emulation {
             let frame = tenant.device.receive(&mut self.buffer).map_err(EmulateError::system)?;
             let Some(frame) = frame else { break };
             // A super-segment is on this wire what it would be on any: a burst of packets.
-            let mut pieces = Pieces::new(frame.packet, frame.shape);
+            let mut pieces = Pieces::undone(frame.packet, frame.shape);
             while pieces.next_into(&mut self.piece) {
-                note(&mut self.captures, number, Direction::Outbound, &self.piece);
-                match self.carrier.send(now, number, &self.piece) {
+                let checksum = pieces.checksum();
+                let sent = self.carrier.send(now, number, &self.piece, checksum);
+                match sent {
                     Ok(()) => report.sent += 1,
                     Err(Refused::Stray) => report.stray += 1,
                     Err(Refused::Full) => report.refused += 1,
+                    Err(Refused::Chatter) => continue,
+                }
+                if self.captures.watch_hosts() {
+                    let at = self.clock.calendar(now);
+                    self.captures.note(number, at, Direction::Outbound, &self.piece, checksum);
                 }
             }
         }
@@ -263,11 +318,4 @@ enum Woken {
     ByTime,
     /// A command has ended, or a signal came.
     ByNews,
-}
-
-/// A packet passes a host.
-fn note(captures: &mut [(usize, Capture)], host: usize, direction: Direction, packet: &[u8]) {
-    for (_, capture) in captures.iter_mut().filter(|(at, _)| *at == host) {
-        capture.note(direction, packet);
-    }
 }

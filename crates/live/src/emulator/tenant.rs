@@ -20,7 +20,7 @@ use std::thread::JoinHandle;
 
 /// What a command finds in its environment: which host it is on.
 const HOST: &str = "NETSPURT_HOST";
-/// And the address that a TCP of its own may have there.
+/// And the addresses that a TCP of its own may have there.
 const GUEST: &str = "NETSPURT_GUEST";
 
 /// What a tenant tells.
@@ -40,7 +40,7 @@ pub(super) struct Errand {
     pub(super) foreground: bool,
     pub(super) token: Token,
     /// Where a guest of the host lives.
-    pub(super) guest: Network,
+    pub(super) guest: Vec<Network>,
 }
 
 /// A host in its namespaces.
@@ -108,7 +108,7 @@ fn live(host: &str, errands: &Receiver<Errand>, tell: impl Fn(News)) {
         .args(words)
         .env(TOKEN, errand.token.to_string())
         .env(HOST, host)
-        .env(GUEST, errand.guest.to_string());
+        .env(GUEST, errand.guest.iter().map(Network::to_string).collect::<Vec<_>>().join(" "));
     if !errand.foreground {
         command.stdin(Stdio::null()).process_group(0);
     }

@@ -4,7 +4,6 @@ use crate::tun::{Checksum, Shape};
 use netspurt_tcp::codec::{DecodeError, DecodedPacket, Verify, decode_packet};
 use netspurt_tcp::options::Layout;
 use netspurt_tcp::segment::{Flags, Segment};
-use std::net::IpAddr;
 use std::ops::Range;
 
 /// Reads a packet. A checksum that was found right, or that the sender left undone, is believed.
@@ -39,12 +38,4 @@ pub(super) fn segments(
         }
         (piece, payload.start + from..payload.start + from + len)
     })
-}
-
-/// Whether a peer may have this address: a connection has two ends (RFC 9293, section 3.9.2.3, MUST-57).
-pub(super) fn is_host(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(v4) => !v4.is_multicast() && !v4.is_broadcast() && !v4.is_unspecified(),
-        IpAddr::V6(v6) => !v6.is_multicast() && !v6.is_unspecified(),
-    }
 }

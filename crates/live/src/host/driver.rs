@@ -2,6 +2,7 @@
 
 use super::capture::Capture;
 use super::departure::Wire;
+use super::polling::Polling;
 use super::stack::Host;
 use crate::tun::{Device, FRAME_ROOM, Frame, Offload, Shape};
 use netspurt_tcp::time::{Span, Time};
@@ -64,6 +65,11 @@ pub struct Driver {
     origin: u64,
     /// Packets that the kernel would not take.
     refused: u64,
+    polling: Polling,
+    /// Octets that came since the last sleep.
+    came: usize,
+    /// Whether a processor is left for others while this thread looks for packets.
+    has_company: bool,
 }
 
 impl Driver {
@@ -71,7 +77,17 @@ impl Driver {
     pub fn new(host: Host, device: Device, capture: Option<Capture>) -> Self {
         // Without it deadlines are met up to 50 us late, which is no reason to stop.
         set_timerslack(1).unwrap_or_default();
-        Self { host, device, capture, buffer: vec![0; FRAME_ROOM], origin: steady(), refused: 0 }
+        Self {
+            host,
+            device,
+            capture,
+            buffer: vec![0; FRAME_ROOM],
+            origin: steady(),
+            refused: 0,
+            polling: Polling::default(),
+            came: 0,
+            has_company: std::thread::available_parallelism().is_ok_and(|processors| processors.get() > 1),
+        }
     }
 
     /// The time since the driver was made.
@@ -114,8 +130,32 @@ impl Driver {
         Ok(())
     }
 
-    /// Whether the device has something to say.
-    fn wait(&self, others: &mut [Other<'_>], wake: Time) -> Result<bool, DriverError> {
+    /// Whether the device has something to say. Before going to sleep it is looked for a while, where that pays.
+    fn wait(&mut self, others: &mut [Other<'_>], wake: Time) -> Result<bool, DriverError> {
+        let begun = self.now();
+        let came = core::mem::take(&mut self.came);
+        let look = if self.has_company { self.polling.before_sleep(came) } else { Span::ZERO };
+        if look > Span::ZERO && begun < wake {
+            let until = wake.min(begun + look);
+            let (mut found, mut heard) = (false, false);
+            while !found && self.now() < until {
+                heard = self.ask(others, Time::ZERO)?;
+                found = heard || others.iter().any(|other| !other.said.is_empty());
+            }
+            self.polling.looked(found);
+            if found {
+                return Ok(heard);
+            }
+        }
+        let found = self.ask(others, wake)?;
+        if found {
+            self.polling.slept(self.now() - begun);
+        }
+        Ok(found)
+    }
+
+    /// Whether the device has something to say by `wake`.
+    fn ask(&self, others: &mut [Other<'_>], wake: Time) -> Result<bool, DriverError> {
         let left = Duration::from_nanos((wake - self.now()).as_ps().div_ceil(1000));
         let timeout = (!wake.is_never()).then(|| TimeSpec::from_duration(left));
         let mut all = vec![PollFd::new(self.device.as_fd(), PollFlags::POLLIN)];
@@ -141,6 +181,7 @@ impl Driver {
     fn drain(&mut self) -> Result<(), DriverError> {
         let now = self.now();
         let mut octets = 0;
+        let came = &mut self.came;
         for _ in 0..BATCH {
             let frame = self.device.receive(&mut self.buffer);
             let Some(Frame { packet, shape }) = frame.map_err(|why| failed(&self.device, why))? else {
@@ -156,6 +197,7 @@ impl Driver {
             };
             self.host.arrive(now, packet, &shape, wire);
             octets += packet.len();
+            *came += packet.len();
             if octets >= BATCH_OCTETS {
                 break;
             }

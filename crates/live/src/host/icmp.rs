@@ -1,7 +1,7 @@
 //! ICMP: a path that takes no packets of this length (RFC 1191, RFC 8201), and echo.
 
 use super::stream::Pair;
-use netspurt_tcp::codec::internet_checksum;
+use netspurt_tcp::codec::{icmp6_checksum, internet_checksum};
 use netspurt_tcp::seq::Seq;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -24,8 +24,8 @@ pub(super) enum Message {
         /// What would have fitted.
         mtu: u32,
     },
-    /// An answer that is to be sent.
-    Echo(Vec<u8>),
+    /// An answer that is to be sent, if we are who was asked, by whom: ours, and the peer.
+    Echo { ends: [IpAddr; 2], reply: Vec<u8> },
 }
 
 /// Reads an ICMP message. Anything else than the two is `None`.
@@ -45,7 +45,10 @@ fn read_v4(packet: &[u8]) -> Option<Message> {
         return None;
     }
     match (*message.first()?, *message.get(1)?) {
-        (8, 0) => Some(Message::Echo(reply_v4(packet, start))),
+        (8, 0) => {
+            let [from, to] = [12, 16].map(|at| octets::<4>(packet, at).map(IpAddr::from));
+            Some(Message::Echo { ends: [to?, from?], reply: reply_v4(packet, start) })
+        }
         (3, 4) => {
             let inner = message.get(8..)?;
             let header = usize::from(inner.first()? & 0xF) * 4;
@@ -63,11 +66,14 @@ fn read_v4(packet: &[u8]) -> Option<Message> {
 
 fn read_v6(packet: &[u8]) -> Option<Message> {
     let message = packet.get(V6_HEADER..)?;
-    if *packet.get(6)? != ICMP6 || sum_v6(packet, message) != 0 {
+    if *packet.get(6)? != ICMP6 || icmp6_checksum(&packet[8..V6_HEADER], message) != 0 {
         return None;
     }
     match (*message.first()?, *message.get(1)?) {
-        (128, 0) => Some(Message::Echo(reply_v6(packet))),
+        (128, 0) => {
+            let [from, to] = [8, 24].map(|at| octets::<16>(packet, at).map(IpAddr::from));
+            Some(Message::Echo { ends: [to?, from?], reply: reply_v6(packet) })
+        }
         (2, 0) => {
             let inner = message.get(8..)?;
             let (from, to) = (octets::<16>(inner, 8)?, octets::<16>(inner, 24)?);
@@ -115,16 +121,9 @@ fn reply_v6(packet: &[u8]) -> Vec<u8> {
     reply[7] = 64;
     reply[V6_HEADER] = 129;
     reply[V6_HEADER + 2..V6_HEADER + 4].copy_from_slice(&[0, 0]);
-    let sum = sum_v6(&reply, &reply[V6_HEADER..]);
+    let sum = icmp6_checksum(&reply[8..V6_HEADER], &reply[V6_HEADER..]);
     reply[V6_HEADER + 2..V6_HEADER + 4].copy_from_slice(&sum.to_be_bytes());
     reply
-}
-
-/// The checksum of a message with the pseudo-header of its packet (RFC 8200, section 8.1).
-fn sum_v6(packet: &[u8], message: &[u8]) -> u16 {
-    let len = message.len() as u32;
-    let pseudo = [&packet[8..V6_HEADER], &len.to_be_bytes(), &u32::from(ICMP6).to_be_bytes()].concat();
-    internet_checksum(&[&pseudo, message].concat())
 }
 
 fn octets<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
@@ -146,10 +145,11 @@ mod tests {
 
     #[test]
     fn an_echo_goes_back_with_what_it_brought() {
-        let Some(Message::Echo(reply)) = read(&v4(&[8, 0, 0, 0, 0, 1, 0, 2, 7, 7, 7])) else {
+        let Some(Message::Echo { reply, ends }) = read(&v4(&[8, 0, 0, 0, 0, 1, 0, 2, 7, 7, 7])) else {
             panic!("an answer expected")
         };
         assert_eq!(reply[12..20], [198, 51, 100, 7, 192, 0, 2, 1]);
+        assert_eq!(ends.map(|end| end.to_string()), ["198.51.100.7", "192.0.2.1"]);
         assert_eq!((reply[20], &reply[24..]), (0, &[0, 1, 0, 2, 7, 7, 7][..]));
         assert_eq!((internet_checksum(&reply[..20]), internet_checksum(&reply[20..])), (0, 0));
     }

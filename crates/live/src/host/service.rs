@@ -1,5 +1,6 @@
 //! A host at work: device, loop and role on a thread of their own, so that nobody who draws a table delays a packet.
 
+use super::account::{Account, ConnectError, Happening, Tally};
 use super::app::{Http, Sink, Source, Writes};
 use super::capture::Capture;
 use super::driver::{Driver, DriverError, Other};
@@ -7,7 +8,7 @@ use super::row::Row;
 use super::settings::{Limits, Mss, Settings};
 use super::setup::{StartError, device};
 use super::splice::{Splice, Stdio};
-use super::stack::{Accept, Account, ConnectError, Happening, Host, Tally};
+use super::stack::{Accept, Host};
 use super::stream::{Application, Elsewhere, Pair};
 use crate::tun::{Network, Offload};
 use netspurt_tcp::config::Config;
@@ -135,9 +136,9 @@ impl Service {
         let mut key = [0; 16];
         let mut urandom = std::fs::File::open("/dev/urandom").map_err(|error| system(error.to_string()))?;
         urandom.read_exact(&mut key).map_err(|error| system(error.to_string()))?;
-        let addresses = plan.networks.iter().map(|network| network.address).collect();
+        let networks = plan.networks;
         let (config, mss, limits) = (plan.config, plan.mss, plan.limits);
-        let mut host = Host::new(Settings { addresses, mtu, config, mss, limits, key })?;
+        let mut host = Host::new(Settings { networks, mtu, config, mss, limits, key })?;
         let work = Work::new(&mut host, plan.role)?;
         let capture = plan.capture.map(|path| Capture::create(&path, device.name())).transpose()?;
         let wake = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
@@ -302,6 +303,7 @@ impl Work {
             }
             if let Some(ended) = ended {
                 show(driver, shared);
+                linger(driver, shared).map_err(said)?;
                 return ended;
             }
             if asked && attend(driver, shared) {
@@ -385,6 +387,18 @@ fn show(driver: &mut Driver, shared: &Shared) {
     state.wants = false;
     drop(state);
     shared.told.notify_all();
+}
+
+/// Whoever has not heard our last ACK may ask for it again. A request to stop ends the waiting.
+fn linger(driver: &mut Driver, shared: &Shared) -> Result<(), DriverError> {
+    while let Some(until) = driver.host().lingers_until().filter(|&until| until > driver.now()) {
+        let mut wake = Other::new(shared.wake.as_fd(), PollFlags::POLLIN);
+        driver.turn(core::slice::from_mut(&mut wake), until)?;
+        if !wake.said.is_empty() && attend(driver, shared) {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Resets what is open and lets that leave.

@@ -1,5 +1,6 @@
 //! What a host is told before it begins.
 
+use crate::tun::Network;
 use netspurt_tcp::config::{Config, MssCounts, WindowOption};
 use netspurt_tcp::validate::{ConfigError, SMALLEST_MSS};
 use std::net::IpAddr;
@@ -40,8 +41,8 @@ pub enum Mss {
 /// What a host is.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Its addresses.
-    pub addresses: Vec<IpAddr>,
+    /// Its addresses, each with the network that it is in.
+    pub networks: Vec<Network>,
     /// The longest packet of its device.
     pub mtu: u32,
     /// How its TCP behaves.
@@ -55,6 +56,23 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Whether an address is the host's own.
+    pub(super) fn is_own(&self, address: IpAddr) -> bool {
+        self.networks.iter().any(|network| network.address == address)
+    }
+
+    /// Whether a peer may have this address: a connection has two ends, and neither is a group, everybody, nobody or a
+    /// loopback device elsewhere (RFC 9293, section 3.9.2.3, MUST-57; RFC 1122, section 3.2.1.3).
+    pub(super) fn may_be_peer(&self, address: IpAddr) -> bool {
+        let is_host = match address {
+            IpAddr::V4(v4) => !v4.is_multicast() && !v4.is_broadcast() && v4.octets()[0] != 0,
+            IpAddr::V6(v6) => !v6.is_multicast() && !v6.is_unspecified(),
+        };
+        is_host
+            && !address.is_loopback()
+            && !self.networks.iter().any(|network| network.is_broadcast(address))
+    }
+
     /// The configuration of connections over IPv4 and over IPv6.
     pub(super) fn configs(&self) -> Result<[Arc<Config>; 2], ConfigError> {
         let of = |headers| {
@@ -90,8 +108,8 @@ mod tests {
 
     fn settings(name: &str, mtu: u32, mss: Mss) -> Settings {
         let config = profile::by_name(name).expect("a profile").config.clone();
-        let (addresses, limits) = (Vec::new(), Limits::default());
-        Settings { addresses, mtu, config, mss, limits, key: [0; 16] }
+        let (networks, limits) = (Vec::new(), Limits::default());
+        Settings { networks, mtu, config, mss, limits, key: [0; 16] }
     }
 
     #[test]

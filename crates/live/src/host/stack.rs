@@ -1,5 +1,6 @@
 //! [`Host`]: packets, applications and time in; packets out. It has no device and no clock of its own.
 
+use super::account::{Account, ConnectError, Happening, Tally};
 use super::arrival;
 use super::burst::Burst;
 use super::departure::{Label, Wire, send, send_alone};
@@ -14,7 +15,6 @@ use netspurt_tcp::config::Config;
 use netspurt_tcp::isn::initial_sequence_number;
 use netspurt_tcp::segment::{Flags, Segment};
 use netspurt_tcp::state::{CloseReason, State};
-use netspurt_tcp::stats::Stats;
 use netspurt_tcp::syn_cookie::Maker;
 use netspurt_tcp::time::{Span, Time};
 use netspurt_tcp::validate::ConfigError;
@@ -24,67 +24,13 @@ use std::sync::Arc;
 
 /// Ports from here on are ours to give (RFC 6335, section 6).
 const FIRST_OWN_PORT: u16 = 49_152;
+/// A closed connection lingers for so many retransmission timeouts at least.
+const PATIENCE: u64 = 3;
 /// How long a cookie is good at the most.
 const COOKIES_LAST: Span = Span::from_secs(128);
 
 /// What a listening port makes of a new connection; `None` refuses it.
 pub type Accept = Box<dyn FnMut(Pair) -> Option<Box<dyn Application>> + Send>;
-
-/// What happened to a connection.
-#[derive(Clone, Copy, Debug)]
-pub enum Happening {
-    /// It is open.
-    Opened(Id, Pair),
-    /// It is over.
-    Closed(Id, Account),
-}
-
-/// What became of a connection.
-#[derive(Clone, Copy, Debug)]
-pub struct Account {
-    /// Its ends.
-    pub pair: Pair,
-    /// Why it is over.
-    pub why: CloseReason,
-    /// When it began and ended.
-    pub lasted: (Time, Time),
-    /// Stream bytes that the peer acknowledged.
-    pub sent: u64,
-    /// Stream bytes received in order.
-    pub received: u64,
-    /// Its counters.
-    pub stats: Stats,
-}
-
-/// What is counted beside connections.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Tally {
-    /// Segments received, those of a super-segment singly.
-    pub segments: u64,
-    /// Packets that are no whole TCP segments for us, or not from a host.
-    pub strange: u64,
-    /// Those with a wrong checksum or an impossible option.
-    pub broken: u64,
-    /// Segments answered with RST, since there is no connection.
-    pub refused: u64,
-    /// Connections in TIME-WAIT that gave way to newer ones.
-    pub gave_way: u64,
-    /// SYN segments answered with a cookie, since too many connections were half open.
-    pub without_memory: u64,
-    /// Connections that were refused because there were too many.
-    pub too_many: u64,
-}
-
-/// Why a connection cannot be opened.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum ConnectError {
-    /// No own address of that family.
-    #[error("{0} cannot be reached: this host has no address of that family")]
-    Family(IpAddr),
-    /// There are too many connections, or no port is left.
-    #[error("no more connections can be opened")]
-    TooMany,
-}
 
 /// A host: connections with real bytes, and the applications on them.
 ///
@@ -144,9 +90,12 @@ impl Host {
         remote: SocketAddr,
         app: Box<dyn Application>,
     ) -> Result<Id, ConnectError> {
-        let same = |own: &&IpAddr| own.is_ipv4() == remote.is_ipv4();
-        let own = self.settings.addresses.iter().find(same).ok_or(ConnectError::Family(remote.ip()))?;
-        let local = SocketAddr::new(*own, 0);
+        if !self.settings.may_be_peer(remote.ip()) || self.settings.is_own(remote.ip()) {
+            return Err(ConnectError::NoPeer(remote.ip()));
+        }
+        let own = self.settings.networks.iter().map(|network| network.address);
+        let same = own.clone().find(|own| own.is_ipv4() == remote.is_ipv4());
+        let local = SocketAddr::new(same.ok_or(ConnectError::Family(remote.ip()))?, 0);
         if self.sockets.count() >= self.settings.limits.connections {
             return Err(ConnectError::TooMany);
         }
@@ -221,8 +170,7 @@ impl Host {
         let ports = read.tcp.ports;
         let local = SocketAddr::new(addresses.destination(), ports.destination);
         let remote = SocketAddr::new(addresses.source(), ports.source);
-        let known = self.settings.addresses.contains(&local.ip()) && arrival::is_host(remote.ip());
-        if !known || remote == local {
+        if !self.is_between(local.ip(), remote.ip()) || remote == local {
             self.tally.strange += 1;
             return;
         }
@@ -244,6 +192,11 @@ impl Host {
             }
         }
         self.touch(id);
+    }
+
+    /// Whether a packet is for this host alone and from one that can be answered.
+    fn is_between(&self, local: IpAddr, remote: IpAddr) -> bool {
+        self.settings.is_own(local) && self.settings.may_be_peer(remote)
     }
 
     /// The connection of a segment, unless that opens a new one in its place.
@@ -317,7 +270,11 @@ impl Host {
 
     fn arrive_icmp(&mut self, now: Time, packet: &[u8], wire: &mut dyn Wire) {
         match icmp::read(packet) {
-            Some(Message::Echo(reply)) => wire.send(&Shape::default(), &[&reply]),
+            // What went to everybody is answered by nobody (RFC 1122, section 3.2.2.6).
+            Some(Message::Echo { ends: [local, remote], .. }) if !self.is_between(local, remote) => {
+                self.tally.strange += 1;
+            }
+            Some(Message::Echo { reply, .. }) => wire.send(&Shape::default(), &[&reply]),
             Some(Message::TooBig { pair, seq, mtu }) => {
                 let Some(id) = self.sockets.find(pair) else { return };
                 let Some(socket) = self.sockets.get(id) else { return };
@@ -384,6 +341,20 @@ impl Host {
     /// All connections, to be looked at.
     pub fn connections(&self) -> impl Iterator<Item = (Pair, Time, &Connection)> {
         self.sockets.all().map(|(_, socket)| (socket.pair, socket.since, &socket.connection))
+    }
+
+    /// Until when a host that has nothing else to do should stay for connections in TIME-WAIT, if there are any: a last ACK
+    /// that was lost is asked for again within the peer's retransmission timeout, which is about ours. Twice lost in a row
+    /// takes three of them, as many as RFC 9000, section 10.2, lets a closed connection linger. What TIME-WAIT guards against
+    /// beyond that, old segments in a new connection, cannot harm one whose numbers a new key has drawn.
+    pub fn lingers_until(&self) -> Option<Time> {
+        let until = |connection: &Connection| {
+            let left_out =
+                connection.config().time_wait.saturating_sub(connection.rto().saturating_mul(PATIENCE));
+            let waiting = connection.time_wait()?;
+            Some(Time::ZERO + waiting.until.since(Time::ZERO).saturating_sub(left_out))
+        };
+        self.sockets.all().filter_map(|(_, socket)| until(&socket.connection)).max()
     }
 
     /// Gives all connections up, with a RST for each.

@@ -63,6 +63,15 @@ impl Network {
         Self { address, bits: 0 }
     }
 
+    /// Whether an address is everybody's in this network: all its other bits are ones, or, as it was once, zeros (RFC 1122,
+    /// section 3.3.6). A network of two has no such address (RFC 3021).
+    pub fn is_broadcast(&self, address: IpAddr) -> bool {
+        let (IpAddr::V4(own), IpAddr::V4(other)) = (self.address, address) else { return false };
+        let rest = u32::MAX.checked_shr(self.bits.into()).unwrap_or(0);
+        let (own, other) = (own.to_bits(), other.to_bits());
+        self.bits < 31 && own & !rest == other & !rest && (other & rest == rest || other & rest == 0)
+    }
+
     /// Bits of an address of this family.
     const fn width(address: IpAddr) -> u8 {
         if address.is_ipv6() { 128 } else { 32 }
@@ -259,6 +268,20 @@ mod tests {
             let said = wrong.parse::<Network>().expect_err(wrong).to_string();
             assert!(said.contains(wrong) && said.contains("10.0.0.1/24"), "{said}");
         }
+    }
+
+    #[test]
+    fn the_first_and_the_last_address_of_a_network_are_everybodys() {
+        let network = |text: &str| text.parse::<Network>().expect("a network");
+        let is = |text: &str, address: &str| network(text).is_broadcast(address.parse().expect("an address"));
+        assert!(is("10.0.0.2/24", "10.0.0.255") && is("10.0.0.2/24", "10.0.0.0"));
+        assert!(!is("10.0.0.2/24", "10.0.0.254") && !is("10.0.0.2/24", "10.0.1.255"));
+        assert!(
+            !is("10.0.0.2/31", "10.0.0.3")
+                && !is("10.0.0.2/32", "10.0.0.2")
+                && is("1.2.3.4/0", "255.255.255.255")
+        );
+        assert!(!is("fd00::1/64", "fd00::"));
     }
 
     #[test]

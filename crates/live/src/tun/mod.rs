@@ -25,4 +25,5 @@ pub use device::{Device, FRAME_ROOM, Frame, Offload};
 pub use error::OpenError;
 pub use link::{LinkError, Links, Network, NetworkError, Route};
 pub use pieces::{Pieces, complete_checksum};
+pub(crate) use pieces::{TCP_CHECKSUM, measure};
 pub use shape::{Checksum, Cut, HEADER_LEN, Protocol, Shape};

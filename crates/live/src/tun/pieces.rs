@@ -7,6 +7,8 @@ use netspurt_tcp::segment::Flags;
 const V4_HEADER: usize = 20;
 const V6_HEADER: usize = 40;
 const TCP_HEADER: usize = 20;
+/// Where TCP's checksum stands in its header.
+pub(crate) const TCP_CHECKSUM: u16 = 16;
 /// Where UDP's checksum stands, in which zero would mean that there is none (RFC 768).
 const UDP_CHECKSUM: u16 = 6;
 
@@ -25,16 +27,26 @@ pub fn complete_checksum(packet: &mut [u8], shape: &Shape) {
     packet[at..at + 2].copy_from_slice(&checksum.to_be_bytes());
 }
 
-/// The packets that a frame stands for, with nothing left undone.
+/// The packets that a frame stands for.
 #[derive(Debug)]
 pub struct Pieces<'p> {
     packet: &'p [u8],
     shape: Shape,
+    sums: Sums,
     /// Lengths of the headers, and how to cut; `None` for a packet that is passed on whole.
     plan: Option<Plan>,
     /// Payload that has been handed out.
     done: usize,
     over: bool,
+}
+
+/// Who completes checksums.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Sums {
+    /// They are complete in each piece.
+    Complete,
+    /// What the sender left undone is left to somebody else.
+    Undone,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -46,11 +58,29 @@ struct Plan {
 }
 
 impl<'p> Pieces<'p> {
-    /// The pieces of `packet`. One whose headers contradict its shape is passed on whole.
+    /// The pieces of `packet`, with nothing left undone. One whose headers contradict its shape is passed on whole.
     pub fn new(packet: &'p [u8], shape: Shape) -> Self {
+        Self::with(packet, shape, Sums::Complete)
+    }
+
+    /// The same, with [checksums](Self::checksum) left undone where the sender left them so.
+    pub fn undone(packet: &'p [u8], shape: Shape) -> Self {
+        Self::with(packet, shape, Sums::Undone)
+    }
+
+    /// The state of the checksum of each piece.
+    pub fn checksum(&self) -> Checksum {
+        match (self.sums, self.plan) {
+            (Sums::Complete, _) => Checksum::Whole,
+            (Sums::Undone, None) => self.shape.checksum,
+            (Sums::Undone, Some(plan)) => Checksum::Partial { start: plan.tcp as u16, offset: TCP_CHECKSUM },
+        }
+    }
+
+    fn with(packet: &'p [u8], shape: Shape, sums: Sums) -> Self {
         let plan = shape.cut.and_then(|cut| plan(packet, cut));
         let plan = plan.filter(|plan| packet.len() - plan.payload > usize::from(plan.cut.size));
-        Self { packet, shape, plan, done: 0, over: packet.is_empty() }
+        Self { packet, shape, sums, plan, done: 0, over: packet.is_empty() }
     }
 
     /// Writes the next piece over `out`; false if there is none.
@@ -61,7 +91,9 @@ impl<'p> Pieces<'p> {
         out.clear();
         let Some(plan) = self.plan else {
             out.extend_from_slice(self.packet);
-            complete_checksum(out, &self.shape);
+            if self.sums == Sums::Complete {
+                complete_checksum(out, &self.shape);
+            }
             self.over = true;
             return true;
         };
@@ -72,7 +104,12 @@ impl<'p> Pieces<'p> {
         out.extend_from_slice(&self.packet[from..from + size]);
         number(out, plan, self.done);
         flag(out, plan, first, last);
-        measure(out, plan);
+        measure(out, plan.cut.protocol, plan.tcp);
+        if self.sums == Sums::Complete {
+            let start = plan.tcp as u16;
+            let checksum = Checksum::Partial { start, offset: TCP_CHECKSUM };
+            complete_checksum(out, &Shape { checksum, cut: None });
+        }
         self.done += size;
         self.over = last;
         true
@@ -115,29 +152,33 @@ fn flag(piece: &mut [u8], plan: Plan, first: bool, last: bool) {
     }
 }
 
-/// Lengths and checksums.
-fn measure(piece: &mut [u8], plan: Plan) {
-    let tcp_len = piece.len() - plan.tcp;
-    let addresses = match plan.cut.protocol {
+/// Writes lengths into the headers of a packet of TCP, the checksum of an IPv4 header, and the sum over the pseudo-header into
+/// TCP's field, for whoever adds the rest. TCP begins at `tcp`.
+pub(crate) fn measure(packet: &mut [u8], protocol: Protocol, tcp: usize) {
+    let tcp_len = packet.len() - tcp;
+    let addresses = match protocol {
         Protocol::Tcp4 => {
-            let len = piece.len() as u16;
-            piece[2..4].copy_from_slice(&len.to_be_bytes());
-            piece[10..12].copy_from_slice(&[0, 0]);
-            let checksum = internet_checksum(&piece[..plan.tcp]);
-            piece[10..12].copy_from_slice(&checksum.to_be_bytes());
-            Addresses::V4 { source: field::<4>(piece, 12).into(), destination: field::<4>(piece, 16).into() }
+            let len = packet.len() as u16;
+            packet[2..4].copy_from_slice(&len.to_be_bytes());
+            packet[10..12].copy_from_slice(&[0, 0]);
+            let checksum = internet_checksum(&packet[..tcp]);
+            packet[10..12].copy_from_slice(&checksum.to_be_bytes());
+            Addresses::V4 {
+                source: field::<4>(packet, 12).into(),
+                destination: field::<4>(packet, 16).into(),
+            }
         }
         Protocol::Tcp6 => {
-            piece[4..6].copy_from_slice(&(tcp_len as u16).to_be_bytes());
-            Addresses::V6 { source: field::<16>(piece, 8).into(), destination: field::<16>(piece, 24).into() }
+            packet[4..6].copy_from_slice(&(tcp_len as u16).to_be_bytes());
+            Addresses::V6 {
+                source: field::<16>(packet, 8).into(),
+                destination: field::<16>(packet, 24).into(),
+            }
         }
     };
-    let at = plan.tcp + 16;
-    // The sum over the pseudo-header stands in the field while the rest is added.
+    let at = tcp + usize::from(TCP_CHECKSUM);
     let sum = pseudo_header_sum(addresses, tcp_len as u32);
-    piece[at..at + 2].copy_from_slice(&sum.to_be_bytes());
-    let checksum = internet_checksum(&piece[plan.tcp..]);
-    piece[at..at + 2].copy_from_slice(&checksum.to_be_bytes());
+    packet[at..at + 2].copy_from_slice(&sum.to_be_bytes());
 }
 
 /// Octets of a header whose length is known.
@@ -197,6 +238,25 @@ mod tests {
             assert_eq!(flags[1], Flags::ACK);
             assert_eq!(flags[3], Flags::ACK | Flags::FIN | Flags::PSH);
             assert_eq!(carried, packet[packet.len() - 3500..]);
+        }
+    }
+
+    #[test]
+    fn pieces_with_their_checksums_left_undone_are_right_once_these_are_completed() {
+        for (addresses, protocol) in both() {
+            let packet = frame(addresses, 2500);
+            let cut = Cut { protocol, header_len: 0, size: 1000, ecn: true };
+            let shape = Shape { checksum: Checksum::Partial { start: 0, offset: 16 }, cut: Some(cut) };
+            let (mut whole, mut undone) = (Pieces::new(&packet, shape), Pieces::undone(&packet, shape));
+            let (mut one, mut other) = (Vec::new(), Vec::new());
+            while whole.next_into(&mut one) {
+                assert!(undone.next_into(&mut other));
+                assert_ne!(one, other);
+                complete_checksum(&mut other, &Shape { checksum: undone.checksum(), cut: None });
+                assert_eq!(one, other);
+            }
+            assert!(!undone.next_into(&mut other));
+            assert_eq!(whole.checksum(), Checksum::Whole);
         }
     }
 

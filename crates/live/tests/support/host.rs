@@ -20,11 +20,20 @@ pub(crate) struct Running {
 impl Running {
     /// A host of this profile, with the addresses 10.99.1.2 and fd99::2; `begin` says what it does.
     pub(crate) fn start(device: Device, name: &str, begin: impl FnOnce(&mut Host) + Send + 'static) -> Self {
+        Self::at(["10.99.1.2/24", "fd99::2/64"], device, name, begin)
+    }
+
+    /// The same with other addresses.
+    pub(crate) fn at(
+        networks: [&str; 2],
+        device: Device,
+        name: &str,
+        begin: impl FnOnce(&mut Host) + Send + 'static,
+    ) -> Self {
         let config = profile::by_name(name).expect("a profile").config.clone();
-        let addresses =
-            vec!["10.99.1.2".parse().expect("an address"), "fd99::2".parse().expect("an address")];
+        let networks = networks.map(|text| text.parse().expect("a network")).to_vec();
         let settings = Settings {
-            addresses,
+            networks,
             mtu: 1500,
             config,
             mss: Mss::OfDevice,

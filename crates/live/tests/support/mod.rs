@@ -37,13 +37,25 @@ impl Place {
             }
         });
         let place = Self { jobs, thread: Some(thread) };
+        let device = place.device("wire", addresses, mtu, offload);
+        (place, device)
+    }
+
+    /// Another device in the same namespace.
+    pub(crate) fn device(
+        &self,
+        name: &'static str,
+        addresses: &[&str],
+        mtu: u32,
+        offload: Offload,
+    ) -> Device {
         let networks: Vec<Network> = addresses.iter().map(|text| text.parse().expect("a network")).collect();
-        let device = place.run(move || {
-            let device = Device::create("wire", offload).expect("tried before");
+        self.run(move || {
+            let device = Device::create(name, offload).expect("tried before");
             let links = Links::open().expect("netlink");
             let loopback = Links::index("lo").expect("every namespace has one");
             links.set_up(loopback).expect("up");
-            let index = Links::index("wire").expect("just made");
+            let index = Links::index(name).expect("just made");
             links.set_mtu(index, mtu).expect("an MTU");
             links.set_queue(index, 1000).expect("a queue");
             links.set_up(index).expect("up");
@@ -52,8 +64,7 @@ impl Place {
             }
             assert_eq!(links.mtu(index), Ok(mtu));
             device
-        });
-        (place, device)
+        })
     }
 
     /// Runs something in the namespace and waits for it.

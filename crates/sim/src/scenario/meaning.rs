@@ -75,8 +75,9 @@ fn of_app(flow: usize, path: &[&str], message: String) -> Objection {
 
 /// All but the choices about TCP.
 pub(super) fn check(scenario: &Scenario) -> Result<(), Objection> {
-    if scenario.duration.0 == Span::ZERO {
-        return Err(object(&["duration"], Part::Value, "duration must be more than zero".to_owned()));
+    if scenario.duration.is_nothing() && !scenario.flow.is_empty() {
+        let message = "duration must be there, and more than zero: say when the simulation ends";
+        return Err(object(&["duration"], Part::Value, message.to_owned()));
     }
     let nodes: IndexSet<&str> = scenario.nodes().into_iter().collect();
     if nodes.is_empty() {
@@ -106,9 +107,6 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Objection> {
         if let Some(reader) = &host.reader {
             check_reader(name, reader)?;
         }
-    }
-    if scenario.flow.is_empty() {
-        return Err(object(&["flow"], Part::Value, "there must be at least one flow".to_owned()));
     }
     check_flows(scenario, &nodes)
 }

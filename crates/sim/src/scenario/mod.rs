@@ -76,7 +76,8 @@ use tree::{At, Fault, Node, Part};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// When the simulation ends.
+    /// When the simulation ends. Without flows, as an emulation may have it, there is nothing to simulate.
+    #[serde(default, skip_serializing_if = "Duration::is_nothing")]
     pub duration: Duration,
     /// Choices about TCP for every host.
     #[serde(default, skip_serializing_if = "TcpTable::is_empty")]
@@ -90,7 +91,8 @@ pub struct Scenario {
     /// What is particular about single nodes, by name.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub host: IndexMap<String, Host>,
-    /// The flows.
+    /// The flows. A network alone is enough for programs of one's own (`netspurt emulate`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flow: Vec<Flow>,
 }
 
@@ -201,6 +203,25 @@ impl Scenario {
         let stations = self.hub.values().flat_map(|hub| hub.stations.iter());
         let names: IndexSet<&str> = ends.chain(stations).map(String::as_str).collect();
         names.into_iter().collect()
+    }
+
+    /// The nodes at which flows begin or end; without flows, those that nothing lies behind. In the order of [`nodes`](Self::nodes).
+    pub fn hosts(&self) -> Vec<&str> {
+        let nodes = self.nodes();
+        let of = |is_host: &dyn Fn(&str) -> bool| -> Vec<&str> {
+            nodes.iter().copied().filter(|node| is_host(node)).collect()
+        };
+        let ends = of(&|node| self.flow.iter().any(|flow| flow.from == node || flow.to == node));
+        if !ends.is_empty() {
+            return ends;
+        }
+        let links = |node: &str| {
+            let at_links = self.link.values().filter(|link| link.between.iter().any(|end| end == node));
+            let at_hubs = self.hub.values().filter(|hub| hub.stations.iter().any(|station| station == node));
+            at_links.count() + at_hubs.count()
+        };
+        let leaves = of(&|node| links(node) == 1);
+        if leaves.is_empty() { nodes } else { leaves }
     }
 
     /// The choices about TCP at one end of a flow: those of [`Scenario::tcp`], under those of the host, under those of

@@ -130,6 +130,10 @@ const SPAN_NAMES: &[&str] = &["ps", "ns", "us", "µs", "ms", "s", "min", "h"];
 pub struct Duration(pub Span);
 
 impl Duration {
+    /// Whether it is no time at all.
+    pub(super) fn is_nothing(&self) -> bool {
+        self.0 == Span::ZERO
+    }
     pub(super) const fn ms(n: u64) -> Self {
         Self(Span::from_ms(n))
     }

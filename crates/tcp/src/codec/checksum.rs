@@ -69,6 +69,13 @@ pub fn internet_checksum(message: &[u8]) -> u16 {
     Sum::default().add(message).checksum()
 }
 
+/// The same for a message of ICMPv6, whose sum covers a pseudo-header too (RFC 8200, section 8.1): `addresses` are the 32 octets
+/// of both as they stand in the packet.
+pub fn icmp6_checksum(addresses: &[u8], message: &[u8]) -> u16 {
+    const ICMP6: u32 = 58;
+    Sum::default().add(addresses).number(message.len() as u32).number(ICMP6).add(message).checksum()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -18,7 +18,7 @@ mod options;
 mod segment;
 
 pub use crate::segment::Ecn;
-pub use checksum::{internet_checksum, pseudo_header_sum};
+pub use checksum::{icmp6_checksum, internet_checksum, pseudo_header_sum};
 pub use error::{BadOption, DecodeError, EncodeError};
 pub use ip::{DecodedPacket, Ip, decode_packet, encode_packet};
 pub use segment::{Decoded, decode, encode};

@@ -1,0 +1,77 @@
+//! Where hosts live: an address of each family, the IPv4 one as captures of simulated runs have it. And where their
+//! guests do: a second pair for a TCP that is not the host's kernel's. A program on the host, such as `netspurt host`, makes a
+//! device with these addresses behind it, and the kernel passes on what comes and goes.
+
+use crate::tun::Network;
+use netspurt_sim::spec::NodeId;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// IPv4 and IPv6, in this order wherever there is one of each.
+pub(super) type Pair = [IpAddr; 2];
+
+/// Where guests live: apart from all hosts that a scenario can have.
+const GUESTS_V4: u32 = 0x0A80_0000;
+/// Hosts and guests in IPv6: `fd00::` and `fd80::`, unique local addresses (RFC 4193) that people can read.
+const HOSTS_V6: u128 = 0xFD00 << 112;
+const GUESTS_V6: u128 = 0xFD80 << 112;
+/// Two bits of a guest's network hold two addresses: the kernel's side of the guest's device is the other.
+const OWN_BITS: u8 = 2;
+/// The guest's place in it.
+const PLACE: u32 = 2;
+/// So many nodes have addresses of their own.
+const NODES: u32 = 1 << 21;
+
+/// The addresses of the host at a node: 10.0.0.1 and fd00::1 at the first.
+pub(super) fn host(node: NodeId) -> Pair {
+    let v6 = Ipv6Addr::from_bits(HOSTS_V6 + u128::from(node.0) + 1);
+    [IpAddr::V4(netspurt_sim::address(node.0)), IpAddr::V6(v6)]
+}
+
+/// The addresses of the guest at a node: 10.128.0.2 and fd80::2 at the first.
+pub(super) fn guest(node: NodeId) -> Pair {
+    let place = ((node.0 % NODES) << OWN_BITS) + PLACE;
+    let v6 = Ipv6Addr::from_bits(GUESTS_V6 + u128::from(place));
+    [IpAddr::V4(Ipv4Addr::from_bits(GUESTS_V4 + place)), IpAddr::V6(v6)]
+}
+
+/// The same with their networks, as a program on the host wants them.
+pub(super) fn guest_networks(node: NodeId) -> [Network; 2] {
+    let [v4, v6] = guest(node);
+    [Network { address: v4, bits: 32 - OWN_BITS }, Network { address: v6, bits: 128 - OWN_BITS }]
+}
+
+/// The node whose host or guest has this address.
+pub(super) fn node(of: IpAddr) -> Option<u32> {
+    let (hosts, guests, own) = match of {
+        IpAddr::V4(v4) => (netspurt_sim::address(0).to_bits().into(), GUESTS_V4.into(), v4.to_bits().into()),
+        IpAddr::V6(v6) => (HOSTS_V6 + 1, GUESTS_V6, v6.to_bits()),
+    };
+    let guest = |own: u128| {
+        let place = u32::try_from(own.checked_sub(guests)?.checked_sub(PLACE.into())?).ok()?;
+        (place.is_multiple_of(1 << OWN_BITS) && place >> OWN_BITS < NODES).then_some(place >> OWN_BITS)
+    };
+    guest(own).or_else(|| u32::try_from(own.checked_sub(hosts)?).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_and_guests_are_found_by_their_addresses_and_nobody_else_is() {
+        for number in [0, 1, 255, 256, NODES - 1] {
+            for address in [host(NodeId(number)), guest(NodeId(number))].as_flattened() {
+                assert_eq!(node(*address), Some(number), "{address}");
+            }
+        }
+        assert_eq!(guest_networks(NodeId(1)).map(|of| of.to_string()), ["10.128.0.6/30", "fd80::6/126"]);
+        assert_eq!(host(NodeId(1)).map(|of| of.to_string()), ["10.0.0.2", "fd00::2"]);
+        // What is nobody's lies beyond all nodes of a scenario.
+        for other in ["10.128.0.1", "10.128.0.3", "11.0.0.2", "255.255.255.255"] {
+            assert!(node(other.parse().expect("an address")).is_none_or(|node| node >= NODES), "{other}");
+        }
+        for other in ["fd80::1", "fd80::3", "fd80::7f:fff2:1", "fe80::2", "::1", "ff02::1"] {
+            assert_eq!(node(other.parse().expect("an address")), None, "{other}");
+        }
+    }
+}
