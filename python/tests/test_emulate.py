@@ -190,6 +190,18 @@ def test_marks_reach_the_kernel(tmp_path: Path) -> None:
     assert hashlib.sha256(random.Random(1).randbytes(3_000_000)).hexdigest() in run.stdout
 
 
+def test_a_kernel_is_told_of_what_is_too_long_for_a_link(tmp_path: Path) -> None:
+    run = emulate(
+        tmp_path,
+        *("--json", "--server", f"{PEER} serve 300000 1", "--", *f"{PEER} fetch space 0 2".split()),
+        link='rate = "20 Mbit/s"\nmtu = { size = "1300 B" }',
+    )
+    assert run.returncode == 0, run.stderr
+    assert hashlib.sha256(random.Random(1).randbytes(300_000)).hexdigest() in run.stdout
+    # The first segments of the first window, and no others.
+    assert 0 < report(run)["links"][1]["drops"]["too-big"] <= 12
+
+
 def test_a_link_may_follow_a_recording(tmp_path: Path) -> None:
     (tmp_path / "phone.up").write_text("4\n8\n", encoding="utf-8")
     run = emulate(
