@@ -4,10 +4,10 @@ use super::cargo::Parcel;
 use super::carrier::Sighting;
 use super::clock::Clock;
 use super::error::EmulateError;
-use super::plan::Plan;
+use super::plan::{Plan, touching};
 use crate::tun::{Checksum, Shape, complete_checksum};
 use netspurt_sim::address;
-use netspurt_sim::spec::{NodeId, WorldSpec};
+use netspurt_sim::spec::NodeId;
 use netspurt_tcp::time::Time;
 use netspurt_trace::Stamp;
 use netspurt_trace::capture::{CaptureError, CaptureWriter, Direction, Host, Interface, Setup};
@@ -188,11 +188,4 @@ impl Captures {
         }
         self.hosts.into_iter().try_for_each(|(_, capture)| capture.finish())
     }
-}
-
-/// Both directions of every link that ends at one of these nodes.
-pub(super) fn touching(spec: &WorldSpec, nodes: &[NodeId]) -> Vec<u32> {
-    let touches = |ends: &[NodeId; 2]| ends.iter().any(|end| nodes.contains(end));
-    let links = spec.links.iter().zip((0..).step_by(2)).filter(|(link, _)| touches(&link.ends));
-    links.flat_map(|(_, first)| [first, first + 1]).collect()
 }

@@ -1,7 +1,6 @@
 //! What is to be emulated, and what is refused before anything is touched.
 
 use super::addresses;
-use super::capture::touching;
 use super::carrier::Carrier;
 use super::error::EmulateError;
 use netspurt_sim::spec::{LinkSpec, NodeId, WorldSpec};
@@ -140,4 +139,11 @@ impl Plan {
 
 fn can_be_looked_up(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte))
+}
+
+/// Both directions of every link that ends at one of these nodes.
+pub(super) fn touching(spec: &WorldSpec, nodes: &[NodeId]) -> Vec<u32> {
+    let touches = |ends: &[NodeId; 2]| ends.iter().any(|end| nodes.contains(end));
+    let links = spec.links.iter().zip((0..).step_by(2)).filter(|(link, _)| touches(&link.ends));
+    links.flat_map(|(_, first)| [first, first + 1]).collect()
 }

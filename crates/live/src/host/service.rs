@@ -1,26 +1,24 @@
 //! A host at work: device, loop and role on a thread of their own, so that nobody who draws a table delays a packet.
 
 use super::account::{Account, ConnectError, Happening, Tally};
-use super::app::{Http, Sink, Source, Writes};
+use super::app::{Http, Sink, Source};
 use super::capture::Capture;
 use super::driver::{Driver, DriverError, Other};
+use super::plan::{Plan, Role, Where};
 use super::row::Row;
-use super::settings::{Limits, Mss, Settings};
+use super::settings::Settings;
 use super::setup::{StartError, device};
-use super::splice::{Splice, Stdio};
+use super::splice::Splice;
 use super::stack::{Accept, Host};
 use super::stream::{Application, Elsewhere, Pair};
-use crate::tun::{Network, Offload};
-use netspurt_tcp::config::Config;
 use netspurt_tcp::state::CloseReason;
 use netspurt_tcp::time::{Span, Time};
 use nix::poll::PollFlags;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use std::collections::VecDeque;
 use std::io::Read as _;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::os::fd::AsFd as _;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -32,51 +30,6 @@ const MOST_NEWS: usize = 1 << 14;
 const MOST_ROWS: usize = 1000;
 /// After a stop, resets and what else is due have so long to leave.
 const FAREWELL: Span = Span::from_ms(5);
-
-/// Where a role finds its peers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Where {
-    /// They come to this port.
-    Port(u16),
-    /// So many connections are opened to this address.
-    Remote(SocketAddr, u32),
-}
-
-/// What the host does.
-#[derive(Debug)]
-pub enum Role {
-    /// One connection, spliced to standard input and output.
-    Splice(Where, Stdio),
-    /// Takes what comes.
-    Sink(Where),
-    /// Sends so many bytes on each connection; without a number, until the peer closes.
-    Source(Where, Option<u64>),
-    /// Serves files.
-    Http(u16, PathBuf, Writes),
-}
-
-/// What a service is to be.
-#[derive(Debug)]
-pub struct Plan {
-    /// The name of its device. One that exists is taken as it is.
-    pub device: String,
-    /// What kernel and host may leave to each other.
-    pub offload: Offload,
-    /// The host's addresses. The kernel gets the first other address of each network.
-    pub networks: Vec<Network>,
-    /// The longest packet of the device, if the device is made here.
-    pub mtu: u32,
-    /// How its TCP behaves.
-    pub config: Config,
-    /// Whether the segment size stands there.
-    pub mss: Mss,
-    /// Limits to what peers may cause.
-    pub limits: Limits,
-    /// What it does.
-    pub role: Role,
-    /// Where to write what passes.
-    pub capture: Option<PathBuf>,
-}
 
 /// What there is to tell.
 #[derive(Clone, Copy, Debug)]

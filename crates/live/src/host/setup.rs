@@ -1,7 +1,7 @@
 //! Before a service starts: its device, with the kernel's addresses on it.
 
 use super::account::ConnectError;
-use super::service::Plan;
+use super::plan::Plan;
 use crate::tun::{Device, LinkError, Links, Network, OpenError};
 use netspurt_tcp::validate::ConfigError;
 use netspurt_trace::capture::CaptureError;
