@@ -1,6 +1,6 @@
 //! The latest sending that has arrived: what went before it and has not is late or lost (RFC 8985, section 6.2).
 
-use super::pieces::Sending;
+use super::pieces::{Piece, Sending};
 use crate::stamp::Stamp;
 use netspurt_tcp::time::Span;
 use std::collections::VecDeque;
@@ -31,11 +31,13 @@ pub(super) struct Overtaken {
 }
 
 impl Delivered {
-    /// `sending` was acknowledged or reported at `at`. Sooner than the least round trip, an earlier sending was meant
-    /// (RFC 8985, section 6.2, step 2).
+    /// `piece` was acknowledged or reported at `at`. If it was sent again, and that is sooner than the least round trip, an
+    /// earlier sending was meant (RFC 8985, section 6.2, step 2).
     #[inline]
-    pub(super) fn hear(&mut self, sending: &Sending, at: Stamp, least: Span) {
-        if at.since(sending.at) < least || self.arrivals.back().is_some_and(|last| last.sent >= sending.at) {
+    pub(super) fn hear(&mut self, piece: &Piece, at: Stamp, least: Span) {
+        let sending = &piece.last;
+        let too_soon = piece.resent && at.since(sending.at) < least;
+        if too_soon || self.arrivals.back().is_some_and(|last| last.sent >= sending.at) {
             return;
         }
         if self.arrivals.len() == REMEMBERED {
@@ -61,13 +63,17 @@ mod tests {
         Sending { at: Stamp(ms * 1_000_000), value: None, identification: 0 }
     }
 
+    fn piece(ms: u64) -> Piece {
+        Piece::new(0, 1, sending(ms))
+    }
+
     #[test]
     fn what_was_sent_before_something_that_arrived_is_overtaken() {
         let mut delivered = Delivered::default();
         let now = sending(20).at;
         assert_eq!(delivered.overtook(&sending(0), now), None);
-        delivered.hear(&sending(5), sending(15).at, Span::from_ms(10));
-        delivered.hear(&sending(3), sending(16).at, Span::from_ms(10));
+        delivered.hear(&piece(5), sending(15).at, Span::from_ms(10));
+        delivered.hear(&piece(3), sending(16).at, Span::from_ms(10));
         let overtaken = Overtaken { known_for: Span::from_ms(5), rtt: Span::from_ms(10) };
         assert_eq!(delivered.overtook(&sending(4), now), Some(overtaken));
         assert_eq!(delivered.overtook(&sending(5), now), None);
@@ -77,7 +83,7 @@ mod tests {
     fn the_first_arrival_of_something_later_is_what_tells() {
         let mut delivered = Delivered::default();
         for ms in 5..10 {
-            delivered.hear(&sending(ms), sending(2 * ms + 10).at, Span::from_ms(10));
+            delivered.hear(&piece(ms), sending(2 * ms + 10).at, Span::from_ms(10));
         }
         let overtaken = Overtaken { known_for: Span::from_ms(6), rtt: Span::from_ms(19) };
         assert_eq!(delivered.overtook(&sending(6), sending(30).at), Some(overtaken));
@@ -86,7 +92,10 @@ mod tests {
     #[test]
     fn an_answer_that_comes_too_soon_speaks_of_an_earlier_sending() {
         let mut delivered = Delivered::default();
-        delivered.hear(&sending(5), sending(14).at, Span::from_ms(10));
+        let again = Piece { resent: true, ..piece(5) };
+        delivered.hear(&again, sending(14).at, Span::from_ms(10));
         assert_eq!(delivered.overtook(&sending(4), sending(20).at), None);
+        delivered.hear(&piece(5), sending(14).at, Span::from_ms(10));
+        assert!(delivered.overtook(&sending(4), sending(20).at).is_some(), "it was sent but once");
     }
 }

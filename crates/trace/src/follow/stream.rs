@@ -443,7 +443,7 @@ impl Stream {
         if let Some(piece) =
             self.reported.first_missing(left, right).and_then(|place| self.pieces.find(place))
         {
-            self.delivered.hear(&piece.last, at, self.estimate.least());
+            self.delivered.hear(piece, at, self.estimate.least());
         }
         self.reported.add(left, right)
     }
@@ -463,7 +463,7 @@ impl Stream {
         while let Some(piece) = self.pieces.take_below(ack) {
             covered.resent |= piece.resent;
             if self.sacks {
-                self.delivered.hear(&piece.last, scene.at, self.estimate.least());
+                self.delivered.hear(&piece, scene.at, self.estimate.least());
             }
             if let Some(echo) = echo {
                 covered.echoed = covered.echoed.or_else(|| sending_with(&piece, echo));
