@@ -2,7 +2,7 @@
 //! how the receiver tells of marks, and what they mean to the sender. Accurate feedback (RFC 9768) differs in what is told, and lies
 //! in files of its own; congestion control hears of both by the same signals.
 //!
-//! A connection that has agreed on it has a [`Memory`]; one that has not pays for none of it. Which codepoint a segment has in
+//! A connection that has agreed on it has a `Memory`; one that has not pays for none of it. Which codepoint a segment has in
 //! its IP header stands in [`Segment::ecn`], and is the driver's to carry.
 
 mod accurate;
