@@ -18,6 +18,11 @@ pub(super) struct Parcel {
 }
 
 impl Parcel {
+    /// With all that its sender has to do done.
+    pub(super) fn whole(bytes: Vec<u8>) -> Self {
+        Self { bytes, ..Self::default() }
+    }
+
     /// With nothing left undone.
     pub(super) fn complete(&mut self) {
         let checksum = std::mem::take(&mut self.checksum);
@@ -66,11 +71,17 @@ impl Cargo {
 
     /// Puts the same packet at another place.
     pub(super) fn copy(&mut self, from: u32, to: u32) {
-        self.make(to);
         let twin = self.places[from as usize].clone();
-        self.room += twin.bytes.capacity();
-        self.room -= self.places[to as usize].bytes.capacity();
-        self.places[to as usize] = twin;
+        self.put(to, twin);
+    }
+
+    /// Puts a packet in the place of another.
+    pub(super) fn put(&mut self, place: u32, parcel: Parcel) {
+        self.make(place);
+        let there = &mut self.places[place as usize];
+        self.room += parcel.bytes.capacity();
+        self.room -= there.bytes.capacity();
+        *there = parcel;
     }
 
     /// How many places there ever were.

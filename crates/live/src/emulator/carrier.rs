@@ -197,9 +197,9 @@ impl Carrier {
             match step {
                 Step::Doubled { original, twin } => self.cargo.copy(original, twin),
                 Step::Returned { slot, mtu } => {
-                    let parcel = self.cargo.at(slot);
-                    let message = too_big::message(&parcel.bytes, mtu).unwrap_or_default();
-                    let _ = self.cargo.load(slot, &message, Checksum::default());
+                    // Of what nobody is told, nothing is left: it ends where its way does.
+                    let bytes = too_big::message(&self.cargo.at(slot).bytes, mtu).unwrap_or_default();
+                    self.cargo.put(slot, Parcel::whole(bytes));
                 }
                 Step::Passed(pass) => {
                     see(&pass, self.cargo.at(pass.slot), &mut self.damage, &mut self.sightings);
