@@ -87,7 +87,16 @@ def send(task: dict[str, Any]) -> Work:
 
 
 def _kernel_socket(task: dict[str, Any]) -> socket.socket:
-    here = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    return _controlled(socket.socket(socket.AF_INET, socket.SOCK_STREAM), task)
+
+
+def _kernel_server(task: dict[str, Any], backlog: int) -> socket.socket:
+    # Accepted sockets have what the listening one has.
+    return _controlled(socket.create_server(("", PORT), backlog=backlog), task)
+
+
+def _controlled(here: socket.socket, task: dict[str, Any]) -> socket.socket:
+    """With the kernel's congestion control that the task names, if any, whatever this system's default is."""
     if congestion := task.get("congestion"):
         here.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
     return here
@@ -132,7 +141,7 @@ def http(task: dict[str, Any]) -> Work:
     """Serves any request with a head and a body of so many octets, handed to the kernel in writes of these lengths."""
     head = f"HTTP/1.1 200 OK\r\nContent-Length: {task['octets']}\r\n\r\n".encode()
     writes = _writes(head + bytes(task["octets"]), task["pattern"])
-    here = socket.create_server(("", PORT), backlog=64)
+    here = _kernel_server(task, backlog=64)
 
     def serve(there: socket.socket) -> None:
         with contextlib.suppress(OSError), there:
@@ -182,8 +191,10 @@ def _answer(there: socket.socket, writes: list[bytes], *, corked: bool) -> None:
 def fetch(task: dict[str, Any]) -> Work:
     """Asks for a path over and over on one connection: how long each answer took."""
     yield
-    took, address = [], (socket.gethostbyname(task["to"]), PORT)
-    with socket.create_connection(address, timeout=PATIENCE_S) as here:
+    took: list[float] = []
+    with _kernel_socket(task) as here:
+        here.settimeout(PATIENCE_S)
+        here.connect((task["to"], PORT))
         # A client that writes once for each request has nothing for Nagle's rule to hold.
         for _ in range(task["requests"]):
             began = time.monotonic()
@@ -226,18 +237,12 @@ def _browse(server: str, todo: list[tuple[float, list[int]]], took: list[float])
 
 
 def files(task: dict[str, Any]) -> Work:
-    """Sends each connection as many octets as it asks for; to ``to`` with an initial window, if the task has one.
-
-    With ``congestion``, that is the kernel's congestion control, whatever this system's default is.
-    """
+    """Sends each connection as many octets as it asks for; to ``to`` with an initial window, if the task has one."""
     if window := task.get("initial_window"):
         address = socket.gethostbyname(task["to"])
         route = ["ip", "route", "replace", address, "dev", DEVICE, "initcwnd", str(window)]
         subprocess.run(route, check=True, capture_output=True, timeout=PATIENCE_S)
-    here = socket.create_server(("", PORT), backlog=256)
-    if congestion := task.get("congestion"):
-        # Accepted sockets have what the listening one has.
-        here.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
+    here = _kernel_server(task, backlog=256)
 
     def serve(there: socket.socket) -> None:
         with contextlib.suppress(OSError), there:

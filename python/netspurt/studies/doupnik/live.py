@@ -29,6 +29,9 @@ WRITES = (*HEADERS, PIECE)
 HEAD = len("HTTP/1.1 200 OK\r\nContent-Length: 12345\r\n\r\n")
 """About what a head takes of the reply."""
 
+CONGESTION = "cubic"
+"""Of the kernel's ends: most systems' default, and what is simulated beside them. A system may have another."""
+
 STALL_S = 0.035
 """An exchange that lasts longer has waited for a delayed ACK: Linux delays by 40 ms, and the path takes one."""
 
@@ -45,6 +48,7 @@ def _plan(asked: Mapping[str, Any]) -> live.Emulation:
             "to": f"guest.s{number}" if ours else f"s{number}",
             "path": f"/{reply.bytes - HEAD}",
             "requests": asked["requests"],
+            "congestion": CONGESTION,
         } | ({"after": f"c{number - 1}"} if number else {})
         tasks[f"s{number}"] = _ours(server) if ours else _kernels(server, reply)
     lines.append('[[flow]]\nfrom = "c0"\nto = "s0"\napp = { kind = "bulk" }')
@@ -63,6 +67,7 @@ def _kernels(server: str, reply: Reply) -> Task:
         "octets": reply.bytes - HEAD,
         "pattern": list(WRITES),
         "mode": KERNEL[server],
+        "congestion": CONGESTION,
     }
 
 
@@ -111,7 +116,7 @@ class Live:
             kind="beyond",
             note=(
                 "Live, over emulated links of 100 Mbit/s and 0.25 ms each way. The client is the kernel's, with its "
-                "delayed ACK of 40 ms; the first exchanges do not count, in which it acknowledges at once. Where Linux "
+                "delayed ACK of 40 ms, its congestion control cubic; the first exchanges do not count, in which it acknowledges at once. Where Linux "
                 "delays for 40 ms the document's systems did for 200. Simulated: Linux at both ends but for the "
                 "policy, and no time spent in hosts." + seen.doubt
             ),
