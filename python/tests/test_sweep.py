@@ -6,6 +6,7 @@ import errno
 import fcntl
 import json
 import os
+import pickle
 import re
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -19,8 +20,15 @@ import sweeps
 import netspurt as ns
 from netspurt.cli import main
 from netspurt.errors import EngineError, RequestError
+from netspurt.sweeping.plan import Plan
+from netspurt.sweeping.request import build
+from netspurt.sweeping.tables import gather
+from netspurt.sweeping.work import Job, perform
 
 pytest.importorskip("netspurt._core", reason="the native module is not built")
+
+LOSSES = {"link.line.loss.rate": [1e-9, 0.05]}
+"""Runs without any loss have fewer columns than those with some."""
 
 
 @pytest.fixture
@@ -113,6 +121,30 @@ def test_any_executor_gives_the_same_bytes(
     for name in ("plan", "flows", "links", "groups"):
         one, other = (tmp_path / which / f"{name}.parquet" for which in ("threads", "other"))
         assert one.read_bytes() == other.read_bytes()
+
+
+def test_rows_that_were_sent_back_are_those_of_the_files(tmp_path: Path) -> None:
+    from netspurt._core import Tasks
+
+    sweeps.written(tmp_path)
+    plan = Plan(ns.load(tmp_path / "scenario.toml").native, build(None, LOSSES, None, None, 2, None))
+    batches = []
+    (tmp_path / "tasks").mkdir()
+    for task in plan:
+        job = Job(task.name, plan.scenario(task.point).merged(), task.seed)
+        batches.append(pickle.loads(pickle.dumps(perform(plan.version, "scenario.toml", [job], None))))
+        (tmp_path / "tasks" / f"{task.name}.parquet").write_bytes(batches[-1].outcomes[0].file)
+    sent = Tasks()
+    for batch in reversed(batches):
+        sent.take(batch.rows)
+    sent.take(perform(plan.version, "scenario.toml", [job], None).rows)  # known: nothing comes twice
+    table = plan.table(list(plan))
+    one, other = gather(table, tmp_path / "nowhere", sent), gather(table, tmp_path / "tasks")
+    assert len(sent) == len(batches) == 4
+    assert any(name.startswith("drops_") for name in one["links"].columns)
+    for name in ("flows", "groups", "links"):
+        assert one[name].columns == other[name].columns
+        assert one[name].sort("task").equals(other[name].sort("task"))
 
 
 def test_slices_together_are_the_whole(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

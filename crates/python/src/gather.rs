@@ -1,7 +1,7 @@
 //! What many tasks of a sweep have left (`wide.rs`) as one table each of flows, groups and links.
 //!
-//! A sweep has thousands of tasks of a few rows each. Rows of what has just run are taken as they are; those of files are read
-//! by the crate `parquet`, which takes a tenth of a millisecond for each.
+//! A sweep has thousands of tasks of a few rows each. Rows of what has just run are taken as they are, and come from other
+//! processes as they are; those of files are read by the crate `parquet`, which takes a tenth of a millisecond for each.
 
 use crate::errors::system_words;
 use crate::table::Cell;
@@ -13,7 +13,8 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -27,7 +28,7 @@ type Shape = [Vec<usize>; RECORDS.len()];
 const RECORDS: [&str; 3] = ["flow", "group", "link"];
 
 /// Rows of tasks, whichever came first.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Gathered {
     tables: [Wide; RECORDS.len()],
     /// Which columns tasks have: mostly all the same.
@@ -54,6 +55,25 @@ impl Tasks {
 
     fn __contains__(&self, task: &str) -> bool {
         self.lock().tasks.contains_key(task)
+    }
+
+    /// For pickle: what is gathered where a task ran goes to where a sweep comes together.
+    fn __getstate__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = postcard::to_stdvec(&*self.lock()).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn __setstate__(&self, state: &[u8]) -> PyResult<()> {
+        *self.lock() = postcard::from_bytes(state)
+            .map_err(|error| PyValueError::new_err(format!("these are no rows of tasks: {error}")))?;
+        Ok(())
+    }
+
+    /// Takes all rows of others, which have none then; but lets go of them where one of the tasks is known.
+    fn take(&self, others: &Self) {
+        // One after the other: no two locks are held at once.
+        let taken = std::mem::take(&mut *others.lock());
+        self.lock().absorb(&taken);
     }
 
     /// Takes the rows of tasks from their files, which so many threads read.
@@ -110,12 +130,39 @@ impl Gathered {
         for (record, name) in RECORDS.into_iter().enumerate() {
             shape[record] = part(wide.columns(), wide.rows(), name, &mut self.tables[record]);
         }
+        let shape = self.shape(shape);
+        self.tasks.insert(task.to_owned(), shape);
+    }
+
+    fn absorb(&mut self, others: &Self) {
+        if others.tasks.keys().any(|task| self.tasks.contains_key(task)) {
+            return;
+        }
+        let mut places = Shape::default();
+        for ((table, theirs), places) in self.tables.iter_mut().zip(&others.tables).zip(&mut places) {
+            *places = table.take_all(theirs);
+        }
+        let shapes: Vec<usize> = others
+            .shapes
+            .iter()
+            .map(|shape| {
+                let own = |(places, theirs): (&Vec<usize>, &Vec<usize>)| {
+                    theirs.iter().map(|&place| places[place]).collect()
+                };
+                let mut found = places.iter().zip(shape).map(own);
+                self.shape(std::array::from_fn(|_| found.next().unwrap_or_default()))
+            })
+            .collect();
+        self.tasks.extend(others.tasks.iter().map(|(task, &shape)| (task.clone(), shapes[shape])));
+    }
+
+    /// The number of a shape.
+    fn shape(&mut self, shape: Shape) -> usize {
         let known = self.shapes.iter().rposition(|known| *known == shape);
-        let shape = known.unwrap_or_else(|| {
+        known.unwrap_or_else(|| {
             self.shapes.push(shape);
             self.shapes.len() - 1
-        });
-        self.tasks.insert(task.to_owned(), shape);
+        })
     }
 
     /// The places of a table's columns in the order in which tasks bring them.

@@ -7,10 +7,11 @@ use crate::plain;
 use crate::table::{Cell, Kind, Table};
 use numpy::Element;
 use pyo3::prelude::*;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Tables under each other.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Wide {
     columns: Vec<Column>,
     /// Rows of the tables that are complete.
@@ -20,7 +21,7 @@ pub(crate) struct Wide {
 }
 
 /// One column; rows beyond `present` are null.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Column {
     pub(crate) name: String,
     /// One for each of `present`; what stands where nothing is present means nothing.
@@ -29,7 +30,7 @@ pub(crate) struct Column {
 }
 
 /// The cells of a column, all of one kind.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Cells {
     Integer(Vec<i64>),
     Number(Vec<f64>),
@@ -80,6 +81,17 @@ impl Wide {
         let at = self.place(&column.name, &column.kind(), guess);
         self.columns[at].append(column, rows);
         at
+    }
+
+    /// All rows of another table; returns which columns its columns are.
+    pub(crate) fn take_all(&mut self, other: &Self) -> Vec<usize> {
+        self.next(other.rows());
+        let mut places: Vec<usize> = Vec::with_capacity(other.columns.len());
+        for column in &other.columns {
+            let guess = places.last().map_or(0, |last| last + 1);
+            places.push(self.take(column, 0..other.rows(), guess));
+        }
+        places
     }
 
     /// A column, which ends where the rows begun last begin.

@@ -19,7 +19,8 @@ from netspurt.sweeping.agenda import Agenda
 from netspurt.sweeping.engines import Engine
 from netspurt.sweeping.folder import Folder
 from netspurt.sweeping.plan import Plan, Task
-from netspurt.sweeping.work import Job, Outcome, packed, perform
+from netspurt.sweeping.tables import HELD
+from netspurt.sweeping.work import Done, Job, Outcome, packed, perform
 from netspurt.terminal import Gauge
 
 _POLL_S = 0.2
@@ -43,7 +44,7 @@ class Driver:
 
     Attributes:
         failed: tasks that have failed now.
-        rows: of the first tasks that have run in this process, for the tables at the end.
+        rows: of the first tasks that have run, for the tables at the end.
     """
 
     def __init__(self, plan: Plan, agenda: Agenda, folder: Folder, engine: Engine) -> None:
@@ -131,8 +132,7 @@ class Driver:
             jobs.append(Job(task.name, merged[task.point], task.seed, self._given))
         try:
             future = self._engine.executor.submit(
-                *(perform, self._plan.version, self._plan.base.name, jobs, self._plan.request.stop),
-                *([self.rows] if self._engine.near else []),
+                perform, self._plan.version, self._plan.base.name, jobs, self._plan.request.stop
             )
         except (BrokenExecutor, RuntimeError) as error:
             raise _GoneError(error) from error
@@ -142,7 +142,7 @@ class Driver:
     def _take(self, future: Any, tasks: list[Task]) -> None:
         self._under_way.pop(id(tasks), None)
         try:
-            outcomes, seconds = future.result()
+            done: Done = future.result()
         except RequestError:
             raise
         except BrokenExecutor as error:
@@ -152,10 +152,12 @@ class Driver:
         except BaseException as error:  # CancelledError, and what a cluster raises when workers die
             self._lost(tasks, error)
             return
-        mean = seconds / len(tasks)
+        mean = done.seconds / len(tasks)
         self._task_s = mean if self._task_s is None else 0.7 * self._task_s + 0.3 * mean
-        for outcome in outcomes:
+        for outcome in done.outcomes:
             self._keep(outcome)
+        if len(self.rows) < HELD:
+            self.rows.take(done.rows)
 
     def _keep(self, outcome: Outcome) -> None:
         task = self._tasks.pop(outcome.task)
@@ -207,7 +209,7 @@ class Driver:
                 return
             if future.cancelled() or future.exception() is not None:
                 continue
-            for outcome in future.result()[0]:
+            for outcome in future.result().outcomes:
                 if outcome.file is not None:
                     self._store(outcome.task, outcome.file)
 

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from netspurt import version
 from netspurt.errors import RequestError
 from netspurt.sweeping.stopping import Stop
-from netspurt.sweeping.tables import HELD
 
 if TYPE_CHECKING:
     from netspurt import _core
@@ -56,31 +55,45 @@ class Outcome:
     value: float | None = None
 
 
-def perform(
-    made_by: str, name: str, jobs: Sequence[Job], stop: Stop | None, rows: _core.Tasks | None = None
-) -> tuple[list[Outcome], float]:
-    """Runs a few jobs one after the other, and says how many seconds that took.
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What came of a few jobs.
+
+    Attributes:
+        outcomes: of each.
+        seconds: that they took together.
+        rows: of those that left a file, so that nobody has to read it again.
+    """
+
+    outcomes: list[Outcome]
+    seconds: float
+    rows: _core.Tasks
+
+
+def perform(made_by: str, name: str, jobs: Sequence[Job], stop: Stop | None) -> Done:
+    """Runs a few jobs one after the other.
 
     Args:
         made_by: the version of netspurt that asks.
         name: of the scenario, for error messages.
         jobs: what to run.
         stop: the quantity to take out of each run, if any.
-        rows: takes the rows of the first ``HELD`` tasks, within the process that asks.
 
     Raises:
         RequestError: this is another version than the one that asks, or the runs have no such quantity.
     """
     if (own := version.full()) != made_by:
         raise RequestError(f"a worker has netspurt {own}, and this is {made_by}: install the same everywhere")
-    began = time.perf_counter()
+    from netspurt import _core
+
+    began, rows = time.perf_counter(), _core.Tasks()
     runs = [_guarded(job, _run, name, job) for job in jobs]
     # Behind all runs: one leaves the processor's caches full of itself, and what comes next takes ten times as long.
     outcomes = [
         run if isinstance(run, Outcome) else _guarded(job, _filed, job, *run, made_by, stop, rows)
         for job, run in zip(jobs, runs, strict=True)
     ]
-    return outcomes, time.perf_counter() - began
+    return Done(outcomes, time.perf_counter() - began, rows)
 
 
 def _guarded(job: Job, work: Callable[..., T], *arguments: Any) -> T | Outcome:
@@ -106,10 +119,10 @@ def _filed(
     run: _core.Run,
     made_by: str,
     stop: Stop | None,
-    rows: _core.Tasks | None,
+    rows: _core.Tasks,
 ) -> Outcome:
     about = [("netspurt.version", made_by), ("netspurt.scenario", scenario.merged())]
-    file = run.parquet(job.task, about, rows if rows is not None and len(rows) < HELD else None)
+    file = run.parquet(job.task, about, rows)
     value = None if stop is None else stop.value({"flow": run.flows(), "link": run.links()})
     return Outcome(job.task, file, value=value)
 

@@ -116,9 +116,11 @@ class Live:
             kind="beyond",
             note=(
                 "Live, over emulated links of 100 Mbit/s and 0.25 ms each way. The client is the kernel's, with its "
-                "delayed ACK of 40 ms, its congestion control cubic; the first exchanges do not count, in which it acknowledges at once. Where Linux "
-                "delays for 40 ms the document's systems did for 200. Simulated: Linux at both ends but for the "
-                "policy, and no time spent in hosts." + seen.doubt
+                "delayed ACK of 40 ms and cubic as congestion control; the first exchanges do not count, in which it "
+                "acknowledges at once. Where Linux delays for 40 ms the document's systems did for 200. Simulated: "
+                "Linux at both ends but for the policy, and no time spent in hosts; there each pair of segments is "
+                "acknowledged, live all those that reach the client together, so that chance decides whether an odd "
+                "one waits." + seen.doubt
             ),
         )
         return Findings(tables=(table,), notes=(_note(seen),))
