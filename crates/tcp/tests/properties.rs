@@ -27,6 +27,12 @@ proptest! {
     }
 }
 
+/// Cases that other seeds had found, of which each taught something.
+#[test]
+fn a_syn_that_brought_more_than_the_window_is_sent_again() {
+    World::new(10_382_353_775_273_241_523, false).run();
+}
+
 proptest! {
     #![proptest_config(cases(500))]
 

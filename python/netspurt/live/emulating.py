@@ -6,6 +6,7 @@ Lives here: running ``netspurt emulate`` and gathering. Must not live here: what
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -76,6 +77,8 @@ def emulated(
     with tempfile.TemporaryDirectory(prefix="netspurt-") as name:
         folder = Path(name)
         (folder / "scenario.toml").write_text(scenario, encoding="utf-8")
+        for pipe in ("go", "over", *(f"{host}.{said}" for host in tasks for said in ("ready", "done"))):
+            os.mkfifo(folder / pipe)
         (folder / "tasks.json").write_text(json.dumps(dict(tasks)), encoding="utf-8")
         files = {host: folder / f"{host}.pcapng" for host in captures}
         report = _run(folder, tasks, limit_s, ["--seed", str(seed), *words, *_captures(files)])

@@ -3,7 +3,8 @@
 Run by file name, without ``site``: dozens start at once. A program finds its task by its host's name in ``tasks.json``
 of the folder that it is given, makes ready, waits until all are (or, if its task says ``after``, until that host is
 done), works, and leaves ``HOST.done.json`` with what it found. The program of the first host leads: it says when all
-are ready, and ends when all have ended.
+are ready, and ends when all have ended. They tell each other by named pipes, ``HOST.ready``, ``HOST.done``, ``go`` and
+``over``, which lie in the folder from the beginning.
 
 Lives here: programs. Must not live here: what their results should be, or any import that takes time.
 """
@@ -40,7 +41,7 @@ BEGINNING_S = 0.1
 """All programs begin at once, and who makes a device keeps a processor to itself for some milliseconds."""
 DEVICE = "netspurt0"
 """What a host's interface is called."""
-PATIENCE_S = 60.0
+PATIENCE_S = 60
 """For others to make ready."""
 
 
@@ -413,11 +414,18 @@ PROGRAMS: dict[str, Callable[[dict[str, Any]], Work]] = {
 } | {program.__name__: program for program in (our_exchange, run, rest)}
 
 
-def _wait_for(path: Path, until: float | None = None) -> None:
-    while not path.exists():
-        if until is not None and time.monotonic() > until:
-            raise TimeoutError(f"{path.name} never came")
-        time.sleep(LOOK_S)
+def _wait_for(pipe: Path) -> None:
+    """Until somebody says it: asleep, as hundreds of programs that look again and again leave no time to the others."""
+    os.close(os.open(pipe, os.O_RDONLY))
+
+
+def _say(pipe: Path) -> None:
+    """Lets go on who waits for it, or will: a pipe with a name opens for reading while it is open for writing."""
+    os.open(pipe, os.O_RDWR)  # until this program ends
+
+
+def _impatient(_signal: int, _frame: Any) -> None:
+    raise TimeoutError("not everybody is ready")
 
 
 def _leave(path: Path, content: Any) -> None:
@@ -479,22 +487,25 @@ def main() -> None:
     work = PROGRAMS[tasks[me]["program"]](tasks[me])
     leads = me == next(iter(tasks))
     next(work)
-    _leave(folder / f"{me}.ready", None)
+    _say(folder / f"{me}.ready")
     with socket.create_server(("127.0.0.1", HERE_PORT)):
         if leads:
-            until = time.monotonic() + PATIENCE_S
+            signal.signal(signal.SIGALRM, _impatient)
+            signal.alarm(PATIENCE_S)
             for name in tasks:
-                _wait_for(folder / f"{name}.ready", until)
+                _wait_for(folder / f"{name}.ready")
+            signal.alarm(0)
             sentries = _Sentries() if tasks[me].get("prompt") else None
-            _leave(folder / "go", None)
-        _wait_for(folder / f"{tasks[me]['after']}.done.json" if "after" in tasks[me] else folder / "go")
+            _say(folder / "go")
+        _wait_for(folder / f"{tasks[me]['after']}.done" if "after" in tasks[me] else folder / "go")
         _leave(folder / f"{me}.done.json", _outcome(work))
+        _say(folder / f"{me}.done")
         if leads:
             for name in tasks:
-                _wait_for(folder / f"{name}.done.json")
+                _wait_for(folder / f"{name}.done")
             if sentries is not None:
                 _leave(folder / "machine.json", {"late_s": sentries.relieve()})
-            _leave(folder / "over", None)
+            _say(folder / "over")
         # Servers and our hosts are still wanted, if only for an ACK.
         _wait_for(folder / "over")
     work.close()

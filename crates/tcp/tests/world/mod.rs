@@ -152,6 +152,8 @@ struct Side {
     next_read: Time,
     /// Right edge that the peer announced for what this side sends, as a stream offset.
     edge: u64,
+    /// As far as its SYNs brought data, before any window was known.
+    early: u64,
     /// The shift that this side's SYN offered.
     shift: Option<u8>,
     iss: Seq,
@@ -204,6 +206,7 @@ impl World {
             next_write: Time::ZERO,
             next_read: Time::ZERO,
             edge: 0,
+            early: 0,
             shift: None,
             iss,
         };
@@ -469,15 +472,18 @@ impl World {
             let peer = &mut self.sides[1 - i];
             peer.edge = peer.edge.max(window);
         }
-        let side = &self.sides[i];
+        let side = &mut self.sides[i];
         let end = s.payload.offset + u64::from(s.payload.len);
         if s.payload.len > 0 {
             let syn = s.flags.has(Flags::SYN);
             assert_eq!(s.seq, side.iss.plus(u32::from(!syn) + s.payload.offset as u32));
             assert!(end <= side.written, "sends what was never written");
-            // What a SYN brings comes before any window is known.
+            // What a SYN brings comes before any window is known, and may be sent again however small that turns out to be (RFC 9293,
+            // MAY-7).
+            side.early = if syn { side.early.max(end) } else { side.early };
             let probe = sent.reason == Reason::WindowProbe && s.payload.len == 1;
-            let within = syn || end <= side.edge + u64::from(probe);
+            let within = end <= (side.edge + u64::from(probe)).max(side.early);
+            let side = &self.sides[i];
             assert!(within, "beyond the window: {sent:?} {}", self.describe());
             let longest = match sent.reason {
                 Reason::MtuProbe => u32::from(side.tcp.config().mss),
