@@ -59,7 +59,8 @@ impl Tasks {
 
     /// For pickle: what is gathered where a task ran goes to where a sweep comes together.
     fn __getstate__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = postcard::to_stdvec(&*self.lock()).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let bytes =
+            postcard::to_stdvec(&*self.lock()).map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok(PyBytes::new(py, &bytes))
     }
 

@@ -3,6 +3,7 @@
 //! It knows nothing of TCP or of applications. A driver hands in packets and timers, and is told what is due: a packet
 //! that has reached its end, or one of its own timers.
 
+mod diary;
 mod hub;
 
 use crate::engine::EventQueue;
@@ -15,6 +16,8 @@ use crate::probe::{Dropped, Marked, Recorder, Recording, Sent, Wants};
 use crate::queue::{Leaving, OnArrival};
 use crate::route::{NoRoute, Routes};
 use crate::spec::{NodeId, TooBig, WorldSpec};
+use diary::Diary;
+pub use diary::{Pass, Step};
 use hub::Hub;
 use netspurt_tcp::segment::{Ecn, Segment};
 use netspurt_tcp::time::Time;
@@ -29,56 +32,6 @@ pub enum Due {
     Packet(u32),
     /// The driver's timer of this number.
     Timer(u32),
-}
-
-/// What became of a packet on its way, for a driver that keeps something beside packets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step {
-    /// It was doubled. The place of the double may be that of an earlier original.
-    Doubled {
-        /// Its place.
-        original: u32,
-        /// The double's.
-        twin: u32,
-    },
-    /// It goes through a channel that is watched.
-    Passed(Pass),
-    /// It was too long for a channel, and its sender is told: what is on its way back in its place is the message.
-    Returned {
-        /// Its place.
-        slot: u32,
-        /// The longest packet that the channel takes.
-        mtu: u32,
-    },
-}
-
-/// A packet in a channel.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Pass {
-    /// Its place.
-    pub slot: u32,
-    /// The channel.
-    pub channel: u32,
-    /// When its first bit leaves.
-    pub leaves: Time,
-    /// When its last one arrives; `None` if it is lost.
-    pub arrives: Option<Time>,
-    /// As it enters.
-    pub ecn: Ecn,
-    /// Whether it was damaged before.
-    pub corrupted: bool,
-    /// Whether it is damaged here.
-    pub damaged: bool,
-    /// Whether it is doubled here.
-    pub doubled: bool,
-}
-
-/// What is written down for such a driver.
-#[derive(Debug, Default)]
-struct Diary {
-    steps: Vec<Step>,
-    /// For each channel whether passages are of interest; of those beyond, none is.
-    watched: Vec<bool>,
 }
 
 /// Channels, and what is on its way.
@@ -120,9 +73,8 @@ impl Network {
     /// have been made without fused channels ([`WorldSpec::fuse`]).
     pub fn watch(&mut self, channels: impl Iterator<Item = u32>) {
         let Some(diary) = &mut self.diary else { return };
-        diary.watched.resize(self.channels.len(), false);
         for channel in channels {
-            diary.watched[channel as usize] = true;
+            diary.watch(channel);
             self.channels[channel as usize].watch();
         }
     }
@@ -233,7 +185,7 @@ impl Network {
 
     /// What became of packets since the last call, in this order: the place of one that is gone may be that of a later one.
     pub fn take_steps(&mut self) -> impl Iterator<Item = Step> {
-        self.diary.iter_mut().flat_map(|diary| diary.steps.drain(..))
+        self.diary.iter_mut().flat_map(|diary| diary.take())
     }
 
     /// A packet that has arrived.
@@ -466,7 +418,7 @@ impl Network {
             }
         }
         if let Some(diary) = &mut self.diary {
-            diary.note(number, slot, packet, [passage.start, arrival], &fate);
+            diary.passes(number, slot, packet, [passage.start, arrival], &fate);
         }
         if fate.damaged {
             packet.content = Content::Damaged;
@@ -491,7 +443,7 @@ impl Network {
     fn double(&mut self, slot: u32) -> u32 {
         let twin = self.packets.insert(*self.packets.get(slot));
         if let Some(diary) = &mut self.diary {
-            diary.steps.push(Step::Doubled { original: slot, twin });
+            diary.note(Step::Doubled { original: slot, twin });
         }
         twin
     }
@@ -555,7 +507,7 @@ impl Network {
         (packet.size, packet.resend) = (ICMP_SIZE, false);
         (packet.content, packet.mtu) = (Content::TooBig, u16::try_from(refused.mtu).unwrap_or(u16::MAX));
         if let Some(diary) = &mut self.diary {
-            diary.steps.push(Step::Returned { slot, mtu: refused.mtu });
+            diary.note(Step::Returned { slot, mtu: refused.mtu });
         }
         self.forward(slot, ICMP_SIZE, back, at);
     }
@@ -596,25 +548,6 @@ impl Network {
             watch_queue(self.recorder.as_deref_mut(), channel, number, end.as_ps());
         }
         self.recorder.take().map(|recorder| recorder.finish()).unwrap_or_default()
-    }
-}
-
-impl Diary {
-    /// A packet goes through a channel, from when to when, and what becomes of it there.
-    fn note(&mut self, channel: u32, slot: u32, packet: &Packet, times: [u64; 2], fate: &Fate) {
-        if self.watched.get(channel as usize) == Some(&true) {
-            let [leaves, arrives] = times.map(Time::from_ps);
-            self.steps.push(Step::Passed(Pass {
-                slot,
-                channel,
-                leaves,
-                arrives: fate.lost.is_none().then_some(arrives),
-                ecn: packet.segment.ecn,
-                corrupted: packet.content == Content::Damaged,
-                damaged: fate.damaged,
-                doubled: fate.doubled,
-            }));
-        }
     }
 }
 

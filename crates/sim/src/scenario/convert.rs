@@ -1,6 +1,6 @@
 //! Choices with parameters, to and from the types of `tcp`.
 
-use super::choices::{Counting, KeepAlive, OptionLayout, Rto};
+use super::parametric::{Counting, KeepAlive, OptionLayout, Rto};
 use super::quantity::Duration;
 use netspurt_tcp::rto::{self, Factor};
 use netspurt_tcp::{config, options};

@@ -1,7 +1,7 @@
 //! One RTO estimator by its name and parameters, outside a scenario: for a replay of recorded delays.
 
-use super::choices::Rto;
 use super::form::Named;
+use super::parametric::Rto;
 use super::{schema_of, shaped};
 use netspurt_tcp::rto;
 use schemars::JsonSchema;

@@ -2,7 +2,7 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `network.rs`, `queue.rs`, `trace.rs`, `flow.rs`, `app.rs`, `distribution.rs`, `tcp.rs`, `choices.rs`, `acking.rs` | the types, whose doc comments are the file's reference |
+//! | `network.rs`, `queue.rs`, `trace.rs`, `flow.rs`, `app.rs`, `distribution.rs`, `tcp.rs`, `choices.rs`, `parametric.rs`, `acking.rs` | the types, whose doc comments are the file's reference |
 //! | `convert.rs` | choices to and from the types of `tcp` |
 //! | `quantity.rs`, `decimal.rs` | values with units, exact |
 //! | `own.rs` | a built-in choice, or a user's own |
@@ -30,6 +30,7 @@ mod form;
 mod meaning;
 mod network;
 mod own;
+mod parametric;
 mod path;
 mod quantity;
 mod queue;
@@ -43,8 +44,8 @@ pub use acking::Acking;
 pub use app::{App, Closes, Endless, Files as FilesApp, HowOften, Http, Lasts, Message, Order, Web, Written};
 pub use catalogue::{mechanisms_json, profiles_json};
 pub use choices::{
-    Congestion, Counting, Cutting, DupAcksBesideNaks, Grows, KeepAlive, LossMeans, MssCounts, OptionLayout,
-    Recovery, Rto, Transmit, WindowGrowth, WindowOption,
+    Congestion, Cutting, DupAcksBesideNaks, Grows, LossMeans, MssCounts, Recovery, Transmit, WindowGrowth,
+    WindowOption,
 };
 pub use distribution::{Count, Drawn, Files, Kind, Measure};
 pub use error::ScenarioError;
@@ -56,6 +57,7 @@ pub use network::{
     Reuse,
 };
 pub use own::{Choice, OwnName};
+pub use parametric::{Counting, KeepAlive, OptionLayout, Rto};
 pub use path::{Calibrate, Glitch, GlitchShape, Length, Line, PathLoss, SyntheticPath};
 pub use quantity::{
     Cap, Direction, Duration, Grain, InitialCwnd, Limit, Packets, Patience, Quantity, Rate, Size, Window,

@@ -2,12 +2,13 @@
 
 use super::acking::Acking;
 use super::choices::{
-    Congestion, Counting, Cutting, DupAcksBesideNaks, EcnUse, FastOpenUse, Grows, HyStart, KeepAlive,
-    LossMeans, MssCounts, OptionLayout, PathMtuDiscovery, Recovery, Reduces, Rto, SynOptions, Transmit,
-    UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
+    Congestion, Cutting, DupAcksBesideNaks, EcnUse, FastOpenUse, Grows, HyStart, LossMeans, MssCounts,
+    PathMtuDiscovery, Recovery, Reduces, SynOptions, Transmit, UnsentAcked, Unstamped, WindowGrowth,
+    WindowOption, WindowProbe,
 };
 use super::form::Named;
 use super::own::Choice;
+use super::parametric::{Counting, KeepAlive, OptionLayout, Rto};
 use super::quantity::{Cap, Duration, Grain, InitialCwnd, Patience, Quantity, Rate, Size, Window};
 use super::suggest;
 use crate::own::{Algorithms, OwnTcp};
