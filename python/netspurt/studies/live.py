@@ -26,7 +26,7 @@ class Emulation:
     scenario: str
     tasks: Mapping[str, Task]
     limit_s: float
-    simulate: Callable[[str], Any] = lambda _: None
+    simulate: Callable[[str], Sequence[Any]] = lambda _: ()
     """What the same scenario says when it is simulated, if anything."""
 
 
@@ -37,7 +37,7 @@ class Seen:
     found: Mapping[str, Any]
     late: float = 0.0
     why_not: str = ""
-    simulated: Any = None
+    simulated: Sequence[Any] = ()
 
     @property
     def doubt(self) -> str:
@@ -63,16 +63,22 @@ def experiment(key: Key, asked: str, plan: Callable[[Mapping[str, Any]], Emulati
     return LiveExperiment(key=key, scenario=asked, measure=measure)
 
 
-def seen(samples: Samples, key: Key) -> tuple[Seen | None, tuple[str, ...]]:
-    """What was seen, if anything, and notes on why not."""
-    if not samples.knows(key):
+def seen(samples: Samples, *keys: Key) -> tuple[Seen | None, tuple[str, ...]]:
+    """What was seen in all of these emulations, if anything, and notes on why not.
+
+    What they simulated is strung together, in order.
+    """
+    if not keys or not all(samples.knows(key) for key in keys):
         return None, ()
-    outcome = cast("Seen | None", samples.one(key, Seen))
-    if outcome is None:
+    outcomes = [cast("Seen | None", samples.one(key, Seen)) for key in keys]
+    there = [outcome for outcome in outcomes if outcome is not None]
+    if len(there) < len(keys):
         return None, ()
-    if outcome.why_not:
-        return None, (f"Not measured live, since {outcome.why_not}.",)
-    return outcome, ()
+    if why_not := dict.fromkeys(outcome.why_not for outcome in there if outcome.why_not):
+        return None, tuple(f"Not measured live, since {reason}." for reason in why_not)
+    found = {host: what for outcome in there for host, what in outcome.found.items()}
+    simulated = [each for outcome in there for each in outcome.simulated]
+    return Seen(found, max(outcome.late for outcome in there), simulated=simulated), ()
 
 
 def estimated(row: Mapping[str, Label], quantity: str, unit: str, values: Sequence[float]) -> Cell:

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 from netspurt.parallel import for_each
 from netspurt.settings import overrides
-from netspurt.studies.experiment import AnyExperiment, Key, Native, Plan, Samples, Study
+from netspurt.studies.experiment import AnyExperiment, Key, LiveExperiment, Native, Plan, Samples, Study
 from netspurt.studies.model import StudyResult, gather
 
 
 class Task(NamedTuple):
-    """One simulation."""
+    """One simulation, or one measurement."""
 
     experiment: AnyExperiment
     scenario: Native
@@ -76,7 +76,10 @@ def run(work: Work, jobs: int, advance: Callable[[str], None], *, begin: bool = 
         samples.put(task.experiment.key, task.seed, value)
         advance(f"{work.study.name}: {file_name(task.experiment.key)}")
 
-    whole = begin and for_each(work.tasks, _simulate, keep, jobs)
+    live = [task for task in work.tasks if isinstance(task.experiment, LiveExperiment)]
+    simulated = [task for task in work.tasks if not isinstance(task.experiment, LiveExperiment)]
+    # One after the other, and none beside simulations, which keep the machine busy.
+    whole = begin and for_each(simulated, _perform, keep, jobs) and for_each(live, _perform, keep, 1)
     findings = gather(part.evaluate(samples) for part in work.study.parts)
     return StudyResult(
         study=work.study.name,
@@ -91,7 +94,7 @@ def run(work: Work, jobs: int, advance: Callable[[str], None], *, begin: bool = 
     )
 
 
-def _simulate(task: Task) -> Any:
+def _perform(task: Task) -> Any:
     return task.experiment.perform(task.scenario, task.seed)
 
 

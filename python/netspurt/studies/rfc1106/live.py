@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import Any
 
 from netspurt.live.emulating import Task
 from netspurt.statistics import mean_interval
 from netspurt.studies import live
-from netspurt.studies.experiment import AnyExperiment, Plan, Samples
+from netspurt.studies.experiment import AnyExperiment, Key, Plan, Samples
 from netspurt.studies.model import Cell, Findings, Table
 from netspurt.studies.rfc1106.setting import (
     ERROR_RATES,
@@ -44,8 +45,14 @@ def _lanes(asked: Mapping[str, Any]) -> list[Lane]:
     return [Lane(number, *cell) for number, cell in enumerate(repeated)]
 
 
-def _plan(asked: Mapping[str, Any]) -> live.Emulation:
-    lanes = _lanes(asked)
+def _groups(asked: Mapping[str, Any]) -> list[list[Lane]]:
+    """Lanes that the machine can serve at once without being late."""
+    lanes, most = _lanes(asked), asked["at_once"]
+    return [lanes[first : first + most] for first in range(0, len(lanes), most)]
+
+
+def _plan(group: int, asked: Mapping[str, Any]) -> live.Emulation:
+    lanes = _groups(asked)[group]
     tasks: dict[str, Task] = {}
     for lane in lanes:
         tasks |= _tasks(lane, asked["octets"])
@@ -108,23 +115,22 @@ class Live:
 
     def __init__(self) -> None:
         self._quick = False
+        self._keys: list[Key] = []
 
     def experiments(self, plan: Plan) -> Iterable[AnyExperiment]:
-        """One emulation of all transfers at once, and the simulated ones beside it."""
+        """Emulations of many transfers at once, and the simulated ones beside them."""
         self._quick = plan.quick
-        if plan.live:
-            yield live.experiment(("live",), ASKED[plan.quick], _plan)
+        groups = range(len(_groups(_asked(plan.quick)))) if plan.live else ()
+        self._keys = [("live", str(group)) for group in groups]
+        for group, key in zip(groups, self._keys, strict=True):
+            yield live.experiment(key, ASKED[plan.quick], partial(_plan, group))
 
     def evaluate(self, samples: Samples) -> Findings:
         """A table; where nothing could be measured, why."""
-        seen, notes = live.seen(samples, ("live",))
+        seen, notes = live.seen(samples, *self._keys)
         if seen is None:
             return Findings(notes=notes)
-        import tomllib
-
-        from netspurt.studies.experiment import DATA
-
-        asked = tomllib.loads((DATA / "rfc1106" / ASKED[self._quick]).read_text(encoding="utf-8"))
+        asked = _asked(self._quick)
         table = Table(
             "beyond_live",
             "The kernel's TCP and ours through the emulated satellite, measured while the study ran",
@@ -139,6 +145,14 @@ class Live:
             ),
         )
         return Findings(tables=(table,))
+
+
+def _asked(quick: bool) -> Mapping[str, Any]:
+    import tomllib
+
+    from netspurt.studies.experiment import DATA
+
+    return tomllib.loads((DATA / "rfc1106" / ASKED[quick]).read_text(encoding="utf-8"))
 
 
 def _cells(seen: live.Seen, asked: Mapping[str, Any]) -> Iterable[Cell]:
