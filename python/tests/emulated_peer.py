@@ -39,7 +39,9 @@ def ask(host: str, count: int) -> None:
 def serve(octets: int, seed: int) -> None:
     """Sends octets to everybody who connects, and then those that came back, as a hash."""
     content = random.Random(seed).randbytes(octets)
-    with socket.create_server(("", PORT)) as here:
+    both = socket.has_dualstack_ipv6()
+    family = socket.AF_INET6 if both else socket.AF_INET
+    with socket.create_server(("", PORT), family=family, dualstack_ipv6=both) as here:
         while True:
             there, _ = here.accept()
             with there:

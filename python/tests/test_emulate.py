@@ -42,6 +42,11 @@ app = {{ kind = "bulk" }}
 """
 
 
+def _needs_family(address: str) -> None:
+    if ":" in address and not Path("/proc/net/if_inet6").exists():
+        pytest.skip("this kernel has no IPv6")
+
+
 def emulate(
     directory: Path, *words: str, link: str = 'rate = "100 Mbit/s"', **run: Any
 ) -> subprocess.CompletedProcess[str]:
@@ -190,10 +195,12 @@ def test_marks_reach_the_kernel(tmp_path: Path) -> None:
     assert hashlib.sha256(random.Random(1).randbytes(3_000_000)).hexdigest() in run.stdout
 
 
-def test_a_kernel_is_told_of_what_is_too_long_for_a_link(tmp_path: Path) -> None:
+@pytest.mark.parametrize("address", ["10.0.0.2", "fd00::2"])
+def test_a_kernel_is_told_of_what_is_too_long_for_a_link(tmp_path: Path, address: str) -> None:
+    _needs_family(address)
     run = emulate(
         tmp_path,
-        *("--json", "--server", f"{PEER} serve 300000 1", "--", *f"{PEER} fetch space 0 2".split()),
+        *("--json", "--server", f"{PEER} serve 300000 1", "--", *f"{PEER} fetch {address} 0 2".split()),
         link='rate = "20 Mbit/s"\nmtu = { size = "1300 B" }',
     )
     assert run.returncode == 0, run.stderr
@@ -377,8 +384,7 @@ with socket.create_server(("::", 5000), family=socket.AF_INET6, dualstack_ipv6=T
 
 
 def test_hosts_are_reached_by_ipv4_and_by_ipv6_and_names_say_both(tmp_path: Path) -> None:
-    if not Path("/proc/net/if_inet6").exists():
-        pytest.skip("this kernel has no IPv6")
+    _needs_family("fd00::2")
     (tmp_path / "server.py").write_text(SERVES_BOTH, encoding="utf-8")
     run = emulate(
         tmp_path,
@@ -415,10 +421,9 @@ print(taken)
 
 @pytest.mark.parametrize("address", ["10.128.0.6", "fd80::6"])
 def test_marks_losses_and_damage_reach_our_own_tcp_by_both_families(tmp_path: Path, address: str) -> None:
-    if ":" in address and not Path("/proc/net/if_inet6").exists():
-        pytest.skip("this kernel has no IPv6")
+    _needs_family(address)
     octets = 2_000_000
-    queue = 'queue = { kind = "codel", ecn = true, target = "1 ms", interval = "5 ms" }'
+    queue = 'queue = { kind = "codel", ecn = true, target = "0.2 ms", interval = "1 ms" }'
     link = IMPAIRED.replace('queue = { kind = "drop-tail", limit = "100 packets" }', queue)
     host = f"{sys.executable} -m netspurt host source 5000 --bytes {octets} --set ecn=rfc3168"
     (tmp_path / "fetches.py").write_text(FETCHES, encoding="utf-8")
