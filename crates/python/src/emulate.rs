@@ -1,7 +1,6 @@
 //! Real programs on a simulated path: the emulator, run without the interpreter, which is asked now and then whether to stop.
 
-use crate::errors::{capture_error, scenario_error, scenario_fault};
-use crate::scenario::Scenario;
+use crate::errors::{capture_error, scenario_fault};
 use netspurt_live::emulator::{
     DelayError, EmulateError, Ended, HostCommand, HostReport, KernelTcp, LinkReport, Plan, Report, emulate,
 };
@@ -28,14 +27,13 @@ pub(crate) struct Request {
     pub(crate) warn: Py<PyAny>,
 }
 
-/// Runs it to the end of the command.
+/// Runs the scenario of this name to the end of the command.
 pub(crate) fn run<'py>(
     py: Python<'py>,
-    scenario: &Scenario,
+    name: &str,
+    spec: WorldSpec,
     request: Request,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let name = scenario.name();
-    let spec = scenario.parsed().build(name).map_err(|error| scenario_error(py, &error))?;
     let node = |host: &str| {
         find(&spec, host).ok_or_else(|| {
             let known: Vec<&str> = spec.nodes.iter().map(|node| &*node.name).collect();

@@ -3,9 +3,10 @@
 //! A sweep has thousands of tasks of a few rows each. Rows of what has just run are taken as they are, and come from other
 //! processes as they are; those of files are read by the crate `parquet`, which takes a tenth of a millisecond for each.
 
+use crate::cells::{Cells, Column};
 use crate::errors::system_words;
 use crate::table::Cell;
-use crate::wide::{Cells, Column, Wide};
+use crate::wide::Wide;
 use numpy::{Element, IntoPyArray as _};
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::ByteArray;

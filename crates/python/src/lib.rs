@@ -13,13 +13,14 @@
 //! * `prober.rs`: what a prober finds
 //! * `emulate.rs`: real programs on a simulated path
 //! * `host.rs`: our TCP on a TUN device
-//! * `table.rs`: what a table is made of; `columns.rs`: its columns in Python; `wide.rs`: tables under each other;
-//!   `plain.rs`: these as a file; `gather.rs`: tables out of many of them
+//! * `table.rs`: what a table is made of; `columns.rs`: its columns in Python; `cells.rs`: those of a file; `wide.rs`: tables under
+//!   each other; `plain.rs`: these as a file; `gather.rs`: tables out of many of them
 //! * `errors.rs`: what is raised
 
 mod arrivals;
 mod capture;
 mod capture_columns;
+mod cells;
 mod columns;
 mod delays;
 mod emulate;

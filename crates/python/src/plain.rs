@@ -4,7 +4,7 @@
 //! forty columns of a task, most of it to make and move its parts; this takes 10. Read it is by that crate (`gather.rs`) and, in
 //! the tests, by polars. After the Parquet format, `parquet.thrift`, and Thrift's compact protocol.
 
-use crate::wide::{Cells, Column};
+use crate::cells::{Cells, Column};
 
 /// Values of `parquet.thrift`'s enumerations.
 mod format {

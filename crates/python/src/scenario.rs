@@ -42,16 +42,6 @@ impl Scenario {
     }
 }
 
-impl Scenario {
-    pub(crate) fn name(&self) -> &str {
-        &self.name
-    }
-
-    pub(crate) const fn parsed(&self) -> &scenario::Scenario {
-        &self.parsed
-    }
-}
-
 /// Reads a file that the scenario called `name` names, relative to itself.
 fn beside(name: &str, file: &str) -> Result<String, String> {
     let directory = Path::new(name).parent().unwrap_or(Path::new(""));
@@ -168,7 +158,9 @@ impl Scenario {
         captures: Vec<(String, PathBuf)>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let tcp = KernelTcp { congestion, initial_window };
-        emulate::run(py, self, Request { command, beside, warn, seed, mtu, tcp, sysctls, captures })
+        let spec = self.parsed.build(&self.name).map_err(|error| scenario_error(py, &error))?;
+        let request = Request { command, beside, warn, seed, mtu, tcp, sysctls, captures };
+        emulate::run(py, &self.name, spec, request)
     }
 
     fn __repr__(&self) -> String {
