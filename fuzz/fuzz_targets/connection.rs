@@ -153,8 +153,16 @@ impl Setup {
         if let Some(n) = self.ecn {
             let choices = [EcnUse::Rfc3168, EcnUse::Accept, EcnUse::Rfc9768, EcnUse::AcceptRfc9768];
             config.ecn = choices[usize::from(n / 2) % 4];
-            let kinds = [Kind::NewReno, Kind::Cubic, Kind::Dctcp, Kind::Vegas, Kind::Bbr, Kind::Bbr3];
-            config.congestion = kinds[usize::from(n / 4) % 6];
+            let kinds = [
+                Kind::NewReno,
+                Kind::Cubic,
+                Kind::Dctcp,
+                Kind::Vegas,
+                Kind::Bbr,
+                Kind::Bbr3,
+                Kind::CubicLinux,
+            ];
+            config.congestion = kinds[usize::from(n / 4) % kinds.len()];
             config.pacing = n >= 128 || config.congestion.needs_pacing().is_some();
         }
         config.limited_transmit = self.limited_transmit;

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 
 LONGEST_S = 600
 
+OURS = {"newreno": "newreno", "cubic": "cubic-linux"}
+"""What a kernel's congestion control is called here."""
+
 
 @dataclass(frozen=True)
 class Path:
@@ -75,4 +78,4 @@ def _lines(all_lanes: Sequence[Lane]) -> Iterator[str]:
         yield "[[flow]]"
         yield f'from = "{lane.sender}"\nto = "{lane.receiver}"'
         yield f'app = {{ kind = "bulk", bytes = "{lane.path.octets} B" }}'
-        yield f'tcp = {{ congestion = "{lane.tcp}" }}'
+        yield f'tcp = {{ congestion = "{OURS[lane.tcp]}" }}'

@@ -83,10 +83,8 @@ impl Cubic {
             self.state.window.set(before, before);
         }
         self.state.acked(bytes, view);
-        if pace == Pace::Quarter {
-            let window = &mut self.state.window;
-            window.cwnd = before + (window.cwnd - before) / 4;
-        }
+        let window = &mut self.state.window;
+        window.cwnd = pace.opened(before, window.cwnd);
     }
 
     /// Sections 4.6 and 4.7. `floor` is the least cwnd, in segments.
@@ -250,7 +248,7 @@ fn scaled(bytes: u32, num: u64, den: u64) -> u32 {
 }
 
 /// The largest integer whose cube does not exceed `n`, for n < 2^126.
-fn cube_root(n: u128) -> u64 {
+pub(super) fn cube_root(n: u128) -> u64 {
     let mut root = 0_u64;
     for bit in (0..42).rev() {
         let trial = root | 1 << bit;

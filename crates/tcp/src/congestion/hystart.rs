@@ -25,6 +25,11 @@ const LOW_WINDOW: u32 = 16;
 /// hystart_ack_delta_us: ACKs that come no further apart belong to one train.
 const TRAIN: Span = Span::from_ms(2);
 
+/// Segments are sent and received by bursts of so many bytes at the most, of which a round trip may hold some; and the longest that
+/// they may take (`hystart_ack_delay()`).
+const BURSTS: u64 = 4 * 65_536;
+const LONGEST_BURSTS: Span = Span::from_ms(1);
+
 /// What slow start does with an ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Pace {
@@ -34,6 +39,16 @@ pub(super) enum Pace {
     Quarter,
     /// It is over.
     Over,
+}
+
+impl Pace {
+    /// The window, where slow start at full speed takes it from `before` to `after`.
+    pub(super) const fn opened(self, before: u32, after: u32) -> u32 {
+        match self {
+            Self::Quarter => before + (after - before) / 4,
+            Self::Full | Self::Over => after,
+        }
+    }
 }
 
 /// What is known of the rounds so far.
@@ -109,8 +124,9 @@ impl HyStart {
         }
         if view.now - self.train <= TRAIN {
             self.train = view.now;
+            let whole = shortest + bursts(cwnd, view.srtt.unwrap_or(shortest));
             // A paced sender fills a round trip with one train: then it tells that the path is full only once it is longer.
-            let limit = if view.paced { shortest } else { Span::from_ps(shortest.as_ps() / 2) };
+            let limit = if view.paced { whole } else { Span::from_ps(whole.as_ps() / 2) };
             if view.now - self.round_began > limit {
                 return Pace::Over;
             }
@@ -138,6 +154,12 @@ impl HyStart {
             (None, _) => Pace::Full,
         }
     }
+}
+
+/// What bursts add to a round trip when twice `cwnd` leaves in each, as in slow start.
+fn bursts(cwnd: u32, srtt: Span) -> Span {
+    let wide = u128::from(srtt.as_ps()) * u128::from(BURSTS) / (2 * u128::from(cwnd.max(1)));
+    u64::try_from(wide).map_or(LONGEST_BURSTS, |ps| Span::from_ps(ps).min(LONGEST_BURSTS))
 }
 
 #[cfg(test)]

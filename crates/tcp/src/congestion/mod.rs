@@ -7,6 +7,7 @@
 mod bbr;
 mod bbr3;
 mod cubic;
+mod cubic_linux;
 mod dctcp;
 mod growth;
 mod hystart;
@@ -19,6 +20,7 @@ mod vegas;
 pub use bbr::Bbr;
 pub use bbr3::Bbr3;
 pub use cubic::Cubic;
+pub use cubic_linux::CubicLinux;
 pub use dctcp::Dctcp;
 pub use none::Unlimited;
 pub use reno::Reno;
@@ -175,6 +177,8 @@ pub enum Kind {
     NewReno,
     /// RFC 9438.
     Cubic,
+    /// CUBIC as Linux has it.
+    CubicLinux,
     /// RFC 8257.
     Dctcp,
     /// Brakmo and Peterson, as Linux has it.
@@ -210,6 +214,7 @@ enum Algorithm {
     Reno(Reno),
     /// Boxed, since it is larger than the rest.
     Cubic(Box<Cubic>),
+    CubicLinux(Box<CubicLinux>),
     /// Boxed, for the same reason, as all that follow.
     Dctcp(Box<Dctcp>),
     Vegas(Box<Vegas>),
@@ -227,6 +232,7 @@ impl Algorithm {
             Self::Tahoe(cc) => cc,
             Self::Reno(cc) => cc,
             Self::Cubic(cc) => &**cc,
+            Self::CubicLinux(cc) => &**cc,
             Self::Dctcp(cc) => &**cc,
             Self::Vegas(cc) => &**cc,
             Self::Bbr(cc) => &**cc,
@@ -242,6 +248,7 @@ impl Algorithm {
             Self::Tahoe(cc) => cc,
             Self::Reno(cc) => cc,
             Self::Cubic(cc) => &mut **cc,
+            Self::CubicLinux(cc) => &mut **cc,
             Self::Dctcp(cc) => &mut **cc,
             Self::Vegas(cc) => &mut **cc,
             Self::Bbr(cc) => &mut **cc,
@@ -271,6 +278,9 @@ impl Congestion {
             Kind::NewReno => Algorithm::Reno(Reno::with_cautious_exit(cwnd, ssthresh, growth)),
             Kind::Cubic => {
                 Algorithm::Cubic(Box::new(Cubic::new(cwnd, ssthresh, growth).with_hystart(hystart)))
+            }
+            Kind::CubicLinux => {
+                Algorithm::CubicLinux(Box::new(CubicLinux::new(cwnd, ssthresh, growth, hystart)))
             }
             Kind::Dctcp => Algorithm::Dctcp(Box::new(Dctcp::new(cwnd, ssthresh, growth))),
             Kind::Vegas => Algorithm::Vegas(Box::new(Vegas::new(cwnd, ssthresh, growth))),
@@ -305,6 +315,7 @@ impl Congestion {
             Algorithm::Tahoe(cc) => cc.on(signal, view),
             Algorithm::Reno(cc) => cc.on(signal, view),
             Algorithm::Cubic(cc) => cc.on(signal, view),
+            Algorithm::CubicLinux(cc) => cc.on(signal, view),
             Algorithm::Dctcp(cc) => cc.on(signal, view),
             Algorithm::Vegas(cc) => cc.on(signal, view),
             Algorithm::Bbr(cc) => cc.on(signal, view),
@@ -410,7 +421,7 @@ mod tests {
             let config = Config { congestion, initial_ssthresh: 60_000, ..base.clone() };
             Congestion::new(&config, 4000, 1)
         };
-        for kind in [Kind::Tahoe, Kind::Reno, Kind::NewReno, Kind::Cubic, Kind::Dctcp, Kind::Vegas] {
+        for kind in [Kind::Tahoe, Kind::Reno, Kind::NewReno, Kind::Cubic, Kind::CubicLinux, Kind::Dctcp, Kind::Vegas] {
             let cc = start(kind);
             assert_eq!((cc.cwnd(), cc.ssthresh()), (4000, 60_000), "{kind:?}");
         }

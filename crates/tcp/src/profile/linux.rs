@@ -44,7 +44,7 @@ pub(super) const LINUX: Config = Config {
     base_mss: 1024,
     // tcp_ecn = 2; tcp_ecn_fallback = 1.
     ecn: EcnUse::Accept,
-    congestion: congestion::Kind::Cubic,
+    congestion: congestion::Kind::CubicLinux,
     // hystart = 1, hystart_detect = 3.
     hystart: HyStart::Linux,
     // tcp_reno_ssthresh(), cubictcp_recalc_ssthresh().
