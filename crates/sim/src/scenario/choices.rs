@@ -236,6 +236,7 @@ names! {
         /// CUBIC in whole segments, and not as patient after slow start as RFC 9438.
         ///
         /// Document: Ha, Rhee and Xu, ACM SIGOPS OSR 42(5), 2008; Linux, tcp_cubic.c.
+        #[serde(rename = "cubic-linux")]
         CubicLinux,
         /// The window shrinks by as much as was marked; needs ecn = "rfc3168" or "rfc9768".
         ///
