@@ -15,7 +15,7 @@ import numpy as np
 
 from netspurt.live.emulating import Emulated, Task, emulated
 from netspurt.live.packets import conversations
-from netspurt.live.paths import OURS, Lane, Path, lanes, scenario
+from netspurt.live.paths import OUR_NAMES, Lane, Path, lanes, scenario
 from netspurt.statistics import mean_interval
 
 Ends = Literal["ours", "ours to kernel", "kernel to ours", "kernel"]
@@ -169,7 +169,7 @@ def _tasks(lane: Lane, ends: Ends) -> dict[str, Task]:
     ours_receives = ends in ("ours", "kernel to ours")
     to = f"guest.{lane.receiver}" if ours_receives else lane.receiver
     octets = lane.path.octets
-    tcp = {"congestion": OURS[lane.tcp]}
+    tcp = {"congestion": OUR_NAMES.get(lane.tcp, lane.tcp)}
     if ends in ("ours", "ours to kernel"):
         sender: Task = {"program": "our_source", "to": to, "octets": octets, "tcp": tcp}
     else:

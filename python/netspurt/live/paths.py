@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 LONGEST_S = 600
 
-OURS = {"newreno": "newreno", "cubic": "cubic-linux"}
-"""What a kernel's congestion control is called here."""
+OUR_NAMES = {"reno": "newreno", "cubic": "cubic-linux"}
+"""What of the kernel's congestion controls has another name here."""
 
 
 @dataclass(frozen=True)
@@ -78,4 +78,4 @@ def _lines(all_lanes: Sequence[Lane]) -> Iterator[str]:
         yield "[[flow]]"
         yield f'from = "{lane.sender}"\nto = "{lane.receiver}"'
         yield f'app = {{ kind = "bulk", bytes = "{lane.path.octets} B" }}'
-        yield f'tcp = {{ congestion = "{OURS[lane.tcp]}" }}'
+        yield f'tcp = {{ congestion = "{OUR_NAMES.get(lane.tcp, lane.tcp)}" }}'

@@ -1,8 +1,9 @@
 //! Leaving slow start before it overruns the path: when round trips grow longer, a queue has formed.
 //!
 //! Two rules: that of Linux (`tcp_cubic.c`; S. Ha and I. Rhee, "Taming the elephants", Computer Networks 55(9), 2011), which
-//! ends slow start at once, also where ACKs have come in one train for half of the shortest round trip; and HyStart++
-//! (RFC 9406), which goes on at a quarter of the speed for five rounds, and back to full speed if the delay was a false alarm.
+//! ends slow start at once, also where ACKs have come in one train for half of the shortest round trip and half of what bursts
+//! may add; and HyStart++ (RFC 9406), which goes on at a quarter of the speed for five rounds, and back to full speed if the
+//! delay was a false alarm.
 //!
 //! Both need a round-trip time with nearly every ACK.
 
@@ -227,5 +228,15 @@ mod tests {
         // A train of 20 ACKs, a millisecond apart, is longer than half of 30 ms.
         assert_eq!(rounds(config::HyStart::Linux, &[30], 1000), [Pace::Over]);
         assert_eq!(rounds(config::HyStart::Linux, &[100], 1000), [Pace::Full]);
+    }
+
+    #[test]
+    fn a_train_may_be_longer_by_half_a_millisecond_for_the_bursts_in_it() {
+        // 20 ACKs last 15.2 ms; half of 30 and of the millisecond that bursts may take is 15.5, half of 29 and one are 15.
+        assert_eq!(rounds(config::HyStart::Linux, &[30], 800), [Pace::Full]);
+        assert_eq!(rounds(config::HyStart::Linux, &[29], 800), [Pace::Over]);
+        // Where four of the longest bursts take less than that, they count for what they take: 262144 B of 2 · 100 MB in 30 ms.
+        assert_eq!(bursts(100_000_000, Span::from_ms(30)), Span::from_ps(39_321_600));
+        assert_eq!(bursts(1000, Span::from_ms(30)), Span::from_ms(1));
     }
 }

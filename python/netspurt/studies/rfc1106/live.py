@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any
 
 from netspurt.live.emulating import Task
+from netspurt.live.paths import OUR_NAMES
 from netspurt.statistics import mean_interval
 from netspurt.studies import live
 from netspurt.studies.experiment import AnyExperiment, Key, Plan, Samples
@@ -91,7 +92,7 @@ def _tcp(lane: Lane) -> dict[str, str]:
         return {"profile": FIGURE2.profile, **old, **window}
     if lane.tcp == "bbr":
         return {"profile": "bbr", **window}
-    return {"profile": "linux", "congestion": {"reno": "newreno"}.get(lane.tcp, lane.tcp), **window}
+    return {"profile": "linux", "congestion": OUR_NAMES.get(lane.tcp, lane.tcp), **window}
 
 
 def _tasks(lane: Lane, octets: int) -> dict[str, Task]:
