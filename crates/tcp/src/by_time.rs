@@ -116,8 +116,9 @@ impl Connection {
         let window = rack.window(first || self.loss.phase != Phase::Open, self.srtt());
         let found = rack.detect(now, window, self.sacked());
         rack.deadline = rack.deadline.map(|due| now + self.in_ticks(due - now));
+        let unrepaired = rack.take_unrepaired(self.sacked());
         self.rack = Some(rack);
-        if found && self.loss.phase == Phase::Open {
+        if (found || unrepaired) && self.loss.phase == Phase::Open {
             self.recover_by_time(now);
         }
         found

@@ -248,3 +248,29 @@ fn a_peer_without_sack_is_served_by_duplicate_acks() {
     assert_eq!(lab.out()[0].0, 1);
     assert_eq!(lab.tcp.stats().fast_retransmits, 1);
 }
+
+#[test]
+fn what_left_in_a_recovery_and_was_lost_is_a_loss_of_its_own_though_it_was_sent_again_before_the_end() {
+    // Of ten, 1 and 10 are lost, the latter found out later; of what leaves meanwhile, 11 or nothing.
+    let recoveries = |lost: bool| {
+        let mut lab = ten(Config { tail_loss_probe: false, ..rack() }, 40);
+        lab.at(200).sack(0, &[(2, 4)]);
+        assert_eq!(lab.out()[0], (1, RackLoss));
+        lab.at(210).sack(0, &[(2, 9)]);
+        assert_eq!(lab.out()[..2], [(11, NewData), (12, NewData)]);
+        let at_300 = lab.at(300).ack(9).out();
+        assert_eq!(at_300[0], (10, RackLoss));
+        let newest = at_300.last().unwrap().0 as u32;
+        lab.at(310).sack(9, &[if lost { (12, 12) } else { (11, 12) }]);
+        assert_eq!(lab.out().contains(&(11, RackLoss)), lost);
+        let before = lab.tcp.ssthresh();
+        if lost {
+            lab.at(400).sack(10, &[(12, newest)]);
+        } else {
+            lab.at(400).ack(newest);
+        }
+        (lab.tcp.stats().fast_retransmits, lab.tcp.ssthresh() < before)
+    };
+    assert_eq!(recoveries(false), (1, false));
+    assert_eq!(recoveries(true), (2, true));
+}

@@ -62,6 +62,8 @@ pub(crate) struct Rack {
     pub(crate) timeout: Time,
     pub(crate) prr: Option<Prr>,
     pub(crate) undo: Option<Undo>,
+    /// The ACK just coming in has ended a recovery.
+    ended: bool,
 }
 
 impl Rack {
@@ -182,10 +184,18 @@ impl Rack {
     /// A recovery is over.
     pub(crate) fn recovered(&mut self) {
         self.prr = None;
+        self.ended = true;
         self.persistence = self.persistence.saturating_sub(1);
         if self.persistence == 0 {
             self.widened = 0;
         }
+    }
+
+    /// Whether the ACK just coming in has ended a recovery and left something that was found lost meanwhile, sent again or not: it
+    /// left after that recovery had begun, and is the next window's loss.
+    pub(crate) fn take_unrepaired(&mut self, sacked: &RangeSet) -> bool {
+        let is_missing = |range| sacked.missing_in(range).next().is_some();
+        core::mem::take(&mut self.ended) && (!self.lost.is_empty() || self.resent.iter_down().any(is_missing))
     }
 
     /// Holds lost what left before the newest that has arrived, and has been out for longer than that one took and the
@@ -234,6 +244,7 @@ impl Rack {
     /// That anything was lost was a mistake: what really is will be found again.
     pub(crate) fn hold_nothing_lost(&mut self) {
         self.lost.clear();
+        self.ended = false;
         self.journal.restore_lost();
     }
 
