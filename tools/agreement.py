@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path as File
 from typing import get_args
 
@@ -60,6 +61,13 @@ def main() -> int:
     parser.add_argument("--slow", action="store_true", help="only paths of at most 5 Mbit/s")
     parser.add_argument("--paths", type=int, nargs="+", help="only those with these numbers, from 1 on")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--repeats", type=int, help="how often each path, instead of what it says itself")
+    parser.add_argument(
+        "--tries",
+        type=int,
+        default=1,
+        help="how often at most, if something was late; the most punctual counts",
+    )
     parser.add_argument(
         "--option", action="append", default=[], help="a word for netspurt emulate, as often as wanted"
     )
@@ -68,6 +76,8 @@ def main() -> int:
     paths: Sequence[Path] = SLOW if options.slow else PATHS
     if options.paths:
         paths = [PATHS[number - 1] for number in options.paths]
+    if options.repeats:
+        paths = [replace(path, repeats=options.repeats) for path in paths]
     good = True
     print(
         "| path | TCP | ends | simulated Mbit/s | emulated Mbit/s | ratio | 95 % interval | same segments "
@@ -76,7 +86,15 @@ def main() -> int:
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for tcp in options.tcp:
         try:
-            outcomes = compare(paths, tcp, options.ends, seed=options.seed, words=options.option, tell=_tell)
+            outcomes = compare(
+                paths,
+                tcp,
+                options.ends,
+                seed=options.seed,
+                words=options.option,
+                tries=options.tries,
+                tell=_tell,
+            )
         except NotPossible as reason:
             print(f"agreement: skipped: {reason}", file=sys.stderr)
             return 0

@@ -83,6 +83,7 @@ def compare(
     *,
     seed: int = 1,
     words: Sequence[str] = (),
+    tries: int = 1,
     tell: Callable[[str], None] = lambda _: None,
 ) -> list[Outcome]:
     """Carries out all transfers over ``paths`` in every world.
@@ -93,6 +94,8 @@ def compare(
         ends: whose TCPs are emulated.
         seed: of the losses, which are the same in every world as long as packets are.
         words: more options of ``netspurt emulate``.
+        tries: how often an emulation is carried out at most if something was late in it. The most punctual counts,
+            whatever it has shown.
         tell: hears what is begun.
 
     Raises:
@@ -105,10 +108,23 @@ def compare(
         latest_s: dict[str, float] = {}
         for pair in ends:
             tell(f"{tcp}, {pair}: {len(batch)} transfers at once")
-            worlds[pair], latest_s[pair] = _emulated(text, batch, pair, seed, words)
+            worlds[pair], latest_s[pair] = min(
+                _attempts(tries, text, batch, pair, seed, words), key=lambda found: found[1]
+            )
         for place, lane in enumerate(batch):
             outcomes.append(Outcome(lane, {world: found[place] for world, found in worlds.items()}, latest_s))
     return outcomes
+
+
+def _attempts(
+    tries: int, text: str, batch: Sequence[Lane], ends: Ends, seed: int, words: Sequence[str]
+) -> Iterator[tuple[list[Transfer], float]]:
+    """Up to so many, the last of them one in which nothing was late."""
+    for _ in range(tries):
+        transfers, latest_s = _emulated(text, batch, ends, seed, words)
+        yield transfers, latest_s
+        if latest_s <= PUNCTUAL_S:
+            break
 
 
 def _batches(all_lanes: Sequence[Lane]) -> Iterator[list[Lane]]:
