@@ -178,8 +178,7 @@ impl CubicLinux {
 
     /// `tcp_enter_loss()`; all that was known of the path is forgotten (`bictcp_reset()`).
     fn time_out(&mut self, first: bool, view: &View) {
-        let ssthresh =
-            if first && !self.in_recovery { self.threshold(view) } else { self.window.ssthresh };
+        let ssthresh = if first && !self.in_recovery { self.threshold(view) } else { self.window.ssthresh };
         self.set(view.mss, ssthresh);
         self.in_recovery = false;
         self.curve = Curve::default();

@@ -421,7 +421,9 @@ mod tests {
             let config = Config { congestion, initial_ssthresh: 60_000, ..base.clone() };
             Congestion::new(&config, 4000, 1)
         };
-        for kind in [Kind::Tahoe, Kind::Reno, Kind::NewReno, Kind::Cubic, Kind::CubicLinux, Kind::Dctcp, Kind::Vegas] {
+        for kind in
+            [Kind::Tahoe, Kind::Reno, Kind::NewReno, Kind::Cubic, Kind::CubicLinux, Kind::Dctcp, Kind::Vegas]
+        {
             let cc = start(kind);
             assert_eq!((cc.cwnd(), cc.ssthresh()), (4000, 60_000), "{kind:?}");
         }

@@ -90,7 +90,8 @@ fn change(c: &mut Config, dice: &mut Dice) {
         17 => c.loss_means = dice.pick(&[LossMeans::Congestion, LossMeans::Noise]),
         18 => {
             use congestion::Kind::{Bbr, Bbr3, Cubic, CubicLinux, Dctcp, NewReno, None, Reno, Tahoe, Vegas};
-            c.congestion = dice.pick(&[None, Tahoe, Reno, NewReno, Cubic, CubicLinux, Dctcp, Vegas, Bbr, Bbr3]);
+            c.congestion =
+                dice.pick(&[None, Tahoe, Reno, NewReno, Cubic, CubicLinux, Dctcp, Vegas, Bbr, Bbr3]);
             c.pacing |= c.congestion.needs_pacing().is_some();
         }
         19 => {
