@@ -39,6 +39,11 @@ const TRANSMIT: [Transmit; 8] = [
     Transmit::Cork,
 ];
 
+const CONGESTION: [congestion::Kind; 10] = {
+    use congestion::Kind::{Bbr, Bbr3, Cubic, CubicLinux, Dctcp, NewReno, None, Reno, Tahoe, Vegas};
+    [None, Tahoe, Reno, NewReno, Cubic, CubicLinux, Dctcp, Vegas, Bbr, Bbr3]
+};
+
 /// One random change.
 fn change(c: &mut Config, dice: &mut Dice) {
     let ms = Span::from_ms;
@@ -89,9 +94,7 @@ fn change(c: &mut Config, dice: &mut Dice) {
         16 => c.limited_transmit = !c.limited_transmit,
         17 => c.loss_means = dice.pick(&[LossMeans::Congestion, LossMeans::Noise]),
         18 => {
-            use congestion::Kind::{Bbr, Bbr3, Cubic, CubicLinux, Dctcp, NewReno, None, Reno, Tahoe, Vegas};
-            c.congestion =
-                dice.pick(&[None, Tahoe, Reno, NewReno, Cubic, CubicLinux, Dctcp, Vegas, Bbr, Bbr3]);
+            c.congestion = dice.pick(&CONGESTION);
             c.pacing |= c.congestion.needs_pacing().is_some();
         }
         19 => {
