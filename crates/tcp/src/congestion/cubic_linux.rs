@@ -10,7 +10,7 @@ use crate::time::{Span, Time};
 /// What RFC 9438 was made of, and what still differs from it.
 ///
 /// * Before the first loss, and after a timeout until the next one, there is no W_max to go by. The curve from K = 0 would stand
-///   nearly still; a twentieth of a window in each round trip is the least then. It matters since [`HyStart`] ends slow start
+///   nearly still; a twentieth of a window in each round trip is the least then. It matters since HyStart ends slow start
 ///   early.
 /// * All is counted in whole segments: how many ACKs earn one is a quotient cut off, so that growth is up to half as fast again
 ///   where the curve is steep.
