@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import difflib
 import errno
+import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -20,12 +22,13 @@ class OutputError(RequestError):
     """A file or directory could not be written."""
 
     def __init__(self, path: Path | str, error: OSError) -> None:
-        if error.errno == errno.ENOSPC:
+        told = error if error.errno is not None else system_error(error) or error
+        if told.errno == errno.ENOSPC:
             why = "no space is left there"
-        elif error.errno == errno.EDQUOT:
+        elif told.errno == errno.EDQUOT:
             why = "the disk quota is used up"
         else:
-            why = (error.strerror or str(error)).lower()
+            why = (told.strerror or str(told)).lower()
         super().__init__(f"cannot write {path}: {why}; nothing was left there")
 
 
@@ -35,6 +38,12 @@ class EngineError(Exception):
 
 class StudyError(Exception):
     """A study cannot be evaluated: a scenario or a published figure is not what the code expects."""
+
+
+def system_error(error: BaseException) -> OSError | None:
+    """What the system said, of an error that has it in its words only (``… (os error 28)``); None of any other."""
+    found = re.search(r"\(os error (\d+)\)", str(error))
+    return None if found is None else OSError(int(found[1]), os.strerror(int(found[1])))
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

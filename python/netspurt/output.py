@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from netspurt.errors import OutputError
+from netspurt.errors import OutputError, system_error
 
 MANIFEST = "manifest.json"
 """Names every file of a directory that we wrote, so that a later run can take away what it no longer writes."""
@@ -60,10 +60,8 @@ def file(destination: Path) -> Iterator[Path]:
     if destination.is_dir():
         raise OutputError(destination, IsADirectoryError(21, "it is a directory"))
     if destination.exists() and not destination.is_file():
-        try:
+        with _in_words(destination):
             yield destination
-        except OSError as error:
-            raise OutputError(destination, error) from error
         return
     try:
         # The suffix stays: writers of captures and tables go by it.
@@ -75,13 +73,26 @@ def file(destination: Path) -> Iterator[Path]:
         raise OutputError(destination, error) from error
     stage = Path(name)
     try:
-        yield stage
-        stage.chmod(0o666 & ~_umask())
-        stage.replace(destination)
-    except OSError as error:
-        raise OutputError(destination, error) from error
+        with _in_words(destination):
+            yield stage
+            stage.chmod(0o666 & ~_umask())
+            stage.replace(destination)
     finally:
         stage.unlink(missing_ok=True)
+
+
+@contextmanager
+def _in_words(destination: Path) -> Iterator[None]:
+    """What the system says of a place, as a sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(destination, error) from error
+    except Exception as error:
+        # What writes tables tells of a full disk in an error of its own, with the system's number in its words.
+        if (told := system_error(error)) is None:
+            raise
+        raise OutputError(destination, told) from error
 
 
 def _existing(path: Path) -> Path:

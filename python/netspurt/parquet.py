@@ -61,7 +61,7 @@ class ParquetWriter:
         def rows(
             columns: list[str] | None, predicate: pl.Expr | None, limit: int | None, _size: int | None
         ) -> Iterator[pl.DataFrame]:
-            while (piece := self._pieces.get()) is not None:
+            while (piece := self._next()) is not None:
                 yield piece
 
         try:
@@ -69,5 +69,12 @@ class ParquetWriter:
         except BaseException as error:
             self._failure = error
             # Nobody shall wait for a queue that is not emptied any more.
-            while self._pieces.get() is not None:
+            while self._next() is not None:
                 pass
+
+    def _next(self) -> pl.DataFrame | None:
+        """The next rows; None at the end, as often as it is asked: a writer that failed may leave its reader waiting."""
+        piece = self._pieces.get()
+        if piece is None:
+            self._pieces.put(None)
+        return piece

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from netspurt import output
+from netspurt.cli import main
 from netspurt.errors import OutputError
+
+SATELLITE = str(Path(__file__).parents[2] / "examples" / "satellite.toml")
 
 
 def _names(path: Path) -> list[str]:
@@ -50,6 +53,36 @@ def test_a_full_disk_is_said_and_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="no space is left"), output.directory(tmp_path / "report"):
         raise OSError(errno.ENOSPC, "No space left on device")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("x.parquet", ["run", SATELLITE, "--trace"]),
+        ("x.pcapng", ["run", SATELLITE, "--pcap"]),
+        ("x.html", ["run", SATELLITE, "--report"]),
+        ("x.pdf", ["plot", SATELLITE, "--out"]),
+        ("x.csv", ["plot", SATELLITE, "--out"]),
+        ("e.parquet", ["capture", "run.pcapng", "--samples", "s.parquet", "--events"]),
+    ],
+)
+def test_every_writer_says_in_a_sentence_that_the_disk_is_full(
+    name: str,
+    words: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pytest.importorskip("netspurt._core", reason="the native module is not built")
+    if not Path("/dev/full").is_char_device():
+        pytest.skip("there is no /dev/full here")
+    monkeypatch.chdir(tmp_path)
+    if words[0] == "capture":
+        assert main(["run", SATELLITE, "--pcap", words[1]]) == 0
+    Path(name).symlink_to("/dev/full")
+    assert main([*words, name]) == 2
+    error = capsys.readouterr().err
+    assert error == f"netspurt: cannot write {name}: no space is left there; nothing was left there\n"
 
 
 def test_a_place_below_a_file_is_refused_before_any_work(tmp_path: Path) -> None:

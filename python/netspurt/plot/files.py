@@ -29,14 +29,17 @@ def save(figure: Figure, name: str | Path) -> None:
     """
     path = Path(name)
     form = path.suffix.lstrip(".")
+    # Drawn in memory: matplotlib's PDF stumbles over its own compressor where the disk says no.
+    drawn = io.BytesIO()
+    # A file shall not change from day to day.
+    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form)
+    try:
+        with mpl.rc_context({**RC, "svg.hashsalt": "netspurt"}):
+            figure.savefig(drawn, format=form, dpi=DOTS, metadata=metadata)
+    except ValueError:
+        raise RequestError(f"cannot draw a '{path.suffix}': end the name in .svg, .pdf or .png") from None
     with output.file(path) as stage:
-        try:
-            # A file shall not change from day to day.
-            metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form)
-            with mpl.rc_context({**RC, "svg.hashsalt": "netspurt"}):
-                figure.savefig(stage, format=form, dpi=DOTS, metadata=metadata)
-        except ValueError:
-            raise RequestError(f"cannot draw a '{path.suffix}': end the name in .svg, .pdf or .png") from None
+        stage.write_bytes(drawn.getbuffer())
 
 
 def svg(figure: Figure, name: str) -> str:
