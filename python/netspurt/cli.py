@@ -52,7 +52,7 @@ def parser(asked: Collection[str] = ()) -> Parser:
         prog="netspurt",
         description="A TCP performance laboratory: why is this transfer slow, and what would change if …?",
         epilog="example: netspurt reproduce --quick",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=options.Help,
         allow_abbrev=False,
     )
     top.add_argument("--version", action=Version, nargs=0, help="version and commit")

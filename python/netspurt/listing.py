@@ -65,6 +65,14 @@ def digits(value: float, count: int) -> str:
     return f"{mantissa}e{int(exponent)}" if e else mantissa
 
 
+def percent(share: float) -> str:
+    """A change with its sign, such as ``+5.2 %``; large ones in full, such as ``+45\u202f200 %``."""
+    rounded = float(f"{100 * share:.3g}")
+    if abs(rounded) >= 1000:
+        return f"{rounded:+,.0f} %".replace(",", "\u202f")
+    return f"{rounded:+g} %" if rounded else "0 %"
+
+
 def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     """Nested counts as columns of their own, such as ``drops_queue``."""
     columns: dict[str, Any] = {}

@@ -8,16 +8,31 @@ from __future__ import annotations
 
 import os
 import re
-from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction  # argparse gives the type no public name
+from argparse import (
+    Action,
+    ArgumentParser,
+    ArgumentTypeError,
+    RawDescriptionHelpFormatter,
+    _SubParsersAction,  # argparse gives the type no public name
+)
+from typing import TypeVar
 
 UNITS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0}
 """Seconds; a bare number is seconds, as every ping has it."""
 
 Parser = TypeVar("Parser", bound=ArgumentParser)
+
+
+class Help(RawDescriptionHelpFormatter):
+    """Keeps the lines of a description, and sets a list of commands in two columns."""
+
+    def add_argument(self, action: Action) -> None:
+        """Makes the first column as wide as the longest of the commands below."""
+        super().add_argument(action)
+        if isinstance(action, _SubParsersAction):
+            longest = max(map(len, action.choices))
+            self._action_max_length = max(self._action_max_length, longest + 2 * self._indent_increment + 2)
+
 
 LONGEST_S = 1e6
 LONGEST_PACKET = 65535
@@ -32,7 +47,7 @@ def add_command(
         help=words,
         description=f"{words[0].upper()}{words[1:]}.{more}",
         epilog=f"example: {example}",
-        formatter_class=RawDescriptionHelpFormatter,
+        formatter_class=Help,
         allow_abbrev=False,
     )
 

@@ -15,6 +15,7 @@ from typing import Literal
 
 import numpy as np
 
+from netspurt import listing
 from netspurt.statistics import Column, bootstrap_interval, mean_interval
 
 Verdict = Literal["same", "distinguishable", "unclear", "not distinguishable", "too few"]
@@ -150,7 +151,7 @@ def _change(pairs: Paired, first: str) -> str:
     way = "larger" if pairs.difference > 0 else "smaller"
     if pairs.relative is None:
         return f"{way} than {first} by {abs(pairs.difference):.4g}"
-    return f"{way} than {first} by {100 * abs(pairs.relative):.3g} %"
+    return f"{way} than {first} by {listing.percent(abs(pairs.relative)).lstrip('+')}"
 
 
 def _effect(pairs: Paired) -> str:

@@ -73,7 +73,7 @@ class ParquetWriter:
                 pass
 
     def _next(self) -> pl.DataFrame | None:
-        """The next rows; None at the end, as often as it is asked: a writer that failed may leave its reader waiting."""
+        """The next rows; None at the end, as often as it is asked: who failed may leave a reader waiting."""
         piece = self._pieces.get()
         if piece is None:
             self._pieces.put(None)

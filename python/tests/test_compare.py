@@ -12,10 +12,13 @@ import sweeps
 from scipy import stats
 
 import netspurt as ns
+from netspurt import listing
 from netspurt.cli import main
 from netspurt.comparing import history
 from netspurt.errors import RequestError
 from netspurt.paired import paired, sentence
+from netspurt.plot.pictures.changes import Change, ruler_of
+from netspurt.plot.swept import in_units
 
 pytest.importorskip("netspurt._core", reason="the native module is not built")
 
@@ -209,12 +212,41 @@ def test_the_picture_of_two_runs_shows_both_transfers(tmp_path: Path, scenario: 
 def test_the_picture_of_differences_has_a_line_for_each_quantity(scenario: ns.Scenario) -> None:
     result = ns.compare(scenario, scenario.set({"link.line.delay": "40 ms"}), seeds=5)
     (axes,) = result.plot_differences().axes
-    drawn = [row for row in result.rows if row["relative"] is not None]
+    drawn = [row for row in result.rows if row["relative"] is not None and row["verdict"] != "same"]
     assert [label.get_text() for label in axes.get_yticklabels()] == [
-        f"{row['name']} {row['quantity']}" for row in drawn
+        f"{row['name']}: {in_units(row['quantity'])[0].split(' (')[0]}".replace("->", "→") for row in drawn
     ]
     points = [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "o"]
     assert points == pytest.approx([100 * row["relative"] for row in drawn])
+
+
+def _change(middle: float, half: float = 1.0) -> Change:
+    return Change("x", middle, (middle - half, middle + half), plain=True)
+
+
+@pytest.mark.parametrize("far", [20.0, 400.0, 45_000.0, -99.0])
+def test_a_ruler_keeps_order_holds_all_and_marks_zero(far: float) -> None:
+    changes = [_change(value) for value in (-3.0, 2.0, 0.5, far)]
+    ruler = ruler_of(changes)
+    ends = sorted(end for change in changes for end in change.reach)
+    places = [ruler.at(end) for end in ends]
+    assert places == sorted(places)
+    assert 0 < places[0] < places[-1] < 1
+    assert 0.0 in ruler.marks
+    assert 3 <= len(ruler.marks) <= 12
+    assert all(0 < ruler.at(mark) < 1 for mark in ruler.marks)
+
+
+def test_one_huge_change_does_not_make_the_others_invisible() -> None:
+    ruler = ruler_of([_change(-3.0), _change(2.0), _change(5.0), _change(45_000.0)])
+    assert ruler.bend is not None
+    assert ruler.at(5.0) - ruler.at(0.0) > 0.1
+    assert ruler_of([_change(-3.0), _change(2.0), _change(20.0)]).bend is None
+
+
+def test_changes_are_told_in_full() -> None:
+    told = [listing.percent(share) for share in (0.0523, -0.5, 5.17, 452.3, 0.0, -1e-9)]
+    assert told == ["+5.23 %", "-50 %", "+517 %", "+45\u202f200 %", "0 %", "-1e-07 %"]
 
 
 @pytest.mark.parametrize(

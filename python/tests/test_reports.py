@@ -18,6 +18,7 @@ import pytest
 
 import netspurt as ns
 from netspurt.cli import main
+from netspurt.report.blocks import table
 
 pytest.importorskip("netspurt._core", reason="the native module is not built")
 
@@ -220,3 +221,28 @@ def test_a_map_tells_what_the_sweep_found_to_pointer_and_keys(pages: dict[str, P
         ]
         assert float(words.split(": ")[1].split(" ")[0]) == pytest.approx(row["mean"] / 1e6, rel=1e-4)
         assert "2 runs" in words
+
+
+def test_what_changes_stands_in_the_page_itself_in_its_own_colours(pages: dict[str, Path]) -> None:
+    """Not as a drawing on white, which would shine out of a dark page."""
+    text = pages["compare"].read_text(encoding="utf-8")
+    assert "<svg" not in text[text.index("</style>") :]
+    figure = text[text.index('<figure class="changes"') :]
+    figure = figure[: figure.index("</figure>")]
+    dots = [float(at) for at in re.findall(r'class="dot" style="left: ([\d.]+)%"', figure)]
+    values = re.findall(r'class="value">([^<]+) %<', figure)
+    assert len(dots) == len(values) > 3
+    (zero,) = {float(at) for at in re.findall(r'class="mark zero" style="left: ([\d.]+)%"', figure)}
+    for at, value in zip(dots, values, strict=True):
+        assert (at > zero) == (float(value.replace("\u202f", "")) > 0)
+
+
+def test_numbers_of_a_column_have_their_points_below_each_other() -> None:
+    rows = [
+        {"goodput_bps": value, "drops": count} for value, count in ((1.471e6, 3), (1.4701e6, 40), (0.9e6, 0))
+    ]
+    shown = table("x", rows)
+    assert [row[0] for row in shown.rows] == ["1.4710", "1.4701", "0.9000"]
+    assert [row[1] for row in shown.rows] == ["3", "40", "0"]
+    far = table("x", [{"rtt_mean_s": 0.00012}, {"rtt_mean_s": 300.0}])
+    assert [row[0] for row in far.rows] == ["0.00012", "300"], "of several sizes none loses its digits"

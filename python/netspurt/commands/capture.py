@@ -141,7 +141,8 @@ def _print(options: argparse.Namespace, captures: dict[int, Capture], failures: 
     for number in sorted(captures):
         capture = captures[number]
         tally = capture.tally
-        title = f"{capture.path}: {tally['packets']} packets, {tally['connections']} connections"
+        several = "" if tally["connections"] == 1 else "s"
+        title = f"{capture.path}: {tally['packets']} packets, {tally['connections']} connection{several}"
         if capture.passed:
             title += f" ({capture.passed})"
         rows = [line(row) for row in document(capture)["connections"]]

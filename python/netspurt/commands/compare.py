@@ -132,4 +132,4 @@ def _print(result: Comparison) -> None:
 
 def _shown(row: dict[str, Any]) -> dict[str, Any]:
     relative = row.get("relative")
-    return {**row, "relative": None if relative is None else f"{100 * relative:+.3g} %"}
+    return {**row, "relative": None if relative is None else listing.percent(relative)}

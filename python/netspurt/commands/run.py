@@ -109,6 +109,8 @@ def command(options: argparse.Namespace) -> int:
             runs, whole = {options.seed: run}, True
         else:
             runs, whole = _many(scenario, range(options.seed, options.seed + options.seeds), options.jobs)
+            if not runs:
+                raise KeyboardInterrupt
         ordered = [runs[seed] for seed in sorted(runs)]
         if trace is not None:
             write_trace(trace, ordered[0])

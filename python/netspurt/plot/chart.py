@@ -31,12 +31,21 @@ Scale = Literal["linear", "log"]
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis: its label with unit, its name as a column, its scale, and where it ends above if not at the data."""
+    """An axis.
+
+    Attributes:
+        label: with unit.
+        column: its name in a table.
+        scale: of its values.
+        top: where it ends above, if not at the data.
+        ticks: the values to be marked, where round numbers would miss what was tried.
+    """
 
     label: str
     column: str
     scale: Scale = "linear"
     top: float | None = None
+    ticks: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -73,6 +73,9 @@ def _fill(axes: Axes, chart: Chart) -> None:
     for trace in chart.thinned(BUCKETS).traces:
         _DRAWN[trace.shape](axes, trace)
     axes.set(xlabel=chart.x.label, ylabel=chart.y.label, xscale=chart.x.scale, yscale=chart.y.scale)
+    if chart.x.ticks:
+        axes.set_xticks(chart.x.ticks, [f"{value:.4g}" for value in chart.x.ticks])
+        axes.tick_params(axis="x", which="minor", bottom=False)
     least, most = _span(chart)
     if chart.y.scale == "linear" and 0 <= least < most / 5:
         axes.set_ylim(bottom=0)

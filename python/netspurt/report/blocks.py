@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from netspurt.plot.swept import in_units
 if TYPE_CHECKING:
     import polars as pl
 
+    from netspurt.plot.pictures.changes import Change, Ruler
     from netspurt.plot.pictures.heat_map import HeatMap
 
 BUCKETS = 10_000
@@ -34,6 +36,12 @@ VERDICTS = ("verdict",)
 
 MEANS = ("mean", "low", "high")
 """Columns in the unit of the quantity that they are of."""
+
+DIGITS = 5
+"""Of a number that count."""
+
+ALIKE = 100
+"""Numbers of a column that differ by no more than so many times stand with their points below each other."""
 
 
 class Block(Protocol):
@@ -224,6 +232,27 @@ class Still:
 
 
 @dataclass(frozen=True)
+class Changes:
+    """Changes with their intervals along one ruler, which the page sets in its own colours."""
+
+    kind: ClassVar[str] = "changes"
+    id: str
+    title: str
+    caption: str
+    changes: Sequence[Change]
+    ruler: Ruler
+    file: File
+
+    def place(self, value: float) -> str:
+        """Where a value stands, as CSS has it."""
+        return f"{100 * self.ruler.at(value):.2f}%"
+
+    def width(self, ends: tuple[float, float]) -> str:
+        """How long an interval is, as CSS has it."""
+        return f"{100 * (self.ruler.at(ends[1]) - self.ruler.at(ends[0])):.2f}%"
+
+
+@dataclass(frozen=True)
 class Mapped:
     """A map that the page draws, and whose cells say what they are."""
 
@@ -340,18 +369,33 @@ def table(
         )
         for name in names
     ]
-    texts = [[_told(row.get(name), scales[name][1]) for name in names] for row in rows]
+    fixed = {name: _decimals([row.get(name) for row in rows], scales[name][1]) for name in names}
+    texts = [[_told(row.get(name), scales[name][1], fixed[name]) for name in names] for row in rows]
     return Table(title, heads, texts, note, folded)
 
 
-def _told(value: Any, factor: float) -> str:
+def _decimals(values: Sequence[Any], factor: float) -> int | None:
+    """With how many decimals the numbers of a column stand below each other; None if they are of several sizes."""
+    numbers = [value for value in values if isinstance(value, int | float)]
+    sizes = [abs(value * factor) for value in numbers if value]
+    if len(sizes) < 2 or (factor == 1 and all(isinstance(value, int) for value in numbers)):
+        return None
+    if not all(map(math.isfinite, numbers)) or max(sizes) > ALIKE * min(sizes):
+        return None
+    return max(0, DIGITS - 1 - math.floor(math.log10(max(sizes))))
+
+
+def _told(value: Any, factor: float, decimals: int | None) -> str:
+    if isinstance(value, int | float) and not isinstance(value, bool) and value and decimals is not None:
+        return f"{value * factor:.{decimals}f}"
     if isinstance(value, int | float) and not isinstance(value, bool):
         return (
             f"{value:,}".replace(",", "\u202f")
             if isinstance(value, int) and factor == 1
-            else listing.digits(value * factor, 5)
+            else listing.digits(value * factor, DIGITS)
         )
-    return listing.text(value)
+    # A line may break behind a hyphen, and an arrow must not be broken.
+    return listing.text(value).replace("->", "→")
 
 
 def parquet(name: str, frame: pl.DataFrame, words: str = "Parquet of all points") -> File:

@@ -9,23 +9,24 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netspurt import plot
+from netspurt import listing
 from netspurt.comparing import history
 from netspurt.comparing.sides import Captured, Runs, Traced
 from netspurt.errors import RequestError
+from netspurt.plot.pictures.changes import changes_of, ruler_of
 from netspurt.plot.recording import RECORDS, Recording, Simulated
 from netspurt.plot.recording import Captured as CapturedRecording
 from netspurt.plot.recording import Traced as TracedRecording
 from netspurt.plot.swept import in_units
 from netspurt.report.blocks import (
     Block,
+    Changes,
     Code,
     Facts,
     Files,
     Page,
     Section,
     Sentences,
-    Still,
     Zoomable,
     csv,
     table,
@@ -117,7 +118,7 @@ def _short(name: str) -> str:
 
 
 def _percent(relative: object) -> str | None:
-    return f"{100 * relative:+.3g} %" if isinstance(relative, float) else None
+    return listing.percent(relative) if isinstance(relative, float) else None
 
 
 def _overlaid(result: Comparison) -> list[Block]:
@@ -125,10 +126,14 @@ def _overlaid(result: Comparison) -> list[Block]:
     with contextlib.suppress(RequestError):
         blocks.append(Zoomable("both", result.chart()))
     with contextlib.suppress(RequestError):
-        words = "What changes from A to B, each with its 95 % interval, in per cent of A"
-        drawn = plot.svg(result.plot_differences(), "differences")
-        file = csv("differences.csv", [row for row in result.rows if "verdict" in row])
-        blocks.append(Still("differences", "What changes", words + ".", words, drawn, file))
+        rows = [row for row in result.rows if "verdict" in row]
+        drawn = changes_of(rows)
+        ruler = ruler_of(drawn)
+        words = "B against A, in per cent of A, with 95 % intervals. Filled: distinguishable from chance."
+        if ruler.bend is not None:
+            words += f" The scale is even up to {ruler.bend:g} %, and grows by powers of ten from there."
+        file = csv("differences.csv", rows)
+        blocks.append(Changes("differences", "What changes", words, drawn, ruler, file))
     return blocks
 
 

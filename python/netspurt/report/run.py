@@ -124,7 +124,9 @@ def _tables(documents: Sequence[Document]) -> list[Block]:
         files.append(csv(f"{name}.csv", rows))
         if name == "groups" and not any("pages" in row for row in rows):
             continue
-        blocks.append(_shortened(title, rows, (("seed", *columns) if several else columns)))
+        numbered = any(row.get("index") for row in rows)
+        shown = [column for column in columns if numbered or column != "index"]
+        blocks.append(_shortened(title, rows, ["seed", *shown] if several else shown))
     return [*blocks, Text("All columns, full precision:"), Files(files)]
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,10 @@ from netspurt.plot.swept import axis_of, in_units, numbers_of, ordered, short, t
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+MARKED = 8
+"""So many values of a path find room below an axis."""
 
 
 def curves(
@@ -75,14 +80,25 @@ def curves_chart(
             traces.append(Trace(f"{label}: 95 %", at, high, "band", low=low, colour=colour))
         traces.append(Trace(label, at, mean, "line", colour=colour, dash=dash, marker=marker, width=1.5))
     runs: list[int] = table.rows["runs"].to_list()
+    often = f"{min(runs)} to {max(runs)}" if min(runs) < max(runs) else str(max(runs))
+    scale = _scale(numbers)
     return Chart(
         name="curves",
         title=f"{words.split(' (')[0].capitalize()} against {short(along)}",
-        x=Axis(f"{along} ({unit})" if unit else along, along, _scale(numbers)),
+        x=Axis(f"{along} ({unit})" if unit else along, along, scale, ticks=_ticks(numbers, scale)),
         y=Axis(words, quantity),
         traces=traces,
-        caption=f"Means over {min(runs)} to {max(runs)} runs; bands are 95 % intervals of the mean.",
+        caption=f"Means over {often} runs; bands are 95 % intervals of the mean.",
     )
+
+
+def _ticks(numbers: Sequence[float], scale: Scale) -> tuple[float, ...]:
+    """The values themselves beside a logarithmic axis, if they are few and stand apart; else none in particular."""
+    values = sorted(set(numbers))
+    if scale != "log" or not 2 <= len(values) <= MARKED:
+        return ()
+    nearest = min(after / before for before, after in itertools.pairwise(values))
+    return tuple(values) if nearest ** (2 * MARKED) > values[-1] / values[0] else ()
 
 
 def _along(varied: list[str], rows: pl.DataFrame) -> str:

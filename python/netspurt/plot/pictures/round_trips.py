@@ -47,9 +47,11 @@ def round_trips_chart(what: object, flow: str | None = None) -> Chart:
     stream = counted["stream"][0]
     client = bool(counted["from_client"].sum() * 2 >= counted.height)
     traces = []
+    timed = False
     for name, words, shape, colour, dash, marker in LINES:
         rows = source.series(name).filter(pl.col("stream") == stream, pl.col("from_client") == client)
         if rows.height:
+            timed |= name == "rto"
             traces.append(
                 Trace(
                     *(words, rows["time_s"].to_numpy(), rows["value"].to_numpy() * 1e3, shape),
@@ -59,11 +61,13 @@ def round_trips_chart(what: object, flow: str | None = None) -> Chart:
                     width=1.4,
                 )
             )
+    # Of a capture the timeout is not known.
+    title = "Round trips and timeout" if timed else "Round trips"
     return Chart(
         name="round-trips",
-        title=f"Round trips and timeout: {stream}" if stream else "Round trips and timeout",
+        title=f"{title}: {stream}" if stream else title,
         x=Axis("time (s)", "time_s"),
         y=Axis("time (ms)", "round_trip_ms"),
         traces=traces,
-        caption="A round trip above the timeout is sent again although it was not lost.",
+        caption="A round trip above the timeout is sent again although it was not lost." if timed else "",
     ).prolonged()

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from netspurt.plot.chart import Axis, Chart, Trace
-from netspurt.plot.palette import BLACK, GREEN, LIGHT, ORANGE, REASONS, RED
+from netspurt.plot.palette import BLACK, GREEN, LIGHT, ORANGE, REASONS
 from netspurt.plot.recording import choose, recording
 from netspurt.plot.thinning import corners
 
@@ -173,7 +173,7 @@ def _reported(acks: Columns) -> list[Trace]:
                 acks["time_s"][asked],
                 nak[asked] / 1024,
                 "points",
-                colour=RED,
+                colour=GREEN,
                 marker="x",
                 counted=int(asked.sum()),
             )

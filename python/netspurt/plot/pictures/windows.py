@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -65,9 +66,18 @@ def windows_chart(what: object, flow: str | None = None) -> Chart:
         x=Axis("time (s)", "time_s"),
         y=Axis("window (KiB)", "window_kib", top=top),
         traces=traces,
-        caption="What is in flight stays below cwnd and what the receiver permits. ssthresh shows once it is set."
+        caption=_caption(trace.name for trace in traces)
         + (" A cwnd that was never the limit grows out of the picture." if top else ""),
     ).prolonged()
+
+
+def _caption(names: Iterable[str]) -> str:
+    """What a reader should know: a capture holds neither cwnd nor ssthresh, which only the sender knows."""
+    if "cwnd" not in names:
+        return (
+            "What is in flight stays below what the receiver permits. The sender's cwnd is not in a capture."
+        )
+    return "What is in flight stays below cwnd and what the receiver permits. ssthresh shows once it is set."
 
 
 def _top(traces: list[Trace]) -> float | None:
