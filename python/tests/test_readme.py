@@ -101,9 +101,18 @@ def _run_python(code: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_the_output_shown_is_the_output(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = next(text for kind, text in BLOCKS if not kind and "digest" in text)
-    main(["run", "examples/satellite.toml"])
+@pytest.mark.parametrize(
+    ("page", "scenario"), [("README.md", "examples/satellite.toml"), ("docs/tutorial.md", "backup.toml")]
+)
+def test_the_output_shown_is_the_output(
+    page: str, scenario: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    blocks = blocks_of(ROOT / page)
+    for kind, text in blocks:
+        if kind == "toml" and text.startswith(f"# {scenario}\n"):
+            (tmp_path / scenario).write_text(text, encoding="utf-8")
+    shown = next(text for kind, text in blocks if not kind and "digest" in text)
+    assert main(["run", scenario]) == 0
     printed = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     for line in filter(None, map(str.strip, shown.splitlines())):
         beginning = " ".join(line.removesuffix("…").split())
