@@ -14,9 +14,12 @@ from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from netspurt import listing
+
 if TYPE_CHECKING:
     import polars as pl
 
+    from netspurt.comparing import Comparison
     from netspurt.scenario import Result, Scenario
 
 ROWS = 12
@@ -26,6 +29,7 @@ FLOWS = (
     *("flow", "index", "from", "to", "bytes_delivered", "end_s", "goodput_bps", "retransmitted", "timeouts"),
     "completed",
 )
+CHANGES = ("name", "quantity", "a", "b", "change", "verdict")
 LINKS = ("link", "direction", "packets", "bytes", "utilisation", "queue_mean_packets")
 
 _STEP, _RISE, _EDGE = 190, 70, 60
@@ -81,6 +85,25 @@ def of_result(result: Result) -> str:
     return f"<div>{''.join(parts)}</div>"
 
 
+def of_comparison(comparison: Comparison) -> str:
+    """What differs as a short table, and where the two histories part."""
+    import polars as pl
+
+    sides = "".join(
+        f"<div><strong>{letter}</strong>: {escape(name)}</div>"
+        for letter, name in zip("AB", comparison.names, strict=True)
+    )
+    unlike = [row for row in comparison.rows if row.get("verdict") != "same"]
+    rows = [
+        row | {"change": None if row.get("relative") is None else listing.percent(row["relative"])}
+        for row in unlike
+    ]
+    table = _table(pl.DataFrame(rows, infer_schema_length=None), CHANGES) if rows else ""
+    judged = {row.get("sentence") for row in comparison.rows}
+    told = "".join(f"<p>{escape(each)}</p>" for each in comparison.sentences if each not in judged)
+    return f"<div>{sides}{table}{told}</div>"
+
+
 def _flow(flow: Mapping[str, Any]) -> str:
     app = flow["app"]
     kind = app if isinstance(app, str) else app.get("kind", "")
@@ -133,10 +156,16 @@ def _node(name: str, place: tuple[int, int]) -> str:
 
 def _table(table: pl.DataFrame, wanted: Iterable[str]) -> str:
     columns = [name for name in wanted if name in table.columns]
-    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    styles = [
+        f'style="text-align:{"right" if table[name].dtype.is_numeric() else "left"};padding:.2em .7em"'
+        for name in columns
+    ]
+    head = "".join(f"<th {style}>{escape(name)}</th>" for name, style in zip(columns, styles, strict=True))
     rows = [
         "<tr>"
-        + "".join(f'<td style="text-align:right">{escape(_cell(value))}</td>' for value in row)
+        + "".join(
+            f"<td {style}>{escape(_cell(value))}</td>" for value, style in zip(row, styles, strict=True)
+        )
         + "</tr>"
         for row in table.select(columns).head(ROWS).iter_rows()
     ]
@@ -145,11 +174,7 @@ def _table(table: pl.DataFrame, wanted: Iterable[str]) -> str:
 
 
 def _cell(value: object) -> str:
-    if value is None:
-        return "–"
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    return str(value)
+    return listing.text(value).replace("->", "→")
 
 
 def _picture(figure: Any, words: str) -> str:

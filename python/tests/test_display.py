@@ -109,3 +109,15 @@ to = "b"
     drawing = ElementTree.fromstring(ns.parse(hub)._repr_svg_())
     assert len(drawing.findall(".//{*}circle")) == 6
     assert len(drawing.findall(".//{*}line")) == 4
+
+
+def test_a_comparison_shows_what_differs_and_where_the_two_part() -> None:
+    scenario = ns.parse(SCENARIO)
+    result = ns.compare(scenario, scenario.set({"link.second.delay": "80 ms"}), seeds=2)
+    page = Page(result._repr_html_())
+    assert page.open == []
+    assert page.seen.count("table") == 1
+    unlike = [row for row in result.rows if row["verdict"] != "same"]
+    assert page.seen.count("tr") == 1 + min(len(unlike), 12)
+    assert any("events in common" in text for text in page.texts)
+    assert "quantities differ" in repr(result)

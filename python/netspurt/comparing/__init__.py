@@ -49,6 +49,17 @@ class Comparison:
     parting: history.Parting | None = None
     looked: int | None = None
 
+    def __repr__(self) -> str:
+        """Both sides, and how many quantities differ."""
+        differ = sum(row.get("verdict") == "distinguishable" for row in self.rows)
+        return f"<Comparison of {self.names[0]} and {self.names[1]}: {differ} of {len(self.rows)} quantities differ>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what differs, and where the two part."""
+        from netspurt import display
+
+        return display.of_comparison(self)
+
     @property
     def table(self) -> pl.DataFrame:
         """The rows as a polars DataFrame."""
