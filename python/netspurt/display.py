@@ -170,7 +170,10 @@ def _table(table: pl.DataFrame, wanted: Iterable[str]) -> str:
         for row in table.select(columns).head(ROWS).iter_rows()
     ]
     more = f"<p>and {table.height - ROWS} more</p>" if table.height > ROWS else ""
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{more}"
+    return (
+        '<div style="overflow-x:auto"><table style="font-size:.85em">'
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>{more}"
+    )
 
 
 def _cell(value: object) -> str:

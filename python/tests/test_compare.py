@@ -220,6 +220,18 @@ def test_the_picture_of_differences_has_a_line_for_each_quantity(scenario: ns.Sc
     assert points == pytest.approx([100 * row["relative"] for row in drawn])
 
 
+def test_results_of_two_versions_are_told_apart(tmp_path: Path, scenario: ns.Scenario) -> None:
+    file = str(tmp_path / "scenario.toml")
+    folders = [tmp_path / "one", tmp_path / "other"]
+    for folder in folders:
+        assert main(["run", file, "--out", str(folder)]) == 0
+    assert not any("made by" in sentence for sentence in ns.compare(*folders).sentences)
+    versions = folders[1] / "versions.json"
+    versions.write_text(json.dumps(json.loads(versions.read_text()) | {"netspurt": "0.0.9"}))
+    (told,) = (sentence for sentence in ns.compare(*folders).sentences if "made by" in sentence)
+    assert "B by 0.0.9" in told
+
+
 def _change(middle: float, half: float = 1.0) -> Change:
     return Change("x", middle, (middle - half, middle + half), plain=True)
 

@@ -9,7 +9,7 @@ import platform
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netspurt import __version__, listing, output, picture_options
+from netspurt import listing, output, picture_options, version
 from netspurt.cli import FINE, INTERRUPTED
 from netspurt.errors import RequestError
 from netspurt.options import add_algorithms, add_jobs, add_json, add_settings, natural, positive
@@ -229,7 +229,7 @@ def _write_results(directory: Path, scenario: _core.Scenario, runs: list[_core.R
 
     (directory / "scenario.toml").write_text(scenario.merged(), encoding="utf-8")
     about = {
-        "netspurt": __version__,
+        "netspurt": version.full(),
         "netspurt._core": _core.version(),
         "python": platform.python_version(),
         "platform": platform.platform(),

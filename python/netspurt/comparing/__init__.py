@@ -80,6 +80,11 @@ class Comparison:
                 f"Of {len(unlike)} comparisons some {len(unlike) / CHANCE:.0f} would look distinguishable "
                 "by chance alone."
             )
+        makers = [getattr(each, "made_by", None) for each in self.sides]
+        if None not in makers and makers[0] != makers[1]:
+            told.append(
+                f"A was made by netspurt {makers[0]} and B by {makers[1]}: what differs may come of that."
+            )
         if self.kind == KINDS[Captured]:
             told.append("One capture each: whether a difference is chance, they cannot say.")
         return told

@@ -33,6 +33,8 @@ class Runs:
     name: str
     documents: dict[int, dict[str, Any]]
     scenario: Scenario | None = None
+    made_by: str | None = None
+    """The version of netspurt, where a folder says it."""
 
     def repeat(self, seed: int, record: Sequence[str]) -> Result | None:
         """The run of a seed once more, to record something; None where the scenario is not known.
@@ -57,6 +59,11 @@ class Swept:
 
     name: str
     sweep: Sweep
+
+    @property
+    def made_by(self) -> str | None:
+        """The version of netspurt."""
+        return self.sweep.about.get("netspurt")
 
 
 @dataclass
@@ -170,7 +177,19 @@ def _run(scenario: Scenario, how: How) -> Runs:
 
 def _stored(path: Path) -> Runs:
     scenario = path / "scenario.toml"
-    return Runs(str(path), _documents(path / "result.json"), load(scenario) if scenario.is_file() else None)
+    return Runs(
+        str(path),
+        _documents(path / "result.json"),
+        load(scenario) if scenario.is_file() else None,
+        _made_by(path / "versions.json"),
+    )
+
+
+def _made_by(path: Path) -> str | None:
+    try:
+        return str(json.loads(path.read_text(encoding="utf-8"))["netspurt"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _documents(path: Path) -> dict[int, dict[str, Any]]:

@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netspurt import __version__, version
+from netspurt import version
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -29,7 +29,7 @@ def versions() -> dict[str, str]:
     from netspurt import _core
 
     return {
-        "netspurt": __version__,
+        "netspurt": version.full(),
         "netspurt._core": _core.version(),
         "python": platform.python_version(),
         **{name: metadata.version(name) for name in ("numpy", "scipy", "polars", "matplotlib")},
@@ -39,8 +39,7 @@ def versions() -> dict[str, str]:
 
 def facts(asked: str) -> list[tuple[str, str]]:
     """What every report says of its making: command, time and versions."""
-    known = {**versions(), "netspurt": version.full()}
-    told = ", ".join(f"{name} {number}" for name, number in known.items())
+    told = ", ".join(f"{name} {number}" for name, number in versions().items())
     return [
         ("command", asked),
         ("when", time.strftime("%Y-%m-%d %H:%M %Z")),
