@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from netspurt.comparing import Comparison
     from netspurt.scenario import Result, Scenario
+    from netspurt.sweeping.outcome import Sweep
 
 ROWS = 12
 """So many rows of a table are shown; the others are counted."""
@@ -102,6 +103,16 @@ def of_comparison(comparison: Comparison) -> str:
     judged = {row.get("sentence") for row in comparison.rows}
     told = "".join(f"<p>{escape(each)}</p>" for each in comparison.sentences if each not in judged)
     return f"<div>{sides}{table}{told}</div>"
+
+
+def of_sweep(sweep: Sweep) -> str:
+    """How far it has come, and goodput over seeds point by point."""
+    failed, missing = sweep.failed.height, sweep.missing
+    ends = [f"{count} {what}" for count, what in ((failed, "failed"), (missing, "missing")) if count]
+    counted = ", ".join([f"{sweep.tasks['point'].n_unique()} points, {sweep.tasks.height} tasks", *ends])
+    means = sweep.summary()
+    title = f"<strong>{escape(str(sweep.about['scenario']))}</strong>, {counted}"
+    return f"<div>{title}<p>goodput_bps, its mean over seeds</p>{_table(means, means.columns)}</div>"
 
 
 def _flow(flow: Mapping[str, Any]) -> str:

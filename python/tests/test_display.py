@@ -121,3 +121,13 @@ def test_a_comparison_shows_what_differs_and_where_the_two_part() -> None:
     assert page.seen.count("tr") == 1 + min(len(unlike), 12)
     assert any("events in common" in text for text in page.texts)
     assert "quantities differ" in repr(result)
+
+
+def test_a_sweep_shows_what_was_done_and_means_over_seeds() -> None:
+    page = Page(
+        ns.sweep(ns.parse(SCENARIO), grid={"link.second.delay": ["5 ms", "80 ms"]}, seeds=2)._repr_html_()
+    )
+    assert page.open == []
+    assert page.seen.count("table") == 1
+    assert ", 2 points, 4 tasks" in page.texts
+    assert "80 ms" in page.texts

@@ -4,7 +4,7 @@ Lives here: how many are under way, what becomes of an error, and the end by Ctr
 is next (``agenda``), where it runs (``engines``), where its result goes (``folder``).
 
 Only this loop writes. Workers send the bytes of a file back, so they need no disk in common with us, and a worker
-that dies leaves nothing behind. A batch is worth a fraction of a second: that is what can be lost, and is run again.
+that dies leaves nothing behind. A batch is worth a second at most: that is what can be lost, and is run again.
 """
 
 from __future__ import annotations
@@ -111,11 +111,12 @@ class Driver:
         return bool(self._under_way)
 
     def _batch(self, width: int) -> list[Task]:
-        size = 1
+        size = least = 1
         if self._task_s is not None:
             size = int(self._engine.batch_s / max(self._task_s, 1e-6))
-        # Towards the end in smaller pieces, so that all have something to do.
-        size = max(1, min(size, math.ceil(self._agenda.ready / (4 * width)), MOST_IN_BATCH))
+            least = max(size // 8, 1)
+        # Towards the end in smaller pieces, so that all have something to do; not in such as cost more to hand over.
+        size = max(least, min(size, math.ceil(self._agenda.ready / (3 * width)), MOST_IN_BATCH))
         tasks: list[Task] = []
         while len(tasks) < size and (task := self._agenda.take()) is not None:
             tasks.append(task)

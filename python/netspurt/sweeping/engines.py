@@ -151,6 +151,7 @@ def _of_client(client: Any) -> Engine:
     return Engine(
         _Submitting(client),
         _now_and_then(lambda: sum(client.ncores().values())),
+        batch_s=1.0,  # each costs scheduler and client some 10 ms
         alive=lambda: client.status == "running",
     )
 

@@ -86,6 +86,8 @@ class Sweep:
     def missing(self) -> int:
         """How many tasks are neither done nor failed."""
         names = set(self._plan["task"])
+        if not self.path.exists():  # it was kept in memory only
+            return len(names - set(self.flows["task"]) - set(self.failed["task"]))
         folder = Folder(self.path)
         return len(names - folder.done() - set(folder.failures()))
 
@@ -151,3 +153,9 @@ class Sweep:
 
     def __repr__(self) -> str:
         return f"Sweep({str(self.path)!r}, {self._plan.height} tasks)"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: how far it has come, and means over seeds."""
+        from netspurt import display
+
+        return display.of_sweep(self)
