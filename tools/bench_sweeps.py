@@ -122,11 +122,16 @@ def cluster(workers: int) -> Iterator[str]:
         yield str(json.loads(file.read_text())["address"])
 
 
-def workers(number: int, seeds: int, folder: Path) -> float:
+def of_size(octets: str) -> ns.Scenario:
+    """The scenario with transfers of this size."""
+    return ns.parse(SCENARIO).set({"flow.0.app.bytes": octets})
+
+
+def workers(number: int, octets: str, seeds: int, folder: Path) -> float:
     """Seconds that a sweep of 100 points takes on so many Dask workers, all of them there from the beginning."""
     distributed: Any = importlib.import_module("distributed")
 
-    scenario = ns.parse(SCENARIO)
+    scenario = of_size(octets)
     with cluster(number) as address, distributed.Client(address, set_as_default=False) as client:
         client.wait_for_workers(number)
         # Once, so that the workers have loaded all they need.
@@ -136,9 +141,9 @@ def workers(number: int, seeds: int, folder: Path) -> float:
         return time.perf_counter() - begun
 
 
-def processes(number: int, seeds: int) -> float:
+def processes(number: int, octets: str, seeds: int) -> float:
     """Seconds that the same runs take shared among so many bare processes."""
-    words = [sys.executable, __file__, "runs", str(seeds // number)]
+    words = [sys.executable, __file__, "runs", octets, str(seeds // number)]
     begun = time.perf_counter()
     running = [subprocess.Popen(words) for _ in range(number)]
     for process in running:
@@ -146,7 +151,7 @@ def processes(number: int, seeds: int) -> float:
     return time.perf_counter() - begun
 
 
-def two_against_one(seeds: int, rounds: int) -> dict[str, float]:
+def two_against_one(octets: str, seeds: int, rounds: int) -> tuple[float, float]:
     """How many times as fast two Dask workers are as one, and two bare processes: all that two can be worth here.
 
     All of it in each round, as a shared machine is half as fast in one minute as in the next; the median counts.
@@ -155,29 +160,32 @@ def two_against_one(seeds: int, rounds: int) -> dict[str, float]:
     # Folders go at the end only: on ext4 a file costs ten times as much where thousands were deleted a moment ago.
     with tempfile.TemporaryDirectory() as name:
         for each in range(rounds):
-            one, two = (workers(number, seeds, Path(name) / f"{each}-{number}") for number in (1, 2))
+            one, two = (workers(number, octets, seeds, Path(name) / f"{each}-{number}") for number in (1, 2))
             of_workers.append(one / two)
-            one, two = (processes(number, seeds) for number in (1, 2))
+            one, two = (processes(number, octets, seeds) for number in (1, 2))
             of_processes.append(one / two)
-    return {
-        "two_against_one": statistics.median(of_workers),
-        "processes_two_against_one": statistics.median(of_processes),
-    }
+    return statistics.median(of_workers), statistics.median(of_processes)
 
 
 def main() -> None:
     """Prints all of it, or what `short` leaves of it."""
     if sys.argv[1:2] == ["runs"]:
-        point = ns.parse(SCENARIO).native
-        for seed in range(100 * int(sys.argv[2])):
+        point = of_size(sys.argv[2]).native
+        for seed in range(100 * int(sys.argv[3])):
             point.run(seed)
         return
     short = "short" in sys.argv[1:]
-    found = overhead(2 if short else 100)
+    found: dict[str, Any] = {**overhead(2 if short else 100)}
     if importlib.util.find_spec("distributed") is None:
         print("bench: Dask is not installed, so its workers are not measured", file=sys.stderr)
     elif (os.cpu_count() or 1) >= 2 and not short:
-        found |= two_against_one(seeds=30, rounds=3)
+        found["two_against_one"] = {
+            words: two_against_one(octets, seeds, rounds=3)
+            for words, octets, seeds in (
+                ("small runs", "7 MiB", 30),
+                ("runs eight times as long", "56 MiB", 4),
+            )
+        }
     print(json.dumps(found))
 
 
