@@ -140,21 +140,14 @@ impl Gathered {
         if others.tasks.keys().any(|task| self.tasks.contains_key(task)) {
             return;
         }
-        let mut places = Shape::default();
-        for ((table, theirs), places) in self.tables.iter_mut().zip(&others.tables).zip(&mut places) {
-            *places = table.take_all(theirs);
-        }
-        let shapes: Vec<usize> = others
-            .shapes
-            .iter()
-            .map(|shape| {
-                let own = |(places, theirs): (&Vec<usize>, &Vec<usize>)| {
-                    theirs.iter().map(|&place| places[place]).collect()
-                };
-                let mut found = places.iter().zip(shape).map(own);
-                self.shape(std::array::from_fn(|_| found.next().unwrap_or_default()))
-            })
-            .collect();
+        let places: Shape = std::array::from_fn(|record| {
+            let theirs = &others.tables[record];
+            self.tables[record].take_all(theirs.columns().iter(), 0..theirs.rows())
+        });
+        let own = |shape: &Shape| -> Shape {
+            std::array::from_fn(|record| shape[record].iter().map(|&place| places[record][place]).collect())
+        };
+        let shapes: Vec<usize> = others.shapes.iter().map(|shape| self.shape(own(shape))).collect();
         self.tasks.extend(others.tasks.iter().map(|(task, &shape)| (task.clone(), shapes[shape])));
     }
 
@@ -206,22 +199,14 @@ fn part(columns: &[Column], rows: usize, record: &str, table: &mut Wide) -> Vec<
     let first = (0..rows).find(|&row| records.says(row, record)).unwrap_or(rows);
     let rows = first..(first..rows).find(|&row| !records.says(row, record)).unwrap_or(rows);
     let border = columns.iter().position(|column| column.name == "link").unwrap_or(columns.len());
-    table.next(rows.len());
-    let mut places = Vec::with_capacity(columns.len());
-    for (at, column) in columns.iter().enumerate() {
-        let own = match (record, &*column.name) {
-            (_, "task" | "digest") => true,
-            (_, "record" | "seed") | ("flow", "flows") => false,
-            ("link", _) => at >= border,
-            ("group", _) => at < border && rows.clone().any(|row| column.has(row)),
-            _ => at < border,
-        };
-        if own {
-            let guess = places.last().map_or(0, |last| last + 1);
-            places.push(table.take(column, rows.clone(), guess));
-        }
-    }
-    places
+    let own = columns.iter().enumerate().filter(|(at, column)| match (record, &*column.name) {
+        (_, "task" | "digest") => true,
+        (_, "record" | "seed") | ("flow", "flows") => false,
+        ("link", _) => *at >= border,
+        ("group", _) => *at < border && rows.clone().any(|row| column.has(row)),
+        _ => *at < border,
+    });
+    table.take_all(own.map(|(_, column)| column), rows.clone())
 }
 
 fn listed<'py>(py: Python<'py>, table: &Wide, places: Vec<usize>) -> PyResult<Bound<'py, PyList>> {

@@ -60,19 +60,23 @@ impl Wide {
     /// The same from rows of another table's column; returns which column it is.
     ///
     /// `guess` is where it may stand: tables that are alike have their columns in the same order.
-    pub(crate) fn take(&mut self, column: &Column, rows: Range<usize>, guess: usize) -> usize {
+    fn take(&mut self, column: &Column, rows: Range<usize>, guess: usize) -> usize {
         let at = self.place(&column.name, &column.kind(), guess);
         self.columns[at].append(column, rows);
         at
     }
 
-    /// All rows of another table; returns which columns its columns are.
-    pub(crate) fn take_all(&mut self, other: &Self) -> Vec<usize> {
-        self.next(other.rows());
-        let mut places: Vec<usize> = Vec::with_capacity(other.columns.len());
-        for column in &other.columns {
+    /// The next rows, which are these of another table's columns; returns which columns these are here.
+    pub(crate) fn take_all<'a>(
+        &mut self,
+        columns: impl Iterator<Item = &'a Column>,
+        rows: Range<usize>,
+    ) -> Vec<usize> {
+        self.next(rows.len());
+        let mut places: Vec<usize> = Vec::with_capacity(columns.size_hint().1.unwrap_or(0));
+        for column in columns {
             let guess = places.last().map_or(0, |last| last + 1);
-            places.push(self.take(column, 0..other.rows(), guess));
+            places.push(self.take(column, rows.clone(), guess));
         }
         places
     }
