@@ -188,7 +188,7 @@ def _table(table: pl.DataFrame, wanted: Iterable[str]) -> str:
 
 
 def _cell(value: object) -> str:
-    return listing.text(value).replace("->", "→")
+    return listing.arrows(listing.text(value))
 
 
 def _picture(figure: Any, words: str) -> str:

@@ -59,6 +59,11 @@ def text(value: Any) -> str:
     return "–" if value is None else str(value)
 
 
+def arrows(words: str) -> str:
+    """With each arrow as one character: a line may break behind a hyphen, and an arrow must not be broken."""
+    return words.replace("->", "→")
+
+
 def digits(value: float, count: int) -> str:
     """A number with so many digits that count, such as ``1e-7``."""
     mantissa, e, exponent = f"{value:.{count}g}".partition("e")

@@ -394,8 +394,7 @@ def _told(value: Any, factor: float, decimals: int | None) -> str:
             if isinstance(value, int) and factor == 1
             else listing.digits(value * factor, DIGITS)
         )
-    # A line may break behind a hyphen, and an arrow must not be broken.
-    return listing.text(value).replace("->", "→")
+    return listing.arrows(listing.text(value))
 
 
 def parquet(name: str, frame: pl.DataFrame, words: str = "Parquet of all points") -> File:

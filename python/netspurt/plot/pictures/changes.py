@@ -118,4 +118,4 @@ def ruler_of(changes: Sequence[Change]) -> Ruler:
 def _name(row: Mapping[str, Any]) -> str:
     places = [str(value) for name, value in row.items() if "." in name]
     words = in_units(row["quantity"])[0].split(" (")[0]
-    return ", ".join([*places, f"{row['name']}: {words}".replace("->", "\u2192")])
+    return ", ".join([*places, listing.arrows(f"{row['name']}: {words}")])
