@@ -4,6 +4,11 @@
 //! and answers with `cwnd` and `ssthresh`. Which segment is resent, and when, is not its business: that is
 //! `recovery`.
 
+pub(crate) mod cwnd_validation;
+pub mod delivery_rate;
+pub mod ecn;
+pub(crate) mod pacing;
+
 mod bbr;
 mod bbr3;
 mod cubic;
@@ -28,7 +33,7 @@ pub use tahoe::Tahoe;
 pub use vegas::Vegas;
 
 use crate::config::Config;
-use crate::delivery_rate::{LostSegment, RateSample};
+use crate::congestion::delivery_rate::{LostSegment, RateSample};
 use crate::time::{Span, Time};
 
 /// What an algorithm may know of the connection when a signal arrives.
@@ -385,8 +390,8 @@ impl Congestion {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::profile;
     use crate::config::{Counting, Grows, Growth};
-    use crate::profile;
 
     pub(super) const GROWTH: Growth =
         Growth { grows: Grows::Always, counting: Counting::Acks, slow_start_per_ack: 1 };

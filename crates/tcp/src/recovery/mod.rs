@@ -1,24 +1,28 @@
 //! Loss recovery: what is resent, and when. Apart from congestion control, which only learns that a loss was noticed.
 //!
 //! The rules of each kind are pure functions, one file each, that look at [`LossState`] and return a verdict;
-//! [`crate::ack`] carries the verdict out.
+//! [`crate::ack::process`] carries the verdict out.
 
+pub(crate) mod by_time;
+pub(crate) mod deadline;
 pub(crate) mod journal;
 pub(crate) mod nak;
 pub(crate) mod newreno;
 pub(crate) mod prr;
 pub(crate) mod rack;
 pub(crate) mod reno;
+pub mod rto;
 pub(crate) mod sack;
 pub(crate) mod scoreboard;
 pub(crate) mod tahoe;
 pub(crate) mod tail_probe;
 pub(crate) mod timeout;
+pub(crate) mod timers;
 pub(crate) mod undo;
 
 use crate::config::{Config, DupAcks, Recovery};
 use crate::ranges::Range;
-use crate::reason::Reason;
+use crate::record::reason::Reason;
 use scoreboard::Scoreboard;
 
 /// Where the sender stands.

@@ -1,7 +1,7 @@
 //! The SACK scoreboard of RFC 6675: what has arrived, what is lost, how much is in the network, what to send next.
 
 use crate::ranges::{Range, RangeSet};
-use crate::reason::Reason;
+use crate::record::reason::Reason;
 
 /// What the sender knows of the data between `una` and the highest position sent.
 #[derive(Debug, Default)]

@@ -17,7 +17,7 @@ use super::model::{
     scaled,
 };
 use super::{CongestionControl, PathModel, Signal, View};
-use crate::delivery_rate::{Interval, RateSample, Repairing};
+use crate::congestion::delivery_rate::{Interval, RateSample, Repairing};
 use crate::time::{Span, Time};
 use policer::{Policer, Shown};
 

@@ -4,7 +4,7 @@
 //! Two intervals in a row, each ended by a loss, with many losses and nearly the same rate: that is a policer, and its rate
 //! holds for a while in place of the largest one measured.
 
-use crate::pacing;
+use crate::congestion::pacing;
 use crate::time::{Span, Time};
 
 /// An interval lasts at least so many rounds, and at most four times as many.

@@ -2,9 +2,9 @@
 
 use super::{Bbr, Mode, UNIT};
 use crate::congestion::View;
+use crate::congestion::delivery_rate::{RateSample, Repairing};
 use crate::congestion::model::{least, narrow, path_volume};
-use crate::delivery_rate::{RateSample, Repairing};
-use crate::pacing;
+use crate::congestion::pacing;
 
 /// What a path of which nothing is known is taken to hold, in segments.
 const UNKNOWN: u64 = 10;

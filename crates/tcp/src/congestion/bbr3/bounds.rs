@@ -6,7 +6,7 @@
 
 use super::{Bbr3, State};
 use crate::congestion::View;
-use crate::delivery_rate::{LostSegment, RateSample};
+use crate::congestion::delivery_rate::{LostSegment, RateSample};
 
 /// No bound.
 pub(super) const INFINITE: u64 = u64::MAX;

@@ -6,8 +6,8 @@
 use super::bounds::INFINITE;
 use super::{Bbr3, State};
 use crate::congestion::View;
+use crate::congestion::delivery_rate::RateSample;
 use crate::congestion::model::narrow;
-use crate::delivery_rate::RateSample;
 use crate::time::{Span, Time};
 
 /// Rounds after which it probes again at the latest, however much the path holds.

@@ -15,7 +15,7 @@ mod window;
 
 use super::model::{Aggregation, Chance, Delivered, Pace, Plateau, Rounds, UNIT, least, scaled};
 use super::{CongestionControl, PathModel, Signal, View};
-use crate::delivery_rate::{Interval, LostSegment, RateSample, Repairing};
+use crate::congestion::delivery_rate::{Interval, LostSegment, RateSample, Repairing};
 use crate::time::Time;
 use bounds::{Bounds, Latest, Saved};
 use cycle::Probing;

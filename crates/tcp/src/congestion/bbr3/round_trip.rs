@@ -4,8 +4,8 @@
 
 use super::{Bbr3, State};
 use crate::congestion::View;
+use crate::congestion::delivery_rate::RateSample;
 use crate::congestion::model::{Lull, MIN_RTT_HOLDS};
-use crate::delivery_rate::RateSample;
 use crate::time::{Span, Time};
 
 /// `ProbeRTTInterval`.

@@ -3,8 +3,8 @@
 use super::bounds::INFINITE;
 use super::{Bbr3, State, UNIT, least};
 use crate::congestion::View;
+use crate::congestion::delivery_rate::{RateSample, Repairing};
 use crate::congestion::model::{narrow, path_volume};
-use crate::delivery_rate::{RateSample, Repairing};
 
 /// What leaves in this part of a second may leave at once, but no more than so many bytes, and no less than two segments;
 const QUANTA_PER_SECOND: u64 = 1000;

@@ -1,7 +1,7 @@
 //! How much more is acknowledged at once than the path delivers meanwhile: who waits for ACKs that come in lumps needs as much
 //! more in flight (Linux, `tcp_bbr.c`, `bbr_update_ack_aggregation()`).
 
-use crate::pacing;
+use crate::congestion::pacing;
 use crate::time::{Span, Time};
 
 /// An epoch in which so much was acknowledged tells nothing any more; in segments.

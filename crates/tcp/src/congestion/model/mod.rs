@@ -16,7 +16,7 @@ pub(super) use pace::{Pace, scaled};
 pub(super) use plateau::Plateau;
 pub(super) use rounds::Rounds;
 
-use crate::pacing;
+use crate::congestion::pacing;
 use crate::time::Span;
 
 /// Gains are in 1/256.

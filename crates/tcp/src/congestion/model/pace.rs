@@ -1,7 +1,7 @@
 //! The rate at which segments leave.
 
 use super::UNIT;
-use crate::pacing;
+use crate::congestion::pacing;
 use crate::time::Span;
 
 /// Bytes per second; 0 before there is anything to go by.

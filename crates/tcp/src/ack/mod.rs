@@ -1,0 +1,3 @@
+//! What an arriving ACK means to the sender.
+
+pub(crate) mod process;

@@ -1,0 +1,137 @@
+//! Linux.
+
+use super::standard::{BY_ACKS, RENO};
+use crate::config::{
+    Config, Counting, Cutting, EcnUse, Grows, Growth, HyStart, InitialWindow, MssCounts, PathMtuDiscovery,
+    Recovery, Reduces, TimerGrain, UnsentAcked, Unstamped, WindowOption, WindowProbe,
+};
+use crate::congestion;
+use crate::receive::acking::{Acking, Bounds};
+use crate::recovery::rto;
+use crate::send::transmit::Transmit;
+use crate::time::Span;
+
+pub(super) const LINUX: Config = Config {
+    mss: 1460,
+    mss_counts: MssCounts::DataAndOptions,
+    // tcp_rmem[2] and [1], of which tcp_adv_win_scale leaves half to the window at first; tcp_wmem[2] and [1].
+    receive_window: 6 << 20,
+    initial_receive_window: Some(65_536),
+    send_buffer: 4 << 20,
+    initial_send_buffer: Some(16_384),
+    window_option: WindowOption::Rfc7323,
+    // tcp_write_wakeup(), tcp_xmit_probe_skb().
+    window_probe: WindowProbe::Empty,
+    // tcp_paws_discard() asks saw_tstamp; tcp_ack() drops what acknowledges beyond SND.NXT.
+    unstamped: Unstamped::Accepted,
+    unsent_acked: UnsentAcked::Ignored,
+    timestamps: true,
+    sack: true,
+    // tcp_recovery = 1, tcp_early_retrans = 3; tcp_cwnd_reduction(); tcp_try_undo_recovery(), tcp_frto = 2.
+    recovery: Recovery::Rack,
+    // TCP_TIMEOUT_MIN, two ticks of CONFIG_HZ, is left out: systems differ, and it is within what a capture can tell.
+    reordering_tick: Span::ZERO,
+    tail_loss_probe: true,
+    prr: true,
+    undo: true,
+    // fq_codel, the packet scheduler of most systems, does not pace, and CUBIC does not ask for it.
+    pacing: false,
+    segmentation_offload: false,
+    autocork: 0,
+    limited_transmit: true,
+    // tcp_mtu_probing = 0, tcp_base_mss.
+    path_mtu_discovery: PathMtuDiscovery::Icmp,
+    base_mss: 1024,
+    // tcp_ecn = 2; tcp_ecn_fallback = 1.
+    ecn: EcnUse::Accept,
+    congestion: congestion::Kind::CubicLinux,
+    // hystart = 1, hystart_detect = 3.
+    hystart: HyStart::Linux,
+    // tcp_reno_ssthresh(), cubictcp_recalc_ssthresh().
+    reduces: Reduces::Cwnd,
+    // TCP_INIT_CWND = 10.
+    initial_window: InitialWindow::Segments(10),
+    initial_ssthresh: u32::MAX,
+    // tcp_slow_start() adds all that was acknowledged.
+    growth: Growth {
+        grows: Grows::WhenUsed,
+        counting: Counting::Bytes { limit: u8::MAX },
+        slow_start_per_ack: 1,
+    },
+    // tcp_slow_start_after_idle = 1.
+    idle_restart: true,
+    // TCP_RTO_MIN, TCP_RTO_MAX, TCP_TIMEOUT_INIT.
+    rto: rto::Kind::Linux { min: Span::from_ms(200), max: Span::from_secs(120), initial: Span::from_secs(1) },
+    timer_grain: TimerGrain::Continuous,
+    // TCP_ATO_MIN, TCP_DELACK_MAX, TCP_MAX_QUICKACKS.
+    acking: Acking::Adaptive(Bounds { min: Span::from_ms(40), max: Span::from_ms(200), quick: 16 }),
+    // tcp_minshall_check().
+    transmit: Transmit::Minshall,
+    // tcp_syn_retries, tcp_retries2.
+    syn_retries: 6,
+    retries: 15,
+    // TCP_TIMEWAIT_LEN.
+    time_wait: Span::from_secs(60),
+    // tcp_challenge_ack_limit of Linux 4.7 to 5.18.
+    challenge_acks_per_second: 1000,
+    ..RENO
+};
+
+pub(super) const BBR: Config = Config {
+    // tcp_congestion_control = bbr. It rules recoveries itself, and prr has no part in them.
+    congestion: congestion::Kind::Bbr,
+    // bbr_init(): SK_PACING_NEEDED; the packet scheduler fq, or TCP's own timers, see to it.
+    pacing: true,
+    // bictcp's alone.
+    hystart: HyStart::Off,
+    ..LINUX
+};
+
+pub(super) const DCTCP: Config = Config {
+    // tcp_congestion_control = dctcp; dctcp_shift_g = 4 and dctcp_alpha_on_init = 1024 are constants of it here.
+    congestion: congestion::Kind::Dctcp,
+    // TCP_CONG_NEEDS_ECN: its SYN segments ask whatever tcp_ecn says. dctcp.rst advises tcp_ecn_fallback = 0; a SYN without an
+    // answer goes again without asking here.
+    ecn: EcnUse::Rfc3168,
+    // bictcp's alone.
+    hystart: HyStart::Off,
+    ..LINUX
+};
+
+pub(super) const LINUX22: Config = Config {
+    // The draft, section 3: 16 KB.
+    receive_window: 16_384,
+    initial_receive_window: None,
+    // SK_WMEM_MAX.
+    send_buffer: 65_535,
+    initial_send_buffer: None,
+    // tcp_do_sendmsg() cuts a write into segments, tcp_snd_test() sends them whole or not at all.
+    cutting: Cutting::AtWrite,
+    // sysctl_tcp_window_scaling, _timestamps and _sack: on.
+    window_option: WindowOption::Rfc7323,
+    timestamps: true,
+    sack: true,
+    recovery: Recovery::Sack,
+    reordering_tick: Span::ZERO,
+    tail_loss_probe: false,
+    prr: false,
+    undo: false,
+    ecn: EcnUse::Off,
+    limited_transmit: false,
+    congestion: congestion::Kind::NewReno,
+    hystart: HyStart::Off,
+    reduces: Reduces::Flight,
+    // tcp_v4_init_sock(): two, for the sake of peers that count the SYN.
+    initial_window: InitialWindow::Segments(2),
+    growth: BY_ACKS,
+    idle_restart: false,
+    // TCP_RTO_MIN, TCP_RTO_MAX, TCP_TIMEOUT_INIT.
+    rto: rto::Kind::Linux { min: Span::from_ms(200), max: Span::from_secs(120), initial: Span::from_secs(3) },
+    // The draft, section 3: 10 ms, adjusted as segments come (HZ/100 in tcp_enter_quickack_mode(), until one ACK has left; HZ/2
+    // at most).
+    acking: Acking::Adaptive(Bounds { min: Span::from_ms(10), max: Span::from_ms(500), quick: 1 }),
+    // tcp_snd_test().
+    transmit: Transmit::Linux22,
+    challenge_acks_per_second: 0,
+    ..LINUX
+};

@@ -1,0 +1,119 @@
+//! What the standards say, then and now.
+
+use crate::config::{
+    Config, Counting, Cutting, DupAcks, EcnUse, FastOpenUse, Grows, Growth, HyStart, InitialWindow,
+    LossMeans, MssCounts, PathMtuDiscovery, Recovery, Reduces, SynOptions, TimerGrain, UnsentAcked,
+    Unstamped, WindowGrowth, WindowOption, WindowProbe,
+};
+use crate::congestion;
+use crate::receive::acking::Acking;
+use crate::recovery::rto;
+use crate::send::transmit::Transmit;
+use crate::time::Span;
+use crate::wire::options::Layout;
+
+/// One ACK counts as one segment, slow start opens by one.
+pub(super) const BY_ACKS: Growth =
+    Growth { grows: Grows::Always, counting: Counting::Acks, slow_start_per_ack: 1 };
+
+pub(super) const RENO: Config = Config {
+    // Ethernet's 1500 bytes less 40.
+    mss: 1460,
+    mss_counts: MssCounts::DataAndOptions,
+    receive_window: 65_535,
+    send_window: None,
+    send_buffer: 1 << 20,
+    initial_receive_window: None,
+    initial_send_buffer: None,
+    round_buffers: false,
+    window_growth: WindowGrowth::InSteps,
+    cutting: Cutting::AtSend,
+    window_probe: WindowProbe::Byte,
+    unstamped: Unstamped::Dropped,
+    unsent_acked: UnsentAcked::Answered,
+    fast_open: FastOpenUse::Off,
+    path_mtu_discovery: PathMtuDiscovery::Icmp,
+    // RFC 4821, section 7.2; Linux, tcp_base_mss.
+    base_mss: 1024,
+    whole_segments: false,
+    window_option: WindowOption::None,
+    syn_options: SynOptions::Announced,
+    layout: Layout::SHARED,
+    timestamps: false,
+    sack: false,
+    recovery: Recovery::Reno,
+    dup_ack_threshold: 3,
+    // RFC 1106, section 4.3; without NAKs it means nothing.
+    dup_acks_beside_naks: DupAcks::Ignored,
+    limited_transmit: false,
+    reordering_tick: Span::ZERO,
+    tail_loss_probe: false,
+    prr: false,
+    undo: false,
+    hystart: HyStart::Off,
+    reduces: Reduces::Flight,
+    ecn: EcnUse::Off,
+    loss_means: LossMeans::Congestion,
+    congestion: congestion::Kind::Reno,
+    initial_window: InitialWindow::Rfc2581,
+    // RFC 5681, section 3.1: arbitrarily high.
+    initial_ssthresh: u32::MAX,
+    // As deployed in that era; RFC 5681's own counting is a choice of its own.
+    growth: BY_ACKS,
+    pacing: false,
+    segmentation_offload: false,
+    autocork: 0,
+    // RFC 5681, section 4.1.
+    idle_restart: true,
+    rto: RTO_RFC6298,
+    timer_grain: TimerGrain::Continuous,
+    // RFC 5681, section 4.2: every second full segment, within 500 ms; 200 ms was the rule in practice.
+    acking: DELAYED,
+    // RFC 9293, section 3.7.4.
+    transmit: Transmit::NagleStrict,
+    keep_alive: None,
+    user_timeout: None,
+    // RFC 9293, section 3.8.3: at least 3 minutes for a SYN, which takes seven retransmissions from 1 s on.
+    syn_retries: 7,
+    // The same section: at least 100 s. Twelve (BSD) to fifteen (Linux) are usual.
+    retries: 15,
+    // RFC 9293, section 3.4.2: MSL = 2 minutes.
+    time_wait: Span::from_secs(240),
+    // RFC 5961, section 7, gives 10 in 5 s as an example.
+    challenge_acks_per_second: 2,
+};
+
+/// RFC 6298, sections 2 and 2.5; its upper bound is the least one allowed.
+pub(super) const RTO_RFC6298: rto::Kind = rto::Kind::Rfc6298 {
+    min: Span::from_secs(1),
+    max: Span::from_secs(60),
+    initial: Span::from_secs(1),
+    granularity: Span::from_ms(1),
+};
+
+/// RFC 5681, section 4.2.
+pub(super) const DELAYED: Acking = Acking::Delayed { every: 2, delay: Span::from_ms(200) };
+
+pub(super) const NEWRENO: Config = Config {
+    recovery: Recovery::NewReno,
+    congestion: congestion::Kind::NewReno,
+    limited_transmit: true,
+    ..RENO
+};
+
+pub(super) const RFC: Config = Config {
+    // No document says how large; this much does not limit a path of 100 Mbit/s by way of two satellites.
+    receive_window: 16 << 20,
+    send_buffer: 16 << 20,
+    window_option: WindowOption::Rfc7323,
+    timestamps: true,
+    sack: true,
+    recovery: Recovery::Sack,
+    limited_transmit: true,
+    congestion: congestion::Kind::Cubic,
+    initial_window: InitialWindow::Rfc6928,
+    growth: Growth { grows: Grows::Always, counting: Counting::AcksByRfc5681, slow_start_per_ack: 1 },
+    // RFC 9293, section 3.8.2 (SHLD-8): ECN is there; who asks for it is answered.
+    ecn: EcnUse::Accept,
+    ..RENO
+};

@@ -1,0 +1,344 @@
+//! What a [`Config`] must not say: contradictions and values that no TCP can carry.
+
+use crate::config::{Config, Counting, Cutting, InitialWindow, PathMtuDiscovery, Recovery, TimerGrain};
+use crate::congestion;
+use crate::receive::acking::Acking;
+use crate::recovery::rto::{self, Factor};
+use crate::time::Span;
+use crate::wire::options::Layout;
+use core::fmt;
+
+/// No window reaches 2^30 bytes: RFC 7323, section 2.3, so that old and new segments can be told apart.
+pub const WINDOW_LIMIT: u32 = 1 << 30;
+/// Header options take up to 40 bytes of a segment; below this little or nothing would be left for data.
+pub const SMALLEST_MSS: u16 = 64;
+/// An IPv4 packet holds 65,535 bytes, 40 of them headers.
+pub const LARGEST_MSS: u16 = 65_495;
+
+/// What is wrong with a configuration. Its text is one sentence that names the keys as [`Config`] does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ConfigError {
+    /// The MSS is outside [`SMALLEST_MSS`] … [`LARGEST_MSS`].
+    Mss(u16),
+    /// The same of what probes for the path MTU begin with.
+    BaseMss(u16),
+    /// The window of this key is not below [`WINDOW_LIMIT`].
+    WindowTooLarge(&'static str),
+    /// This key must not be zero.
+    Zero(&'static str),
+    /// NAK recovery beside SACK.
+    NakBesideSack,
+    /// SACK recovery without SACK.
+    SackRecoveryWithoutSack,
+    /// Detection of losses by time without SACK, which tells what has arrived.
+    RackWithoutSack,
+    /// Probes for the path MTU by a sender whose segments are cut before it is known what may leave.
+    ProbesOfCutData,
+    /// A part of detection by time, this key, without it.
+    WithoutRack(&'static str),
+    /// This congestion control, which asks for a rate, without pacing.
+    WithoutPacing(&'static str),
+    /// A buffer is to begin larger than it may become.
+    BeginsTooLarge([&'static str; 2]),
+    /// Pacing beside a congestion control that has no window to pace by.
+    PacingWithoutWindow,
+    /// Slow start by other than one or two segments.
+    SlowStartPerAck(u8),
+    /// DCTCP by a host that does not ask for ECN.
+    DctcpWithoutEcn,
+    /// A shared experimental option kind other than 253 and 254.
+    SharedKind(u8),
+    /// An option kind that a standard has taken.
+    StandardKind(u8),
+    /// Two options with the same number.
+    SameNumber(u16),
+    /// A tick whose first fall comes after its period, in this key.
+    Phase(&'static str),
+    /// A lower bound of the timeout above the upper one.
+    RtoBounds,
+    /// A least wait of an ACK above its longest.
+    AckBounds,
+    /// A factor of an estimator outside what its document allows.
+    RtoFactor(&'static str),
+}
+
+impl ConfigError {
+    /// The fields of [`Config`] that are at fault; the same one twice if it is only one.
+    pub const fn keys(&self) -> [&'static str; 2] {
+        match self {
+            Self::Mss(_) => ["mss"; 2],
+            Self::BaseMss(_) => ["base_mss"; 2],
+            Self::WindowTooLarge(key) | Self::Zero(key) | Self::Phase(key) => [*key; 2],
+            Self::NakBesideSack | Self::SackRecoveryWithoutSack | Self::RackWithoutSack => {
+                ["recovery", "sack"]
+            }
+            Self::WithoutRack(key) => [*key, "recovery"],
+            Self::DctcpWithoutEcn => ["congestion", "ecn"],
+            Self::ProbesOfCutData => ["path_mtu_discovery", "segments_cut"],
+            Self::BeginsTooLarge(keys) => *keys,
+            Self::WithoutPacing(_) | Self::PacingWithoutWindow => ["congestion", "pacing"],
+            Self::SlowStartPerAck(_) => ["slow_start_per_ack"; 2],
+            Self::SharedKind(_) | Self::StandardKind(_) | Self::SameNumber(_) => ["option_layout"; 2],
+            Self::RtoBounds | Self::RtoFactor(_) => ["rto"; 2],
+            Self::AckBounds => ["acking"; 2],
+        }
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mss(mss) => {
+                write!(f, "an MSS of {mss} bytes is outside {SMALLEST_MSS} to {LARGEST_MSS} bytes")
+            }
+            Self::BaseMss(mss) => {
+                write!(f, "a base_mss of {mss} bytes is outside {SMALLEST_MSS} to {LARGEST_MSS} bytes")
+            }
+            Self::WindowTooLarge(key) => {
+                write!(f, "{key} is too large: every TCP window lies below 2^30 = {WINDOW_LIMIT} bytes")
+            }
+            Self::Zero(key) => write!(f, "{key} must not be zero, nor any count or span in it"),
+            Self::NakBesideSack => f.write_str(
+                "recovery \"nak\" and sack exclude each other: both tell the sender what is missing; \
+                 set sack = false or choose recovery = \"sack\"",
+            ),
+            Self::SackRecoveryWithoutSack => f.write_str(
+                "recovery \"sack\" needs what SACK reports: set sack = true or choose another recovery",
+            ),
+            Self::RackWithoutSack => f.write_str(
+                "recovery \"rack\" needs SACK, which tells what has arrived: set sack = true or choose another recovery",
+            ),
+            Self::WithoutRack(key) => {
+                write!(f, "{key} is a part of recovery \"rack\": choose that, or set {key} = false")
+            }
+            Self::ProbesOfCutData => f.write_str(
+                "probes for the path MTU are cut when they leave: set path_mtu_discovery = \"icmp\" or segments_cut = \"at-send\"",
+            ),
+            Self::DctcpWithoutEcn => f.write_str(
+                "congestion \"dctcp\" lives on what ECN tells: set ecn = \"rfc3168\" or \"rfc9768\", or choose another congestion control",
+            ),
+            Self::WithoutPacing(name) => write!(
+                f,
+                "congestion {name:?} steers by the rate at which segments leave: set pacing = true or choose another \
+                 congestion control"
+            ),
+            Self::BeginsTooLarge([first, most]) => {
+                write!(f, "{first} is larger than {most}, up to which it grows: make it smaller, or leave it out")
+            }
+            Self::PacingWithoutWindow => f.write_str(
+                "pacing goes by cwnd, and congestion \"none\" has none: set pacing = false or choose another congestion control",
+            ),
+            Self::SlowStartPerAck(n) => {
+                write!(f, "slow_start_per_ack is {n}: slow start opens cwnd by 1 or by 2 segments an ACK")
+            }
+            Self::SharedKind(kind) => {
+                write!(f, "option kind {kind} is not shared by experiments: RFC 6994 names 253 and 254")
+            }
+            Self::StandardKind(kind) => {
+                write!(f, "option kind {kind} belongs to a standard option: choose another")
+            }
+            Self::SameNumber(number) => write!(f, "two options of option_layout have the number {number}"),
+            Self::Phase(key) => write!(f, "the phase of {key} must be less than its period"),
+            Self::AckBounds => f.write_str("the least wait of acking is above its longest one"),
+            Self::RtoBounds => f.write_str("the lower bound of rto is above its upper bound"),
+            Self::RtoFactor(factor) => {
+                write!(f, "the factor {factor} of rto is outside what its document allows")
+            }
+        }
+    }
+}
+
+impl core::error::Error for ConfigError {}
+
+impl Config {
+    /// Whether a connection can be made of this; the first thing found wrong if not.
+    ///
+    /// A `receive_window` above 65,535 bytes without a window option is no error: it is merely announced as 65,535.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        if !(SMALLEST_MSS..=LARGEST_MSS).contains(&self.mss) {
+            return Err(ConfigError::Mss(self.mss));
+        }
+        if !(SMALLEST_MSS..=LARGEST_MSS).contains(&self.base_mss) {
+            return Err(ConfigError::BaseMss(self.base_mss));
+        }
+        self.validate_windows()?;
+        match (self.recovery, self.sack) {
+            (Recovery::Nak, true) => return Err(ConfigError::NakBesideSack),
+            (Recovery::Sack, false) => return Err(ConfigError::SackRecoveryWithoutSack),
+            (Recovery::Rack, false) => return Err(ConfigError::RackWithoutSack),
+            _ => {}
+        }
+        if self.path_mtu_discovery != PathMtuDiscovery::Icmp && self.cutting == Cutting::AtWrite {
+            return Err(ConfigError::ProbesOfCutData);
+        }
+        let parts = [("tail_loss_probe", self.tail_loss_probe), ("prr", self.prr), ("undo", self.undo)];
+        if let Some((key, _)) = parts.into_iter().find(|part| part.1 && self.recovery != Recovery::Rack) {
+            return Err(ConfigError::WithoutRack(key));
+        }
+        if self.congestion == congestion::Kind::Dctcp && !self.ecn.asks() {
+            return Err(ConfigError::DctcpWithoutEcn);
+        }
+        if let Some(name) = self.congestion.needs_pacing()
+            && !self.pacing
+        {
+            return Err(ConfigError::WithoutPacing(name));
+        }
+        if self.pacing && self.congestion == congestion::Kind::None {
+            return Err(ConfigError::PacingWithoutWindow);
+        }
+        nonzero("dup_ack_threshold", u64::from(self.dup_ack_threshold))?;
+        if !(1..=2).contains(&self.growth.slow_start_per_ack) {
+            return Err(ConfigError::SlowStartPerAck(self.growth.slow_start_per_ack));
+        }
+        if let Counting::Bytes { limit } = self.growth.counting {
+            nonzero("counting", u64::from(limit))?;
+        }
+        self.layout.validate()?;
+        self.validate_timers()?;
+        self.rto.validate()
+    }
+
+    fn validate_windows(&self) -> Result<(), ConfigError> {
+        nonzero("receive_window", u64::from(self.receive_window))?;
+        if self.receive_window >= WINDOW_LIMIT {
+            return Err(ConfigError::WindowTooLarge("receive_window"));
+        }
+        if let Some(cap) = self.send_window {
+            nonzero("send_window", u64::from(cap))?;
+            if cap >= WINDOW_LIMIT {
+                return Err(ConfigError::WindowTooLarge("send_window"));
+            }
+        }
+        nonzero("send_buffer", self.send_buffer)?;
+        let initial = [
+            (["initial_receive_window", "receive_window"], self.initial_receive_window.map(u64::from)),
+            (["initial_send_buffer", "send_buffer"], self.initial_send_buffer),
+        ];
+        for (keys, first) in initial {
+            let Some(first) = first else { continue };
+            nonzero(keys[0], first)?;
+            let most =
+                if keys[1] == "send_buffer" { self.send_buffer } else { u64::from(self.receive_window) };
+            if first > most {
+                return Err(ConfigError::BeginsTooLarge(keys));
+            }
+        }
+        match self.initial_window {
+            InitialWindow::Segments(n) => nonzero("initial_window", u64::from(n)),
+            InitialWindow::Rfc2581 | InitialWindow::Rfc3390 | InitialWindow::Rfc6928 => Ok(()),
+        }
+    }
+
+    fn validate_timers(&self) -> Result<(), ConfigError> {
+        match self.timer_grain {
+            TimerGrain::Continuous => {}
+            TimerGrain::Ticks { period, phase } => tick("timer_grain", period, phase)?,
+        }
+        match self.acking {
+            Acking::EverySegment => {}
+            Acking::Delayed { every, delay } | Acking::DelayedBytes { every, delay } => {
+                nonzero("acking", u64::from(every))?;
+                nonzero("acking", delay.as_ps())?;
+            }
+            Acking::FreeTick { every, period, phase }
+            | Acking::FreeTickBytes { every, period, phase }
+            | Acking::QuickStart { young: _, every, period, phase } => {
+                nonzero("acking", u64::from(every))?;
+                tick("acking", period, phase)?;
+            }
+            Acking::Adaptive(bounds) => {
+                nonzero("acking", bounds.min.as_ps())?;
+                if bounds.min > bounds.max {
+                    return Err(ConfigError::AckBounds);
+                }
+            }
+        }
+        if let Some(probing) = self.keep_alive {
+            nonzero("keep_alive", probing.idle.as_ps())?;
+            nonzero("keep_alive", probing.interval.as_ps())?;
+            nonzero("keep_alive", u64::from(probing.probes))?;
+        }
+        match self.user_timeout {
+            Some(timeout) => nonzero("user_timeout", timeout.as_ps()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Layout {
+    fn validate(self) -> Result<(), ConfigError> {
+        let numbers = match self {
+            Self::Document { nak, offer, upper, scale } => {
+                let kinds = [nak, offer, upper, scale];
+                // End of list, no-operation, MSS, window scale, SACK-permitted, SACK, timestamps; Fast Open; accurate ECN.
+                if let Some(taken) = kinds.into_iter().find(|kind| matches!(kind, 0..=5 | 8 | 34 | 172 | 174))
+                {
+                    return Err(ConfigError::StandardKind(taken));
+                }
+                kinds.map(u16::from)
+            }
+            Self::Shared { kind, nak, offer, upper, scale } => {
+                if !matches!(kind, 253 | 254) {
+                    return Err(ConfigError::SharedKind(kind));
+                }
+                [nak, offer, upper, scale]
+            }
+        };
+        let twice = numbers.iter().enumerate().find(|(at, number)| numbers[..*at].contains(number));
+        match twice {
+            Some((_, number)) => Err(ConfigError::SameNumber(*number)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl rto::Kind {
+    /// Whether an estimator can be made of these parameters.
+    pub fn validate(self) -> Result<(), ConfigError> {
+        match self {
+            Self::Rfc793 { alpha, beta, min, max, initial } => {
+                factor("alpha", alpha < Factor::ONE)?;
+                factor("beta", beta > Factor::ZERO)?;
+                bounds(min, max, initial)
+            }
+            Self::Rfc889 { f1, f2, g, min, max, initial } => {
+                factor("f1", f1 < Factor::ONE)?;
+                factor("f2", f2 < Factor::ONE)?;
+                factor("g", g > Factor::ZERO)?;
+                bounds(min, max, initial)
+            }
+            Self::Jacobson88 { tick, min_ticks, max_ticks } | Self::Tahoe { tick, min_ticks, max_ticks } => {
+                nonzero("rto", tick.as_ps())?;
+                nonzero("rto", u64::from(max_ticks))?;
+                if min_ticks > max_ticks { Err(ConfigError::RtoBounds) } else { Ok(()) }
+            }
+            Self::Rfc6298 { min, max, initial, granularity: _ } | Self::Linux { min, max, initial } => {
+                bounds(min, max, initial)
+            }
+            Self::Fixed { rto } => nonzero("rto", rto.as_ps()),
+        }
+    }
+}
+
+fn nonzero(key: &'static str, value: u64) -> Result<(), ConfigError> {
+    if value == 0 { Err(ConfigError::Zero(key)) } else { Ok(()) }
+}
+
+fn tick(key: &'static str, period: Span, phase: Span) -> Result<(), ConfigError> {
+    nonzero(key, period.as_ps())?;
+    if phase < period { Ok(()) } else { Err(ConfigError::Phase(key)) }
+}
+
+fn factor(name: &'static str, holds: bool) -> Result<(), ConfigError> {
+    if holds { Ok(()) } else { Err(ConfigError::RtoFactor(name)) }
+}
+
+/// A bound of zero means "none".
+fn bounds(min: Span, max: Span, initial: Span) -> Result<(), ConfigError> {
+    nonzero("rto", initial.as_ps())?;
+    if max != Span::ZERO && min > max { Err(ConfigError::RtoBounds) } else { Ok(()) }
+}
+
+#[cfg(test)]
+#[path = "validate_tests.rs"]
+mod tests;

@@ -1,0 +1,259 @@
+//! What two SYN segments agree on. One pure function: what we would do, what the peer's SYN says, what holds then.
+
+use crate::config::{Config, MssCounts, Recovery, SynOptions, WindowOption};
+use crate::wire::options::{BigWindow, Layout, Options, Timestamps};
+
+/// MSS of a peer that names none (RFC 9293, section 3.7.1, MUST-15; the value for IPv4).
+const DEFAULT_MSS: u16 = 536;
+/// Largest shift (RFC 7323, section 2.3).
+const MAX_SHIFT: u8 = 14;
+/// Bytes of the headers of IPv4 and TCP without options.
+pub(crate) const HEADERS: u32 = 40;
+/// Largest Big Window: 30 bits (RFC 1106, section 1).
+const BIGGEST: u32 = (1 << 30) - 1;
+
+/// How windows are read and written after the SYN segments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum WindowForm {
+    /// 16 bits as they stand.
+    #[default]
+    Plain,
+    /// Shifts agreed on the SYN segments (RFC 7323).
+    Shifted { ours: u8, theirs: u8 },
+    /// A shift in every segment.
+    EachSegment,
+    /// Options B and C of RFC 1106.
+    Big,
+}
+
+/// What holds on an open connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Agreed {
+    /// Bytes that a full segment counts, ours and the peer's limit taken together.
+    pub(crate) mss: u16,
+    /// Payload bytes of a full segment: the MSS, less the options of every segment if it counts them.
+    pub(crate) payload: u16,
+    /// Header length of a segment with the options that every segment carries.
+    pub(crate) header_len: u8,
+    pub(crate) window: WindowForm,
+    pub(crate) timestamps: bool,
+    pub(crate) sack: bool,
+    /// We may send NAKs.
+    pub(crate) nak: bool,
+}
+
+/// The smallest shift that brings `window` below 2^16, at most 14.
+pub(crate) const fn shift_for(window: u32) -> u8 {
+    let mut shift = 0;
+    while shift < MAX_SHIFT && window >> shift > 0xFFFF {
+        shift += 1;
+    }
+    shift
+}
+
+/// The options of our SYN, or, if `heard` are those of the peer's, of our SYN-ACK: there nothing is offered that the
+/// peer did not offer (RFC 7323, sections 2.2 and 3.2; RFC 1106, section 3).
+///
+/// `path_mtu` of zero means unknown: the MSS that is announced is bounded by a known one, as the route's is in Linux
+/// (`dst_metric_advmss()`).
+pub(crate) fn syn_options(
+    config: &Config,
+    heard: Option<&Options>,
+    timestamps: Timestamps,
+    path_mtu: u32,
+) -> Options {
+    match config.syn_options {
+        SynOptions::Announced => {
+            let options = offer(config, heard, timestamps);
+            Options { mss: options.mss.map(|mss| mss.min(within_path(path_mtu))), ..options }
+        }
+        SynOptions::Assumed => Options::NONE,
+    }
+}
+
+/// The options that the configuration would offer, or answer with.
+fn offer(config: &Config, heard: Option<&Options>, timestamps: Timestamps) -> Options {
+    let offered = |by_us: bool, by_peer: fn(&Options) -> bool| by_us && heard.is_none_or(by_peer);
+    let window = config.window_option;
+    let shift = shift_for(config.receive_window);
+    Options {
+        mss: Some(config.mss),
+        window_scale: offered(window == WindowOption::Rfc7323, |o| o.window_scale.is_some()).then_some(shift),
+        segment_scale: offered(window == WindowOption::ScaleEverySegment, |o| o.segment_scale.is_some())
+            .then_some(shift),
+        sack_permitted: offered(config.sack, |o| o.sack_permitted),
+        nak_permitted: config.recovery == Recovery::Nak
+            && match config.layout {
+                Layout::Document { .. } => false,
+                Layout::Shared { .. } => offered(true, |o| o.nak_permitted),
+            },
+        timestamps: offered(config.timestamps, |o| o.timestamps.is_some()).then_some(timestamps),
+        big_window: offered(window == WindowOption::BigWindow, |o| {
+            matches!(o.big_window, Some(BigWindow::Offer(_)))
+        })
+        .then_some(BigWindow::Offer(config.receive_window)),
+        ..Options::NONE
+    }
+}
+
+/// What the peer offers: what its SYN says, or, where SYN segments say nothing, what we would.
+pub(crate) fn believed(config: &Config, heard: &Options) -> Options {
+    match config.syn_options {
+        SynOptions::Announced => Options { mss: Some(heard.mss.unwrap_or(DEFAULT_MSS)), ..*heard },
+        SynOptions::Assumed => offer(config, None, Timestamps::default()),
+    }
+}
+
+/// What holds once both SYN segments are known. `path_mtu` of zero means unknown.
+pub(crate) fn agree(config: &Config, heard: &Options, path_mtu: u32) -> Agreed {
+    let heard = &believed(config, heard);
+    let window = match config.window_option {
+        WindowOption::Rfc7323 => heard.window_scale.map_or(WindowForm::Plain, |theirs| WindowForm::Shifted {
+            ours: shift_for(config.receive_window),
+            theirs: theirs.min(MAX_SHIFT),
+        }),
+        WindowOption::ScaleEverySegment if heard.segment_scale.is_some() => WindowForm::EachSegment,
+        WindowOption::BigWindow if matches!(heard.big_window, Some(BigWindow::Offer(_))) => WindowForm::Big,
+        WindowOption::None | WindowOption::ScaleEverySegment | WindowOption::BigWindow => WindowForm::Plain,
+    };
+    let mut agreed = Agreed {
+        window,
+        timestamps: config.timestamps && heard.timestamps.is_some(),
+        sack: config.sack && heard.sack_permitted,
+        nak: config.recovery == Recovery::Nak
+            && match config.layout {
+                Layout::Document { .. } => true,
+                Layout::Shared { .. } => heard.nak_permitted,
+            },
+        ..Agreed::default()
+    };
+    let options = agreed.every_segment(Timestamps::default(), 0).wire_len(config.layout);
+    agreed.header_len = 20 + options;
+    agreed.limit_segments(config, heard.mss.unwrap_or(DEFAULT_MSS), path_mtu);
+    agreed
+}
+
+/// The largest segment for a path MTU, without the two headers; a path MTU of zero limits nothing.
+pub(crate) fn within_path(path_mtu: u32) -> u16 {
+    if path_mtu == 0 {
+        u16::MAX
+    } else {
+        u16::try_from(path_mtu.saturating_sub(HEADERS)).unwrap_or(u16::MAX).max(64)
+    }
+}
+
+impl Agreed {
+    /// Sets the segment size from the peer's MSS and the path MTU (RFC 9293, section 3.7.1: Eff.snd.MSS).
+    pub(crate) fn limit_segments(&mut self, config: &Config, peer: u16, path_mtu: u32) {
+        let (path, options) = (within_path(path_mtu), u16::from(self.header_len - 20));
+        // A peer that names an absurd MSS shall not make us send headers only.
+        self.mss = config.mss.min(peer.max(64)).min(path).max(64);
+        self.payload = match config.mss_counts {
+            // What the path takes has options in it, whatever the MSS counts.
+            MssCounts::Data => self.mss.min(path.saturating_sub(options).max(1)),
+            MssCounts::DataAndOptions => self.mss - options.min(self.mss - 1),
+        };
+    }
+
+    /// The options that every segment after the SYN carries, announcing the upper bits, or the shift, of `window`.
+    #[inline]
+    pub(crate) fn every_segment(&self, timestamps: Timestamps, window: u32) -> Options {
+        let mut options = Options::NONE;
+        if self.timestamps {
+            options.timestamps = Some(timestamps);
+        }
+        match self.window {
+            WindowForm::Plain | WindowForm::Shifted { .. } => {}
+            WindowForm::EachSegment => options.segment_scale = Some(shift_for(window)),
+            WindowForm::Big => options.big_window = Some(BigWindow::Upper((window >> 16) as u16)),
+        }
+        options
+    }
+
+    /// The window that a SYN announces: never scaled (RFC 7323, section 2.2); but a Big Window offer names the window in
+    /// force once both sides have agreed (RFC 1106, section 3).
+    pub(crate) fn read_syn_window(&self, field: u16, options: &Options) -> u32 {
+        match (self.window, options.big_window) {
+            (WindowForm::Big, Some(BigWindow::Offer(offer))) => offer & BIGGEST,
+            _ => u32::from(field),
+        }
+    }
+
+    /// The window that a segment after the SYN announces: `field` of its header, and its options. A segment without
+    /// the option that should carry the rest is read as 16 bits.
+    #[inline]
+    pub(crate) fn read_window(&self, field: u16, options: &Options) -> u32 {
+        let field = u32::from(field);
+        match self.window {
+            WindowForm::Plain => field,
+            WindowForm::Shifted { theirs, .. } => field << theirs,
+            WindowForm::EachSegment => field << options.segment_scale.unwrap_or(0).min(MAX_SHIFT),
+            WindowForm::Big => match options.big_window {
+                // The option has room for 15 bits, the window for 30 in all (RFC 1106, sections 1 and 3.1).
+                Some(BigWindow::Upper(upper)) => (u32::from(upper & 0x7FFF) << 16 | field).min(BIGGEST),
+                Some(BigWindow::Offer(_)) | None => field,
+            },
+        }
+    }
+
+    /// What the peer must have offered for this to hold: a SYN-ACK that comes again offers no more than the first.
+    pub(crate) fn as_offer(&self) -> Options {
+        Options {
+            window_scale: matches!(self.window, WindowForm::Shifted { .. }).then_some(0),
+            segment_scale: matches!(self.window, WindowForm::EachSegment).then_some(0),
+            sack_permitted: self.sack,
+            nak_permitted: self.nak,
+            timestamps: self.timestamps.then(Timestamps::default),
+            big_window: matches!(self.window, WindowForm::Big).then_some(BigWindow::Offer(0)),
+            ..Options::NONE
+        }
+    }
+
+    /// The shifts agreed on the SYN segments: of the windows we read, and of those we announce.
+    pub(crate) const fn shifts(&self) -> (u8, u8) {
+        match self.window {
+            WindowForm::Shifted { ours, theirs } => (theirs, ours),
+            _ => (0, 0),
+        }
+    }
+
+    /// The largest window that our SYN can have announced: 16 bits, or what a Big Window offer says.
+    pub(crate) const fn syn_window(&self) -> u32 {
+        match self.window {
+            WindowForm::Big => BIGGEST,
+            _ => 0xFFFF,
+        }
+    }
+
+    /// The largest window that can be announced.
+    pub(crate) const fn largest_window(&self) -> u32 {
+        match self.window {
+            WindowForm::Plain => 0xFFFF,
+            WindowForm::Shifted { ours, .. } => 0xFFFF << ours,
+            WindowForm::EachSegment => 0xFFFF << MAX_SHIFT,
+            WindowForm::Big => BIGGEST,
+        }
+    }
+
+    /// How `window` bytes are announced: the header field, and the window that the peer will read. It rounds down;
+    /// but it never falls below `promised`, which was announced before (RFC 7323, section 2.4).
+    #[inline]
+    pub(crate) fn write_window(&self, window: u32, promised: u32) -> (u16, u32) {
+        let round = |shift: u8| {
+            let (down, step) = (window >> shift, 1_u32 << shift);
+            let field = if down << shift >= promised { down } else { promised.div_ceil(step) }.min(0xFFFF);
+            (field as u16, field << shift)
+        };
+        match self.window {
+            WindowForm::Plain => (window.min(0xFFFF) as u16, window.min(0xFFFF)),
+            WindowForm::Shifted { ours, .. } => round(ours),
+            WindowForm::EachSegment => {
+                // What was promised may need one shift more to be rounded up to.
+                let shift = shift_for(window);
+                let fits = promised.div_ceil(1 << shift) <= 0xFFFF;
+                round(if fits { shift } else { (shift + 1).min(MAX_SHIFT) })
+            }
+            WindowForm::Big => (window as u16, window),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The TCP header (RFC 9293, section 3.1).
+
+use super::checksum::Sum;
+use super::error::{BadOption, DecodeError, EncodeError};
+use super::{Addresses, Body, Ports, Verify, field, options};
+use crate::wire::options::Layout;
+use crate::wire::segment::{Flags, Payload, Segment};
+use crate::wire::seq::Seq;
+use core::ops::Range;
+
+/// Octets of a TCP header without options.
+const BARE: u8 = 20;
+/// Where the checksum stands.
+const CHECKSUM: usize = 16;
+
+/// A segment that was read from bytes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Decoded {
+    /// The segment. Its payload has a length, but the offset is 0: it is the sender's own count, which no header
+    /// carries.
+    pub segment: Segment,
+    /// The ports.
+    pub ports: Ports,
+    /// Where the payload stands in the bytes that were decoded.
+    pub payload: Range<usize>,
+}
+
+/// Appends `segment` as bytes to `out`: header, options, and the body unless it is [`Body::Virtual`].
+///
+/// The header's length follows from the options (20 + [`wire_len`](crate::wire::options::Options::wire_len)); the
+/// segment's `header_len` is not looked at. On an error `out` is as it was.
+pub fn encode(
+    segment: &Segment,
+    ports: Ports,
+    addresses: Addresses,
+    layout: Layout,
+    body: Body<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
+    let header_len = check(segment, layout, body)?;
+    let len = u32::from(header_len) + segment.payload.len;
+    let start = out.len();
+    out.extend(ports.source.to_be_bytes());
+    out.extend(ports.destination.to_be_bytes());
+    out.extend(segment.seq.0.to_be_bytes());
+    out.extend(segment.ack.0.to_be_bytes());
+    let [reserved, flags] = (segment.flags.0 & Flags::ALL.0).to_be_bytes();
+    out.extend([header_len << 2 | reserved, flags]);
+    out.extend(segment.window.to_be_bytes());
+    out.extend([0, 0]);
+    out.extend(segment.urgent.to_be_bytes());
+    options::write(&segment.options, layout, out);
+    match body {
+        Body::Bytes(bytes) => out.extend_from_slice(bytes),
+        Body::Split(first, second) => {
+            out.extend_from_slice(first);
+            out.extend_from_slice(second);
+        }
+        Body::Virtual => {}
+    }
+    let checksum = Sum::pseudo_header(addresses, len).add(&out[start..]).checksum();
+    out[start + CHECKSUM..start + CHECKSUM + 2].copy_from_slice(&checksum.to_be_bytes());
+    Ok(())
+}
+
+/// The length of the header, if the segment can be written.
+pub(super) fn check(segment: &Segment, layout: Layout, body: Body<'_>) -> Result<u8, EncodeError> {
+    let options = segment.options.wire_len(layout);
+    if options > 40 {
+        return Err(EncodeError::Options { len: options });
+    }
+    let payload = segment.payload.len;
+    let len = u64::from(BARE + options) + u64::from(payload);
+    if len > 0xFFFF {
+        return Err(EncodeError::Length { len });
+    }
+    let body = match body {
+        Body::Bytes(bytes) => bytes.len(),
+        Body::Split(first, second) => first.len() + second.len(),
+        Body::Virtual => payload as usize,
+    };
+    if body != payload as usize {
+        return Err(EncodeError::Body { body, payload });
+    }
+    Ok(BARE + options)
+}
+
+/// Reads a TCP segment that fills `bytes`.
+pub fn decode(
+    bytes: &[u8],
+    addresses: Addresses,
+    layout: Layout,
+    verify: Verify,
+) -> Result<Decoded, DecodeError> {
+    decode_part(bytes, bytes.len(), addresses, layout, verify)
+}
+
+/// Reads a TCP segment of `len` octets, of which `bytes` are there: all, unless only headers are asked for.
+pub(super) fn decode_part(
+    bytes: &[u8],
+    len: usize,
+    addresses: Addresses,
+    layout: Layout,
+    verify: Verify,
+) -> Result<Decoded, DecodeError> {
+    let header: [u8; BARE as usize] =
+        field(bytes, 0).ok_or(DecodeError::Short { needed: usize::from(BARE), got: bytes.len() })?;
+    let header_len = (header[12] >> 4) * 4;
+    if header_len < BARE || usize::from(header_len) > len {
+        return Err(DecodeError::DataOffset(header_len / 4));
+    }
+    let needed = usize::from(header_len);
+    if bytes.len() < needed {
+        return Err(DecodeError::Short { needed, got: bytes.len() });
+    }
+    if verify == Verify::All && !Sum::pseudo_header(addresses, len as u32).add(bytes).is_right() {
+        return Err(DecodeError::Checksum);
+    }
+    let short = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
+    let long = |at: usize| (u32::from(short(at)) << 16) | u32::from(short(at + 2));
+    let ports = Ports { source: short(0), destination: short(2) };
+    let payload = needed..bytes.len();
+    let mut segment = Segment {
+        seq: Seq(long(4)),
+        ack: Seq(long(8)),
+        flags: Flags(u16::from_be_bytes([header[12], header[13]]) & Flags::ALL.0),
+        header_len,
+        window: short(14),
+        urgent: short(18),
+        payload: Payload { offset: 0, len: (len - needed) as u32 },
+        ..Segment::default()
+    };
+    segment.options =
+        options::read(&bytes[usize::from(BARE)..needed], layout).map_err(|(kind, length)| {
+            let Segment { seq, ack, flags, .. } = segment;
+            DecodeError::Option(BadOption {
+                kind,
+                length,
+                ports,
+                seq,
+                ack,
+                flags,
+                seq_len: segment.seq_len(),
+            })
+        })?;
+    Ok(Decoded { segment, ports, payload })
+}
