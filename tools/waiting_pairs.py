@@ -36,7 +36,7 @@ until more comes, wait for each other; the receiver's timer ends it. Nagle's rul
 
 Each pair was run over {cases:,} cases: one to three writes of {sizes} bytes in every order (segments hold 1460),
 with receive windows of {windows} bytes, each {exchanges} times in a row, the other end answering when it has
-everything. A letter stands where the deadlock finder (`crates/sim/src/held_tail.rs`) saw a tail held for an ACK
+everything. A letter stands where the deadlock finder (`crates/sim/src/record/held_tail.rs`) saw a tail held for an ACK
 that was being delayed; a dash where none of the cases held any.
 
 {table}

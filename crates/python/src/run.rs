@@ -6,8 +6,10 @@ use crate::columns::Columns;
 use crate::gather::Tasks;
 use crate::table::{Cell, Table};
 use crate::wide::Wide;
-use netspurt_sim::probe::{End, Quantity, Sample, Wants};
-use netspurt_sim::result::{FlowResult, GroupResult, LinkResult, RunResult, SessionResult, close_name};
+use netspurt_sim::record::probe::{End, Quantity, Sample, Wants};
+use netspurt_sim::record::result::{
+    FlowResult, GroupResult, LinkResult, RunResult, SessionResult, close_name,
+};
 use netspurt_tcp::time::{Span, Time};
 use netspurt_trace::{Conversation, Side};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};

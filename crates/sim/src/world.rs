@@ -1,19 +1,19 @@
 //! The world: a network with hosts, their connections and their applications.
 
-use crate::app::{App, AppSpec, Ran, perform};
-use crate::digest::Digest;
-use crate::fast_open::Cookies;
-use crate::held_tail::HeldTails;
-use crate::host::{Endpoint, Host, note_wake};
+use crate::host::app::{App, AppSpec, Ran, perform};
+use crate::host::endpoint::{Endpoint, Host, note_wake};
+use crate::host::fast_open::Cookies;
+use crate::host::processor::{Interrupt, PROCESSORS, Pace, Turn};
+use crate::host::session::Sessions;
+use crate::network::packet::{Content, Label};
+use crate::network::route::NoRoute;
 use crate::network::{Due, Network};
-use crate::packet::{Content, Label};
-use crate::probe::{Addresses, Recorder, Sent, Wants, end_of};
-use crate::processor::{Interrupt, PROCESSORS, Pace, Turn};
-use crate::result::RunResult;
-use crate::route::NoRoute;
-use crate::session::Sessions;
+use crate::record::digest::Digest;
+use crate::record::held_tail::HeldTails;
+use crate::record::probe::{Addresses, Recorder, Sent, Wants, end_of};
+use crate::record::result::RunResult;
+use crate::record::summary::{self, FlowRecord, Outcome};
 use crate::spec::{FlowSpec, Numbering, WorldSpec};
-use crate::summary::{self, FlowRecord, Outcome};
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::time::Time;
 use netspurt_tcp::{Connection, Departure};
@@ -524,7 +524,7 @@ fn record(endpoint: &mut Endpoint, recorder: &mut Recorder, now: Time, place: u3
     if recorder.wants(Wants::EVENTS) {
         let (flow, end, number) = (endpoint.flow, end_of(place), recorder.connection(place));
         while let Some((time, event)) = connection.poll_event() {
-            recorder.recording.events.push(crate::probe::Happened {
+            recorder.recording.events.push(crate::record::probe::Happened {
                 time,
                 flow,
                 connection: number,

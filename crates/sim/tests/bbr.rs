@@ -1,7 +1,7 @@
 //! BBR and pacing in scenario files, over whole simulated paths.
 
 use netspurt_sim::World;
-use netspurt_sim::result::{FlowResult, LinkResult};
+use netspurt_sim::record::result::{FlowResult, LinkResult};
 use netspurt_sim::scenario::Scenario;
 
 /// `flows` without end over 20 Mbit/s and 40 ms there and back for 20 s, with `link` said of the link.

@@ -1,9 +1,9 @@
 //! Marks instead of losses, end to end.
 
 use netspurt_sim::World;
-use netspurt_sim::app::AppSpec;
-use netspurt_sim::probe::{Recorder, Wants};
-use netspurt_sim::result::RunResult;
+use netspurt_sim::host::app::AppSpec;
+use netspurt_sim::record::probe::{Recorder, Wants};
+use netspurt_sim::record::result::RunResult;
 use netspurt_sim::scenario::Scenario;
 use netspurt_sim::spec::{
     ChannelSpec, CodelSpec, FqCodelSpec, LossSpec, QueueSpec, RedSpec, Room, Unit, WorldSpec,

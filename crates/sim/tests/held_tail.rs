@@ -1,8 +1,8 @@
 //! The deadlock finder, on cases built so that the answer is known.
 
 use netspurt_sim::World;
-use netspurt_sim::probe::{Recorder, Wants};
-use netspurt_sim::result::RunResult;
+use netspurt_sim::record::probe::{Recorder, Wants};
+use netspurt_sim::record::result::RunResult;
 use netspurt_sim::scenario::Scenario;
 
 /// Ten questions in two writes each, over a link without limits and 1 ms long.

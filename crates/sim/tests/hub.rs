@@ -1,13 +1,13 @@
 //! Hubs: stations that share one medium.
 
 use netspurt_sim::World;
-use netspurt_sim::app::AppSpec;
-use netspurt_sim::loss::Cause;
+use netspurt_sim::host::app::AppSpec;
+use netspurt_sim::network::loss::Cause;
+use netspurt_sim::network::packet::{Label, Packet};
 use netspurt_sim::network::{Due, Network};
-use netspurt_sim::packet::{Label, Packet};
-use netspurt_sim::probe::{CaptureSink, CapturedPacket, Recorder, Wants};
 use netspurt_sim::random::Stream;
-use netspurt_sim::result::RunResult;
+use netspurt_sim::record::probe::{CaptureSink, CapturedPacket, Recorder, Wants};
+use netspurt_sim::record::result::RunResult;
 use netspurt_sim::scenario::Scenario;
 use netspurt_sim::spec::{
     Access, ChannelSpec, CodelSpec, FqCodelSpec, LossSpec, NodeId, QueueSpec, RedSpec, Room, Unit, WorldSpec,
@@ -308,8 +308,9 @@ fn tcp_over_a_hub_delivers_everything_whatever_the_queue() {
             for flow in &result.flows {
                 assert_eq!((flow.bytes_delivered, flow.wrong_bytes), (100_000, 0), "{access:?}, {queue:?}");
             }
-            let sum =
-                |of: fn(&netspurt_sim::result::LinkResult) -> u64| result.links.iter().map(of).sum::<u64>();
+            let sum = |of: fn(&netspurt_sim::record::result::LinkResult) -> u64| {
+                result.links.iter().map(of).sum::<u64>()
+            };
             let lost = sum(|link| link.drops_by(Cause::PacketError));
             let through = |to_hub: bool| -> u64 {
                 let ways = result.links.iter().filter(|link| link.direction.ends_with("->lan") == to_hub);

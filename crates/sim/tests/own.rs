@@ -1,8 +1,8 @@
 //! Algorithms of the user's own: the built-in ones, brought in from outside, do what they do inside.
 
 use netspurt_sim::World;
-use netspurt_sim::app::{Action, AppSpec, Application};
-use netspurt_sim::own::{Algorithms, Make};
+use netspurt_sim::host::app::{Action, AppSpec, Application};
+use netspurt_sim::host::own::{Algorithms, Make};
 use netspurt_sim::scenario::{Scenario, ScenarioError};
 use netspurt_tcp::Connection;
 use netspurt_tcp::config::{Counting, Grows, Growth};

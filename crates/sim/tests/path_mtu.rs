@@ -1,8 +1,8 @@
 //! Links that do not take every packet, end to end: who is told, who finds out, and who never does.
 
 use netspurt_sim::World;
-use netspurt_sim::probe::{Recorder, Wants};
-use netspurt_sim::result::RunResult;
+use netspurt_sim::record::probe::{Recorder, Wants};
+use netspurt_sim::record::result::RunResult;
 use netspurt_sim::scenario::Scenario;
 use netspurt_sim::spec::WorldSpec;
 use netspurt_tcp::reason::Reason;

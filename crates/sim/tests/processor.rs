@@ -1,10 +1,10 @@
 //! Hosts that take their time.
 
 use netspurt_sim::World;
-use netspurt_sim::app::AppSpec;
-use netspurt_sim::probe::{End, Recorder, Sent, Wants};
-use netspurt_sim::processor::{Costs, Handover};
-use netspurt_sim::result::RunResult;
+use netspurt_sim::host::app::AppSpec;
+use netspurt_sim::host::processor::{Costs, Handover};
+use netspurt_sim::record::probe::{End, Recorder, Sent, Wants};
+use netspurt_sim::record::result::RunResult;
 use netspurt_sim::scenario::Scenario;
 use netspurt_sim::spec::{ChannelSpec, WorldSpec};
 use netspurt_tcp::acking::Acking;

@@ -1,8 +1,8 @@
 //! Mah's measured replies (INFOCOM 1997), as the study of RFC 2415 uses them.
 
-use netspurt_sim::app::AppSpec;
-use netspurt_sim::distribution::{Distribution, Family};
+use netspurt_sim::host::app::AppSpec;
 use netspurt_sim::random::Stream;
+use netspurt_sim::random::distribution::{Distribution, Family};
 use netspurt_sim::scenario::Scenario;
 
 const SCENARIO: &str = r#"duration = "1 s"

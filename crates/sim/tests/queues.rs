@@ -1,10 +1,10 @@
 //! RED, CoDel and FQ-CoDel under TCP, and as a scenario names them.
 
 use netspurt_sim::World;
-use netspurt_sim::app::AppSpec;
-use netspurt_sim::loss::Cause;
-use netspurt_sim::probe::{Recorder, Wants};
-use netspurt_sim::result::{LinkResult, RunResult};
+use netspurt_sim::host::app::AppSpec;
+use netspurt_sim::network::loss::Cause;
+use netspurt_sim::record::probe::{Recorder, Wants};
+use netspurt_sim::record::result::{LinkResult, RunResult};
 use netspurt_sim::scenario::Scenario;
 use netspurt_sim::spec::{
     ChannelSpec, CodelSpec, FqCodelSpec, NodeId, QueueSpec, RedSpec, Room, Unit, WorldSpec,

@@ -1,8 +1,8 @@
 //! Applications and buffers: readers with a buffer and a pace of their own, and writes that find no room.
 
 use netspurt_sim::World;
-use netspurt_sim::probe::{End, Recorder, Sent, Wants};
-use netspurt_sim::result::RunResult;
+use netspurt_sim::record::probe::{End, Recorder, Sent, Wants};
+use netspurt_sim::record::result::RunResult;
 use netspurt_sim::scenario::Scenario;
 use netspurt_tcp::segment::Flags;
 use netspurt_tcp::time::Time;

@@ -1,10 +1,10 @@
 //! Links whose capacity follows a recording: closed forms, and links of one rate as oracles.
 
 use netspurt_sim::World;
-use netspurt_sim::capacity::{Capacity, Deliveries};
+use netspurt_sim::network::capacity::{Capacity, Deliveries};
+use netspurt_sim::network::packet::Label;
 use netspurt_sim::network::{Due, Network};
-use netspurt_sim::packet::Label;
-use netspurt_sim::result::RunResult;
+use netspurt_sim::record::result::RunResult;
 use netspurt_sim::scenario::Scenario;
 use netspurt_sim::spec::{ChannelSpec, CodelSpec, NodeId, QueueSpec, Room, WorldSpec};
 use netspurt_tcp::segment::Segment;

@@ -1,7 +1,7 @@
 //! RACK-TLP over simulated paths (RFC 8985), beside recovery by SACK reports alone (RFC 6675).
 
 use netspurt_sim::World;
-use netspurt_sim::result::{FlowResult, RunResult};
+use netspurt_sim::record::result::{FlowResult, RunResult};
 use netspurt_sim::scenario::Scenario;
 
 /// One transfer over 10 Mbit/s and 50 ms there and back, with `link` said of the link.

@@ -1,11 +1,11 @@
 //! A queue in which what is sent again overtakes what waits.
 
 use netspurt_sim::World;
-use netspurt_sim::app::AppSpec;
-use netspurt_sim::loss::Cause;
+use netspurt_sim::host::app::AppSpec;
+use netspurt_sim::network::loss::Cause;
+use netspurt_sim::network::packet::{Label, Packet};
 use netspurt_sim::network::{Due, Network};
-use netspurt_sim::packet::{Label, Packet};
-use netspurt_sim::probe::{CaptureSink, CapturedPacket, Recorder, Wants};
+use netspurt_sim::record::probe::{CaptureSink, CapturedPacket, Recorder, Wants};
 use netspurt_sim::scenario::Scenario;
 use netspurt_sim::spec::{ChannelSpec, Counted, LossSpec, NodeId, QueueSpec, ReorderSpec, Room, WorldSpec};
 use netspurt_tcp::profile;

@@ -1,8 +1,8 @@
 //! From a scenario file to a world, and the world's run.
 
 use netspurt_sim::World;
-use netspurt_sim::app::AppSpec;
-use netspurt_sim::processor::{Costs, Handover};
+use netspurt_sim::host::app::AppSpec;
+use netspurt_sim::host::processor::{Costs, Handover};
 use netspurt_sim::scenario::Scenario;
 use netspurt_sim::spec::{Counted, Duplex, LossSpec, QueueSpec, WorldSpec};
 use netspurt_tcp::time::{Span, Time};

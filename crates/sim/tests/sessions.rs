@@ -1,8 +1,8 @@
 //! Sessions: clients that open connection after connection.
 
 use netspurt_sim::World;
-use netspurt_sim::probe::{CaptureSink, CapturedPacket, End, PageFetched, Recorder, Wants};
-use netspurt_sim::result::{FlowResult, RunResult, SessionResult};
+use netspurt_sim::record::probe::{CaptureSink, CapturedPacket, End, PageFetched, Recorder, Wants};
+use netspurt_sim::record::result::{FlowResult, RunResult, SessionResult};
 use netspurt_sim::scenario::Scenario;
 use std::sync::{Arc, Mutex};
 

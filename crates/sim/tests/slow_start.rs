@@ -1,7 +1,7 @@
 //! Slow start that is left before it overruns the path: HyStart as Linux has it, and HyStart++ (RFC 9406).
 
 use netspurt_sim::World;
-use netspurt_sim::result::FlowResult;
+use netspurt_sim::record::result::FlowResult;
 use netspurt_sim::scenario::Scenario;
 
 /// 10 MB over 100 Mbit/s and 50 ms there and back, through a queue of one bandwidth-delay product.

@@ -6,9 +6,9 @@
 //! `netspurt-bench idle [FLOWS]` prints the resident memory that each idle flow costs.
 
 use netspurt_sim::World;
-use netspurt_sim::app::AppSpec;
-use netspurt_sim::loss::Cause;
-use netspurt_sim::result::SessionResult;
+use netspurt_sim::host::app::AppSpec;
+use netspurt_sim::network::loss::Cause;
+use netspurt_sim::record::result::SessionResult;
 use netspurt_sim::scenario::Scenario;
 use netspurt_sim::spec::{ChannelSpec, WorldSpec};
 use netspurt_tcp::acking::Acking;

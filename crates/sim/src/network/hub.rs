@@ -4,10 +4,10 @@
 //! has come through, however often it collides; a queue that decides at departure decides then.
 
 use super::Network;
-use crate::link::Channel;
-use crate::loss::Cause;
-use crate::medium::{Contention, CsmaCd, FirstCome, Medium, Step, Then};
-use crate::queue::OnArrival;
+use crate::network::channel::Channel;
+use crate::network::loss::Cause;
+use crate::network::medium::{Contention, CsmaCd, FirstCome, Medium, Step, Then};
+use crate::network::queue::OnArrival;
 use crate::random::Stream;
 use crate::spec::{Access, Duplex, HubSpec, WorldSpec};
 use netspurt_tcp::time::Time;

@@ -4,9 +4,9 @@ use super::flow::{End, Flow};
 use super::network::{self, Hub, Link, Loss, Mtu, Ports};
 use super::trace::Trace;
 use super::{Scenario, ScenarioError};
-use crate::app::AppSpec;
-use crate::own::{Algorithms, NoAlgorithms, OwnTcp};
-use crate::processor::{Costs, Handover, Reader};
+use crate::host::app::AppSpec;
+use crate::host::own::{Algorithms, NoAlgorithms, OwnTcp};
+use crate::host::processor::{Costs, Handover, Reader};
 use crate::spec::{
     Access, ChannelSpec, Counted, Duplex, FlowSpec, LinkSpec, LossSpec, NodeId, NodeSpec, QueueSpec,
     ReorderSpec, WorldSpec,

@@ -1,7 +1,7 @@
 //! Values that may be drawn from a distribution: a bare value, or a table with the distribution's `kind`.
 
 use super::quantity::{Duration, Size};
-use crate::distribution::{Distribution, Family, Quantiles};
+use crate::random::distribution::{Distribution, Family, Quantiles};
 use netspurt_tcp::time::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -209,7 +209,7 @@ impl<Q: Measure> Drawn<Q> {
 fn table<Q: Measure>(
     probabilities: &[f64],
     values: &[Q],
-) -> Result<Quantiles, crate::distribution::QuantileError> {
+) -> Result<Quantiles, crate::random::distribution::QuantileError> {
     let values: Vec<f64> = values.iter().map(|value| value.base()).collect();
     Quantiles::new(probabilities, &values)
 }

@@ -11,7 +11,7 @@ use super::suggest;
 use super::tcp::TcpError;
 use super::trace;
 use super::tree::Part;
-use crate::medium::CsmaCd;
+use crate::network::medium::CsmaCd;
 use indexmap::{IndexMap, IndexSet};
 use netspurt_tcp::time::Span;
 

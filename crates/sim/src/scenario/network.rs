@@ -5,7 +5,7 @@ use super::quantity::{Direction, Duration, Packets, Rate, Size};
 use super::queue::Queue;
 use super::tcp::TcpTable;
 use super::trace::Trace;
-use crate::ports::{self, PortRange};
+use crate::host::ports::{self, PortRange};
 use crate::spec::{self, MtuSpec};
 use netspurt_tcp::time::Time;
 use schemars::JsonSchema;

@@ -11,7 +11,7 @@ use super::own::Choice;
 use super::parametric::{Counting, KeepAlive, OptionLayout, Rto};
 use super::quantity::{Cap, Duration, Grain, InitialCwnd, Patience, Quantity, Rate, Size, Window};
 use super::suggest;
-use crate::own::{Algorithms, OwnTcp};
+use crate::host::own::{Algorithms, OwnTcp};
 use netspurt_tcp::config::{self, Config, TimerGrain};
 use netspurt_tcp::congestion;
 use netspurt_tcp::profile;

@@ -2,7 +2,7 @@
 
 use super::distribution::Files;
 use super::quantity::{Direction, Duration, Quantity, Rate};
-use crate::capacity::{Capacity, Deliveries, Piece, Rates};
+use crate::network::capacity::{Capacity, Deliveries, Piece, Rates};
 use netspurt_tcp::time::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,0 +1,129 @@
+//! A user's own algorithms: what makes one for each connection, and where a scenario finds them by name.
+//!
+//! Lives here: how they come into a world. Must not live here: any algorithm.
+
+use crate::host::app::{Application, BulkReceiver};
+use netspurt_tcp::Connection;
+use netspurt_tcp::congestion::CongestionControl;
+use netspurt_tcp::rto::RtoEstimator;
+use netspurt_tcp::transmit::Policy;
+use std::fmt;
+use std::sync::Arc;
+
+/// Makes an algorithm for one connection.
+pub type Make<T> = Arc<dyn Fn() -> Box<T> + Send + Sync>;
+
+/// What takes the place of built-in algorithms at one end of a flow.
+#[derive(Clone, Default)]
+pub struct OwnTcp {
+    /// Instead of the configured congestion control.
+    pub congestion: Option<Make<dyn CongestionControl>>,
+    /// Instead of the configured RTO estimator.
+    pub rto: Option<Make<dyn RtoEstimator>>,
+    /// Instead of the configured transmission policy.
+    pub transmit: Option<Make<dyn Policy>>,
+}
+
+impl OwnTcp {
+    /// Puts them into a connection that has not been opened.
+    pub(crate) fn equip(&self, connection: &mut Connection) {
+        if let Some(make) = &self.congestion {
+            connection.set_congestion(make());
+        }
+        if let Some(make) = &self.rto {
+            connection.set_rto(make());
+        }
+        if let Some(make) = &self.transmit {
+            connection.set_transmit(make());
+        }
+    }
+
+    /// This, if there is any.
+    pub(crate) fn some(self) -> Option<Arc<Self>> {
+        let any = self.congestion.is_some() || self.rto.is_some() || self.transmit.is_some();
+        any.then(|| Arc::new(self))
+    }
+}
+
+impl fmt::Debug for OwnTcp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnTcp")
+            .field("congestion", &self.congestion.is_some())
+            .field("rto", &self.rto.is_some())
+            .field("transmit", &self.transmit.is_some())
+            .finish()
+    }
+}
+
+/// An application of the user's own: `from` sends, `to` receives, as far as results are concerned.
+#[derive(Clone)]
+pub struct OwnApp {
+    /// What `from` does.
+    pub client: Make<dyn Application>,
+    /// What `to` does; without it, it reads all that comes and closes when `from` has.
+    pub server: Option<Make<dyn Application>>,
+}
+
+impl OwnApp {
+    /// Both ends for one connection.
+    pub(crate) fn pair(&self) -> [Box<dyn Application>; 2] {
+        let reads = || -> Box<dyn Application> { Box::new(BulkReceiver::until_closed()) };
+        [(self.client)(), self.server.as_ref().map_or_else(reads, |make| make())]
+    }
+}
+
+impl PartialEq for OwnApp {
+    /// The same, not only alike.
+    fn eq(&self, other: &Self) -> bool {
+        let servers = match (&self.server, &other.server) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        Arc::ptr_eq(&self.client, &other.client) && servers
+    }
+}
+
+impl fmt::Debug for OwnApp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnApp").finish_non_exhaustive()
+    }
+}
+
+/// Where a scenario finds what it names `"python:NAME"`. Each method returns what makes the algorithm of this name, or a
+/// sentence that says why there is none.
+#[expect(clippy::missing_errors_doc, reason = "said above, for all of them")]
+pub trait Algorithms {
+    /// A congestion control.
+    fn congestion(&self, name: &str) -> Result<Make<dyn CongestionControl>, String>;
+    /// An RTO estimator.
+    fn rto(&self, name: &str) -> Result<Make<dyn RtoEstimator>, String>;
+    /// A transmission policy.
+    fn transmit(&self, name: &str) -> Result<Make<dyn Policy>, String>;
+    /// One end of an application.
+    fn application(&self, name: &str) -> Result<Make<dyn Application>, String>;
+}
+
+/// There are none.
+#[derive(Clone, Copy, Debug)]
+pub struct NoAlgorithms;
+
+impl NoAlgorithms {
+    fn none<T>(name: &str) -> Result<T, String> {
+        Err(format!("no algorithm \"{name}\" was given: only a run from Python can have one of its own"))
+    }
+}
+
+impl Algorithms for NoAlgorithms {
+    fn congestion(&self, name: &str) -> Result<Make<dyn CongestionControl>, String> {
+        Self::none(name)
+    }
+    fn rto(&self, name: &str) -> Result<Make<dyn RtoEstimator>, String> {
+        Self::none(name)
+    }
+    fn transmit(&self, name: &str) -> Result<Make<dyn Policy>, String> {
+        Self::none(name)
+    }
+    fn application(&self, name: &str) -> Result<Make<dyn Application>, String> {
+        Self::none(name)
+    }
+}
