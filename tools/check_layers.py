@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Imports between our crates run one way: tcp <- sim, trace <- live <- python, and tcp <- packetdrill.
+"""Imports between our crates run one way: tcp <- sim, trace <- live <- python, sim <- scenario <- python, and
+tcp <- packetdrill.
 
 Reads every dependency table of crates/*/Cargo.toml (plain, dev, build and per-platform alike) and every path
 that names one of our crates in the Rust sources. Exits 1 and names file and line of each import that runs the
@@ -23,10 +24,11 @@ from typing import Any
 ALLOWED: dict[str, frozenset[str]] = {
     "tcp": frozenset(),
     "sim": frozenset({"tcp"}),
+    "scenario": frozenset({"tcp", "sim"}),
     "trace": frozenset({"tcp"}),
     "live": frozenset({"tcp", "sim", "trace"}),
     "packetdrill": frozenset({"tcp"}),
-    "python": frozenset({"tcp", "sim", "trace", "live"}),
+    "python": frozenset({"tcp", "sim", "scenario", "trace", "live"}),
 }
 
 PREFIX = "netspurt"

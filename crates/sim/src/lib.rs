@@ -10,9 +10,7 @@ pub mod host;
 pub mod network;
 pub mod random;
 pub mod record;
-pub mod scenario;
 pub mod spec;
-pub mod synthetic;
 
 #[cfg(test)]
 mod testing;

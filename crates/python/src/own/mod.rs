@@ -165,7 +165,7 @@ impl Algorithms {
     }
 }
 
-impl own::Algorithms for Algorithms {
+impl netspurt_scenario::Algorithms for Algorithms {
     fn congestion(&self, name: &str) -> Result<own::Make<dyn CongestionControl>, String> {
         let origin = self.find(name, &congestion::TRAITS)?;
         Ok(Arc::new(move || Box::new(congestion::Own::new(Arc::clone(&origin)))))

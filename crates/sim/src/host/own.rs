@@ -1,4 +1,4 @@
-//! A user's own algorithms: what makes one for each connection, and where a scenario finds them by name.
+//! A user's own algorithms: what makes one for each connection.
 //!
 //! Lives here: how they come into a world. Must not live here: any algorithm.
 
@@ -39,7 +39,7 @@ impl OwnTcp {
     }
 
     /// This, if there is any.
-    pub(crate) fn some(self) -> Option<Arc<Self>> {
+    pub fn some(self) -> Option<Arc<Self>> {
         let any = self.congestion.is_some() || self.rto.is_some() || self.transmit.is_some();
         any.then(|| Arc::new(self))
     }
@@ -86,44 +86,5 @@ impl PartialEq for OwnApp {
 impl fmt::Debug for OwnApp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OwnApp").finish_non_exhaustive()
-    }
-}
-
-/// Where a scenario finds what it names `"python:NAME"`. Each method returns what makes the algorithm of this name, or a
-/// sentence that says why there is none.
-#[expect(clippy::missing_errors_doc, reason = "said above, for all of them")]
-pub trait Algorithms {
-    /// A congestion control.
-    fn congestion(&self, name: &str) -> Result<Make<dyn CongestionControl>, String>;
-    /// An RTO estimator.
-    fn rto(&self, name: &str) -> Result<Make<dyn RtoEstimator>, String>;
-    /// A transmission policy.
-    fn transmit(&self, name: &str) -> Result<Make<dyn Policy>, String>;
-    /// One end of an application.
-    fn application(&self, name: &str) -> Result<Make<dyn Application>, String>;
-}
-
-/// There are none.
-#[derive(Clone, Copy, Debug)]
-pub struct NoAlgorithms;
-
-impl NoAlgorithms {
-    fn none<T>(name: &str) -> Result<T, String> {
-        Err(format!("no algorithm \"{name}\" was given: only a run from Python can have one of its own"))
-    }
-}
-
-impl Algorithms for NoAlgorithms {
-    fn congestion(&self, name: &str) -> Result<Make<dyn CongestionControl>, String> {
-        Self::none(name)
-    }
-    fn rto(&self, name: &str) -> Result<Make<dyn RtoEstimator>, String> {
-        Self::none(name)
-    }
-    fn transmit(&self, name: &str) -> Result<Make<dyn Policy>, String> {
-        Self::none(name)
-    }
-    fn application(&self, name: &str) -> Result<Make<dyn Application>, String> {
-        Self::none(name)
     }
 }

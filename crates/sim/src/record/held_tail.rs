@@ -11,11 +11,9 @@
 
 use crate::record::probe::{End, HeldTail, Wants, end_of};
 use crate::record::result::FlowResult;
-use crate::scenario;
 use crate::spec::FlowSpec;
 use crate::world::World;
 use netspurt_tcp::time::{Span, Time};
-use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// What was found, by flow and by the end that held a segment.
@@ -51,8 +49,8 @@ impl HeldTails {
             ("server", &spec.server, &spec.client)
         };
         result.held_at = Some(at);
-        result.held_by = Some(name(&scenario::Transmit::from(sender.transmit)));
-        result.held_for = Some(name(&scenario::Acking::from(receiver.acking)));
+        result.held_by = Some(sender.transmit);
+        result.held_for = Some(receiver.acking);
     }
 }
 
@@ -79,10 +77,4 @@ impl World {
             recorder.recording.held_tails.push(found);
         }
     }
-}
-
-/// The name of a choice, be it written bare or with parameters.
-fn name(choice: &impl Serialize) -> String {
-    let written = serde_json::to_value(choice).unwrap_or_default();
-    written.as_str().or_else(|| written["kind"].as_str()).unwrap_or_default().to_owned()
 }

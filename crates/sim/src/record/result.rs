@@ -4,15 +4,15 @@ use crate::network::loss::Cause;
 use crate::network::medium::Contention;
 use crate::record::probe::Recording;
 use crate::record::sketch::Sketch;
+use netspurt_tcp::acking::Acking;
 use netspurt_tcp::state::CloseReason;
 use netspurt_tcp::stats::Stats;
-use serde::ser::SerializeMap as _;
-use serde::{Serialize, Serializer};
+use netspurt_tcp::transmit::Transmit;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// One flow.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct FlowResult {
     /// Name in the scenario.
     pub flow: Arc<str>,
@@ -62,21 +62,17 @@ pub struct FlowResult {
     pub held_tail_s: f64,
     /// The end that held segments, or held them longer: "client" or "server".
     pub held_at: Option<&'static str>,
-    /// The transmission policy that held them, by its name in a scenario.
-    pub held_by: Option<String>,
+    /// The transmission policy that held them.
+    pub held_by: Option<Transmit>,
     /// The delayed-ACK policy for which they were held.
-    pub held_for: Option<String>,
+    pub held_for: Option<Acking>,
     /// Why the connection is over, if it is, as the client sees it.
-    #[serde(serialize_with = "close_reason")]
     pub closed: Option<CloseReason>,
     /// What its session did, if it is one.
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub session: Option<Box<SessionResult>>,
     /// Counters of the client's connection, or of all its session's together.
-    #[serde(skip)]
     pub client: Stats,
     /// Counters of the server's connection, or of all its session's together.
-    #[serde(skip)]
     pub server: Stats,
 }
 
@@ -157,21 +153,8 @@ impl SessionResult {
     }
 }
 
-impl Serialize for SessionResult {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        for (name, count) in self.counts() {
-            map.serialize_entry(name, &count)?;
-        }
-        for (name, value) in self.measures() {
-            map.serialize_entry(name, &value)?;
-        }
-        map.end()
-    }
-}
-
 /// All flows of one name together.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct GroupResult {
     /// Their name in the scenario.
     pub flow: Arc<str>,
@@ -188,12 +171,7 @@ pub struct GroupResult {
     /// Times their retransmission timers ran out.
     pub timeouts: u64,
     /// What their sessions did, if they are such.
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionResult>,
-}
-
-fn close_reason<S: Serializer>(reason: &Option<CloseReason>, serializer: S) -> Result<S::Ok, S::Error> {
-    reason.map(close_name).serialize(serializer)
 }
 
 /// The name of a reason in files.
@@ -210,7 +188,7 @@ pub const fn close_name(reason: CloseReason) -> &'static str {
 }
 
 /// One direction of a link.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct LinkResult {
     /// Name in the scenario.
     pub link: Arc<str>,
@@ -237,7 +215,6 @@ pub struct LinkResult {
     /// Most packets that ever waited.
     pub queue_max_packets: u32,
     /// How a station of a hub got on with the others, where they compete: `deferrals` and `collisions`.
-    #[serde(flatten)]
     pub contention: Option<Contention>,
 }
 
@@ -249,7 +226,7 @@ impl LinkResult {
 }
 
 /// What the run cost.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Performance {
     /// Entries taken from the event queue.
     pub events: u64,
@@ -270,7 +247,7 @@ impl Performance {
 }
 
 /// A whole run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct RunResult {
     /// Name of the scenario.
     pub scenario: Arc<str>,
@@ -298,6 +275,5 @@ pub struct RunResult {
     /// What the run cost.
     pub performance: Performance,
     /// What was recorded.
-    #[serde(skip)]
     pub recording: Recording,
 }

@@ -14,6 +14,7 @@ use netspurt_tcp::Connection;
 use netspurt_tcp::state::CloseReason;
 use netspurt_tcp::stats::Stats;
 use netspurt_tcp::time::Time;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// How a flow stands.
@@ -220,11 +221,16 @@ fn tally(world: &World, flow: u32) -> Option<&Tally> {
 
 /// The flows of each name together, in the order in which the names come.
 fn groups(flows: &[FlowResult], world: &World, horizon: Time) -> Vec<GroupResult> {
-    let mut members: indexmap::IndexMap<&str, Vec<u32>> = indexmap::IndexMap::new();
+    let mut positions: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut members: Vec<Vec<u32>> = Vec::new();
     for (flow, number) in flows.iter().zip(0..) {
-        members.entry(&flow.flow).or_default().push(number);
+        let position = *positions.entry(&flow.flow).or_insert(members.len());
+        if position == members.len() {
+            members.push(Vec::new());
+        }
+        members[position].push(number);
     }
-    members.into_values().map(|members| group(flows, world, horizon, &members)).collect()
+    members.iter().map(|members| group(flows, world, horizon, members)).collect()
 }
 
 fn group(flows: &[FlowResult], world: &World, horizon: Time, members: &[u32]) -> GroupResult {

@@ -20,11 +20,9 @@ pub use script::Script;
 use crate::network::packet::Packet;
 use crate::random::Stream;
 use crate::spec::LossSpec;
-use serde::Serialize;
 
 /// Why a packet did not arrive.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Cause {
     /// The queue had no room.
     Queue,

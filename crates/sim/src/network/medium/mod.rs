@@ -10,8 +10,6 @@ mod first_come;
 pub(crate) use csma_cd::CsmaCd;
 pub(crate) use first_come::FirstCome;
 
-use serde::Serialize;
-
 /// What is to be done next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
@@ -29,12 +27,17 @@ pub(crate) enum Step {
 }
 
 /// How a station got on with the others.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Contention {
     /// Frames whose first attempt had to wait for others.
     pub deferrals: u64,
     /// Attempts that ended in a collision.
     pub collisions: u64,
+}
+
+/// The longest delay in picoseconds at which stations that send at `rate` notice a collision in time: half a slot.
+pub const fn longest_delay(rate: u64) -> u64 {
+    CsmaCd::longest_delay(rate)
 }
 
 /// The ways of taking turns.
