@@ -103,11 +103,13 @@ impl Trace {
     /// The same for the simulator; `None` for one that [`Trace::check`] refuses.
     pub(crate) fn build(&self) -> Option<Arc<Capacity>> {
         let capacity = match self {
-            Self::Mahimahi { milliseconds, .. } => Capacity::Deliveries(Deliveries::new(milliseconds)?),
+            Self::Mahimahi { milliseconds, .. } => {
+                Capacity::Deliveries(Arc::new(Deliveries::new(milliseconds)?))
+            }
             Self::Rates { times, rates, repeat, .. } => {
                 let piece = |(time, rate): (&Duration, &Rate)| Piece { from: time.0.as_ps(), rate: rate.0 };
                 let pieces: Vec<Piece> = times.iter().zip(rates).map(piece).collect();
-                Capacity::Rates(Rates::new(&pieces, repeat.map(|time| time.0.as_ps()))?)
+                Capacity::Rates(Arc::new(Rates::new(&pieces, repeat.map(|time| time.0.as_ps()))?))
             }
         };
         Some(Arc::new(capacity))

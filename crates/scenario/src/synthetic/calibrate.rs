@@ -1,6 +1,6 @@
 //! A run with a given mean, coefficient of variation and number of losses.
 
-use super::{Draft, Target};
+use super::draft::{Draft, Target};
 use std::fmt;
 
 /// Steps of a bisection: enough to halve any range below what a float can tell.

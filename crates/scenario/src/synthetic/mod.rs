@@ -8,11 +8,14 @@
 //! Time is counted in cycles. Lengths, noise, glitches and losses draw from random streams of their own.
 
 mod calibrate;
+mod draft;
 pub(crate) mod file;
 mod gamma;
 
 pub use calibrate::Unreachable;
+pub use draft::Target;
 
+use draft::Draft;
 use gamma::Gamma;
 use netspurt_sim::random::{Chance, Stream};
 use netspurt_tcp::time::Span;
@@ -132,17 +135,6 @@ pub struct Loss {
     pub during: f64,
 }
 
-/// What a run must come to. A lost cycle counts as a delay of zero, as in the table of RFC 889.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Target {
-    /// Mean delay one way.
-    pub mean: Span,
-    /// Coefficient of variation.
-    pub cov: f64,
-    /// Lost cycles.
-    pub lost: usize,
-}
-
 /// One cycle of a path.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Cycle {
@@ -150,18 +142,6 @@ pub struct Cycle {
     pub octets: u32,
     /// The delay one way in seconds, unless the packet was lost.
     pub delay_s: Option<f64>,
-}
-
-/// The ingredients of a run, before they are mixed.
-struct Draft {
-    octets: Vec<u32>,
-    /// The delay by length alone, relative to its mean.
-    by_length: Vec<f64>,
-    noise: Vec<f64>,
-    /// What glitches add, in multiples of the mean delay, for a mean height of 1.
-    glitch: Vec<f64>,
-    lost: Vec<bool>,
-    mean_s: f64,
 }
 
 impl Path {

@@ -40,7 +40,7 @@ fn arrivals(link: &ChannelSpec, sent: &[(u64, u32)]) -> (Vec<u64>, u64) {
 }
 
 fn following(milliseconds: &[u64]) -> ChannelSpec {
-    let capacity = Capacity::Deliveries(Deliveries::new(milliseconds).unwrap());
+    let capacity = Capacity::Deliveries(Arc::new(Deliveries::new(milliseconds).unwrap()));
     ChannelSpec { delay: Span::from_ms(100), ..ChannelSpec::default() }.following(Arc::new(capacity))
 }
 

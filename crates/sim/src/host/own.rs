@@ -2,7 +2,6 @@
 //!
 //! Lives here: how they come into a world. Must not live here: any algorithm.
 
-use crate::host::app::{Application, BulkReceiver};
 use netspurt_tcp::Connection;
 use netspurt_tcp::congestion::CongestionControl;
 use netspurt_tcp::rto::RtoEstimator;
@@ -52,39 +51,5 @@ impl fmt::Debug for OwnTcp {
             .field("rto", &self.rto.is_some())
             .field("transmit", &self.transmit.is_some())
             .finish()
-    }
-}
-
-/// An application of the user's own: `from` sends, `to` receives, as far as results are concerned.
-#[derive(Clone)]
-pub struct OwnApp {
-    /// What `from` does.
-    pub client: Make<dyn Application>,
-    /// What `to` does; without it, it reads all that comes and closes when `from` has.
-    pub server: Option<Make<dyn Application>>,
-}
-
-impl OwnApp {
-    /// Both ends for one connection.
-    pub(crate) fn pair(&self) -> [Box<dyn Application>; 2] {
-        let reads = || -> Box<dyn Application> { Box::new(BulkReceiver::until_closed()) };
-        [(self.client)(), self.server.as_ref().map_or_else(reads, |make| make())]
-    }
-}
-
-impl PartialEq for OwnApp {
-    /// The same, not only alike.
-    fn eq(&self, other: &Self) -> bool {
-        let servers = match (&self.server, &other.server) {
-            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
-            (one, other) => one.is_none() && other.is_none(),
-        };
-        Arc::ptr_eq(&self.client, &other.client) && servers
-    }
-}
-
-impl fmt::Debug for OwnApp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OwnApp").finish_non_exhaustive()
     }
 }

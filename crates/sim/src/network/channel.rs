@@ -8,6 +8,7 @@
 //! Packets in flight stay here, in order of arrival, and only the first of them is in the event queue.
 
 use crate::network::capacity::{Transmitted, Transmitter};
+use crate::network::hop::Hop;
 use crate::network::impair::{Fate, Impairments};
 use crate::network::loss::Cause;
 use crate::network::packet::{Chain, Packet, Stage};
@@ -15,7 +16,6 @@ use crate::network::queue::ring::Ring;
 use crate::network::queue::{
     Admission as _, Backlog, Discipline, Early, Keeper, Kept, Leaving, OnArrival, Red, Step,
 };
-use crate::network::route::Hop;
 use crate::random::Stream;
 use crate::record::digest::Digest;
 use crate::spec::{ChannelSpec, Duplex, QueueSpec};

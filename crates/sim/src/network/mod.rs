@@ -5,6 +5,7 @@
 
 pub mod capacity;
 pub mod channel;
+mod hop;
 mod hub;
 pub mod impair;
 pub mod loss;
@@ -12,6 +13,7 @@ pub mod medium;
 pub mod packet;
 pub mod queue;
 pub mod route;
+mod stations;
 
 use crate::engine::EventQueue;
 use crate::network::channel::{Channel, MAX_PACKET};

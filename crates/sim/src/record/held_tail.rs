@@ -9,10 +9,10 @@
 //!
 //! Document: draft-doupnik-tcpimpl-nagle-mode-00, sections 1.3 to 1.6.
 
-use crate::record::probe::{End, HeldTail, Wants, end_of};
+use crate::host::endpoint::Endpoint;
+use crate::record::probe::{End, HeldTail, Recorder, Wants, end_of};
 use crate::record::result::FlowResult;
 use crate::spec::FlowSpec;
-use crate::world::World;
 use netspurt_tcp::time::{Span, Time};
 use std::collections::BTreeMap;
 
@@ -52,14 +52,19 @@ impl HeldTails {
         result.held_by = Some(sender.transmit);
         result.held_for = Some(receiver.acking);
     }
-}
 
-impl World {
     /// The connection at `place` sends an ACK that has waited for its timer since `delayed_since`.
     #[cold]
-    pub(crate) fn look_for_held_tail(&mut self, now: Time, place: u32, delayed_since: Time) {
+    pub(crate) fn look(
+        &mut self,
+        now: Time,
+        place: u32,
+        delayed_since: Time,
+        endpoints: &[Endpoint],
+        recorder: Option<&mut Recorder>,
+    ) {
         let other = place ^ 1;
-        let [receiver, sender] = [place, other].map(|end| &self.endpoints[end as usize]);
+        let [receiver, sender] = [place, other].map(|end| &endpoints[end as usize]);
         let (Some(delays), Some(holds)) = (&receiver.connection, &sender.connection) else { return };
         let Some(held) = holds.held(now).filter(|held| held.why.waits_for_ack()) else { return };
         if delays.received() < holds.acknowledged() + held.waits_for {
@@ -67,10 +72,8 @@ impl World {
         }
         let (flow, end) = (sender.flow, end_of(other));
         let since = held.since.max(delayed_since);
-        self.held_tails.add(flow, end, now - since);
-        if let Some(recorder) = &mut self.network.recorder
-            && recorder.wants(Wants::HELD_TAILS)
-        {
+        self.add(flow, end, now - since);
+        if let Some(recorder) = recorder.filter(|recorder| recorder.wants(Wants::HELD_TAILS)) {
             let connection = recorder.connection(other);
             let found =
                 HeldTail { time: now, since, flow, connection, end, offset: held.offset, len: held.len };

@@ -1,15 +1,15 @@
 //! From what happened to what is told: folding flows and links into a [`RunResult`].
 
 use crate::host::app::AppSpec;
-use crate::host::endpoint::Endpoint;
+use crate::host::endpoint::{Endpoint, Host};
 use crate::host::session::{Session, Tally};
 use crate::network::Network;
 use crate::network::channel::Channel;
 use crate::network::loss::Cause;
 use crate::record::digest::Digest;
+use crate::record::held_tail::HeldTails;
 use crate::record::result::{FlowResult, GroupResult, LinkResult, Performance, RunResult};
-use crate::spec::{LinkSpec, WorldSpec};
-use crate::world::World;
+use crate::spec::{LinkSpec, Numbering, WorldSpec};
 use netspurt_tcp::Connection;
 use netspurt_tcp::state::CloseReason;
 use netspurt_tcp::stats::Stats;
@@ -85,52 +85,69 @@ impl Outcome {
     }
 }
 
-pub(crate) fn summarise(mut world: World, interrupted: bool) -> RunResult {
-    world.sum_up_sessions();
-    let horizon = if interrupted { world.now } else { Time::ZERO + world.spec.duration };
-    let outcomes: Vec<Outcome> = (0..world.records.len()).map(|flow| outcome(&world, flow)).collect();
-    let active = active_until(&outcomes, world.network.channels(), horizon);
-    let recording = world.network.close(horizon);
-    let spec = &world.spec;
+/// What a course leaves at its end.
+pub(crate) struct Course {
+    pub(crate) spec: WorldSpec,
+    pub(crate) seed: u64,
+    pub(crate) network: Network,
+    pub(crate) hosts: Vec<Host>,
+    pub(crate) endpoints: Vec<Endpoint>,
+    /// Each with all of its connections in its tally.
+    pub(crate) sessions: Vec<Session>,
+    pub(crate) numbering: Numbering,
+    pub(crate) records: Vec<FlowRecord>,
+    pub(crate) outcomes: Vec<Outcome>,
+    pub(crate) held_tails: HeldTails,
+    pub(crate) late_packets: u64,
+    /// The time of the last event.
+    pub(crate) now: Time,
+}
+
+pub(crate) fn summarise(mut course: Course, interrupted: bool) -> RunResult {
+    let horizon = if interrupted { course.now } else { Time::ZERO + course.spec.duration };
+    let outcomes: Vec<Outcome> = (0..course.records.len()).map(|flow| outcome(&course, flow)).collect();
+    let active = active_until(&outcomes, course.network.channels(), horizon);
+    let recording = course.network.close(horizon);
+    let spec = &course.spec;
     let flows: Vec<FlowResult> = (0..)
         .zip(&outcomes)
         .map(|(flow, outcome)| {
             let mut result =
-                flow_result(spec, world.numbering.locate(flow), outcome, tally(&world, flow), horizon);
-            world.held_tails.tell(flow, &spec.flows[world.numbering.locate(flow).0], &mut result);
+                flow_result(spec, course.numbering.locate(flow), outcome, tally(&course, flow), horizon);
+            course.held_tails.tell(flow, &spec.flows[course.numbering.locate(flow).0], &mut result);
             result
         })
         .collect();
     RunResult {
         scenario: Arc::clone(&spec.name),
-        seed: world.seed,
-        digest: format!("{:016x}", digest(&outcomes, world.network.channels())),
+        seed: course.seed,
+        digest: format!("{:016x}", digest(&outcomes, course.network.channels())),
         duration_s: spec.duration.as_secs_f64(),
         active_s: active.as_secs_f64(),
         interrupted,
-        groups: groups(&flows, &world, horizon),
+        groups: groups(&flows, &course, horizon),
         flows,
-        links: link_results(spec, &world.network, active),
-        checksum_drops: world.hosts.iter().map(|host| host.checksum_drops).sum(),
-        late_packets: world.late_packets,
+        links: link_results(spec, &course.network, active),
+        checksum_drops: course.hosts.iter().map(|host| host.checksum_drops).sum(),
+        late_packets: course.late_packets,
         performance: Performance {
-            events: world.network.events(),
-            data_packets: world.network.data_packets(),
+            events: course.network.events(),
+            data_packets: course.network.data_packets(),
             ..Performance::default()
         },
         recording,
     }
 }
 
-fn outcome(world: &World, flow: usize) -> Outcome {
-    match &world.records[flow] {
+fn outcome(course: &Course, flow: usize) -> Outcome {
+    match &course.records[flow] {
         FlowRecord::Waiting => Outcome::nothing(),
         FlowRecord::Live(client) => {
-            let pair = &world.endpoints[*client as usize..][..2];
-            Outcome::new(&world.spec.flows[pair[0].description as usize].app, pair)
+            let pair = &course.endpoints[*client as usize..][..2];
+            Outcome::new(&course.spec.flows[pair[0].description as usize].app, pair)
         }
-        FlowRecord::Over(outcome) => world.outcomes[*outcome as usize],
-        FlowRecord::Session(session) => Outcome::of_session(&world.sessions.all[*session as usize]),
+        FlowRecord::Over(outcome) => course.outcomes[*outcome as usize],
+        FlowRecord::Session(session) => Outcome::of_session(&course.sessions[*session as usize]),
     }
 }
 
@@ -214,13 +231,13 @@ fn flow_result(
 }
 
 /// What was summed up of a flow's session, if it has one.
-fn tally(world: &World, flow: u32) -> Option<&Tally> {
-    let FlowRecord::Session(position) = world.records[flow as usize] else { return None };
-    Some(&world.sessions.all[position as usize].tally)
+fn tally(course: &Course, flow: u32) -> Option<&Tally> {
+    let FlowRecord::Session(position) = course.records[flow as usize] else { return None };
+    Some(&course.sessions[position as usize].tally)
 }
 
 /// The flows of each name together, in the order in which the names come.
-fn groups(flows: &[FlowResult], world: &World, horizon: Time) -> Vec<GroupResult> {
+fn groups(flows: &[FlowResult], course: &Course, horizon: Time) -> Vec<GroupResult> {
     let mut positions: BTreeMap<&str, usize> = BTreeMap::new();
     let mut members: Vec<Vec<u32>> = Vec::new();
     for (flow, number) in flows.iter().zip(0..) {
@@ -230,10 +247,10 @@ fn groups(flows: &[FlowResult], world: &World, horizon: Time) -> Vec<GroupResult
         }
         members[position].push(number);
     }
-    members.iter().map(|members| group(flows, world, horizon, members)).collect()
+    members.iter().map(|members| group(flows, course, horizon, members)).collect()
 }
 
-fn group(flows: &[FlowResult], world: &World, horizon: Time, members: &[u32]) -> GroupResult {
+fn group(flows: &[FlowResult], course: &Course, horizon: Time, members: &[u32]) -> GroupResult {
     let all = || members.iter().map(|&flow| &flows[flow as usize]);
     let bytes_delivered = all().map(|flow| flow.bytes_delivered).sum();
     let first = all().map(|flow| flow.start_s).fold(f64::INFINITY, f64::min);
@@ -241,7 +258,7 @@ fn group(flows: &[FlowResult], world: &World, horizon: Time, members: &[u32]) ->
     let lasted = last.min(horizon.as_secs_f64()) - first;
     let goodput_bps = if lasted > 0.0 { bytes_delivered as f64 * 8.0 / lasted } else { 0.0 };
     let mut together: Option<Tally> = None;
-    for one in members.iter().filter_map(|&flow| tally(world, flow)) {
+    for one in members.iter().filter_map(|&flow| tally(course, flow)) {
         together.get_or_insert_default().merge(one);
     }
     GroupResult {

@@ -1,6 +1,6 @@
 //! Bulk transfer: one end writes all it has and closes, the other reads all that comes and closes when it is over.
 
-use super::{Action, AppSpec, Application, read_all};
+use super::application::{Action, AppSpec, Application, read_all};
 use netspurt_tcp::Connection;
 use netspurt_tcp::time::Time;
 

@@ -4,29 +4,12 @@
 //! client writes the request, and the server, which in life would read in it what is wanted, writes the reply once the
 //! whole request is there.
 
-use super::{Action, AppSpec, Application, read_all};
+use super::application::{Action, AppSpec, Application, read_all};
+use crate::host::session::Pattern;
 use netspurt_tcp::Connection;
-use netspurt_tcp::time::{Span, Time};
+use netspurt_tcp::time::Time;
 use std::collections::VecDeque;
 use std::sync::Arc;
-
-/// How a message is handed to TCP: in one write, or in several.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Pattern {
-    /// Lengths of the first writes.
-    pub head: Box<[u64]>,
-    /// Length of each write behind those; `None` for all that is left at once.
-    pub piece: Option<u64>,
-    /// From one write to the next.
-    pub gap: Span,
-}
-
-impl Pattern {
-    /// Length of the write at this position, if so much is left.
-    fn write(&self, position: u32) -> u64 {
-        self.head.get(position as usize).copied().or(self.piece).unwrap_or(u64::MAX)
-    }
-}
 
 /// Writes one message after another by its pattern. A write that finds no room goes on when there is some, as a program
 /// does that waits in `write`; and what one write has brought leaves before the next one begins.

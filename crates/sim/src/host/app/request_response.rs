@@ -1,6 +1,6 @@
 //! Request and response: the client asks, the server answers when the whole request is there, and the client asks again.
 
-use super::{Action, AppSpec, Application, read_all};
+use super::application::{Action, AppSpec, Application, read_all};
 use netspurt_tcp::Connection;
 use netspurt_tcp::time::{Span, Time};
 

@@ -33,24 +33,24 @@ pub struct Costs {
 
 impl Costs {
     /// Taking in a segment.
-    pub(super) fn arrival(&self, payload: Payload) -> Span {
+    pub(crate) fn arrival(&self, payload: Payload) -> Span {
         let fixed = if payload.len > 0 { self.segment_in } else { self.ack_in };
         sum(fixed, self.byte_in, u64::from(payload.len))
     }
 
     /// Sending a segment.
-    pub(super) fn departure(&self, payload: Payload) -> Span {
+    pub(crate) fn departure(&self, payload: Payload) -> Span {
         let fixed = if payload.len > 0 { self.segment_out } else { self.ack_out };
         sum(fixed, self.byte_out, u64::from(payload.len))
     }
 
     /// Reading so many bytes.
-    pub(super) fn reading(&self, len: u64) -> Span {
+    pub(crate) fn reading(&self, len: u64) -> Span {
         sum(self.read, self.byte_read, len)
     }
 
     /// Handing so many bytes of a write to TCP: its beginning, or what follows.
-    pub(super) fn writing(&self, len: u64, part: Part) -> Span {
+    pub(crate) fn writing(&self, len: u64, part: Part) -> Span {
         let fixed = match part {
             Part::First => self.write,
             Part::Later => Span::ZERO,
@@ -65,7 +65,7 @@ fn sum(fixed: Span, each: Span, count: u64) -> Span {
 
 /// Which part of a write is handed over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Part {
+pub(crate) enum Part {
     /// Its beginning.
     First,
     /// What follows.
@@ -87,7 +87,7 @@ pub enum Handover {
 
 impl Handover {
     /// How many of the `left` bytes of a write come next.
-    pub(super) fn part(self, left: u64, connection: &Connection) -> u64 {
+    pub(crate) fn part(self, left: u64, connection: &Connection) -> u64 {
         let most = match self {
             Self::Whole => left,
             Self::Clusters(size) => u64::from(size),
@@ -100,7 +100,7 @@ impl Handover {
     }
 
     /// Whether TCP is asked for segments behind a part that is about to be handed over and is not the last of its write.
-    pub(super) fn asks_behind_part(self, connection: &Connection) -> bool {
+    pub(crate) fn asks_behind_part(self, connection: &Connection) -> bool {
         match self {
             Self::Whole | Self::Clusters(_) => true,
             Self::Segments => connection.unsent() == 0,

@@ -15,11 +15,12 @@
 
 mod costs;
 mod reader;
-mod turns;
+mod turn;
 
+pub(crate) use costs::Part;
 pub use costs::{Costs, Handover};
 pub use reader::Reader;
-pub(crate) use turns::PROCESSORS;
+pub(crate) use turn::Turn;
 
 use crate::host::app::Action;
 use crate::network::packet::Label;
@@ -28,12 +29,8 @@ use netspurt_tcp::reason::Reason;
 use reader::Readers;
 use std::collections::VecDeque;
 
-/// An occupant of an endpoint's place: what was meant for another, who is gone, comes to nothing.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Turn {
-    pub(crate) place: u32,
-    pub(crate) generation: u16,
-}
+/// The processor of the first host is this timer; the others follow. They come behind all other timers.
+pub(crate) const PROCESSORS: u32 = 1 << 31;
 
 /// What does not wait for programs.
 #[derive(Clone, Copy, Debug)]
@@ -62,15 +59,15 @@ pub(crate) enum Pace {
 
 /// A program that stands in line.
 #[derive(Clone, Copy, Debug)]
-struct Process {
-    turn: Turn,
+pub(crate) struct Process {
+    pub(crate) turn: Turn,
     /// Of the write that it is in the middle of, what is not yet handed over.
-    rest: Option<Action>,
+    pub(crate) rest: Option<Action>,
 }
 
 /// What a processor does, and what comes of it in the end.
 #[derive(Debug)]
-enum Task {
+pub(crate) enum Task {
     /// A segment is taken in.
     Arrival { slot: u32 },
     /// A deadline is served.
@@ -84,17 +81,17 @@ enum Task {
 /// A processor.
 #[derive(Debug)]
 pub(crate) struct Processor {
-    costs: Costs,
-    handover: Handover,
-    readers: Readers,
+    pub(crate) costs: Costs,
+    pub(crate) handover: Handover,
+    pub(crate) readers: Readers,
     /// It is at something.
-    is_busy: bool,
+    pub(crate) is_busy: bool,
     /// What it is at, if that takes time.
-    task: Option<Task>,
+    pub(crate) task: Option<Task>,
     /// The connection that is being asked for segments.
-    serving: Option<Turn>,
-    interrupts: VecDeque<Interrupt>,
-    processes: VecDeque<Process>,
+    pub(crate) serving: Option<Turn>,
+    pub(crate) interrupts: VecDeque<Interrupt>,
+    pub(crate) processes: VecDeque<Process>,
 }
 
 impl Processor {

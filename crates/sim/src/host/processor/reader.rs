@@ -22,7 +22,7 @@ pub struct Reader {
 
 /// The applications of a host that are busy with what they have read.
 #[derive(Debug, Default)]
-pub(super) struct Readers {
+pub(crate) struct Readers {
     reader: Reader,
     /// By the place of the endpoint: whoever moves in later takes over the entry.
     busy: BTreeMap<u32, Busy>,
@@ -38,18 +38,18 @@ struct Busy {
 }
 
 impl Readers {
-    pub(super) fn new(reader: Reader) -> Self {
+    pub(crate) fn new(reader: Reader) -> Self {
         Self { reader, busy: BTreeMap::new() }
     }
 
     /// Until when this application is busy, if it is.
-    pub(super) fn busy_until(&self, now: Time, turn: Turn) -> Option<Time> {
+    pub(crate) fn busy_until(&self, now: Time, turn: Turn) -> Option<Time> {
         let busy = self.busy.get(&turn.place)?;
         (busy.generation == turn.generation && now < busy.until).then_some(busy.until)
     }
 
     /// How many of the bytes that there are this application reads now; from now on it is busy with them.
-    pub(super) fn read(&mut self, now: Time, turn: Turn, readable: u64) -> u64 {
+    pub(crate) fn read(&mut self, now: Time, turn: Turn, readable: u64) -> u64 {
         let len = self.reader.buffer.map_or(readable, |buffer| readable.min(buffer));
         if let Some(rate) = self.reader.rate {
             let goes_on = |busy: &&Busy| busy.generation == turn.generation && busy.until == now;

@@ -1,6 +1,5 @@
 //! What a session does, as plain data.
 
-use crate::host::app::Pattern;
 use crate::random::distribution::Distribution;
 use netspurt_tcp::time::Span;
 use std::sync::Arc;
@@ -107,4 +106,22 @@ pub enum Closes {
     Client,
     /// The server, behind the last byte.
     Server,
+}
+
+/// How a message is handed to TCP: in one write, or in several.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Pattern {
+    /// Lengths of the first writes.
+    pub head: Box<[u64]>,
+    /// Length of each write behind those; `None` for all that is left at once.
+    pub piece: Option<u64>,
+    /// From one write to the next.
+    pub gap: Span,
+}
+
+impl Pattern {
+    /// Length of the write at this position, if so much is left.
+    pub(crate) fn write(&self, position: u32) -> u64 {
+        self.head.get(position as usize).copied().or(self.piece).unwrap_or(u64::MAX)
+    }
 }

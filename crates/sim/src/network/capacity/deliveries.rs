@@ -4,7 +4,7 @@
 //! An opportunity is an instant at which so many octets of what was there *before* may leave. Several packets share one,
 //! a packet may need several, and what finds nobody waiting is lost.
 
-use super::{Capacity, Transmitted};
+use super::Transmitted;
 use std::sync::Arc;
 
 /// Octets of an opportunity: an MTU of 1500 and the four that a TUN device adds.
@@ -52,8 +52,7 @@ impl Deliveries {
 /// A place in a recording.
 #[derive(Clone, Debug)]
 pub(crate) struct Cursor {
-    /// Of deliveries.
-    capacity: Arc<Capacity>,
+    recording: Arc<Deliveries>,
     /// The opportunity that the next octet takes, unless it comes too late for it.
     number: u64,
     /// How many octets are left of it.
@@ -61,15 +60,8 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    pub(super) fn new(capacity: Arc<Capacity>) -> Self {
-        Self { capacity, number: 0, left: OPPORTUNITY }
-    }
-
-    fn deliveries(&self) -> &Deliveries {
-        match &*self.capacity {
-            Capacity::Deliveries(deliveries) => deliveries,
-            Capacity::Rates(_) => unreachable!("a cursor goes with its kind of recording"),
-        }
+    pub(super) fn new(recording: Arc<Deliveries>) -> Self {
+        Self { recording, number: 0, left: OPPORTUNITY }
     }
 
     fn advance(&mut self, number: u64) {
@@ -78,12 +70,12 @@ impl Cursor {
 
     /// An opportunity serves what came before it.
     pub(super) fn attune(&mut self, now: u64) -> u64 {
-        if self.deliveries().time(self.number) <= now {
-            let next = self.deliveries().after(now);
+        if self.recording.time(self.number) <= now {
+            let next = self.recording.after(now);
             // Two opportunities may be at the same instant, the end of one round and the beginning of the next.
             self.advance(next.max(self.number));
         }
-        self.deliveries().time(self.number)
+        self.recording.time(self.number)
     }
 
     pub(super) fn transmit(&mut self, size: u32) -> Transmitted {
@@ -93,11 +85,11 @@ impl Cursor {
             self.advance(self.number + 1);
         }
         self.left -= needed;
-        let departure = self.deliveries().time(self.number);
+        let departure = self.recording.time(self.number);
         if self.left == 0 {
             self.advance(self.number + 1);
         }
-        Transmitted { departure, free: self.deliveries().time(self.number) }
+        Transmitted { departure, free: self.recording.time(self.number) }
     }
 }
 
@@ -106,7 +98,7 @@ mod tests {
     use super::*;
 
     fn cursor(milliseconds: &[u64]) -> Cursor {
-        Cursor::new(Arc::new(Capacity::Deliveries(Deliveries::new(milliseconds).unwrap())))
+        Cursor::new(Arc::new(Deliveries::new(milliseconds).unwrap()))
     }
 
     /// In milliseconds.

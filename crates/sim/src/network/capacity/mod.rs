@@ -5,9 +5,11 @@
 
 mod deliveries;
 mod rates;
+mod transmitted;
 
 pub use deliveries::{Deliveries, OPPORTUNITY};
 pub use rates::{Piece, Rates};
+pub(crate) use transmitted::Transmitted;
 
 use std::sync::Arc;
 
@@ -15,9 +17,9 @@ use std::sync::Arc;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Capacity {
     /// Instants at which so many octets may leave.
-    Deliveries(Deliveries),
+    Deliveries(Arc<Deliveries>),
     /// A rate at any time.
-    Rates(Rates),
+    Rates(Arc<Rates>),
 }
 
 impl Capacity {
@@ -30,15 +32,6 @@ impl Capacity {
     }
 }
 
-/// What has left, and when the next packet may begin to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Transmitted {
-    /// The last bit has left.
-    pub(crate) departure: u64,
-    /// The transmitter is free from here on.
-    pub(crate) free: u64,
-}
-
 /// The transmitter of one direction: a recording, and the place that has been reached in it.
 #[derive(Clone, Debug)]
 pub(crate) enum Transmitter {
@@ -47,10 +40,12 @@ pub(crate) enum Transmitter {
 }
 
 impl Transmitter {
-    pub(crate) fn new(capacity: &Arc<Capacity>) -> Self {
-        match **capacity {
-            Capacity::Deliveries(_) => Self::Deliveries(deliveries::Cursor::new(Arc::clone(capacity))),
-            Capacity::Rates(_) => Self::Rates(rates::Cursor::new(Arc::clone(capacity))),
+    pub(crate) fn new(capacity: &Capacity) -> Self {
+        match capacity {
+            Capacity::Deliveries(recording) => {
+                Self::Deliveries(deliveries::Cursor::new(Arc::clone(recording)))
+            }
+            Capacity::Rates(recording) => Self::Rates(rates::Cursor::new(Arc::clone(recording))),
         }
     }
 

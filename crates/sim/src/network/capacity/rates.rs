@@ -2,7 +2,7 @@
 //!
 //! Exact as a link of one rate is: the fraction of a picosecond that a packet leaves is carried to the next one.
 
-use super::{Capacity, Transmitted};
+use super::Transmitted;
 use std::sync::Arc;
 
 /// What an octet costs: bits times picoseconds in a second, to be paid at the rate of each picosecond.
@@ -59,8 +59,7 @@ impl Rates {
 /// A place in a recording.
 #[derive(Clone, Debug)]
 pub(crate) struct Cursor {
-    /// Of rates.
-    capacity: Arc<Capacity>,
+    recording: Arc<Rates>,
     /// When the round at hand began, and which of its pieces has been reached.
     round: u64,
     piece: usize,
@@ -70,31 +69,24 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    pub(super) const fn new(capacity: Arc<Capacity>) -> Self {
-        Self { capacity, round: 0, piece: 0, free: 0, remainder: 0 }
-    }
-
-    fn rates(&self) -> &Rates {
-        match &*self.capacity {
-            Capacity::Rates(rates) => rates,
-            Capacity::Deliveries(_) => unreachable!("a cursor goes with its kind of recording"),
-        }
+    pub(super) const fn new(recording: Arc<Rates>) -> Self {
+        Self { recording, round: 0, piece: 0, free: 0, remainder: 0 }
     }
 
     /// The end of the piece at hand.
     fn end(&self) -> u64 {
-        self.round.saturating_add(self.rates().end(self.piece))
+        self.round.saturating_add(self.recording.end(self.piece))
     }
 
     fn turn(&mut self) {
         self.piece += 1;
-        if self.piece == self.rates().pieces.len() {
+        if self.piece == self.recording.pieces.len() {
             (self.round, self.piece) = (self.end_of_round(), 0);
         }
     }
 
     fn end_of_round(&self) -> u64 {
-        self.round.saturating_add(self.rates().period)
+        self.round.saturating_add(self.recording.period)
     }
 
     /// To the piece in which `now` lies.
@@ -102,7 +94,7 @@ impl Cursor {
         if now < self.end() {
             return;
         }
-        let rates = self.rates();
+        let rates = &self.recording;
         let round = self.round + (now - self.round) / rates.period * rates.period;
         let piece = rates.pieces.partition_point(|piece| piece.from <= now - round) - 1;
         (self.round, self.piece) = (round, piece);
@@ -114,7 +106,7 @@ impl Cursor {
         let mut at = start;
         self.seek(at);
         let departure = loop {
-            let rate = u128::from(self.rates().pieces[self.piece].rate);
+            let rate = u128::from(self.recording.pieces[self.piece].rate);
             let possible = rate * u128::from(self.end() - at);
             if work <= possible && rate > 0 {
                 self.remainder = work % rate;
@@ -146,7 +138,7 @@ mod tests {
 
     fn cursor(list: &[(u64, u64)], repeat_us: Option<u64>) -> Cursor {
         let rates = Rates::new(&pieces(list), repeat_us.map(|us| us * US)).unwrap();
-        Cursor::new(Arc::new(Capacity::Rates(rates)))
+        Cursor::new(Arc::new(rates))
     }
 
     #[test]
@@ -193,7 +185,7 @@ mod tests {
         let mut stream = Stream::new(9, "rates");
         let list: Vec<(u64, u64)> = (0..50).map(|n| (n * 700, stream.below(4) * 3_000_001)).collect();
         let rates = Rates::new(&pieces(&list), Some(35_000 * US)).unwrap();
-        let mut cursor = Cursor::new(Arc::new(Capacity::Rates(rates.clone())));
+        let mut cursor = Cursor::new(Arc::new(rates.clone()));
         let (mut at, mut octets) = (0, 0u128);
         for _ in 0..2000 {
             let size = 1 + stream.below(3000) as u32;

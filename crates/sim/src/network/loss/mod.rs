@@ -4,91 +4,26 @@
 //! direction's own random stream.
 
 mod bit_error;
+mod cause;
 mod ecn_black_hole;
 mod exponential_gaps;
 mod gilbert_elliott;
 mod packet_error;
+mod process;
 mod script;
 
 pub use bit_error::BitError;
+pub use cause::Cause;
 pub use ecn_black_hole::EcnBlackHole;
 pub use exponential_gaps::ExponentialGaps;
 pub use gilbert_elliott::GilbertElliott;
 pub use packet_error::PacketError;
+pub use process::LossProcess;
 pub use script::Script;
 
 use crate::network::packet::Packet;
 use crate::random::Stream;
 use crate::spec::LossSpec;
-
-/// Why a packet did not arrive.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Cause {
-    /// The queue had no room.
-    Queue,
-    /// A bit was wrong.
-    BitError,
-    /// The packet was wrong.
-    PacketError,
-    /// An exponential gap was over.
-    ExponentialGaps,
-    /// The two-state chain said so.
-    GilbertElliott,
-    /// The script said so.
-    Script,
-    /// Random early detection dropped it.
-    Red,
-    /// CoDel dropped it.
-    Codel,
-    /// It collided too often.
-    Collisions,
-    /// It was a SYN that asks for ECN.
-    EcnBlackHole,
-    /// It was longer than the link takes.
-    TooBig,
-}
-
-impl Cause {
-    /// Every cause, in declaration order.
-    pub const ALL: [Self; 11] = [
-        Self::Queue,
-        Self::BitError,
-        Self::PacketError,
-        Self::ExponentialGaps,
-        Self::GilbertElliott,
-        Self::Script,
-        Self::Red,
-        Self::Codel,
-        Self::Collisions,
-        Self::EcnBlackHole,
-        Self::TooBig,
-    ];
-
-    /// The name used in files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Queue => "queue",
-            Self::BitError => "bit-error",
-            Self::PacketError => "packet-error",
-            Self::ExponentialGaps => "exponential-gaps",
-            Self::GilbertElliott => "gilbert-elliott",
-            Self::Script => "script",
-            Self::Red => "red",
-            Self::Codel => "codel",
-            Self::Collisions => "collisions",
-            Self::EcnBlackHole => "ecn-black-hole",
-            Self::TooBig => "too-big",
-        }
-    }
-}
-
-/// A loss process.
-pub trait LossProcess {
-    /// Whether this packet, of `size` octets on this link, is lost. Asked once for each packet, in order.
-    fn loses(&mut self, packet: &Packet, size: u32, stream: &mut Stream) -> bool;
-    /// Under which name its losses are counted.
-    fn cause(&self) -> Cause;
-}
 
 /// The built-in loss processes.
 #[derive(Clone, Debug)]

@@ -6,34 +6,12 @@
 
 mod csma_cd;
 mod first_come;
+mod step;
 
 pub(crate) use csma_cd::CsmaCd;
 pub(crate) use first_come::FirstCome;
-
-/// What is to be done next.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Step {
-    /// This station takes the next frame from its queue. Answer with [`Medium::took`].
-    Take(u32),
-    /// The frame that it took gets through: its first bit left at `start`. Answer with [`Medium::sent`].
-    Sent {
-        /// Which one.
-        station: u32,
-        /// When, by the clock or shortly before.
-        start: u64,
-    },
-    /// It gives up the frame that it took. Answer with [`Medium::gave_up`].
-    GivenUp(u32),
-}
-
-/// How a station got on with the others.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Contention {
-    /// Frames whose first attempt had to wait for others.
-    pub deferrals: u64,
-    /// Attempts that ended in a collision.
-    pub collisions: u64,
-}
+pub use step::Contention;
+pub(crate) use step::{Step, Then};
 
 /// The longest delay in picoseconds at which stations that send at `rate` notice a collision in time: half a slot.
 pub const fn longest_delay(rate: u64) -> u64 {
@@ -45,13 +23,6 @@ pub const fn longest_delay(rate: u64) -> u64 {
 pub(crate) enum Medium {
     FirstCome(FirstCome),
     CsmaCd(CsmaCd),
-}
-
-/// Whether a station's queue holds another frame.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Then {
-    More,
-    Nothing,
 }
 
 impl Medium {

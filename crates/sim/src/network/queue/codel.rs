@@ -5,7 +5,7 @@
 //! distances of interval / √n, until the waits are below the target again.
 
 use super::fifo::Fifo;
-use super::keeper::{Kept, Leaving, Order, Outbox};
+use super::order::{Kept, Leaving, Order, Outbox};
 use crate::network::loss::Cause;
 use crate::network::packet::Packet;
 use crate::spec::CodelSpec;

@@ -1,6 +1,8 @@
 //! What is done to a packet on arrival, before the queue is full.
 
-use super::{Backlog, Red, Step};
+use super::admission::{Backlog, OnArrival};
+use super::red::Red;
+use super::step::Step;
 use crate::network::loss::Cause;
 use netspurt_tcp::segment::Ecn;
 use netspurt_tcp::time::Span;
@@ -10,17 +12,6 @@ use netspurt_tcp::time::Span;
 pub(crate) enum Early {
     Red(Red),
     Step(Step),
-}
-
-/// What a rule says.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum OnArrival {
-    /// Nothing.
-    Pass,
-    /// The packet is marked.
-    Mark,
-    /// It is dropped.
-    Drop(Cause),
 }
 
 impl Early {

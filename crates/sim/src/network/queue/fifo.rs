@@ -1,6 +1,6 @@
 //! First in, first out, of packets that are kept.
 
-use super::keeper::{Kept, Leaving, Order, Outbox};
+use super::order::{Kept, Leaving, Order, Outbox};
 use crate::network::packet::Packet;
 use crate::network::queue::ring::Ring;
 

@@ -10,7 +10,7 @@
 
 use super::codel::Controller;
 use super::fifo::Fifo;
-use super::keeper::{Kept, Leaving, Order, Outbox};
+use super::order::{Kept, Leaving, Order, Outbox};
 use super::{Backlog, Room};
 use crate::network::loss::Cause;
 use crate::network::packet::Packet;

@@ -10,40 +10,30 @@
 //! comes to it may be told to wait: a third answer beside "it arrives then" and "it is dropped"; and one that waits may
 //! be dropped when others come or leave. Beyond that point nothing is different.
 
+mod admission;
 mod codel;
 mod drop_tail;
 mod early;
 mod fifo;
 mod fq_codel;
 mod keeper;
+mod order;
 mod red;
 mod resend_first;
 pub(crate) mod ring;
 mod step;
 
-pub(crate) use early::{Early, OnArrival};
-pub(crate) use keeper::{Keeper, Kept, Leaving};
+pub(crate) use admission::OnArrival;
+pub(crate) use early::Early;
+pub(crate) use keeper::Keeper;
+pub(crate) use order::{Kept, Leaving};
 
+pub use admission::{Admission, Backlog};
 pub use drop_tail::{DropTailBytes, DropTailPackets};
 pub use red::Red;
 pub use step::Step;
 
 use crate::spec::{QueueSpec, Room};
-
-/// What is waiting, the packet being transmitted not counted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Backlog {
-    /// Packets.
-    pub packets: u32,
-    /// Octets.
-    pub bytes: u64,
-}
-
-/// A discipline that decides on arrival. It is asked only when the link is busy.
-pub trait Admission {
-    /// Whether a packet of `size` octets may join `backlog`.
-    fn admits(&mut self, backlog: Backlog, size: u32) -> bool;
-}
 
 /// The built-in disciplines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,17 +61,6 @@ impl Discipline {
             Room::Unlimited => Self::Unlimited,
             Room::Packets(limit) => Self::DropTailPackets(DropTailPackets { limit }),
             Room::Bytes(limit) => Self::DropTailBytes(DropTailBytes { limit }),
-        }
-    }
-}
-
-impl Room {
-    /// Whether more waits than there is room for.
-    pub(crate) const fn is_exceeded_by(self, backlog: Backlog) -> bool {
-        match self {
-            Self::Unlimited => false,
-            Self::Packets(limit) => backlog.packets > limit,
-            Self::Bytes(limit) => backlog.bytes > limit,
         }
     }
 }

@@ -9,7 +9,7 @@
 //! A queue measured in octets does not make the drop of a large packet more likely (RFC 7141, section 2.2).
 
 use super::Backlog;
-use super::early::OnArrival;
+use super::OnArrival;
 use crate::network::loss::Cause;
 use crate::random::Stream;
 use crate::spec::{RedSpec, Unit};

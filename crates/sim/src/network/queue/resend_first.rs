@@ -7,7 +7,7 @@
 //! packet that finds no room is dropped, resend or not.
 
 use super::fifo::Fifo;
-use super::keeper::{Kept, Leaving, Order, Outbox};
+use super::order::{Kept, Leaving, Order, Outbox};
 use crate::network::packet::Packet;
 
 /// Resends, and the others behind them.

@@ -1,40 +1,19 @@
 //! What a session wants done, done in the world: connections opened, asked over and closed, ports given back.
 
-use super::{Errand, Session, SessionSpec};
+use super::World;
 use crate::host::app::App;
 use crate::host::endpoint::{Endpoint, address};
 use crate::host::ports::Ports;
+use crate::host::session::{Closes, Errand, Session, SessionSpec};
 use crate::random::Stream;
 use crate::record::probe::Addresses;
 use crate::record::summary::FlowRecord;
-use crate::spec::NodeId;
-use crate::world::World;
 use netspurt_tcp::codec;
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::stats::Stats;
 use netspurt_tcp::time::Time;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
-
-/// All sessions of a world.
-#[derive(Debug, Default)]
-pub(crate) struct Sessions {
-    pub(crate) all: Vec<Session>,
-    /// When each wants to be woken, by its flow's number. An entry may be out of date.
-    wakes: BinaryHeap<Reverse<(Time, u32)>>,
-    /// The ports of a client towards a port of a server.
-    ports: BTreeMap<(NodeId, NodeId, u16), Ports>,
-    /// Kept for its room.
-    errands: Vec<Errand>,
-}
-
-impl Sessions {
-    /// When the first of them wants to be woken.
-    pub(crate) fn next(&self) -> Time {
-        self.wakes.peek().map_or(Time::NEVER, |next| next.0.0)
-    }
-}
 
 impl World {
     /// The session of a flow, if it has one.
@@ -144,7 +123,7 @@ impl World {
             asker.ask(file.request);
             answerer.expect(file.request, file.reply);
         }
-        if call.last && closes == super::Closes::Server {
+        if call.last && closes == Closes::Server {
             answerer.finish();
         }
     }

@@ -1,16 +1,12 @@
 //! A processor's turns: what comes next, and what comes of it.
 
-use super::costs::Part;
-use super::{Interrupt, Pace, Process, Processor, Task, Turn};
+use super::{World, arm_app};
 use crate::host::app::Action;
 use crate::host::endpoint::{Endpoint, note_wake};
+use crate::host::processor::{Interrupt, PROCESSORS, Pace, Part, Process, Processor, Task, Turn};
 use crate::record::probe::{Sent, end_of};
-use crate::world::{World, arm_app};
 use netspurt_tcp::Departure;
 use netspurt_tcp::time::{Span, Time};
-
-/// The processor of the first host is this timer; the others follow. They come behind all other timers.
-pub(crate) const PROCESSORS: u32 = 1 << 31;
 
 impl World {
     /// Something has come for a host's processor, which begins with it if it is idle.
