@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""Imports between our crates run one way: tcp <- sim, trace <- live <- python, sim <- scenario <- python, and
-tcp <- packetdrill.
+"""Imports between our crates run one way: from python down to tcp, as the table `ALLOWED` says.
+
+Inside a crate, the table in layers/rust_modules.py says which folder may import which, and no modules import
+each other in a circle.
 
 Reads every dependency table of crates/*/Cargo.toml (plain, dev, build and per-platform alike) and every path
 that names one of our crates in the Rust sources. Exits 1 and names file and line of each import that runs the
@@ -19,6 +21,8 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from layers import rust_modules
 
 # What each crate may import of ours. A new crate is added here and in ARCHITECTURE.md, deliberately.
 ALLOWED: dict[str, frozenset[str]] = {
@@ -135,12 +139,13 @@ def main(arguments: list[str]) -> int:
     """Runs the check; returns the exit status."""
     if arguments == ["--self-test"]:
         self_test()
+        rust_modules.self_test()
         return 0
     if any(argument.startswith("-") for argument in arguments) or len(arguments) > 1:
         print(__doc__)
         return 0 if arguments in (["-h"], ["--help"]) else 2
     root = Path(arguments[0]) if arguments else Path(__file__).resolve().parent.parent
-    found = violations(root)
+    found = violations(root) + rust_modules.violations(root)
     for message in found:
         print(message, file=sys.stderr)
     return 1 if found else 0

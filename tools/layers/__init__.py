@@ -1,0 +1,1 @@
+"""The parts of check_layers.py, one kind of source each."""
