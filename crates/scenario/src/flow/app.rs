@@ -1,7 +1,6 @@
 //! The applications of a scenario: what is said over the connections of a flow.
 
-use crate::own::Algorithms;
-use crate::own::OwnName;
+use crate::own::{Algorithms, OwnName};
 use crate::values::distribution::{Count, Drawn, Draws};
 use crate::values::form::Named;
 use crate::values::quantity::{Duration, Size};

@@ -5,9 +5,7 @@
 
 use crate::own;
 use crate::reading::tree::{At, Entry, Fault, Node, Value};
-use crate::values::decimal;
-use crate::values::quantity;
-use crate::values::suggest;
+use crate::values::{decimal, quantity, suggest};
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 

@@ -3,6 +3,7 @@
 //! The doc comments here are what the schema, `netspurt mechanisms` and an editor show. A paragraph that begins with
 //! `Document:` names the source.
 
+use super::setting::Setting;
 use netspurt_tcp::{config, congestion, transmit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,16 @@ macro_rules! names {
                 match choice {
                     $(<$tcp>::$arm => Self::$arm,)+
                 }
+            }
+        }
+
+        impl Setting<$tcp> for $name {
+            fn put(&self, place: &mut $tcp, _key: &str, _mss: u16) -> Result<(), String> {
+                *place = (*self).into();
+                Ok(())
+            }
+            fn of(place: &$tcp) -> Option<Self> {
+                Some((*place).into())
             }
         }
     };

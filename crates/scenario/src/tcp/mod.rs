@@ -5,4 +5,5 @@ pub(crate) mod choices;
 mod convert;
 pub(crate) mod estimator;
 pub(crate) mod parametric;
+mod setting;
 pub(crate) mod table;

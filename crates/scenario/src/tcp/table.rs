@@ -1,7 +1,7 @@
 //! The `tcp` tables: single choices over a profile.
 
-use crate::own::Algorithms;
-use crate::own::Choice;
+use super::setting::Setting;
+use crate::own::{Algorithms, Choice};
 use crate::tcp::acking::Acking;
 use crate::tcp::choices::{
     Congestion, Cutting, DupAcksBesideNaks, EcnUse, FastOpenUse, Grows, HyStart, LossMeans, MssCounts,
@@ -10,13 +10,11 @@ use crate::tcp::choices::{
 };
 use crate::tcp::parametric::{Counting, KeepAlive, OptionLayout, Rto};
 use crate::values::form::Named;
-use crate::values::quantity::{Cap, Duration, Grain, InitialCwnd, Patience, Quantity, Rate, Size, Window};
+use crate::values::quantity::{Cap, Duration, Grain, InitialCwnd, Patience, Rate, Size, Window};
 use crate::values::suggest;
 use netspurt_sim::host::own::OwnTcp;
-use netspurt_tcp::config::{self, Config, TimerGrain};
-use netspurt_tcp::congestion;
-use netspurt_tcp::profile;
-use netspurt_tcp::time::Span;
+use netspurt_tcp::config::Config;
+use netspurt_tcp::{congestion, profile, rto, transmit};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
@@ -68,9 +66,12 @@ impl JsonSchema for ProfileName {
     }
 }
 
-/// Declares [`TcpTable`] with `overlay`, so that no key is forgotten there.
+/// Declares [`TcpTable`]: each key with its type in the file and its field of [`Config`]. From this one row follow the key's
+/// schema and help, what a nearer place takes over, and the way into a configuration and back ([`Setting`]).
 macro_rules! tcp_table {
-    ($(#[$doc:meta])* pub struct $table:ident { $($(#[$key_doc:meta])* $key:ident: $type:ty,)+ }) => {
+    ($(#[$doc:meta])* pub struct $table:ident {
+        $($(#[$key_doc:meta])* $key:ident: $type:ty $(=> $($field:ident).+)?,)+
+    }) => {
         $(#[$doc])*
         #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
@@ -96,8 +97,30 @@ macro_rules! tcp_table {
             pub fn is_empty(&self) -> bool {
                 $(self.$key.is_none())&&+
             }
+
+            /// Puts every key that is named into `config`, in the order of their declaration.
+            fn put(&self, config: &mut Config) -> Result<(), TcpError> {
+                $($(
+                    if let Some(value) = &self.$key {
+                        let (key, mss) = (stringify!($key), config.mss);
+                        value
+                            .put(&mut config.$($field).+, key, mss)
+                            .map_err(|message| TcpError { keys: [key; 2], message })?;
+                    }
+                )?)+
+                Ok(())
+            }
+        }
+
+        impl From<&Config> for $table {
+            /// Every key that has a field.
+            fn from(config: &Config) -> Self {
+                Self { $($key: tcp_table!(@of config $($($field).+)?),)+ }
+            }
         }
     };
+    (@of $config:ident) => { None };
+    (@of $config:ident $($field:ident).+) => { Setting::of(&$config.$($field).+) };
 }
 
 tcp_table! {
@@ -106,177 +129,178 @@ tcp_table! {
     pub struct TcpTable {
         /// The bundle of choices that fills what is not said here. Default: "rfc".
         profile: ProfileName,
+        // The sizes below may be in segments of it, so it comes first.
         /// Largest segment that is sent, and announced to be ready to receive.
         ///
         /// Document: RFC 9293, section 3.7.1.
-        mss: Size,
+        mss: Size => mss,
         /// What `mss` counts.
-        mss_counts: MssCounts,
+        mss_counts: MssCounts => mss_counts,
         /// Receive buffer: the largest window offered, below 2^30 bytes. Without a window option no more than 65,535 bytes of
         /// it are announced.
         ///
         /// Document: RFC 7323, section 2.3.
-        receive_window: Window,
+        receive_window: Window => receive_window,
         /// The receive window grows from this size to `receive_window` as the application reads. Where only `receive_window` is
         /// given, all of it is there from the beginning, as with SO_RCVBUF.
         ///
         /// Document: Linux, tcp_grow_window() and tcp_rcv_space_adjust(); "Dynamic Right-Sizing", 2001.
-        initial_receive_window: Window,
+        initial_receive_window: Window => initial_receive_window,
         /// Cap on unacknowledged data, whatever the peer offers.
-        send_window: Cap,
+        send_window: Cap => send_window,
         /// Send buffer: data written and not yet acknowledged.
-        send_buffer: Window,
+        send_buffer: Window => send_buffer,
         /// The send buffer grows from this size to `send_buffer` with cwnd. Where only `send_buffer` is given, all of it is there
         /// from the beginning, as with SO_SNDBUF.
         ///
         /// Document: Linux, tcp_sndbuf_expand().
-        initial_send_buffer: Window,
+        initial_send_buffer: Window => initial_send_buffer,
         /// Round both buffers up to whole segments, once their size is known.
         ///
         /// Document: 4.4BSD, tcp_mss().
-        round_buffers: bool,
+        round_buffers: bool => round_buffers,
         /// How an open receive window is told to the peer.
-        window_growth: WindowGrowth,
+        window_growth: WindowGrowth => window_growth,
         /// When data is cut into segments.
-        segments_cut: Cutting,
+        segments_cut: Cutting => cutting,
         /// What asks whether a closed window has opened.
-        window_probe: WindowProbe,
+        window_probe: WindowProbe => window_probe,
         /// Use the window in whole segments only.
-        whole_segments: bool,
+        whole_segments: bool => whole_segments,
         /// What becomes of a segment without the timestamp agreed on.
-        segment_without_timestamp: Unstamped,
+        segment_without_timestamp: Unstamped => unstamped,
         /// What answers an acknowledgment of what was never sent.
-        ack_of_unsent: UnsentAcked,
+        ack_of_unsent: UnsentAcked => unsent_acked,
         /// Data may leave with a SYN, once a cookie is known.
         ///
         /// Document: RFC 7413.
-        fast_open: FastOpenUse,
+        fast_open: FastOpenUse => fast_open,
         /// How the largest packet is found that a path takes.
-        path_mtu_discovery: PathMtuDiscovery,
+        path_mtu_discovery: PathMtuDiscovery => path_mtu_discovery,
         /// The MSS that probes for the path MTU begin with, and to which segments shrink where packets vanish.
         ///
         /// Document: RFC 4821, section 7.2; Linux, tcp_base_mss.
-        base_mss: Size,
+        base_mss: Size => base_mss,
         /// How windows above 65,535 bytes are announced.
-        window_option: WindowOption,
+        window_option: WindowOption => window_option,
         /// What stands on a SYN.
-        syn_options: SynOptions,
+        syn_options: SynOptions => syn_options,
         /// How experimental options look on the wire.
-        option_layout: Named<OptionLayout>,
+        option_layout: Named<OptionLayout> => layout,
         /// Offer timestamps.
         ///
         /// Document: RFC 7323, section 3.
-        timestamps: bool,
+        timestamps: bool => timestamps,
         /// Offer and send SACK, with D-SACK.
         ///
         /// Document: RFC 2018; RFC 2883.
-        sack: bool,
+        sack: bool => sack,
         /// What is resent, beside the retransmission timer.
-        recovery: Recovery,
+        recovery: Recovery => recovery,
         /// Duplicate ACKs that start a fast retransmit.
         ///
         /// Document: RFC 5681, section 3.2.
         #[schemars(range(min = 1))]
-        dup_ack_threshold: u8,
+        dup_ack_threshold: u8 => dup_ack_threshold,
         /// Whether a sender that listens to NAKs counts duplicate ACKs as well.
-        dup_acks_beside_naks: DupAcksBesideNaks,
+        dup_acks_beside_naks: DupAcksBesideNaks => dup_acks_beside_naks,
         /// New data on the first two duplicate ACKs.
         ///
         /// Document: RFC 3042.
-        limited_transmit: bool,
+        limited_transmit: bool => limited_transmit,
         /// With recovery "rack": grain of the reordering timer, which then waits two ticks more than it must; "0 s": it is exact.
         ///
         /// Document: RFC 8985, section 6.2; Linux, TCP_TIMEOUT_MIN.
-        reordering_tick: Duration,
+        reordering_tick: Duration => reordering_tick,
         /// With recovery "rack": when nothing comes back for two round trips, one segment asks before the retransmission timer
         /// does.
         ///
         /// Document: RFC 8985, section 7.
-        tail_loss_probe: bool,
+        tail_loss_probe: bool => tail_loss_probe,
         /// With recovery "rack": the window falls to its target with the clock of the ACKs.
         ///
         /// Document: RFC 6937.
-        prr: bool,
+        prr: bool => prr,
         /// With recovery "rack": a recovery or timeout that turns out a mistake is undone.
         ///
         /// Document: RFC 3522; RFC 3708; RFC 5682.
-        undo: bool,
+        undo: bool => undo,
         /// Explicit congestion notification.
-        ecn: EcnUse,
+        ecn: EcnUse => ecn,
         /// What a loss is taken for.
-        loss_means: LossMeans,
+        loss_means: LossMeans => loss_means,
         /// The congestion control algorithm.
-        congestion: Choice<Congestion>,
+        congestion: Choice<Congestion> => congestion,
         /// Segments leave one by one at a rate instead of in bursts, but for the first ten: at the rate that congestion control
         /// asks for; else at two windows in a round trip below half of ssthresh and 1.2 windows above. Linux leaves it off unless
         /// BBR or the packet scheduler fq asks for it.
         ///
         /// Document: Linux, tcp_output.c and tcp_update_pacing_rate().
-        pacing: bool,
+        pacing: bool => pacing,
         /// Segments are handed over several at once, to an interface that cuts them up: where the next ACK is near, what little
         /// may leave waits for it, unless it is a third of the window.
         ///
         /// Document: Linux, tcp_tso_should_defer() and tcp_tso_autosize().
-        segmentation_offload: bool,
+        segmentation_offload: bool => segmentation_offload,
         /// With a rate: what is short waits while an interface of that rate is busy with what left before; "0 bit/s": it does
         /// not wait.
         ///
         /// Document: Linux, tcp_should_autocork().
-        autocork: Rate,
+        autocork: Rate => autocork,
         /// When slow start is left without a loss.
-        hystart: HyStart,
+        hystart: HyStart => hystart,
         /// What cwnd falls from.
-        reduces: Reduces,
+        reduces: Reduces => reduces,
         /// cwnd at the start.
-        initial_window: InitialCwnd,
+        initial_window: InitialCwnd => initial_window,
         /// ssthresh at the start.
         ///
         /// Document: RFC 5681, section 3.1.
-        initial_ssthresh: Cap,
+        initial_ssthresh: Cap => initial_ssthresh,
         /// What an ACK counts for when cwnd grows.
-        counting: Named<Counting>,
+        counting: Named<Counting> => growth.counting,
         /// Segments by which cwnd opens for each counted segment in slow start: 1 or 2.
         ///
         /// Document: RFC 1106, section 4.2.
         #[schemars(range(min = 1, max = 2))]
-        slow_start_per_ack: u8,
+        slow_start_per_ack: u8 => growth.slow_start_per_ack,
         /// Which ACKs open cwnd.
-        cwnd_grows: Grows,
+        cwnd_grows: Grows => growth.grows,
         /// Restart from the initial window after an idle time of one RTO.
         ///
         /// Document: RFC 5681, section 4.1.
-        idle_restart: bool,
+        idle_restart: bool => idle_restart,
         /// The estimator of the retransmission timeout.
-        rto: Choice<Named<Rto>>,
+        rto: Choice<Named<Rto>> => rto,
         /// The grain of the retransmission timer and of the round-trip clock. Where the first tick falls is drawn for each
         /// host.
-        timer_grain: Grain,
+        timer_grain: Grain => timer_grain,
         /// When received data is acknowledged.
-        acking: Named<Acking>,
+        acking: Named<Acking> => acking,
         /// When a segment that is not full leaves.
-        transmit: Choice<Transmit>,
+        transmit: Choice<Transmit> => transmit,
         /// Probes of an idle connection.
-        keep_alive: Named<KeepAlive>,
+        keep_alive: Named<KeepAlive> => keep_alive,
         /// How long data may stay unacknowledged before the connection is given up.
         ///
         /// Document: RFC 9293, section 3.8.3.
-        user_timeout: Patience,
+        user_timeout: Patience => user_timeout,
         /// Retransmissions of a SYN before giving up.
         ///
         /// Document: RFC 9293, section 3.8.3.
-        syn_retries: u8,
+        syn_retries: u8 => syn_retries,
         /// Retransmissions of data before giving up: R2.
         ///
         /// Document: RFC 9293, section 3.8.3.
-        retries: u8,
+        retries: u8 => retries,
         /// How long TIME-WAIT lasts: 2·MSL.
         ///
         /// Document: RFC 9293, section 3.4.2.
-        time_wait: Duration,
+        time_wait: Duration => time_wait,
         /// Challenge ACKs per second.
         ///
         /// Document: RFC 5961, section 7.
-        challenge_acks_per_second: u32,
+        challenge_acks_per_second: u32 => challenge_acks_per_second,
     }
 }
 
@@ -305,74 +329,17 @@ impl TcpTable {
             return Err(TcpError { keys: ["profile"; 2], message: format!("there is no profile {name:?}") });
         };
         let mut config = profile.config.clone();
-        self.set_windows(&mut config)?;
-        self.set_growth(&mut config);
-        self.set_reliability(&mut config);
-        self.set_timers(&mut config);
+        self.put(&mut config)?;
+        // Who names a size means it, as with SO_RCVBUF and SO_SNDBUF.
+        if self.receive_window.is_some() && self.initial_receive_window.is_none() {
+            config.initial_receive_window = None;
+        }
+        if self.send_buffer.is_some() && self.initial_send_buffer.is_none() {
+            config.initial_send_buffer = None;
+        }
+        check_buffers(&config)?;
         config.validate().map_err(|error| TcpError { keys: error.keys(), message: error.to_string() })?;
         Ok(config)
-    }
-
-    /// Beyond 32 bits a window saturates, for [`Config::validate`] to refuse.
-    fn set_windows(&self, config: &mut Config) -> Result<(), TcpError> {
-        if let Some(mss) = self.mss {
-            config.mss = u16::try_from(mss.0).map_err(|_| TcpError {
-                keys: ["mss"; 2],
-                message: format!("an MSS of {} does not fit into 16 bits", mss.print()),
-            })?;
-        }
-        if let Some(mss) = self.base_mss {
-            config.base_mss = u16::try_from(mss.0).map_err(|_| TcpError {
-                keys: ["base_mss"; 2],
-                message: format!("a base_mss of {} does not fit into 16 bits", mss.print()),
-            })?;
-        }
-        let mss = config.mss;
-        let narrow = |window: Window| u32::try_from(window.bytes(mss)).unwrap_or(u32::MAX);
-        set(&mut config.mss_counts, self.mss_counts);
-        set(&mut config.receive_window, self.receive_window.map(narrow));
-        // Who names a size means it, as with SO_RCVBUF and SO_SNDBUF.
-        if self.receive_window.is_some() || self.initial_receive_window.is_some() {
-            config.initial_receive_window = self.initial_receive_window.map(narrow);
-        }
-        if self.send_buffer.is_some() || self.initial_send_buffer.is_some() {
-            config.initial_send_buffer = self.initial_send_buffer.map(|buffer| buffer.bytes(mss));
-        }
-        if let Some(cap) = self.send_window {
-            config.send_window = match cap {
-                Cap::Infinite => None,
-                Cap::At(window) => Some(narrow(window)),
-            };
-        }
-        set(&mut config.send_buffer, self.send_buffer.map(|buffer| buffer.bytes(mss)));
-        set(&mut config.round_buffers, self.round_buffers);
-        set(&mut config.window_growth, self.window_growth);
-        set(&mut config.cutting, self.segments_cut);
-        set(&mut config.window_probe, self.window_probe);
-        set(&mut config.whole_segments, self.whole_segments);
-        set(&mut config.unstamped, self.segment_without_timestamp);
-        set(&mut config.unsent_acked, self.ack_of_unsent);
-        set(&mut config.fast_open, self.fast_open);
-        set(&mut config.path_mtu_discovery, self.path_mtu_discovery);
-        set(&mut config.window_option, self.window_option);
-        set(&mut config.syn_options, self.syn_options);
-        set(&mut config.layout, self.option_layout.map(|layout| layout.0));
-        if let Some(cap) = self.initial_ssthresh {
-            config.initial_ssthresh = match cap {
-                Cap::Infinite => u32::MAX,
-                Cap::At(window) => narrow(window),
-            };
-        }
-        let buffers =
-            [("receive_window", u64::from(config.receive_window)), ("send_buffer", config.send_buffer)];
-        // TCP can live with it, but who writes it hardly means it.
-        match buffers.into_iter().find(|(_, bytes)| *bytes < u64::from(mss)) {
-            None => Ok(()),
-            Some((key, bytes)) => Err(TcpError {
-                keys: [key, "mss"],
-                message: format!("a {key} of {bytes} bytes does not hold one segment of {mss} bytes"),
-            }),
-        }
     }
 
     /// The user's own algorithms among the choices. The error names the key.
@@ -383,74 +350,47 @@ impl TcpTable {
             transmit: find("transmit", self.transmit.as_ref(), |name| given.transmit(name))?,
         })
     }
+}
 
-    fn set_growth(&self, config: &mut Config) {
-        if let Some(choice) = &self.congestion {
-            // Beside the user's own nothing shall ask for what the profile's needs.
-            config.congestion = choice.built_in().map_or(congestion::Kind::Reno, Into::into);
-        }
-        set(&mut config.pacing, self.pacing);
-        set(&mut config.loss_means, self.loss_means);
-        if let Some(window) = self.initial_window {
-            config.initial_window = match window {
-                InitialCwnd::Segments(n) => config::InitialWindow::Segments(n),
-                InitialCwnd::Rfc2581 => config::InitialWindow::Rfc2581,
-                InitialCwnd::Rfc3390 => config::InitialWindow::Rfc3390,
-                InitialCwnd::Rfc6928 => config::InitialWindow::Rfc6928,
-            };
-        }
-        set(&mut config.growth.counting, self.counting.map(|counting| counting.0));
-        set(&mut config.growth.slow_start_per_ack, self.slow_start_per_ack);
-        set(&mut config.growth.grows, self.cwnd_grows);
-        set(&mut config.idle_restart, self.idle_restart);
+/// TCP can live with a buffer below one segment, but who writes it hardly means it.
+fn check_buffers(config: &Config) -> Result<(), TcpError> {
+    let mss = config.mss;
+    let buffers = [("receive_window", u64::from(config.receive_window)), ("send_buffer", config.send_buffer)];
+    match buffers.into_iter().find(|(_, bytes)| *bytes < u64::from(mss)) {
+        None => Ok(()),
+        Some((key, bytes)) => Err(TcpError {
+            keys: [key, "mss"],
+            message: format!("a {key} of {bytes} bytes does not hold one segment of {mss} bytes"),
+        }),
     }
+}
 
-    fn set_reliability(&self, config: &mut Config) {
-        set(&mut config.timestamps, self.timestamps);
-        set(&mut config.sack, self.sack);
-        set(&mut config.recovery, self.recovery);
-        set(&mut config.dup_ack_threshold, self.dup_ack_threshold);
-        set(&mut config.dup_acks_beside_naks, self.dup_acks_beside_naks);
-        set(&mut config.limited_transmit, self.limited_transmit);
-        set(&mut config.reordering_tick, self.reordering_tick.map(|span| span.0));
-        set(&mut config.tail_loss_probe, self.tail_loss_probe);
-        set(&mut config.prr, self.prr);
-        set(&mut config.undo, self.undo);
-        set(&mut config.segmentation_offload, self.segmentation_offload);
-        set(&mut config.autocork, self.autocork.map(|rate| rate.0));
-        set(&mut config.hystart, self.hystart);
-        set(&mut config.reduces, self.reduces);
-        set(&mut config.ecn, self.ecn);
-        set(&mut config.syn_retries, self.syn_retries);
-        set(&mut config.retries, self.retries);
-        set(&mut config.challenge_acks_per_second, self.challenge_acks_per_second);
+impl Setting<congestion::Kind> for Choice<Congestion> {
+    /// Beside the user's own nothing shall ask for what the profile's needs.
+    fn put(&self, place: &mut congestion::Kind, _key: &str, _mss: u16) -> Result<(), String> {
+        *place = self.built_in().map_or(congestion::Kind::Reno, Into::into);
+        Ok(())
     }
-
-    fn set_timers(&self, config: &mut Config) {
-        set(&mut config.rto, built_in(self.rto.as_ref()).map(|rto| rto.0));
-        if let Some(grain) = self.timer_grain {
-            config.timer_grain = match grain {
-                Grain::Continuous => TimerGrain::Continuous,
-                Grain::Ticks(period) => TimerGrain::Ticks { period: period.0, phase: Span::ZERO },
-            };
-        }
-        set(&mut config.acking, self.acking.map(|acking| acking.0));
-        set(&mut config.transmit, built_in(self.transmit.as_ref()));
-        set(&mut config.keep_alive, self.keep_alive.map(|probing| probing.0));
-        if let Some(patience) = self.user_timeout {
-            config.user_timeout = match patience {
-                Patience::Forever => None,
-                Patience::For(span) => Some(span.0),
-            };
-        }
-        set(&mut config.time_wait, self.time_wait.map(|span| span.0));
+    fn of(place: &congestion::Kind) -> Option<Self> {
+        Some(Self::BuiltIn((*place).into()))
     }
 }
 
 /// The user's own takes the place of what the profile has, which stays where nobody looks.
-fn built_in<T: Clone>(choice: Option<&Choice<T>>) -> Option<T> {
-    choice.and_then(Choice::built_in)
+macro_rules! own_or_profile {
+    ($($choice:ty => $place:ty),+) => {
+        $(impl Setting<$place> for Choice<$choice> {
+            fn put(&self, place: &mut $place, key: &str, mss: u16) -> Result<(), String> {
+                self.built_in().map_or(Ok(()), |choice| choice.put(place, key, mss))
+            }
+            fn of(place: &$place) -> Option<Self> {
+                Setting::of(place).map(Self::BuiltIn)
+            }
+        })+
+    };
 }
+
+own_or_profile!(Named<Rto> => rto::Kind, Transmit => transmit::Transmit);
 
 /// What a choice names, if it is the user's own.
 fn find<T: Clone, A>(
@@ -460,87 +400,4 @@ fn find<T: Clone, A>(
 ) -> Result<Option<A>, String> {
     let own = choice.and_then(Choice::own);
     own.map(given).transpose().map_err(|message| format!("tcp.{key}: {message}"))
-}
-
-fn set<T, U: Into<T>>(place: &mut T, value: Option<U>) {
-    if let Some(value) = value {
-        *place = value.into();
-    }
-}
-
-impl From<&Config> for TcpTable {
-    /// Every key but `profile`.
-    fn from(config: &Config) -> Self {
-        let bytes = |n: u32| Window::Bytes(u64::from(n));
-        Self {
-            profile: None,
-            mss: Some(Size(u64::from(config.mss))),
-            mss_counts: Some(config.mss_counts.into()),
-            receive_window: Some(bytes(config.receive_window)),
-            send_window: Some(config.send_window.map_or(Cap::Infinite, |cap| Cap::At(bytes(cap)))),
-            initial_receive_window: config.initial_receive_window.map(bytes),
-            send_buffer: Some(Window::Bytes(config.send_buffer)),
-            initial_send_buffer: config.initial_send_buffer.map(Window::Bytes),
-            round_buffers: Some(config.round_buffers),
-            window_growth: Some(config.window_growth.into()),
-            segments_cut: Some(config.cutting.into()),
-            window_probe: Some(config.window_probe.into()),
-            whole_segments: Some(config.whole_segments),
-            segment_without_timestamp: Some(config.unstamped.into()),
-            ack_of_unsent: Some(config.unsent_acked.into()),
-            fast_open: Some(config.fast_open.into()),
-            path_mtu_discovery: Some(config.path_mtu_discovery.into()),
-            base_mss: Some(Size(u64::from(config.base_mss))),
-            window_option: Some(config.window_option.into()),
-            syn_options: Some(config.syn_options.into()),
-            option_layout: Some(Named(config.layout.into())),
-            timestamps: Some(config.timestamps),
-            sack: Some(config.sack),
-            recovery: Some(config.recovery.into()),
-            dup_ack_threshold: Some(config.dup_ack_threshold),
-            dup_acks_beside_naks: Some(config.dup_acks_beside_naks.into()),
-            limited_transmit: Some(config.limited_transmit),
-            reordering_tick: Some(Duration(config.reordering_tick)),
-            tail_loss_probe: Some(config.tail_loss_probe),
-            prr: Some(config.prr),
-            undo: Some(config.undo),
-            pacing: Some(config.pacing),
-            segmentation_offload: Some(config.segmentation_offload),
-            autocork: Some(Rate(config.autocork)),
-            hystart: Some(config.hystart.into()),
-            reduces: Some(config.reduces.into()),
-            ecn: Some(config.ecn.into()),
-            loss_means: Some(config.loss_means.into()),
-            congestion: Some(Choice::BuiltIn(config.congestion.into())),
-            initial_window: Some(match config.initial_window {
-                config::InitialWindow::Segments(n) => InitialCwnd::Segments(n),
-                config::InitialWindow::Rfc2581 => InitialCwnd::Rfc2581,
-                config::InitialWindow::Rfc3390 => InitialCwnd::Rfc3390,
-                config::InitialWindow::Rfc6928 => InitialCwnd::Rfc6928,
-            }),
-            initial_ssthresh: Some(match config.initial_ssthresh {
-                u32::MAX => Cap::Infinite,
-                n => Cap::At(bytes(n)),
-            }),
-            counting: Some(Named(config.growth.counting.into())),
-            slow_start_per_ack: Some(config.growth.slow_start_per_ack),
-            cwnd_grows: Some(config.growth.grows.into()),
-            idle_restart: Some(config.idle_restart),
-            rto: Some(Choice::BuiltIn(Named(config.rto.into()))),
-            timer_grain: Some(match config.timer_grain {
-                TimerGrain::Continuous => Grain::Continuous,
-                TimerGrain::Ticks { period, phase: _ } => Grain::Ticks(Duration(period)),
-            }),
-            acking: Some(Named(config.acking.into())),
-            transmit: Some(Choice::BuiltIn(config.transmit.into())),
-            keep_alive: Some(Named(config.keep_alive.into())),
-            user_timeout: Some(
-                config.user_timeout.map_or(Patience::Forever, |span| Patience::For(Duration(span))),
-            ),
-            syn_retries: Some(config.syn_retries),
-            retries: Some(config.retries),
-            time_wait: Some(Duration(config.time_wait)),
-            challenge_acks_per_second: Some(config.challenge_acks_per_second),
-        }
-    }
 }

@@ -168,6 +168,7 @@ fn nak_against_sack_is_placed() {
 fn other_contradictions_of_tcp_are_placed() {
     let tcp = |keys: &str| changed("profile = \"bsd43-tahoe\"", keys);
     assert!(tcp("mss = \"100 kB\"").starts_with("bad.toml:8:7: an MSS of 100 kB does not fit"));
+    assert!(tcp("base_mss = \"100 kB\"").starts_with("bad.toml:8:12: a base_mss of 100 kB does not fit"));
     assert!(tcp("mss = \"0 B\"").starts_with("bad.toml:8:7: an MSS of 0 bytes"));
     assert!(tcp("sack = false").starts_with("bad.toml:8:8: recovery \"sack\" needs"));
     assert!(
