@@ -3,120 +3,80 @@
 use crate::tcp::parametric::{Counting, KeepAlive, OptionLayout, Rto};
 use crate::values::quantity::Duration;
 use netspurt_tcp::rto::{self, Factor};
+use netspurt_tcp::time::Span;
 use netspurt_tcp::{config, options};
 
-impl From<Counting> for config::Counting {
-    fn from(choice: Counting) -> Self {
-        match choice {
-            Counting::Acks => Self::Acks,
-            Counting::AcksByRfc5681 => Self::AcksByRfc5681,
-            Counting::Bytes { limit } => Self::Bytes { limit },
-        }
-    }
+/// A parameter of the file stands for a value of type `T` in `tcp`.
+trait Parameter<T> {
+    fn to_tcp(self) -> T;
+    fn from_tcp(value: T) -> Self;
 }
 
-impl From<config::Counting> for Counting {
-    fn from(choice: config::Counting) -> Self {
-        match choice {
-            config::Counting::Acks => Self::Acks,
-            config::Counting::AcksByRfc5681 => Self::AcksByRfc5681,
-            config::Counting::Bytes { limit } => Self::Bytes { limit },
-        }
-    }
+macro_rules! parameters {
+    ($($type:ty => $tcp:ty: |$value:ident| $to:expr, |$of:ident| $from:expr;)+) => {
+        $(impl Parameter<$tcp> for $type {
+            fn to_tcp(self) -> $tcp {
+                let $value = self;
+                $to
+            }
+            fn from_tcp($of: $tcp) -> Self {
+                $from
+            }
+        })+
+    };
 }
 
-impl From<Rto> for rto::Kind {
-    fn from(choice: Rto) -> Self {
-        match choice {
-            Rto::Rfc793 { alpha, beta, min, max, initial } => Self::Rfc793 {
-                alpha: Factor::from_f64(alpha),
-                beta: Factor::from_f64(beta),
-                min: min.0,
-                max: max.0,
-                initial: initial.0,
-            },
-            Rto::Rfc889 { f1, f2, g, min, max, initial } => Self::Rfc889 {
-                f1: Factor::from_f64(f1),
-                f2: Factor::from_f64(f2),
-                g: Factor::from_f64(g),
-                min: min.0,
-                max: max.0,
-                initial: initial.0,
-            },
-            Rto::Jacobson88 { tick, min_ticks, max_ticks } => {
-                Self::Jacobson88 { tick: tick.0, min_ticks, max_ticks }
-            }
-            Rto::Tahoe { tick, min_ticks, max_ticks } => Self::Tahoe { tick: tick.0, min_ticks, max_ticks },
-            Rto::Rfc6298 { min, max, initial, granularity } => {
-                Self::Rfc6298 { min: min.0, max: max.0, initial: initial.0, granularity: granularity.0 }
-            }
-            Rto::Linux { min, max, initial } => Self::Linux { min: min.0, max: max.0, initial: initial.0 },
-            Rto::Fixed { rto } => Self::Fixed { rto: rto.0 },
-        }
-    }
+parameters! {
+    u8 => u8: |value| value, |value| value;
+    u16 => u16: |value| value, |value| value;
+    u32 => u32: |value| value, |value| value;
+    f64 => Factor: |value| Factor::from_f64(value), |value| value.as_f64();
+    Duration => Span: |value| value.0, |value| Self(value);
 }
 
-impl From<rto::Kind> for Rto {
-    fn from(choice: rto::Kind) -> Self {
-        match choice {
-            rto::Kind::Rfc793 { alpha, beta, min, max, initial } => Self::Rfc793 {
-                alpha: alpha.as_f64(),
-                beta: beta.as_f64(),
-                min: Duration(min),
-                max: Duration(max),
-                initial: Duration(initial),
-            },
-            rto::Kind::Rfc889 { f1, f2, g, min, max, initial } => Self::Rfc889 {
-                f1: f1.as_f64(),
-                f2: f2.as_f64(),
-                g: g.as_f64(),
-                min: Duration(min),
-                max: Duration(max),
-                initial: Duration(initial),
-            },
-            rto::Kind::Jacobson88 { tick, min_ticks, max_ticks } => {
-                Self::Jacobson88 { tick: Duration(tick), min_ticks, max_ticks }
+/// A choice of the file and one of `tcp` with the same arms: each arm with its parameters. An arm or a
+/// parameter that one of the two lacks does not compile.
+macro_rules! same {
+    ($($name:ident and $tcp:path { $($arm:ident { $($key:ident),* })+ })+) => {
+        $(
+            impl From<$name> for $tcp {
+                fn from(choice: $name) -> Self {
+                    match choice {
+                        $($name::$arm { $($key),* } => Self::$arm { $($key: $key.to_tcp()),* },)+
+                    }
+                }
             }
-            rto::Kind::Tahoe { tick, min_ticks, max_ticks } => {
-                Self::Tahoe { tick: Duration(tick), min_ticks, max_ticks }
+
+            impl From<$tcp> for $name {
+                fn from(choice: $tcp) -> Self {
+                    type There = $tcp;
+                    match choice {
+                        $(There::$arm { $($key),* } => Self::$arm { $($key: Parameter::from_tcp($key)),* },)+
+                    }
+                }
             }
-            rto::Kind::Rfc6298 { min, max, initial, granularity } => Self::Rfc6298 {
-                min: Duration(min),
-                max: Duration(max),
-                initial: Duration(initial),
-                granularity: Duration(granularity),
-            },
-            rto::Kind::Linux { min, max, initial } => {
-                Self::Linux { min: Duration(min), max: Duration(max), initial: Duration(initial) }
-            }
-            rto::Kind::Fixed { rto } => Self::Fixed { rto: Duration(rto) },
-        }
-    }
+        )+
+    };
 }
 
-impl From<OptionLayout> for options::Layout {
-    fn from(choice: OptionLayout) -> Self {
-        match choice {
-            OptionLayout::Document { nak, offer, upper, scale } => {
-                Self::Document { nak, offer, upper, scale }
-            }
-            OptionLayout::Shared { option, nak, offer, upper, scale } => {
-                Self::Shared { kind: option, nak, offer, upper, scale }
-            }
-        }
+same! {
+    Counting and config::Counting {
+        Acks {}
+        AcksByRfc5681 {}
+        Bytes { limit }
     }
-}
-
-impl From<options::Layout> for OptionLayout {
-    fn from(choice: options::Layout) -> Self {
-        match choice {
-            options::Layout::Document { nak, offer, upper, scale } => {
-                Self::Document { nak, offer, upper, scale }
-            }
-            options::Layout::Shared { kind, nak, offer, upper, scale } => {
-                Self::Shared { option: kind, nak, offer, upper, scale }
-            }
-        }
+    Rto and rto::Kind {
+        Rfc793 { alpha, beta, min, max, initial }
+        Rfc889 { f1, f2, g, min, max, initial }
+        Jacobson88 { tick, min_ticks, max_ticks }
+        Tahoe { tick, min_ticks, max_ticks }
+        Rfc6298 { min, max, initial, granularity }
+        Linux { min, max, initial }
+        Fixed { rto }
+    }
+    OptionLayout and options::Layout {
+        Document { nak, offer, upper, scale }
+        Shared { kind, nak, offer, upper, scale }
     }
 }
 

@@ -176,8 +176,8 @@ pub enum OptionLayout {
     /// Document: RFC 6994.
     Shared {
         /// The kind: 253 or 254.
-        #[serde(default = "kind_shared")]
-        option: u8,
+        #[serde(rename = "option", default = "kind_shared")]
+        kind: u8,
         /// ExID of option A, the NAK.
         #[serde(default = "exid_nak")]
         nak: u16,
