@@ -3,8 +3,6 @@
 //! The rules of each kind are pure functions, one file each, that look at [`LossState`] and return a verdict;
 //! [`crate::ack::process`] carries the verdict out.
 
-pub(crate) mod by_time;
-pub(crate) mod deadline;
 pub(crate) mod journal;
 pub(crate) mod nak;
 pub(crate) mod newreno;
@@ -17,7 +15,6 @@ pub(crate) mod scoreboard;
 pub(crate) mod tahoe;
 pub(crate) mod tail_probe;
 pub(crate) mod timeout;
-pub(crate) mod timers;
 pub(crate) mod undo;
 
 use crate::config::{Config, DupAcks, Recovery};

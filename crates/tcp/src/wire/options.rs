@@ -1,5 +1,6 @@
 //! TCP options as types; how they look on the wire depends on a [`Layout`] and is [`crate::wire::codec`]'s business.
 
+use crate::time::Time;
 use crate::wire::seq::Seq;
 
 /// The timestamps option (RFC 7323, section 3.2), in the sender's own clock units.
@@ -289,4 +290,13 @@ impl Options {
         }
         len
     }
+}
+
+/// Bytes that options may take (RFC 9293, section 3.1: the data offset has four bits).
+pub(crate) const OPTION_SPACE: usize = 40;
+
+/// Our timestamp clock: milliseconds (RFC 7323, section 5.4, asks for 1 ms to 1 s).
+#[inline]
+pub fn timestamp(now: Time) -> u32 {
+    (now.as_ps() / 1_000_000_000) as u32
 }

@@ -1,25 +1,26 @@
 //! Short segments: what a transmission policy wants to know of the connection, what it holds back, and what sets that free.
 
 use crate::config::Cutting;
-use crate::connection::Connection;
+use crate::context::Context;
 use crate::record::event::Event;
 use crate::record::reason::{Held, Hold};
+use crate::send::Sender;
 use crate::send::transmit::{Before, CEILING, End, Transmit};
 use crate::time::{Stamp, Time};
 
-impl Connection {
+impl Sender {
     /// The short segment that the transmission policy holds back, as it stood when
     /// [`poll_transmit`](Self::poll_transmit) last returned `None`; `None` if nothing is held, or something else than the policy
     /// holds it.
-    pub fn held(&self, now: Time) -> Option<Held> {
+    pub(crate) fn held(&self, now: Time) -> Option<Held> {
         let why = self.hold;
         why.is_policy().then(|| Held {
-            offset: self.snd.nxt - 1,
-            len: self.snd.data_end().saturating_sub(self.snd.nxt) as u32,
+            offset: self.space.nxt - 1,
+            len: self.space.data_end().saturating_sub(self.space.nxt) as u32,
             why,
             waits_for: match why {
                 Hold::Minshall => self.short_unacknowledged(),
-                Hold::Nagle => self.snd.nxt - self.snd.una,
+                Hold::Nagle => self.space.nxt - self.space.una,
                 _ => 0,
             },
             since: self.timers.held_since.instant(now),
@@ -29,52 +30,52 @@ impl Connection {
     /// All that is written may leave, and application data ends there: what an application does that takes TCP_CORK out, or
     /// flushes its buffer. A policy that waits for acknowledgments still waits for them (RFC 1122, section 4.2.3.4:
     /// "regardless of the PSH bit").
-    pub fn uncork(&mut self) {
+    pub(crate) fn uncork(&mut self, cx: &Context) {
         self.mark_end();
-        self.release();
+        self.release(cx);
     }
 
     /// The same, but application data does not end there: what Linux does with what MSG_MORE held, once TCP_NODELAY is set.
-    pub fn release(&mut self) {
-        if self.config.transmit == Transmit::Cork {
-            self.rare().released = self.snd.data_end();
+    pub(crate) fn release(&mut self, cx: &Context) {
+        if cx.config.transmit == Transmit::Cork {
+            self.extras().released = self.space.data_end();
         }
     }
 
     /// Segments that are cut when written are bounded by half of what the windows ever promised to take: the peer's first, and
     /// our own cap.
-    pub(crate) fn bound_segments(&mut self) {
-        if self.config.cutting == Cutting::AtWrite {
+    pub(crate) fn bound_segments(&mut self, cx: &mut Context) {
+        if cx.config.cutting == Cutting::AtWrite {
             // A window that was closed in the SYN says nothing of what it will be.
-            let offered = if self.snd.max_wnd == 0 { u32::MAX } else { self.snd.max_wnd };
-            let window = offered.min(self.config.send_window.unwrap_or(u32::MAX));
+            let offered = if self.space.max_wnd == 0 { u32::MAX } else { self.space.max_wnd };
+            let window = offered.min(cx.config.send_window.unwrap_or(u32::MAX));
             let half = u16::try_from(window / 2).unwrap_or(u16::MAX).max(1);
-            self.agreed.payload = self.agreed.payload.min(half);
+            cx.agreed.payload = cx.agreed.payload.min(half);
         }
     }
 
     /// How many unacknowledged bytes lie before the end of the last short segment.
     pub(crate) fn short_unacknowledged(&self) -> u64 {
-        self.rare.as_ref().map_or(0, |rare| rare.short_end.saturating_sub(self.snd.una))
+        self.extras.as_ref().map_or(0, |rare| rare.short_end.saturating_sub(self.space.una))
     }
 
     /// What left at this sending opportunity. Short segments do not add up to a full one: behind one there is nothing left.
     #[inline]
-    pub(crate) fn before(&self) -> Before {
-        if self.run >= u32::from(self.agreed.payload) { Before::FullSegments } else { Before::Nothing }
+    pub(crate) fn before(&self, cx: &Context) -> Before {
+        if self.run >= u32::from(cx.agreed.payload) { Before::FullSegments } else { Before::Nothing }
     }
 
     /// What is known of the end of data, a piece at `start` being judged that reaches it.
-    pub(crate) fn end_of_data(&self, start: u64, closing: bool) -> End {
-        let snd = &self.snd;
+    pub(crate) fn end_of_data(&self, cx: &Context, start: u64, closing: bool) -> End {
+        let snd = &self.space;
         let end = snd.data_end();
         // What the writer waits to add finds no room before this has left.
-        let stuck = snd.una == start && end - start >= self.send_buffer();
+        let stuck = snd.una == start && end - start >= self.send_buffer(cx);
         // A piece cut short by a SACK report, or resent, waits for nothing.
         if closing || stuck || start < snd.max {
             return End::Released;
         }
-        if let Some(rare) = &self.rare
+        if let Some(rare) = &self.extras
             && (rare.send_urgent > start || rare.released >= end)
         {
             return End::Released;
@@ -84,12 +85,12 @@ impl Connection {
 
     /// The policy holds back what is left, which something else may have held until now.
     #[cold]
-    pub(crate) fn hold_tail(&mut self, now: Time, why: Hold) {
+    pub(crate) fn hold_tail(&mut self, cx: &mut Context, now: Time, why: Hold) {
         let before = core::mem::replace(&mut self.hold, why);
         if before != why || self.run > 0 {
             self.timers.held_since = Stamp::at(now);
             if let Some(held) = self.held(now) {
-                self.note(now, Event::Held(held));
+                cx.note(now, Event::Held(held));
             }
         }
         // An ACK comes, or a timeout; but an application may never keep its word.
@@ -101,15 +102,15 @@ impl Connection {
     /// What waits for the application has waited long enough.
     pub(crate) fn ceiling_reached(&mut self) {
         self.timers.stop_retransmit();
-        self.rare().released = self.snd.data_end();
+        self.extras().released = self.space.data_end();
         self.mark_end();
     }
 
     /// Application data ends here, as far as anybody knows.
     fn mark_end(&mut self) {
-        let end = self.snd.data_end();
-        if self.snd.una < end && self.snd.written > 0 && !self.snd.marks.ends_at(end) {
-            self.snd.marks.push(end);
+        let end = self.space.data_end();
+        if self.space.una < end && self.space.written > 0 && !self.space.marks.ends_at(end) {
+            self.space.marks.push(end);
         }
     }
 }

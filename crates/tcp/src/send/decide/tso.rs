@@ -3,9 +3,10 @@
 //! to what is short while the interface is still busy with what left before (`tcp_should_autocork()`).
 
 use crate::congestion::pacing;
-use crate::connection::Connection;
+use crate::context::Context;
 use crate::record::reason::{Hold, Reason};
 use crate::recovery::Phase;
+use crate::send::Sender;
 use crate::send::space::Plan;
 use crate::time::{Span, Time};
 use crate::wire::segment::Flags;
@@ -76,27 +77,27 @@ fn is_under_way(sent: u64, room: u64, most: u64) -> bool {
     handed_over > sent
 }
 
-impl Connection {
+impl Sender {
     /// What there is below is known from now on, if anything depends on it.
-    pub(crate) fn begin_interface(&mut self) {
-        if self.config.segmentation_offload || self.config.autocork > 0 {
-            self.rare().interface = Some(Interface { rate: self.config.autocork, free: Time::ZERO });
+    pub(crate) fn begin_interface(&mut self, cx: &Context) {
+        if cx.config.segmentation_offload || cx.config.autocork > 0 {
+            self.extras().interface = Some(Interface { rate: cx.config.autocork, free: Time::ZERO });
         }
     }
 
     /// How many segments Linux hands over together at most, and at least `least` where that is more than the path's share:
     /// what it would send in a millisecond if it were paced, more on a short path (`tcp_tso_autosize()`), but no more than
     /// half of cwnd (`tcp_cwnd_test()`).
-    pub fn segments_together(&self, least: u64) -> u64 {
-        let mss = u64::from(self.segment_payload().max(1));
+    pub(crate) fn segments_together(&self, cx: &Context, least: u64) -> u64 {
+        let mss = u64::from(cx.agreed.payload.max(1));
         let half = u64::from(self.cwnd()) / mss / 2;
-        half.min((self.bytes_together() / mss).max(least)).max(1)
+        half.min((self.bytes_together(cx) / mss).max(least)).max(1)
     }
 
-    fn bytes_together(&self) -> u64 {
-        let Some(srtt) = self.srtt() else { return MOST_BYTES };
+    fn bytes_together(&self, cx: &Context) -> u64 {
+        let Some(srtt) = self.srtt(cx) else { return MOST_BYTES };
         let rate = match self.paced() {
-            Some(paced) if self.config.pacing => paced.pacer.rate(),
+            Some(paced) if cx.config.pacing => paced.pacer.rate(),
             _ => pacing::by_window(self.cwnd(), self.ssthresh(), 0, Some(srtt)),
         };
         let least = self.rack.as_ref().and_then(|rack| rack.min_rtt()).unwrap_or(srtt);
@@ -106,22 +107,28 @@ impl Connection {
     }
 
     /// What the interface has to do with it that this does not leave now.
-    pub(crate) fn waits_for_interface(&self, interface: &Interface, now: Time, plan: &Plan) -> Option<Hold> {
+    pub(crate) fn waits_for_interface(
+        &self,
+        cx: &Context,
+        interface: &Interface,
+        now: Time,
+        plan: &Plan,
+    ) -> Option<Hold> {
         let fresh = matches!(plan.reason, Reason::NewData | Reason::LimitedTransmit);
-        let ends = self.snd.closing || plan.flags.any(Flags::SYN | Flags::FIN);
-        if !fresh || self.loss.phase != Phase::Open || !self.snd.is_outstanding() {
+        let ends = self.space.closing || plan.flags.any(Flags::SYN | Flags::FIN);
+        if !fresh || self.loss.phase != Phase::Open || !self.space.is_outstanding() {
             return None;
         }
-        let mss = u64::from(self.agreed.payload);
-        let most = self.segments_together(LEAST_SEGMENTS) * mss;
-        let waiting = self.snd.data_end().saturating_sub(plan.start);
+        let mss = u64::from(cx.agreed.payload);
+        let most = self.segments_together(cx, LEAST_SEGMENTS) * mss;
+        let waiting = self.space.data_end().saturating_sub(plan.start);
         if waiting < most && interface.free > now && !ends {
             return Some(Hold::Autocork);
         }
-        if !self.config.segmentation_offload || waiting <= mss {
+        if !cx.config.segmentation_offload || waiting <= mss {
             return None;
         }
-        let (room, _) = self.allowed(plan.start);
+        let (room, _) = self.allowed(cx, plan.start);
         let sent = u64::from(self.run);
         if is_under_way(sent, room.min(waiting) + sent, most) {
             return None;
@@ -129,20 +136,20 @@ impl Connection {
         let burst = Burst {
             most,
             room,
-            window: u64::from(self.cwnd().min(self.snd.wnd)),
+            window: u64::from(self.cwnd().min(self.space.wnd)),
             waiting,
             ends,
-            quiet: now - self.snd.last_sent,
-            next_ack: (self.oldest_departure()? + self.srtt()?) - now,
-            srtt: self.srtt()?,
+            quiet: now - self.space.last_sent,
+            next_ack: (self.oldest_departure()? + self.srtt(cx)?) - now,
+            srtt: self.srtt(cx)?,
         };
         is_worth_waiting(&burst).then_some(Hold::Burst)
     }
 
     /// When the oldest segment left that is not acknowledged, as far as it is known.
     fn oldest_departure(&self) -> Option<Time> {
-        let known = self.rack.as_ref().and_then(|rack| rack.sent_once(self.snd.una));
-        known.or((self.snd.timed_end > self.snd.una).then_some(self.snd.timed_at))
+        let known = self.rack.as_ref().and_then(|rack| rack.sent_once(self.space.una));
+        known.or((self.space.timed_end > self.space.una).then_some(self.space.timed_at))
     }
 }
 

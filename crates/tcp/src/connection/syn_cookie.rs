@@ -83,7 +83,7 @@ impl Maker<'_> {
         connection.handle_segment(now, &syn);
         // The SYN-ACK left long ago: nobody knows when.
         while connection.poll_transmit(now).is_some() {}
-        connection.forget_timing();
+        connection.snd.forget_timing();
         Some(connection)
     }
 

@@ -1,5 +1,5 @@
 //! Which deadlines are armed. Timers are moved, never cancelled and re-inserted: a driver only sees the earliest.
-//! Those of keep-alives and of the user's patience stand in [`crate::connection::rare`].
+//! The delayed ACK's is the receiver's, keep-alives are the connection's.
 
 use crate::config::TimerGrain;
 use crate::record::event::Timer;
@@ -13,7 +13,6 @@ const MAX_BACKOFF: u8 = 20;
 pub(crate) struct Timers {
     /// Retransmission, or what else `role` says: of these never more than one runs.
     main: Time,
-    pub(crate) delayed_ack: Time,
     /// The timeout in force, backoff included.
     rto: Span,
     /// Times that the timer ran out in a row.
@@ -27,20 +26,7 @@ pub(crate) struct Timers {
 impl Timers {
     /// Nothing is armed; the timeout is `rto`.
     pub(crate) fn new(rto: Span) -> Self {
-        Self {
-            main: Time::NEVER,
-            delayed_ack: Time::NEVER,
-            rto,
-            backoff: 0,
-            role: Timer::Retransmit,
-            held_since: Stamp::default(),
-        }
-    }
-
-    /// The earliest deadline.
-    #[inline]
-    pub(crate) fn next(&self) -> Time {
-        self.main.min(self.delayed_ack)
+        Self { main: Time::NEVER, rto, backoff: 0, role: Timer::Retransmit, held_since: Stamp::default() }
     }
 
     /// The main timer's deadline, and which of its roles it plays.
@@ -128,12 +114,6 @@ impl Timers {
     pub(crate) fn reset_rto(&mut self, rto: Span) {
         self.backoff = 0;
         self.rto = rto;
-    }
-
-    /// Nothing is armed any more.
-    pub(crate) fn stop_all(&mut self) {
-        self.stop_retransmit();
-        self.delayed_ack = Time::NEVER;
     }
 }
 

@@ -5,8 +5,10 @@
 
 use crate::config::{Config, WindowGrowth};
 use crate::opening::negotiate::Agreed;
-use crate::ranges::{Range, RangeSet};
-use crate::receive::acking::{Acking, Due, by_bytes};
+use crate::ranges::Range;
+use crate::receive::acking::{Acking, Due, Memory, by_bytes};
+use crate::receive::autotuning::Tuning;
+use crate::receive::reassembly::Reassembly;
 use crate::record::reason::Reason;
 use crate::recovery::nak;
 use crate::time::{Stamp, Time};
@@ -39,70 +41,56 @@ pub(crate) enum Text {
     Duplicate,
 }
 
-/// What is held beyond the left edge, and in which order SACK reports it.
-#[derive(Debug, Default)]
-struct Reassembly {
-    held: RangeSet,
-    /// The ranges that last changed, latest first (RFC 2018, section 4).
-    recent: [Range; 4],
-    /// A duplicate to be reported once (RFC 2883, section 4).
-    duplicate: Option<Range>,
-    /// Position of the last NAK, which is not repeated (RFC 1106, section 2.1).
-    last_nak: u64,
-    /// The NAK that waits: position and count.
-    nak: Option<(u64, u8)>,
-    /// What was held last and no driver has fetched yet.
-    taken: Range,
-}
-
-impl Reassembly {
-    /// What of `range` is held already is a duplicate: the first such part is reported, unless one below it will be
-    /// (RFC 2883, section 4.2).
-    #[inline]
-    fn note_overlap(&mut self, range: Range) {
-        if let Some(held) = self.held.at_or_after(range.start)
-            && held.start < range.end
-            && self.duplicate.is_none()
-        {
-            self.duplicate = Some(Range::new(held.start.max(range.start), held.end.min(range.end)));
-        }
-    }
-
-    /// Nothing is held or waits to be told, and the hole of the last NAK lies behind the left edge.
-    fn is_of_no_more_use(&self, nxt: u64) -> bool {
-        self.held.is_empty() && self.duplicate.is_none() && self.nak.is_none() && self.last_nak < nxt
-    }
-}
-
-/// The receive sequence space.
+/// The receiving half of a connection.
 #[derive(Debug)]
-pub(crate) struct ReceiveSpace {
+pub(crate) struct Receiver {
     irs: Seq,
     /// Buffer size.
     buffer: u32,
     /// RCV.NXT.
-    pub(crate) nxt: u64,
+    pub(super) nxt: u64,
     /// Everything before this was read by the application.
-    read: u64,
+    pub(super) read: u64,
     /// Right edge of the window announced; it never moves left.
     edge: u64,
     /// What the header said when a window was announced last, and how much was read by then: with nothing received or
     /// read since, it says the same again.
     told_window: u16,
-    told_read: u64,
+    /// The lower half of a position; without meaning before the first announcement.
+    told_read: u32,
+    has_told: bool,
     reassembly: Option<Box<Reassembly>>,
-    /// Where the peer's FIN stands, once known; `u64::MAX` before.
-    fin: u64,
-    /// Last.ACK.sent (RFC 7323, section 4.3).
-    last_ack: u64,
+    /// Where the peer's FIN stands, if that is known: the lower half of a position, which is near the left edge.
+    fin: u32,
+    fin_is_known: bool,
+    /// Last.ACK.sent (RFC 7323, section 4.3): the lower half of a position, which is near the left edge.
+    last_ack: u32,
     /// Segments with data received in order and not acknowledged.
     unacknowledged: u8,
-    pub(crate) due: AckDue,
+    pub(super) due: AckDue,
     /// Since when an acknowledgment waits.
     waits_since: Stamp,
+    /// When the timer of a delayed ACK expires.
+    pub(super) delayed_ack: Time,
+    /// TS.Recent, and when it was set (RFC 7323, section 5).
+    pub(super) ts_recent: u32,
+    /// In seconds.
+    pub(super) ts_recent_at: u32,
+    pub(super) extras: Option<Box<Extras>>,
 }
 
-impl ReceiveSpace {
+/// What few receivers need. It is allocated on first use.
+#[derive(Debug, Default)]
+pub(super) struct Extras {
+    /// What the delayed-ACK policy remembers, if it is one that does.
+    pub(super) acking: Option<Box<Memory>>,
+    /// How the receive window grows, where it does.
+    pub(super) tuning: Option<Box<Tuning>>,
+    /// RCV.UP: position behind urgent data that the peer sends, 0 if none.
+    receive_urgent: u64,
+}
+
+impl Receiver {
     pub(crate) fn new(buffer: u32) -> Self {
         Self {
             irs: Seq(0),
@@ -111,13 +99,71 @@ impl ReceiveSpace {
             read: 0,
             edge: 0,
             told_window: 0,
-            told_read: u64::MAX,
+            told_read: 0,
+            has_told: false,
             reassembly: None,
-            fin: u64::MAX,
+            fin: 0,
+            fin_is_known: false,
             last_ack: 0,
             unacknowledged: 0,
             due: AckDue::No,
             waits_since: Stamp::default(),
+            delayed_ack: Time::NEVER,
+            ts_recent: 0,
+            ts_recent_at: 0,
+            extras: None,
+        }
+    }
+
+    /// What few receivers need; allocated on first use.
+    pub(super) fn extras(&mut self) -> &mut Extras {
+        self.extras.get_or_insert_default()
+    }
+
+    /// RCV.NXT.
+    #[inline]
+    pub(crate) fn nxt(&self) -> u64 {
+        self.nxt
+    }
+
+    /// Whether an acknowledgment is due.
+    #[inline]
+    pub(crate) fn due(&self) -> AckDue {
+        self.due
+    }
+
+    /// Nothing is to be acknowledged any more.
+    pub(crate) fn finish_acks(&mut self) {
+        self.due = AckDue::No;
+        self.delayed_ack = Time::NEVER;
+    }
+
+    /// Stream bytes received in order.
+    #[inline]
+    pub(crate) fn received(&self) -> u64 {
+        (self.nxt - u64::from(self.is_finished())).max(1) - 1
+    }
+
+    /// Takes in an urgent pointer: the position behind urgent data (RFC 9293, section 3.8.5). Returns whether it is news.
+    #[cold]
+    pub(crate) fn take_urgent(&mut self, position: u64) -> bool {
+        let news = position > self.read && position > self.extras.as_ref().map_or(0, |e| e.receive_urgent);
+        if news {
+            self.extras().receive_urgent = position;
+        }
+        news
+    }
+
+    /// Whether a policy for delayed ACKs remembers something.
+    #[inline]
+    pub(crate) fn has_ack_memory(&self) -> bool {
+        self.extras.as_ref().is_some_and(|extras| extras.acking.is_some())
+    }
+
+    /// A segment leaves: policies that remember are told.
+    pub(crate) fn segment_leaves(&mut self, now: Time, len: u32) {
+        if let Some(memory) = self.extras.as_mut().and_then(|extras| extras.acking.as_mut()) {
+            memory.leaves(now, len);
         }
     }
 
@@ -145,7 +191,7 @@ impl ReceiveSpace {
         // What a header said last would be said again.
         if bytes != self.buffer {
             self.buffer = bytes;
-            self.told_read = u64::MAX;
+            self.has_told = false;
         }
     }
 
@@ -188,7 +234,7 @@ impl ReceiveSpace {
     /// Takes in `len` bytes at position `start`, cut to the window. `now` and `acking` say when to acknowledge.
     #[inline]
     pub(crate) fn take(&mut self, start: i64, len: u32, mss: u32) -> (Text, Range) {
-        let end = (start + i64::from(len)).min(self.edge.min(self.fin) as i64);
+        let end = (start + i64::from(len)).min(self.edge.min(self.fin()) as i64);
         let nxt = self.nxt as i64;
         if end <= start.max(nxt) {
             return (Text::Duplicate, Range::default());
@@ -216,7 +262,7 @@ impl ReceiveSpace {
     pub(crate) fn takes_whole(&mut self, payload: Payload) -> bool {
         let end = self.nxt + u64::from(payload.len);
         let whole = end <= self.edge
-            && self.fin == u64::MAX
+            && !self.fin_is_known
             && self.is_in_order()
             && payload.offset.wrapping_add(1) == self.nxt;
         if whole {
@@ -285,7 +331,7 @@ impl ReceiveSpace {
 
     /// Decides when the segment just taken in is acknowledged. Returns the instant, if a timer shall wait for it.
     #[inline]
-    pub(crate) fn schedule_ack(&mut self, now: Time, text: Text, acking: Acking) -> Option<Time> {
+    pub(super) fn when_to_acknowledge(&mut self, now: Time, text: Text, acking: Acking) -> Option<Time> {
         match text {
             Text::InOrder { fills_gap } => {
                 self.unacknowledged = self.unacknowledged.saturating_add(1);
@@ -299,7 +345,7 @@ impl ReceiveSpace {
 
     /// What is in order is acknowledged when it is due. Returns the instant, if a timer shall wait for it.
     #[inline]
-    pub(crate) fn acknowledge_when(&mut self, now: Time, due: Due, fills_gap: bool) -> Option<Time> {
+    pub(super) fn acknowledge_when(&mut self, now: Time, due: Due, fills_gap: bool) -> Option<Time> {
         match due {
             // RFC 5681, section 4.2: at once when a gap is filled, in whole or in part.
             Due::At(when) if !fills_gap && !matches!(self.due, AckDue::Now(_)) => {
@@ -321,7 +367,7 @@ impl ReceiveSpace {
 
     /// Bytes received in order since the connection began, and how many of them are not acknowledged.
     pub(crate) fn progress(&self) -> (u64, u64) {
-        (self.nxt.max(1) - 1, self.nxt - self.last_ack)
+        (self.nxt.max(1) - 1, u64::from((self.nxt as u32).wrapping_sub(self.last_ack)))
     }
 
     /// An acknowledgment is due now; an earlier reason stays, but for a NAK, which says more.
@@ -332,17 +378,27 @@ impl ReceiveSpace {
         }
     }
 
+    /// Position of the peer's FIN; `u64::MAX` while it is unknown.
+    #[inline]
+    fn fin(&self) -> u64 {
+        if !self.fin_is_known {
+            return u64::MAX;
+        }
+        let ahead = self.fin.wrapping_sub(self.nxt as u32) as i32;
+        self.nxt.wrapping_add_signed(i64::from(ahead))
+    }
+
     /// Remembers where the peer's FIN stands. Returns whether everything before it, and so the FIN, has arrived.
     pub(crate) fn take_fin(&mut self, position: i64) -> bool {
-        if self.fin == u64::MAX && position >= self.nxt as i64 {
-            self.fin = position as u64;
+        if !self.fin_is_known && position >= self.nxt as i64 {
+            (self.fin, self.fin_is_known) = (position as u32, true);
         }
         self.finish()
     }
 
     /// Passes the FIN if the left edge has reached it.
     pub(crate) fn finish(&mut self) -> bool {
-        let reached = self.nxt == self.fin;
+        let reached = self.nxt == self.fin();
         if reached {
             self.nxt += 1;
             self.edge = self.edge.max(self.nxt);
@@ -352,13 +408,13 @@ impl ReceiveSpace {
 
     /// Whether the peer's FIN has been passed.
     pub(crate) fn is_finished(&self) -> bool {
-        self.nxt > self.fin
+        self.nxt > self.fin()
     }
 
     /// Position just behind the last byte received in order.
     #[inline]
     fn data_end(&self) -> u64 {
-        self.nxt.min(self.fin)
+        self.nxt.min(self.fin())
     }
 
     /// Bytes that the application may read.
@@ -408,7 +464,7 @@ impl ReceiveSpace {
     #[inline(always)]
     pub(crate) fn announce(&mut self, agreed: &Agreed, grows: WindowGrowth) -> (u16, u32) {
         let promised = self.window();
-        if self.nxt == self.last_ack && self.read == self.told_read {
+        if self.nxt as u32 == self.last_ack && self.read as u32 == self.told_read && self.has_told {
             return (self.told_window, promised);
         }
         let permitted = (self.read + u64::from(self.buffer)).max(self.edge);
@@ -418,7 +474,7 @@ impl ReceiveSpace {
         let offer = if worth { permitted.saturating_sub(self.nxt) as u32 } else { promised };
         let (field, window) = agreed.write_window(offer, promised);
         self.edge = self.edge.max(self.nxt + u64::from(window));
-        (self.told_read, self.told_window) = (self.read, field);
+        (self.told_read, self.told_window, self.has_told) = (self.read as u32, field, true);
         (field, window)
     }
 
@@ -430,16 +486,17 @@ impl ReceiveSpace {
     /// A segment that acknowledges everything leaves. Returns RCV.NXT as a sequence number.
     #[inline]
     pub(crate) fn acknowledged(&mut self) -> Seq {
-        self.last_ack = self.nxt;
+        self.last_ack = self.nxt as u32;
         self.unacknowledged = 0;
         self.due = AckDue::No;
+        self.delayed_ack = Time::NEVER;
         self.seq(self.nxt)
     }
 
     /// Whether the segment shall renew TS.Recent (RFC 7323, section 4.3, step 3).
     #[inline]
     pub(crate) fn renews_timestamp(&self, start: i64) -> bool {
-        start <= self.last_ack as i64
+        (start as u32).wrapping_sub(self.last_ack) as i32 <= 0
     }
 
     /// Nothing is held beyond the left edge, and there is nothing to report but that edge.
@@ -503,10 +560,5 @@ impl ReceiveSpace {
         if let Some(reassembly) = &mut self.reassembly {
             reassembly.nak = None;
         }
-    }
-
-    /// Everything before this was read by the application.
-    pub(crate) fn read_position(&self) -> u64 {
-        self.read
     }
 }

@@ -1,0 +1,256 @@
+//! What both halves of a connection share: its configuration, what was negotiated, its state, and what it records.
+
+use crate::config::Config;
+use crate::congestion::ecn;
+use crate::opening::fast_open;
+use crate::opening::negotiate::Agreed;
+use crate::opening::reply::Reply;
+use crate::opening::state::{CloseReason, State};
+use crate::record::event::Event;
+use crate::record::stats::Stats;
+use crate::time::Time;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// The shared part of a connection. Sender and receiver read it, and record in it.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) config: Arc<Config>,
+    pub(crate) state: State,
+    /// Opened by [`Connection::listen`](crate::Connection::listen): a reset in SYN-RECEIVED leads back to LISTEN.
+    pub(crate) passive: bool,
+    pub(crate) agreed: Agreed,
+    /// Why it is over, once it is.
+    pub(crate) closed: Option<CloseReason>,
+    pub(crate) stats: Counters,
+    rare: Option<Box<Rare>>,
+}
+
+/// Counters that every connection updates.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) segments_sent: u64,
+    pub(crate) segments_received: u64,
+    pub(crate) rtt_samples: u32,
+    pub(crate) rtt_sum_ns: u64,
+}
+
+/// What few connections need. It is allocated on first use.
+#[derive(Debug)]
+struct Rare {
+    /// Counters other than [`Counters`], which stay zero here.
+    counters: Stats,
+    /// Events not yet taken, if they are recorded.
+    log: Option<VecDeque<(Time, Event)>>,
+    /// A segment outside the sequence space that is to be sent: a reset.
+    reply: Option<Reply>,
+    /// Challenge ACKs sent in the second that began at the instant (RFC 5961, section 7).
+    challenged: u32,
+    challenged_since: Time,
+    /// When the next keep-alive probe is due, and how many in a row had no answer.
+    keep_alive: Time,
+    keep_alives: u8,
+    /// State of ECN, if both ends use it.
+    ecn: Option<ecn::Memory>,
+    /// State of Fast Open, where it is tried.
+    fast_open: Option<Box<fast_open::Memory>>,
+}
+
+impl Default for Rare {
+    fn default() -> Self {
+        Self {
+            counters: Stats::default(),
+            log: None,
+            reply: None,
+            challenged: 0,
+            challenged_since: Time::ZERO,
+            keep_alive: Time::NEVER,
+            keep_alives: 0,
+            ecn: None,
+            fast_open: None,
+        }
+    }
+}
+
+impl Context {
+    /// A connection in CLOSED with nothing agreed.
+    pub(crate) fn new(config: Arc<Config>) -> Self {
+        Self {
+            state: State::Closed,
+            passive: false,
+            agreed: Agreed { mss: config.mss, payload: config.mss, header_len: 20, ..Agreed::default() },
+            closed: None,
+            stats: Counters::default(),
+            rare: None,
+            config,
+        }
+    }
+
+    fn rare(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
+    }
+
+    /// Returns to what holds before a SYN arrives. Configuration, counters, the event log and the role in Fast Open stay.
+    pub(crate) fn forget_peer(&mut self) {
+        if let Some(rare) = &mut self.rare {
+            rare.ecn = None;
+            rare.fast_open = None;
+        }
+    }
+
+    /// Counters of unusual events, to be increased.
+    pub(crate) fn counters(&mut self) -> &mut Stats {
+        &mut self.rare().counters
+    }
+
+    /// All counters.
+    pub(crate) fn all_counters(&self) -> Stats {
+        let usual = self.stats;
+        Stats {
+            segments_sent: usual.segments_sent,
+            segments_received: usual.segments_received,
+            rtt_samples: usual.rtt_samples,
+            rtt_sum_ns: usual.rtt_sum_ns,
+            ..self.rare.as_ref().map(|rare| rare.counters).unwrap_or_default()
+        }
+    }
+
+    /// Starts or stops recording events.
+    pub(crate) fn record_events(&mut self, on: bool) {
+        if on {
+            self.rare().log = Some(VecDeque::new());
+        } else if let Some(rare) = &mut self.rare {
+            rare.log = None;
+        }
+    }
+
+    /// The oldest event not yet taken.
+    pub(crate) fn poll_event(&mut self) -> Option<(Time, Event)> {
+        self.rare.as_mut()?.log.as_mut()?.pop_front()
+    }
+
+    /// Records an event if events are recorded.
+    #[inline]
+    pub(crate) fn note(&mut self, now: Time, event: Event) {
+        if let Some(rare) = &mut self.rare
+            && let Some(log) = &mut rare.log
+        {
+            log.push_back((now, event));
+        }
+    }
+
+    /// Whether events are recorded. What only events need is computed only then.
+    #[inline]
+    pub(crate) fn is_recording(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.log.is_some())
+    }
+
+    /// Enters a state.
+    pub(crate) fn enter(&mut self, now: Time, to: State) {
+        let from = core::mem::replace(&mut self.state, to);
+        self.note(now, Event::State { from, to });
+    }
+
+    /// A reset is to be sent.
+    pub(crate) fn reply(&mut self, reply: Reply) {
+        self.rare().reply = Some(reply);
+    }
+
+    /// The reset that is to be sent, once.
+    #[inline]
+    pub(crate) fn take_reply(&mut self) -> Option<Reply> {
+        self.rare.as_mut()?.reply.take()
+    }
+
+    /// Counts a challenge ACK; returns whether the limit per second permits it (RFC 5961, section 7).
+    #[cold]
+    pub(crate) fn may_challenge(&mut self, now: Time) -> bool {
+        let limit = self.config.challenge_acks_per_second;
+        let rare = self.rare();
+        if rare.challenged == 0 || now - rare.challenged_since >= crate::time::Span::from_secs(1) {
+            rare.challenged_since = now;
+            rare.challenged = 0;
+        }
+        let permitted = rare.challenged < limit;
+        if permitted {
+            rare.challenged += 1;
+            rare.counters.challenge_acks += 1;
+        }
+        permitted
+    }
+
+    /// When the next keep-alive probe is due; [`Time::NEVER`] if none is.
+    #[inline]
+    pub(crate) fn keep_alive(&self) -> Time {
+        self.rare.as_ref().map_or(Time::NEVER, |rare| rare.keep_alive)
+    }
+
+    /// A keep-alive probe is due at `at`.
+    pub(crate) fn set_keep_alive(&mut self, at: Time) {
+        if !at.is_never() || self.rare.is_some() {
+            self.rare().keep_alive = at;
+        }
+    }
+
+    /// Keep-alive probes in a row without an answer.
+    pub(crate) fn keep_alives(&mut self) -> &mut u8 {
+        &mut self.rare().keep_alives
+    }
+
+    /// State of ECN, if both ends use it.
+    #[inline]
+    pub(crate) fn ecn(&mut self) -> Option<&mut ecn::Memory> {
+        self.rare.as_mut()?.ecn.as_mut()
+    }
+
+    /// The same, to be read.
+    #[inline]
+    pub(crate) fn ecn_state(&self) -> Option<&ecn::Memory> {
+        self.rare.as_ref()?.ecn.as_ref()
+    }
+
+    /// Both ends use ECN, or do not any more.
+    pub(crate) fn set_ecn(&mut self, memory: Option<ecn::Memory>) {
+        self.rare().ecn = memory;
+    }
+
+    /// State of Fast Open, where it is tried.
+    pub(crate) fn fast(&self) -> Option<&fast_open::Memory> {
+        self.rare.as_ref()?.fast_open.as_deref()
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn fast_mut(&mut self) -> Option<&mut fast_open::Memory> {
+        self.rare.as_mut()?.fast_open.as_deref_mut()
+    }
+
+    /// Fast Open is tried.
+    pub(crate) fn set_fast_open(&mut self, memory: Box<fast_open::Memory>) {
+        self.rare().fast_open = Some(memory);
+    }
+
+    /// Whether a SYN with a valid cookie has opened this connection before its handshake is over.
+    pub(crate) fn is_open_early(&self) -> bool {
+        self.state == State::SynReceived && self.fast().is_some_and(|memory| memory.open)
+    }
+
+    /// Whether this end tried to open with data: data on the SYN of a peer that did so too is left for it to retransmit.
+    pub(crate) fn opens_fast(&self) -> bool {
+        self.fast().is_some_and(|memory| matches!(memory.side, fast_open::Side::Client(_)))
+    }
+
+    /// Nothing here changes what an ordinary segment means.
+    #[inline]
+    pub(crate) fn predicts(&self) -> bool {
+        self.rare.as_ref().is_none_or(|rare| rare.ecn.is_none())
+    }
+
+    /// Nothing here changes what is decided about a segment that leaves.
+    #[inline]
+    pub(crate) fn is_calm(&self) -> bool {
+        self.rare.as_ref().is_none_or(|rare| {
+            let repeats = rare.fast_open.as_ref().is_some_and(|memory| memory.again > 0);
+            rare.log.is_none() && rare.ecn.is_none() && rare.reply.is_none() && !repeats
+        })
+    }
+}
