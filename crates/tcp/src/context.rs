@@ -6,6 +6,7 @@ use crate::opening::fast_open;
 use crate::opening::negotiate::Agreed;
 use crate::opening::reply::Reply;
 use crate::opening::state::{CloseReason, State};
+use crate::prediction::Prediction;
 use crate::record::event::Event;
 use crate::record::stats::Stats;
 use crate::time::Time;
@@ -16,12 +17,14 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) config: Arc<Config>,
-    pub(crate) state: State,
+    state: State,
     /// Opened by [`Connection::listen`](crate::Connection::listen): a reset in SYN-RECEIVED leads back to LISTEN.
     pub(crate) passive: bool,
     pub(crate) agreed: Agreed,
     /// Why it is over, once it is.
     pub(crate) closed: Option<CloseReason>,
+    /// What keeps segments from the short way.
+    unusual: Prediction,
     pub(crate) stats: Counters,
     rare: Option<Box<Rare>>,
 }
@@ -72,6 +75,17 @@ impl Default for Rare {
     }
 }
 
+/// The connection is in any other state than ESTABLISHED.
+const NOT_ESTABLISHED: Prediction = Prediction::bit(0);
+/// Both ends use ECN.
+const ECN: Prediction = Prediction::bit(1);
+/// Events are recorded.
+const RECORDING: Prediction = Prediction::bit(2);
+/// A reset is to be sent.
+const REPLY: Prediction = Prediction::bit(3);
+/// Data of our SYN must be sent again.
+const SYN_DATA: Prediction = Prediction::bit(4);
+
 impl Context {
     /// A connection in CLOSED with nothing agreed.
     pub(crate) fn new(config: Arc<Config>) -> Self {
@@ -80,6 +94,7 @@ impl Context {
             passive: false,
             agreed: Agreed { mss: config.mss, payload: config.mss, header_len: 20, ..Agreed::default() },
             closed: None,
+            unusual: NOT_ESTABLISHED,
             stats: Counters::default(),
             rare: None,
             config,
@@ -96,6 +111,7 @@ impl Context {
             rare.ecn = None;
             rare.fast_open = None;
         }
+        self.unusual.set(ECN.and(SYN_DATA), false);
     }
 
     /// Counters of unusual events, to be increased.
@@ -122,6 +138,7 @@ impl Context {
         } else if let Some(rare) = &mut self.rare {
             rare.log = None;
         }
+        self.unusual.set(RECORDING, on);
     }
 
     /// The oldest event not yet taken.
@@ -132,7 +149,8 @@ impl Context {
     /// Records an event if events are recorded.
     #[inline]
     pub(crate) fn note(&mut self, now: Time, event: Event) {
-        if let Some(rare) = &mut self.rare
+        if self.is_recording()
+            && let Some(rare) = &mut self.rare
             && let Some(log) = &mut rare.log
         {
             log.push_back((now, event));
@@ -142,23 +160,41 @@ impl Context {
     /// Whether events are recorded. What only events need is computed only then.
     #[inline]
     pub(crate) fn is_recording(&self) -> bool {
-        self.rare.as_ref().is_some_and(|rare| rare.log.is_some())
+        self.unusual.has(RECORDING)
+    }
+
+    /// The state of RFC 9293, figure 5.
+    #[inline]
+    pub(crate) fn state(&self) -> State {
+        self.state
+    }
+
+    /// Listens: the next SYN makes it answer.
+    pub(crate) fn listen(&mut self) {
+        self.state = State::Listen;
+        self.passive = true;
     }
 
     /// Enters a state.
     pub(crate) fn enter(&mut self, now: Time, to: State) {
         let from = core::mem::replace(&mut self.state, to);
+        self.unusual.set(NOT_ESTABLISHED, to != State::Established);
         self.note(now, Event::State { from, to });
     }
 
     /// A reset is to be sent.
     pub(crate) fn reply(&mut self, reply: Reply) {
         self.rare().reply = Some(reply);
+        self.unusual.set(REPLY, true);
     }
 
     /// The reset that is to be sent, once.
     #[inline]
     pub(crate) fn take_reply(&mut self) -> Option<Reply> {
+        if !self.unusual.has(REPLY) {
+            return None;
+        }
+        self.unusual.set(REPLY, false);
         self.rare.as_mut()?.reply.take()
     }
 
@@ -200,6 +236,9 @@ impl Context {
     /// State of ECN, if both ends use it.
     #[inline]
     pub(crate) fn ecn(&mut self) -> Option<&mut ecn::Memory> {
+        if !self.unusual.has(ECN) {
+            return None;
+        }
         self.rare.as_mut()?.ecn.as_mut()
     }
 
@@ -211,6 +250,7 @@ impl Context {
 
     /// Both ends use ECN, or do not any more.
     pub(crate) fn set_ecn(&mut self, memory: Option<ecn::Memory>) {
+        self.unusual.set(ECN, memory.is_some());
         self.rare().ecn = memory;
     }
 
@@ -239,18 +279,23 @@ impl Context {
         self.fast().is_some_and(|memory| matches!(memory.side, fast_open::Side::Client(_)))
     }
 
-    /// Nothing here changes what an ordinary segment means.
-    #[inline]
-    pub(crate) fn predicts(&self) -> bool {
-        self.rare.as_ref().is_none_or(|rare| rare.ecn.is_none())
+    /// Our SYN carried data up to `end` that the peer did not take, and that must be sent again; 0 if it took all.
+    pub(crate) fn set_syn_data_again(&mut self, end: u64) {
+        if let Some(memory) = self.fast_mut() {
+            memory.again = end;
+        }
+        self.unusual.set(SYN_DATA, end > 0);
     }
 
-    /// Nothing here changes what is decided about a segment that leaves.
+    /// Whether an arriving segment may take the short way, as far as this is concerned.
     #[inline]
-    pub(crate) fn is_calm(&self) -> bool {
-        self.rare.as_ref().is_none_or(|rare| {
-            let repeats = rare.fast_open.as_ref().is_some_and(|memory| memory.again > 0);
-            rare.log.is_none() && rare.ecn.is_none() && rare.reply.is_none() && !repeats
-        })
+    pub(crate) fn predicts_arrival(&self) -> bool {
+        !self.unusual.has(NOT_ESTABLISHED.and(ECN))
+    }
+
+    /// Whether a departing one may.
+    #[inline]
+    pub(crate) fn predicts_departure(&self) -> bool {
+        self.unusual.is_empty()
     }
 }

@@ -20,6 +20,7 @@ pub mod wire;
 
 mod connection;
 mod context;
+mod prediction;
 
 pub use config::{profile, validate};
 pub use congestion::{delivery_rate, ecn};

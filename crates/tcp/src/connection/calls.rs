@@ -40,7 +40,7 @@ impl Connection {
     /// Active open from CLOSED or LISTEN (RFC 9293, section 3.10.1): the SYN is the next thing to transmit. In any
     /// other state nothing happens.
     pub fn open(&mut self, now: Time) {
-        if matches!(self.cx.state, State::Closed | State::Listen) && self.closed().is_none() {
+        if matches!(self.cx.state(), State::Closed | State::Listen) && self.closed().is_none() {
             self.cx.passive = false;
             self.cx.enter(now, State::SynSent);
         }
@@ -63,10 +63,10 @@ impl Connection {
     /// # Errors
     /// As for [`write`](Self::write).
     pub fn write_part(&mut self, now: Time, len: u64, behind: Behind) -> Result<u64, WriteError> {
-        if matches!(self.cx.state, State::Closed | State::Listen) {
+        if matches!(self.cx.state(), State::Closed | State::Listen) {
             return Err(WriteError::NotConnected);
         }
-        if self.snd.is_closing() || matches!(self.cx.state, State::LastAck | State::TimeWait) {
+        if self.snd.is_closing() || matches!(self.cx.state(), State::LastAck | State::TimeWait) {
             return Err(WriteError::Closing);
         }
         Ok(self.snd.write(&mut self.cx, now, len, behind == Behind::Nothing))
@@ -109,7 +109,11 @@ impl Connection {
     /// Bytes received in order and not yet read. Nothing can be read before the connection is open.
     #[inline]
     pub fn readable(&self) -> u64 {
-        if self.cx.state == State::SynReceived && !self.cx.is_open_early() { 0 } else { self.rcv.readable() }
+        if self.cx.state() == State::SynReceived && !self.cx.is_open_early() {
+            0
+        } else {
+            self.rcv.readable()
+        }
     }
 
     /// The application takes at most `max` bytes: which part of the peer's stream it gets. `len` is capped at
@@ -152,7 +156,7 @@ impl Connection {
 
     /// No more writes: FIN goes out behind what is written (RFC 9293, section 3.10.4).
     pub fn close(&mut self, now: Time) {
-        match self.cx.state {
+        match self.cx.state() {
             State::Closed | State::Listen | State::SynSent => self.finish(now, CloseReason::Aborted),
             State::Established => {
                 self.snd.close();

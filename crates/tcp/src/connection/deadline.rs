@@ -55,7 +55,7 @@ impl Connection {
     fn keep_alive_ran_out(&mut self, now: Time) {
         self.cx.set_keep_alive(Time::NEVER);
         let Some(keep_alive) = self.cx.config.keep_alive else { return };
-        if !self.cx.state.is_synchronized() || self.cx.state == State::TimeWait {
+        if !self.cx.state().is_synchronized() || self.cx.state() == State::TimeWait {
             return;
         }
         self.cx.note(now, Event::Fired { timer: Timer::KeepAlive });

@@ -28,7 +28,7 @@ impl Connection {
     /// The peer's SYN has come, in whatever state that finds us.
     pub(super) fn agree_on_ecn(&mut self, now: Time, syn: &Segment) {
         let choice = self.cx.config.ecn;
-        let said = match self.cx.state {
+        let said = match self.cx.state() {
             State::SynSent => match on_syn(choice, self.snd.unanswered()) {
                 BOTH => Said::Setup,
                 ACE => Said::Accurate,
@@ -64,7 +64,7 @@ impl Connection {
 
     /// The flags of our SYN, or of the SYN-ACK.
     pub(super) fn ecn_on_syn(&mut self) -> Flags {
-        if self.cx.state != State::SynReceived {
+        if self.cx.state() != State::SynReceived {
             return on_syn(self.cx.config.ecn, self.snd.unanswered());
         }
         let again = self.snd.unanswered();
@@ -131,8 +131,8 @@ impl Connection {
         let memory = self.cx.ecn_state()?;
         let owes = memory.accurate_state().is_some_and(|accurate| accurate.receiver.owes());
         let AckDue::Now(reason) = self.rcv.due() else { return None };
-        let bare = self.rcv.is_in_order() && self.cx.state.is_synchronized();
-        (owes && bare && self.cx.state != State::Closed).then(|| Plan {
+        let bare = self.rcv.is_in_order() && self.cx.state().is_synchronized();
+        (owes && bare && self.cx.state() != State::Closed).then(|| Plan {
             start: self.snd.ack_position(reason),
             len: 0,
             flags: Flags::NONE,

@@ -11,7 +11,7 @@ impl Connection {
     /// takes it, if `client` has what that needs (RFC 7413, section 4.2.1).
     pub fn open_fast(&mut self, now: Time, client: Client) {
         self.open(now);
-        if self.cx.state == State::SynSent {
+        if self.cx.state() == State::SynSent {
             self.cx.set_fast_open(Memory::new(Side::Client(client)));
         }
     }
@@ -20,7 +20,7 @@ impl Connection {
     /// read and written in SYN-RECEIVED already: [`is_open_early`](Self::is_open_early).
     #[must_use]
     pub fn listening_fast(mut self, server: Server) -> Self {
-        if self.cx.state == State::Listen {
+        if self.cx.state() == State::Listen {
             self.cx.set_fast_open(Memory::new(Side::Server(server)));
         }
         self
@@ -41,7 +41,7 @@ impl Connection {
     /// Whether it is, or has been, open for the application, be it early.
     #[inline]
     pub fn is_open(&self) -> bool {
-        self.cx.state.is_synchronized() || self.is_open_early()
+        self.cx.state().is_synchronized() || self.is_open_early()
     }
 
     /// How many of `len` bytes the SYN could carry if they were written now.
@@ -79,6 +79,6 @@ impl Connection {
 
     /// Whether a SYN of the peer's comes again.
     pub(super) fn is_syn_again(&self, segment: &Segment, start: i64) -> bool {
-        self.cx.state == State::SynReceived && start == 0 && !segment.flags.any(Flags::RST | Flags::ACK)
+        self.cx.state() == State::SynReceived && start == 0 && !segment.flags.any(Flags::RST | Flags::ACK)
     }
 }

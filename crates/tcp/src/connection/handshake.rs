@@ -118,7 +118,7 @@ impl Connection {
 
     /// Our FIN is acknowledged.
     pub(super) fn fin_acknowledged(&mut self, now: Time) {
-        match self.cx.state {
+        match self.cx.state() {
             State::FinWait1 => self.cx.enter(now, State::FinWait2),
             State::Closing => self.wait_out(now),
             State::LastAck => self.finish(now, CloseReason::Finished),
@@ -129,7 +129,7 @@ impl Connection {
     /// The peer's FIN has been passed: everything it sent has arrived.
     pub(super) fn peer_has_closed(&mut self, now: Time) {
         self.rcv.acknowledge(Reason::Ack);
-        match self.cx.state {
+        match self.cx.state() {
             State::SynReceived | State::Established => self.cx.enter(now, State::CloseWait),
             State::FinWait1 if self.snd.space().fin_acknowledged() => self.wait_out(now),
             State::FinWait1 => self.cx.enter(now, State::Closing),

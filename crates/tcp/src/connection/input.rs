@@ -37,7 +37,7 @@ impl Connection {
 
     /// The full procedure.
     pub(super) fn takes_any(&mut self, now: Time, segment: &Segment) {
-        match self.cx.state {
+        match self.cx.state() {
             State::Closed => {
                 if !segment.flags.has(Flags::RST) {
                     self.cx.reply(Reply::refuse(segment));
@@ -73,11 +73,11 @@ impl Connection {
         }
         // Only now: who acknowledges what was never sent may not put PAWS out of action either.
         self.rcv.renew_ts_recent(&self.cx, now, start, segment);
-        if flags.has(Flags::URG) && self.cx.state.may_receive() {
+        if flags.has(Flags::URG) && self.cx.state().may_receive() {
             self.take_urgent(now, segment);
         }
         self.rcv.take_mark(&mut self.cx, segment);
-        if segment.payload.len > 0 && self.cx.state.may_receive() {
+        if segment.payload.len > 0 && self.cx.state().may_receive() {
             self.take_text(now, segment, start);
         }
         if flags.has(Flags::FIN) {
@@ -100,7 +100,7 @@ impl Connection {
         if segment.flags.has(Flags::RST) || (unstamped && !segment.flags.has(Flags::SYN)) {
             return;
         }
-        if self.cx.state == State::SynReceived && segment.flags.has(Flags::SYN) && start == 0 {
+        if self.cx.state() == State::SynReceived && segment.flags.has(Flags::SYN) && start == 0 {
             if segment.flags.has(Flags::ACK) {
                 // Simultaneous open: the peer's SYN comes again with the ACK of ours (RFC 9293, figure 8).
                 if self.take_ack(now, segment) {
@@ -126,11 +126,11 @@ impl Connection {
         }
         // MUST-66: the pointer of what a closed window cannot take counts all the same.
         let is_next = self.rcv.window() == 0 && start == expected;
-        if segment.flags.has(Flags::URG) && is_next && self.cx.state.may_receive() {
+        if segment.flags.has(Flags::URG) && is_next && self.cx.state().may_receive() {
             self.take_urgent(now, segment);
         }
         let ends_where_the_fin_did = start + i64::from(segment.seq_len()) == expected;
-        if self.cx.state == State::TimeWait && segment.flags.has(Flags::FIN) && ends_where_the_fin_did {
+        if self.cx.state() == State::TimeWait && segment.flags.has(Flags::FIN) && ends_where_the_fin_did {
             self.snd.wait_out(now + self.cx.config.time_wait);
         }
         self.rcv.acknowledge(Reason::DuplicateAck);
@@ -139,7 +139,7 @@ impl Connection {
     /// The fifth step: the ACK. Returns whether the rest of the segment is to be processed.
     #[inline]
     pub(super) fn take_ack(&mut self, now: Time, segment: &Segment) -> bool {
-        if self.cx.state == State::SynReceived {
+        if self.cx.state() == State::SynReceived {
             let Some(ack) = self.snd.space().acknowledged_by(segment.ack).filter(|ack| *ack > 0) else {
                 self.cx.reply(Reply::refuse(segment));
                 return false;
@@ -184,14 +184,14 @@ impl Connection {
         let expected = self.rcv.nxt() as i64;
         let at_an_edge = start + 1 == expected || self.rcv.is_right_edge(start);
         (self.rcv.window() == 0 && start == expected)
-            || (self.cx.state.is_synchronized() && seq_len == 0 && at_an_edge)
+            || (self.cx.state().is_synchronized() && seq_len == 0 && at_an_edge)
     }
 
     /// Second and fourth steps, as RFC 5961 has them.
     #[cold]
     fn arrives_with_rst_or_syn(&mut self, now: Time, segment: &Segment, start: i64) {
         if !segment.flags.has(Flags::RST) {
-            if self.cx.state == State::SynReceived && self.returns_to_listen() {
+            if self.cx.state() == State::SynReceived && self.returns_to_listen() {
                 self.return_to_listen(now);
             } else {
                 self.challenge(now);
@@ -202,7 +202,7 @@ impl Connection {
             self.challenge(now);
             return;
         }
-        match self.cx.state {
+        match self.cx.state() {
             State::SynReceived if self.returns_to_listen() => self.return_to_listen(now),
             State::SynReceived if self.cx.is_open_early() => self.finish(now, CloseReason::Reset),
             State::SynReceived => self.finish(now, CloseReason::Refused),

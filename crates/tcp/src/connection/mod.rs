@@ -93,15 +93,14 @@ impl Connection {
     /// A connection in LISTEN: the next SYN makes it answer. A driver makes one for each SYN to a listening port.
     pub fn listen(config: Arc<Config>, iss: Seq) -> Self {
         let mut tcp = Self::new(config, iss);
-        tcp.cx.state = State::Listen;
-        tcp.cx.passive = true;
+        tcp.cx.listen();
         tcp
     }
 
     /// The state of RFC 9293, figure 5.
     #[inline]
     pub fn state(&self) -> State {
-        self.cx.state
+        self.cx.state()
     }
 
     /// Why it is over, once it is.
@@ -312,7 +311,7 @@ impl Connection {
         let Decision::Hold(hold) = decision else { return decision };
         match self.rcv.due() {
             // What is over says nothing more, though what it has received may still be read.
-            AckDue::Now(reason) if self.cx.state != State::Closed => {
+            AckDue::Now(reason) if self.cx.state() != State::Closed => {
                 let start = self.snd.ack_position(reason);
                 Decision::Last(Plan { start, len: 0, flags: Flags::NONE, reason }, hold)
             }
@@ -342,7 +341,7 @@ impl Connection {
     /// The connection is over, and a reset goes to the peer if it knows of the connection.
     fn give_up(&mut self, now: Time, why: CloseReason) {
         if matches!(
-            self.cx.state,
+            self.cx.state(),
             State::SynReceived | State::Established | State::FinWait1 | State::FinWait2 | State::CloseWait
         ) {
             let position = self.snd.ack_position(Reason::Reset);

@@ -52,7 +52,7 @@ impl Connection {
     #[cold]
     fn syn_segment(&mut self, now: Time, len: u32) -> Segment {
         let timestamps = self.timestamps(now);
-        let answering = self.cx.state == State::SynReceived;
+        let answering = self.cx.state() == State::SynReceived;
         let offered = answering.then(|| self.cx.agreed.as_offer());
         let mut options = syn_options(&self.cx.config, offered.as_ref(), timestamps, self.snd.path_mtu());
         if let Some(fast_open) = self.snd.fast_open_option(&self.cx) {

@@ -6,7 +6,6 @@
 //! decides and then writes: a segment that it declines has changed nothing. A test sends the same segments through both.
 
 use crate::connection::{Connection, Departure};
-use crate::opening::state::State;
 use crate::receive::receiver::{AckDue, Text};
 use crate::record::reason::Reason;
 use crate::send::decide::ordinary::Ordinary;
@@ -18,13 +17,12 @@ impl Connection {
     #[inline]
     pub(super) fn takes_predicted(&mut self, now: Time, segment: &Segment) -> bool {
         let options = &segment.options;
-        let expected = self.cx.state == State::Established
+        let expected = self.cx.predicts_arrival()
             && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
             && segment.seq == self.rcv.seq(self.rcv.nxt())
             && self.cx.agreed.read_window(segment.window, options) == self.snd.space().wnd()
             && (segment.header_len == 20 || (options.sack.is_empty() && options.nak.is_none()))
             && self.snd.is_undisturbed()
-            && self.cx.predicts()
             && self.is_stamp_in_order(segment);
         if !expected {
             return false;
@@ -67,10 +65,7 @@ impl Connection {
     /// Sends what the short way can send, or takes the full procedure.
     #[inline]
     pub(super) fn transmit_ordinary(&mut self, now: Time, segment: &mut Segment) -> Option<Departure> {
-        let undisturbed = self.cx.state == State::Established
-            && self.rcv.is_in_order()
-            && !self.rcv.has_ack_memory()
-            && self.cx.is_calm();
+        let undisturbed = self.cx.predicts_departure() && self.rcv.is_in_order();
         let decision = if undisturbed { self.snd.decide_ordinary(&self.cx) } else { Ordinary::Other };
         match decision {
             Ordinary::Data { then } => {
@@ -96,6 +91,7 @@ impl Connection {
         let (start, len) = (self.snd.space().nxt(), u32::from(self.cx.agreed.payload));
         let end = start + u64::from(len);
         self.write_header(now, start, segment);
+        self.rcv.segment_leaves(now, len);
         segment.flags =
             if self.snd.space().is_marked(start, end) { Flags::ACK | Flags::PSH } else { Flags::ACK };
         segment.payload = Payload { offset: start - 1, len };
@@ -109,6 +105,7 @@ impl Connection {
         let AckDue::Now(reason) = self.rcv.due() else { return None };
         let position = self.snd.ack_position(reason);
         self.write_header(now, position, segment);
+        self.rcv.segment_leaves(now, 0);
         segment.flags = Flags::ACK;
         segment.payload = Payload { offset: position.saturating_sub(1), len: 0 };
         Some(reason)

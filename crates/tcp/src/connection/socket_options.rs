@@ -43,7 +43,7 @@ impl Connection {
             Change::KeepAlive(keep_alive) => {
                 config.keep_alive = keep_alive;
                 self.cx.set_keep_alive(Time::NEVER);
-                if self.cx.state.is_synchronized() {
+                if self.cx.state().is_synchronized() {
                     self.arm_keep_alive(now);
                 }
             }

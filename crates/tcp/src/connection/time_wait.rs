@@ -8,7 +8,7 @@ use crate::wire::segment::{Flags, Segment};
 impl Connection {
     /// What has to be kept of this connection if it is in TIME-WAIT.
     pub fn time_wait(&self) -> Option<TimeWait> {
-        (self.cx.state == State::TimeWait).then(|| TimeWait {
+        (self.cx.state() == State::TimeWait).then(|| TimeWait {
             until: self.snd.waits_until(),
             expected: self.rcv.seq(self.rcv.nxt()),
             ts_recent: self.cx.agreed.timestamps.then_some(self.rcv.ts_recent()),

@@ -135,7 +135,7 @@ impl Receiver {
     #[cold]
     pub(crate) fn tune_to_arrival(&mut self, cx: &Context, now: Time, segment: &Segment) {
         // What came with a SYN says nothing of a rate.
-        if cx.state == State::SynReceived {
+        if cx.state() == State::SynReceived {
             return;
         }
         let (received, window) = (self.nxt, self.window());

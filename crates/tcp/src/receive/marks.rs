@@ -11,7 +11,7 @@ impl Receiver {
     /// counted.
     #[inline]
     pub(crate) fn take_mark(&mut self, cx: &mut Context, segment: &Segment) {
-        let may_receive = cx.state.may_receive();
+        let may_receive = cx.state().may_receive();
         let Some(memory) = cx.ecn() else { return };
         let counts = memory.accurate().is_some();
         if !(counts || segment.payload.len > 0 && may_receive) {

@@ -154,13 +154,8 @@ impl Receiver {
         news
     }
 
-    /// Whether a policy for delayed ACKs remembers something.
-    #[inline]
-    pub(crate) fn has_ack_memory(&self) -> bool {
-        self.extras.as_ref().is_some_and(|extras| extras.acking.is_some())
-    }
-
     /// A segment leaves: policies that remember are told.
+    #[inline]
     pub(crate) fn segment_leaves(&mut self, now: Time, len: u32) {
         if let Some(memory) = self.extras.as_mut().and_then(|extras| extras.acking.as_mut()) {
             memory.leaves(now, len);

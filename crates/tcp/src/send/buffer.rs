@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::opening::state::State;
-use crate::send::Sender;
+use crate::send::{Sender, URGENT};
 use crate::time::Time;
 
 /// Segments that the send buffer holds at least (Linux, `TCP_INIT_CWND`).
@@ -12,8 +12,8 @@ impl Sender {
     /// How many bytes a [`write`](Self::write) would accept now.
     #[inline]
     pub(crate) fn room(&self, cx: &Context) -> u64 {
-        let shut = matches!(cx.state, State::Closed | State::Listen | State::LastAck | State::TimeWait);
-        if shut || self.space.closing {
+        let shut = matches!(cx.state(), State::Closed | State::Listen | State::LastAck | State::TimeWait);
+        if shut || self.is_closing() {
             return 0;
         }
         let buffered = self.space.data_end() - self.space.una.max(1);
@@ -57,6 +57,7 @@ impl Sender {
 
     /// All that was written so far is urgent.
     pub(crate) fn mark_urgent(&mut self) {
+        self.unusual.set(URGENT, true);
         self.extras().send_urgent = self.space.data_end();
     }
 

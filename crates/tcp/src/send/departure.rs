@@ -9,8 +9,8 @@ use crate::ranges::Range;
 use crate::record::event::{Event, Phase};
 use crate::record::reason::Reason;
 use crate::recovery;
-use crate::send::Sender;
 use crate::send::space::Plan;
+use crate::send::{PROBE, Sender};
 use crate::time::Time;
 use crate::wire::options::timestamp;
 use crate::wire::segment::Flags;
@@ -38,7 +38,7 @@ impl Sender {
         let again = plan.start < self.space.max;
         self.space.last_sent = now;
         if plan.reason == Reason::WindowProbe {
-            self.space.probe = false;
+            self.unusual.set(PROBE, false);
             self.space.max = self.space.max.max(end);
             return;
         }
@@ -66,7 +66,7 @@ impl Sender {
             self.space.nxt = self.space.nxt.max(if cx.is_open_early() { self.space.max } else { 0 });
         }
         self.move_max(cx, now, self.space.max.max(end));
-        if plan.flags.has(Flags::FIN) && cx.state == State::CloseWait {
+        if plan.flags.has(Flags::FIN) && cx.state() == State::CloseWait {
             cx.enter(now, State::LastAck);
         }
     }

@@ -61,23 +61,6 @@ impl Default for Extras {
 }
 
 impl Extras {
-    /// Nothing here changes what is decided about a segment that leaves.
-    #[inline]
-    pub(super) fn is_calm(&self) -> bool {
-        // Whoever measures limits asks the full procedure when the sender stops.
-        self.limits.is_none()
-            && self.interface.is_none()
-            && self.mtu_search.is_none()
-            && self.paced.is_none()
-            && self.send_urgent == 0
-    }
-
-    /// Nothing here changes what an ordinary ACK means.
-    #[inline]
-    pub(super) fn predicts(&self) -> bool {
-        self.paced.is_none() && self.mtu_search.is_none()
-    }
-
     /// The earliest deadline.
     pub(super) fn deadline(&self) -> Time {
         self.patience.min(self.turn)

@@ -20,7 +20,7 @@ impl Sender {
             lost: rack.map_or(0, |rack| rack.lost.covered()),
             resent: rack.map_or(0, |rack| rack.resent()) + self.syn_data_again(cx),
             dup_acks: self.loss.dup_acks,
-            unanswered: self.unanswered,
+            unanswered: self.timers.unanswered,
             backoff: self.timers.backoff(),
             peer_shift,
             own_shift,

@@ -3,12 +3,13 @@
 use crate::context::Context;
 use crate::record::limits::{Clock, Limit, Limits};
 use crate::record::reason::Hold;
-use crate::send::Sender;
+use crate::send::{LIMITS, Sender};
 use crate::time::Time;
 
 impl Sender {
     /// Starts (or stops) measuring what limits the sender. What a connection does is the same either way.
     pub(crate) fn measure_limits(&mut self, now: Time, on: bool) {
+        self.unusual.set(LIMITS, on);
         self.extras().limits = on.then(|| Box::new(Clock::starting(now)));
     }
 
@@ -33,7 +34,7 @@ impl Sender {
         }
         let (waiting, outstanding) = (self.unsent() > 0, self.space.is_outstanding());
         let room = self.room(cx) > 0;
-        let (hold, open) = (self.hold, cx.state.is_synchronized());
+        let (hold, open) = (self.hold, cx.state().is_synchronized());
         let Some(rare) = &mut self.extras else { return };
         rare.no_room &= !room;
         let no_room = rare.no_room;

@@ -24,6 +24,7 @@ pub(crate) mod timers;
 use crate::config::{Config, Recovery};
 use crate::congestion::{Congestion, CongestionControl, Start};
 use crate::context::Context;
+use crate::prediction::Prediction;
 use crate::record::event::Phase;
 use crate::record::reason::Hold;
 use crate::recovery::rack::Rack;
@@ -51,13 +52,28 @@ pub(crate) struct Sender {
     timers: Timers,
     /// Bytes sent for the first time at this sending opportunity.
     run: u32,
-    /// Retransmissions in a row without an answer.
-    unanswered: u8,
     hold: Hold,
     /// The MSS that the peer announced.
     peer_mss: u16,
+    /// What keeps segments from the short way.
+    unusual: Prediction,
     extras: Option<Box<Extras>>,
 }
+
+/// The application has closed.
+const CLOSING: Prediction = Prediction::bit(0);
+/// A byte is to go into a closed window.
+const PROBE: Prediction = Prediction::bit(1);
+/// Departures are paced, or deliveries measured.
+const PACED: Prediction = Prediction::bit(2);
+/// The path MTU is searched for.
+const MTU_SEARCH: Prediction = Prediction::bit(3);
+/// What limits the sender is measured.
+const LIMITS: Prediction = Prediction::bit(4);
+/// The interface below matters.
+const INTERFACE: Prediction = Prediction::bit(5);
+/// There is urgent data.
+const URGENT: Prediction = Prediction::bit(6);
 
 impl Sender {
     /// Nothing has been sent. `iss` is the initial sequence number.
@@ -72,9 +88,9 @@ impl Sender {
             timers: Timers::new(rto.rto(&config.rto)),
             rto,
             run: 0,
-            unanswered: 0,
             hold: Hold::NotOpen,
             peer_mss: u16::MAX,
+            unusual: Prediction::default(),
             extras: None,
         }
     }
@@ -249,18 +265,18 @@ impl Sender {
 
     /// Retransmissions in a row without an answer.
     pub(crate) fn unanswered(&self) -> u8 {
-        self.unanswered
+        self.timers.unanswered
     }
 
     /// The application has closed.
     #[inline]
     pub(crate) fn is_closing(&self) -> bool {
-        self.space.closing
+        self.unusual.has(CLOSING)
     }
 
     /// The application closes: a FIN goes out behind what is written.
     pub(crate) fn close(&mut self) {
-        self.space.closing = true;
+        self.unusual.set(CLOSING, true);
     }
 
     /// Both SYN segments are known: what follows from them.
@@ -332,9 +348,10 @@ impl Sender {
         self.refresh_rto(cx);
         self.space = SendSpace::new(self.space.seq(0));
         self.loss = Loss::default();
-        self.unanswered = 0;
+        self.timers.unanswered = 0;
         if let Some(extras) = &mut self.extras {
             (extras.send_urgent, extras.paced) = (0, None);
         }
+        self.unusual.set(CLOSING.and(PROBE).and(URGENT).and(PACED), false);
     }
 }

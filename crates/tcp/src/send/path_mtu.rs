@@ -12,8 +12,8 @@ use crate::opening::state::State;
 use crate::ranges::Range;
 use crate::record::reason::{Hold, Reason};
 use crate::recovery::{Phase, Resend};
-use crate::send::Sender;
 use crate::send::space::{Decision, Plan};
+use crate::send::{MTU_SEARCH, Sender};
 use crate::time::{Span, Time};
 use crate::wire::seq::Seq;
 
@@ -169,13 +169,14 @@ impl Sender {
 
     fn start_search(&mut self, cx: &Context, now: Time) {
         let search = Search { low: self.base(cx), high: self.widest(cx), since: now, probe: None };
+        self.unusual.set(MTU_SEARCH, true);
         self.extras().mtu_search = Some(Box::new(search));
     }
 
     /// The retransmission timer ran out once more. From the third time on there may be a hole in the path into which long packets
     /// fall (RFC 2923, section 2.1; RFC 4821, section 7.6.4).
     pub(crate) fn suspect_black_hole(&mut self, cx: &mut Context, now: Time) {
-        if cx.config.path_mtu_discovery == PathMtuDiscovery::Icmp || self.unanswered < R1 {
+        if cx.config.path_mtu_discovery == PathMtuDiscovery::Icmp || self.timers.unanswered < R1 {
             return;
         }
         let base = self.base(cx);
@@ -314,7 +315,7 @@ impl Sender {
     /// as it is.
     fn send_shorter(&mut self, cx: &mut Context, now: Time) {
         let (una, max) = (self.space.una, self.space.max);
-        let opening = matches!(cx.state, State::SynSent | State::SynReceived);
+        let opening = matches!(cx.state(), State::SynSent | State::SynReceived);
         if una >= max || opening || self.timers.is_persisting() {
             return;
         }

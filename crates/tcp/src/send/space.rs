@@ -66,10 +66,6 @@ pub(crate) struct SendSpace {
     pub(super) written: u64,
     /// Positions behind each end of application data that is not yet acknowledged.
     pub(super) marks: Marks,
-    /// The application has closed.
-    pub(super) closing: bool,
-    /// A byte shall go into a closed window.
-    pub(super) probe: bool,
     /// cwnd held something back since the last ACK.
     pub(super) cwnd_limited: bool,
     /// How far cwnd is used, where that matters.
@@ -94,8 +90,6 @@ impl SendSpace {
             wl2: Seq(0),
             written: 0,
             marks: Marks::default(),
-            closing: false,
-            probe: false,
             cwnd_limited: false,
             usage: Usage::default(),
             timed_end: 0,

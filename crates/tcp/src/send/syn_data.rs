@@ -25,7 +25,7 @@ impl Sender {
     fn syn_room_of(&self, cx: &Context, written: u64) -> u32 {
         let Some(Side::Client(client)) = cx.fast().map(|memory| memory.side) else { return 0 };
         let asks = client.option.is_some_and(|option| option.cookie.is_none());
-        if asks || self.space.max > 0 || cx.state != State::SynSent {
+        if asks || self.space.max > 0 || cx.state() != State::SynSent {
             return 0;
         }
         let mss = u32::from(cx.agreed.mss.min(client.mss));
@@ -54,7 +54,7 @@ impl Sender {
 
     /// The SYN was too large for the path: it goes again at once, without data.
     pub(crate) fn forgo_syn_data(&mut self, cx: &Context) {
-        if cx.state == State::SynSent && cx.fast().is_some_and(|memory| memory.data == SynData::Sent) {
+        if cx.state() == State::SynSent && cx.fast().is_some_and(|memory| memory.data == SynData::Sent) {
             self.space.nxt = 0;
             self.space.timed_end = 0;
         }
@@ -79,7 +79,7 @@ impl Sender {
         if sent > 1 {
             memory.data = if ack == sent { SynData::Taken } else { SynData::Refused };
             memory.taken = ack - 1;
-            memory.again = if ack < sent { sent } else { 0 };
+            cx.set_syn_data_again(if ack < sent { sent } else { 0 });
             self.space.max = ack;
             self.space.nxt = ack;
             self.space.una = self.space.una.max(ack);
@@ -102,9 +102,9 @@ impl Sender {
         self.begin_rates(cx, now);
         self.space.una = self.space.una.max(ack.min(1));
         self.space.nxt = self.space.nxt.max(self.space.una);
-        self.unanswered = 0;
+        self.timers.unanswered = 0;
         self.timers.stop_retransmit();
-        if cx.state == State::SynReceived && self.space.is_outstanding() {
+        if cx.state() == State::SynReceived && self.space.is_outstanding() {
             self.restart_retransmit(cx, now);
         }
         // The user waits for nothing any more; from the next segment sent on, again.

@@ -8,7 +8,7 @@ use crate::ranges::Range;
 use crate::record::event::{Event, Timer};
 use crate::record::reason::{Hold, Reason};
 use crate::recovery::{Phase, Resend, tail_probe};
-use crate::send::Sender;
+use crate::send::{PROBE, Sender};
 use crate::time::Time;
 
 /// What the connection has to do about an expired timer.
@@ -64,10 +64,10 @@ impl Sender {
         if !self.space.is_outstanding() {
             return Expired::Nothing;
         }
-        self.unanswered = self.unanswered.saturating_add(1);
-        let opening = matches!(cx.state, State::SynSent | State::SynReceived);
+        self.timers.unanswered = self.timers.unanswered.saturating_add(1);
+        let opening = matches!(cx.state(), State::SynSent | State::SynReceived);
         let patience = if opening { cx.config.syn_retries } else { cx.config.retries };
-        if self.unanswered > patience {
+        if self.timers.unanswered > patience {
             return Expired::Retries;
         }
         cx.counters().timeouts += 1;
@@ -82,7 +82,7 @@ impl Sender {
         }
         self.suspect_black_hole(cx, now);
         let flight = self.space.max - self.space.una;
-        self.signal(cx, now, Signal::Timeout { first: self.unanswered == 1 }, flight);
+        self.signal(cx, now, Signal::Timeout { first: self.timers.unanswered == 1 }, flight);
         let loss = self.loss.trouble();
         loss.phase = Phase::Loss;
         loss.recover = self.space.max;
@@ -94,7 +94,7 @@ impl Sender {
             // A second timeout in a row, or a report of the very byte that it does not acknowledge: the peer may have
             // dropped what it had reported (RFC 2018, section 8).
             let reneged = board.sacked.first().is_some_and(|range| range.start <= self.space.una);
-            forgets = self.unanswered > 1 || reneged;
+            forgets = self.timers.unanswered > 1 || reneged;
             if forgets { board.forget() } else { board.start_over() }
         }
         self.time_out_by_time(cx, now, forgets);
@@ -105,8 +105,8 @@ impl Sender {
     /// goes instead (the override timeout of section 3.8.6.2.1).
     fn persist_ran_out(&mut self, cx: &Context, now: Time) -> Expired {
         self.timers.stop_retransmit();
-        self.unanswered = self.unanswered.saturating_add(1);
-        if self.unanswered > cx.config.retries {
+        self.timers.unanswered = self.timers.unanswered.saturating_add(1);
+        if self.timers.unanswered > cx.config.retries {
             return Expired::Retries;
         }
         self.back_off(cx);
@@ -116,7 +116,7 @@ impl Sender {
             self.timers.persist(now, cx.config.timer_grain);
             return Expired::ProbesWindow;
         }
-        self.space.probe = waits;
+        self.unusual.set(PROBE, waits);
         self.timers.persist(now, cx.config.timer_grain);
         Expired::Nothing
     }
@@ -193,12 +193,12 @@ impl Sender {
             let window = rack.window(true, self.srtt(cx));
             rack.time_out(now, first, window, self.sacked());
         }
-        if self.unanswered == 1 {
+        if self.timers.unanswered == 1 {
             rack.undo = None;
         }
         self.rack = Some(rack);
         // What the peer has dropped it will not report as having come twice.
-        if self.unanswered == 1 && !may_be_reneged {
+        if self.timers.unanswered == 1 && !may_be_reneged {
             self.prepare_undo();
         }
         self.resend_first_lost(cx, Reason::Timeout);

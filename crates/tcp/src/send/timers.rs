@@ -17,6 +17,8 @@ pub(crate) struct Timers {
     rto: Span,
     /// Times that the timer ran out in a row.
     backoff: u8,
+    /// Retransmissions in a row without an answer.
+    pub(super) unanswered: u8,
     /// Retransmit, Persist or TimeWait.
     role: Timer,
     /// Since when a transmission policy holds a short segment back.
@@ -26,7 +28,14 @@ pub(crate) struct Timers {
 impl Timers {
     /// Nothing is armed; the timeout is `rto`.
     pub(crate) fn new(rto: Span) -> Self {
-        Self { main: Time::NEVER, rto, backoff: 0, role: Timer::Retransmit, held_since: Stamp::default() }
+        Self {
+            main: Time::NEVER,
+            rto,
+            backoff: 0,
+            unanswered: 0,
+            role: Timer::Retransmit,
+            held_since: Stamp::default(),
+        }
     }
 
     /// The main timer's deadline, and which of its roles it plays.

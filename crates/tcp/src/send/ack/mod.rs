@@ -77,7 +77,7 @@ impl Sender {
         self.take_sample(cx, now, ack, segment.options.timestamps.map(|t| t.echo));
         self.space.una = ack;
         self.space.nxt = self.space.nxt.max(ack);
-        self.unanswered = 0;
+        self.timers.unanswered = 0;
         if let Some(loss) = self.loss.known() {
             loss.advance(ack);
         }
@@ -136,7 +136,7 @@ impl Sender {
     #[inline]
     fn unanswered_probe(&mut self) {
         if self.timers.is_persisting() || self.space.wnd == 0 {
-            self.unanswered = 0;
+            self.timers.unanswered = 0;
         }
     }
 }

@@ -13,9 +13,9 @@ use crate::ranges::Range;
 use crate::record::reason::{Hold, Reason};
 use crate::recovery::rack::Rack;
 use crate::recovery::{Phase, Resend};
-use crate::send::Sender;
 use crate::send::space::{Decision, Plan};
 use crate::send::transmit::{Situation, Transmit, Verdict, judge};
+use crate::send::{PROBE, Sender};
 use crate::time::Time;
 use crate::wire::segment::Flags;
 
@@ -23,7 +23,7 @@ impl Sender {
     /// What to send now, or why nothing. `in_order` says that the receiver has nothing to report but its left edge.
     #[inline]
     pub(crate) fn decide(&self, cx: &Context, now: Time, in_order: bool) -> Decision {
-        let decision = if cx.state.may_send() {
+        let decision = if cx.state().may_send() {
             self.decide_data(cx, now, in_order)
         } else {
             self.decide_unopened(cx, now, in_order)
@@ -48,7 +48,7 @@ impl Sender {
 
     /// A SYN, or nothing.
     fn decide_unopened(&self, cx: &Context, now: Time, in_order: bool) -> Decision {
-        let reason = match cx.state {
+        let reason = match cx.state() {
             State::SynSent => Reason::Open,
             State::SynReceived => Reason::Accept,
             _ => return Decision::Hold(Hold::NotOpen),
@@ -64,7 +64,7 @@ impl Sender {
 
     #[inline]
     fn decide_data(&self, cx: &Context, now: Time, in_order: bool) -> Decision {
-        if !self.loss.is_quiet() || self.space.probe {
+        if !self.loss.is_quiet() || self.unusual.has(PROBE) {
             return self.decide_repair(cx);
         }
         if in_order && let Some(decision) = self.decide_mtu_probe(cx, now) {
@@ -79,7 +79,7 @@ impl Sender {
             let first = Range::new(start, start + u64::from(len.min(u32::from(cx.agreed.payload))));
             return Decision::Send(self.space.again(first, reason));
         }
-        if self.space.probe {
+        if self.unusual.has(PROBE) {
             return Decision::Send(self.space.plan(
                 self.space.nxt,
                 self.probe_len(cx),
@@ -138,7 +138,7 @@ impl Sender {
         let snd = &self.space;
         let (start, stop) = self.next_range();
         let available = stop.saturating_sub(start);
-        let fin_waits = snd.closing && start <= snd.data_end();
+        let fin_waits = self.is_closing() && start <= snd.data_end();
         if available == 0 {
             return if fin_waits && start == snd.data_end() {
                 let reason = self.reason_at(start, Reason::Fin);
@@ -174,7 +174,7 @@ impl Sender {
                 } else {
                     Reason::NewData
                 };
-                let plan = snd.plan(start, len, self.reason_at(start, fresh), snd.closing);
+                let plan = snd.plan(start, len, self.reason_at(start, fresh), self.is_closing());
                 // Behind the last one there will be none to wait for it.
                 let remembered = (cx.config.transmit == Transmit::Minshall || own.is_some())
                     && len < u32::from(cx.agreed.payload)

@@ -6,7 +6,7 @@
 
 use crate::context::Context;
 use crate::record::reason::Hold;
-use crate::send::Sender;
+use crate::send::{MTU_SEARCH, PACED, Sender};
 use crate::time::Time;
 use crate::wire::segment::Segment;
 
@@ -27,11 +27,7 @@ impl Sender {
     #[inline]
     pub(crate) fn decide_ordinary(&self, cx: &Context) -> Ordinary {
         let snd = &self.space;
-        let undisturbed = self.loss.is_quiet()
-            && self.extras.as_ref().is_none_or(|extras| extras.is_calm())
-            && snd.nxt == snd.max
-            && !snd.probe
-            && !snd.closing;
+        let undisturbed = self.unusual.is_empty() && self.loss.is_quiet() && snd.nxt == snd.max;
         if !undisturbed {
             return Ordinary::Other;
         }
@@ -73,7 +69,7 @@ impl Sender {
     #[inline]
     pub(crate) fn is_undisturbed(&self) -> bool {
         self.loss.is_quiet()
-            && self.extras.as_ref().is_none_or(|extras| extras.predicts())
+            && !self.unusual.has(PACED.and(MTU_SEARCH))
             && self.rack.as_ref().is_none_or(|rack| rack.is_calm())
             && !self.timers.is_persisting()
     }
@@ -97,7 +93,7 @@ impl Sender {
         self.space.una = ack;
         self.space.nxt = self.space.nxt.max(ack);
         self.note_window_source(segment.seq, segment.ack);
-        self.unanswered = 0;
+        self.timers.unanswered = 0;
         self.space.marks.forget(ack);
         self.open_window(cx, now, bytes as u32, flight);
         self.space.cwnd_limited = false;

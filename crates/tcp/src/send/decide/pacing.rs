@@ -4,10 +4,10 @@ use crate::congestion::delivery_rate::DeliveryRate;
 use crate::congestion::pacing::{self, Pacer};
 use crate::context::Context;
 use crate::record::reason::{Hold, Reason};
-use crate::send::Sender;
 use crate::send::deliveries::Paced;
 use crate::send::extras::Extras;
 use crate::send::space::{Decision, Plan};
+use crate::send::{PACED, Sender};
 use crate::time::Time;
 
 impl Sender {
@@ -15,6 +15,7 @@ impl Sender {
     pub(crate) fn begin_pacing(&mut self, cx: &Context) {
         if cx.config.pacing || cx.config.congestion.needs_rates() {
             let (pacer, rate) = (Pacer::new(), DeliveryRate::default());
+            self.unusual.set(PACED, true);
             self.extras().paced = Some(Box::new(Paced { pacer, rate }));
             if let Some(rack) = &mut self.rack {
                 rack.found = Some(Vec::new());

@@ -6,8 +6,8 @@ use crate::congestion::pacing;
 use crate::context::Context;
 use crate::record::reason::{Hold, Reason};
 use crate::recovery::Phase;
-use crate::send::Sender;
 use crate::send::space::Plan;
+use crate::send::{INTERFACE, Sender};
 use crate::time::{Span, Time};
 use crate::wire::segment::Flags;
 
@@ -81,6 +81,7 @@ impl Sender {
     /// What there is below is known from now on, if anything depends on it.
     pub(crate) fn begin_interface(&mut self, cx: &Context) {
         if cx.config.segmentation_offload || cx.config.autocork > 0 {
+            self.unusual.set(INTERFACE, true);
             self.extras().interface = Some(Interface { rate: cx.config.autocork, free: Time::ZERO });
         }
     }
@@ -115,7 +116,7 @@ impl Sender {
         plan: &Plan,
     ) -> Option<Hold> {
         let fresh = matches!(plan.reason, Reason::NewData | Reason::LimitedTransmit);
-        let ends = self.space.closing || plan.flags.any(Flags::SYN | Flags::FIN);
+        let ends = self.is_closing() || plan.flags.any(Flags::SYN | Flags::FIN);
         if !fresh || self.loss.phase != Phase::Open || !self.space.is_outstanding() {
             return None;
         }
