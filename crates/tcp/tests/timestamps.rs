@@ -176,3 +176,29 @@ fn every_segment_but_a_reset_carries_the_timestamp() {
     all.extend(lone.closes());
     assert!(all.len() > 5 && all.iter().all(|o| o.segment.options.timestamps.is_some()), "{all:#?}");
 }
+
+#[test]
+fn who_acknowledges_what_was_never_sent_does_not_renew_the_timestamp() {
+    // RFC 5961, section 5.2: such a segment is dropped, and so its timestamp is not remembered.
+    for len in [0, 100] {
+        let mut lone = established(config(), 1000);
+        lone.gets(stamped(1000 + i32::MAX.cast_unsigned(), data(1, 5001, len)));
+        lone.gets(stamped(1001, data(1, 1, 100)));
+        let drops = lone.c.stats().paws_drops;
+        assert_eq!((lone.c.readable(), drops), (100, 0), "the segment was {len} bytes long");
+    }
+}
+
+#[test]
+fn a_segment_that_the_short_way_declines_does_not_renew_the_timestamp() {
+    // Each is dropped, or acknowledged without being taken in: data beyond the window, and data of a foreign place.
+    let mut lone = established(config(), 1000);
+    lone.writes(3000);
+    lone.gets(stamped(1001, segment(ACK, 1, 1001)));
+    let far = 1001 + i32::MAX.cast_unsigned();
+    lone.gets(stamped(far, data(1, 3002, 100)));
+    lone.gets(stamped(far, data(1, -10_000, 100)));
+    lone.gets(stamped(far, data(1, -10_000, 0)));
+    lone.gets(stamped(1002, data(1, 2001, 100)));
+    assert_eq!((lone.c.readable(), lone.c.acknowledged(), lone.c.stats().paws_drops), (100, 2000, 0));
+}

@@ -368,3 +368,15 @@ fn a_full_send_buffer_takes_no_more_until_something_is_acknowledged() {
     assert_eq!(lone.c.write(lone.now, 5000), Ok(1000));
     assert_eq!(texts(&lone.poll()), [(2501, 1000)]);
 }
+
+#[test]
+fn data_in_order_does_not_let_an_older_segment_set_the_window() {
+    // RFC 9293, section 3.10.7.4: SND.WL1 is the sequence number of the segment that set the window last.
+    let mut lone = Lone::established(plain(), FULL, 5000);
+    lone.gets(ack(501, 1, 5000));
+    lone.gets(data(1, 1, 100));
+    lone.gets(ack(101, 1, 9000));
+    assert_eq!(lone.c.peer_window(), 5000, "what begins at 101 is older than what begins at 501");
+    lone.gets(ack(501, 1, 8000));
+    assert_eq!(lone.c.peer_window(), 8000);
+}

@@ -25,7 +25,9 @@ impl Connection {
             && self.rare.as_ref().is_none_or(|rare| rare.predicts())
             && self.rack.as_ref().is_none_or(|rack| rack.is_calm())
             && !self.timers.is_persisting();
-        if !expected || !self.stamp_is_in_turn(now, segment) {
+        // Nothing is written before it is certain that the segment is one of the two: who acknowledges what was never
+        // sent may not put PAWS out of action either.
+        if !expected || !self.stamp_is_in_turn(segment) {
             return false;
         }
         let acked = segment.ack.distance_from(self.snd.seq(self.snd.una));
@@ -42,32 +44,38 @@ impl Connection {
         acked == 0 && self.take_predicted_text(now, segment)
     }
 
-    /// Whether the timestamp, if they were agreed on, passes PAWS; if so it is remembered where it has to be.
+    /// Whether the timestamp, if they were agreed on, passes PAWS.
     #[inline]
-    fn stamp_is_in_turn(&mut self, now: Time, segment: &Segment) -> bool {
+    fn stamp_is_in_turn(&self, segment: &Segment) -> bool {
         if !self.agreed.timestamps {
             return true;
         }
         let Some(timestamps) = segment.options.timestamps else { return false };
-        if (timestamps.value.wrapping_sub(self.ts_recent) as i32) < 0 {
-            return false;
-        }
-        if self.rcv.renews_timestamp(self.rcv.nxt as i64) {
+        (timestamps.value.wrapping_sub(self.ts_recent) as i32) >= 0
+    }
+
+    /// Remembers the timestamp of a segment that begins at `start` and is accepted, where it has to be.
+    #[inline]
+    fn renew_timestamp(&mut self, now: Time, segment: &Segment, start: u64) {
+        if self.agreed.timestamps
+            && let Some(timestamps) = segment.options.timestamps
+            && self.rcv.renews_timestamp(start as i64)
+        {
             self.ts_recent = timestamps.value;
             self.ts_recent_at = now;
         }
-        true
     }
 
     /// The next data in order, with nothing else to tell.
     #[inline(always)]
     fn take_predicted_text(&mut self, now: Time, segment: &Segment) -> bool {
-        let payload = segment.payload;
+        let (payload, start) = (segment.payload, self.rcv.nxt);
         if !self.rcv.takes_whole(payload) {
             return false;
         }
-        self.snd.wl1 = segment.seq;
-        self.snd.wl2 = segment.ack;
+        self.renew_timestamp(now, segment, start);
+        // An empty segment may have stood further right.
+        self.snd.update_window(segment.seq, segment.ack, self.snd.wnd);
         if self.config.initial_receive_window.is_some() {
             self.tune_to_arrival(now, segment);
         }
@@ -78,6 +86,7 @@ impl Connection {
     /// An acknowledgment of some, not all, of what is outstanding.
     #[inline]
     fn take_predicted_ack(&mut self, now: Time, segment: &Segment, bytes: u32, flight: u64) {
+        self.renew_timestamp(now, segment, self.rcv.nxt);
         let ack = self.snd.una + u64::from(bytes);
         if self.snd.timed_end <= ack || self.rack.is_some() {
             self.take_sample(now, ack, segment.options.timestamps.map(|t| t.echo));
