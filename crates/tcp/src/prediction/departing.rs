@@ -48,11 +48,23 @@ impl Connection {
         let unacknowledged = snd.nxt - snd.una;
         let (window, limit) = self.tightest_window();
         if unacknowledged + mss > window {
-            return if unacknowledged > 0 { Ordinary::NoData(limit) } else { Ordinary::Other };
+            // Beyond more than one window, which of them counts is for the full procedure to say.
+            let waits = unacknowledged > 0
+                && unacknowledged <= window
+                && !self.is_worth_half(window - unacknowledged);
+            return if waits { Ordinary::NoData(limit) } else { Ordinary::Other };
         }
         // The window is full behind it, though there is another one to send: no need to ask again.
+        // What room is left is less than half of it, as a segment is more.
         let fills = unacknowledged + 2 * mss > window && waiting >= 2 * mss;
         Ordinary::Data { then: fills.then_some(limit) }
+    }
+
+    /// Whether a piece that the window cuts to `room` bytes may be worth sending, as the largest window ever offered is small
+    /// (RFC 9293, section 3.8.6.2.1, condition 3): then the policy has a say.
+    #[inline]
+    fn is_worth_half(&self, room: u64) -> bool {
+        room >= u64::from(self.snd.max_wnd.min(self.config.send_window.unwrap_or(u32::MAX)) / 2)
     }
 
     /// The smallest of the windows that count from SND.UNA, and which it is.

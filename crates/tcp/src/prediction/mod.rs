@@ -2,3 +2,5 @@
 
 pub(crate) mod arriving;
 pub(crate) mod departing;
+#[cfg(test)]
+mod pairs;

@@ -105,7 +105,8 @@ impl Rack {
         }
         self.learn_rtt(now, rtt);
         if self.newest.is_none_or(|newest| sent.is_after(&newest)) {
-            self.newest = Some(sent);
+            // Where it began makes no difference.
+            self.newest = Some(Sent { range: Range::new(sent.range.end, sent.range.end), ..sent });
         }
     }
 
