@@ -465,7 +465,7 @@ impl Connection {
         }
     }
 
-    fn start_with(&self, cwnd: u32) -> Start {
+    pub(crate) fn start_with(&self, cwnd: u32) -> Start {
         Start { cwnd, ssthresh: self.config.initial_ssthresh, seed: self.snd.seq(0).0 }
     }
 

@@ -107,6 +107,13 @@ impl Rare {
         self.ecn.is_none() && self.paced.is_none() && self.mtu_search.is_none()
     }
 
+    /// What is left of it as a connection goes back to LISTEN: what the driver has chosen, and what was counted and recorded.
+    pub(crate) fn as_listener(self) -> Self {
+        let Self { reply, policy, path_mtu, counters, fast_open, limits, log, .. } = self;
+        let fast_open = fast_open.and_then(|memory| memory.as_listener());
+        Self { reply, policy, path_mtu, counters, fast_open, limits, log, ..Self::default() }
+    }
+
     /// The earliest of its deadlines.
     pub(crate) fn deadline(&self) -> Time {
         self.keep_alive.min(self.patience).min(self.turn)

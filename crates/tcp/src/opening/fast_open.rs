@@ -235,6 +235,13 @@ impl Memory {
     }
 }
 
+impl Memory {
+    /// What a listener knows, and nothing has come yet.
+    pub(crate) fn as_listener(&self) -> Option<Box<Self>> {
+        matches!(self.side, Side::Server(_)).then(|| Self::new(self.side))
+    }
+}
+
 impl Connection {
     /// Like [`open`](Self::open), and what is written before the SYN is transmitted may leave with it, as far as one segment
     /// takes it, if `client` has what that needs (RFC 7413, section 4.2.1).

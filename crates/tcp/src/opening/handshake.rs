@@ -2,14 +2,12 @@
 
 use crate::connection::Connection;
 use crate::opening::state::{CloseReason, State};
-use crate::receive::space::ReceiveSpace;
 use crate::record::event::Event;
-use crate::recovery::Loss;
 use crate::recovery::rto::Rto;
-use crate::send::space::SendSpace;
 use crate::time::{Span, Time};
 use crate::wire::segment::{Flags, Segment};
 use crate::wire::seq::Seq;
+use std::sync::Arc;
 
 /// A segment that stands outside the sequence: a reset.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -177,21 +175,28 @@ impl Connection {
     }
 
     /// Back to LISTEN, as if nothing had been (section 3.10.7.4, RST and SYN in SYN-RECEIVED); unless the application
-    /// has closed, and listens no more.
+    /// has closed, and listens no more. Only what the driver has chosen stays, and what has been counted and recorded.
     pub(crate) fn return_to_listen(&mut self, now: Time) {
         if self.snd.closing {
             self.finish(now, CloseReason::Reset);
             return;
         }
-        self.stop_timers();
-        self.refresh_rto();
-        self.snd = SendSpace::new(self.snd.seq(0));
-        self.rcv = ReceiveSpace::new(self.config.receive_window);
-        self.loss = Loss::default();
-        self.unanswered = 0;
-        if let Some(rare) = &mut self.rare {
-            (rare.send_urgent, rare.receive_urgent, rare.ecn) = (0, 0, None);
-            (rare.paced, rare.fast_open) = (None, None);
+        let mut fresh = Self::listen(Arc::clone(&self.config), self.snd.seq(0));
+        if let Rto::Custom(_) = self.rto {
+            core::mem::swap(&mut fresh.rto, &mut self.rto);
+            fresh.refresh_rto();
+        }
+        let start = fresh.start_with(fresh.cwnd());
+        if self.congestion.begin(&start) {
+            core::mem::swap(&mut fresh.congestion, &mut self.congestion);
+        }
+        fresh.rare = self.rare.take().map(|rare| Box::new(rare.as_listener()));
+        fresh.stats = self.stats;
+        fresh.state = self.state;
+        *self = fresh;
+        let mtu = self.path_mtu();
+        if mtu > 0 {
+            self.set_path_mtu(mtu);
         }
         self.enter(now, State::Listen);
     }
@@ -226,5 +231,59 @@ impl Connection {
         self.timers.wait_out(now + self.config.time_wait);
         self.enter(now, State::TimeWait);
         self.rcv.due = due;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::profile;
+    use crate::wire::options::{Options, Timestamps};
+
+    /// A SYN that offers all there is.
+    fn rich_syn() -> Segment {
+        let options = Options {
+            mss: Some(1000),
+            window_scale: Some(7),
+            segment_scale: Some(3),
+            sack_permitted: true,
+            timestamps: Some(Timestamps { value: 77, echo: 0 }),
+            ..Options::NONE
+        };
+        let flags = Flags::SYN | Flags::ECE | Flags::CWR;
+        Segment { seq: Seq(5000), flags, window: 8000, options, header_len: 40, ..Segment::default() }
+    }
+
+    fn reset_of(tcp: &Connection) -> Segment {
+        Segment { seq: tcp.rcv.seq(tcp.rcv.nxt), flags: Flags::RST, header_len: 20, ..Segment::default() }
+    }
+
+    #[test]
+    fn a_listener_that_is_reset_is_a_new_listener_but_for_its_counters() {
+        for profile in profile::profiles() {
+            let config = Arc::new(profile.config.clone());
+            let new = || {
+                let mut tcp = Connection::listen(Arc::clone(&config), Seq(900));
+                tcp.set_path_mtu(1400);
+                tcp
+            };
+            let mut tcp = new();
+            let mut now = Time::ZERO + Span::from_secs(1000);
+            tcp.handle_segment(now, &rich_syn());
+            assert_eq!(tcp.state(), State::SynReceived, "{}", profile.name);
+            let _ = tcp.write(now, 5000);
+            for _ in 0..3 {
+                while tcp.poll_transmit(now).is_some() {}
+                now = tcp.next_deadline();
+                tcp.handle_deadline(now);
+            }
+            let reset = reset_of(&tcp);
+            tcp.handle_segment(now, &reset);
+            assert_eq!(tcp.state(), State::Listen, "{}", profile.name);
+            let mut fresh = new();
+            fresh.stats = tcp.stats;
+            fresh.rare().counters = tcp.rare().counters;
+            assert_eq!(format!("{tcp:?}"), format!("{fresh:?}"), "{}", profile.name);
+        }
     }
 }
