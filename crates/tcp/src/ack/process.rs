@@ -9,7 +9,7 @@ use crate::ranges::Range;
 use crate::record::event::Event;
 use crate::record::reason::Reason;
 use crate::recovery::{DupAck, OnDupAck, OnNewAck, Phase, Resend, nak};
-use crate::time::{Span, Time};
+use crate::time::{Coarse, Span, Time};
 use crate::wire::options::{Layout, SackBlock};
 use crate::wire::segment::{Flags, Segment};
 
@@ -353,7 +353,8 @@ impl Connection {
         let rtt = match (left, echo) {
             (Some(left), _) => self.config.timer_grain.elapsed(left, now),
             (None, Some(echo)) if self.agreed.timestamps && (timed || waited_for == 0) => {
-                Span::from_ms(u64::from(timestamp(now).wrapping_sub(echo)))
+                let Some(rtt) = since_echoed(now, echo, self.first_sent) else { return };
+                rtt
             }
             _ => return,
         };
@@ -412,4 +413,16 @@ impl Connection {
 #[inline]
 pub fn timestamp(now: Time) -> u32 {
     (now.as_ps() / 1_000_000_000) as u32
+}
+
+/// How long ago the timestamp left that comes back now; `None` if no segment of ours can have carried it, of which `first` was the
+/// first. TSecr repeats what an arrived segment said (RFC 7323, sections 3.2 and 4.1), so it is not ahead of our clock, which half
+/// of the circle of 32 bits decides (Linux, `tcp_rtt_tsopt_us()`, takes no difference above `INT_MAX` either), and it is not older
+/// than the connection. A peer that echoes anything else could set our timeout to whatever it likes.
+pub(crate) fn since_echoed(now: Time, echo: u32, first: Coarse) -> Option<Span> {
+    let ago = timestamp(now).wrapping_sub(echo);
+    let span = Span::from_ms(u64::from(ago));
+    // The tick of the clock in which the first one left began up to a millisecond before it.
+    let alive = (now - first.instant()) + Span::from_ms(1);
+    (ago.cast_signed() >= 0 && span <= alive).then_some(span)
 }

@@ -21,7 +21,7 @@ use crate::recovery::timers::Timers;
 use crate::recovery::{self, Loss};
 use crate::send::space::{Decision, SendSpace};
 use crate::send::transmit::Policy;
-use crate::time::{Span, Time};
+use crate::time::{Coarse, Span, Time};
 use crate::wire::options::Options;
 use crate::wire::segment::Segment;
 use crate::wire::seq::Seq;
@@ -85,6 +85,8 @@ pub struct Connection {
     /// TS.Recent, and when it was set (RFC 7323, section 5).
     pub(crate) ts_recent: u32,
     pub(crate) ts_recent_at: Time,
+    /// When our SYN left first.
+    pub(crate) first_sent: Coarse,
     /// The MSS that the peer announced.
     peer_mss: u16,
     pub(crate) stats: Counters,
@@ -114,6 +116,7 @@ impl Connection {
             rto,
             ts_recent: 0,
             ts_recent_at: Time::ZERO,
+            first_sent: Coarse::default(),
             peer_mss: u16::MAX,
             stats: Counters::default(),
             rare: None,

@@ -4,9 +4,10 @@
 //!
 //! Linux counts the memory of packets; here buffers are counted in bytes of data, of which its default of half takes account.
 
+use crate::ack::process::since_echoed;
 use crate::connection::Connection;
 use crate::opening::state::State;
-use crate::time::{Span, Time};
+use crate::time::{Coarse, Span, Time};
 use crate::wire::segment::Segment;
 
 /// Segments that the application is expected to read in the first round trip (`TCP_INIT_CWND`).
@@ -67,11 +68,13 @@ impl Tuning {
         }
     }
 
-    /// A timestamp of ours comes back (`tcp_rcv_rtt_measure_ts()`).
-    fn echoes(&mut self, now: Time, echo: u32) {
-        if echo != self.echoed {
+    /// A timestamp comes back (`tcp_rcv_rtt_measure_ts()`). It is ours only if it can be, the first one having left at `first`.
+    fn echoes(&mut self, now: Time, echo: u32, first: Coarse) {
+        if echo != self.echoed
+            && let Some(rtt) = since_echoed(now, echo, first)
+        {
             self.echoed = echo;
-            self.echo(Span::from_ms(u64::from(crate::timestamp(now).wrapping_sub(echo)).max(1)));
+            self.echo(rtt.max(Span::from_ms(1)));
         }
     }
 
@@ -140,9 +143,10 @@ impl Connection {
         let (received, window) = (self.rcv.nxt, self.rcv.window());
         let (mss, unread) = (u32::from(self.agreed.payload), self.rcv.readable());
         let stamps = segment.options.timestamps.filter(|_| self.agreed.timestamps);
+        let first = self.first_sent;
         let Some(tuning) = self.rare.as_mut().and_then(|rare| rare.tuning.as_mut()) else { return };
         match stamps {
-            Some(stamps) if segment.payload.len >= mss => tuning.echoes(now, stamps.echo),
+            Some(stamps) if segment.payload.len >= mss => tuning.echoes(now, stamps.echo, first),
             Some(_) => {}
             None => tuning.received(now, received, window),
         }

@@ -11,7 +11,7 @@ use crate::record::event::{Event, Phase};
 use crate::record::reason::Reason;
 use crate::recovery;
 use crate::send::space::Plan;
-use crate::time::Time;
+use crate::time::{Coarse, Time};
 use crate::wire::options::{Options, Timestamps};
 use crate::wire::segment::{Ecn, Flags, Payload, Segment};
 use crate::wire::seq::Seq;
@@ -191,6 +191,9 @@ impl Connection {
             self.snd.nxt = self.snd.nxt.max(end);
         }
         if plan.flags.has(Flags::SYN) {
+            if self.snd.max == 0 {
+                self.first_sent = Coarse::at(now);
+            }
             // A SYN-ACK that goes again leaves what was sent before the handshake was over where it is.
             self.snd.nxt = self.snd.nxt.max(if self.is_open_early() { self.snd.max } else { 0 });
         }
@@ -213,6 +216,7 @@ impl Connection {
     /// When what is out left is not known: its ACK tells no round trip, and its timer runs from whenever it is asked.
     pub(crate) fn forget_timing(&mut self) {
         self.snd.timed_end = 0;
+        self.first_sent = Coarse::default();
     }
 
     /// Times what leaves for the first time, if nothing is being timed.
