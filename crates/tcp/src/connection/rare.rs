@@ -125,6 +125,32 @@ impl Rare {
 pub(crate) struct Counters {
     pub(crate) segments_sent: u64,
     pub(crate) segments_received: u64,
-    pub(crate) rtt_samples: u32,
+    pub(crate) rtt_samples: u64,
     pub(crate) rtt_sum_ns: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Connection;
+    use crate::config::profile;
+    use crate::time::{Span, Time};
+    use crate::wire::seq::Seq;
+    use std::sync::Arc;
+
+    #[test]
+    fn more_than_two_to_the_32_samples_are_counted() {
+        // At a sample for each of a million ACKs a second, 32 bits are used up after 72 minutes.
+        let config = Arc::new(profile::by_name("linux").expect("a built-in profile").config.clone());
+        let mut ends = [Connection::new(Arc::clone(&config), Seq(1)), Connection::listen(config, Seq(2))];
+        let count = u64::from(u32::MAX);
+        ends[0].stats.rtt_samples = count;
+        ends[0].open(Time::ZERO);
+        for (from, to, ms) in [(0, 1, 0), (1, 0, 10)] {
+            let now = Time::ZERO + Span::from_ms(ms);
+            let out = ends[from].poll_transmit(now).expect("a SYN, or its answer");
+            ends[to].handle_segment(now + Span::from_ms(10), &out.segment);
+        }
+        assert_eq!(ends[0].stats().rtt_samples, count + 1);
+        assert_eq!(ends[0].stats().rtt_sum_ns, 20_000_000);
+    }
 }
