@@ -8,10 +8,14 @@ use crate::opening::state::State;
 use crate::ranges::Range;
 use crate::record::event::Event;
 use crate::record::reason::Reason;
+use crate::recovery::scoreboard::Scoreboard;
 use crate::recovery::{DupAck, OnDupAck, OnNewAck, Phase, Resend, nak};
 use crate::time::{Coarse, Span, Time};
 use crate::wire::options::{Layout, SackBlock};
 use crate::wire::segment::{Flags, Segment};
+
+/// Disjoint reports that are kept beside those of full segments and ends of application data.
+const SPARE_REPORTS: usize = 64;
 
 /// What SACK blocks told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -109,12 +113,14 @@ impl Connection {
         }
         let ack = self.snd.position(segment.ack).max(self.snd.una as i64);
         let (max, mss) = (self.snd.max as i64, u32::from(self.agreed.payload));
+        let most = self.most_reports();
         let mut told = false;
         for block in segment.options.sack.as_slice() {
             let (left, right) = (self.snd.position(block.left), self.snd.position(block.right));
             if ack < left && left < right && right <= max {
                 let range = self.in_whole_segments(Range::new(left as u64, right as u64));
-                if range.is_empty() {
+                let has_room = |board: &Scoreboard| board.has_room_for(range, most);
+                if range.is_empty() || !self.loss.scoreboard.as_deref().is_none_or(has_room) {
                     continue;
                 }
                 self.measure(now, range);
@@ -129,6 +135,16 @@ impl Connection {
             board.update_loss(u32::from(self.config.dup_ack_threshold), mss);
         }
         Reports { told, twice }
+    }
+
+    /// How many disjoint reports are kept at most: what a receiver holds begins and ends where segments do (RFC 2018, section 4), and
+    /// between two ranges one is missing. So there are never more than half as many as segments are out: the full ones, and
+    /// one for each end of application data. Some are short for other reasons. A peer that reports slivers instead gets no
+    /// further; what it may report is advice, and can be passed over (section 8).
+    fn most_reports(&self) -> usize {
+        let size = u64::from(self.agreed.payload.min(self.config.base_mss).max(1));
+        let full = (self.snd.max - self.snd.una) / size;
+        usize::try_from(full).unwrap_or(usize::MAX).saturating_add(self.snd.marks.len() + SPARE_REPORTS)
     }
 
     /// Whether the first block is a D-SACK: below what the segment acknowledges, or within the second (RFC 2883, section 4).
