@@ -35,7 +35,10 @@ impl Connection {
             // Ordinary only while something remains outstanding: the end of a flight stops a timer. And only while
             // nobody listens, so that nothing needs to be noted.
             let outstanding = self.snd.max - self.snd.una;
-            let ordinary = acked > 0 && (acked as u64) < outstanding && !self.is_heard();
+            let ordinary = acked > 0
+                && (acked as u64) < outstanding
+                && !self.is_heard()
+                && self.rack.as_ref().is_none_or(|rack| rack.is_in_order(self.snd.una + acked as u64));
             if ordinary {
                 self.take_predicted_ack(now, segment, acked as u32, outstanding);
             }
