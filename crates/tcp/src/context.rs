@@ -34,7 +34,7 @@ pub(crate) struct Context {
 pub(crate) struct Counters {
     pub(crate) segments_sent: u64,
     pub(crate) segments_received: u64,
-    pub(crate) rtt_samples: u32,
+    pub(crate) rtt_samples: u64,
     pub(crate) rtt_sum_ns: u64,
 }
 
@@ -92,7 +92,7 @@ impl Context {
         Self {
             state: State::Closed,
             passive: false,
-            agreed: Agreed { mss: config.mss, payload: config.mss, header_len: 20, ..Agreed::default() },
+            agreed: Agreed::before_a_syn(&config),
             closed: None,
             unusual: NOT_ESTABLISHED,
             stats: Counters::default(),
@@ -105,13 +105,16 @@ impl Context {
         self.rare.get_or_insert_default()
     }
 
-    /// Returns to what holds before a SYN arrives. Configuration, counters, the event log and the role in Fast Open stay.
-    pub(crate) fn forget_peer(&mut self) {
-        if let Some(rare) = &mut self.rare {
-            rare.ecn = None;
-            rare.fast_open = None;
+    /// The connection returns to LISTEN: what a SYN brought is forgotten. Configuration, counters and recorded events stay.
+    pub(crate) fn return_to_listen(&mut self, now: Time) {
+        if let Some(rare) = self.rare.take() {
+            let Rare { counters, log, reply, fast_open, .. } = *rare;
+            let fast_open = fast_open.and_then(|memory| memory.of_a_listener());
+            self.rare = Some(Box::new(Rare { counters, log, reply, fast_open, ..Rare::default() }));
         }
+        self.agreed = Agreed::before_a_syn(&self.config);
         self.unusual.set(ECN.and(SYN_DATA), false);
+        self.enter(now, State::Listen);
     }
 
     /// Counters of unusual events, to be increased.
@@ -297,5 +300,38 @@ impl Context {
     #[inline]
     pub(crate) fn predicts_departure(&self) -> bool {
         self.unusual.is_empty()
+    }
+
+    /// The counters of another, for a test that compares all else.
+    #[cfg(test)]
+    pub(crate) fn take_counters_of(&mut self, other: &mut Self) {
+        self.stats = other.stats;
+        self.rare().counters = other.rare().counters;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Connection;
+    use crate::config::profile;
+    use crate::time::{Span, Time};
+    use crate::wire::seq::Seq;
+    use std::sync::Arc;
+
+    #[test]
+    fn more_than_two_to_the_32_samples_are_counted() {
+        // At a sample for each of a million ACKs a second, 32 bits are used up after 72 minutes.
+        let config = Arc::new(profile::by_name("linux").expect("a built-in profile").config.clone());
+        let mut ends = [Connection::new(Arc::clone(&config), Seq(1)), Connection::listen(config, Seq(2))];
+        let count = u64::from(u32::MAX);
+        ends[0].set_rtt_samples(count);
+        ends[0].open(Time::ZERO);
+        for (from, to, ms) in [(0, 1, 0), (1, 0, 10)] {
+            let now = Time::ZERO + Span::from_ms(ms);
+            let out = ends[from].poll_transmit(now).expect("a SYN, or its answer");
+            ends[to].handle_segment(now + Span::from_ms(10), &out.segment);
+        }
+        assert_eq!(ends[0].stats().rtt_samples, count + 1);
+        assert_eq!(ends[0].stats().rtt_sum_ns, 20_000_000);
     }
 }

@@ -109,11 +109,9 @@ impl Connection {
             self.finish(now, CloseReason::Reset);
             return;
         }
-        self.stop_timers();
-        self.snd.return_to_listen(&self.cx);
         self.rcv = Receiver::new(self.cx.config.receive_window);
-        self.cx.forget_peer();
-        self.cx.enter(now, State::Listen);
+        self.cx.return_to_listen(now);
+        self.snd.return_to_listen(&mut self.cx);
     }
 
     /// Our FIN is acknowledged.
@@ -144,5 +142,61 @@ impl Connection {
         self.stop_timers();
         self.snd.wait_out(now + self.cx.config.time_wait);
         self.cx.enter(now, State::TimeWait);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::profile;
+    use crate::time::Span;
+    use crate::wire::options::{Options, Timestamps};
+    use crate::wire::seq::Seq;
+    use std::sync::Arc;
+
+    /// A SYN that offers all there is.
+    fn rich_syn() -> Segment {
+        let options = Options {
+            mss: Some(1000),
+            window_scale: Some(7),
+            segment_scale: Some(3),
+            sack_permitted: true,
+            timestamps: Some(Timestamps { value: 77, echo: 0 }),
+            ..Options::NONE
+        };
+        let flags = Flags::SYN | Flags::ECE | Flags::CWR;
+        Segment { seq: Seq(5000), flags, window: 8000, options, header_len: 40, ..Segment::default() }
+    }
+
+    fn reset_of(tcp: &Connection) -> Segment {
+        Segment { seq: tcp.rcv.seq(tcp.rcv.nxt()), flags: Flags::RST, header_len: 20, ..Segment::default() }
+    }
+
+    #[test]
+    fn a_listener_that_is_reset_is_a_new_listener_but_for_its_counters() {
+        for profile in profile::profiles() {
+            let config = Arc::new(profile.config.clone());
+            let new = || {
+                let mut tcp = Connection::listen(Arc::clone(&config), Seq(900));
+                tcp.set_path_mtu(1400);
+                tcp
+            };
+            let mut tcp = new();
+            let mut now = Time::ZERO + Span::from_secs(1000);
+            tcp.handle_segment(now, &rich_syn());
+            assert_eq!(tcp.state(), State::SynReceived, "{}", profile.name);
+            let _ = tcp.write(now, 5000);
+            for _ in 0..3 {
+                while tcp.poll_transmit(now).is_some() {}
+                now = tcp.next_deadline();
+                tcp.handle_deadline(now);
+            }
+            let reset = reset_of(&tcp);
+            tcp.handle_segment(now, &reset);
+            assert_eq!(tcp.state(), State::Listen, "{}", profile.name);
+            let mut fresh = new();
+            fresh.cx.take_counters_of(&mut tcp.cx);
+            assert_eq!(format!("{tcp:?}"), format!("{fresh:?}"), "{}", profile.name);
+        }
     }
 }

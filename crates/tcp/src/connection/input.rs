@@ -261,7 +261,7 @@ impl Connection {
             self.rcv.forget_nak();
         }
         if self.cx.config.initial_receive_window.is_some() && matches!(text, Text::InOrder { .. }) {
-            self.rcv.tune_to_arrival(&self.cx, now, segment);
+            self.rcv.tune_to_arrival(&self.cx, now, self.snd.first_sent(), segment);
         }
         self.schedule_ack(now, text, len);
         if matches!(text, Text::InOrder { .. }) && self.rcv.finish() {

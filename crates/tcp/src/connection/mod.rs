@@ -10,6 +10,8 @@ mod fast_open;
 mod handshake;
 mod input;
 mod output;
+#[cfg(test)]
+mod pairs;
 mod prediction;
 mod sizes;
 pub(crate) mod socket_options;
@@ -363,5 +365,11 @@ impl Connection {
         }
         self.rcv.begin_tuning(&self.cx, now);
         self.snd.begin(&self.cx);
+    }
+
+    /// So many round-trip samples have been taken.
+    #[cfg(test)]
+    pub(crate) fn set_rtt_samples(&mut self, count: u64) {
+        self.cx.stats.rtt_samples = count;
     }
 }

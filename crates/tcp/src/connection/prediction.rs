@@ -54,9 +54,10 @@ impl Connection {
         if !self.snd.space().acknowledges_nothing_new(segment.ack) || !self.rcv.takes_whole(payload) {
             return false;
         }
-        self.snd.note_window_source(segment.seq, segment.ack);
+        // An empty segment may have stood further right.
+        self.snd.confirm_window(segment.seq, segment.ack);
         if self.cx.config.initial_receive_window.is_some() {
-            self.rcv.tune_to_arrival(&self.cx, now, segment);
+            self.rcv.tune_to_arrival(&self.cx, now, self.snd.first_sent(), segment);
         }
         self.schedule_ack(now, Text::InOrder { fills_gap: false }, payload.len);
         true

@@ -216,6 +216,11 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
+    /// What a listener knows before a SYN arrives.
+    pub(crate) fn of_a_listener(&self) -> Option<Box<Self>> {
+        matches!(self.side, Side::Server(_)).then(|| Self::new(self.side))
+    }
+
     pub(crate) fn new(side: Side) -> Box<Self> {
         Box::new(Self {
             side,

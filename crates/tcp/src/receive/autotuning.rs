@@ -7,7 +7,8 @@
 use crate::context::Context;
 use crate::opening::state::State;
 use crate::receive::receiver::Receiver;
-use crate::time::{Span, Time};
+use crate::time::{Coarse, Span, Time};
+use crate::wire::options::since_echoed;
 use crate::wire::segment::Segment;
 
 /// Segments that the application is expected to read in the first round trip (`TCP_INIT_CWND`).
@@ -68,11 +69,13 @@ impl Tuning {
         }
     }
 
-    /// A timestamp of ours comes back (`tcp_rcv_rtt_measure_ts()`).
-    fn echoes(&mut self, now: Time, echo: u32) {
-        if echo != self.echoed {
+    /// A timestamp comes back (`tcp_rcv_rtt_measure_ts()`). It is ours only if it can be: our first segment left at `first`.
+    fn echoes(&mut self, now: Time, echo: u32, first: Coarse) {
+        if echo != self.echoed
+            && let Some(rtt) = since_echoed(now, echo, first)
+        {
             self.echoed = echo;
-            self.echo(Span::from_ms(u64::from(crate::timestamp(now).wrapping_sub(echo)).max(1)));
+            self.echo(rtt.max(Span::from_ms(1)));
         }
     }
 
@@ -131,9 +134,9 @@ impl Receiver {
         self.extras().tuning = Some(Box::new(tuning));
     }
 
-    /// Data has come in order.
+    /// Data has arrived in order; our first segment left at `first`.
     #[cold]
-    pub(crate) fn tune_to_arrival(&mut self, cx: &Context, now: Time, segment: &Segment) {
+    pub(crate) fn tune_to_arrival(&mut self, cx: &Context, now: Time, first: Coarse, segment: &Segment) {
         // What came with a SYN says nothing of a rate.
         if cx.state() == State::SynReceived {
             return;
@@ -143,7 +146,7 @@ impl Receiver {
         let stamps = segment.options.timestamps.filter(|_| cx.agreed.timestamps);
         let Some(tuning) = self.extras.as_mut().and_then(|rare| rare.tuning.as_mut()) else { return };
         match stamps {
-            Some(stamps) if segment.payload.len >= mss => tuning.echoes(now, stamps.echo),
+            Some(stamps) if segment.payload.len >= mss => tuning.echoes(now, stamps.echo, first),
             Some(_) => {}
             None => tuning.received(now, received, window),
         }

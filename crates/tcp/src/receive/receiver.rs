@@ -11,7 +11,7 @@ use crate::receive::autotuning::Tuning;
 use crate::receive::reassembly::Reassembly;
 use crate::record::reason::Reason;
 use crate::recovery::nak;
-use crate::time::{Stamp, Time};
+use crate::time::{Coarse, Stamp, Time};
 use crate::wire::options::{Nak, SackBlock, SackBlocks};
 use crate::wire::segment::Payload;
 use crate::wire::seq::Seq;
@@ -74,8 +74,7 @@ pub(crate) struct Receiver {
     pub(super) delayed_ack: Time,
     /// TS.Recent, and when it was set (RFC 7323, section 5).
     pub(super) ts_recent: u32,
-    /// In seconds.
-    pub(super) ts_recent_at: u32,
+    pub(super) ts_recent_at: Coarse,
     pub(super) extras: Option<Box<Extras>>,
 }
 
@@ -110,7 +109,7 @@ impl Receiver {
             waits_since: Stamp::default(),
             delayed_ack: Time::NEVER,
             ts_recent: 0,
-            ts_recent_at: 0,
+            ts_recent_at: Coarse::default(),
             extras: None,
         }
     }

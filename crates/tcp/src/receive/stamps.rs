@@ -3,18 +3,12 @@
 use crate::config::Unstamped;
 use crate::context::Context;
 use crate::receive::receiver::Receiver;
-use crate::time::Time;
+use crate::time::{Coarse, Span, Time};
 use crate::wire::options::Timestamps;
 use crate::wire::segment::{Flags, Segment};
 
 /// A TS.Recent older than this proves nothing (RFC 7323, section 5.5).
-/// In seconds.
-const TS_RECENT_LIFETIME: u32 = 24 * 24 * 3600;
-
-/// The clock in seconds.
-fn seconds(now: Time) -> u32 {
-    (now.as_ps() / 1_000_000_000_000) as u32
-}
+const TS_RECENT_LIFETIME: Span = Span::from_secs(24 * 24 * 3600);
 
 impl Receiver {
     /// TS.Recent: what our segments echo.
@@ -27,7 +21,7 @@ impl Receiver {
     #[inline]
     pub(crate) fn set_ts_recent(&mut self, now: Time, value: u32) {
         self.ts_recent = value;
-        self.ts_recent_at = seconds(now);
+        self.ts_recent_at = Coarse::at(now);
     }
 
     /// Whether a timestamp is older than TS.Recent.
@@ -45,7 +39,7 @@ impl Receiver {
         let Some(Timestamps { value, .. }) = segment.options.timestamps else {
             return cx.config.unstamped == Unstamped::Accepted;
         };
-        !self.is_older(value) || seconds(now).wrapping_sub(self.ts_recent_at) > TS_RECENT_LIFETIME
+        !self.is_older(value) || now - self.ts_recent_at.instant() > TS_RECENT_LIFETIME
     }
 
     /// Whether a timestamp is newer than TS.Recent.

@@ -12,6 +12,8 @@ pub(crate) mod reno;
 pub mod rto;
 pub(crate) mod sack;
 pub(crate) mod scoreboard;
+#[cfg(test)]
+mod scoreboard_tests;
 pub(crate) mod tahoe;
 pub(crate) mod tail_probe;
 pub(crate) mod timeout;

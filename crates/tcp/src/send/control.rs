@@ -76,7 +76,7 @@ impl Sender {
     fn uses_cwnd(&self, cx: &Context) -> bool {
         let (cwnd, ssthresh) = (self.congestion.cwnd(), self.congestion.ssthresh());
         match cx.config.growth.grows {
-            Grows::Always | Grows::WhenLimiting => self.space.cwnd_limited,
+            Grows::Always | Grows::WhenLimiting => self.cwnd_limited,
             Grows::WhenUsed => self.space.usage.opens(cwnd, cwnd < ssthresh),
         }
     }

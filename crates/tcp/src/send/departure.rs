@@ -11,7 +11,7 @@ use crate::record::reason::Reason;
 use crate::recovery;
 use crate::send::space::Plan;
 use crate::send::{PROBE, Sender};
-use crate::time::Time;
+use crate::time::{Coarse, Time};
 use crate::wire::options::timestamp;
 use crate::wire::segment::Flags;
 
@@ -37,6 +37,9 @@ impl Sender {
         let end = plan.start + u64::from(seq_len);
         let again = plan.start < self.space.max;
         self.space.last_sent = now;
+        if self.space.max == 0 {
+            self.space.first_sent = Coarse::at(now);
+        }
         if plan.reason == Reason::WindowProbe {
             self.unusual.set(PROBE, false);
             self.space.max = self.space.max.max(end);
@@ -83,6 +86,7 @@ impl Sender {
 
     /// When what is out left is not known: its ACK tells no round trip, and its timer runs from whenever it is asked.
     pub(crate) fn forget_timing(&mut self) {
+        self.space.first_sent = Coarse::default();
         self.space.timed_end = 0;
     }
 

@@ -61,6 +61,12 @@ impl Default for Extras {
 }
 
 impl Extras {
+    /// What is left of it as a connection goes back to LISTEN: what the driver has chosen.
+    pub(super) fn of_a_listener(self) -> Self {
+        let Self { policy, path_mtu, limits, .. } = self;
+        Self { policy, path_mtu, limits, ..Self::default() }
+    }
+
     /// The earliest deadline.
     pub(super) fn deadline(&self) -> Time {
         self.patience.min(self.turn)

@@ -34,7 +34,7 @@ impl Sender {
         }
         let (waiting, outstanding) = (self.unsent() > 0, self.space.is_outstanding());
         let room = self.room(cx) > 0;
-        let (hold, open) = (self.hold, cx.state().is_synchronized());
+        let (hold, open) = (self.timers.hold, cx.state().is_synchronized());
         let Some(rare) = &mut self.extras else { return };
         rare.no_room &= !room;
         let no_room = rare.no_room;

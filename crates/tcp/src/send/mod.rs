@@ -30,7 +30,7 @@ use crate::record::reason::Hold;
 use crate::recovery::rack::Rack;
 use crate::recovery::rto::{Rto, RtoEstimator};
 use crate::recovery::{self, Loss};
-use crate::time::{Span, Time};
+use crate::time::{Coarse, Span, Time};
 use crate::wire::seq::Seq;
 use deliveries::Paced;
 use extras::Extras;
@@ -52,7 +52,8 @@ pub(crate) struct Sender {
     timers: Timers,
     /// Bytes sent for the first time at this sending opportunity.
     run: u32,
-    hold: Hold,
+    /// cwnd held something back since the last ACK.
+    cwnd_limited: bool,
     /// The MSS that the peer announced.
     peer_mss: u16,
     /// What keeps segments from the short way.
@@ -88,7 +89,7 @@ impl Sender {
             timers: Timers::new(rto.rto(&config.rto)),
             rto,
             run: 0,
-            hold: Hold::NotOpen,
+            cwnd_limited: false,
             peer_mss: u16::MAX,
             unusual: Prediction::default(),
             extras: None,
@@ -114,7 +115,7 @@ impl Sender {
 
     /// Why nothing was sent when the sender was last asked.
     pub(crate) fn holding(&self) -> Hold {
-        self.hold
+        self.timers.hold
     }
 
     /// Congestion window in bytes, without the inflation of fast recovery.
@@ -304,6 +305,13 @@ impl Sender {
         self.space.wl2 = ack;
     }
 
+    /// A segment announces the window that is in force.
+    #[inline]
+    pub(crate) fn confirm_window(&mut self, seq: Seq, ack: Seq) {
+        let window = self.space.wnd;
+        self.space.update_window(seq, ack, window);
+    }
+
     /// The window of a segment from `seq` on is the latest.
     pub(crate) fn expect_window_from(&mut self, seq: Seq) {
         self.space.wl1 = seq;
@@ -333,6 +341,11 @@ impl Sender {
         (end > position).then(|| u16::try_from(end - position).unwrap_or(u16::MAX))
     }
 
+    /// When our SYN left first.
+    pub(crate) fn first_sent(&self) -> Coarse {
+        self.space.first_sent
+    }
+
     /// TIME-WAIT until `end`.
     pub(crate) fn wait_out(&mut self, end: Time) {
         self.timers.wait_out(end);
@@ -343,15 +356,24 @@ impl Sender {
         self.timers.main().0
     }
 
-    /// The connection returns to LISTEN, as if no SYN had come.
-    pub(crate) fn return_to_listen(&mut self, cx: &Context) {
-        self.refresh_rto(cx);
-        self.space = SendSpace::new(self.space.seq(0));
-        self.loss = Loss::default();
-        self.timers.unanswered = 0;
-        if let Some(extras) = &mut self.extras {
-            (extras.send_urgent, extras.paced) = (0, None);
+    /// The connection returns to LISTEN, as if no SYN had come. Only what the driver has chosen stays.
+    pub(crate) fn return_to_listen(&mut self, cx: &mut Context) {
+        let mut fresh = Self::new(&cx.config, self.space.seq(0));
+        if let Rto::Custom(_) = self.rto {
+            core::mem::swap(&mut fresh.rto, &mut self.rto);
+            fresh.refresh_rto(cx);
         }
-        self.unusual.set(CLOSING.and(PROBE).and(URGENT).and(PACED), false);
+        let start = fresh.start_with(cx, fresh.cwnd());
+        if self.congestion.begin(&start) {
+            core::mem::swap(&mut fresh.congestion, &mut self.congestion);
+        }
+        let extras = self.extras.take().map(|extras| Box::new(extras.of_a_listener()));
+        fresh.unusual.set(LIMITS, extras.as_ref().is_some_and(|extras| extras.limits.is_some()));
+        fresh.extras = extras;
+        *self = fresh;
+        let mtu = self.path_mtu();
+        if mtu > 0 {
+            self.set_path_mtu(cx, mtu);
+        }
     }
 }

@@ -7,7 +7,7 @@ use crate::congestion::cwnd_validation::Usage;
 use crate::ranges::Range;
 use crate::record::reason::{Hold, Reason};
 use crate::send::marks::Marks;
-use crate::time::Time;
+use crate::time::{Coarse, Time};
 use crate::wire::segment::Flags;
 use crate::wire::seq::Seq;
 
@@ -66,8 +66,8 @@ pub(crate) struct SendSpace {
     pub(super) written: u64,
     /// Positions behind each end of application data that is not yet acknowledged.
     pub(super) marks: Marks,
-    /// cwnd held something back since the last ACK.
-    pub(super) cwnd_limited: bool,
+    /// When our SYN left first.
+    pub(super) first_sent: Coarse,
     /// How far cwnd is used, where that matters.
     pub(super) usage: Usage,
     /// The segment being timed: position that its ACK must reach, 0 if none.
@@ -90,7 +90,7 @@ impl SendSpace {
             wl2: Seq(0),
             written: 0,
             marks: Marks::default(),
-            cwnd_limited: false,
+            first_sent: Coarse::default(),
             usage: Usage::default(),
             timed_end: 0,
             timed_at: Time::ZERO,

@@ -3,6 +3,7 @@
 
 use crate::config::TimerGrain;
 use crate::record::event::Timer;
+use crate::record::reason::Hold;
 use crate::time::{Span, Stamp, Time};
 
 /// Backoff shifts beyond this change nothing: the estimator's bound is reached long before.
@@ -21,6 +22,8 @@ pub(crate) struct Timers {
     pub(super) unanswered: u8,
     /// Retransmit, Persist or TimeWait.
     role: Timer,
+    /// Why nothing was sent when the sender was last asked.
+    pub(super) hold: Hold,
     /// Since when a transmission policy holds a short segment back.
     pub(crate) held_since: Stamp,
 }
@@ -34,6 +37,7 @@ impl Timers {
             backoff: 0,
             unanswered: 0,
             role: Timer::Retransmit,
+            hold: Hold::NotOpen,
             held_since: Stamp::default(),
         }
     }

@@ -88,7 +88,7 @@ impl Sender {
         cx.note(now, Event::Acknowledged { offset: ack.clamp(1, self.space.data_end()) - 1 });
         let restart = self.advance_recovery(cx, now, (acked - told) as u32, flight);
         self.loss.settle(ack);
-        self.space.cwnd_limited = false;
+        self.cwnd_limited = false;
         if !self.space.is_outstanding() {
             if self.timers.is_persisting() {
                 // A probe was taken: its backoff says nothing of the path.

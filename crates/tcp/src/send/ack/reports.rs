@@ -3,11 +3,15 @@
 use crate::context::Context;
 use crate::ranges::{Range, RangeSet};
 use crate::recovery::Phase;
+use crate::recovery::scoreboard::Scoreboard;
 use crate::recovery::undo::Undo;
 use crate::send::Sender;
 use crate::time::Time;
 use crate::wire::options::{SackBlock, timestamp};
 use crate::wire::segment::Segment;
+
+/// Disjoint reports that are kept beside those of full segments and ends of application data.
+const SPARE_REPORTS: usize = 64;
 
 /// What SACK blocks told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -32,12 +36,14 @@ impl Sender {
         }
         let ack = self.space.position(segment.ack).max(self.space.una as i64);
         let (max, mss) = (self.space.max as i64, u32::from(cx.agreed.payload));
+        let most = self.most_reports(cx);
         let mut told = false;
         for block in segment.options.sack.as_slice() {
             let (left, right) = (self.space.position(block.left), self.space.position(block.right));
             if ack < left && left < right && right <= max {
                 let range = self.in_whole_segments(Range::new(left as u64, right as u64));
-                if range.is_empty() {
+                let has_room = |board: &Scoreboard| board.has_room_for(range, most);
+                if range.is_empty() || !self.loss.scoreboard.as_deref().is_none_or(has_room) {
                     continue;
                 }
                 self.measure(now, range);
@@ -52,6 +58,16 @@ impl Sender {
             board.update_loss(u32::from(cx.config.dup_ack_threshold), mss);
         }
         Reports { told, twice }
+    }
+
+    /// How many disjoint reports are kept at most: what a receiver holds begins and ends where segments do (RFC 2018, section 4), and
+    /// between two ranges one is missing. So there are never more than half as many as segments are out: the full ones, and
+    /// one for each end of application data. Some are short for other reasons. A peer that reports slivers instead gets no
+    /// further; what it reports is advice, and can be passed over (section 8).
+    fn most_reports(&self, cx: &Context) -> usize {
+        let size = u64::from(cx.agreed.payload.min(cx.config.base_mss).max(1));
+        let full = (self.space.max - self.space.una) / size;
+        usize::try_from(full).unwrap_or(usize::MAX).saturating_add(self.space.marks.len() + SPARE_REPORTS)
     }
 
     /// Whether the first block is a D-SACK: below what the segment acknowledges, or within the second (RFC 2883, section 4).

@@ -13,7 +13,7 @@ impl Sender {
     /// [`poll_transmit`](Self::poll_transmit) last returned `None`; `None` if nothing is held, or something else than the policy
     /// holds it.
     pub(crate) fn held(&self, now: Time) -> Option<Held> {
-        let why = self.hold;
+        let why = self.timers.hold;
         why.is_policy().then(|| Held {
             offset: self.space.nxt - 1,
             len: self.space.data_end().saturating_sub(self.space.nxt) as u32,
@@ -86,7 +86,7 @@ impl Sender {
     /// The policy holds back what is left, which something else may have held until now.
     #[cold]
     pub(crate) fn hold_tail(&mut self, cx: &mut Context, now: Time, why: Hold) {
-        let before = core::mem::replace(&mut self.hold, why);
+        let before = core::mem::replace(&mut self.timers.hold, why);
         if before != why || self.run > 0 {
             self.timers.held_since = Stamp::at(now);
             if let Some(held) = self.held(now) {

@@ -41,11 +41,23 @@ impl Sender {
         let unacknowledged = snd.nxt - snd.una;
         let (window, limit) = self.tightest_window(cx);
         if unacknowledged + mss > window {
-            return if unacknowledged > 0 { Ordinary::NoData(limit) } else { Ordinary::Other };
+            // Beyond more than one window, which of them counts is for the full procedure to say.
+            let waits = unacknowledged > 0
+                && unacknowledged <= window
+                && !self.is_worth_half(cx, window - unacknowledged);
+            return if waits { Ordinary::NoData(limit) } else { Ordinary::Other };
         }
         // The window is full behind it, though there is another one to send: no need to ask again.
+        // The room that is left is less than half of it, as a segment is more.
         let fills = unacknowledged + 2 * mss > window && waiting >= 2 * mss;
         Ordinary::Data { then: fills.then_some(limit) }
+    }
+
+    /// Whether a piece that the window cuts to `room` bytes may be worth sending, as the largest window ever offered is small
+    /// (RFC 9293, section 3.8.6.2.1, condition 3): then the policy has a say.
+    #[inline]
+    fn is_worth_half(&self, cx: &Context, room: u64) -> bool {
+        room >= u64::from(self.space.max_wnd.min(cx.config.send_window.unwrap_or(u32::MAX)) / 2)
     }
 
     /// The smallest of the windows that count from SND.UNA, and which it is.
@@ -84,6 +96,9 @@ impl Sender {
             return false;
         }
         let ack = self.space.una + bytes as u64;
+        if self.rack.as_ref().is_some_and(|rack| !rack.is_in_order(ack)) {
+            return false;
+        }
         if self.space.timed_end <= ack || self.rack.is_some() {
             self.take_sample(cx, now, ack, segment.options.timestamps.map(|t| t.echo));
         }
@@ -96,7 +111,7 @@ impl Sender {
         self.timers.unanswered = 0;
         self.space.marks.forget(ack);
         self.open_window(cx, now, bytes as u32, flight);
-        self.space.cwnd_limited = false;
+        self.cwnd_limited = false;
         self.restart_retransmit(cx, now);
         self.start_patience(cx, now);
         true

@@ -54,7 +54,7 @@ impl Sender {
 
     /// Something is held back until a known time, and by nothing else.
     pub(crate) fn wait_for_turn(&mut self, why: Hold) {
-        self.hold = why;
+        self.timers.hold = why;
         let extras = self.extras();
         let turn = match why {
             Hold::Autocork => extras.interface.as_ref().map(|interface| interface.free()),

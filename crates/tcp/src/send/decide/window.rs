@@ -109,10 +109,10 @@ impl Sender {
         if cx.config.growth.grows == Grows::WhenUsed && self.run > 0 {
             self.note_usage(cx, why);
         }
-        self.hold = why;
+        self.timers.hold = why;
         match why {
-            Hold::CongestionWindow => self.space.cwnd_limited = true,
-            Hold::Burst => self.space.cwnd_limited |= self.waits_for_cwnd(cx),
+            Hold::CongestionWindow => self.cwnd_limited = true,
+            Hold::Burst => self.cwnd_limited |= self.waits_for_cwnd(cx),
             Hold::ReceiveWindow => self.timers.persist(now, cx.config.timer_grain),
             _ => {}
         }
