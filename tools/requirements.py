@@ -179,7 +179,8 @@ def main() -> int:
         count = counts(document)
         rows = sum(count[state] for state in STATES)
         print(
-            f"RFC {document.number}: {count['kept']} of {rows} implemented, {count['tested']} tested, {count['not']} not implemented"
+            f"RFC {document.number}: {count['kept']} of {rows} implemented, {count['tested']} tested, "
+            f"{count['not']} not implemented"
         )
     return 1 if wrong else 0
 
