@@ -26,8 +26,8 @@ KEYS = {"id", "level", "at", "says", "test", *STATES}
 HEAD = """\
 # RFC requirements
 
-Each requirement of the RFCs that netspurt implements, in our own words. A row states how a conforming TCP behaves; the
-level is that of the RFC. It names the code that implements the requirement and a test, or says why it is not
+Each requirement of the RFCs that netspurt implements, in our own words. A row states how a conforming TCP behaves,
+also where the level is MUST NOT. It names the code that implements the requirement and a test, or says why it is not
 implemented. Paths without a crate are in `crates/tcp/src`, those of tests in `crates/tcp`.
 
 The page describes the profile `rfc`, or a mechanism that a scenario selects. Profiles of older systems follow the
