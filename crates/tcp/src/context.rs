@@ -224,6 +224,18 @@ impl Context {
         self.rare.as_ref().map_or(Time::NEVER, |rare| rare.keep_alive)
     }
 
+    /// Whether the keep-alive timer runs.
+    #[inline]
+    pub(crate) fn has_keep_alive(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| !rare.keep_alive.is_never())
+    }
+
+    /// Whether nothing unusual has ever happened.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.rare.is_none()
+    }
+
     /// A keep-alive probe is due at `at`.
     pub(crate) fn set_keep_alive(&mut self, at: Time) {
         if !at.is_never() || self.rare.is_some() {

@@ -11,7 +11,8 @@ impl Connection {
     /// When [`handle_deadline`](Self::handle_deadline) wants to be called; [`Time::NEVER`] if nothing is armed.
     #[inline]
     pub fn next_deadline(&self) -> Time {
-        self.snd.next_deadline().min(self.rcv.next_deadline()).min(self.cx.keep_alive())
+        let next = self.snd.next_deadline().min(self.rcv.next_deadline());
+        if self.cx.is_plain() { next } else { next.min(self.cx.keep_alive()) }
     }
 
     /// The time has come that [`next_deadline`](Self::next_deadline) named. Harmless if it has not.

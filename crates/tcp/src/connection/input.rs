@@ -17,7 +17,7 @@ impl Connection {
     #[inline]
     pub fn handle_segment(&mut self, now: Time, segment: &Segment) {
         self.cx.stats.segments_received += 1;
-        if self.cx.config.keep_alive.is_some() {
+        if self.cx.has_keep_alive() {
             self.restart_keep_alive(now);
         }
         if self.takes_predicted(now, segment) {
@@ -29,7 +29,7 @@ impl Connection {
     /// The same by the full procedure, whatever the segment is: for a driver that has other costs.
     pub fn handle_any_segment(&mut self, now: Time, segment: &Segment) {
         self.cx.stats.segments_received += 1;
-        if self.cx.config.keep_alive.is_some() {
+        if self.cx.has_keep_alive() {
             self.restart_keep_alive(now);
         }
         self.takes_any(now, segment);
@@ -235,15 +235,20 @@ impl Connection {
         }
     }
 
-    /// What was taken in is acknowledged now, or when the timer that is armed here runs out.
-    #[inline]
+    /// What was taken in is acknowledged now, or when the timer that is armed here expires.
+    #[inline(always)]
     pub(super) fn schedule_ack(&mut self, now: Time, text: Text, len: u32) {
         if self.cx.config.acking.counts_segments() {
             self.rcv.schedule_ack(now, text, self.cx.config.acking);
         } else {
-            let times = PathTimes { rto: self.snd.timeout(), srtt: self.snd.srtt(&self.cx) };
-            self.rcv.schedule_ack_otherwise(&self.cx, now, times, text, len);
+            self.schedule_ack_otherwise(now, text, len);
         }
+    }
+
+    #[cold]
+    fn schedule_ack_otherwise(&mut self, now: Time, text: Text, len: u32) {
+        let times = PathTimes { rto: self.snd.timeout(), srtt: self.snd.srtt(&self.cx) };
+        self.rcv.schedule_ack_otherwise(&self.cx, now, times, text, len);
     }
 
     /// Seventh step.

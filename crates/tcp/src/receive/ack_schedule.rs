@@ -16,7 +16,7 @@ pub(crate) struct PathTimes {
 
 impl Receiver {
     /// Data was taken in: it is acknowledged now, or when the timer that is armed here expires.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn schedule_ack(&mut self, now: Time, text: Text, acking: Acking) {
         if let Some(when) = self.when_to_acknowledge(now, text, acking)
             && self.delayed_ack.is_never()

@@ -56,13 +56,14 @@ pub(crate) struct Receiver {
     /// What the header said when a window was announced last, and how much was read by then: with nothing received or
     /// read since, it says the same again.
     told_window: u16,
-    /// The lower half of a position; without meaning before the first announcement.
+    /// The lower half of a position; one that is not reached again where nothing was announced yet.
     told_read: u32,
-    has_told: bool,
     reassembly: Option<Box<Reassembly>>,
     /// Where the peer's FIN stands, if that is known: the lower half of a position, which is near the left edge.
     fin: u32,
     fin_is_known: bool,
+    /// The left edge has passed the FIN.
+    finished: bool,
     /// Last.ACK.sent (RFC 7323, section 4.3): the lower half of a position, which is near the left edge.
     last_ack: u32,
     /// Segments with data received in order and not acknowledged.
@@ -98,11 +99,11 @@ impl Receiver {
             read: 0,
             edge: 0,
             told_window: 0,
-            told_read: 0,
-            has_told: false,
+            told_read: u32::MAX,
             reassembly: None,
             fin: 0,
             fin_is_known: false,
+            finished: false,
             last_ack: 0,
             unacknowledged: 0,
             due: AckDue::No,
@@ -185,7 +186,7 @@ impl Receiver {
         // What a header said last would be said again.
         if bytes != self.buffer {
             self.buffer = bytes;
-            self.has_told = false;
+            self.told_read = (self.read as u32).wrapping_sub(1);
         }
     }
 
@@ -324,7 +325,7 @@ impl Receiver {
     }
 
     /// Decides when the segment just taken in is acknowledged. Returns the instant, if a timer shall wait for it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn when_to_acknowledge(&mut self, now: Time, text: Text, acking: Acking) -> Option<Time> {
         match text {
             Text::InOrder { fills_gap } => {
@@ -396,19 +397,20 @@ impl Receiver {
         if reached {
             self.nxt += 1;
             self.edge = self.edge.max(self.nxt);
+            self.finished = true;
         }
         reached
     }
 
     /// Whether the peer's FIN has been passed.
     pub(crate) fn is_finished(&self) -> bool {
-        self.nxt > self.fin()
+        self.finished
     }
 
     /// Position just behind the last byte received in order.
     #[inline]
     fn data_end(&self) -> u64 {
-        self.nxt.min(self.fin())
+        self.nxt - u64::from(self.finished)
     }
 
     /// Bytes that the application may read.
@@ -458,7 +460,7 @@ impl Receiver {
     #[inline(always)]
     pub(crate) fn announce(&mut self, agreed: &Agreed, grows: WindowGrowth) -> (u16, u32) {
         let promised = self.window();
-        if self.nxt as u32 == self.last_ack && self.read as u32 == self.told_read && self.has_told {
+        if self.nxt as u32 == self.last_ack && self.read as u32 == self.told_read {
             return (self.told_window, promised);
         }
         let permitted = (self.read + u64::from(self.buffer)).max(self.edge);
@@ -468,7 +470,7 @@ impl Receiver {
         let offer = if worth { permitted.saturating_sub(self.nxt) as u32 } else { promised };
         let (field, window) = agreed.write_window(offer, promised);
         self.edge = self.edge.max(self.nxt + u64::from(window));
-        (self.told_read, self.told_window, self.has_told) = (self.read as u32, field, true);
+        (self.told_read, self.told_window) = (self.read as u32, field);
         (field, window)
     }
 

@@ -39,12 +39,18 @@ impl Sender {
     }
 
     /// The same for an ACK of new data outside recovery, not noted.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn open_window(&mut self, cx: &Context, now: Time, bytes: u32, flight: u64) {
         if !self.congestion.acked(bytes, u32::from(cx.agreed.payload)) {
-            let view = self.view(cx, now, flight);
-            self.congestion.on(Signal::Acked { bytes }, &view);
+            self.signal_acked(cx, now, bytes, flight);
         }
+    }
+
+    /// The same for an algorithm that looks at more than what was acknowledged.
+    #[inline(never)]
+    fn signal_acked(&mut self, cx: &Context, now: Time, bytes: u32, flight: u64) {
+        let view = self.view(cx, now, flight);
+        self.congestion.on(Signal::Acked { bytes }, &view);
     }
 
     /// Notes the windows of congestion control.

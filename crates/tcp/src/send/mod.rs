@@ -142,8 +142,14 @@ impl Sender {
     /// The earliest deadline of the sender.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Time {
-        let next = self.timers.main().0.min(self.reordering_deadline());
-        self.extras.as_ref().map_or(next, |extras| next.min(extras.deadline()))
+        let mut next = self.timers.main().0;
+        if let Some(rack) = &self.rack {
+            next = next.min(rack.deadline.unwrap_or(Time::NEVER));
+        }
+        if let Some(extras) = &self.extras {
+            next = next.min(extras.deadline());
+        }
+        next
     }
 
     /// No timer runs any more.
@@ -308,8 +314,9 @@ impl Sender {
     /// A segment announces the window that is in force.
     #[inline]
     pub(crate) fn confirm_window(&mut self, seq: Seq, ack: Seq) {
-        let window = self.space.wnd;
-        self.space.update_window(seq, ack, window);
+        if self.space.is_latest(seq, ack) {
+            self.note_window_source(seq, ack);
+        }
     }
 
     /// The window of a segment from `seq` on is the latest.

@@ -199,13 +199,19 @@ impl SendSpace {
         self.una < self.max
     }
 
+    /// Whether no segment that announced a window is later than one with these numbers.
+    #[inline]
+    pub(super) fn is_latest(&self, seq: Seq, ack: Seq) -> bool {
+        let ahead = ack.distance_from(self.wl2);
+        ahead > 0 || (ahead == 0 && seq.distance_from(self.wl1) >= 0)
+    }
+
     /// Takes in the peer's window if the segment is not older than the one that set it (RFC 9293, section 3.10.7.4).
     /// The acknowledgment decides first: a peer that resends goes back in sequence, never in what it acknowledges, and
     /// counting its old window from its new acknowledgment would reach beyond what it ever announced.
     #[inline]
     pub(crate) fn update_window(&mut self, seq: Seq, ack: Seq, window: u32) -> bool {
-        let ahead = ack.distance_from(self.wl2);
-        let current = ahead > 0 || (ahead == 0 && seq.distance_from(self.wl1) >= 0);
+        let current = self.is_latest(seq, ack);
         if current {
             self.wl1 = seq;
             self.wl2 = ack;

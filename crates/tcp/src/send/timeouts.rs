@@ -134,9 +134,16 @@ impl Sender {
 
     /// (Re)starts the timer that waits for an ACK: the one of the tail loss probe where there may be one, else that of
     /// retransmissions.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn restart_retransmit(&mut self, cx: &Context, now: Time) {
         self.timers.restart(now, cx.config.timer_grain);
+        if self.rack.is_some() {
+            self.arm_tail_probe(cx, now);
+        }
+    }
+
+    /// The retransmission timer has been restarted: a tail loss probe may come before it.
+    fn arm_tail_probe(&mut self, cx: &Context, now: Time) {
         if let Some(rack) = &mut self.rack {
             rack.timeout = self.timers.main().0;
             self.probe_before_timeout(cx, now);

@@ -88,7 +88,7 @@ impl Sender {
 
     /// Takes in an ACK of some, not all, of what is outstanding: the end of a flight stops a timer, and takes the full
     /// procedure. Returns whether it was one.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take_predicted_ack(&mut self, cx: &mut Context, now: Time, segment: &Segment) -> bool {
         let bytes = segment.ack.distance_from(self.space.seq(self.space.una));
         let flight = self.space.max - self.space.una;
