@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from netspurt import plot as plot
     from netspurt._core import AlgorithmError as AlgorithmError
     from netspurt._core import ScenarioError as ScenarioError
-    from netspurt.capture import Capture as Capture
-    from netspurt.capture import read_capture as read_capture
+    from netspurt.analysis.capture import Capture as Capture
+    from netspurt.analysis.capture import read_capture as read_capture
     from netspurt.comparing import Comparison as Comparison
     from netspurt.comparing import compare as compare
     from netspurt.scenario import Result as Result
@@ -56,7 +56,7 @@ __all__ = [
 
 _HOME = {
     "AlgorithmError": "netspurt._core",
-    "Capture": "netspurt.capture",
+    "Capture": "netspurt.analysis.capture",
     "Result": "netspurt.scenario",
     "Scenario": "netspurt.scenario",
     "ScenarioError": "netspurt._core",
@@ -68,7 +68,7 @@ _HOME = {
     "load": "netspurt.scenario",
     "parse": "netspurt.scenario",
     "random_sample": "netspurt.sweeping.axes",
-    "read_capture": "netspurt.capture",
+    "read_capture": "netspurt.analysis.capture",
     "read_sweep": "netspurt.sweeping",
     "sweep": "netspurt.sweeping",
 }

@@ -155,15 +155,15 @@ class Scenario:
 
     def _repr_html_(self) -> str:
         """What notebooks show: the network as a drawing, and its flows."""
-        from netspurt import display
+        from netspurt.notebook import displays
 
-        return display.of_scenario(self)
+        return displays.of_scenario(self)
 
     def _repr_svg_(self) -> str:
         """The drawing of the network alone."""
-        from netspurt import display
+        from netspurt.notebook import displays
 
-        return display.network(self)
+        return displays.network(self)
 
 
 class Result:
@@ -311,9 +311,9 @@ class Result:
 
     def _repr_html_(self) -> str:
         """What notebooks show: short tables, and the first flow's graph where segments were recorded."""
-        from netspurt import display
+        from netspurt.notebook import displays
 
-        return display.of_result(self)
+        return displays.of_result(self)
 
 
 def _frame(columns: Mapping[str, object]) -> pl.DataFrame:

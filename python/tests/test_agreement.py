@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from netspurt.live.agreement import (
+from netspurt.emulation.agreement import (
     SIMULATED,
     Ends,
     Outcome,
@@ -22,8 +22,8 @@ from netspurt.live.agreement import (
     parting,
     rows,
 )
-from netspurt.live.emulating import NotPossible
-from netspurt.live.paths import Path
+from netspurt.emulation.emulating import NotPossible
+from netspurt.emulation.paths import Path
 
 pytest.importorskip("netspurt._core")
 

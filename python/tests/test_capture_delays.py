@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import netspurt as ns
-from netspurt import delays
 from netspurt.cli import main
+from netspurt.inputs import delays
 
 pytest.importorskip("netspurt._core")
 

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 from netspurt.cli import main
-from netspurt.commands import COMMANDS
+from netspurt.cli.commands import COMMANDS
 
 SCENARIO = """
 duration = "600 s"
@@ -58,7 +58,7 @@ def test_every_command_has_help_with_an_example(command: str, capsys: pytest.Cap
 
 def test_help_imports_nothing_heavy() -> None:
     code = (
-        "import sys; from netspurt.cli import parser; from netspurt.commands import COMMANDS; "
+        "import sys; from netspurt.cli.entry import parser; from netspurt.cli.commands import COMMANDS; "
         "parser(COMMANDS).format_help(); "
         "print([m for m in ('numpy', 'rich', 'polars', 'matplotlib', 'scipy', 'jinja2') if m in sys.modules])"
     )

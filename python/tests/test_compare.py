@@ -12,12 +12,11 @@ import sweeps
 from scipy import stats
 
 import netspurt as ns
-from netspurt import listing
-from netspurt.cli import main
+from netspurt.analysis.paired import paired, sentence
+from netspurt.cli import listing, main
 from netspurt.comparing import history
 from netspurt.errors import RequestError
-from netspurt.paired import paired, sentence
-from netspurt.plot.pictures.changes import Change, ruler_of
+from netspurt.plot.sweeps.changes import Change, ruler_of
 from netspurt.plot.swept import in_units
 
 pytest.importorskip("netspurt._core", reason="the native module is not built")

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from netspurt import delays, regression, replaying
+from netspurt.analysis import regression, rto_replay
 from netspurt.cli import main
 from netspurt.errors import RequestError
+from netspurt.inputs import delays
 
 pytest.importorskip("netspurt._core")
 
@@ -150,8 +151,8 @@ def test_the_table_has_the_columns_that_scripts_rely_on(
 
 def test_no_estimator_beats_the_bounds(synthetic: Path) -> None:
     (path,) = delays.read(str(synthetic), seed=3)
-    names = [*replaying.ESTIMATORS, "tahoe", "fixed:rto=2s", "fixed:rto=5s"]
-    rows = replaying.table(path, [(name, replaying.estimator(name)) for name in names], "document")
+    names = [*rto_replay.ESTIMATORS, "tahoe", "fixed:rto=2s", "fixed:rto=5s"]
+    rows = rto_replay.table(path, [(name, rto_replay.estimator(name)) for name in names], "document")
     by_name = {row["estimator"]: row for row in rows}
     for name in ("fixed:rto=2s", "fixed:rto=5s"):
         assert by_name[name]["efficiency"] <= by_name["best constant"]["efficiency"]
@@ -203,7 +204,7 @@ def test_a_grid_finds_its_optimum_and_says_whether_it_stands_out(
 def test_members_that_cost_alike_cannot_be_told_apart_and_others_can() -> None:
     cost = np.random.default_rng(5).exponential(size=(1, 32))
     noise = np.random.default_rng(6).normal(scale=0.3, size=(1, 32))
-    told = replaying.alike(np.vstack([cost, cost + noise - noise.mean() + 0.001, cost + 0.5]), best=0)
+    told = rto_replay.alike(np.vstack([cost, cost + noise - noise.mean() + 0.001, cost + 0.5]), best=0)
     assert told.tolist() == [True, True, False]
 
 

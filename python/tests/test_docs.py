@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from netspurt.cli import parser
-from netspurt.commands import COMMANDS
+from netspurt.cli.commands import COMMANDS
+from netspurt.cli.entry import parser
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools" / "site"))

@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 import netspurt as ns
-from netspurt.live.packets import packets
+from netspurt.emulation.packets import packets
 
 pytest.importorskip("netspurt._core")
 

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from netspurt.live.emulating import NotPossible, emulated
-from netspurt.live.packets import conversations
+from netspurt.emulation.emulating import NotPossible, emulated
+from netspurt.emulation.packets import conversations
 
 pytest.importorskip("netspurt._core")
 

@@ -20,7 +20,7 @@ from test_capture import needs_tshark, tshark
 from test_peers import needs_tcptrace, tcptrace
 
 import netspurt as ns
-from netspurt.capture import Capture
+from netspurt.analysis.capture import Capture
 
 pytest.importorskip("netspurt._core")
 

@@ -455,8 +455,8 @@ def test_a_scenario_that_is_not_there_is_said_in_a_sentence(capsys: pytest.Captu
 def test_a_probe_that_runs_elsewhere_is_followed_by_its_file(lab: labs.Lab, tmp_path: Path) -> None:
     import polars as pl
 
-    from netspurt.growing import GrowingParquet
-    from netspurt.prober import SCHEMA
+    from netspurt.files.growing import GrowingParquet
+    from netspurt.probing.prober import SCHEMA
 
     def row(number: int) -> pl.DataFrame:
         known = {"time_s": 1.0 + number, "host": "far", "address": "192.0.2.1", "number": number}

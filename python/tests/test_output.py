@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from netspurt import output
 from netspurt.cli import main
 from netspurt.errors import OutputError
+from netspurt.files import output
 
 SATELLITE = str(Path(__file__).parents[2] / "examples" / "satellite.toml")
 

@@ -13,7 +13,7 @@ import pytest
 from test_capture import LOSSY, needs_tshark, tshark
 
 import netspurt as ns
-from netspurt.capture import Capture
+from netspurt.analysis.capture import Capture
 
 pytest.importorskip("netspurt._core")
 

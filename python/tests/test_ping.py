@@ -13,11 +13,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from netspurt import delays, options
+from netspurt.cli import options
+from netspurt.cli.prober_view import Drawn, Lines, bars, line
 from netspurt.errors import RequestError
-from netspurt.growing import GrowingParquet
-from netspurt.prober import SCHEMA, Host, Sums
-from netspurt.prober_view import Drawn, Lines, bars, line
+from netspurt.files.growing import GrowingParquet
+from netspurt.inputs import delays
+from netspurt.probing.prober import SCHEMA, Host, Sums
 
 HOSTS = (Host("a", "192.0.2.1", "192.0.2.1:0"), Host("b", "2001:db8::1", "[2001:db8::1]:0"))
 
@@ -149,7 +150,7 @@ def test_what_a_prober_wrote_is_read_as_delays(tmp_path: Path) -> None:
 def test_a_growing_file_is_whole_from_the_beginning_and_one_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("netspurt.growing.EVERY_S", 0.0)
+    monkeypatch.setattr("netspurt.files.growing.EVERY_S", 0.0)
     file = tmp_path / "x.parquet"
     with GrowingParquet(file, {"n": int}, piece_rows=10) as table:
         assert pl.read_parquet(file).height == 0
@@ -178,7 +179,7 @@ WRITER = """
 import sys, time
 import polars as pl
 from pathlib import Path
-from netspurt.growing import GrowingParquet
+from netspurt.files.growing import GrowingParquet
 
 with GrowingParquet(Path(sys.argv[1]), {"written_s": float}) as table:
     while True:

@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from netspurt import delays
+from netspurt.inputs import delays
 
 pytest.importorskip("netspurt._core")
 

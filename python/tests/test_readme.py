@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 import netspurt
-from netspurt.cli import main, parser
+from netspurt.cli import main
+from netspurt.cli.entry import parser
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from netspurt.statistics import bootstrap_interval, mean_interval, percentile_band, quantile_interval
+from netspurt.analysis.statistics import bootstrap_interval, mean_interval, percentile_band, quantile_interval
 
 
 def test_t_interval_of_a_textbook_sample() -> None:

@@ -167,7 +167,7 @@ round = 4
 
 def test_a_point_stops_when_its_mean_is_known_whoever_is_quick(file: Path, scenario: ns.Scenario) -> None:
     file.write_text(sweeps.SWEEP.replace("seeds = 10", "seeds = 30") + STOP)
-    from netspurt.statistics import mean_interval
+    from netspurt.analysis.statistics import mean_interval
 
     results = [ns.sweep(file, out=file.parent / f"jobs{jobs}", jobs=jobs) for jobs in (1, 3)]
     assert results[0].flows.equals(results[1].flows)

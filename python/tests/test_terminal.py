@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from netspurt import terminal
+from netspurt.cli import progress
 
 
 def test_without_a_terminal_a_line_now_and_then_says_how_long_it_will_take(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clock = [100.0]
-    monkeypatch.setattr(terminal.time, "monotonic", lambda: clock[0])
-    with terminal.Gauge("sweep") as gauge:
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    with progress.Gauge("sweep") as gauge:
         gauge.show(40, 100)
         clock[0] += 5
         gauge.show(45, 100)
@@ -26,4 +26,4 @@ def test_without_a_terminal_a_line_now_and_then_says_how_long_it_will_take(
 
 @pytest.mark.parametrize(("seconds", "words"), [(3.2, "3 s"), (89, "89 s"), (600, "10 min"), (9000, "2.5 h")])
 def test_spans_of_time_read_as_people_say_them(seconds: float, words: str) -> None:
-    assert terminal.duration(seconds) == words
+    assert progress.duration(seconds) == words

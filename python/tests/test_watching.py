@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from netspurt.live.watching import COLUMNS, Watch, number
+from netspurt.emulation.watching import COLUMNS, Watch, number
 
 
 def row(port: int, **other: Any) -> dict[str, Any]:

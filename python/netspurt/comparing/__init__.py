@@ -1,7 +1,7 @@
 """Two of a kind side by side: runs, sweeps, captures or traces.
 
 What can be compared: ``sides``. Which values belong together: ``pairs``, ``captures``. Where two histories part:
-``history``. What the pairs mean: ``netspurt.paired``. The pictures: ``netspurt.plot``.
+``history``. What the pairs mean: ``netspurt.analysis.paired``. The pictures: ``netspurt.plot``.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from netspurt.algorithms import Make
 from netspurt.comparing import captures, history, pairs
-from netspurt.comparing.sides import KINDS, Captured, How, Runs, Side, Swept, Traced, side
 from netspurt.errors import RequestError
+from netspurt.inputs.sides import KINDS, Captured, How, Runs, Side, Swept, Traced, side
 
 if TYPE_CHECKING:
     import polars as pl
@@ -56,9 +56,9 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """For notebooks: what differs, and where the two part."""
-        from netspurt import display
+        from netspurt.notebook import displays
 
-        return display.of_comparison(self)
+        return displays.of_comparison(self)
 
     @property
     def table(self) -> pl.DataFrame:
@@ -104,8 +104,8 @@ class Comparison:
             RequestError: there is nothing to draw: sweeps have no time in common.
         """
         from netspurt.plot.chart import Axis
-        from netspurt.plot.pictures.distribution import distribution_chart
-        from netspurt.plot.pictures.transfers import progress_of, transfers_chart
+        from netspurt.plot.runs.distribution import distribution_chart
+        from netspurt.plot.runs.transfers import progress_of, transfers_chart
 
         first, second = self.sides
         if isinstance(first, Captured) and isinstance(second, Captured):
@@ -126,7 +126,7 @@ class Comparison:
         Raises:
             RequestError: nothing was paired, or A is 0 everywhere.
         """
-        from netspurt.plot.pictures.differences import differences
+        from netspurt.plot.sweeps.differences import differences
 
         return differences([row for row in self.rows if "verdict" in row])
 

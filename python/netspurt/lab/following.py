@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from netspurt.errors import RequestError
 from netspurt.lab.packets import SECTION, Packets, Rates
-from netspurt.prober import SCHEMA, Host, HostSums
+from netspurt.probing.prober import SCHEMA, Host, HostSums
 
 if TYPE_CHECKING:
     import polars as pl

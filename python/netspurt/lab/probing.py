@@ -11,10 +11,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TypeVar
 
-from netspurt import options
+from netspurt.cli import options
 from netspurt.errors import RequestError
-from netspurt.growing import GrowingParquet
-from netspurt.prober import SCHEMA, Probing, Sums, resolve
+from netspurt.files.growing import GrowingParquet
+from netspurt.probing.prober import SCHEMA, Probing, Sums, resolve
 
 T = TypeVar("T")
 

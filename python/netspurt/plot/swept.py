@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netspurt import listing
+from netspurt.cli import listing
 from netspurt.errors import RequestError, nearest
 
 if TYPE_CHECKING:

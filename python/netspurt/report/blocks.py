@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
-from netspurt import listing
+from netspurt.cli import listing
 from netspurt.plot.chart import Chart, Floats, Trace
 from netspurt.plot.swept import in_units
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from netspurt.plot.pictures.changes import Change, Ruler
-    from netspurt.plot.pictures.heat_map import HeatMap
+    from netspurt.plot.sweeps.changes import Change, Ruler
+    from netspurt.plot.sweeps.heat_map import HeatMap
 
 BUCKETS = 10_000
 """A trace of more than four times so many points is thinned in the page: zoomed in tenfold it still looks whole."""
@@ -288,7 +288,7 @@ class Mapped:
     @property
     def payload(self) -> str:
         """What the script draws, as JSON that may stand inside an element."""
-        from netspurt.plot.pictures.heat_map import BEST
+        from netspurt.plot.sweeps.heat_map import BEST
 
         of = self.map
         whole = {

@@ -9,14 +9,14 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netspurt import listing
+from netspurt.cli import listing
 from netspurt.comparing import history
-from netspurt.comparing.sides import Captured, Runs, Traced
 from netspurt.errors import RequestError
-from netspurt.plot.pictures.changes import changes_of, ruler_of
-from netspurt.plot.recording import RECORDS, Recording, Simulated
-from netspurt.plot.recording import Captured as CapturedRecording
-from netspurt.plot.recording import Traced as TracedRecording
+from netspurt.inputs.recording import RECORDS, Recording, Simulated
+from netspurt.inputs.recording import Captured as CapturedRecording
+from netspurt.inputs.recording import Traced as TracedRecording
+from netspurt.inputs.sides import Captured, Runs, Traced
+from netspurt.plot.sweeps.changes import changes_of, ruler_of
 from netspurt.plot.swept import in_units
 from netspurt.report.blocks import (
     Block,
@@ -36,7 +36,7 @@ from netspurt.report.run import pictures
 
 if TYPE_CHECKING:
     from netspurt.comparing import Comparison
-    from netspurt.comparing.sides import Side
+    from netspurt.inputs.sides import Side
 
 HIDDEN = ("of", "sentence", "boot_low", "boot_high", "p")
 

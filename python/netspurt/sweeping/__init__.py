@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netspurt import algorithms
+from netspurt.cli.progress import Gauge
 from netspurt.errors import RequestError
 from netspurt.scenario import Scenario, load
 from netspurt.settings import Value
@@ -29,7 +30,6 @@ from netspurt.sweeping.folder import ABOUT, PLAN, Folder, Slice
 from netspurt.sweeping.outcome import Sweep
 from netspurt.sweeping.plan import Plan, PointError, Task
 from netspurt.sweeping.stopping import Stop
-from netspurt.terminal import Gauge
 
 if TYPE_CHECKING:
     from netspurt import _core

@@ -107,7 +107,7 @@ class Sweep:
         """
         import polars as pl
 
-        from netspurt.statistics import mean_interval
+        from netspurt.analysis.statistics import mean_interval
 
         table, who = self._holding(quantity)
         keys = ["point", *self.varied, *who]
@@ -156,6 +156,6 @@ class Sweep:
 
     def _repr_html_(self) -> str:
         """What notebooks show: how far it has come, and means over seeds."""
-        from netspurt import display
+        from netspurt.notebook import displays
 
-        return display.of_sweep(self)
+        return displays.of_sweep(self)

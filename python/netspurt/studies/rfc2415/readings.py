@@ -22,7 +22,7 @@ from netspurt.studies.rfc2415.setting import (
     published_decreases,
     published_delays,
 )
-from netspurt.words import number
+from netspurt.studies.words import number
 
 CLOCK = {"kind": "rfc6298", "max": "64 s", "initial": "6 s"}
 MAH: dict[str, Value] = {"kind": "quantiles", "file": "mah_quantiles.csv", "column": "reply_length_octets"}
