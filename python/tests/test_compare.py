@@ -12,8 +12,9 @@ import sweeps
 from scipy import stats
 
 import netspurt as ns
+from netspurt.analysis import formats
 from netspurt.analysis.paired import paired, sentence
-from netspurt.cli import listing, main
+from netspurt.cli import main
 from netspurt.comparing import history
 from netspurt.errors import RequestError
 from netspurt.plot.sweeps.changes import Change, ruler_of
@@ -256,7 +257,7 @@ def test_one_huge_change_does_not_make_the_others_invisible() -> None:
 
 
 def test_changes_are_told_in_full() -> None:
-    told = [listing.percent(share) for share in (0.0523, -0.5, 5.17, 452.3, 0.0, -1e-9)]
+    told = [formats.percent(share) for share in (0.0523, -0.5, 5.17, 452.3, 0.0, -1e-9)]
     assert told == ["+5.23 %", "-50 %", "+517 %", "+45\u202f200 %", "0 %", "-1e-07 %"]
 
 

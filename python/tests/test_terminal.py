@@ -27,3 +27,15 @@ def test_without_a_terminal_a_line_now_and_then_says_how_long_it_will_take(
 @pytest.mark.parametrize(("seconds", "words"), [(3.2, "3 s"), (89, "89 s"), (600, "10 min"), (9000, "2.5 h")])
 def test_spans_of_time_read_as_people_say_them(seconds: float, words: str) -> None:
     assert progress.duration(seconds) == words
+
+
+def test_counted_work_shows_the_same_lines(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    with progress.progress(4, "reading") as advance:
+        advance("a.pcap")
+        clock[0] += 20
+        advance("b.pcap")
+    assert capsys.readouterr().err == "reading: 2 of 4, 20 s left (b.pcap)\n"

@@ -15,8 +15,8 @@ from typing import Literal
 
 import numpy as np
 
+from netspurt.analysis import formats
 from netspurt.analysis.statistics import Column, bootstrap_interval, mean_interval
-from netspurt.cli import listing
 
 Verdict = Literal["same", "distinguishable", "unclear", "not distinguishable", "too few"]
 
@@ -151,7 +151,7 @@ def _change(pairs: Paired, first: str) -> str:
     way = "larger" if pairs.difference > 0 else "smaller"
     if pairs.relative is None:
         return f"{way} than {first} by {abs(pairs.difference):.4g}"
-    return f"{way} than {first} by {listing.percent(abs(pairs.relative)).lstrip('+')}"
+    return f"{way} than {first} by {formats.percent(abs(pairs.relative)).lstrip('+')}"
 
 
 def _effect(pairs: Paired) -> str:

@@ -1,4 +1,4 @@
-"""What is shown to a person while work is under way: a bar on standard error, and only on a terminal.
+"""Progress on standard error: a bar on a terminal, elsewhere a line every 10 seconds.
 
 Lives here: progress. Must not live here: results, which go to standard output.
 """
@@ -6,6 +6,7 @@ Lives here: progress. Must not live here: results, which go to standard output.
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -75,23 +76,16 @@ def duration(seconds: float) -> str:
 
 @contextmanager
 def progress(total: int, title: str) -> Iterator[Callable[[str], None]]:
-    """Yields a function that counts one more piece of work as done and names what is being done.
+    """Yields a function that counts one more piece of work as done and names it; any thread may call it."""
+    done, lock = 0, threading.Lock()
+    with Gauge(title) as gauge:
 
-    Where standard error is not a terminal the function does nothing.
-    """
-    if total == 0 or not sys.stderr.isatty():
-        yield lambda _label: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+        def advance(label: str) -> None:
+            nonlocal done
+            with lock:
+                done += 1
+                gauge.show(done, total, label)
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("[dim]{task.fields[label]}"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=total, label="")
-        yield lambda label: bar.update(task, advance=1, label=label)
+        if total:
+            gauge.show(0, total)
+        yield advance

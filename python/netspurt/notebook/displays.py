@@ -14,7 +14,7 @@ from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from netspurt.cli import listing
+from netspurt.analysis import formats
 
 if TYPE_CHECKING:
     import polars as pl
@@ -96,7 +96,7 @@ def of_comparison(comparison: Comparison) -> str:
     )
     unlike = [row for row in comparison.rows if row.get("verdict") != "same"]
     rows = [
-        row | {"change": None if row.get("relative") is None else listing.percent(row["relative"])}
+        row | {"change": None if row.get("relative") is None else formats.percent(row["relative"])}
         for row in unlike
     ]
     table = _table(pl.DataFrame(rows, infer_schema_length=None), CHANGES) if rows else ""
@@ -188,7 +188,7 @@ def _table(table: pl.DataFrame, wanted: Iterable[str]) -> str:
 
 
 def _cell(value: object) -> str:
-    return listing.arrows(listing.text(value))
+    return formats.arrows(formats.text(value))
 
 
 def _picture(figure: Any, words: str) -> str:

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
-from netspurt.cli import listing
+from netspurt.analysis import formats
+from netspurt.files.rows import csv_of, flat
 from netspurt.plot.chart import Chart, Floats, Trace
 from netspurt.plot.swept import in_units
 
@@ -392,9 +393,9 @@ def _told(value: Any, factor: float, decimals: int | None) -> str:
         return (
             f"{value:,}".replace(",", "\u202f")
             if isinstance(value, int) and factor == 1
-            else listing.digits(value * factor, DIGITS)
+            else formats.digits(value * factor, DIGITS)
         )
-    return listing.arrows(listing.text(value))
+    return formats.arrows(formats.text(value))
 
 
 def parquet(name: str, frame: pl.DataFrame, words: str = "Parquet of all points") -> File:
@@ -406,5 +407,5 @@ def parquet(name: str, frame: pl.DataFrame, words: str = "Parquet of all points"
 
 def csv(name: str, rows: Sequence[Mapping[str, Any]]) -> File:
     """Rows as a CSV file with full precision; nested counts become columns of their own."""
-    text = listing.csv_of([listing.flat(row) for row in rows])
+    text = csv_of([flat(row) for row in rows])
     return File(name, name, "text/csv", text.encode())

@@ -9,7 +9,7 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netspurt.cli import listing
+from netspurt.analysis import formats
 from netspurt.comparing import history
 from netspurt.errors import RequestError
 from netspurt.inputs.recording import RECORDS, Recording, Simulated
@@ -118,7 +118,7 @@ def _short(name: str) -> str:
 
 
 def _percent(relative: object) -> str | None:
-    return listing.percent(relative) if isinstance(relative, float) else None
+    return formats.percent(relative) if isinstance(relative, float) else None
 
 
 def _overlaid(result: Comparison) -> list[Block]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from netspurt.analysis.capture import SCHEMAS, STEP, Capture, Reading, collect
 from netspurt.analysis.capture_lines import COLUMNS, document, line
-from netspurt.cli import listing, picture_options
+from netspurt.cli import picture_options, tables
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.options import add_jobs, add_json, positive
 from netspurt.cli.progress import progress
@@ -138,7 +138,7 @@ def _print(options: argparse.Namespace, captures: dict[int, Capture], failures: 
         ]
         print(json.dumps({"captures": documents}))
         return
-    console = listing.console(WIDE)
+    console = tables.console(WIDE)
     for number in sorted(captures):
         capture = captures[number]
         tally = capture.tally
@@ -147,6 +147,6 @@ def _print(options: argparse.Namespace, captures: dict[int, Capture], failures: 
         if capture.passed:
             title += f" ({capture.passed})"
         rows = [line(row) for row in document(capture)["connections"]]
-        listing.show(console, title, rows, COLUMNS)
+        tables.show(console, title, rows, COLUMNS)
         if tally["unlisted"]:
             console.print(f"… and {tally['unlisted']} more connections (list them with --connections)")

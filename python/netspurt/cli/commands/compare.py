@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netspurt.cli import listing, picture_options
+from netspurt.analysis import formats
+from netspurt.cli import picture_options, tables
 from netspurt.cli.exits import FINE
 from netspurt.cli.options import add_algorithms, add_jobs, add_json, natural, positive, setting
 from netspurt.errors import RequestError
@@ -108,7 +109,7 @@ def document(result: Comparison) -> dict[str, Any]:
 
 
 def _print(result: Comparison) -> None:
-    console = listing.console()
+    console = tables.console()
     console.print(
         f"A: {result.names[0]}\nB: {result.names[1]}", highlight=False, soft_wrap=True, markup=False
     )
@@ -117,7 +118,7 @@ def _print(result: Comparison) -> None:
     if rows:
         hidden = ("sentence", "boot_low", "boot_high", "p")
         columns = [name for name in rows[0] if name not in hidden]
-        listing.show(console, "", [_shown(row) for row in rows[:ROWS_SHOWN]], columns)
+        tables.show(console, "", [_shown(row) for row in rows[:ROWS_SHOWN]], columns)
         if len(rows) > ROWS_SHOWN:
             console.print(f"… {len(rows) - ROWS_SHOWN} rows more with --json", highlight=False)
     dull = {row["sentence"] for row in alike}
@@ -133,4 +134,4 @@ def _print(result: Comparison) -> None:
 
 def _shown(row: dict[str, Any]) -> dict[str, Any]:
     relative = row.get("relative")
-    return {**row, "relative": None if relative is None else listing.percent(relative)}
+    return {**row, "relative": None if relative is None else formats.percent(relative)}

@@ -175,16 +175,16 @@ def _print(report: dict[str, Any], options: argparse.Namespace) -> None:
         return
     from rich.console import Console
 
-    from netspurt.cli import listing
+    from netspurt.cli import tables
 
-    console = Console(stderr=True) if sys.stderr.isatty() else Console(stderr=True, width=listing.WIDE)
+    console = Console(stderr=True) if sys.stderr.isatty() else Console(stderr=True, width=tables.WIDE)
     title = f"emulated for {report['seconds']:.3f} s"
     if report["removed"]:
         title += f"; processes left by an earlier emulation and killed: {report['removed']}"
     if report["stolen_s"]:
         title += f"; processors taken away from this machine for {report['stolen_s']:.2f} s meanwhile"
-    listing.show(console, title, [_link(row) for row in report["links"]], LINKS)
-    listing.show(console, "", report["hosts"], HOSTS)
+    tables.show(console, title, [_link(row) for row in report["links"]], LINKS)
+    tables.show(console, "", report["hosts"], HOSTS)
 
 
 def _link(row: dict[str, Any]) -> dict[str, Any]:

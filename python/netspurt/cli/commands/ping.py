@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netspurt.cli import listing
+from netspurt.cli import tables
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.interrupt import asked_to_end
 from netspurt.cli.options import add_json, lengths, natural, pace, positive, seconds
@@ -186,9 +186,9 @@ def _print(
         }
         print(json.dumps(document))
         return
-    console = listing.console()
+    console = tables.console()
     rows: list[dict[str, Any]] = [summary | {"why": _why(summary)} for summary in summaries]
-    listing.show(console, "", rows, (*COLUMNS, *TIMES))
+    tables.show(console, "", rows, (*COLUMNS, *TIMES))
     counts = probing.counts
     for name, words in (
         ("waiting", "still on their way when it ended"),

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netspurt import version
-from netspurt.cli import listing, picture_options
+from netspurt.cli import picture_options, tables
 from netspurt.cli.exits import FINE, INTERRUPTED
 from netspurt.cli.options import add_algorithms, add_jobs, add_json, add_settings, natural, positive
 from netspurt.cli.progress import progress
 from netspurt.errors import RequestError
 from netspurt.files import output
+from netspurt.files.rows import csv_of, flat
 from netspurt.sweeping.parallel import for_each
 
 if TYPE_CHECKING:
@@ -156,17 +157,17 @@ def _print(runs: list[_core.Run], options: argparse.Namespace) -> None:
         else:
             print(runs[0].json())
         return
-    console = listing.console()
+    console = tables.console()
     if several:
         _show_summary(console, summary(runs), len(runs))
         return
     whole = json.loads(runs[0].json())
     title = f"{whole['scenario']}, seed {whole['seed']}, digest {whole['digest']}"
-    listing.show(console, title, whole["flows"], FLOW_COLUMNS)
+    tables.show(console, title, whole["flows"], FLOW_COLUMNS)
     fetching = [group for group in whole.get("groups", []) if "pages" in group]
     if fetching:
-        listing.show(console, "", fetching, GROUP_COLUMNS)
-    listing.show(console, "", whole["links"], LINK_COLUMNS)
+        tables.show(console, "", fetching, GROUP_COLUMNS)
+    tables.show(console, "", whole["links"], LINK_COLUMNS)
 
 
 def summary(runs: list[_core.Run]) -> list[dict[str, Any]]:
@@ -242,5 +243,5 @@ def _write_results(directory: Path, scenario: _core.Scenario, runs: list[_core.R
     whole = documents[0] if len(runs) == 1 else {"runs": documents, "summary": summary(runs)}
     (directory / "result.json").write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
     for name in ("flows", "groups", "links"):
-        rows = [{"seed": d["seed"], **listing.flat(row)} for d in documents for row in d.get(name, [])]
-        (directory / f"{name}.csv").write_text(listing.csv_of(rows), encoding="utf-8", newline="")
+        rows = [{"seed": d["seed"], **flat(row)} for d in documents for row in d.get(name, [])]
+        (directory / f"{name}.csv").write_text(csv_of(rows), encoding="utf-8", newline="")

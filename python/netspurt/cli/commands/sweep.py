@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netspurt.cli import listing, picture_options
+from netspurt.cli import picture_options, tables
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.options import add_algorithms, add_jobs, add_json, part, positive
 from netspurt.errors import EngineError, RequestError
@@ -144,18 +144,18 @@ def _document(report: Report, result: Sweep, summary: pl.DataFrame | None) -> di
 
 
 def _print(report: Report, result: Sweep, summary: pl.DataFrame | None, options: argparse.Namespace) -> None:
-    console = listing.console()
+    console = tables.console()
     if summary is not None:
         who = [name for name in ("flow", "link", "direction") if name in summary.columns]
         title = f"{options.quantity}: mean over seeds, 95 % interval"
         rows = summary.head(ROWS_SHOWN).to_dicts()
-        listing.show(console, title, rows, [*result.varied, *who, "runs", "mean", "low", "high"])
+        tables.show(console, title, rows, [*result.varied, *who, "runs", "mean", "low", "high"])
         if summary.height > ROWS_SHOWN:
             console.print(f"… {summary.height - ROWS_SHOWN} rows more in {report.path}", highlight=False)
     console.print(_sentence(report), highlight=False, soft_wrap=True)
     if report.failed:
         failed = result.failed.filter(result.failed["task"].is_in(report.failed))
-        listing.show(console, "", failed.head(FAILURES_SHOWN).to_dicts(), ["settings", "seed", "error"])
+        tables.show(console, "", failed.head(FAILURES_SHOWN).to_dicts(), ["settings", "seed", "error"])
         again = f"netspurt sweep {shlex.quote(options.sweep)} --retry"
         console.print(f"{len(report.failed)} tasks failed; to try them again: {again}", highlight=False)
 

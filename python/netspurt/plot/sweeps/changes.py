@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from netspurt.cli import listing
+from netspurt.analysis import formats
 from netspurt.errors import RequestError
 from netspurt.plot.swept import in_units
 
@@ -46,7 +46,7 @@ class Change:
     @property
     def told(self) -> str:
         """The change in words."""
-        return listing.percent(self.middle / 100)
+        return formats.percent(self.middle / 100)
 
     @property
     def reach(self) -> tuple[float, float]:
@@ -118,4 +118,4 @@ def ruler_of(changes: Sequence[Change]) -> Ruler:
 def _name(row: Mapping[str, Any]) -> str:
     places = [str(value) for name, value in row.items() if "." in name]
     words = in_units(row["quantity"])[0].split(" (")[0]
-    return ", ".join([*places, listing.arrows(f"{row['name']}: {words}")])
+    return ", ".join([*places, formats.arrows(f"{row['name']}: {words}")])
