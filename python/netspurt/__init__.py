@@ -16,7 +16,11 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from netspurt import display
+
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from netspurt import algorithms as algorithms
     from netspurt import plot as plot
     from netspurt._core import AlgorithmError as AlgorithmError
@@ -74,12 +78,35 @@ _HOME = {
 }
 
 
+_MODULES = {
+    "algorithms": "netspurt.algorithms",
+    "paired": "netspurt.analysis.paired",
+    "plot": "netspurt.plot",
+    "statistics": "netspurt.analysis.statistics",
+}
+
+
 def __getattr__(name: str) -> Any:
-    if name in ("algorithms", "plot"):
-        return importlib.import_module(f"netspurt.{name}")
+    if name in _MODULES:
+        return importlib.import_module(_MODULES[name])
     if name in _HOME:
         return getattr(importlib.import_module(_HOME[name]), name)
     raise AttributeError(f"module 'netspurt' has no attribute {name!r}")
+
+
+def _html(form: str, value: object) -> str:
+    from netspurt import notebook
+
+    return notebook.shown(form, value)
+
+
+def _gauge(title: str) -> AbstractContextManager[display.Gauge]:
+    from netspurt.cli.progress import Gauge
+
+    return Gauge(title)
+
+
+display.fill(_html, _gauge)
 
 
 def __dir__() -> list[str]:

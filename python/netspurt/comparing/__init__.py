@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from netspurt import display
 from netspurt.algorithms import Make
 from netspurt.comparing import captures, history, pairs
 from netspurt.errors import RequestError
@@ -56,9 +57,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """For notebooks: what differs, and where the two part."""
-        from netspurt.notebook import displays
-
-        return displays.of_comparison(self)
+        return display.shown("comparison", self)
 
     @property
     def table(self) -> pl.DataFrame:

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netspurt import algorithms
-from netspurt.cli.progress import Gauge
+from netspurt import algorithms, display
 from netspurt.errors import RequestError
 from netspurt.scenario import Scenario, load
 from netspurt.settings import Value
@@ -162,7 +161,7 @@ def execute(
         EngineError: nothing can be run any more.
     """
     folder = Folder(path, part)
-    with folder.writing(plan.version), Gauge("sweep") as gauge:
+    with folder.writing(plan.version), display.gauge("sweep") as gauge:
         _describe(folder, plan, list(plan), complete=False)
         done, failures = folder.done(), folder.failures()
         if retry:

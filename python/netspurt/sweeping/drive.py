@@ -14,7 +14,7 @@ import queue
 from concurrent.futures import BrokenExecutor
 from typing import Any
 
-from netspurt.cli.progress import Gauge
+from netspurt.display import Gauge
 from netspurt.errors import EngineError, RequestError
 from netspurt.sweeping.agenda import Agenda
 from netspurt.sweeping.engines import Engine

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netspurt import display
 from netspurt.errors import RequestError, nearest
 from netspurt.sweeping.folder import ABOUT, PLAN, Folder, about_of
 from netspurt.sweeping.tables import RECORDS, gather
@@ -156,6 +157,4 @@ class Sweep:
 
     def _repr_html_(self) -> str:
         """What notebooks show: how far it has come, and means over seeds."""
-        from netspurt.notebook import displays
-
-        return displays.of_sweep(self)
+        return display.shown("sweep", self)
