@@ -1,4 +1,4 @@
-"""What a capture tells of the delays of its paths, in the form in which ``netspurt.inputs.delays`` has all delays.
+"""What a capture tells of the delays of its paths, in the form in which ``delay_path`` has all delays.
 
 Lives here: which of a capture's round trips count, and what counts as lost. Must not live here: how packets are
 followed (that is Rust's), or what delays mean.
@@ -17,64 +17,18 @@ needless.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netspurt.analysis.capture import Capture, read_capture
-from netspurt.errors import RequestError
+from netspurt.analysis.capture import Capture
+from netspurt.analysis.delay_path import DelayPath
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from netspurt.inputs.delays import DelayPath
-
-ENDINGS = (".pcap", ".pcapng", ".cap")
-"""Of names; a packed capture has one more behind."""
-
-BEGINNINGS = tuple(
-    bytes.fromhex(words)
-    # pcapng; pcap with micro- and nanoseconds, in either byte order; gzip; zstd
-    for words in ("0a0d0d0a", "a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1", "1f8b", "28b52ffd")
-)
-"""First octets of a file that is a capture, or packed and then cannot be anything else that we read."""
-
-
-def is_capture(path: Path) -> bool:
-    """Whether a file is meant to be a capture, by its name or its first octets."""
-    if any(ending in ENDINGS for ending in path.suffixes[-2:]):
-        return True
-    try:
-        with path.open("rb") as file:
-            return file.read(4).startswith(BEGINNINGS)
-    except OSError:
-        return False
-
-
-def read(file: str) -> list[DelayPath]:
-    """The paths of a capture, in the order in which they were used first.
-
-    Raises:
-        DelayFileError: it is no capture, holds no round trip, or is damaged; its ``paths`` are what could be read.
-    """
-    from netspurt.inputs.delays import DelayFileError
-
-    try:
-        capture = read_capture(file, ["samples", "events"])
-    except RequestError as error:
-        raise DelayFileError(str(error)) from error
-    paths = paths_of(capture)
-    if capture.fault:
-        raise DelayFileError(capture.fault, paths)
-    if not paths:
-        raise DelayFileError(f"{file} holds no round trip: nothing in it is seen sent and acknowledged")
-    return paths
 
 
 def paths_of(capture: Capture) -> list[DelayPath]:
     """The paths of a capture that was read with its samples and events; none without a round trip."""
     import polars as pl
-
-    from netspurt.inputs.delays import DelayPath
 
     rows = pl.concat([_round_trips(capture.samples), _losses(capture.events)])
     hosts = capture.connections.select("connection", "interface", "client", "server")

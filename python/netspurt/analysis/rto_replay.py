@@ -19,7 +19,7 @@ from netspurt.errors import RequestError
 
 if TYPE_CHECKING:
     from netspurt import _core
-    from netspurt.inputs.delays import DelayPath
+    from netspurt.analysis.delay_path import DelayPath
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 

@@ -17,7 +17,11 @@ from netspurt import display
 from netspurt.algorithms import Make
 from netspurt.comparing import captures, history, pairs
 from netspurt.errors import RequestError
-from netspurt.inputs.sides import KINDS, Captured, How, Runs, Side, Swept, Traced, side
+from netspurt.inputs.capture import Captured
+from netspurt.inputs.run import How, Runs
+from netspurt.inputs.sides import KINDS, Side, side
+from netspurt.inputs.sweep import Swept
+from netspurt.inputs.trace import Traced
 
 if TYPE_CHECKING:
     import polars as pl

@@ -11,7 +11,8 @@ from typing import Any
 
 from netspurt.analysis.paired import paired, sentence
 from netspurt.errors import RequestError, nearest
-from netspurt.inputs.sides import Runs, Swept
+from netspurt.inputs.run import Runs
+from netspurt.inputs.sweep import Swept
 
 FLOW_QUANTITIES = (
     *("goodput_bps", "end_s", "segments_sent", "retransmitted", "timeouts", "rtt_mean_s"),

@@ -11,20 +11,20 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from netspurt.analysis import capture_delays
+from netspurt.analysis.capture import read_capture
+from netspurt.analysis.delay_path import DelayFileError, DelayPath, Floats
 from netspurt.errors import RequestError, nearest
+from netspurt.inputs.kind import Kind, kind_of
 
 if TYPE_CHECKING:
     import polars as pl
-
-Floats: TypeAlias = npt.NDArray[np.float64]
 
 DELAYS = {"delay_ms": 1e-3, "delay_s": 1.0, "rtt_ms": 0.5e-3, "rtt_s": 0.5}
 """Columns that may hold the delay, each with the seconds one way that one of its units is."""
@@ -35,40 +35,8 @@ KNOWN = ("time_s", *DELAYS, "length_octets", "host")
 FORMS = "time_s and delay_ms (one way) or rtt_ms, and if you like length_octets and host"
 
 
-class DelayFileError(RequestError):
-    """A file that holds no delay records that can be used, but for the ``paths`` before its damage."""
-
-    def __init__(self, message: str, paths: Sequence[DelayPath] = ()) -> None:
-        super().__init__(message)
-        self.paths = list(paths)
-
-
-@dataclass(frozen=True)
-class DelayPath:
-    """The delays of one path in the order in which they were measured; all arrays have shape (n,), n >= 1.
-
-    ``delay_s`` is one way, NaN where lost; ``octets`` is NaN where the length is not known.
-    """
-
-    file: str
-    host: str
-    time_s: Floats
-    delay_s: Floats
-    octets: Floats
-
-    @property
-    def name(self) -> str:
-        """For a table or a picture."""
-        return f"{Path(self.file).name} {self.host}".strip()
-
-    @property
-    def lost(self) -> npt.NDArray[np.bool_]:
-        """Where no answer came."""
-        return np.isnan(self.delay_s)
-
-
 def read(file: str, seed: int = 1) -> list[DelayPath]:
-    """Reads every path of a file: ``.toml`` a synthetic path, ``.parquet`` a table, all else CSV if no capture.
+    """Reads every path of a file: a capture, a trace, a Parquet table, a synthetic path or CSV.
 
     Args:
         file: its name.
@@ -83,12 +51,16 @@ def read(file: str, seed: int = 1) -> list[DelayPath]:
         raise DelayFileError(f"{file} is a directory, not a file of delays")
     if not path.exists():
         raise DelayFileError(f"there is no file {file}")
-    if path.suffix == ".toml":
-        return [_synthetic(file, seed)]
-    if capture_delays.is_capture(path):
-        return capture_delays.read(file)
     try:
-        if path.suffix == ".parquet":
+        kind = kind_of(path)
+    except RequestError as error:
+        raise DelayFileError(str(error)) from error
+    if kind is Kind.SCENARIO:
+        return [_synthetic(file, seed)]
+    if kind is Kind.CAPTURE:
+        return _from_capture(file)
+    try:
+        if kind in (Kind.TRACE, Kind.PARQUET):
             return _from_parquet(file)
         return _from_csv(file)
     except OSError as error:
@@ -102,6 +74,24 @@ def _synthetic(file: str, seed: int) -> DelayPath:
     return DelayPath(
         file, f"seed {seed}", run["time_s"], run["delay_s"], run["length_octets"].astype(np.float64)
     )
+
+
+def _from_capture(file: str) -> list[DelayPath]:
+    """The paths of a capture, in the order in which they were used first.
+
+    Raises:
+        DelayFileError: it is no capture, holds no round trip, or is damaged; its ``paths`` are what could be read.
+    """
+    try:
+        capture = read_capture(file, ["samples", "events"])
+    except RequestError as error:
+        raise DelayFileError(str(error)) from error
+    paths = capture_delays.paths_of(capture)
+    if capture.fault:
+        raise DelayFileError(capture.fault, paths)
+    if not paths:
+        raise DelayFileError(f"{file} holds no round trip: nothing in it is seen sent and acknowledged")
+    return paths
 
 
 def _from_csv(file: str) -> list[DelayPath]:

@@ -1,6 +1,6 @@
-"""From a path to what can be drawn of it.
+"""From a path or a result to what pictures are drawn from.
 
-Lives here: which files hold what. Must not live here: drawing.
+Lives here: which recording belongs to which kind of input. Must not live here: drawing.
 """
 
 from __future__ import annotations
@@ -8,9 +8,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from netspurt.analysis.capture import RECORDABLE, Capture, read_capture
 from netspurt.errors import RequestError
-from netspurt.inputs.recording import Captured, Recording, Simulated, Traced
-from netspurt.sweeping import Sweep
+from netspurt.inputs.capture import Captured
+from netspurt.inputs.kind import Kind, kind_of
+from netspurt.inputs.recording import Recording
+from netspurt.inputs.run import Runs, Simulated, documents_of, stored
+from netspurt.inputs.trace import Traced, read_trace
+from netspurt.scenario import Result, Scenario
+from netspurt.sweeping.outcome import Sweep
+
+
+def recording(what: object) -> Recording:
+    """The recording of a ``Result``, a ``Capture``, or the path of a scenario, a run's folder, a trace or a capture.
+
+    Raises:
+        RequestError: nothing of the kind.
+        ScenarioError: the scenario is wrong.
+    """
+    if isinstance(what, Result):
+        return Simulated.of(what)
+    if isinstance(what, Capture):
+        return Captured(what)
+    if isinstance(what, Simulated | Captured | Traced):
+        return what
+    found = of_path(Path(str(what)))
+    if isinstance(found, Sweep):
+        raise RequestError(f"{what} is the folder of a sweep: draw it with heat_map, curves or distribution")
+    return found
 
 
 def of_path(
@@ -27,27 +52,37 @@ def of_path(
         RequestError: nothing there that could be drawn.
         ScenarioError: the scenario is wrong.
     """
-    from netspurt import _core
-    from netspurt.analysis.capture import RECORDABLE, read_capture
-    from netspurt.inputs import sides
-    from netspurt.scenario import Scenario
-
-    if path.suffix == ".toml" and path.is_file():
-        scenario = Scenario(_core.Scenario.load(str(path), list(settings)))
-        return Simulated(scenario, 1 if seed is None else seed)
-    if settings:
+    kind = kind_of(path)
+    if settings and kind is not Kind.SCENARIO:
         raise RequestError(f"--set changes a scenario, and {path} is none")
-    if path.suffix in sides.CAPTURES and path.is_file():
-        return Captured(read_capture(path, RECORDABLE))
-    what = sides.side(str(path), sides.How(), 0)
-    if isinstance(what, sides.Swept):
-        return what.sweep
-    if isinstance(what, sides.Traced):
-        return Traced(path.name, what.table)
-    if isinstance(what, sides.Runs) and what.scenario is not None:
-        known = sorted(what.documents)
-        chosen = known[0] if seed is None else seed
-        if chosen not in what.documents:
-            raise RequestError(f"{path} holds no run of seed {chosen}; it holds {', '.join(map(str, known))}")
-        return Simulated(what.scenario, chosen, what.documents[chosen]["digest"])
-    raise RequestError(f"{path} keeps no scenario to draw the run from: name the folder of 'run --out'")
+    match kind:
+        case Kind.SCENARIO:
+            from netspurt import _core
+
+            scenario = Scenario(_core.Scenario.load(str(path), list(settings)))
+            return Simulated(scenario, 1 if seed is None else seed)
+        case Kind.CAPTURE:
+            return Captured(read_capture(path, RECORDABLE))
+        case Kind.SWEEP_FOLDER:
+            return Sweep(path)
+        case Kind.TRACE | Kind.PARQUET:
+            return Traced(path.name, read_trace(path).table)
+        case Kind.RUN_FOLDER:
+            return _of_run(path, stored(path), seed)
+        case Kind.RESULT:
+            return _of_run(path, Runs(str(path), documents_of(path)), seed)
+        case _:
+            raise RequestError(
+                f"{path} is {kind.value} and cannot be drawn: name a scenario, the folder of 'netspurt run --out' or "
+                "of a sweep, a trace, or a capture"
+            )
+
+
+def _of_run(path: Path, runs: Runs, seed: int | None) -> Simulated:
+    if runs.scenario is None:
+        raise RequestError(f"{path} keeps no scenario to draw the run from: name the folder of 'run --out'")
+    known = sorted(runs.documents)
+    chosen = known[0] if seed is None else seed
+    if chosen not in runs.documents:
+        raise RequestError(f"{path} holds no run of seed {chosen}; it holds {', '.join(map(str, known))}")
+    return Simulated(runs.scenario, chosen, runs.documents[chosen]["digest"])

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netspurt.errors import RequestError
+from netspurt.inputs.kind import Kind, kind_of
 from netspurt.lab.packets import SECTION, Packets, Rates
 from netspurt.probing.prober import SCHEMA, Host, HostSums
 
@@ -43,7 +44,7 @@ async def follow(asked: dict[str, Any]) -> AsyncGenerator[tuple[str, Any]]:
             f"there is no file {path}: name the one that 'netspurt ping HOST --out FILE.parquet' or 'netspurt emulate "
             "SCENARIO --capture HOST=FILE.pcapng' writes"
         )
-    events = _probe(path) if path.suffix == ".parquet" else _capture(path)
+    events = _probe(path) if kind_of(path) in (Kind.PARQUET, Kind.TRACE) else _capture(path)
     async for event in events:
         yield event
 

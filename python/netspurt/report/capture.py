@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from netspurt.analysis.capture_lines import CAUSES, COLUMNS, document, line
-from netspurt.inputs.recording import Captured
+from netspurt.inputs.capture import Captured
 from netspurt.report.blocks import Block, Facts, Files, Page, Section, Text, csv, table
 from netspurt.report.page import facts
 from netspurt.report.run import pictures

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from netspurt.analysis import formats
 from netspurt.comparing import history
 from netspurt.errors import RequestError
-from netspurt.inputs.recording import RECORDS, Recording, Simulated
-from netspurt.inputs.recording import Captured as CapturedRecording
-from netspurt.inputs.recording import Traced as TracedRecording
-from netspurt.inputs.sides import Captured, Runs, Traced
+from netspurt.inputs.capture import Captured
+from netspurt.inputs.recording import Recording
+from netspurt.inputs.run import Runs
+from netspurt.inputs.trace import Traced
 from netspurt.plot.sweeps.changes import changes_of, ruler_of
 from netspurt.plot.swept import in_units
 from netspurt.report.blocks import (
@@ -154,14 +154,10 @@ def _parting(result: Comparison) -> list[Block]:
 
 def _recording(result: Comparison, side: Side) -> Recording | None:
     """What pictures of one side are made of; None where it keeps no scenario, or is a sweep."""
-    if isinstance(side, Captured):
-        return CapturedRecording(side.capture)
-    if isinstance(side, Traced):
-        return TracedRecording(side.name, side.table)
+    if isinstance(side, Captured | Traced):
+        return side
     if isinstance(side, Runs):
-        seed = result.looked if result.looked is not None else min(side.documents)
-        again = side.repeat(seed, RECORDS)
-        return None if again is None else Simulated.of(again)
+        return side.recording(result.looked if result.looked is not None else min(side.documents))
     return None
 
 

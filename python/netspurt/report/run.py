@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from netspurt import plot
 from netspurt.errors import RequestError
-from netspurt.inputs.recording import RECORDS, Recording, Simulated, choose
+from netspurt.inputs.recording import RECORDS, Recording, choose
+from netspurt.inputs.run import Simulated
 from netspurt.plot.chart import Axis, Chart
 from netspurt.plot.palette import MANY
 from netspurt.report.blocks import (

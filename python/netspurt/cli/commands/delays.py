@@ -15,8 +15,8 @@ from netspurt.cli.options import add_json, add_records, at_least
 from netspurt.errors import RequestError
 
 if TYPE_CHECKING:
+    from netspurt.analysis.delay_path import DelayPath
     from netspurt.analysis.regression import Characteristic, Line, Method
-    from netspurt.inputs.delays import DelayPath
 
 WIDE = 160
 

@@ -14,8 +14,8 @@ from netspurt.errors import RequestError
 
 if TYPE_CHECKING:
     from netspurt._core import Estimator
+    from netspurt.analysis.delay_path import DelayPath
     from netspurt.analysis.rto_replay import Surface
-    from netspurt.inputs.delays import DelayPath
 
 WIDE = 160
 """Columns of text where there is no terminal to say."""

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from netspurt.errors import RequestError
-from netspurt.inputs.recording import grouped, recording
+from netspurt.inputs.recording import grouped
+from netspurt.inputs.source import recording
 from netspurt.plot.chart import Axis, Chart, Floats, Trace
 from netspurt.plot.palette import MANY
 

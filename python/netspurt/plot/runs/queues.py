@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from netspurt.errors import RequestError
-from netspurt.inputs.recording import recording
+from netspurt.inputs.source import recording
 from netspurt.plot.chart import Axis, Chart, Trace
 from netspurt.plot.palette import BLACK, BLUE, GREEN, MANY, ORANGE, RED, VIOLET
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from netspurt.inputs.recording import choose, recording
+from netspurt.inputs.recording import choose
+from netspurt.inputs.source import recording
 from netspurt.plot.chart import Axis, Chart, Shape, Trace
 from netspurt.plot.palette import BLUE, GREEN, ORANGE, Dash
 

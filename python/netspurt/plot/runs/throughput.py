@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from netspurt.inputs.recording import grouped, recording
+from netspurt.inputs.recording import grouped
+from netspurt.inputs.source import recording
 from netspurt.plot.chart import Axis, Chart, Floats, Trace
 from netspurt.plot.palette import BLACK, MANY, Dash
 

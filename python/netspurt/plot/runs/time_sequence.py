@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from netspurt.inputs.recording import choose, recording
+from netspurt.inputs.recording import choose
+from netspurt.inputs.source import recording
 from netspurt.plot.chart import Axis, Chart, Trace
 from netspurt.plot.palette import BLACK, GREEN, LIGHT, ORANGE, REASONS
 from netspurt.plot.thinning import corners

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from netspurt.errors import RequestError
-from netspurt.inputs.recording import choose, recording
+from netspurt.inputs.recording import choose
+from netspurt.inputs.source import recording
 from netspurt.plot.chart import Axis, Chart, Trace
 from netspurt.plot.palette import BLUE, GREEN, LIGHT, MANY, ORANGE, Dash
 
