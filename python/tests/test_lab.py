@@ -223,7 +223,7 @@ def test_thinning_keeps_both_ends_and_every_extreme() -> None:
 
 
 def test_every_reason_of_the_trace_has_words() -> None:
-    source = (ROOT / "crates/tcp/src/reason.rs").read_text(encoding="utf-8")
+    source = (ROOT / "crates/tcp/src/record/reason.rs").read_text(encoding="utf-8")
     body = source[source.index("pub const fn name") : source.index("pub const fn is_retransmission")]
     assert set(reasons.SENT) == set(re.findall(r'=> "([a-z-]+)"', body))
 

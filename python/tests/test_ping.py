@@ -13,11 +13,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from netspurt.cli import options
 from netspurt.cli.prober_view import Drawn, Lines, bars, line
 from netspurt.errors import RequestError
 from netspurt.files.growing import GrowingParquet
-from netspurt.inputs import delays
+from netspurt.inputs import delays, typed
 from netspurt.probing.prober import SCHEMA, Host, Sums
 
 HOSTS = (Host("a", "192.0.2.1", "192.0.2.1:0"), Host("b", "2001:db8::1", "[2001:db8::1]:0"))
@@ -46,7 +45,7 @@ def rows(host: Host, events: list[tuple[str, float | None]]) -> pl.DataFrame:
     ],
 )
 def test_lengths_are_one_several_or_a_range(text: str, value: object) -> None:
-    assert options.lengths(text) == value
+    assert typed.lengths(text) == value
 
 
 @pytest.mark.parametrize(
@@ -60,7 +59,7 @@ def test_lengths_are_one_several_or_a_range(text: str, value: object) -> None:
     ],
 )
 def test_intervals_are_fixed_random_or_until_the_reply(text: str, value: tuple[str, list[float]]) -> None:
-    kind, times = options.pace(text)
+    kind, times = typed.pace(text)
     assert kind == value[0]
     assert times == pytest.approx(value[1])
 
@@ -68,13 +67,13 @@ def test_intervals_are_fixed_random_or_until_the_reply(text: str, value: tuple[s
 @pytest.mark.parametrize("text", ["", "x", "-1", "0", "1 h", "nan", "1e9", "2..1", "1..", "..", "soon"])
 def test_what_is_no_interval_is_refused_in_a_sentence(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match=r"is not a time|is no range"):
-        options.pace(text)
+        typed.pace(text)
 
 
 @pytest.mark.parametrize("text", ["", "40..", "-1", "65536", "40,,50", "300..40", "4.5"])
 def test_what_is_no_length_is_refused_in_a_sentence(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match=r"is not a number of octets|is no range"):
-        options.lengths(text)
+        typed.lengths(text)
 
 
 def test_sums_are_those_of_all_rows_together_however_they_came() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from netspurt.cli import options
+from netspurt.inputs import typed
 
 PICTURES = {
     "time-sequence": "segments, what was sent again and why, ACK, SACK, NAK and window lines (runs, captures)",
@@ -45,7 +45,7 @@ def plot(command: ArgumentParser) -> None:
     command.add_argument("--link", metavar="NAME", help="which link's queue (default: the longest ones)")
     for name, which in (("begin", "first"), ("end", "last")):
         command.add_argument(
-            f"--{name}", type=options.seconds, metavar="TIME", help=f"the {which} time that is shown"
+            f"--{name}", type=typed.seconds, metavar="TIME", help=f"the {which} time that is shown"
         )
     command.add_argument(
         "--quantity",
@@ -59,13 +59,13 @@ def plot(command: ArgumentParser) -> None:
         "--where",
         action="append",
         default=[],
-        type=options.setting,
+        type=typed.setting,
         metavar="PATH=VALUE",
         help="of a sweep: only points with this value, as often as wanted",
     )
     command.add_argument(
         "--seed",
-        type=options.natural,
+        type=typed.natural,
         metavar="N",
         help="of a scenario (default: 1), or which run of a folder",
     )

@@ -74,8 +74,8 @@ def _at(path: Path, how: How, settings: list[tuple[str, str]]) -> Side:
             return Captured(read_capture(path, ["samples"]), str(path))
         case _:
             raise RequestError(
-                f"{path} is nothing that can be compared: name a scenario, a result of 'netspurt run' (JSON or a folder), "
-                "a trace, the folder of a sweep, or a capture"
+                f"{path} is nothing that can be compared: name a scenario, a result of 'netspurt run' (JSON or a "
+                "folder), a trace, the folder of a sweep, or a capture"
             )
 
 

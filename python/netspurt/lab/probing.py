@@ -11,9 +11,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TypeVar
 
-from netspurt.cli import options
 from netspurt.errors import RequestError
 from netspurt.files.growing import GrowingParquet
+from netspurt.inputs import typed
 from netspurt.probing.prober import SCHEMA, Probing, Sums, resolve
 
 T = TypeVar("T")
@@ -39,9 +39,9 @@ async def follow(asked: dict[str, Any]) -> AsyncGenerator[tuple[str, Any]]:
     if not 1 <= len(names) <= MOST_HOSTS:
         raise RequestError(f"name one host or up to {MOST_HOSTS}, with spaces between")
     words = {key: str(asked.get(key) or "").strip() for key in ("interval", "length", "count", "out")}
-    pace = _read("interval", options.pace, words["interval"] or "1s")
-    lengths = _read("length", options.lengths, words["length"] or "84")
-    count = _read("count", _count, words["count"]) if words["count"] else None
+    pace = _read("interval", typed.pace, words["interval"] or "1s")
+    lengths = _read("length", typed.lengths, words["length"] or "84")
+    count = _read("count", typed.positive, words["count"]) if words["count"] else None
     hosts, complaints = [], []
     for name in names:
         try:
@@ -85,13 +85,6 @@ def _read(name: str, read: Callable[[str], T], text: str) -> T:
         return read(text)
     except ArgumentTypeError as error:
         raise RequestError(f"{name}: {error}") from error
-
-
-def _count(text: str) -> int:
-    value = int(text) if text.isascii() and text.isdigit() else 0
-    if value < 1:
-        raise ArgumentTypeError(f"'{text}' is not a whole number of at least 1")
-    return value
 
 
 def _command(names: list[str], words: dict[str, str]) -> str:

@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 
 from netspurt.plot.chart import Axis, Chart, Floats, Trace
 from netspurt.plot.looks import entitle, figure_of, legend
-from netspurt.plot.palette import BLUE, GREY, RED, STYLES
-from netspurt.plot.sweeps.heat_map import BEST, HeatMap
+from netspurt.plot.palette import BEST, BLUE, GREY, RED, STYLES
+from netspurt.plot.sweeps.heat_map import HeatMap
 
 if TYPE_CHECKING:
     from netspurt.analysis.regression import Characteristic

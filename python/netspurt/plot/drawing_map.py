@@ -12,8 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from netspurt.plot.looks import RC, entitle
-from netspurt.plot.palette import RED
-from netspurt.plot.sweeps.heat_map import BEST
+from netspurt.plot.palette import BEST, RED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -289,7 +289,7 @@ class Mapped:
     @property
     def payload(self) -> str:
         """What the script draws, as JSON that may stand inside an element."""
-        from netspurt.plot.sweeps.heat_map import BEST
+        from netspurt.plot.palette import BEST
 
         of = self.map
         whole = {

@@ -138,11 +138,11 @@ def _shortened(title: str, rows: Sequence[Document], columns: Sequence[str]) -> 
 
 
 def _over_seeds(documents: Sequence[Document]) -> list[Block]:
-    from netspurt.cli.commands.run import summary_of
+    from netspurt.analysis.over_seeds import over_seeds
 
     rows = [
         {**row, "low": (row["interval"] or (None,))[0], "high": (row["interval"] or (None,))[-1]}
-        for row in summary_of(documents)
+        for row in over_seeds(documents)
     ]
     rates: dict[str, list[float]] = {}
     for whole in documents:

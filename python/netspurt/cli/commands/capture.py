@@ -14,10 +14,11 @@ from netspurt.analysis.capture import SCHEMAS, STEP, Capture, Reading, collect
 from netspurt.analysis.capture_lines import COLUMNS, document, line
 from netspurt.cli import picture_options, tables
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
-from netspurt.cli.options import add_jobs, add_json, positive
+from netspurt.cli.options import add_jobs, add_json
 from netspurt.cli.progress import progress
 from netspurt.errors import RequestError
 from netspurt.files import output
+from netspurt.inputs.typed import positive
 from netspurt.sweeping.parallel import for_each
 
 if TYPE_CHECKING:

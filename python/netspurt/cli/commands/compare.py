@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from netspurt.analysis import formats
 from netspurt.cli import picture_options, tables
 from netspurt.cli.exits import FINE
-from netspurt.cli.options import add_algorithms, add_jobs, add_json, natural, positive, setting
+from netspurt.cli.options import add_algorithms, add_jobs, add_json
 from netspurt.errors import RequestError
 from netspurt.files import output
+from netspurt.inputs.typed import natural, positive, setting
 
 if TYPE_CHECKING:
     from netspurt.comparing import Comparison

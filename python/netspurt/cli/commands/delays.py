@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netspurt.cli.exits import FELL_SHORT, FINE
-from netspurt.cli.options import add_json, add_records, at_least
+from netspurt.cli.options import add_json, add_records
 from netspurt.errors import RequestError
+from netspurt.inputs.typed import at_least
 
 if TYPE_CHECKING:
     from netspurt.analysis.delay_path import DelayPath

@@ -14,8 +14,9 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from netspurt.cli.exits import INTERRUPTED
-from netspurt.cli.options import add_json, add_settings, capture_place, natural, positive, setting
+from netspurt.cli.options import add_json, add_settings
 from netspurt.errors import RequestError
+from netspurt.inputs.typed import capture_place, natural, positive, setting
 
 if TYPE_CHECKING:
     from netspurt import _core

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.interrupt import asked_to_end
-from netspurt.cli.options import add_command, add_json, port, positive, setting
+from netspurt.cli.options import add_command, add_json
 from netspurt.errors import RequestError
+from netspurt.inputs.typed import port, positive, setting
 
 if TYPE_CHECKING:
     from netspurt import _core

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 from netspurt.cli import tables
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.interrupt import asked_to_end
-from netspurt.cli.options import add_json, lengths, natural, pace, positive, seconds
+from netspurt.cli.options import add_json
 from netspurt.errors import RequestError
+from netspurt.inputs.typed import lengths, natural, pace, positive, seconds
 
 if TYPE_CHECKING:
     from netspurt.cli.prober_view import View

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
-from netspurt.cli.options import add_jobs, add_json, positive
+from netspurt.cli.options import add_jobs, add_json
 from netspurt.cli.progress import progress
 from netspurt.errors import RequestError
 from netspurt.files import output
+from netspurt.inputs.typed import positive
 
 if TYPE_CHECKING:
     from netspurt.studies.experiment import Study

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 from netspurt import version
 from netspurt.cli import picture_options, tables
 from netspurt.cli.exits import FINE, INTERRUPTED
-from netspurt.cli.options import add_algorithms, add_jobs, add_json, add_settings, natural, positive
+from netspurt.cli.options import add_algorithms, add_jobs, add_json, add_settings
 from netspurt.cli.progress import progress
 from netspurt.errors import RequestError
 from netspurt.files import output
 from netspurt.files.rows import csv_of, flat
+from netspurt.inputs.typed import natural, positive
 from netspurt.sweeping.parallel import for_each
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from netspurt import _core
-    from netspurt.analysis.statistics import Estimate
 
 TRACED = ("cwnd", "ssthresh", "srtt", "rto", "rtt", "flight", "window", "queue")
 
@@ -172,28 +172,9 @@ def _print(runs: list[_core.Run], options: argparse.Namespace) -> None:
 
 def summary(runs: list[_core.Run]) -> list[dict[str, Any]]:
     """For each flow and each of its numbers: mean over seeds and its 95 % interval."""
-    return summary_of([json.loads(run.json()) for run in runs])
+    from netspurt.analysis.over_seeds import over_seeds
 
-
-def summary_of(documents: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The same of the documents that ``netspurt run --json`` prints."""
-    from netspurt.analysis.statistics import mean_interval
-
-    values: dict[tuple[str, int, str], list[float]] = {}
-    for document in documents:
-        for flow in document["flows"]:
-            for name, value in flow.items():
-                if name != "index" and isinstance(value, int | float) and not isinstance(value, bool):
-                    values.setdefault((flow["flow"], flow["index"], name), []).append(float(value))
-    return [
-        {"flow": flow, "index": index, "quantity": name, **_as_json(mean_interval(column))}
-        for (flow, index, name), column in values.items()
-    ]
-
-
-def _as_json(estimate: Estimate) -> dict[str, Any]:
-    interval = None if estimate.interval is None else list(estimate.interval)
-    return {"mean": estimate.mean, "interval": interval, "runs": estimate.count}
+    return over_seeds([json.loads(run.json()) for run in runs])
 
 
 def _show_summary(console: Any, rows: list[dict[str, Any]], seeds: int) -> None:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from netspurt.cli import picture_options, tables
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
-from netspurt.cli.options import add_algorithms, add_jobs, add_json, part, positive
+from netspurt.cli.options import add_algorithms, add_jobs, add_json
 from netspurt.errors import EngineError, RequestError
 from netspurt.files import output
+from netspurt.inputs.typed import part, positive
 
 if TYPE_CHECKING:
     import polars as pl

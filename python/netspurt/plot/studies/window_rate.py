@@ -3,15 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from netspurt.plot.chart import Axis, Chart, Trace
 from netspurt.plot.palette import GREY, STYLES
 
-if TYPE_CHECKING:
-    from netspurt.studies.model import Cell
+
+class Cell(Protocol):
+    """What the picture needs of a cell of a study's table."""
+
+    @property
+    def row(self) -> Mapping[str, object]:
+        """Values by name; ``window`` is one such as ``"64K"``."""
+        ...
+
+    @property
+    def published(self) -> float | None:
+        """The number of the document."""
+        ...
+
+    @property
+    def measured(self) -> float | None:
+        """The number that was simulated."""
+        ...
+
+    @property
+    def band(self) -> tuple[float, float] | None:
+        """The 5 to 95 % range over seeds."""
+        ...
+
+    @property
+    def null_model(self) -> float | None:
+        """The number of a trivial rule."""
+        ...
 
 
 def rate_against_window_chart(columns: Mapping[str, Sequence[Cell]], told: str) -> Chart:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 Words: TypeAlias = npt.NDArray[np.str_]
 
-BEST = "the best"
 
 PANELS = 6
 """More maps beside each other cannot be read."""
