@@ -17,7 +17,8 @@ from netspurt.cli.prober_view import Drawn, Lines, bars, line
 from netspurt.errors import RequestError
 from netspurt.files.growing import GrowingParquet
 from netspurt.inputs import delays, typed
-from netspurt.probing.prober import SCHEMA, Host, Sums
+from netspurt.probing.prober import SCHEMA, Host
+from netspurt.probing.sums import Sums
 
 HOSTS = (Host("a", "192.0.2.1", "192.0.2.1:0"), Host("b", "2001:db8::1", "[2001:db8::1]:0"))
 

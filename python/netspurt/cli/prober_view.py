@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from netspurt.probing.prober import BINS_PER_OCTAVE, HostSums, Sums
+from netspurt.probing.sums import BINS_PER_OCTAVE, HostSums, Sums
 
 if TYPE_CHECKING:
     import polars as pl

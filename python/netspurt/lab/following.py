@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from netspurt.errors import RequestError
 from netspurt.inputs.kind import Kind, kind_of
 from netspurt.lab.packets import SECTION, Packets, Rates
-from netspurt.probing.prober import SCHEMA, Host, HostSums
+from netspurt.probing.prober import SCHEMA, Host
+from netspurt.probing.sums import HostSums
 
 if TYPE_CHECKING:
     import polars as pl

@@ -14,11 +14,14 @@ from typing import Any, TypeVar
 from netspurt.errors import RequestError
 from netspurt.files.growing import GrowingParquet
 from netspurt.inputs import typed
-from netspurt.probing.prober import SCHEMA, Probing, Sums, resolve
+from netspurt.probing.loop import Loop, bounded
+from netspurt.probing.prober import SCHEMA, Probing, resolve_all
 
 T = TypeVar("T")
 
-PATIENCE_S, BATCH_S = 0.2, 0.1
+BATCH_S = 0.1
+"""Seconds of rows that the page gets together."""
+
 MOST_HOSTS = 16
 
 
@@ -42,41 +45,27 @@ async def follow(asked: dict[str, Any]) -> AsyncGenerator[tuple[str, Any]]:
     pace = _read("interval", typed.pace, words["interval"] or "1s")
     lengths = _read("length", typed.lengths, words["length"] or "84")
     count = _read("count", typed.positive, words["count"]) if words["count"] else None
-    hosts, complaints = [], []
-    for name in names:
-        try:
-            hosts.append(await asyncio.to_thread(resolve, name))
-        except RequestError as error:
-            complaints.append(str(error))
-    if not hosts:
-        raise RequestError(complaints[0])
+    hosts, complaints = await asyncio.to_thread(resolve_all, names)
     with ExitStack() as stack:
         file = stack.enter_context(GrowingParquet(Path(words["out"]), SCHEMA)) if words["out"] else None
-        kind, times = pace
         probing = Probing(
             hosts,
             lengths,  # type: ignore[arg-type]  # options are plain text and lists
-            (kind, times if kind != "replies" else [0.1]),  # type: ignore[arg-type]
+            bounded(pace, "gentle"),  # type: ignore[arg-type]
             count=count,
             lost_after_s=3.0,
             seed=secrets.randbits(63),
         )
         stack.enter_context(probing)
-        left_out = probing.left_out()
-        complaints += left_out.values()
-        sums = Sums([host for host in hosts if host not in left_out])
+        loop = Loop(probing, file)
+        complaints += loop.complaints
         yield "began", {"command": _command(names, words), "complaints": complaints}
         going = True
         while going:
-            going = await asyncio.to_thread(probing.wait, PATIENCE_S)
-            if going:
-                await asyncio.sleep(BATCH_S)
-            rows = probing.take()
-            if file is not None:
-                file.write(rows)
-            sums.add(rows)
+            going = await asyncio.to_thread(loop.wait, BATCH_S)
+            rows = loop.take()
             told = {name: rows[name].to_list() for name in ("time_s", "host", "event", "rtt_ms")}
-            yield "rows", told | {"hosts": [each.summary() for each in sums.hosts]}
+            yield "rows", told | {"hosts": [each.summary() for each in loop.sums.hosts]}
         yield "ended", {}
 
 

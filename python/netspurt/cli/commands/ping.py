@@ -7,28 +7,21 @@ import contextlib
 import json
 import secrets
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from netspurt.cli import tables
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.interrupt import asked_to_end
 from netspurt.cli.options import add_json
-from netspurt.errors import RequestError
 from netspurt.inputs.typed import lengths, natural, pace, positive, seconds
 
 if TYPE_CHECKING:
     from netspurt.cli.prober_view import View
-    from netspurt.files.growing import GrowingParquet
-    from netspurt.probing.prober import Host, Pace, Probing, Sums
-
-PATIENCE_S = 0.2
-"""How long it may take until Ctrl-C is heard."""
-
-BATCH_S = 0.05
-"""What comes within this time is taken together, so that a thousand replies a second are twenty tables."""
+    from netspurt.probing.loop import Loop
+    from netspurt.probing.prober import Probing
+    from netspurt.probing.sums import Sums
 
 COLUMNS = ("host", "address", "packets", "replies", "unanswered", "why", "duplicate", "late")
 TIMES = ("min_ms", "mean_ms", "cov", "p50_ms", "p95_ms", "max_ms")
@@ -90,69 +83,43 @@ def command(options: argparse.Namespace) -> int:
         RequestError: nobody can be probed, or not so; or a place that cannot be written to.
     """
     from netspurt.files.growing import GrowingParquet
-    from netspurt.probing.prober import SCHEMA, Probing, Sums
+    from netspurt.probing.loop import Loop, bounded
+    from netspurt.probing.prober import SCHEMA, Probing, resolve_all
 
-    hosts, complaints = _resolve(options)
-    if not hosts:
-        raise RequestError(complaints[0])
+    hosts, complaints = resolve_all(options.hosts, options.family)
+    speed: Literal["gentle", "fast"] = "fast" if options.fast else "gentle"
     with contextlib.ExitStack() as stack:
         file = stack.enter_context(GrowingParquet(Path(options.out), SCHEMA)) if options.out else None
         probing = Probing(
             hosts,
             options.length,
-            _pace(options),
-            speed="fast" if options.fast else "gentle",
+            bounded(options.interval, speed),
+            speed=speed,
             count=options.count,
             lost_after_s=options.timeout,
             seed=secrets.randbits(63) if options.seed is None else options.seed,
         )
         stack.enter_context(probing)
-        left_out = probing.left_out()
-        complaints += left_out.values()
+        loop = Loop(probing, file)
+        complaints += loop.complaints
         for complaint in complaints:
             print(f"netspurt: {complaint}", file=sys.stderr)
-        sums = Sums([host for host in hosts if host not in left_out])
-        ended = _follow(probing, sums, file, options)
-    _print(options, probing, sums, complaints, ended)
+        ended = _follow(probing, loop, options)
+    _print(options, probing, loop.sums, complaints, ended)
     if ended == "interrupted":
         return INTERRUPTED
-    return FELL_SHORT if complaints or any(each.events["reply"] == 0 for each in sums.hosts) else FINE
+    return FELL_SHORT if complaints or any(each.events["reply"] == 0 for each in loop.sums.hosts) else FINE
 
 
-def _pace(options: argparse.Namespace) -> Pace:
-    """As asked for; a volley that waits for replies only waits no less than any other may."""
-    kind, times = options.interval
-    return (kind, times) if kind != "replies" else (kind, [1e-3 if options.fast else 0.1])
-
-
-def _resolve(options: argparse.Namespace) -> tuple[list[Host], list[str]]:
-    from netspurt.probing.prober import resolve
-
-    hosts: list[Host] = []
-    complaints: list[str] = []
-    for name in options.hosts:
-        try:
-            hosts.append(resolve(name, options.family))
-        except RequestError as error:
-            complaints.append(str(error))
-    return hosts, complaints
-
-
-def _follow(probing: Probing, sums: Sums, file: GrowingParquet | None, options: argparse.Namespace) -> str:
+def _follow(probing: Probing, loop: Loop, options: argparse.Namespace) -> str:
     """Takes in what is found until it is over; returns how it ended."""
-    with asked_to_end() as asked, _view(sums, options) as view:
+    with asked_to_end() as asked, _view(loop.sums, options) as view:
         going = True
         while going:
-            going = probing.wait(PATIENCE_S) and not asked.is_set()
-            if going:
-                time.sleep(BATCH_S)
-            else:
+            going = loop.wait() and not asked.is_set()
+            if not going:
                 probing.stop()
-            rows = probing.take()
-            if file is not None:
-                file.write(rows)
-            sums.add(rows)
-            view.update(rows, sums)
+            view.update(loop.take(), loop.sums)
         return "interrupted" if asked.is_set() else "complete"
 
 
