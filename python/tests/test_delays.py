@@ -322,3 +322,12 @@ def test_a_picture_in_an_unknown_format_is_refused(good: Path, tmp_path: Path) -
         from netspurt.plot import delays as plot_delays
 
         plot.save(plot_delays.histogram(np.array([0.1, 0.2]), "x"), tmp_path / "x.docx")
+
+
+def test_the_interval_of_a_loss_rate_is_wilsons() -> None:
+    """One of ten, by the closed form (Wilson 1927)."""
+    octets = np.full(10, 100.0)
+    (found,) = regression.loss_by_length(octets, np.arange(10) == 0)
+    z = 1.959963984540054
+    middle, reach = 1 + z * z / 2, z * np.sqrt(0.9 + z * z / 4)
+    assert found.interval == pytest.approx(((middle - reach) / (10 + z * z), (middle + reach) / (10 + z * z)))

@@ -9,11 +9,11 @@ in their difference is what was changed. That is why a difference can be plain b
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from netspurt.analysis import formats
 from netspurt.analysis.statistics import Column, bootstrap_interval, mean_interval
@@ -103,16 +103,17 @@ def paired(a: Column, b: Column, confidence: float = 0.95) -> Paired:
         bootstrap=resampled,
         effect=estimate.mean / spread if varies else None,
         larger=float(np.mean(less > 0) + np.mean(less == 0) / 2),
-        p=_t_test(estimate.mean, spread, int(less.size)) if varies else None,
+        p=_t_test(first, second) if varies else None,
         confidence=confidence,
         verdict=_verdict(bool((less == 0).all()), [estimate.interval, resampled]),
     )
 
 
-def _t_test(mean: float, spread: float, count: int) -> float:
-    from scipy.special import stdtr
+def _t_test(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> float:
+    """The p-value of Student's paired t-test."""
+    from scipy.stats import ttest_rel
 
-    return 2.0 * float(stdtr(count - 1, -abs(mean) / (spread / math.sqrt(count))))
+    return float(ttest_rel(second, first).pvalue)
 
 
 def _verdict(same: bool, intervals: list[tuple[float, float] | None]) -> Verdict:

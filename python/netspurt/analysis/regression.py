@@ -223,7 +223,8 @@ def loss_by_length(octets: Floats, lost: npt.NDArray[np.bool_], bins: int = 4) -
 
 
 def _wilson(hits: int, count: int) -> tuple[float, float]:
-    z = 1.959963984540054
-    centre = (hits + z * z / 2) / (count + z * z)
-    reach = z * np.sqrt(hits * (count - hits) / count + z * z / 4) / (count + z * z)
-    return max(0.0, float(centre - reach)), min(1.0, float(centre + reach))
+    """Wilson's 95 % interval of a share (1927)."""
+    from scipy.stats import binomtest
+
+    interval = binomtest(hits, count).proportion_ci(0.95, method="wilson")
+    return float(interval.low), float(interval.high)

@@ -17,7 +17,7 @@ from netspurt.errors import RequestError
 from netspurt.inputs.kind import RUN_MARK
 from netspurt.inputs.recording import RECORDS, Frame, named, placed, series_of
 from netspurt.scenario import Result, Scenario, load
-from netspurt.sweeping.parallel import for_each
+from netspurt.sweeping.threads import for_each
 
 
 @dataclass

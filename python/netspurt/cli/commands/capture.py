@@ -19,7 +19,7 @@ from netspurt.cli.progress import progress
 from netspurt.errors import RequestError
 from netspurt.files import output
 from netspurt.inputs.typed import positive
-from netspurt.sweeping.parallel import for_each
+from netspurt.sweeping.threads import for_each
 
 if TYPE_CHECKING:
     from netspurt.files.parquet import ParquetWriter

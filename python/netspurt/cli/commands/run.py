@@ -18,7 +18,7 @@ from netspurt.errors import RequestError
 from netspurt.files import output
 from netspurt.files.rows import csv_of, flat
 from netspurt.inputs.typed import natural, positive
-from netspurt.sweeping.parallel import for_each
+from netspurt.sweeping.threads import for_each
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
