@@ -6,6 +6,7 @@ import json
 import re
 import socket
 import struct
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -450,6 +451,34 @@ def test_a_scenario_that_is_not_there_is_said_in_a_sentence(capsys: pytest.Captu
 
     assert cli.main(["lab", "nothing.toml"]) == 2
     assert "there is no scenario file nothing.toml" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("library", ["starlette", "uvicorn"])
+def test_without_its_extra_the_lab_says_what_to_install(
+    library: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from netspurt import cli
+
+    for name in [name for name in sys.modules if name.partition(".")[0] == library]:
+        monkeypatch.delitem(sys.modules, name)
+    for name in [name for name in sys.modules if name.startswith("netspurt.lab")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delattr("netspurt.lab", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Missing(library), *sys.meta_path])
+    assert cli.main(["lab", "--no-browser"]) == 2
+    told = capsys.readouterr().err
+    assert told == f"netspurt: the lab needs {library}, which is not installed: pip install 'netspurt[lab]'\n"
+
+
+class Missing:
+    """Finds that a library is not installed."""
+
+    def __init__(self, library: str) -> None:
+        self._library = library
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        if name == self._library:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
 def test_a_probe_that_runs_elsewhere_is_followed_by_its_file(lab: labs.Lab, tmp_path: Path) -> None:

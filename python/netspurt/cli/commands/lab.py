@@ -41,7 +41,7 @@ def command(options: argparse.Namespace) -> int:
         if error.name not in ("starlette", "uvicorn"):
             raise
         raise RequestError(
-            f"the lab needs {error.name}, which is not installed: pip install {error.name}"
+            f"the lab needs {error.name}, which is not installed: pip install 'netspurt[lab]'"
         ) from error
 
     def ready(address: str) -> None:
