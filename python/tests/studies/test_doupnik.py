@@ -31,7 +31,7 @@ from netspurt.studies.doupnik.setting import (
 from netspurt.studies.experiment import DATA, Experiment, Plan, Samples
 from netspurt.studies.runner import prepare, run
 
-WAITING = Path(__file__).resolve().parents[2] / "docs" / "waiting.md"
+WAITING = Path(__file__).resolve().parents[3] / "docs" / "waiting.md"
 
 
 def test_both_rates_of_a_row_tell_the_same_length_but_for_one_slip() -> None:

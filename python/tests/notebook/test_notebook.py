@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "examples"
+FOLDER = Path(__file__).parents[3] / "examples"
 CELLS = [
     cell
     for cell in json.loads((FOLDER / "satellite.ipynb").read_text())["cells"]

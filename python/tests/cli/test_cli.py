@@ -13,26 +13,10 @@ from types import ModuleType
 
 import polars as pl
 import pytest
+from scenarios import SCENARIO
 
 from netspurt.cli import main
 from netspurt.cli.commands import COMMANDS
-
-SCENARIO = """
-duration = "600 s"
-
-[tcp]
-receive_window = "64 KiB"
-
-[link.line]
-between = ["a", "b"]
-rate = "10 Mbit/s"
-delay = "10 ms"
-
-[[flow]]
-app = { kind = "bulk", bytes = "1 MiB" }
-from = "a"
-to = "b"
-"""
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from netspurt.algorithms import Action
 from netspurt.cli import main
 from netspurt.errors import RequestError
 
-EXAMPLES = Path(__file__).parents[2] / "examples" / "algorithms.py"
+EXAMPLES = Path(__file__).parents[3] / "examples" / "algorithms.py"
 
 SCENARIO = """
 duration = "30 s"

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from test_cli import SCENARIO
+from scenarios import SCENARIO
 
 import netspurt as ns
 

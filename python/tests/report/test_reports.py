@@ -22,7 +22,7 @@ from netspurt.report.blocks import table
 
 pytest.importorskip("netspurt._core", reason="the native module is not built")
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SATELLITE = str(ROOT / "examples" / "satellite.toml")
 SHORT = ["--set", "flow.0.app.bytes=1 MiB", "--set", "link.satellite.loss.rate=1e-6"]
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -13,7 +13,7 @@ import pytest
 from netspurt.cli.commands import COMMANDS
 from netspurt.cli.entry import parser
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT / "tools" / "site"))
 
 import reference_pages as reference  # noqa: E402

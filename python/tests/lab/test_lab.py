@@ -28,7 +28,7 @@ from netspurt.lab.runs import Runs, SupersededError  # noqa: E402
 from netspurt.lab.shelf import Shelf  # noqa: E402
 from netspurt.lab.wire import pack  # noqa: E402
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from netspurt.cli import main
 
 pytest.importorskip("netspurt._core", reason="the native module is not built")
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 WEB = ROOT / "examples" / "web.toml"
 
 

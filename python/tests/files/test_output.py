@@ -12,7 +12,7 @@ from netspurt.cli import main
 from netspurt.errors import OutputError
 from netspurt.files import output
 
-SATELLITE = str(Path(__file__).parents[2] / "examples" / "satellite.toml")
+SATELLITE = str(Path(__file__).parents[3] / "examples" / "satellite.toml")
 
 
 def _names(path: Path) -> list[str]:

@@ -230,7 +230,7 @@ def test_a_mistake_in_a_synthetic_path_is_named_with_its_place(
 def test_a_trace_of_a_simulated_run_is_a_path_for_each_end(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    scenario = Path(__file__).parents[2] / "examples" / "satellite.toml"
+    scenario = Path(__file__).parents[3] / "examples" / "satellite.toml"
     trace = tmp_path / "run.parquet"
     assert main(["run", str(scenario), "--trace", str(trace), "--json"]) == 0
     flow = json.loads(capsys.readouterr().out)["flows"][0]
