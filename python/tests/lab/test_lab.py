@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 import socket
 import struct
@@ -23,12 +24,13 @@ import lab as labs  # noqa: E402  # what it needs is looked for first
 
 from netspurt.errors import RequestError  # noqa: E402
 from netspurt.lab import controls, pictures, reasons  # noqa: E402
-from netspurt.lab.packets import Packets  # noqa: E402
 from netspurt.lab.runs import Runs, SupersededError  # noqa: E402
 from netspurt.lab.shelf import Shelf  # noqa: E402
+from netspurt.lab.watch.packets import Packets  # noqa: E402
 from netspurt.lab.wire import pack  # noqa: E402
 
 ROOT = Path(__file__).parents[3]
+PAGE = Path(controls.__file__).parent / "page"
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +93,21 @@ def test_nothing_beside_the_page_is_served(lab: labs.Lab) -> None:
     for path in ("page/../app.py", "page/%2e%2e/app.py", "page/..%2fapp.py", "page/nothing.js"):
         assert lab.ask(path).status == 404
     assert lab.ask("page/main.js").status == 200
+
+
+def test_every_script_that_the_page_imports_is_served(lab: labs.Lab) -> None:
+    waiting, seen = ["page/main.js"], set()
+    while waiting:
+        path = waiting.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        answer = lab.ask(path)
+        assert answer.status == 200, path
+        for name in re.findall(r"""(?:from |import\()"(\.[^"]+\.js)\"""", answer.body.decode()):
+            waiting.append(posixpath.normpath(posixpath.join(posixpath.dirname(path), name)))
+    scripts = {f"page/{file.relative_to(PAGE)}" for file in PAGE.rglob("*.js")}
+    assert seen == {*scripts, "vendor/uPlot.esm.js"}
 
 
 def test_the_page_may_load_nothing_from_elsewhere(lab: labs.Lab) -> None:

@@ -91,13 +91,13 @@ def after(page: Page, act: Any) -> None:
 
 def head(page: Page, side: int = 0) -> dict[str, Any]:
     found: dict[str, Any] = page.evaluate(
-        f"import('./page/state.js').then(({{state}}) => state.sides[{side}].answer.head)"
+        f"import('./page/base/state.js').then(({{state}}) => state.sides[{side}].answer.head)"
     )
     return found
 
 
 def view(page: Page) -> tuple[float, float]:
-    low, high = page.evaluate("import('./page/view.js').then(({view}) => [view.from, view.to])")
+    low, high = page.evaluate("import('./page/draw/view.js').then(({view}) => [view.from, view.to])")
     return low, high
 
 
@@ -173,7 +173,7 @@ def test_a_transfer_is_played_paused_stepped_and_scrubbed(page: Page) -> None:
     assert now.text_content() == stopped
     end = view(page)[1]
     times = page.evaluate(
-        "import('./page/state.js').then(({state}) => [...state.sides[0].answer.columns.time])"
+        "import('./page/base/state.js').then(({state}) => [...state.sides[0].answer.columns.time])"
     )
     page.locator("#scrub").evaluate(
         "scrub => { scrub.value = 0.5; scrub.dispatchEvent(new Event('input')); }"
@@ -191,7 +191,7 @@ def test_a_transfer_is_played_paused_stepped_and_scrubbed(page: Page) -> None:
 def test_pointing_at_a_segment_tells_why_it_was_sent(page: Page) -> None:
     page.locator(".chart.wide .plot").scroll_into_view_if_needed()
     name, x, y = page.evaluate(
-        """Promise.all([import('./page/main.js'), import('./page/words.js')]).then(([{pictures}, {reasons}]) => {
+        """Promise.all([import('./page/main.js'), import('./page/base/words.js')]).then(([{pictures}, {reasons}]) => {
           const graph = pictures[0].sequence;
           const row = graph.data.find((row) => reasons[graph.columns.reason[row]].resent);
           const [at, there] = graph.spot(row);

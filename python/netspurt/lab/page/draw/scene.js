@@ -1,11 +1,11 @@
 // Two hosts and what is on its way between them at one moment. A segment waits at its sender for as long as it took longer
 // than the quickest of its kind, and then flies as fast as that one: where queues stand, a pile grows.
 
-import { colour, el } from "./dom.js";
+import { colour, el } from "../base/dom.js";
 import { lowerBound } from "./draw.js";
 import { standing } from "./why.js";
-import { reasons } from "./words.js";
-import * as q from "./quantity.js";
+import { reasons } from "../base/words.js";
+import * as q from "../base/quantity.js";
 
 const HEIGHT = 168;
 const SIDE = 134;

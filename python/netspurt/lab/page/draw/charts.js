@@ -1,8 +1,8 @@
 // The pictures of one side or of two beside each other.
 
 import { Chart } from "./chart.js";
-import { el } from "./dom.js";
-import * as q from "./quantity.js";
+import { el } from "../base/dom.js";
+import * as q from "../base/quantity.js";
 import { Sequence } from "./sequence.js";
 import * as shared from "./view.js";
 

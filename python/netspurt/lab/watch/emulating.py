@@ -20,7 +20,7 @@ from typing import Any
 
 from netspurt import _core
 from netspurt.errors import RequestError
-from netspurt.lab.packets import Packets, Rates
+from netspurt.lab.watch.packets import Packets, Rates
 
 LONGEST_LINE = 1 << 16
 

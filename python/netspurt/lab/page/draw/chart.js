@@ -1,8 +1,8 @@
 // One chart: axes, zoom and cursor are uPlot's, marks are drawn here. Series need no common times.
 
-import uPlot from "../vendor/uPlot.esm.js";
+import uPlot from "../../vendor/uPlot.esm.js";
 import { extent, line, lowerBound, visible } from "./draw.js";
-import { colour, el } from "./dom.js";
+import { colour, el } from "../base/dom.js";
 import * as shared from "./view.js";
 import { view } from "./view.js";
 

@@ -1,9 +1,9 @@
 // Why a segment was sent, and how its sender stood then.
 
 import { lowerBound } from "./draw.js";
-import { el } from "./dom.js";
-import * as q from "./quantity.js";
-import { reasons } from "./words.js";
+import { el } from "../base/dom.js";
+import * as q from "../base/quantity.js";
+import { reasons } from "../base/words.js";
 
 const STATE = [["cwnd", q.bytes], ["ssthresh", q.bytes], ["flight", q.bytes], ["window", q.bytes], ["srtt", q.time], ["rto", q.time]];
 

@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from netspurt import _core
 from netspurt.errors import RequestError
-from netspurt.lab import emulating, following, probing
+from netspurt.lab.watch import emulating, following, probing
 
 Event = tuple[str, Any]
 """What it is, and what JSON can hold."""

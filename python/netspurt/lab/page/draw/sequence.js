@@ -3,8 +3,8 @@
 
 import { Chart } from "./chart.js";
 import { lowerBound, shape, visible } from "./draw.js";
-import { colour, el } from "./dom.js";
-import { reasons } from "./words.js";
+import { colour, el } from "../base/dom.js";
+import { reasons } from "../base/words.js";
 import * as shared from "./view.js";
 import { view } from "./view.js";
 

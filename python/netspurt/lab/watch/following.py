@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from netspurt.errors import RequestError
 from netspurt.inputs.kind import Kind, kind_of
-from netspurt.lab.packets import SECTION, Packets, Rates
+from netspurt.lab.watch.packets import SECTION, Packets, Rates
 from netspurt.probing.prober import SCHEMA, Host
 from netspurt.probing.sums import HostSums
 

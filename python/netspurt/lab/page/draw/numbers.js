@@ -1,7 +1,7 @@
 // Results as a table: what the transfer got, and what the links did. With two settings, both and what lies between.
 
-import { el } from "./dom.js";
-import * as q from "./quantity.js";
+import { el } from "../base/dom.js";
+import * as q from "../base/quantity.js";
 
 const share = (now, before) => {
   if (!before || now === null) return "";
