@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 
-def text(value: Any) -> str:
-    """A value as people read it."""
+def text(value: Any, digits: int = 6) -> str:
+    """A value as people read it; of a number that is not whole so many significant digits."""
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return f"{value:.{digits}g}"
     if isinstance(value, dict):
         return ", ".join(f"{count} {cause}" for cause, count in value.items() if count) or "0"
     if isinstance(value, bool):
@@ -28,6 +28,11 @@ def digits(value: float, count: int) -> str:
     """A number with so many digits that count, such as ``1e-7``."""
     mantissa, e, exponent = f"{value:.{count}g}".partition("e")
     return f"{mantissa}e{int(exponent)}" if e else mantissa
+
+
+def count(number: int) -> str:
+    """A whole number with a narrow space between thousands."""
+    return f"{number:,}".replace(",", "\u202f")
 
 
 def percent(share: float) -> str:

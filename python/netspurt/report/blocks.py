@@ -391,7 +391,7 @@ def _told(value: Any, factor: float, decimals: int | None) -> str:
         return f"{value * factor:.{decimals}f}"
     if isinstance(value, int | float) and not isinstance(value, bool):
         return (
-            f"{value:,}".replace(",", "\u202f")
+            formats.count(value)
             if isinstance(value, int) and factor == 1
             else formats.digits(value * factor, DIGITS)
         )

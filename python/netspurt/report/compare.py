@@ -143,7 +143,7 @@ def _parting(result: Comparison) -> list[Block]:
     return [
         Facts(
             [
-                ("events in common", f"{parting.shared:,}".replace(",", "\u202f")),
+                ("events in common", formats.count(parting.shared)),
                 ("time", f"{parting.time_s:.9g} s"),
                 ("in A", history.words(parting.a)),
                 ("in B", history.words(parting.b)),

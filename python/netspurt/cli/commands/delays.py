@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netspurt.analysis import formats
 from netspurt.cli.exits import FELL_SHORT, FINE
 from netspurt.cli.options import add_json, add_records
 from netspurt.errors import RequestError
@@ -134,11 +135,12 @@ def _print(results: list[dict[str, Any]], written: list[Path]) -> None:
     for result in results:
         name = escape(f"{result['file']} {result['host']}".strip())
         spread = ", ".join(
-            f"{key} {_text(result[f'{key}_ms'])}" for key in ("min", "p50", "p95", "p99", "max")
+            f"{key} {formats.number(result[f'{key}_ms'], 4)}" for key in ("min", "p50", "p95", "p99", "max")
         )
         console.print(
-            f"[bold]{name}[/]: {result['packets']} packets, {result['lost']} lost, mean {_text(result['mean_ms'])} ms, "
-            f"CoV {_text(result['cov'])}; {spread} ms; one way",
+            f"[bold]{name}[/]: {result['packets']} packets, {result['lost']} lost, "
+            f"mean {formats.number(result['mean_ms'], 4)} ms, CoV {formats.number(result['cov'], 4)}; {spread} ms; "
+            "one way",
             highlight=False,
             soft_wrap=True,
         )
@@ -176,16 +178,12 @@ def _row(line: dict[str, Any]) -> list[str]:
     return [
         line["method"],
         f"{line['from_octets']:.0f}–{line['to_octets']:.0f}",
-        f"{_text(line['delay_from_ms'])}–{_text(line['delay_to_ms'])}",
-        ", ".join("–" if high is None else f"±{_text((high - low) / 2)}" for low, high in ends),
-        _text(line["rate_bps"]) if line["rate_bps"] is not None else "∞",
-        "–".join("∞" if end is None else _text(end) for end in line["rate_interval_bps"]),
+        f"{formats.number(line['delay_from_ms'], 4)}–{formats.number(line['delay_to_ms'], 4)}",
+        ", ".join("–" if high is None else f"±{formats.number((high - low) / 2, 4)}" for low, high in ends),
+        formats.number(line["rate_bps"], 4) if line["rate_bps"] is not None else "∞",
+        "–".join("∞" if end is None else formats.number(end, 4) for end in line["rate_interval_bps"]),
         str(line["packets"]),
     ]
-
-
-def _text(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
 
 
 def _draw(destination: Path, paths: list[DelayPath], split: int | str | None, method: Method) -> list[Path]:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netspurt.analysis import formats
 from netspurt.cli.exits import FELL_SHORT, FINE
 from netspurt.cli.options import add_jobs, add_json, add_records
 from netspurt.errors import RequestError
@@ -143,7 +144,7 @@ def _print(
         first = rows[0]
         console.print(
             f"[bold]{escape(f'{file} {host}'.strip())}[/]: {first['cycles']} packets, {first['lost']} lost, mean "
-            f"{first['mean_ms']:.4g} ms, CoV {_text(first['cov'])}, one way",
+            f"{formats.text(first['mean_ms'], 4)} ms, CoV {formats.text(first['cov'], 4)}, one way",
             highlight=False,
             soft_wrap=True,
         )
@@ -151,7 +152,7 @@ def _print(
         for head in COLUMNS:
             table.add_column(head.strip(), justify="left" if head == "estimator" else "right")
         for row in rows:
-            texts = [escape(_text(row.get(name))) for name in COLUMNS.values()]
+            texts = [escape(formats.text(row.get(name), 4)) for name in COLUMNS.values()]
             table.add_row(*texts, style="dim" if row["bound"] else None)
         console.print(table)
         for path, surface in grids:
@@ -160,12 +161,6 @@ def _print(
         console.print()
     for name in written:
         console.print(f"picture: {name}", highlight=False, soft_wrap=True)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return "–" if value is None else str(value)
 
 
 def _draw(
