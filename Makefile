@@ -47,7 +47,7 @@ test-rust: | need-rust
 test-python: $(EXTENSION)
 	$(VENV)/bin/python -m pytest -rs python/tests
 
-agreement: $(EXTENSION) ## our TCP against the kernel's on twenty paths, simulated and emulated (needs root or user namespaces; half an hour)
+agreement: $(EXTENSION) ## our TCP against the kernel's on 17 paths, simulated and emulated (needs root or user namespaces; half an hour)
 	$(VENV)/bin/python tools/agreement.py
 
 endure: $(EXTENSION) ## 1 GB each way against the kernel over a bad path, and a minute of hostile segments (as above)
