@@ -11,7 +11,6 @@ import os
 import sys
 from pathlib import Path
 
-from netspurt.parallel import for_each
 from netspurt.studies.doupnik.pairs import (
     EXCHANGES,
     LENGTHS,
@@ -24,6 +23,7 @@ from netspurt.studies.doupnik.pairs import (
     markdown,
     try_out,
 )
+from netspurt.sweeping.threads import for_each
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "waiting.md"
 

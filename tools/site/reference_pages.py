@@ -16,8 +16,8 @@ Schema = Mapping[str, Any]
 def pages() -> dict[str, str]:
     """Returns all pages, by their place in the site."""
     from netspurt import _core
-    from netspurt.cli import parser
-    from netspurt.commands import COMMANDS
+    from netspurt.cli.commands import COMMANDS
+    from netspurt.cli.entry import parser
 
     schema = json.loads(_core.schema())
     return {
