@@ -47,11 +47,11 @@ test-rust: | need-rust
 test-python: $(EXTENSION)
 	$(VENV)/bin/python -m pytest -rs python/tests
 
-agreement: $(EXTENSION) ## our TCP against the kernel's on twenty paths, simulated and emulated (needs root or user namespaces; half an hour)
+agreement: $(EXTENSION) ## our TCP against the kernel's on 17 paths, simulated and emulated (needs root or user namespaces; half an hour)
 	$(VENV)/bin/python tools/agreement.py
 
 endure: $(EXTENSION) ## 1 GB each way against the kernel over a bad path, and a minute of hostile segments (as above)
-	NETSPURT_ENDURE=1 $(VENV)/bin/python -m pytest -rs -s python/tests/test_endure.py
+	NETSPURT_ENDURE=1 $(VENV)/bin/python -m pytest -rs -s python/tests/emulation/test_endure.py
 
 lint: lint-structure lint-rust lint-python ## formatting, lints, types, and which crate may import which
 

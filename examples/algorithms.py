@@ -1,4 +1,4 @@
-"""An algorithm of each family in Python, each the twin of a built-in one: the same digests come out, only later.
+"""One Python algorithm of each family. Each reproduces a built-in one: same digests, longer run time.
 
     netspurt run examples/satellite.toml --algorithm examples/algorithms.py:Reno --set tcp.congestion=python:Reno
 
@@ -8,14 +8,14 @@ or, in Python:
     from algorithms import Reno
     ns.load("examples/satellite.toml").set({"tcp.congestion": Reno}).run()
 
-What a class may have, and what it is told, stands in ``netspurt.algorithms``.
+``netspurt.algorithms`` documents the members of each class and the arguments of its methods.
 """
 
 from netspurt.algorithms import MILLISECOND, SECOND, Action
 
 
 class Reno:
-    """RFC 5681 as "reno" has it, counting ACKs: halve what is in flight, then add a segment in each round trip."""
+    """RFC 5681 like "reno", counting ACKs: halve the bytes in flight at a loss, then add a segment per RTT."""
 
     def __init__(self, start):
         self.cwnd, self.ssthresh = start.cwnd, start.ssthresh
@@ -61,7 +61,7 @@ class Reno:
 
 
 class Rfc6298:
-    """RFC 6298, section 2, as "rfc6298" has it: the mean in eighths, four times the variation, at least a second."""
+    """RFC 6298, section 2, like "rfc6298": SRTT in eighths, plus four times RTTVAR, at least 1 s."""
 
     max_ps = 60 * SECOND
 
@@ -81,14 +81,14 @@ class Rfc6298:
 
 
 class Nagle:
-    """RFC 896 as "nagle-strict" has it: a short segment waits while anything is unacknowledged."""
+    """RFC 896 like "nagle-strict": a short segment waits while any data is unacknowledged."""
 
     def holds(self, situation):
         return situation.unacknowledged > 0
 
 
 class Bulk:
-    """A mebibyte as "bulk" sends it: as fast as there is room, then the end."""
+    """Sends 1 MiB like "bulk": as fast as the send buffer has room, then closes."""
 
     length = 1 << 20
 
@@ -98,7 +98,7 @@ class Bulk:
     def next(self, now_ps, socket):
         left = self.length - socket.written
         if left > 0:
-            # A buffer that is nearly full is not filled up byte by byte.
+            # Do not fill the rest of a nearly full buffer byte by byte.
             if socket.room > 0 and socket.room >= min(left, socket.send_buffer // 64):
                 return Action.write(min(left, socket.room))
         elif not self.closed:

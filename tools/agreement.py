@@ -16,9 +16,9 @@ from typing import get_args
 
 sys.path.insert(0, str(File(__file__).parents[1] / "python"))
 
-from netspurt.live.agreement import SIMULATED, Ends, Outcome, Row, compare, parting, rows
-from netspurt.live.emulating import NotPossible
-from netspurt.live.paths import Path
+from netspurt.emulation.agreement import SIMULATED, Ends, Outcome, Row, compare, parting, rows
+from netspurt.emulation.emulating import NotPossible
+from netspurt.emulation.paths import Path
 
 KB, MB = 1000, 1_000_000
 

@@ -97,7 +97,7 @@ def overhead(seeds: int) -> dict[str, float]:
 def cluster(workers: int) -> Iterator[str]:
     """A Dask scheduler and so many workers of one thread, each a process: its address.
 
-    Without Dask's profiler, which looks at each worker a hundred times a second (docs/sweeps.md).
+    Without Dask's profiler, which looks at each worker a hundred times a second (docs/engineering/performance.md).
     """
     environment = {**os.environ, "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as running:

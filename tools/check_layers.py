@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Imports between our crates run one way: from python down to tcp, as the table `ALLOWED` says.
 
-Inside a crate, the table in layers/rust_modules.py says which folder may import which, and no modules import
-each other in a circle.
+The packages of python/netspurt have an order too, see tools/layers/python.py; so have the folders inside some
+crates, see tools/layers/rust_modules.py.
 
 Reads every dependency table of crates/*/Cargo.toml (plain, dev, build and per-platform alike) and every path
 that names one of our crates in the Rust sources. Exits 1 and names file and line of each import that runs the
@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from layers import rust_modules
+from layers import python, rust_modules
 
 # What each crate may import of ours. A new crate is added here and in ARCHITECTURE.md, deliberately.
 ALLOWED: dict[str, frozenset[str]] = {
@@ -57,7 +57,7 @@ def violations(root: Path) -> list[str]:
             if other != crate.name and other not in ALLOWED[crate.name]:
                 place = f"{file.relative_to(root)}:{line}"
                 found.append(f"{place}: `{crate.name}` imports `{other}`, but it may import {may}")
-    return found
+    return [*found, *python.violations(root), *rust_modules.violations(root)]
 
 
 def workspace_renames(root: Path) -> dict[str, str]:
@@ -116,6 +116,7 @@ def self_test() -> None:
         "crates/trace/Cargo.toml": "[target.'cfg(unix)'.dependencies.netspurt-sim]\npath = \"../sim\"\n",
         "crates/live/Cargo.toml": '[dependencies]\nnetspurt-sim = "1"\nnetspurt-trace = "1"\n',
         "crates/attic/Cargo.toml": "",
+        **{f"python/netspurt/{name}": text for name, text in python.SELF_TEST.items()},
     }
     expected = [
         "crates/attic/Cargo.toml:1",
@@ -123,13 +124,14 @@ def self_test() -> None:
         "crates/tcp/Cargo.toml:4",
         "crates/tcp/src/lib.rs:3",
         "crates/trace/Cargo.toml:1",
+        *python.EXPECTED,
     ]
     with tempfile.TemporaryDirectory() as folder:
         for name, text in files.items():
             file = Path(folder) / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
-        found = [message.split(": ")[0] for message in violations(Path(folder))]
+        found = sorted(message.split(": ")[0] for message in violations(Path(folder)))
     if found != expected:
         sys.exit(f"check_layers: self-test found {found}, expected {expected}")
     print(f"check_layers: self-test caught all {len(expected)} violations and nothing else")
@@ -145,7 +147,7 @@ def main(arguments: list[str]) -> int:
         print(__doc__)
         return 0 if arguments in (["-h"], ["--help"]) else 2
     root = Path(arguments[0]) if arguments else Path(__file__).resolve().parent.parent
-    found = violations(root) + rust_modules.violations(root)
+    found = violations(root)
     for message in found:
         print(message, file=sys.stderr)
     return 1 if found else 0

@@ -1,9 +1,9 @@
-"""Checks which requirements of which RFC are kept where, and writes docs/requirements.md.
+"""Checks the table of RFC requirements and writes docs/requirements.md.
 
-`docs/requirements/*.toml` says it, one file for each RFC. A row names what is asked, in our own words, and either the
-line that keeps it (`kept`, a file and a text that stands in it) with a `test`, or why there is none: `not` (it is not
-kept), `left` (a permission that is not used), `na` (it asks something of somebody else). Without arguments the page is
-written; `--check` fails if a line or a test is not there any more, or if the page is out of date.
+`docs/requirements/*.toml` holds the table, one file per RFC. A row states one requirement in our own words. It also
+names either the code that implements it (`kept`: a file and a text in that file) and a `test`, or the reason why there
+is none: `not` (not implemented), `left` (a permission that is not used), `na` (does not apply here). Without arguments
+the tool writes the page. With `--check` it fails if a line or a test no longer exists, or if the page is out of date.
 """
 
 from __future__ import annotations
@@ -20,17 +20,19 @@ DATA = ROOT / "docs" / "requirements"
 PAGE = ROOT / "docs" / "requirements.md"
 
 LEVELS = {"MUST": "MUST", "SHLD": "SHOULD", "REC": "SHOULD", "MAY": "MAY"}
-STATES = {"kept": "kept", "not": "not kept", "left": "not used", "na": "does not apply"}
+STATES = {"kept": "implemented", "not": "not implemented", "left": "not used", "na": "does not apply"}
 KEYS = {"id", "level", "at", "says", "test", *STATES}
 
 HEAD = """\
-# What the standards ask for
+# RFC requirements
 
-Each requirement of the RFCs that are implemented here, in our own words: the line that keeps it and a test of it, or
-why it is not kept. Files without a crate are in `crates/tcp/src`, tests in `crates/tcp`. Profiles older than a document
-keep what their time knew; this page speaks of the profile `rfc`, or of the mechanism once it is chosen. `make lint`
-fails when a line or a test named here is gone. The data are in `docs/requirements/`; `python3 tools/requirements.py`
-writes this page.
+Each requirement of the RFCs that netspurt implements, in our own words. A row states how a conforming TCP behaves,
+also where the level is MUST NOT. It names the code that implements the requirement and a test, or says why it is not
+implemented. Paths without a crate are in `crates/tcp/src`, those of tests in `crates/tcp`.
+
+The page describes the profile `rfc`, or a mechanism that a scenario selects. Profiles of older systems follow the
+documents of their time. The data is in `docs/requirements/`, and `python3 tools/requirements.py` writes this page.
+`make lint` fails when a named line or test no longer exists.
 """
 
 
@@ -59,61 +61,61 @@ class Document:
 
 
 def read(path: Path) -> Document:
-    """One file of the list; raises ValueError in one sentence if it is not as it should be."""
+    """Reads one file of the table. Raises ValueError if it is invalid."""
     data = tomllib.loads(path.read_text())
     rows = []
     for n, row in enumerate(data["rows"], start=1):
         source = f"{path.name}, row {n} ({row.get('id', row.get('at', '?'))})"
         if unknown := set(row) - KEYS:
-            raise ValueError(f"{source}: unknown keys {sorted(unknown)}, possible are {sorted(KEYS)}")
+            raise ValueError(f"{source}: unknown keys {sorted(unknown)}; known keys are {sorted(KEYS)}")
         states = [state for state in STATES if state in row]
         if len(states) != 1:
-            raise ValueError(f"{source}: one of {', '.join(STATES)} is needed, there are {len(states)}")
+            raise ValueError(f"{source}: exactly one of {', '.join(STATES)} is required, found {len(states)}")
         name = row.get("id", "")
         level = row.get("level") or LEVELS.get(name.split("-")[0])
         if level not in {"MUST", "MUST NOT", "SHOULD", "SHOULD NOT", "MAY"}:
-            raise ValueError(f"{source}: level {level!r} is none of RFC 2119's")
+            raise ValueError(f"{source}: level {level!r} is not a level of RFC 2119")
         if states[0] == "left" and level != "MAY":
-            raise ValueError(f"{source}: only what is permitted can be left; say not")
+            raise ValueError(f"{source}: only a MAY can be `left`; use `not`")
         text, test = row[states[0]], row.get("test", "")
         rows.append(Row(source, name, level, row["at"], row["says"], states[0], text, test))
     return Document(data["rfc"], data["title"], data["scope"], tuple(rows))
 
 
 def place(text: str, base: Path, source: str) -> tuple[Path, str]:
-    """A file and what is looked for in it."""
+    """Splits `file: text` into the path and the text."""
     file, colon, wanted = text.partition(": ")
     if not colon:
-        raise ValueError(f"{source}: {text!r} is not a file, a colon and a text")
+        raise ValueError(f"{source}: {text!r} must be a file, a colon and a text")
     return (ROOT / file if file.startswith(("crates/", "python/")) else base / file), wanted
 
 
 def faults(row: Row) -> list[str]:
-    """What a row names that is not there."""
+    """Files, texts and tests that a row names and that do not exist."""
     found = []
     if row.state == "kept":
         file, anchor = place(row.text, ROOT / "crates/tcp/src", row.source)
         if not file.is_file():
-            found.append(f"{row.source}: there is no {file.relative_to(ROOT)}")
+            found.append(f"{row.source}: {file.relative_to(ROOT)} does not exist")
         elif anchor not in file.read_text():
-            found.append(f"{row.source}: {file.relative_to(ROOT)} does not hold {anchor!r}")
+            found.append(f"{row.source}: {file.relative_to(ROOT)} does not contain {anchor!r}")
     if row.test:
         file, test = place(row.test, ROOT / "crates/tcp", row.source)
         if not file.is_file():
-            found.append(f"{row.source}: there is no {file.relative_to(ROOT)}")
+            found.append(f"{row.source}: {file.relative_to(ROOT)} does not exist")
         elif not re.search(rf"#\[test\]\s+(#\[[^\n]*\]\s+)*fn {re.escape(test)}\(", file.read_text()):
             found.append(f"{row.source}: {file.relative_to(ROOT)} has no test {test}")
     return found
 
 
 def code(text: str) -> str:
-    """A file and a text as they stand in a cell."""
+    """Formats a file and a text for a table cell."""
     file, _, wanted = text.partition(": ")
     return f"`{file}`: `{wanted.replace('|', '&#124;')}`"
 
 
 def cells(row: Row) -> str:
-    """A row of the page."""
+    """Formats one row of the page."""
     where = code(row.text) if row.state == "kept" else f"*{STATES[row.state]}*: {row.text}"
     name = f"{row.name}, " if row.name else ""
     test = code(row.test) if row.test else ""
@@ -121,15 +123,18 @@ def cells(row: Row) -> str:
 
 
 def counts(document: Document) -> Counter[str]:
-    """How many rows are in which state; `tested` of those that are kept."""
+    """Number of rows in each state; `tested` counts the implemented ones with a test."""
     total = Counter(row.state for row in document.rows)
     total["tested"] = sum(row.state == "kept" and bool(row.test) for row in document.rows)
     return total
 
 
 def page(documents: list[Document]) -> str:
-    """The page."""
-    lines = [HEAD, "| RFC | | rows | kept | with a test | not kept | not used | does not apply |"]
+    """Formats the whole page."""
+    lines = [
+        HEAD,
+        "| RFC | title | rows | implemented | with a test | not implemented | not used | does not apply |",
+    ]
     lines.append("| --- | --- | --- | --- | --- | --- | --- | --- |")
     total: Counter[str] = Counter()
     for document in documents:
@@ -139,12 +144,16 @@ def page(documents: list[Document]) -> str:
     lines.append(f"| | all | {figures(total)} |")
     for document in documents:
         lines += ["", f"## RFC {document.number}", "", f"{document.title}. {document.scope}", ""]
-        lines += ["| | | | kept by | test |", "| --- | --- | --- | --- | --- |", *map(cells, document.rows)]
+        lines += [
+            "| section | level | requirement | implemented by | test |",
+            "| --- | --- | --- | --- | --- |",
+            *map(cells, document.rows),
+        ]
     return "\n".join(lines) + "\n"
 
 
 def figures(count: Counter[str]) -> str:
-    """The cells of one line of the overview."""
+    """Formats the numbers of one line of the overview."""
     rows = sum(count[state] for state in STATES)
     return " | ".join(
         str(n) for n in (rows, count["kept"], count["tested"], *(count[s] for s in ("not", "left", "na")))
@@ -152,7 +161,7 @@ def figures(count: Counter[str]) -> str:
 
 
 def main() -> int:
-    """Writes the page, or checks it."""
+    """Writes or checks the page."""
     try:
         documents = sorted((read(path) for path in DATA.glob("*.toml")), key=lambda d: d.number)
         wrong = [fault for document in documents for row in document.rows for fault in faults(row)]
@@ -163,14 +172,15 @@ def main() -> int:
     if "--check" not in sys.argv[1:]:
         PAGE.write_text(text)
     elif not PAGE.is_file() or PAGE.read_text() != text:
-        wrong.append("docs/requirements.md is out of date: python3 tools/requirements.py writes it")
+        wrong.append("docs/requirements.md is out of date; run python3 tools/requirements.py")
     for fault in wrong:
         print(f"requirements: {fault}", file=sys.stderr)
     for document in documents:
         count = counts(document)
         rows = sum(count[state] for state in STATES)
         print(
-            f"RFC {document.number}: {count['kept']} of {rows} kept, {count['tested']} tested, {count['not']} not kept"
+            f"RFC {document.number}: {count['kept']} of {rows} implemented, {count['tested']} tested, "
+            f"{count['not']} not implemented"
         )
     return 1 if wrong else 0
 

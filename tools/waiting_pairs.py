@@ -1,4 +1,4 @@
-"""Writes docs/waiting.md: which transmission and which delayed-ACK policies can wait for each other, by trying them.
+"""Writes docs/waiting.md: simulates which transmission and delayed-ACK policies can wait for each other.
 
 .venv/bin/python tools/waiting_pairs.py            # a minute or less
 .venv/bin/python tools/waiting_pairs.py --check    # writes nothing; exits with 1 if the page is out of date
@@ -11,7 +11,6 @@ import os
 import sys
 from pathlib import Path
 
-from netspurt.parallel import for_each
 from netspurt.studies.doupnik.pairs import (
     EXCHANGES,
     LENGTHS,
@@ -24,32 +23,36 @@ from netspurt.studies.doupnik.pairs import (
     markdown,
     try_out,
 )
+from netspurt.sweeping.threads import for_each
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "waiting.md"
 
-TEXT = """# Who can wait for whom
+TEXT = """# Deadlocks of Nagle's rule and the delayed ACK
 
-A sender that holds a short segment until something is acknowledged, and a receiver that delays its acknowledgment
-until more comes, wait for each other; the receiver's timer ends it. Nagle's rule (RFC 896) and the delayed ACK (RFC
-1122, 4.2.3.2) are the known pair. This table says which of netspurt's policies can do so, and by what:
-`tools/waiting_pairs.py` makes it by trying them.
-
-Each pair was run over {cases:,} cases: one to three writes of {sizes} bytes in every order (segments hold 1460),
-with receive windows of {windows} bytes, each {exchanges} times in a row, the other end answering when it has
-everything. A letter stands where the deadlock finder (`crates/sim/src/record/held_tail.rs`) saw a tail held for an ACK
-that was being delayed; a dash where none of the cases held any.
+Some senders hold a short segment until earlier data is acknowledged (Nagle's rule, RFC 896). Most receivers delay
+their ACK until more data arrives (RFC 1122, section 4.2.3.2). Together they can wait for each other until the
+receiver's delayed-ACK timer expires. This page shows which of netspurt's policies can do so, and with which writes
+of the application.
 
 {table}
 What the table shows:
 
-* Only two kinds of policy are safe, whoever is at the other end: those of a sender that heeds no ACKs (`nodelay`,
-  the draft's `doupnik` and `doupnik-liberal`; `cork` waits too, but for its own application), and `every-segment`
-  of a receiver.
-* Nagle's liberal form (a tail may follow full segments) and Linux 2.2's (half a segment passes) narrow the trap and
-  do not close it.
-* Minshall's rule lets a single write go whatever its length. It still waits for the second of two short writes.
-* Against `nodelay`, which is as safe, the draft's policy does not send what a host hands over in parts as short
-  segments: see `studies/doupnik/README.md`.
+* Safe with every peer are the senders that do not wait for ACKs: `nodelay`, and `doupnik` and `doupnik-liberal` of
+  the draft. `cork` does not wait for ACKs either, but it waits for its own application. A receiver with
+  `every-segment` is safe with every sender.
+* Nagle's liberal form (a short segment may follow full segments) and that of Linux 2.2 (half a segment may be
+  sent) cause the deadlock less often. They do not prevent it.
+* Minshall's rule never holds a single write, whatever its length. It still holds the second of two short writes.
+* `nodelay` is as safe as the draft's policy. But when a host passes a write to TCP in parts, `nodelay` sends short
+  segments and the draft's policy does not: see [the study](../studies/doupnik/README.md).
+
+## How the table is made
+
+`tools/waiting_pairs.py` simulates every pair over {cases:,} cases: one to three writes of {sizes} bytes in every
+order (the MSS is 1460), with receive windows of {windows} bytes. Each case runs {exchanges} times in a row, and
+the other end answers when it has received everything. A letter means that the deadlock finder
+(`crates/sim/src/record/held_tail.rs`) found a short segment held for an ACK that was being delayed. A dash means that no
+case held one.
 """
 
 

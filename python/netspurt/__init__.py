@@ -16,13 +16,17 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from netspurt import display
+
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from netspurt import algorithms as algorithms
     from netspurt import plot as plot
     from netspurt._core import AlgorithmError as AlgorithmError
     from netspurt._core import ScenarioError as ScenarioError
-    from netspurt.capture import Capture as Capture
-    from netspurt.capture import read_capture as read_capture
+    from netspurt.analysis.capture import Capture as Capture
+    from netspurt.analysis.capture import read_capture as read_capture
     from netspurt.comparing import Comparison as Comparison
     from netspurt.comparing import compare as compare
     from netspurt.scenario import Result as Result
@@ -56,7 +60,7 @@ __all__ = [
 
 _HOME = {
     "AlgorithmError": "netspurt._core",
-    "Capture": "netspurt.capture",
+    "Capture": "netspurt.analysis.capture",
     "Result": "netspurt.scenario",
     "Scenario": "netspurt.scenario",
     "ScenarioError": "netspurt._core",
@@ -68,18 +72,41 @@ _HOME = {
     "load": "netspurt.scenario",
     "parse": "netspurt.scenario",
     "random_sample": "netspurt.sweeping.axes",
-    "read_capture": "netspurt.capture",
+    "read_capture": "netspurt.analysis.capture",
     "read_sweep": "netspurt.sweeping",
     "sweep": "netspurt.sweeping",
 }
 
 
+_MODULES = {
+    "algorithms": "netspurt.algorithms",
+    "paired": "netspurt.analysis.paired",
+    "plot": "netspurt.plot",
+    "statistics": "netspurt.analysis.statistics",
+}
+
+
 def __getattr__(name: str) -> Any:
-    if name in ("algorithms", "plot"):
-        return importlib.import_module(f"netspurt.{name}")
+    if name in _MODULES:
+        return importlib.import_module(_MODULES[name])
     if name in _HOME:
         return getattr(importlib.import_module(_HOME[name]), name)
     raise AttributeError(f"module 'netspurt' has no attribute {name!r}")
+
+
+def _html(form: str, value: object) -> str:
+    from netspurt import notebook
+
+    return notebook.shown(form, value)
+
+
+def _gauge(title: str) -> AbstractContextManager[display.Gauge]:
+    from netspurt.cli.progress import Gauge
+
+    return Gauge(title)
+
+
+display.fill(_html, _gauge)
 
 
 def __dir__() -> list[str]:

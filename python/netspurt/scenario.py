@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from netspurt import display
 from netspurt.algorithms import Make, within
 from netspurt.errors import OutputError
 from netspurt.settings import Value, overrides
@@ -155,15 +156,11 @@ class Scenario:
 
     def _repr_html_(self) -> str:
         """What notebooks show: the network as a drawing, and its flows."""
-        from netspurt import display
-
-        return display.of_scenario(self)
+        return display.shown("scenario", self)
 
     def _repr_svg_(self) -> str:
         """The drawing of the network alone."""
-        from netspurt import display
-
-        return display.network(self)
+        return display.shown("network", self)
 
 
 class Result:
@@ -311,9 +308,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         """What notebooks show: short tables, and the first flow's graph where segments were recorded."""
-        from netspurt import display
-
-        return display.of_result(self)
+        return display.shown("result", self)
 
 
 def _frame(columns: Mapping[str, object]) -> pl.DataFrame:

@@ -52,7 +52,7 @@ class Answer:
         return json.loads(self.body)
 
     def run(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Head and columns of a run, as ``page/wire.js`` reads them."""
+        """Head and columns of a run, as ``page/base/wire.js`` reads them."""
         import numpy as np
 
         length = int.from_bytes(self.body[:4], "little")

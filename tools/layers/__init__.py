@@ -1,1 +1,1 @@
-"""The parts of check_layers.py, one kind of source each."""
+"""The parts of tools/check_layers.py."""

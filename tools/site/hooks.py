@@ -1,8 +1,8 @@
-"""What the documentation site has beside the files of docs/: made here from the program itself, when it is built.
+"""Generates the pages of the documentation site that are not files in docs/, when the site is built.
 
-The reference comes from the schema, the catalogues and the options that the program has; the pages of the studies from
-their README files and from the numbers that ``netspurt reproduce`` left in ``report/reproduce.json``. Links that lead
-out of docs/ find the page or the file that stands for their target in the site.
+The reference is generated from the schema, the catalogues and the options of the program. The pages of the studies are
+their README files and the numbers that ``netspurt reproduce`` wrote to ``report/reproduce.json``. Links to files
+outside docs/ are changed to the page or the file of their target in the site.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ HOMES = {
     **{f"studies/{name}/README.md": f"studies/{name}.md" for name in studies.NAMES},
     **{name: f"about/{name}" for name in ABOUT},
 }
-"""Files of the repository that have a page of their own; all others are handed over as they are."""
+"""Files of the repository with a page of their own. All others are copied unchanged."""
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Adds the pages that are made, and the files that any page links to."""
+    """Adds the generated pages, and the files that any page links to."""
     made = {f"about/{name}": (ROOT / name).read_text(encoding="utf-8") for name in ABOUT}
     made |= reference.pages() | studies.pages(ROOT)
     origins = {home: origin for origin, home in HOMES.items()}
@@ -59,13 +59,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Leads links of the files in docs/ to where their targets are in the site."""
+    """Changes the links of a page in docs/ to the places of their targets in the site."""
     place = page.file.src_uri
     return _relinked(markdown, place, f"docs/{place}") if page.file.generated_by is None else markdown
 
 
 def _targets(text: str, origin: str) -> set[str]:
-    """Files of the repository that a page links to, by their paths from its root."""
+    """Returns the files that a page links to, as paths from the root of the repository."""
     bare = CODE.sub("", text)
     return {_resolved(found[2], origin) for found in LINK.finditer(bare)}
 
@@ -75,7 +75,7 @@ def _resolved(target: str, origin: str) -> str:
 
 
 def _relinked(text: str, place: str, origin: str) -> str:
-    """The text with links from ``place`` in the site, which were links from ``origin`` in the repository."""
+    """Returns the text with its links changed from ``origin`` in the repository to ``place`` in the site."""
 
     def lead(found: re.Match[str]) -> str:
         target = _resolved(found[2], origin)

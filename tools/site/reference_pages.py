@@ -1,6 +1,6 @@
-"""The reference, made from what the program says of itself: schema, mechanisms, profiles, options.
+"""Generates the reference from the program: schema, mechanisms, profiles, options.
 
-Lives here: from those documents to Markdown. Must not live here: any knowledge of a key.
+Lives here: the conversion of these to Markdown. Must not live here: any knowledge of a key.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ Schema = Mapping[str, Any]
 
 
 def pages() -> dict[str, str]:
-    """All pages, by their place in the site."""
+    """Returns all pages, by their place in the site."""
     from netspurt import _core
-    from netspurt.cli import parser
-    from netspurt.commands import COMMANDS
+    from netspurt.cli.commands import COMMANDS
+    from netspurt.cli.entry import parser
 
     schema = json.loads(_core.schema())
     return {
@@ -29,11 +29,11 @@ def pages() -> dict[str, str]:
 
 
 def scenario(schema: Schema) -> str:
-    """Every key of the scenario file: meaning, unit or choices, default, document."""
+    """Describes every key of the scenario file: meaning, unit or choices, default, document."""
     lines = ["# The scenario file", "", _prose(schema.get("description", "")), ""]
     lines += [
-        "Made from the schema that the program checks files by (`netspurt schema`). A value with a unit is text with "
-        "the unit in it; a bare number where a unit is needed is an error, and so is a key that is not listed here.",
+        "Generated from the schema by which the program checks files (`netspurt schema`). Write a value with its "
+        'unit as text, such as "20 ms". A number without its unit is an error, and so is an unknown key.',
         "",
     ]
     definitions: Schema = schema["$defs"]
@@ -85,7 +85,7 @@ def _kind(choice: Schema) -> str | None:
 
 def _keys(of: Schema, definitions: Schema) -> list[str]:
     required = of.get("required", ())
-    lines = ["| key | value | default | means |", "| --- | --- | --- | --- |"]
+    lines = ["| key | value | default | meaning |", "| --- | --- | --- | --- |"]
     for key, value in of.get("properties", {}).items():
         if key == "kind" and "const" in value:
             continue
@@ -101,7 +101,7 @@ def _default(value: Schema) -> str:
 
 
 def _type(value: Schema, definitions: Schema) -> str:
-    """What may stand there, in a few words; a type of its own as a link to it."""
+    """Describes the type of a value in a few words. A named type becomes a link."""
     if "$ref" in value:
         name = value["$ref"].rsplit("/", 1)[-1]
         return f"[{name}](#{name.lower()})"
@@ -130,7 +130,7 @@ def _type(value: Schema, definitions: Schema) -> str:
 
 
 def _names(of: Any) -> Iterator[str]:
-    """The types that a part of the schema refers to, in the order in which it does."""
+    """Yields the types that a part of the schema refers to, in order."""
     if isinstance(of, Mapping):
         for key, value in of.items():
             if key == "$ref":
@@ -143,8 +143,13 @@ def _names(of: Any) -> Iterator[str]:
 
 
 def mechanisms(families: Sequence[Mapping[str, Any]]) -> str:
-    """Every choice of each mechanism, with parameters, defaults and documents."""
-    lines = ["# Mechanisms", "", "Made from `netspurt mechanisms`. The heading is the path to override.", ""]
+    """Lists every choice of each mechanism, with parameters, defaults and documents."""
+    lines = [
+        "# Mechanisms",
+        "",
+        "Generated from `netspurt mechanisms`. Each heading is the path to override.",
+        "",
+    ]
     for family in families:
         lines += [f"## `{family['path']}`", "", _prose(family["summary"] or ""), ""]
         facts = []
@@ -157,7 +162,7 @@ def mechanisms(families: Sequence[Mapping[str, Any]]) -> str:
         if facts:
             lines += [" ".join(facts), ""]
         if family["choices"]:
-            lines += ["| choice | what it is | document |", "| --- | --- | --- |"]
+            lines += ["| choice | description | document |", "| --- | --- | --- |"]
             for choice in family["choices"]:
                 name = f"**`{choice['name']}`**" if choice["default"] else f"`{choice['name']}`"
                 means = _cell(choice["summary"] or "") + _parameters(choice["parameters"])
@@ -175,11 +180,11 @@ def _parameters(parameters: Sequence[Mapping[str, Any]]) -> str:
 
 
 def profiles(known: Sequence[Mapping[str, Any]]) -> str:
-    """Every profile with all that it sets."""
+    """Lists every profile with all its settings."""
     lines = [
         "# Profiles",
         "",
-        "Made from `netspurt profiles`: whole TCPs by name, each a bundle of choices.",
+        "Generated from `netspurt profiles`. A profile is a complete TCP by name, with a choice for each mechanism.",
         "",
     ]
     for profile in known:
@@ -198,8 +203,8 @@ def _toml(value: Any) -> str:
 
 
 def commands(top: argparse.ArgumentParser) -> str:
-    """Every command with its own help."""
-    lines = ["# Commands", "", "Made from the help that each command prints.", ""]
+    """Lists every command with its help."""
+    lines = ["# Commands", "", "Generated from the help that each command prints.", ""]
     for words, command in _commands(top, ()):
         command.formatter_class = lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=100)
         lines += [
@@ -228,5 +233,5 @@ def _prose(text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    """Text in a cell of a table."""
+    """Formats text for a table cell."""
     return " ".join(text.split()).replace("|", "\\|")

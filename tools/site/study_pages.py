@@ -1,6 +1,6 @@
-"""The pages of the studies: their own words, and the numbers of the last ``netspurt reproduce``.
+"""Generates the pages of the studies from their READMEs and the numbers of the last ``netspurt reproduce``.
 
-Lives here: from README files and ``report/reproduce.json`` to Markdown. Must not live here: any number.
+Lives here: the conversion of README files and ``report/reproduce.json`` to Markdown. Must not live here: any number.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ Document = Mapping[str, Any]
 
 
 def pages(root: Path) -> dict[str, str]:
-    """A page for each study, by its place in the site.
+    """Returns a page for each study, by its place in the site.
 
     Raises:
-        FileNotFoundError: nothing was reproduced yet.
+        FileNotFoundError: ``report/reproduce.json`` does not exist yet.
     """
     from netspurt.studies import find
 
@@ -37,11 +37,11 @@ def pages(root: Path) -> dict[str, str]:
 
 def _results(study: Document | None, asked: str, whole: Document) -> str:
     if study is None:
-        return "\n## What we find\n\nNot part of the last `netspurt reproduce`.\n"
-    kind = "a quick run, with fewer seeds than a full one" if whole["quick"] else "all seeds"
-    told = f"The numbers of `netspurt reproduce`, {kind}, netspurt {whole['netspurt']}."
-    lines = ["", "## What we find", "", told, ""]
-    lines += [f"> The document asked: {asked}", ""]
+        return "\n## Measured results\n\nNot part of the last `netspurt reproduce`.\n"
+    kind = "a quick run, with fewer seeds than a full one" if whole["quick"] else "a full run, all seeds"
+    told = f"Results of `netspurt reproduce` with netspurt {whole['netspurt']}: {kind}."
+    lines = ["", "## Measured results", "", told, ""]
+    lines += [f"> Question of the document: {asked}", ""]
     for check in study["checks"]:
         mark = {True: "holds", False: "**fails**", None: "not run"}[check["holds"]]
         lines.append(f"* {mark}: {check['check']}")

@@ -2,7 +2,7 @@
 //! CUBIC, and against a model that steps through the same cycles in floating point, with the one round trip that the published
 //! forms leave out: a recovery lasts one, in which the window stands at what the reduction has left of it.
 //!
-//! `docs/validation.md` holds the table that the tests print with `--nocapture`.
+//! `docs/engineering/throughput.md` holds the table that the tests print with `--nocapture`.
 
 use netspurt_sim::World;
 use netspurt_sim::host::app::AppSpec;

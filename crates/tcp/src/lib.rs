@@ -18,23 +18,24 @@ pub mod send;
 pub mod time;
 pub mod wire;
 
-mod ack;
 mod connection;
+mod context;
 mod prediction;
 
-pub use ack::process::timestamp;
 pub use config::{profile, validate};
 pub use congestion::{delivery_rate, ecn};
 pub use connection::calls::{Behind, WriteError};
 pub use connection::socket_options::Change;
+pub use connection::syn_cookie;
 pub use connection::{Connection, Departure, Transmission};
-pub use opening::handshake::refuse;
+pub use opening::reply::refuse;
 pub use opening::time_wait::TimeWait;
-pub use opening::{fast_open, isn, state, syn_cookie};
+pub use opening::{fast_open, isn, state};
 pub use receive::acking;
 pub use record::info::Info;
 pub use record::limits::{Limit, Limits};
 pub use record::{event, reason, stats};
 pub use recovery::rto;
 pub use send::transmit;
+pub use wire::options::timestamp;
 pub use wire::{codec, options, segment, seq};

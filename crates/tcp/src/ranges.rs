@@ -1,8 +1,15 @@
 //! A set of disjoint half-open ranges of stream positions, in order.
 //!
-//! Kept in a deque: what is added lies near its end (new data) or near its front (repairs), and both are cheap there.
+//! A few are kept in a deque: what is added lies near its end (new data) or near its front (repairs), and both are cheap there.
+//! Many are kept in a tree, where everything costs O(log n), wherever it is.
+
+mod tree;
 
 use std::collections::VecDeque;
+use tree::Tree;
+
+/// So many ranges are kept in a deque at most; of a tree with a quarter of them a deque is made again.
+const FEW: usize = 1024;
 
 /// Elements looked at or moved: tests count them, instead of seconds, to see that what is kept costs O(log n).
 #[cfg(test)]
@@ -57,12 +64,14 @@ impl Range {
 pub struct RangeSet {
     ranges: VecDeque<Range>,
     covered: u64,
+    /// All ranges, once they are many: the deque is empty then.
+    many: Option<Box<Tree>>,
 }
 
 impl RangeSet {
     /// The empty set.
     pub const fn new() -> Self {
-        Self { ranges: VecDeque::new(), covered: 0 }
+        Self { ranges: VecDeque::new(), covered: 0, many: None }
     }
 
     /// Number of positions in the set.
@@ -72,31 +81,86 @@ impl RangeSet {
 
     /// Number of disjoint ranges.
     pub fn len(&self) -> usize {
-        self.ranges.len()
+        self.many.as_ref().map_or(self.ranges.len(), |tree| tree.len())
     }
 
     /// Whether no position is in the set.
     pub fn is_empty(&self) -> bool {
-        self.ranges.is_empty()
+        self.ranges.is_empty() && self.many.is_none()
     }
 
     /// The lowest range.
     pub fn first(&self) -> Option<Range> {
-        self.ranges.front().copied()
+        self.many.as_ref().map_or_else(|| self.ranges.front().copied(), |tree| tree.first())
     }
 
     /// The highest range.
     pub fn last(&self) -> Option<Range> {
-        self.ranges.back().copied()
+        self.many.as_ref().map_or_else(|| self.ranges.back().copied(), |tree| tree.last())
     }
 
     /// From the highest range down.
     pub fn iter_down(&self) -> impl Iterator<Item = Range> {
-        self.ranges.iter().rev().copied()
+        let mut few = self.ranges.iter().rev().copied();
+        let mut above = u64::MAX;
+        core::iter::from_fn(move || match &self.many {
+            None => few.next(),
+            Some(tree) => {
+                let range = tree.before(above)?;
+                above = range.start;
+                Some(range)
+            }
+        })
+    }
+
+    /// Whether a position of `range`, or one beside it, is in the set.
+    pub fn touches(&self, range: Range) -> bool {
+        self.at_or_after(range.start.saturating_sub(1)).is_some_and(|known| known.start <= range.end)
+    }
+
+    /// Goes over to a tree when the ranges have become many, and back when they have become few.
+    fn rearrange(&mut self) {
+        match &self.many {
+            None if self.ranges.len() > FEW => {
+                self.many = Some(Box::new(Tree::of(self.ranges.drain(..))));
+                self.ranges = VecDeque::new();
+            }
+            Some(tree) if tree.len() < FEW / 4 => {
+                let mut ranges: VecDeque<Range> = VecDeque::new();
+                for range in self.iter_down() {
+                    ranges.push_front(range);
+                }
+                (self.ranges, self.many) = (ranges, None);
+            }
+            _ => {}
+        }
+    }
+
+    /// [`insert`](Self::insert) where there are many.
+    #[cold]
+    fn insert_among_many(&mut self, new: Range) -> (Range, u64) {
+        let Some(tree) = &mut self.many else { return (new, 0) };
+        let (merged, absorbed) = tree.absorb(new);
+        self.covered = tree.covered();
+        self.rearrange();
+        (merged, merged.len() - absorbed)
+    }
+
+    /// [`remove`](Self::remove) where there are many.
+    #[cold]
+    fn remove_among_many(&mut self, gone: Range) {
+        if let Some(tree) = &mut self.many {
+            tree.remove(gone);
+            self.covered = tree.covered();
+            self.rearrange();
+        }
     }
 
     /// Adds `new`; returns the whole range that it is part of now, and how many positions were not in the set before.
     pub fn insert(&mut self, new: Range) -> (Range, u64) {
+        if self.many.is_some() {
+            return self.insert_among_many(new);
+        }
         let from = self.ranges.partition_point(|r| r.end < new.start);
         #[cfg(test)]
         work::search(self.ranges.len());
@@ -122,11 +186,20 @@ impl RangeSet {
         }
         let added = merged.len() - absorbed;
         self.covered += added;
+        if self.ranges.len() > FEW {
+            self.rearrange();
+        }
         (merged, added)
     }
 
     /// Forgets every position before `edge`.
     pub fn remove_below(&mut self, edge: u64) {
+        if let Some(tree) = &self.many {
+            if tree.first().is_none_or(|first| first.start >= edge) {
+                return;
+            }
+            return self.remove_among_many(Range::new(0, edge));
+        }
         while let Some(first) = self.ranges.front_mut() {
             if first.start >= edge {
                 break;
@@ -146,6 +219,9 @@ impl RangeSet {
         if gone.is_empty() {
             return;
         }
+        if self.many.is_some() {
+            return self.remove_among_many(gone);
+        }
         let from = self.ranges.partition_point(|r| r.end <= gone.start);
         let Some(first) = self.ranges.get(from).copied().filter(|r| r.start < gone.end) else { return };
         let to = from + self.ranges.iter().skip(from).take_while(|r| r.start < gone.end).count();
@@ -161,6 +237,9 @@ impl RangeSet {
                 self.ranges.insert(from, left);
             }
         }
+        if self.ranges.len() > FEW {
+            self.rearrange();
+        }
     }
 
     /// What of `within` is not in the set, in order.
@@ -168,7 +247,17 @@ impl RangeSet {
         let from = self.ranges.partition_point(|r| r.end <= within.start);
         #[cfg(test)]
         work::search(self.ranges.len());
-        let mut known = self.ranges.iter().skip(from).copied().take_while(move |r| r.start < within.end);
+        let mut few = self.ranges.iter().skip(from).copied();
+        let mut behind = within.start;
+        let next = move || match &self.many {
+            None => few.next(),
+            Some(tree) => {
+                let range = tree.at_or_after(behind)?;
+                behind = range.end;
+                Some(range)
+            }
+        };
+        let mut known = core::iter::from_fn(next).take_while(move |r| r.start < within.end);
         let mut start = within.start;
         let mut over = false;
         core::iter::from_fn(move || {
@@ -192,15 +281,22 @@ impl RangeSet {
     pub fn clear(&mut self) {
         self.ranges.clear();
         self.covered = 0;
+        self.many = None;
     }
 
     /// The range that holds `position`, if one does; otherwise where the next one begins, if one follows.
     pub fn at_or_after(&self, position: u64) -> Option<Range> {
+        if let Some(tree) = &self.many {
+            return tree.at_or_after(position);
+        }
         self.ranges.get(self.ranges.partition_point(|r| r.end <= position)).copied()
     }
 
     /// How many positions of `within` are in the set.
     pub fn covered_within(&self, within: Range) -> u64 {
+        if let Some(tree) = &self.many {
+            return tree.covered_within(within);
+        }
         let from = self.ranges.partition_point(|r| r.end <= within.start);
         #[cfg(test)]
         work::search(self.ranges.len());
@@ -252,6 +348,56 @@ mod tests {
         assert_eq!(s.at_or_after(20), Some(Range::new(30, 40)));
         assert_eq!(s.at_or_after(35), Some(Range::new(30, 40)));
         assert_eq!(s.at_or_after(60), None);
+    }
+
+    #[test]
+    fn many_ranges_agree_with_a_plain_list_of_them() {
+        let mut state = 7_u64;
+        let mut draw = move |n: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % n
+        };
+        let (mut s, mut plain, mut most) = (RangeSet::default(), vec![false; 20_000], 0);
+        for step in 0..30_000_u64 {
+            // Slivers, then ever more that fills gaps: from few to many, and back.
+            let longest = if step % 10_000 < 7000 { 2 } else { 300 };
+            let start = draw(19_000);
+            let new = Range::new(start, start + 1 + draw(longest));
+            let fresh = (new.start..new.end).filter(|&p| !plain[p as usize]).count() as u64;
+            let touches = (new.start.saturating_sub(1)..=new.end).any(|p| plain[p as usize]);
+            assert_eq!(s.touches(new), touches);
+            let (merged, added) = s.insert(new);
+            assert!(added == fresh && merged.start <= new.start && new.end <= merged.end);
+            (new.start..new.end).for_each(|p| plain[p as usize] = true);
+            if draw(6) == 0 {
+                let start = draw(19_000);
+                let gone = Range::new(start, start + 1 + draw(longest));
+                s.remove(gone);
+                (gone.start..gone.end).for_each(|p| plain[p as usize] = false);
+            }
+            if step % 10_000 == 9_999 {
+                s.remove_below(15_000);
+                (0..15_000).for_each(|p| plain[p] = false);
+            }
+            most = most.max(s.len());
+            if step % 50 == 0 {
+                let within = Range::new(draw(10_000), 10_000 + draw(10_000));
+                let known = (within.start..within.end).filter(|&p| plain[p as usize]).count() as u64;
+                assert_eq!(s.covered_within(within), known);
+                let missing: u64 = s.missing_in(within).map(Range::len).sum();
+                assert_eq!(missing, within.len() - known);
+                let mut down: Vec<Range> = s.iter_down().collect();
+                assert_eq!(
+                    (down.len(), down.first().copied(), down.last().copied()),
+                    (s.len(), s.last(), s.first())
+                );
+                down.reverse();
+                assert!(down.windows(2).all(|pair| pair[0].end < pair[1].start));
+                assert_eq!(s.at_or_after(within.start), down.iter().copied().find(|r| r.end > within.start));
+                assert_eq!(s.covered(), down.iter().map(|r| r.len()).sum::<u64>());
+            }
+        }
+        assert!(most > 2 * FEW && s.many.is_none(), "{most} {}", s.len());
     }
 
     #[test]

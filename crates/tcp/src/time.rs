@@ -31,6 +31,22 @@ impl Stamp {
     }
 }
 
+/// An instant, rounded down to 4.3 milliseconds: half the room of a [`Time`], and all of its range.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Coarse(u32);
+
+impl Coarse {
+    /// This instant.
+    pub(crate) const fn at(now: Time) -> Self {
+        Self((now.0 >> 32) as u32)
+    }
+
+    /// The instant again, or up to 4.3 milliseconds before it.
+    pub(crate) const fn instant(self) -> Time {
+        Time((self.0 as u64) << 32)
+    }
+}
+
 /// A difference of two instants: picoseconds, never negative.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Span(u64);
@@ -186,6 +202,14 @@ mod tests {
     fn differences_saturate_instead_of_wrapping() {
         assert_eq!(Time::ZERO - Time::from_ps(5), Span::ZERO);
         assert!((Time::NEVER + Span::from_secs(1)).is_never());
+    }
+
+    #[test]
+    fn a_coarse_instant_lies_a_few_milliseconds_before_itself_at_most() {
+        for then in [Time::ZERO, Time::ZERO + Span::from_secs(200 * 24 * 3600), Time::from_ps(u64::MAX - 1)] {
+            let coarse = Coarse::at(then).instant();
+            assert!(coarse <= then && then - coarse < Span::from_us(4295), "{then:?} {coarse:?}");
+        }
     }
 
     #[test]

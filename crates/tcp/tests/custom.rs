@@ -3,12 +3,17 @@
 mod common;
 
 use common::{End, Pair};
+use netspurt_tcp::Connection;
 use netspurt_tcp::config::{Config, InitialWindow};
 use netspurt_tcp::congestion::{CongestionControl, Signal, Start, View};
+use netspurt_tcp::event::Event;
 use netspurt_tcp::profile;
 use netspurt_tcp::reason::Hold;
 use netspurt_tcp::rto::RtoEstimator;
-use netspurt_tcp::time::Span;
+use netspurt_tcp::segment::{Flags, Segment};
+use netspurt_tcp::seq::Seq;
+use netspurt_tcp::state::State;
+use netspurt_tcp::time::{Span, Time};
 use netspurt_tcp::transmit::{Policy, Situation};
 use std::sync::{Arc, Mutex};
 
@@ -129,4 +134,30 @@ fn what_a_policy_of_the_users_own_holds_leaves_after_200_ms_all_the_same() {
     assert_eq!((pair.server_read, pair.client.holding()), (1000, Hold::Own));
     while pair.step(began + Span::from_secs(2)) {}
     assert_eq!(pair.server_read, 1300);
+}
+
+#[test]
+fn the_users_own_algorithms_and_the_record_stay_when_a_listener_is_reset() {
+    let reno = profile::by_name("reno").expect("a built-in profile").config.clone();
+    let mut listener = Connection::listen(Arc::new(Config { mss: 1000, ..reno }), Seq(1));
+    listener.set_congestion(Box::new(TwoSegments));
+    listener.set_rto(Box::new(TwiceTheLast::default()));
+    listener.record_events(true);
+    let syn =
+        |seq, flags| Segment { seq: Seq(seq), flags, window: 9000, header_len: 20, ..Segment::default() };
+    listener.handle_segment(Time::ZERO, &syn(100, Flags::SYN));
+    assert!(listener.poll_transmit(Time::ZERO).is_some());
+    listener.handle_segment(Time::ZERO, &syn(101, Flags::RST));
+    assert_eq!(
+        (listener.state(), listener.cwnd(), listener.rto()),
+        (State::Listen, 2000, Span::from_secs(7))
+    );
+    let states = core::iter::from_fn(|| listener.poll_event()).filter_map(|(_, event)| match event {
+        Event::State { from, to } => Some((from, to)),
+        _ => None,
+    });
+    let expected = [(State::Listen, State::SynReceived), (State::SynReceived, State::Listen)];
+    assert_eq!(states.collect::<Vec<_>>(), expected);
+    let stats = listener.stats();
+    assert_eq!((stats.segments_received, stats.segments_sent), (2, 1));
 }

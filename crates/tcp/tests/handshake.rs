@@ -14,6 +14,7 @@ use netspurt_tcp::segment::{Flags, Segment};
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::state::{CloseReason, State};
 use netspurt_tcp::time::Span;
+use netspurt_tcp::transmit::Transmit;
 use netspurt_tcp::{WriteError, refuse};
 
 const DELAY: Span = Span::from_ms(50);
@@ -204,6 +205,29 @@ fn a_reset_brings_a_half_open_listener_back_as_good_as_new() {
     assert_eq!(lone.c.cwnd(), 1000, "one segment, since a SYN-ACK was resent, of the size agreed on now");
     let sent = lone.writes(3000);
     assert_eq!(sent.iter().map(|o| (o.seq, o.len)).collect::<Vec<_>>(), [(1, 1000)]);
+}
+
+#[test]
+fn what_a_reset_peer_had_offered_does_not_hold_for_the_next_one() {
+    // The first SYN permits SACK, and so losses would be noticed by time; the second one does not.
+    let config = profile::by_name("linux").expect("a built-in profile").config.clone();
+    let mut lone = Lone::listening(Config { transmit: Transmit::NoDelay, ..config });
+    let options = Options { sack_permitted: true, ..FULL };
+    lone.gets(Segment { options, ..segment(SYN, 0, 0) });
+    lone.gets(segment(RST, 1, 0));
+    assert_eq!(lone.c.state(), State::Listen);
+    lone.gets(Segment { options: FULL, ..segment(SYN, 0, 0) });
+    lone.passes(Span::from_ms(50));
+    lone.gets(ack(1, 1, 20_000));
+    assert_eq!(lone.writes(8000).len(), 8);
+    lone.passes(Span::from_ms(50));
+    let answers: Vec<_> = (0..3).flat_map(|_| lone.gets(ack(1, 1, 20_000))).collect();
+    let first = answers.iter().find(|out| out.seq == 1).map(|out| out.reason);
+    assert_eq!(
+        first,
+        Some(Reason::FastRetransmit),
+        "without SACK, duplicate ACKs tell of a loss: {answers:?}"
+    );
 }
 
 #[test]

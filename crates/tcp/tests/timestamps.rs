@@ -9,7 +9,8 @@ use netspurt_tcp::config::Config;
 use netspurt_tcp::options::{Options, Timestamps};
 use netspurt_tcp::segment::Segment;
 use netspurt_tcp::state::{CloseReason, State};
-use netspurt_tcp::time::Span;
+use netspurt_tcp::time::{Span, Time};
+use netspurt_tcp::{profile, timestamp};
 
 const DAY: Span = Span::from_secs(24 * 3600);
 
@@ -175,4 +176,138 @@ fn every_segment_but_a_reset_carries_the_timestamp() {
     all.extend(lone.gets(stamped(1002, segment(RST, 300, 0))));
     all.extend(lone.closes());
     assert!(all.len() > 5 && all.iter().all(|o| o.segment.options.timestamps.is_some()), "{all:#?}");
+}
+
+#[test]
+fn who_acknowledges_what_was_never_sent_does_not_renew_the_timestamp() {
+    // RFC 5961, section 5.2: such a segment is dropped, and so its timestamp is not remembered.
+    for len in [0, 100] {
+        let mut lone = established(config(), 1000);
+        lone.gets(stamped(1000 + i32::MAX.cast_unsigned(), data(1, 5001, len)));
+        lone.gets(stamped(1001, data(1, 1, 100)));
+        let drops = lone.c.stats().paws_drops;
+        assert_eq!((lone.c.readable(), drops), (100, 0), "the segment was {len} bytes long");
+    }
+}
+
+#[test]
+fn a_segment_that_the_short_way_declines_does_not_renew_the_timestamp() {
+    // Each is dropped, or acknowledged without being taken in: data beyond the window, and data of a foreign place.
+    let mut lone = established(config(), 1000);
+    lone.writes(3000);
+    lone.gets(stamped(1001, segment(ACK, 1, 1001)));
+    let far = 1001 + i32::MAX.cast_unsigned();
+    lone.gets(stamped(far, data(1, 3002, 100)));
+    lone.gets(stamped(far, data(1, -10_000, 100)));
+    lone.gets(stamped(far, data(1, -10_000, 0)));
+    lone.gets(stamped(1002, data(1, 2001, 100)));
+    assert_eq!((lone.c.readable(), lone.c.acknowledged(), lone.c.stats().paws_drops), (100, 2000, 0));
+}
+
+/// Established since `start`; 500 bytes have left twice, so that only an echo can tell a round trip, the second time `waits`
+/// milliseconds ago.
+fn sent_twice(start: Time, waits: u64) -> Lone {
+    let mut lone = Lone::closed(config());
+    lone.now = start;
+    lone.c.open(start);
+    lone.poll();
+    let options = Options { timestamps: Some(Timestamps { value: 1000, echo: 0 }), ..FULL };
+    lone.gets(Segment { options, ..segment(SYN_ACK, 0, 1) });
+    lone.writes(500);
+    let again = lone.until(lone.c.next_deadline());
+    assert_eq!(again.iter().map(|out| (out.seq, out.len)).collect::<Vec<_>>(), [(1, 500)]);
+    lone.passes(Span::from_ms(waits));
+    lone
+}
+
+fn echoing(echo: u32, s: Segment) -> Segment {
+    Segment { options: Options { timestamps: Some(Timestamps { value: 1001, echo }), ..s.options }, ..s }
+}
+
+/// The sample, in milliseconds, that the ACK of what was sent twice brings with this echo.
+fn sample_of(mut lone: Lone, echo: u32) -> Option<u64> {
+    let (before, rto) = (lone.c.stats(), lone.c.rto());
+    lone.gets(echoing(echo, ack(1, 501, 5000)));
+    assert_eq!(lone.c.acknowledged(), 500);
+    let after = lone.c.stats();
+    let taken = after.rtt_samples > before.rtt_samples;
+    assert!(taken || lone.c.rto() == rto, "without a sample the timeout stays");
+    taken.then(|| (after.rtt_sum_ns - before.rtt_sum_ns) / 1_000_000)
+}
+
+#[test]
+fn an_echo_of_what_was_never_sent_is_no_round_trip() {
+    // RFC 7323, section 4.1: an echo tells a round trip because it is that of a segment of ours.
+    let start = ms(10_000_000);
+    let clock = |lone: &Lone| timestamp(lone.now);
+    let echoes = |ago: u32| {
+        let lone = sent_twice(start, 40);
+        let echo = clock(&lone).wrapping_sub(ago);
+        sample_of(lone, echo)
+    };
+    let alive = clock(&sent_twice(start, 40)) - 10_000_000;
+    assert_eq!(echoes(40), Some(40), "the second transmission");
+    assert_eq!(echoes(0), Some(0));
+    assert_eq!(echoes(alive), Some(u64::from(alive)), "the first");
+    assert_eq!(echoes(u32::MAX), None, "a millisecond ahead of our clock");
+    assert_eq!(echoes(1 << 31), None, "half a circle ahead");
+    assert_eq!(echoes(alive + 10), None, "before the connection began");
+    assert_eq!(echoes(i32::MAX.cast_unsigned()), None);
+}
+
+#[test]
+fn an_echo_tells_the_round_trip_across_the_wrap_of_the_clock() {
+    // 2^32 milliseconds are 49.7 days.
+    let wrap = 1_u64 << 32;
+    for start in [wrap - 5000, wrap - 1, wrap, 2 * wrap - 3] {
+        let mut lone = sent_twice(ms(start), 0);
+        let echo = timestamp(lone.now);
+        lone.passes(Span::from_ms(90));
+        assert_eq!(sample_of(lone, echo), Some(90), "{start}");
+    }
+    // A connection that is older than the clock goes round.
+    let mut lone = established(config(), 1000);
+    lone.passes(Span::from_ms(wrap + 7));
+    lone.gets(stamped(1001, ack(1, 1, 5000)));
+    lone.writes(500);
+    lone.until(lone.c.next_deadline());
+    let echo = timestamp(lone.now);
+    lone.passes(Span::from_ms(50));
+    assert_eq!(sample_of(lone, echo), Some(50));
+}
+
+/// The window that a receiver offers in the end whose peer sends ever more in each round trip of 50 ms, and of whose first
+/// segments the third echoes `ahead` of our clock.
+fn window_after(ahead: Option<u32>) -> u32 {
+    let config = profile::by_name("linux").expect("a built-in profile").config.clone();
+    let mut lone = Lone::listening(Config { acking: Acking::EverySegment, ..config });
+    let options =
+        Options { timestamps: Some(Timestamps { value: 1000, echo: 0 }), window_scale: Some(0), ..FULL };
+    lone.gets(Segment { options, ..segment(SYN, 0, 0) });
+    lone.gets(echoing(0, ack(1, 1, 5000)));
+    let (mut next, mut window) = (1, 0);
+    for round in 0..8 {
+        lone.passes(Span::from_ms(50));
+        for n in 0..10 << round {
+            let clock = timestamp(lone.now);
+            let echo = if (round, n) == (0, 3) {
+                ahead.map_or(clock - 50, |ahead| clock + ahead)
+            } else {
+                clock - 50
+            };
+            window =
+                lone.gets(echoing(echo, data(next, 1, 1448))).last().map_or(window, |out| out.segment.window);
+            next += 1448;
+            lone.reads(u64::MAX);
+        }
+    }
+    u32::from(window)
+}
+
+#[test]
+fn an_echo_of_what_was_never_sent_does_not_keep_the_receive_window_small() {
+    let usual = window_after(None);
+    for ahead in [1, 1000, 1 << 31] {
+        assert_eq!(window_after(Some(ahead)), usual, "{ahead} ms ahead of our clock");
+    }
 }

@@ -368,3 +368,25 @@ fn a_full_send_buffer_takes_no_more_until_something_is_acknowledged() {
     assert_eq!(lone.c.write(lone.now, 5000), Ok(1000));
     assert_eq!(texts(&lone.poll()), [(2501, 1000)]);
 }
+
+#[test]
+fn a_policy_that_waits_for_no_ack_uses_half_of_the_largest_window_beside_a_short_segment() {
+    // RFC 9293, section 3.8.6.2.1, condition 3: less than a segment, but at least half of the largest window.
+    for (short, more) in [(600, &[(601, 900)][..]), (750, &[(751, 750)]), (751, &[])] {
+        let mut lone = Lone::established(plain(), FULL, 1500);
+        assert_eq!(texts(&lone.writes(short)), [(1, short as u32)]);
+        assert_eq!(texts(&lone.writes(5000)), more, "{short} bytes are out");
+    }
+}
+
+#[test]
+fn data_in_order_does_not_let_an_older_segment_set_the_window() {
+    // RFC 9293, section 3.10.7.4: SND.WL1 is the sequence number of the segment that set the window last.
+    let mut lone = Lone::established(plain(), FULL, 5000);
+    lone.gets(ack(501, 1, 5000));
+    lone.gets(data(1, 1, 100));
+    lone.gets(ack(101, 1, 9000));
+    assert_eq!(lone.c.peer_window(), 5000, "what begins at 101 is older than what begins at 501");
+    lone.gets(ack(501, 1, 8000));
+    assert_eq!(lone.c.peer_window(), 8000);
+}

@@ -1,7 +1,7 @@
 """Two of a kind side by side: runs, sweeps, captures or traces.
 
 What can be compared: ``sides``. Which values belong together: ``pairs``, ``captures``. Where two histories part:
-``history``. What the pairs mean: ``netspurt.paired``. The pictures: ``netspurt.plot``.
+``history``. What the pairs mean: ``netspurt.analysis.paired``. The pictures: ``netspurt.plot``.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
+from netspurt import display
 from netspurt.algorithms import Make
 from netspurt.comparing import captures, history, pairs
-from netspurt.comparing.sides import KINDS, Captured, How, Runs, Side, Swept, Traced, side
 from netspurt.errors import RequestError
+from netspurt.inputs.capture import Captured
+from netspurt.inputs.run import How, Runs
+from netspurt.inputs.sides import KINDS, Side, side
+from netspurt.inputs.sweep import Swept
+from netspurt.inputs.trace import Traced
 
 if TYPE_CHECKING:
     import polars as pl
@@ -56,9 +58,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """For notebooks: what differs, and where the two part."""
-        from netspurt import display
-
-        return display.of_comparison(self)
+        return display.shown("comparison", self)
 
     @property
     def table(self) -> pl.DataFrame:
@@ -103,22 +103,13 @@ class Comparison:
         Raises:
             RequestError: there is nothing to draw: sweeps have no time in common.
         """
-        from netspurt.plot.chart import Axis
-        from netspurt.plot.pictures.distribution import distribution_chart
-        from netspurt.plot.pictures.transfers import progress_of, transfers_chart
+        from netspurt.plot.compared import compared_chart
 
         first, second = self.sides
-        if isinstance(first, Captured) and isinstance(second, Captured):
-            samples = [_karn(each) * 1e3 for each in (first, second)]
-            axis = Axis("round-trip time (ms)", "round_trip_ms")
-            return distribution_chart(
-                dict(zip(_labels(self.names), samples, strict=True)), axis, "Round-trip times"
-            )
-        if isinstance(first, Swept):
+        if isinstance(first, Swept) or isinstance(second, Swept):
             raise RequestError("two sweeps have no time in common: draw their differences")
         seed = self.looked if self.looked is not None else min(getattr(first, "documents", {1: None}))
-        progress = [progress_of(_segments(each, seed)) for each in (first, second)]
-        return transfers_chart(dict(zip(_labels(self.names), progress, strict=True)))
+        return compared_chart((first, second), self.names, seed)
 
     def plot_differences(self) -> Figure:
         """The change of each quantity with its interval, in per cent of A.
@@ -126,7 +117,7 @@ class Comparison:
         Raises:
             RequestError: nothing was paired, or A is 0 everywhere.
         """
-        from netspurt.plot.pictures.differences import differences
+        from netspurt.plot.sweeps.differences import differences
 
         return differences([row for row in self.rows if "verdict" in row])
 
@@ -197,33 +188,3 @@ def _history(trace: Traced) -> pl.DataFrame:
     rows = trace.table.filter(pl.col("record") == "segments")
     rows = rows.with_columns(pl.lit("segment").alias("event"))
     return rows.select([name for name in history.COLUMNS if name in rows.columns])
-
-
-def _segments(each: Side, seed: int) -> Mapping[str, npt.NDArray[Any]]:
-    import polars as pl
-
-    if isinstance(each, Traced):
-        rows = each.table.filter(pl.col("record") == "segments")
-    elif isinstance(each, Runs) and (result := each.repeat(seed, ["segments"])) is not None:
-        rows = result.segments
-    else:
-        raise RequestError(
-            f"{each.name} keeps no scenario to draw the run from: compare scenarios, or folders of runs"
-        )
-    return {
-        name: rows[name].to_numpy()
-        for name in ("time_s", "flow", "index", "connection", "from_client", "seq", "length")
-    }
-
-
-def _karn(each: Captured) -> npt.NDArray[np.float64]:
-    import polars as pl
-
-    samples = each.capture.samples.filter(pl.col("method") == "karn")["rtt_s"].to_numpy()
-    if samples.size == 0:
-        raise RequestError(f"{each.name} holds no round-trip times to draw")
-    return np.asarray(samples, dtype=np.float64)
-
-
-def _labels(names: tuple[str, str]) -> tuple[str, str]:
-    return f"A: {names[0]}", f"B: {names[1]}"

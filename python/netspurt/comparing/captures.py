@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netspurt.statistics import Quantile, quantile_interval
+from netspurt.analysis.statistics import Quantile, quantile_interval
 
 if TYPE_CHECKING:
-    from netspurt.capture import Capture
+    from netspurt.analysis.capture import Capture
 
 COUNTS = (
     "segments",

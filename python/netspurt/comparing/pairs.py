@@ -9,9 +9,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from netspurt.comparing.sides import Runs, Swept
+from netspurt.analysis.paired import paired, sentence
 from netspurt.errors import RequestError, nearest
-from netspurt.paired import paired, sentence
+from netspurt.inputs.run import Runs
+from netspurt.inputs.sweep import Swept
 
 FLOW_QUANTITIES = (
     *("goodput_bps", "end_s", "segments_sent", "retransmitted", "timeouts", "rtt_mean_s"),

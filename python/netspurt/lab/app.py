@@ -30,10 +30,11 @@ from starlette.staticfiles import StaticFiles
 
 from netspurt import _core, version
 from netspurt.errors import RequestError
-from netspurt.lab import controls, live, pictures, reasons
+from netspurt.lab import controls, pictures, reasons
 from netspurt.lab.guard import Guard
 from netspurt.lab.runs import Runs, SupersededError
 from netspurt.lab.shelf import Shelf
+from netspurt.lab.watch import live
 from netspurt.lab.wire import pack
 
 PAGE = Path(__file__).parent / "page"

@@ -2,7 +2,7 @@
 
 A message is the length of its head (four bytes, little-endian), the head (JSON, padded with spaces to a multiple of
 eight bytes), and the columns behind one another, each padded likewise. The head says in ``columns`` what each column is
-called, its type, and how many numbers it holds. ``page/wire.js`` reads it.
+called, its type, and how many numbers it holds. ``page/base/wire.js`` reads it.
 """
 
 from __future__ import annotations

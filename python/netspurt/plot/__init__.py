@@ -25,65 +25,63 @@ if TYPE_CHECKING:
     from netspurt.plot.drawing import draw_panels as draw_panels
     from netspurt.plot.files import save as save
     from netspurt.plot.files import svg as svg
-    from netspurt.plot.pictures.curves import curves as curves
-    from netspurt.plot.pictures.curves import curves_chart as curves_chart
-    from netspurt.plot.pictures.distribution import distribution as distribution
-    from netspurt.plot.pictures.distribution import distribution_chart as distribution_chart
-    from netspurt.plot.pictures.distribution import round_trip_distribution as round_trip_distribution
-    from netspurt.plot.pictures.distribution import (
-        round_trip_distribution_chart as round_trip_distribution_chart,
-    )
-    from netspurt.plot.pictures.error_rate import error_rate_chart as error_rate_chart
-    from netspurt.plot.pictures.growth import cwnd_growth_chart as cwnd_growth_chart
-    from netspurt.plot.pictures.heat_map import HeatMap as HeatMap
-    from netspurt.plot.pictures.heat_map import heat_map as heat_map
-    from netspurt.plot.pictures.heat_map import heat_map_data as heat_map_data
-    from netspurt.plot.pictures.initial_window import against_window_charts as against_window_charts
-    from netspurt.plot.pictures.policy_bars import bars_by_policy as bars_by_policy
-    from netspurt.plot.pictures.queues import queues as queues
-    from netspurt.plot.pictures.queues import queues_chart as queues_chart
-    from netspurt.plot.pictures.round_trips import round_trips as round_trips
-    from netspurt.plot.pictures.round_trips import round_trips_chart as round_trips_chart
-    from netspurt.plot.pictures.spread import spread as spread
-    from netspurt.plot.pictures.spread import spread_chart as spread_chart
-    from netspurt.plot.pictures.throughput import throughput as throughput
-    from netspurt.plot.pictures.throughput import throughput_chart as throughput_chart
-    from netspurt.plot.pictures.time_sequence import sequence_charts as sequence_charts
-    from netspurt.plot.pictures.time_sequence import time_sequence as time_sequence
-    from netspurt.plot.pictures.time_sequence import time_sequence_chart as time_sequence_chart
-    from netspurt.plot.pictures.time_sequence import time_sequence_of as time_sequence_of
-    from netspurt.plot.pictures.time_sequence import time_sequences as time_sequences
-    from netspurt.plot.pictures.window_rate import rate_against_window_chart as rate_against_window_chart
-    from netspurt.plot.pictures.windows import cwnds as cwnds
-    from netspurt.plot.pictures.windows import cwnds_chart as cwnds_chart
-    from netspurt.plot.pictures.windows import windows as windows
-    from netspurt.plot.pictures.windows import windows_chart as windows_chart
+    from netspurt.plot.runs.distribution import distribution as distribution
+    from netspurt.plot.runs.distribution import distribution_chart as distribution_chart
+    from netspurt.plot.runs.distribution import round_trip_distribution as round_trip_distribution
+    from netspurt.plot.runs.distribution import round_trip_distribution_chart as round_trip_distribution_chart
+    from netspurt.plot.runs.queues import queues as queues
+    from netspurt.plot.runs.queues import queues_chart as queues_chart
+    from netspurt.plot.runs.round_trips import round_trips as round_trips
+    from netspurt.plot.runs.round_trips import round_trips_chart as round_trips_chart
+    from netspurt.plot.runs.throughput import throughput as throughput
+    from netspurt.plot.runs.throughput import throughput_chart as throughput_chart
+    from netspurt.plot.runs.time_sequence import sequence_charts as sequence_charts
+    from netspurt.plot.runs.time_sequence import time_sequence as time_sequence
+    from netspurt.plot.runs.time_sequence import time_sequence_chart as time_sequence_chart
+    from netspurt.plot.runs.time_sequence import time_sequence_of as time_sequence_of
+    from netspurt.plot.runs.time_sequence import time_sequences as time_sequences
+    from netspurt.plot.runs.windows import cwnds as cwnds
+    from netspurt.plot.runs.windows import cwnds_chart as cwnds_chart
+    from netspurt.plot.runs.windows import windows as windows
+    from netspurt.plot.runs.windows import windows_chart as windows_chart
+    from netspurt.plot.studies.error_rate import error_rate_chart as error_rate_chart
+    from netspurt.plot.studies.growth import cwnd_growth_chart as cwnd_growth_chart
+    from netspurt.plot.studies.initial_window import against_window_charts as against_window_charts
+    from netspurt.plot.studies.policy_bars import bars_by_policy as bars_by_policy
+    from netspurt.plot.studies.window_rate import rate_against_window_chart as rate_against_window_chart
+    from netspurt.plot.sweeps.curves import curves as curves
+    from netspurt.plot.sweeps.curves import curves_chart as curves_chart
+    from netspurt.plot.sweeps.heat_map import HeatMap as HeatMap
+    from netspurt.plot.sweeps.heat_map import heat_map as heat_map
+    from netspurt.plot.sweeps.heat_map import heat_map_data as heat_map_data
+    from netspurt.plot.sweeps.spread import spread as spread
+    from netspurt.plot.sweeps.spread import spread_chart as spread_chart
 
 _FILES = {
     "chart": ("Axis", "Chart", "Trace"),
-    "pictures.curves": ("curves", "curves_chart"),
-    "pictures.distribution": (
+    "sweeps.curves": ("curves", "curves_chart"),
+    "runs.distribution": (
         *("distribution", "distribution_chart"),
         *("round_trip_distribution", "round_trip_distribution_chart"),
     ),
     "drawing": ("draw", "draw_panels"),
-    "pictures.error_rate": ("error_rate_chart",),
+    "studies.error_rate": ("error_rate_chart",),
     "files": ("save", "svg"),
-    "pictures.growth": ("cwnd_growth_chart",),
-    "pictures.heat_map": ("HeatMap", "heat_map", "heat_map_data"),
-    "pictures.initial_window": ("against_window_charts",),
-    "pictures.policy_bars": ("bars_by_policy",),
-    "pictures.queues": ("queues", "queues_chart"),
-    "pictures.round_trips": ("round_trips", "round_trips_chart"),
-    "pictures.spread": ("spread", "spread_chart"),
-    "pictures.throughput": ("throughput", "throughput_chart"),
-    "pictures.time_sequence": (
+    "studies.growth": ("cwnd_growth_chart",),
+    "sweeps.heat_map": ("HeatMap", "heat_map", "heat_map_data"),
+    "studies.initial_window": ("against_window_charts",),
+    "studies.policy_bars": ("bars_by_policy",),
+    "runs.queues": ("queues", "queues_chart"),
+    "runs.round_trips": ("round_trips", "round_trips_chart"),
+    "sweeps.spread": ("spread", "spread_chart"),
+    "runs.throughput": ("throughput", "throughput_chart"),
+    "runs.time_sequence": (
         *("time_sequence", "time_sequence_chart"),
         *("time_sequence_of", "time_sequences"),
         *("sequence_charts",),
     ),
-    "pictures.window_rate": ("rate_against_window_chart",),
-    "pictures.windows": ("cwnds", "cwnds_chart", "windows", "windows_chart"),
+    "studies.window_rate": ("rate_against_window_chart",),
+    "runs.windows": ("cwnds", "cwnds_chart", "windows", "windows_chart"),
 }
 _HOME = {name: file for file, names in _FILES.items() for name in names}
 

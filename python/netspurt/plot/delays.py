@@ -13,13 +13,13 @@ from matplotlib.figure import Figure
 
 from netspurt.plot.chart import Axis, Chart, Floats, Trace
 from netspurt.plot.looks import entitle, figure_of, legend
-from netspurt.plot.palette import BLUE, GREY, RED, STYLES
-from netspurt.plot.pictures.heat_map import BEST, HeatMap
+from netspurt.plot.palette import BEST, BLUE, GREY, RED, STYLES
+from netspurt.plot.sweeps.heat_map import HeatMap
 
 if TYPE_CHECKING:
-    from netspurt.regression import Characteristic
-    from netspurt.replaying import Axis as GridAxis
-    from netspurt.replaying import Surface
+    from netspurt.analysis.regression import Characteristic
+    from netspurt.analysis.rto_replay import Axis as GridAxis
+    from netspurt.analysis.rto_replay import Surface
 
 MOST_POINTS = 180_000
 """Beyond so many a scatter shows no more, and takes long."""

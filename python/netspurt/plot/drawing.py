@@ -12,12 +12,13 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from netspurt.plot.chart import Chart, Trace
 from netspurt.plot.looks import RC, entitle, legend_of
 from netspurt.plot.palette import DENSE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from netspurt.plot.chart import Chart, Trace
 
 BUCKETS = 4000
 """A page is less than so many dots wide."""

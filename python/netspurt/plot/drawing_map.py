@@ -12,15 +12,14 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from netspurt.plot.looks import RC, entitle
-from netspurt.plot.palette import RED
-from netspurt.plot.pictures.heat_map import BEST
+from netspurt.plot.palette import BEST, RED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
 
     from netspurt.plot.chart import Floats
-    from netspurt.plot.pictures.heat_map import HeatMap, Words
+    from netspurt.plot.sweeps.heat_map import HeatMap, Words
 
 WRITTEN = 100
 """So many cells have room for their number."""

@@ -12,8 +12,8 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from netspurt import output
 from netspurt.errors import RequestError
+from netspurt.files import output
 from netspurt.plot.looks import RC
 
 DOTS = 150

@@ -45,3 +45,6 @@ REASONS = {
     "unexplained": (GREY, "o", "resent: no reason seen"),
 }
 """Colour, marker and words for each reason to send data again."""
+
+BEST = "the best"
+"""The mark of the best cell of a heat map, which is drawn as a star."""

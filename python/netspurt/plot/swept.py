@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netspurt import listing
+from netspurt.analysis import formats
 from netspurt.errors import RequestError, nearest
 
 if TYPE_CHECKING:
@@ -196,4 +196,4 @@ def told(value: Any) -> str:
     if found is None:
         return str(value)
     (number,), unit = found
-    return f"{listing.digits(number, 4)} {unit}".strip()
+    return f"{formats.digits(number, 4)} {unit}".strip()

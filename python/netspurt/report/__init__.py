@@ -84,7 +84,7 @@ def _blocks(picture: Picture, svg: str) -> list[Block]:
     """A chart for each panel, or a map, or else the picture as it is on paper."""
     from matplotlib.figure import Figure
 
-    from netspurt.plot.pictures.heat_map import HeatMap
+    from netspurt.plot.sweeps.heat_map import HeatMap
 
     name, data = f"drawn-{picture.name}", picture.data
     if isinstance(data, HeatMap):

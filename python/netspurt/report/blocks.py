@@ -16,15 +16,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
-from netspurt import listing
+from netspurt.analysis import formats
+from netspurt.files.rows import csv_of, flat
 from netspurt.plot.chart import Chart, Floats, Trace
 from netspurt.plot.swept import in_units
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from netspurt.plot.pictures.changes import Change, Ruler
-    from netspurt.plot.pictures.heat_map import HeatMap
+    from netspurt.plot.sweeps.changes import Change, Ruler
+    from netspurt.plot.sweeps.heat_map import HeatMap
 
 BUCKETS = 10_000
 """A trace of more than four times so many points is thinned in the page: zoomed in tenfold it still looks whole."""
@@ -288,7 +289,7 @@ class Mapped:
     @property
     def payload(self) -> str:
         """What the script draws, as JSON that may stand inside an element."""
-        from netspurt.plot.pictures.heat_map import BEST
+        from netspurt.plot.palette import BEST
 
         of = self.map
         whole = {
@@ -390,11 +391,11 @@ def _told(value: Any, factor: float, decimals: int | None) -> str:
         return f"{value * factor:.{decimals}f}"
     if isinstance(value, int | float) and not isinstance(value, bool):
         return (
-            f"{value:,}".replace(",", "\u202f")
+            formats.count(value)
             if isinstance(value, int) and factor == 1
-            else listing.digits(value * factor, DIGITS)
+            else formats.digits(value * factor, DIGITS)
         )
-    return listing.arrows(listing.text(value))
+    return formats.arrows(formats.text(value))
 
 
 def parquet(name: str, frame: pl.DataFrame, words: str = "Parquet of all points") -> File:
@@ -406,5 +407,5 @@ def parquet(name: str, frame: pl.DataFrame, words: str = "Parquet of all points"
 
 def csv(name: str, rows: Sequence[Mapping[str, Any]]) -> File:
     """Rows as a CSV file with full precision; nested counts become columns of their own."""
-    text = listing.csv_of([listing.flat(row) for row in rows])
+    text = csv_of([flat(row) for row in rows])
     return File(name, name, "text/csv", text.encode())

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from netspurt.capture_lines import CAUSES, COLUMNS, document, line
-from netspurt.plot.recording import Captured
+from netspurt.analysis.capture_lines import CAUSES, COLUMNS, document, line
+from netspurt.inputs.capture import Captured
 from netspurt.report.blocks import Block, Facts, Files, Page, Section, Text, csv, table
 from netspurt.report.page import facts
 from netspurt.report.run import pictures
 
 if TYPE_CHECKING:
-    from netspurt.capture import Capture
+    from netspurt.analysis.capture import Capture
 
 SHOWN = [name for name in COLUMNS if name not in ("from", "start_s")]
 

@@ -9,14 +9,14 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netspurt import listing
+from netspurt.analysis import formats
 from netspurt.comparing import history
-from netspurt.comparing.sides import Captured, Runs, Traced
 from netspurt.errors import RequestError
-from netspurt.plot.pictures.changes import changes_of, ruler_of
-from netspurt.plot.recording import RECORDS, Recording, Simulated
-from netspurt.plot.recording import Captured as CapturedRecording
-from netspurt.plot.recording import Traced as TracedRecording
+from netspurt.inputs.capture import Captured
+from netspurt.inputs.recording import Recording
+from netspurt.inputs.run import Runs
+from netspurt.inputs.trace import Traced
+from netspurt.plot.sweeps.changes import changes_of, ruler_of
 from netspurt.plot.swept import in_units
 from netspurt.report.blocks import (
     Block,
@@ -36,7 +36,7 @@ from netspurt.report.run import pictures
 
 if TYPE_CHECKING:
     from netspurt.comparing import Comparison
-    from netspurt.comparing.sides import Side
+    from netspurt.inputs.sides import Side
 
 HIDDEN = ("of", "sentence", "boot_low", "boot_high", "p")
 
@@ -118,7 +118,7 @@ def _short(name: str) -> str:
 
 
 def _percent(relative: object) -> str | None:
-    return listing.percent(relative) if isinstance(relative, float) else None
+    return formats.percent(relative) if isinstance(relative, float) else None
 
 
 def _overlaid(result: Comparison) -> list[Block]:
@@ -143,7 +143,7 @@ def _parting(result: Comparison) -> list[Block]:
     return [
         Facts(
             [
-                ("events in common", f"{parting.shared:,}".replace(",", "\u202f")),
+                ("events in common", formats.count(parting.shared)),
                 ("time", f"{parting.time_s:.9g} s"),
                 ("in A", history.words(parting.a)),
                 ("in B", history.words(parting.b)),
@@ -154,14 +154,10 @@ def _parting(result: Comparison) -> list[Block]:
 
 def _recording(result: Comparison, side: Side) -> Recording | None:
     """What pictures of one side are made of; None where it keeps no scenario, or is a sweep."""
-    if isinstance(side, Captured):
-        return CapturedRecording(side.capture)
-    if isinstance(side, Traced):
-        return TracedRecording(side.name, side.table)
+    if isinstance(side, Captured | Traced):
+        return side
     if isinstance(side, Runs):
-        seed = result.looked if result.looked is not None else min(side.documents)
-        again = side.repeat(seed, RECORDS)
-        return None if again is None else Simulated.of(again)
+        return side.recording(result.looked if result.looked is not None else min(side.documents))
     return None
 
 

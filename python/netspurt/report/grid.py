@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from netspurt import words
+from netspurt.studies import words
 from netspurt.studies.model import Cell, Table
 
 NUMBERS = ("published", "measured", "simulated", "off by", "95 % interval", "null")

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from netspurt.report.blocks import Page
 
-HERE = Path(__file__).parent
+TEMPLATES = Path(__file__).parent / "templates"
 
-UPLOT = HERE.parent / "vendor" / "uplot"
+UPLOT = Path(__file__).parents[1] / "vendor" / "uplot"
 
 
 def versions() -> dict[str, str]:
@@ -63,9 +63,9 @@ def vendored() -> dict[str, str]:
         "uplot": UPLOT / "uPlot.iife.min.js",
         "css": UPLOT / "uPlot.min.css",
         "licence": UPLOT / "LICENSE",
-        "charts": HERE / "charts.js",
-        "charts_css": HERE / "charts.css",
-        "maps": HERE / "maps.js",
+        "charts": TEMPLATES / "charts.js",
+        "charts_css": TEMPLATES / "charts.css",
+        "maps": TEMPLATES / "maps.js",
     }
     return {name: file.read_text(encoding="utf-8").strip() for name, file in files.items()}
 
@@ -74,11 +74,11 @@ def template(name: str) -> Template:
     """A template of this folder, with the words and the style that all pages share."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    from netspurt import words
     from netspurt.report.grid import grid_of
+    from netspurt.studies import words
 
     environment = Environment(
-        loader=FileSystemLoader(HERE),
+        loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -86,5 +86,5 @@ def template(name: str) -> Template:
     )
     environment.globals["words"] = words
     environment.globals["grid_of"] = grid_of
-    environment.globals["style"] = (HERE / "style.css").read_text(encoding="utf-8")
+    environment.globals["style"] = (TEMPLATES / "style.css").read_text(encoding="utf-8")
     return environment.get_template(name)

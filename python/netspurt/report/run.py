@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from netspurt import plot
 from netspurt.errors import RequestError
+from netspurt.inputs.recording import RECORDS, Recording, choose
+from netspurt.inputs.run import Simulated
 from netspurt.plot.chart import Axis, Chart
 from netspurt.plot.palette import MANY
-from netspurt.plot.recording import RECORDS, Recording, Simulated, choose
 from netspurt.report.blocks import (
     Block,
     Code,
@@ -137,11 +138,11 @@ def _shortened(title: str, rows: Sequence[Document], columns: Sequence[str]) -> 
 
 
 def _over_seeds(documents: Sequence[Document]) -> list[Block]:
-    from netspurt.commands.run import summary_of
+    from netspurt.analysis.over_seeds import over_seeds
 
     rows = [
         {**row, "low": (row["interval"] or (None,))[0], "high": (row["interval"] or (None,))[-1]}
-        for row in summary_of(documents)
+        for row in over_seeds(documents)
     ]
     rates: dict[str, list[float]] = {}
     for whole in documents:

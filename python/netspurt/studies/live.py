@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from netspurt.live.emulating import NotPossible, Task, emulated
-from netspurt.statistics import mean_interval
+from netspurt.analysis.statistics import mean_interval
+from netspurt.emulation.emulating import NotPossible, Task, emulated
 from netspurt.studies.experiment import Key, LiveExperiment, Samples
 from netspurt.studies.model import Cell, Label
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from netspurt.plot.chart import Chart
-    from netspurt.plot.pictures.heat_map import HeatMap
+    from netspurt.plot.sweeps.heat_map import HeatMap
 
 Label = str | bool | int | float
 """What names a row."""
@@ -152,7 +152,7 @@ class Picture:
         from matplotlib.figure import Figure
 
         from netspurt.plot.drawing import draw_panels
-        from netspurt.plot.pictures.heat_map import HeatMap
+        from netspurt.plot.sweeps.heat_map import HeatMap
 
         if isinstance(self.data, Figure):
             return self.data

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from netspurt.parallel import for_each
 from netspurt.settings import overrides
 from netspurt.studies.experiment import AnyExperiment, Key, LiveExperiment, Native, Plan, Samples, Study
 from netspurt.studies.model import StudyResult, gather
+from netspurt.sweeping.threads import for_each
 
 
 class Task(NamedTuple):

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netspurt import algorithms
+from netspurt import algorithms, display
 from netspurt.errors import RequestError
 from netspurt.scenario import Scenario, load
 from netspurt.settings import Value
@@ -29,7 +29,6 @@ from netspurt.sweeping.folder import ABOUT, PLAN, Folder, Slice
 from netspurt.sweeping.outcome import Sweep
 from netspurt.sweeping.plan import Plan, PointError, Task
 from netspurt.sweeping.stopping import Stop
-from netspurt.terminal import Gauge
 
 if TYPE_CHECKING:
     from netspurt import _core
@@ -162,7 +161,7 @@ def execute(
         EngineError: nothing can be run any more.
     """
     folder = Folder(path, part)
-    with folder.writing(plan.version), Gauge("sweep") as gauge:
+    with folder.writing(plan.version), display.gauge("sweep") as gauge:
         _describe(folder, plan, list(plan), complete=False)
         done, failures = folder.done(), folder.failures()
         if retry:

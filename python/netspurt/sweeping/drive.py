@@ -14,6 +14,7 @@ import queue
 from concurrent.futures import BrokenExecutor
 from typing import Any
 
+from netspurt.display import Gauge
 from netspurt.errors import EngineError, RequestError
 from netspurt.sweeping.agenda import Agenda
 from netspurt.sweeping.engines import Engine
@@ -21,7 +22,6 @@ from netspurt.sweeping.folder import Folder
 from netspurt.sweeping.plan import Plan, Task
 from netspurt.sweeping.tables import HELD
 from netspurt.sweeping.work import Done, Job, Outcome, packed, perform
-from netspurt.terminal import Gauge
 
 _POLL_S = 0.2
 """How long the loop sleeps at most before it looks whether a signal came in, or workers."""

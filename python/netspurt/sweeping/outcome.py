@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netspurt import display
 from netspurt.errors import RequestError, nearest
 from netspurt.sweeping.folder import ABOUT, PLAN, Folder, about_of
 from netspurt.sweeping.tables import RECORDS, gather
@@ -107,7 +108,7 @@ class Sweep:
         """
         import polars as pl
 
-        from netspurt.statistics import mean_interval
+        from netspurt.analysis.statistics import mean_interval
 
         table, who = self._holding(quantity)
         keys = ["point", *self.varied, *who]
@@ -156,6 +157,4 @@ class Sweep:
 
     def _repr_html_(self) -> str:
         """What notebooks show: how far it has come, and means over seeds."""
-        from netspurt import display
-
-        return display.of_sweep(self)
+        return display.shown("sweep", self)

@@ -63,7 +63,7 @@ class Stop:
 
     def enough(self, values: Sequence[float]) -> bool:
         """Whether the interval is narrow enough; values that are missing make it infinitely wide."""
-        from netspurt.statistics import mean_interval
+        from netspurt.analysis.statistics import mean_interval
 
         if len(values) < self.least or not all(map(math.isfinite, values)):
             return False

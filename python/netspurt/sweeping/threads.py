@@ -1,6 +1,6 @@
-"""Threads with the shape of ``concurrent.futures.Executor`` that nobody has to wait for.
+"""The thread pool: threads with the shape of ``concurrent.futures.Executor`` that nobody has to wait for.
 
-Lives here: the executor that a sweep uses when none is named. Must not live here: what a sweep is.
+Lives here: the pool, and a loop over tasks on it. Must not live here: what a task is, or what is shown meanwhile.
 
 The interpreter waits at exit for the threads of ``ThreadPoolExecutor``; these are daemons, so that Ctrl-C ends a sweep
 at once, however long its simulations still have to go. Threads suffice: a simulation releases the interpreter lock.
@@ -10,14 +10,19 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, Future
+from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
 
 _Item = tuple["Future[Any]", Callable[[], Any]]
+
+_POLL_S = 0.2
+"""How long the caller's thread sleeps at most before it sees a signal."""
 
 
 class Threads(Executor):
@@ -61,3 +66,57 @@ class Threads(Executor):
                 future.set_exception(error)
             else:
                 future.set_result(result)
+
+
+def for_each(tasks: Iterable[T], work: Callable[[T], R], done: Callable[[T, R], None], jobs: int) -> bool:
+    """Does ``work`` on every task, at most ``jobs`` at once, in the order given.
+
+    Args:
+        tasks: what to work on.
+        work: called in other threads (in this one if ``jobs`` is 1).
+        done: called in this thread with each task and its outcome, in order of completion.
+        jobs: number of threads, at least 1.
+
+    Returns:
+        True if all was done, False if Ctrl-C cut it short; what was done by then has been reported.
+
+    Raises:
+        Exception: the first that ``work`` raised; tasks not yet begun are dropped.
+    """
+    listed = list(tasks)
+    try:
+        if jobs <= 1:
+            for task in listed:
+                done(task, work(task))
+        else:
+            _on_threads(listed, work, done, jobs)
+    except KeyboardInterrupt:
+        return False
+    return True
+
+
+def _on_threads(tasks: list[T], work: Callable[[T], R], done: Callable[[T, R], None], jobs: int) -> None:
+    back: queue.SimpleQueue[tuple[T, Future[R]]] = queue.SimpleQueue()
+    pool = Threads(min(jobs, len(tasks)))
+
+    def ended(task: T, future: Future[R]) -> None:
+        back.put((task, future))
+        if not future.cancelled() and future.exception() is not None:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    try:
+        for task in tasks:
+            pool.submit(work, task).add_done_callback(partial(ended, task))
+        for _ in tasks:
+            task, future = _next(back)
+            done(task, future.result())
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _next(back: queue.SimpleQueue[tuple[T, Future[R]]]) -> tuple[T, Future[R]]:
+    while True:
+        try:
+            return back.get(timeout=_POLL_S)
+        except queue.Empty:
+            continue

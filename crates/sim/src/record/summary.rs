@@ -215,7 +215,7 @@ fn flow_result(
         marks_told: sender.marks_told,
         naks_sent: receiver.naks_sent,
         rtt_mean_s: (sender.rtt_samples > 0)
-            .then(|| sender.rtt_sum_ns as f64 * 1e-9 / f64::from(sender.rtt_samples)),
+            .then(|| sender.rtt_sum_ns as f64 * 1e-9 / sender.rtt_samples as f64),
         completed: !outcome.done.is_never(),
         wrong_bytes: client.foreign_bytes + server.foreign_bytes,
         held_tails: 0,

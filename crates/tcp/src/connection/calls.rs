@@ -40,9 +40,9 @@ impl Connection {
     /// Active open from CLOSED or LISTEN (RFC 9293, section 3.10.1): the SYN is the next thing to transmit. In any
     /// other state nothing happens.
     pub fn open(&mut self, now: Time) {
-        if matches!(self.state, State::Closed | State::Listen) && self.closed().is_none() {
-            self.passive = false;
-            self.enter(now, State::SynSent);
+        if matches!(self.cx.state(), State::Closed | State::Listen) && self.closed().is_none() {
+            self.cx.passive = false;
+            self.cx.enter(now, State::SynSent);
         }
     }
 
@@ -63,53 +63,25 @@ impl Connection {
     /// # Errors
     /// As for [`write`](Self::write).
     pub fn write_part(&mut self, now: Time, len: u64, behind: Behind) -> Result<u64, WriteError> {
-        if matches!(self.state, State::Closed | State::Listen) {
+        if matches!(self.cx.state(), State::Closed | State::Listen) {
             return Err(WriteError::NotConnected);
         }
-        if self.snd.closing || matches!(self.state, State::LastAck | State::TimeWait) {
+        if self.snd.is_closing() || matches!(self.cx.state(), State::LastAck | State::TimeWait) {
             return Err(WriteError::Closing);
         }
-        let accepted = len.min(self.room());
-        if accepted < len {
-            self.keep_send_buffer();
-        }
-        if accepted > 0 {
-            if self.paced().is_some() {
-                self.note_write();
-            }
-            self.restart_if_idle(now);
-            self.snd.written += accepted;
-            if behind == Behind::Nothing {
-                let end = self.snd.data_end();
-                self.snd.marks.push(end);
-            }
-        }
-        Ok(accepted)
+        Ok(self.snd.write(&mut self.cx, now, len, behind == Behind::Nothing))
     }
 
     /// How many bytes a [`write`](Self::write) would accept now.
     #[inline]
     pub fn room(&self) -> u64 {
-        let shut = matches!(self.state, State::Closed | State::Listen | State::LastAck | State::TimeWait);
-        if shut || self.snd.closing {
-            return 0;
-        }
-        let buffered = self.snd.data_end() - self.snd.una.max(1);
-        self.send_buffer().saturating_sub(buffered)
+        self.snd.room(&self.cx)
     }
 
     /// Bytes that the send buffer holds.
     #[inline]
     pub fn send_buffer(&self) -> u64 {
-        if let Some(first) = self.config.initial_send_buffer {
-            return self.tuned_send_buffer(first);
-        }
-        let bytes = self.config.send_buffer;
-        if self.config.round_buffers {
-            bytes.next_multiple_of(u64::from(self.agreed.payload.max(1)))
-        } else {
-            bytes
-        }
+        self.snd.send_buffer(&self.cx)
     }
 
     /// Like [`write`](Self::write), and the last of these bytes are urgent (RFC 9293, section 3.8.5).
@@ -118,14 +90,30 @@ impl Connection {
     /// As for [`write`](Self::write).
     pub fn write_urgent(&mut self, now: Time, len: u64) -> Result<u64, WriteError> {
         let accepted = self.write(now, len)?;
-        self.rare().send_urgent = self.snd.data_end();
+        self.snd.mark_urgent();
         Ok(accepted)
+    }
+
+    /// All that is written may leave, and application data ends there: what an application does that takes TCP_CORK out, or
+    /// flushes its buffer. A policy that waits for acknowledgments still waits for them (RFC 1122, section 4.2.3.4:
+    /// "regardless of the PSH bit").
+    pub fn uncork(&mut self) {
+        self.snd.uncork(&self.cx);
+    }
+
+    /// The same, but application data does not end there: what Linux does with what MSG_MORE held, once TCP_NODELAY is set.
+    pub fn release(&mut self) {
+        self.snd.release(&self.cx);
     }
 
     /// Bytes received in order and not yet read. Nothing can be read before the connection is open.
     #[inline]
     pub fn readable(&self) -> u64 {
-        if self.state == State::SynReceived && !self.is_open_early() { 0 } else { self.rcv.readable() }
+        if self.cx.state() == State::SynReceived && !self.cx.is_open_early() {
+            0
+        } else {
+            self.rcv.readable()
+        }
     }
 
     /// The application takes at most `max` bytes: which part of the peer's stream it gets. `len` is capped at
@@ -134,16 +122,16 @@ impl Connection {
     pub fn read(&mut self, now: Time, max: u64) -> Payload {
         let max = max.min(self.readable()).min(u64::from(u32::MAX));
         let (position, len) = self.rcv.read(max);
-        if self.config.initial_receive_window.is_some() {
-            self.tune_to_reader(now);
+        if self.cx.config.initial_receive_window.is_some() {
+            self.rcv.tune_to_reader(&self.cx, now);
         }
-        let growth = if len > 0 { self.rcv.growth() } else { 0 };
-        if self.config.acking.counts_segments() {
-            self.rcv.update_window_by(growth, u32::from(self.agreed.payload));
-        } else {
-            self.acknowledge_what_was_read(growth);
-        }
+        self.rcv.was_read(&self.cx, len);
         Payload { offset: position.saturating_sub(1), len: len as u32 }
+    }
+
+    /// Since when the acknowledgment of received data is being delayed, to a microsecond; `None` if none is.
+    pub fn ack_delayed_since(&self, now: Time) -> Option<Time> {
+        self.rcv.waits_since(now)
     }
 
     /// Where in the peer's stream the byte of this sequence number stands: the place nearest to what is expected next. For a
@@ -168,14 +156,14 @@ impl Connection {
 
     /// No more writes: FIN goes out behind what is written (RFC 9293, section 3.10.4).
     pub fn close(&mut self, now: Time) {
-        match self.state {
+        match self.cx.state() {
             State::Closed | State::Listen | State::SynSent => self.finish(now, CloseReason::Aborted),
             State::Established => {
-                self.snd.closing = true;
-                self.enter(now, State::FinWait1);
+                self.snd.close();
+                self.cx.enter(now, State::FinWait1);
             }
             // Queued: the FIN leaves once the connection is open, or behind what is still to be sent.
-            State::SynReceived | State::CloseWait => self.snd.closing = true,
+            State::SynReceived | State::CloseWait => self.snd.close(),
             State::FinWait1 | State::FinWait2 | State::Closing | State::LastAck | State::TimeWait => {}
         }
     }

@@ -1,6 +1,6 @@
 //! What an application may change of a connection that exists already: socket options.
 
-use crate::config::{Config, KeepAlive};
+use crate::config::KeepAlive;
 use crate::connection::Connection;
 use crate::send::transmit::Transmit;
 use crate::time::{Span, Time};
@@ -24,7 +24,7 @@ pub enum Change {
 impl Connection {
     /// Makes a choice anew; other connections with the same configuration keep theirs.
     pub fn change(&mut self, now: Time, change: Change) {
-        let config = Arc::make_mut(&mut self.config);
+        let config = Arc::make_mut(&mut self.cx.config);
         match change {
             Change::Transmit(policy) => config.transmit = policy,
             Change::SynRetries(retries) => config.syn_retries = retries,
@@ -32,26 +32,21 @@ impl Connection {
                 config.send_buffer = bytes;
                 config.initial_send_buffer = None;
             }
-            Change::UserTimeout(patience) => self.change_patience(now, patience),
+            Change::UserTimeout(timeout) => {
+                config.user_timeout = timeout;
+                // It counts from now for what is outstanding.
+                self.snd.stop_patience();
+                if self.snd.space().is_outstanding() {
+                    self.snd.start_patience(&self.cx, now);
+                }
+            }
             Change::KeepAlive(keep_alive) => {
                 config.keep_alive = keep_alive;
-                if let Some(rare) = &mut self.rare {
-                    rare.keep_alive = Time::NEVER;
-                }
-                if self.state.is_synchronized() {
+                self.cx.set_keep_alive(Time::NEVER);
+                if self.cx.state().is_synchronized() {
                     self.arm_keep_alive(now);
                 }
             }
-        }
-    }
-
-    /// Patience with what is outstanding counts from now.
-    fn change_patience(&mut self, now: Time, patience: Option<Span>) {
-        let config: &mut Config = Arc::make_mut(&mut self.config);
-        config.user_timeout = patience;
-        self.stop_patience();
-        if self.snd.is_outstanding() {
-            self.start_patience(now);
         }
     }
 }

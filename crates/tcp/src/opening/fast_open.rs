@@ -4,18 +4,12 @@
 //! hands to the application, and may answer, before the handshake is over. The driver keeps cookies and knows addresses; the
 //! connection knows what a SYN may carry and what becomes of it.
 
-use crate::connection::Connection;
 use crate::opening::isn::write_address;
-use crate::opening::state::State;
-use crate::time::Time;
 use crate::wire::options::{Options, SackBlocks};
-use crate::wire::segment::{Flags, Segment};
+use crate::wire::segment::Segment;
 use core::hash::Hasher;
 use core::net::IpAddr;
 use siphasher::sip::SipHasher24;
-
-/// Octets of options that a SYN leaves room for, whichever it has (Linux, MAX_TCP_OPTION_SPACE).
-const OPTION_SPACE: u32 = 40;
 
 /// How the option stands on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -144,17 +138,17 @@ pub struct Server {
 
 /// What a server makes of a SYN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Verdict {
+pub(crate) struct Verdict {
     /// Its data is taken, and the application may answer before the handshake is over.
-    open: bool,
+    pub(crate) open: bool,
     /// What the SYN-ACK says.
-    answer: Option<FastOpen>,
+    pub(crate) answer: Option<FastOpen>,
 }
 
 impl Server {
     /// RFC 7413, section 4.2.2; where it leaves a choice, as Linux (`tcp_try_fastopen()`): a SYN with the right cookie and no
     /// data opens at once too.
-    fn judge(&self, segment: &Segment) -> Verdict {
+    pub(crate) fn judge(&self, segment: &Segment) -> Verdict {
         let shut = Verdict { open: false, answer: None };
         let heard = segment.options.fast_open();
         if self.demand == Demand::Never || (heard.is_none() && segment.payload.len == 0) {
@@ -202,7 +196,7 @@ pub struct Outcome {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Side {
+pub(crate) enum Side {
     Client(Client),
     Server(Server),
 }
@@ -210,19 +204,24 @@ enum Side {
 /// What an end remembers of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Memory {
-    side: Side,
-    data: SynData,
-    taken: u64,
-    heard: Option<FastOpen>,
-    answer: Option<FastOpen>,
+    pub(crate) side: Side,
+    pub(crate) data: SynData,
+    pub(crate) taken: u64,
+    pub(crate) heard: Option<FastOpen>,
+    pub(crate) answer: Option<FastOpen>,
     /// A server's connection that is as good as open, though the handshake is not over.
-    open: bool,
+    pub(crate) open: bool,
     /// Position behind the data of our SYN that must be sent again; 0 if there is none.
     pub(crate) again: u64,
 }
 
 impl Memory {
-    fn new(side: Side) -> Box<Self> {
+    /// What a listener knows before a SYN arrives.
+    pub(crate) fn of_a_listener(&self) -> Option<Box<Self>> {
+        matches!(self.side, Side::Server(_)).then(|| Self::new(self.side))
+    }
+
+    pub(crate) fn new(side: Side) -> Box<Self> {
         Box::new(Self {
             side,
             data: SynData::None,
@@ -232,171 +231,5 @@ impl Memory {
             open: false,
             again: 0,
         })
-    }
-}
-
-impl Connection {
-    /// Like [`open`](Self::open), and what is written before the SYN is transmitted may leave with it, as far as one segment
-    /// takes it, if `client` has what that needs (RFC 7413, section 4.2.1).
-    pub fn open_fast(&mut self, now: Time, client: Client) {
-        self.open(now);
-        if self.state == State::SynSent {
-            self.rare().fast_open = Some(Memory::new(Side::Client(client)));
-        }
-    }
-
-    /// Like [`listen`](Self::listen), for a server that knows of Fast Open. If the SYN's data is taken, the connection can be
-    /// read and written in SYN-RECEIVED already: [`is_open_early`](Self::is_open_early).
-    #[must_use]
-    pub fn listening_fast(mut self, server: Server) -> Self {
-        if self.state == State::Listen {
-            self.rare().fast_open = Some(Memory::new(Side::Server(server)));
-        }
-        self
-    }
-
-    /// How Fast Open went, if it was tried.
-    pub fn fast_open(&self) -> Option<Outcome> {
-        let Memory { side, data, taken, heard, .. } = *self.fast()?;
-        let asked = matches!(side, Side::Client(Client { option: Some(_), .. }));
-        Some(Outcome { data, taken, asked, heard, mss: self.peer_mss() })
-    }
-
-    /// Whether a SYN with the right cookie has opened this connection before its handshake is over.
-    pub fn is_open_early(&self) -> bool {
-        self.state == State::SynReceived && self.fast().is_some_and(|memory| memory.open)
-    }
-
-    /// Whether it is, or has been, open for the application, be it early.
-    #[inline]
-    pub fn is_open(&self) -> bool {
-        self.state.is_synchronized() || self.is_open_early()
-    }
-
-    fn fast(&self) -> Option<&Memory> {
-        self.rare.as_ref()?.fast_open.as_deref()
-    }
-
-    fn fast_mut(&mut self) -> Option<&mut Memory> {
-        self.rare.as_mut()?.fast_open.as_deref_mut()
-    }
-
-    /// How many of `len` bytes the SYN could carry if they were written now.
-    pub fn syn_room_for(&self, len: u64) -> u32 {
-        self.syn_room_of(self.snd.written + len)
-    }
-
-    /// How many bytes the SYN that leaves now may carry: the first one only, for whoever does not answer it may be in the way of
-    /// such SYNs (RFC 7413, section 4.1.3.1).
-    pub(crate) fn syn_room(&self) -> u32 {
-        self.syn_room_of(self.snd.written)
-    }
-
-    fn syn_room_of(&self, written: u64) -> u32 {
-        let Some(Side::Client(client)) = self.fast().map(|memory| memory.side) else { return 0 };
-        let asks = client.option.is_some_and(|option| option.cookie.is_none());
-        if asks || self.snd.max > 0 || self.state != State::SynSent {
-            return 0;
-        }
-        let mss = u32::from(self.agreed.mss.min(client.mss));
-        mss.saturating_sub(OPTION_SPACE).min(written.min(u64::from(u32::MAX)) as u32)
-    }
-
-    /// What the SYN, or SYN-ACK, that leaves now says of Fast Open.
-    pub(crate) fn fast_open_option(&self) -> Option<FastOpen> {
-        match self.fast()?.side {
-            Side::Client(client) if self.snd.max == 0 => client.option,
-            Side::Client(_) => None,
-            Side::Server(_) => self.fast()?.answer,
-        }
-    }
-
-    /// Our SYN leaves with so many bytes.
-    pub(crate) fn note_syn_data(&mut self, len: u32) {
-        if let Some(memory) = self.fast_mut() {
-            memory.data = match (len, memory.data) {
-                (1.., _) => SynData::Sent,
-                (0, SynData::Sent) => SynData::Refused,
-                (0, data) => data,
-            };
-        }
-    }
-
-    /// The SYN was too large for the path: it goes again at once, without data.
-    pub(crate) fn forgo_syn_data(&mut self) {
-        if self.state == State::SynSent && self.fast().is_some_and(|memory| memory.data == SynData::Sent) {
-            self.snd.nxt = 0;
-            self.snd.timed_end = 0;
-        }
-    }
-
-    /// What of the SYN's data is on its way a second time.
-    pub(crate) fn syn_data_again(&self) -> u64 {
-        self.fast().map_or(0, |memory| memory.again.min(self.snd.max).saturating_sub(self.snd.una))
-    }
-
-    /// Whether data waits to be sent that no SYN carried.
-    pub(crate) fn waits_behind_syn(&self) -> bool {
-        self.fast().is_some_and(|memory| self.snd.data_end() > self.snd.max.max(memory.again))
-    }
-
-    /// Whether this end tried to open with data: text on the SYN of a peer that did so too is left for it to repeat.
-    pub(crate) fn opens_fast(&self) -> bool {
-        self.fast().is_some_and(|memory| matches!(memory.side, Side::Client(_)))
-    }
-
-    /// Our SYN is acknowledged up to `ack`: what else it carried counts as never sent.
-    pub(crate) fn settle_syn_data(&mut self, ack: u64) {
-        let sent = self.snd.max;
-        let Some(memory) = self.fast_mut().filter(|memory| matches!(memory.side, Side::Client(_))) else {
-            return;
-        };
-        if sent > 1 {
-            memory.data = if ack == sent { SynData::Taken } else { SynData::Refused };
-            memory.taken = ack - 1;
-            memory.again = if ack < sent { sent } else { 0 };
-            self.snd.max = ack;
-            self.snd.nxt = ack;
-            self.snd.una = self.snd.una.max(ack);
-            self.snd.marks.forget(ack);
-        }
-    }
-
-    /// The peer's SYN-ACK, to a client.
-    pub(crate) fn hear_fast_open(&mut self, segment: &Segment) {
-        if let Some(memory) = self.fast_mut() {
-            memory.heard = segment.options.fast_open();
-        }
-    }
-
-    /// A SYN has come to a listener: whether the text that it carries is taken now.
-    pub(crate) fn takes_syn_text(&mut self, segment: &Segment) -> bool {
-        let Some(memory) = self.fast_mut() else { return true };
-        let Side::Server(server) = memory.side else { return true };
-        let verdict = server.judge(segment);
-        memory.heard = segment.options.fast_open();
-        (memory.answer, memory.open) = (verdict.answer, verdict.open);
-        memory.data = match (segment.payload.len, verdict.open) {
-            (0, _) => SynData::None,
-            (_, true) => SynData::Taken,
-            (_, false) => SynData::Refused,
-        };
-        verdict.open
-    }
-
-    /// Whether a reset before the handshake is over ends the connection, since somebody has it already, instead of leading back
-    /// to LISTEN; or whether it never was one that listens.
-    pub(crate) fn returns_to_listen(&self) -> bool {
-        self.passive && !self.is_open_early()
-    }
-
-    /// Whether a SYN of the peer's comes again.
-    pub(crate) fn is_syn_again(&self, segment: &Segment, start: i64) -> bool {
-        self.state == State::SynReceived && start == 0 && !segment.flags.any(Flags::RST | Flags::ACK)
-    }
-
-    /// Whether data at this position was on a SYN that did not bring it.
-    pub(crate) fn repeats_syn_data(&self, start: u64) -> bool {
-        self.fast().is_some_and(|memory| start < memory.again)
     }
 }

@@ -143,6 +143,11 @@ pub(crate) fn within_path(path_mtu: u32) -> u16 {
 }
 
 impl Agreed {
+    /// What holds before the peer's SYN has arrived.
+    pub(crate) fn before_a_syn(config: &Config) -> Self {
+        Self { mss: config.mss, payload: config.mss, header_len: 20, ..Self::default() }
+    }
+
     /// Sets the segment size from the peer's MSS and the path MTU (RFC 9293, section 3.7.1: Eff.snd.MSS).
     pub(crate) fn limit_segments(&mut self, config: &Config, peer: u16, path_mtu: u32) {
         let (path, options) = (within_path(path_mtu), u16::from(self.header_len - 20));

@@ -1,9 +1,6 @@
 //! What has to be known of a connection that waits in TIME-WAIT: little enough to be kept without the connection.
 
-use crate::connection::Connection;
-use crate::opening::state::State;
 use crate::time::Time;
-use crate::wire::segment::{Flags, Segment};
 use crate::wire::seq::Seq;
 
 /// What is left of a connection in TIME-WAIT.
@@ -14,9 +11,9 @@ pub struct TimeWait {
     /// When 2·MSL are over.
     pub until: Time,
     /// The next sequence number expected from the peer.
-    expected: Seq,
+    pub(crate) expected: Seq,
     /// TS.Recent, if timestamps were agreed on.
-    ts_recent: Option<u32>,
+    pub(crate) ts_recent: Option<u32>,
 }
 
 impl TimeWait {
@@ -32,24 +29,5 @@ impl TimeWait {
             }
             None => new_number,
         }
-    }
-}
-
-impl Connection {
-    /// What has to be kept of this connection if it is in TIME-WAIT.
-    pub fn time_wait(&self) -> Option<TimeWait> {
-        (self.state == State::TimeWait).then(|| TimeWait {
-            until: self.timers.main().0,
-            expected: self.rcv.seq(self.rcv.nxt),
-            ts_recent: self.agreed.timestamps.then_some(self.ts_recent),
-        })
-    }
-
-    /// Whether this segment may open a new connection in place of this one, as [`TimeWait::admits`] has it. The driver
-    /// then drops this connection and makes a new one.
-    pub fn may_be_replaced(&self, syn: &Segment) -> bool {
-        let is_syn = syn.flags.has(Flags::SYN) && !syn.flags.any(Flags::ACK | Flags::RST);
-        let timestamp = syn.options.timestamps.map(|timestamps| timestamps.value);
-        is_syn && self.time_wait().is_some_and(|waiting| waiting.admits(syn.seq, timestamp))
     }
 }

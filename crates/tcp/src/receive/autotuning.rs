@@ -4,9 +4,11 @@
 //!
 //! Linux counts the memory of packets; here buffers are counted in bytes of data, of which its default of half takes account.
 
-use crate::connection::Connection;
+use crate::context::Context;
 use crate::opening::state::State;
-use crate::time::{Span, Time};
+use crate::receive::receiver::Receiver;
+use crate::time::{Coarse, Span, Time};
+use crate::wire::options::since_echoed;
 use crate::wire::segment::Segment;
 
 /// Segments that the application is expected to read in the first round trip (`TCP_INIT_CWND`).
@@ -67,11 +69,13 @@ impl Tuning {
         }
     }
 
-    /// A timestamp of ours comes back (`tcp_rcv_rtt_measure_ts()`).
-    fn echoes(&mut self, now: Time, echo: u32) {
-        if echo != self.echoed {
+    /// A timestamp comes back (`tcp_rcv_rtt_measure_ts()`). It is ours only if it can be: our first segment left at `first`.
+    fn echoes(&mut self, now: Time, echo: u32, first: Coarse) {
+        if echo != self.echoed
+            && let Some(rtt) = since_echoed(now, echo, first)
+        {
             self.echoed = echo;
-            self.echo(Span::from_ms(u64::from(crate::timestamp(now).wrapping_sub(echo)).max(1)));
+            self.echo(rtt.max(Span::from_ms(1)));
         }
     }
 
@@ -118,66 +122,47 @@ impl Tuning {
     }
 }
 
-impl Connection {
+impl Receiver {
     /// Both SYN segments are known: the window begins to grow from here, if it does.
-    pub(crate) fn begin_tuning(&mut self, now: Time) {
-        let Some(first) = self.config.initial_receive_window else { return };
-        let most = self.config.receive_window.min(self.agreed.largest_window());
+    pub(crate) fn begin_tuning(&mut self, cx: &Context, now: Time) {
+        let Some(first) = cx.config.initial_receive_window else { return };
+        let most = cx.config.receive_window.min(cx.agreed.largest_window());
         // Less than one step of the scale could not be told from nothing.
-        let first = first.max(1 << self.agreed.shifts().1);
-        let tuning = Tuning::new(now, first, most, u32::from(self.agreed.mss));
-        self.rcv.set_buffer(tuning.limit(0));
-        self.rare().tuning = Some(Box::new(tuning));
+        let first = first.max(1 << cx.agreed.shifts().1);
+        let tuning = Tuning::new(now, first, most, u32::from(cx.agreed.mss));
+        self.set_buffer(tuning.limit(0));
+        self.extras().tuning = Some(Box::new(tuning));
     }
 
-    /// Data has come in order.
+    /// Data has arrived in order; our first segment left at `first`.
     #[cold]
-    pub(crate) fn tune_to_arrival(&mut self, now: Time, segment: &Segment) {
+    pub(crate) fn tune_to_arrival(&mut self, cx: &Context, now: Time, first: Coarse, segment: &Segment) {
         // What came with a SYN says nothing of a rate.
-        if self.state == State::SynReceived {
+        if cx.state() == State::SynReceived {
             return;
         }
-        let (received, window) = (self.rcv.nxt, self.rcv.window());
-        let (mss, unread) = (u32::from(self.agreed.payload), self.rcv.readable());
-        let stamps = segment.options.timestamps.filter(|_| self.agreed.timestamps);
-        let Some(tuning) = self.rare.as_mut().and_then(|rare| rare.tuning.as_mut()) else { return };
+        let (received, window) = (self.nxt, self.window());
+        let (mss, unread) = (u32::from(cx.agreed.payload), self.readable());
+        let stamps = segment.options.timestamps.filter(|_| cx.agreed.timestamps);
+        let Some(tuning) = self.extras.as_mut().and_then(|rare| rare.tuning.as_mut()) else { return };
         match stamps {
-            Some(stamps) if segment.payload.len >= mss => tuning.echoes(now, stamps.echo),
+            Some(stamps) if segment.payload.len >= mss => tuning.echoes(now, stamps.echo, first),
             Some(_) => {}
             None => tuning.received(now, received, window),
         }
         tuning.arrives(segment.payload.len, mss);
         let limit = tuning.limit(unread);
-        self.rcv.set_buffer(limit);
+        self.set_buffer(limit);
     }
 
     /// The application has read.
     #[cold]
-    pub(crate) fn tune_to_reader(&mut self, now: Time) {
-        let (read, mss, unread) =
-            (self.rcv.read_position(), u32::from(self.agreed.payload), self.rcv.readable());
-        let Some(tuning) = self.rare.as_mut().and_then(|rare| rare.tuning.as_mut()) else { return };
+    pub(crate) fn tune_to_reader(&mut self, cx: &Context, now: Time) {
+        let (read, mss, unread) = (self.read, u32::from(cx.agreed.payload), self.readable());
+        let Some(tuning) = self.extras.as_mut().and_then(|rare| rare.tuning.as_mut()) else { return };
         tuning.read(now, read, mss);
         let limit = tuning.limit(unread);
-        self.rcv.set_buffer(limit);
-    }
-
-    /// The send buffer as it is now: twice cwnd, ten segments at least, as far as it may grow; it never shrinks, though cwnd
-    /// does.
-    #[cold]
-    pub(crate) fn tuned_send_buffer(&self, first: u64) -> u64 {
-        let mss = u64::from(self.agreed.payload);
-        let wanted = 2 * u64::from(self.congestion.cwnd()).max(u64::from(FIRST_SEGMENTS) * mss);
-        let before = self.rare.as_ref().map_or(0, |rare| rare.send_buffer);
-        wanted.max(first).max(before).min(self.config.send_buffer)
-    }
-
-    /// A write did not find room whole: what the send buffer has grown to, it stays.
-    #[cold]
-    pub(crate) fn keep_send_buffer(&mut self) {
-        if self.config.initial_send_buffer.is_some() {
-            self.rare().send_buffer = self.send_buffer();
-        }
+        self.set_buffer(limit);
     }
 }
 

@@ -1,7 +1,12 @@
-//! The receiving half: arriving segments, reassembly, the window, and when to acknowledge.
+//! The receiving half: reassembly, the window that is announced, and when to acknowledge.
+//!
+//! [`Receiver`](receiver::Receiver) owns its state. It knows nothing of the sender.
 
-pub(crate) mod ack_out;
 pub mod acking;
-pub(crate) mod autotuning;
-pub(crate) mod input;
-pub(crate) mod space;
+
+pub(crate) mod ack_schedule;
+mod autotuning;
+mod marks;
+mod reassembly;
+pub(crate) mod receiver;
+mod stamps;

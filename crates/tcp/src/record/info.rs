@@ -2,8 +2,6 @@
 
 use crate::congestion::PathModel;
 use crate::congestion::ecn::AccurateEcnInfo;
-use crate::congestion::pacing::UNLIMITED;
-use crate::connection::Connection;
 use crate::record::event::Phase;
 use crate::time::Span;
 
@@ -53,38 +51,4 @@ pub struct Info {
     pub path_mtu: u32,
     /// What both ends have counted of marks, where ECN is accurate.
     pub accurate_ecn: Option<AccurateEcnInfo>,
-}
-
-impl Connection {
-    /// A look at the state.
-    pub fn info(&self) -> Info {
-        let rack = self.rack.as_deref();
-        let paced = self.paced();
-        let told = paced.and_then(|paced| paced.rate.told());
-        let (peer_shift, own_shift) = self.agreed.shifts();
-        let (reorderings, reordering_extent) = rack.map_or((0, 0), |rack| rack.reordering());
-        Info {
-            phase: self.phase(),
-            unacknowledged: self.snd.max.saturating_sub(self.snd.una),
-            sacked: self.loss.sacked(),
-            lost: rack.map_or(0, |rack| rack.lost.covered()),
-            resent: rack.map_or(0, |rack| rack.resent()) + self.syn_data_again(),
-            dup_acks: self.loss.dup_acks,
-            unanswered: self.unanswered,
-            backoff: self.timers.backoff(),
-            peer_shift,
-            own_shift,
-            timestamps: self.agreed.timestamps,
-            sack: self.agreed.sack,
-            min_rtt: rack.and_then(|rack| rack.min_rtt()),
-            reorderings,
-            reordering_extent,
-            pacing_rate: paced.map(|paced| paced.pacer.rate()).filter(|rate| *rate != UNLIMITED),
-            delivery_rate: told.map(|interval| interval.rate()),
-            is_app_limited: told.is_some_and(|interval| interval.app_limited),
-            path: self.congestion.path(),
-            path_mtu: self.effective_mtu(),
-            accurate_ecn: self.accurate_ecn_info(),
-        }
-    }
 }

@@ -1,7 +1,5 @@
 //! What kept a sender from sending faster, and for how long (RFC 4898, `tcpEStatsPerfSndLim`; Linux, `tcp_chrono_start()`).
 
-use crate::connection::Connection;
-use crate::record::reason::Hold;
 use crate::time::{Span, Time};
 
 /// What a sender with something to send waits for.
@@ -38,6 +36,11 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
+    /// Nothing limits the sender, from `now` on.
+    pub(crate) fn starting(now: Time) -> Self {
+        Self { since: now, ..Self::default() }
+    }
+
     /// Another limit from `now` on.
     pub(crate) fn turn(&mut self, now: Time, limit: Limit) {
         if limit != self.now {
@@ -56,52 +59,6 @@ impl Clock {
             Limit::SendBuffer => sums.send_buffer += lasted,
         }
         sums
-    }
-}
-
-impl Connection {
-    /// Starts (or stops) measuring what limits the sender. What a connection does is the same either way.
-    pub fn measure_limits(&mut self, now: Time, on: bool) {
-        self.rare().limits = on.then(|| Box::new(Clock { since: now, ..Clock::default() }));
-    }
-
-    /// For how long what has limited the sender, if that is measured.
-    pub fn limits(&self, now: Time) -> Option<Limits> {
-        Some(self.rare.as_ref()?.limits.as_ref()?.read(now))
-    }
-
-    /// The application has found no room for what it wants to write, and waits.
-    pub fn note_no_room(&mut self) {
-        if let Some(rare) = &mut self.rare
-            && rare.limits.is_some()
-        {
-            rare.no_room = true;
-        }
-    }
-
-    /// A sending opportunity is over, or an ACK has been taken in.
-    pub(crate) fn turn_limit(&mut self, now: Time) {
-        if self.rare.as_ref().is_none_or(|rare| rare.limits.is_none()) {
-            return;
-        }
-        let (waiting, outstanding) = (self.unsent() > 0, self.snd.is_outstanding());
-        let room = self.room() > 0;
-        let (hold, open) = (self.hold, self.state.is_synchronized());
-        let Some(rare) = &mut self.rare else { return };
-        rare.no_room &= !room;
-        let no_room = rare.no_room;
-        let Some(clock) = &mut rare.limits else { return };
-        let limit = match (waiting, outstanding) {
-            // The opening is not the application's.
-            _ if !open => Limit::Idle,
-            (true, _) if hold == Hold::ReceiveWindow => Limit::ReceiveWindow,
-            (true, _) => Limit::Busy,
-            // All that the buffer takes is out, and the application has more.
-            (false, true) if no_room => Limit::SendBuffer,
-            (false, true) => Limit::Busy,
-            (false, false) => Limit::Idle,
-        };
-        clock.turn(now, limit);
     }
 }
 

@@ -38,7 +38,7 @@ pub struct Stats {
     /// Of these, lost for their length.
     pub mtu_probes_lost: u32,
     /// Round-trip samples taken.
-    pub rtt_samples: u32,
+    pub rtt_samples: u64,
     /// Sum of the samples in nanoseconds.
     pub rtt_sum_ns: u64,
     /// Bytes delivered in place of others: an old duplicate taken for new data (RFC 1110). Only a driver whose payload

@@ -103,6 +103,12 @@ impl Journal {
         self.first.front().map(|&(_, at)| at)
     }
 
+    /// The oldest first transmission that is not acknowledged: the position behind it, and its time.
+    #[inline]
+    pub(crate) fn front_first(&self) -> Option<(u64, Time)> {
+        self.first.front().copied()
+    }
+
     /// How many segments left more than once of late, as far as they are neither acknowledged nor reported, and when the
     /// first of them left again.
     pub(crate) fn resends(&self, sacked: &RangeSet) -> (u32, Option<Time>) {

@@ -3,8 +3,6 @@
 //! The rules of each kind are pure functions, one file each, that look at [`LossState`] and return a verdict;
 //! [`crate::ack::process`] carries the verdict out.
 
-pub(crate) mod by_time;
-pub(crate) mod deadline;
 pub(crate) mod journal;
 pub(crate) mod nak;
 pub(crate) mod newreno;
@@ -14,10 +12,11 @@ pub(crate) mod reno;
 pub mod rto;
 pub(crate) mod sack;
 pub(crate) mod scoreboard;
+#[cfg(test)]
+mod scoreboard_tests;
 pub(crate) mod tahoe;
 pub(crate) mod tail_probe;
 pub(crate) mod timeout;
-pub(crate) mod timers;
 pub(crate) mod undo;
 
 use crate::config::{Config, DupAcks, Recovery};

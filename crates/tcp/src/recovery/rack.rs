@@ -73,11 +73,24 @@ impl Rack {
         self.journal.is_plain() && self.probe.is_over() && self.deadline.is_none() && self.resent.is_empty()
     }
 
+    /// Whether an ACK of everything below `una` comes in order: nothing beyond has been reported, and nothing that it
+    /// acknowledges first left before something else that has arrived.
+    #[inline]
+    pub(crate) fn is_in_order(&self, una: u64) -> bool {
+        let first = self.journal.front_first();
+        let comes_next =
+            |newest: Sent| first.is_some_and(|(end, at)| (newest.at, newest.range.end) <= (at, end));
+        una > self.fack && self.newest.is_none_or(comes_next)
+    }
+
     /// An ACK of everything below `una`, nothing going on: [`deliver`](Self::deliver) and
     /// [`acknowledge`](Self::acknowledge) in one.
     #[inline]
     pub(crate) fn take_calmly(&mut self, now: Time, una: u64) {
-        if let Some((end, at)) = self.journal.acknowledge_plain(una) {
+        let last = self.journal.acknowledge_plain(una);
+        // Who acknowledges a part of a segment has that segment.
+        let part = if last.is_some_and(|(end, _)| end == una) { None } else { self.journal.front_first() };
+        if let Some((end, at)) = part.or(last) {
             self.newest = Some(Sent { range: Range::new(end, end), at, again: false });
             self.learn_rtt(now, now - at);
         }
@@ -105,7 +118,8 @@ impl Rack {
         }
         self.learn_rtt(now, rtt);
         if self.newest.is_none_or(|newest| sent.is_after(&newest)) {
-            self.newest = Some(sent);
+            // Where it began makes no difference.
+            self.newest = Some(Sent { range: Range::new(sent.range.end, sent.range.end), ..sent });
         }
     }
 

@@ -17,6 +17,11 @@ pub(crate) struct Scoreboard {
 }
 
 impl Scoreboard {
+    /// Whether a reported range can be taken in where at most so many disjoint ones are kept.
+    pub(crate) fn has_room_for(&self, range: Range, most: usize) -> bool {
+        self.sacked.len() < most || self.sacked.touches(range)
+    }
+
     /// Takes in one reported range; returns whether it told anything new.
     pub(crate) fn report(&mut self, range: Range) -> bool {
         self.sacked.insert(range).1 > 0

@@ -24,6 +24,11 @@ impl Marks {
         }
     }
 
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        usize::from(self.first != 0) + self.later.as_ref().map_or(0, |later| later.len())
+    }
+
     /// Forgets the marks up to and including `position`.
     #[inline]
     pub(crate) fn forget(&mut self, position: u64) {

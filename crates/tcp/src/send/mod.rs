@@ -1,10 +1,386 @@
-//! The sending half: the send sequence space, what may leave now, and the segment that carries it.
+//! The sending half: the send sequence space, what may leave now, what leaves, and what ACKs mean to it.
+//!
+//! [`Sender`] owns its state; its parts are the files of this folder. It knows nothing of the receiver: what it wants of
+//! the other half is in the verdicts that it returns.
 
-pub(crate) mod held_tail;
-pub(crate) mod marks;
-pub(crate) mod output;
-pub(crate) mod paced;
-pub(crate) mod path_mtu;
-pub(crate) mod space;
 pub mod transmit;
-pub(crate) mod tso;
+
+mod ack;
+mod buffer;
+mod control;
+pub(crate) mod decide;
+mod deliveries;
+mod departure;
+mod extras;
+mod info;
+mod limits;
+pub(crate) mod marks;
+mod path_mtu;
+pub(crate) mod space;
+mod syn_data;
+mod timeouts;
+pub(crate) mod timers;
+
+use crate::config::{Config, Recovery};
+use crate::congestion::{Congestion, CongestionControl, Start};
+use crate::context::Context;
+use crate::prediction::Prediction;
+use crate::record::event::Phase;
+use crate::record::reason::Hold;
+use crate::recovery::rack::Rack;
+use crate::recovery::rto::{Rto, RtoEstimator};
+use crate::recovery::{self, Loss};
+use crate::time::{Coarse, Span, Time};
+use crate::wire::seq::Seq;
+use deliveries::Paced;
+use extras::Extras;
+use space::SendSpace;
+use timers::Timers;
+use transmit::Policy;
+
+pub(crate) use timeouts::Expired;
+
+/// The sending half of a connection.
+#[derive(Debug)]
+pub(crate) struct Sender {
+    space: SendSpace,
+    loss: Loss,
+    /// What loss detection by time knows, where it is used.
+    rack: Option<Box<Rack>>,
+    congestion: Congestion,
+    rto: Rto,
+    timers: Timers,
+    /// Bytes sent for the first time at this sending opportunity.
+    run: u32,
+    /// cwnd held something back since the last ACK.
+    cwnd_limited: bool,
+    /// The MSS that the peer announced.
+    peer_mss: u16,
+    /// What keeps segments from the short way.
+    unusual: Prediction,
+    extras: Option<Box<Extras>>,
+}
+
+/// The application has closed.
+const CLOSING: Prediction = Prediction::bit(0);
+/// A byte is to go into a closed window.
+const PROBE: Prediction = Prediction::bit(1);
+/// Departures are paced, or deliveries measured.
+const PACED: Prediction = Prediction::bit(2);
+/// The path MTU is searched for.
+const MTU_SEARCH: Prediction = Prediction::bit(3);
+/// What limits the sender is measured.
+const LIMITS: Prediction = Prediction::bit(4);
+/// The interface below matters.
+const INTERFACE: Prediction = Prediction::bit(5);
+/// There is urgent data.
+const URGENT: Prediction = Prediction::bit(6);
+
+impl Sender {
+    /// Nothing has been sent. `iss` is the initial sequence number.
+    pub(crate) fn new(config: &Config, iss: Seq) -> Self {
+        let cwnd = config.initial_window.bytes(u32::from(config.mss));
+        let rto = Rto::new(&config.rto);
+        Self {
+            space: SendSpace::new(iss),
+            loss: Loss::default(),
+            rack: None,
+            congestion: Congestion::new(config, cwnd, iss.0),
+            timers: Timers::new(rto.rto(&config.rto)),
+            rto,
+            run: 0,
+            cwnd_limited: false,
+            peer_mss: u16::MAX,
+            unusual: Prediction::default(),
+            extras: None,
+        }
+    }
+
+    /// The send sequence space, to be read.
+    #[inline]
+    pub(crate) fn space(&self) -> &SendSpace {
+        &self.space
+    }
+
+    /// What few connections need; allocated on first use.
+    fn extras(&mut self) -> &mut Extras {
+        self.extras.get_or_insert_default()
+    }
+
+    /// Stream bytes that the peer has acknowledged.
+    #[inline]
+    pub(crate) fn acknowledged(&self) -> u64 {
+        self.space.una.clamp(1, self.space.data_end()) - 1
+    }
+
+    /// Why nothing was sent when the sender was last asked.
+    pub(crate) fn holding(&self) -> Hold {
+        self.timers.hold
+    }
+
+    /// Congestion window in bytes, without the inflation of fast recovery.
+    #[inline]
+    pub(crate) fn cwnd(&self) -> u32 {
+        self.congestion.cwnd()
+    }
+
+    /// Slow start threshold in bytes; `u32::MAX` is infinite.
+    pub(crate) fn ssthresh(&self) -> u32 {
+        self.congestion.ssthresh()
+    }
+
+    /// Smoothed round-trip time, once there is one.
+    pub(crate) fn srtt(&self, cx: &Context) -> Option<Span> {
+        self.rto.srtt(&cx.config.rto)
+    }
+
+    /// The retransmission timeout in force, backoff included.
+    pub(crate) fn timeout(&self) -> Span {
+        self.timers.rto()
+    }
+
+    /// The earliest deadline of the sender.
+    #[inline]
+    pub(crate) fn next_deadline(&self) -> Time {
+        let mut next = self.timers.main().0;
+        if let Some(rack) = &self.rack {
+            next = next.min(rack.deadline.unwrap_or(Time::NEVER));
+        }
+        if let Some(extras) = &self.extras {
+            next = next.min(extras.deadline());
+        }
+        next
+    }
+
+    /// No timer runs any more.
+    pub(crate) fn stop_timers(&mut self) {
+        self.timers.stop_retransmit();
+        if let Some(extras) = &mut self.extras {
+            (extras.patience, extras.turn) = (Time::NEVER, Time::NEVER);
+        }
+    }
+
+    /// The connection is over: no timer runs, and nothing is to be repaired.
+    pub(crate) fn finish(&mut self) {
+        self.stop_timers();
+        self.loss = Loss::default();
+    }
+
+    /// Congestion control begins with this cwnd.
+    pub(crate) fn begin_with(&mut self, cx: &Context, cwnd: u32) {
+        let start = self.start_with(cx, cwnd);
+        if !self.congestion.begin(&start) {
+            self.congestion = Congestion::new(&cx.config, cwnd, start.seed);
+        }
+    }
+
+    fn start_with(&self, cx: &Context, cwnd: u32) -> Start {
+        Start { cwnd, ssthresh: cx.config.initial_ssthresh, seed: self.space.seq(0).0 }
+    }
+
+    /// Puts the user's own congestion control in place of the configured one; before the connection is opened.
+    pub(crate) fn set_congestion(&mut self, cx: &Context, own: Box<dyn CongestionControl>) {
+        let cwnd = cx.config.initial_window.bytes(u32::from(cx.config.mss));
+        self.congestion = Congestion::custom(own, &self.start_with(cx, cwnd));
+    }
+
+    /// Puts the user's own policy for short segments in place of the configured one; before the connection is opened.
+    pub(crate) fn set_transmit(&mut self, own: Box<dyn Policy>) {
+        self.extras().policy = Some(own);
+    }
+
+    /// Puts the user's own estimator of the retransmission timeout in place of the configured one; before the connection is
+    /// opened.
+    pub(crate) fn set_rto(&mut self, cx: &Context, own: Box<dyn RtoEstimator>) {
+        self.rto = Rto::Custom(own);
+        self.refresh_rto(cx);
+    }
+
+    /// Which phase the sender is in, for events.
+    pub(crate) fn phase(&self) -> Phase {
+        match self.loss.phase {
+            recovery::Phase::Fast => Phase::Recovery,
+            recovery::Phase::Loss => Phase::TimeoutRecovery,
+            recovery::Phase::Open if self.cwnd() < self.ssthresh() => Phase::SlowStart,
+            recovery::Phase::Open => Phase::CongestionAvoidance,
+        }
+    }
+
+    /// Whether this side repairs losses by the peer's SACK reports.
+    #[inline]
+    pub(crate) fn recovers_by_sack(&self, cx: &Context) -> bool {
+        matches!(cx.config.recovery, Recovery::Sack | Recovery::Rack) && cx.agreed.sack
+    }
+
+    /// The user waits for something from now on, if there is a limit to that.
+    #[inline]
+    pub(crate) fn start_patience(&mut self, cx: &Context, now: Time) {
+        if let Some(patience) = cx.config.user_timeout {
+            self.extras().patience = now + patience;
+        }
+    }
+
+    /// The user waits for nothing any more.
+    #[inline]
+    pub(crate) fn stop_patience(&mut self) {
+        if let Some(rare) = &mut self.extras {
+            rare.patience = Time::NEVER;
+        }
+    }
+
+    /// Whether a segment that began at this sequence number may still be on its way: what an ICMP message must be about
+    /// to be believed (RFC 5927, section 4.1).
+    pub(crate) fn has_outstanding(&self, seq: Seq) -> bool {
+        let position = self.space.position(seq);
+        position >= self.space.una as i64 && position < self.space.max as i64
+    }
+
+    /// How long a timer of recovery's runs that should run for `wait`.
+    fn in_ticks(&self, cx: &Context, wait: Span) -> Span {
+        let tick = cx.config.reordering_tick.as_ps();
+        if tick == 0 { wait } else { Span::from_ps((wait.as_ps().div_ceil(tick) + 2) * tick) }
+    }
+
+    #[inline]
+    pub(crate) fn paced(&self) -> Option<&Paced> {
+        self.extras.as_ref()?.paced.as_deref()
+    }
+
+    #[inline]
+    fn paced_mut(&mut self) -> Option<&mut Paced> {
+        self.extras.as_mut()?.paced.as_deref_mut()
+    }
+
+    /// The round trip that the acknowledgment being taken in shows, where deliveries are measured; else the last one known, where
+    /// losses are noticed by time.
+    pub(crate) fn latest_rtt(&self) -> Option<Span> {
+        match self.paced() {
+            Some(paced) => paced.rate.rtt(),
+            None => self.rack.as_ref().and_then(|rack| rack.latest_rtt()),
+        }
+    }
+
+    /// The MSS that the peer announced.
+    pub(crate) fn peer_mss(&self) -> u16 {
+        self.peer_mss
+    }
+
+    /// The peer announces this MSS.
+    pub(crate) fn set_peer_mss(&mut self, mss: u16) {
+        self.peer_mss = mss;
+    }
+
+    /// Retransmissions in a row without an answer.
+    pub(crate) fn unanswered(&self) -> u8 {
+        self.timers.unanswered
+    }
+
+    /// The application has closed.
+    #[inline]
+    pub(crate) fn is_closing(&self) -> bool {
+        self.unusual.has(CLOSING)
+    }
+
+    /// The application closes: a FIN goes out behind what is written.
+    pub(crate) fn close(&mut self) {
+        self.unusual.set(CLOSING, true);
+    }
+
+    /// Both SYN segments are known: what follows from them.
+    pub(crate) fn begin(&mut self, cx: &Context) {
+        self.begin_rack(cx);
+        self.begin_pacing(cx);
+        self.begin_interface(cx);
+        // The initial window counts segments of the size that holds from now on.
+        self.begin_with(cx, cx.config.initial_window.bytes(u32::from(cx.agreed.payload)));
+    }
+
+    /// The peer's SYN: the window that it announces.
+    pub(crate) fn first_window(&mut self, cx: &mut Context, seq: Seq, window: u32) {
+        let una = self.space.seq(self.space.una);
+        self.note_window_source(seq, una);
+        self.space.wnd = window;
+        self.space.max_wnd = window;
+        self.bound_segments(cx);
+    }
+
+    /// SND.WL1 and SND.WL2: the window was last announced with these numbers.
+    #[inline]
+    pub(crate) fn note_window_source(&mut self, seq: Seq, ack: Seq) {
+        self.space.wl1 = seq;
+        self.space.wl2 = ack;
+    }
+
+    /// A segment announces the window that is in force.
+    #[inline]
+    pub(crate) fn confirm_window(&mut self, seq: Seq, ack: Seq) {
+        if self.space.is_latest(seq, ack) {
+            self.note_window_source(seq, ack);
+        }
+    }
+
+    /// The window of a segment from `seq` on is the latest.
+    pub(crate) fn expect_window_from(&mut self, seq: Seq) {
+        self.space.wl1 = seq;
+    }
+
+    /// So many bytes left at this sending opportunity.
+    #[inline]
+    pub(crate) fn count_run(&mut self, len: u32) {
+        self.run = self.run.saturating_add(len);
+    }
+
+    /// A short segment left, which the transmission policy remembers.
+    pub(crate) fn note_short_segment(&mut self) {
+        self.extras().short_end = self.space.max;
+    }
+
+    /// Our SYN, or SYN-ACK, is sent again.
+    pub(crate) fn send_syn_again(&mut self) {
+        self.space.nxt = 0;
+        self.space.timed_end = 0;
+    }
+
+    /// The distance from `position` to the end of urgent data, if that lies behind it.
+    #[inline]
+    pub(crate) fn urgent_behind(&self, position: u64) -> Option<u16> {
+        let end = self.extras.as_ref().map_or(0, |extras| extras.send_urgent);
+        (end > position).then(|| u16::try_from(end - position).unwrap_or(u16::MAX))
+    }
+
+    /// When our SYN left first.
+    pub(crate) fn first_sent(&self) -> Coarse {
+        self.space.first_sent
+    }
+
+    /// TIME-WAIT until `end`.
+    pub(crate) fn wait_out(&mut self, end: Time) {
+        self.timers.wait_out(end);
+    }
+
+    /// When TIME-WAIT ends.
+    pub(crate) fn waits_until(&self) -> Time {
+        self.timers.main().0
+    }
+
+    /// The connection returns to LISTEN, as if no SYN had come. Only what the driver has chosen stays.
+    pub(crate) fn return_to_listen(&mut self, cx: &mut Context) {
+        let mut fresh = Self::new(&cx.config, self.space.seq(0));
+        if let Rto::Custom(_) = self.rto {
+            core::mem::swap(&mut fresh.rto, &mut self.rto);
+            fresh.refresh_rto(cx);
+        }
+        let start = fresh.start_with(cx, fresh.cwnd());
+        if self.congestion.begin(&start) {
+            core::mem::swap(&mut fresh.congestion, &mut self.congestion);
+        }
+        let extras = self.extras.take().map(|extras| Box::new(extras.of_a_listener()));
+        fresh.unusual.set(LIMITS, extras.as_ref().is_some_and(|extras| extras.limits.is_some()));
+        fresh.extras = extras;
+        *self = fresh;
+        let mtu = self.path_mtu();
+        if mtu > 0 {
+            self.set_path_mtu(cx, mtu);
+        }
+    }
+}

@@ -6,13 +6,14 @@
 
 use crate::config::PathMtuDiscovery;
 use crate::congestion::Signal;
-use crate::connection::Connection;
+use crate::context::Context;
 use crate::opening::negotiate::{HEADERS, within_path};
 use crate::opening::state::State;
 use crate::ranges::Range;
 use crate::record::reason::{Hold, Reason};
 use crate::recovery::{Phase, Resend};
 use crate::send::space::{Decision, Plan};
+use crate::send::{MTU_SEARCH, Sender};
 use crate::time::{Span, Time};
 use crate::wire::seq::Seq;
 
@@ -69,28 +70,33 @@ enum OnAck {
     Nothing,
 }
 
-impl Connection {
+impl Sender {
+    /// Bytes of data and options that a segment may have on this path.
+    pub(crate) fn path_room(&self) -> u32 {
+        u32::from(within_path(self.effective_mtu()))
+    }
+
     /// The path MTU has become known, or has changed: what a driver knows of a route. A message from the network goes to
     /// [`hear_too_big`](Self::hear_too_big).
-    pub fn set_path_mtu(&mut self, mtu: u32) {
-        self.rare().path_mtu = mtu;
+    pub(crate) fn set_path_mtu(&mut self, cx: &mut Context, mtu: u32) {
+        self.extras().path_mtu = mtu;
         if let Some(search) = self.search_mut().filter(|_| mtu > 0) {
             search.high = search.high.min(mtu);
             search.low = search.low.min(mtu);
         }
-        self.size_segments();
-        self.forgo_syn_data();
+        self.size_segments(cx);
+        self.forgo_syn_data(cx);
     }
 
     /// A router says that a packet with this sequence number was longer than the next link takes, which is `mtu` bytes (RFC 1191;
     /// RFC 8201). Returns whether it is believed: the segment must be under way, and longer than that (RFC 5927, section 4.1 and
     /// RFC 8201, section 4). What was too long leaves again at once, and nothing is said of congestion.
-    pub fn hear_too_big(&mut self, now: Time, seq: Seq, mtu: u32) -> bool {
+    pub(crate) fn hear_too_big(&mut self, cx: &mut Context, now: Time, seq: Seq, mtu: u32) -> bool {
         let mtu = mtu.max(LEAST_MTU);
         if !self.has_outstanding(seq) {
             return false;
         }
-        let position = self.snd.position(seq) as u64;
+        let position = self.space.position(seq) as u64;
         if let Some(search) = self.search_mut()
             && let Some((probe, size)) = search.probe
             && probe.start == position
@@ -98,21 +104,21 @@ impl Connection {
             && mtu >= search.low
         {
             search.high = mtu;
-            self.forgive(now, probe, Reason::TooBig);
+            self.forgive(cx, now, probe, Reason::TooBig);
             return true;
         }
-        let longest = u32::from(self.agreed.payload) + u32::from(self.agreed.header_len) + HEADERS / 2;
+        let longest = u32::from(cx.agreed.payload) + u32::from(cx.agreed.header_len) + HEADERS / 2;
         if mtu >= longest {
             return false;
         }
-        self.set_path_mtu(mtu);
-        self.send_shorter(now);
+        self.set_path_mtu(cx, mtu);
+        self.send_shorter(cx, now);
         true
     }
 
     /// The path MTU; 0 if unknown.
     pub(crate) fn path_mtu(&self) -> u32 {
-        self.rare.as_ref().map_or(0, |rare| rare.path_mtu)
+        self.extras.as_ref().map_or(0, |rare| rare.path_mtu)
     }
 
     /// What packets may have, as far as is known; 0 if nothing is.
@@ -124,82 +130,83 @@ impl Connection {
     }
 
     fn search(&self) -> Option<&Search> {
-        self.rare.as_ref()?.mtu_search.as_deref()
+        self.extras.as_ref()?.mtu_search.as_deref()
     }
 
     fn search_mut(&mut self) -> Option<&mut Search> {
-        self.rare.as_mut()?.mtu_search.as_deref_mut()
+        self.extras.as_mut()?.mtu_search.as_deref_mut()
     }
 
     /// The size of segments follows from what is known.
-    fn size_segments(&mut self) {
+    fn size_segments(&mut self, cx: &mut Context) {
         let mtu = self.effective_mtu();
-        let peer = self.peer_mss();
-        let config = &self.config;
-        self.agreed.limit_segments(config, peer, mtu);
-        self.bound_segments();
+        let peer = self.peer_mss;
+        let config = &cx.config;
+        cx.agreed.limit_segments(config, peer, mtu);
+        self.bound_segments(cx);
     }
 
     /// The longest packets that both ends would have, whatever is between them.
-    fn widest(&self) -> u32 {
-        let ends = u32::from(self.config.mss.min(self.peer_mss())) + HEADERS;
+    fn widest(&self, cx: &Context) -> u32 {
+        let ends = u32::from(cx.config.mss.min(self.peer_mss)) + HEADERS;
         if self.path_mtu() == 0 { ends } else { ends.min(self.path_mtu()) }
     }
 
-    fn base(&self) -> u32 {
-        (u32::from(self.config.base_mss) + HEADERS).min(self.widest())
+    fn base(&self, cx: &Context) -> u32 {
+        (u32::from(cx.config.base_mss) + HEADERS).min(self.widest(cx))
     }
 
     /// Both SYN segments are known. Who opens begins with the base; who answers keeps what it has agreed on until something is
     /// learnt (Linux, `tcp_mtup_init()` and `tcp_sync_mss()`).
-    pub(crate) fn begin_mtu_search(&mut self, now: Time) {
-        if self.config.path_mtu_discovery == PathMtuDiscovery::Probe {
-            self.start_search(now);
-            if !self.passive {
-                self.size_segments();
+    pub(crate) fn begin_mtu_search(&mut self, cx: &mut Context, now: Time) {
+        if cx.config.path_mtu_discovery == PathMtuDiscovery::Probe {
+            self.start_search(cx, now);
+            if !cx.passive {
+                self.size_segments(cx);
             }
         }
     }
 
-    fn start_search(&mut self, now: Time) {
-        let search = Search { low: self.base(), high: self.widest(), since: now, probe: None };
-        self.rare().mtu_search = Some(Box::new(search));
+    fn start_search(&mut self, cx: &Context, now: Time) {
+        let search = Search { low: self.base(cx), high: self.widest(cx), since: now, probe: None };
+        self.unusual.set(MTU_SEARCH, true);
+        self.extras().mtu_search = Some(Box::new(search));
     }
 
     /// The retransmission timer ran out once more. From the third time on there may be a hole in the path into which long packets
     /// fall (RFC 2923, section 2.1; RFC 4821, section 7.6.4).
-    pub(crate) fn suspect_black_hole(&mut self, now: Time) {
-        if self.config.path_mtu_discovery == PathMtuDiscovery::Icmp || self.unanswered < R1 {
+    pub(crate) fn suspect_black_hole(&mut self, cx: &mut Context, now: Time) {
+        if cx.config.path_mtu_discovery == PathMtuDiscovery::Icmp || self.timers.unanswered < R1 {
             return;
         }
-        let base = self.base();
+        let base = self.base(cx);
         match self.search_mut() {
             Some(search) => search.retreat(base),
-            None => self.start_search(now),
+            None => self.start_search(cx, now),
         }
-        self.size_segments();
+        self.size_segments(cx);
     }
 
     /// Whether what leaves next is a probe, or waits for the room that one needs. Nothing is lost or reported to be, and enough
     /// follows to learn of its fate.
     #[inline]
-    pub(crate) fn decide_mtu_probe(&self, now: Time) -> Option<Decision> {
+    pub(crate) fn decide_mtu_probe(&self, cx: &Context, now: Time) -> Option<Decision> {
         let search = self.search()?;
-        self.decide_probe_of(search, now)
+        self.decide_probe_of(cx, search, now)
     }
 
     #[cold]
-    fn decide_probe_of(&self, search: &Search, now: Time) -> Option<Decision> {
-        let snd = &self.snd;
-        let calm = search.probe.is_none() && snd.nxt == snd.max && self.rcv.is_in_order();
+    fn decide_probe_of(&self, cx: &Context, search: &Search, now: Time) -> Option<Decision> {
+        let snd = &self.space;
+        let calm = search.probe.is_none() && snd.nxt == snd.max;
         if !calm {
             return None;
         }
-        let (size, _) = search.next(now, self.widest())?;
-        let (mss, cwnd) = (u32::from(self.agreed.payload), self.congestion.cwnd());
-        let len = size.saturating_sub(HEADERS / 2 + u32::from(self.agreed.header_len));
+        let (size, _) = search.next(now, self.widest(cx))?;
+        let (mss, cwnd) = (u32::from(cx.agreed.payload), self.congestion.cwnd());
+        let len = size.saturating_sub(HEADERS / 2 + u32::from(cx.agreed.header_len));
         let needed = len + BEHIND * mss;
-        let window = snd.wnd.min(self.config.send_window.unwrap_or(u32::MAX));
+        let window = snd.wnd.min(cx.config.send_window.unwrap_or(u32::MAX));
         let waiting = snd.data_end().saturating_sub(snd.nxt);
         if len <= mss || cwnd < LEAST_WINDOW * mss || waiting < u64::from(needed) || window < needed {
             return None;
@@ -215,13 +222,13 @@ impl Connection {
     }
 
     /// A probe leaves; options that came in between may have made it a segment like any other.
-    pub(crate) fn note_mtu_probe(&mut self, now: Time, plan: &Plan, end: u64) {
-        let widest = self.widest();
-        let size = plan.len + HEADERS / 2 + u32::from(self.agreed.header_len);
-        if plan.len <= u32::from(self.agreed.payload) {
+    pub(crate) fn note_mtu_probe(&mut self, cx: &mut Context, now: Time, plan: &Plan, end: u64) {
+        let widest = self.widest(cx);
+        let size = plan.len + HEADERS / 2 + u32::from(cx.agreed.header_len);
+        if plan.len <= u32::from(cx.agreed.payload) {
             return;
         }
-        self.rare().counters.mtu_probes += 1;
+        cx.counters().mtu_probes += 1;
         if let Some(search) = self.search_mut() {
             if let Some((_, high)) = search.next(now, widest)
                 && high != search.high
@@ -242,39 +249,39 @@ impl Connection {
 
     /// An ACK has been taken in.
     #[inline]
-    pub(crate) fn judge_mtu_probe(&mut self) {
-        let una = self.snd.una;
+    pub(crate) fn judge_mtu_probe(&mut self, cx: &mut Context) {
+        let una = self.space.una;
         let verdict = self
             .search()
             .and_then(|search| search.probe)
             .map_or(OnAck::Nothing, |(probe, _)| if probe.end <= una { OnAck::Fits } else { OnAck::Nothing });
         if verdict == OnAck::Fits {
-            self.widen_segments();
+            self.widen_segments(cx);
         }
     }
 
     #[cold]
-    fn widen_segments(&mut self) {
+    fn widen_segments(&mut self, cx: &mut Context) {
         if let Some(search) = self.search_mut()
             && let Some((_, size)) = search.probe.take()
         {
             search.low = size;
-            self.size_segments();
+            self.size_segments(cx);
         }
     }
 
     /// A loss is noticed. If it is a probe's alone, that was too long: it leaves again in pieces, and no more follows (RFC 4821,
     /// section 7.6.1). Returns whether it is so.
-    pub(crate) fn forgives_loss(&mut self, now: Time, reason: Reason) -> bool {
+    pub(crate) fn forgives_loss(&mut self, cx: &mut Context, now: Time, reason: Reason) -> bool {
         let Some((probe, size)) = self.search().and_then(|search| search.probe) else { return false };
-        if probe.start != self.snd.una || !self.is_lost_alone(probe) {
+        if probe.start != self.space.una || !self.is_lost_alone(probe) {
             return false;
         }
         if let Some(search) = self.search_mut() {
             search.high = size - 1;
         }
-        self.rare().counters.mtu_probes_lost += 1;
-        self.forgive(now, probe, reason);
+        cx.counters().mtu_probes_lost += 1;
+        self.forgive(cx, now, probe, reason);
         true
     }
 
@@ -284,15 +291,15 @@ impl Connection {
             return rack.lost.covered() == probe.len() && rack.lost.first() == Some(probe);
         }
         let Some(board) = &self.loss.scoreboard else { return true };
-        let reported = board.sacked.at_or_after(self.snd.una).map(|first| first.start);
+        let reported = board.sacked.at_or_after(self.space.una).map(|first| first.start);
         reported == Some(probe.end)
             && board.sacked.at_or_after(probe.end + 1).is_none_or(|r| r.start == probe.end)
     }
 
     /// What was too long leaves again in pieces.
-    fn forgive(&mut self, now: Time, probe: Range, reason: Reason) {
+    fn forgive(&mut self, cx: &Context, now: Time, probe: Range, reason: Reason) {
         self.forget_mtu_probe();
-        let max = self.snd.max;
+        let max = self.space.max;
         let loss = self.loss.trouble();
         // Whatever comes of what is out now tells of nothing else.
         loss.recover = max;
@@ -301,23 +308,23 @@ impl Connection {
         if let Some(found) = self.rack.as_mut().and_then(|rack| rack.found.as_mut()) {
             found.clear();
         }
-        self.restart_retransmit(now);
+        self.restart_retransmit(cx, now);
     }
 
     /// The path is narrower than was thought: what is out may not arrive, and leaves again, as after a timeout, but with the window
     /// as it is.
-    fn send_shorter(&mut self, now: Time) {
-        let (una, max) = (self.snd.una, self.snd.max);
-        let opening = matches!(self.state, State::SynSent | State::SynReceived);
+    fn send_shorter(&mut self, cx: &mut Context, now: Time) {
+        let (una, max) = (self.space.una, self.space.max);
+        let opening = matches!(cx.state(), State::SynSent | State::SynReceived);
         if una >= max || opening || self.timers.is_persisting() {
             return;
         }
         if self.loss.phase == Phase::Fast {
-            self.signal(now, Signal::ExitRecovery, max - una);
+            self.signal(cx, now, Signal::ExitRecovery, max - una);
         }
-        let first = Range::new(una, (una + u64::from(self.agreed.payload)).min(max));
+        let first = Range::new(una, (una + u64::from(cx.agreed.payload)).min(max));
         if self.rack.is_none() {
-            self.snd.nxt = una;
+            self.space.nxt = una;
         }
         let loss = self.loss.trouble();
         (loss.phase, loss.recover) = (Phase::Loss, max);
@@ -332,12 +339,7 @@ impl Connection {
             (rack.undo, rack.found) = (None, rack.found.map(|_| Vec::new()));
             self.rack = Some(rack);
         }
-        self.restart_retransmit(now);
-    }
-
-    /// Bytes of data and options that a segment may have on this path.
-    pub(crate) fn path_room(&self) -> u32 {
-        u32::from(within_path(self.effective_mtu()))
+        self.restart_retransmit(cx, now);
     }
 }
 

@@ -1,5 +1,6 @@
 //! TCP options as types; how they look on the wire depends on a [`Layout`] and is [`crate::wire::codec`]'s business.
 
+use crate::time::{Coarse, Span, Time};
 use crate::wire::seq::Seq;
 
 /// The timestamps option (RFC 7323, section 3.2), in the sender's own clock units.
@@ -289,4 +290,25 @@ impl Options {
         }
         len
     }
+}
+
+/// Bytes that options may take (RFC 9293, section 3.1: the data offset has four bits).
+pub(crate) const OPTION_SPACE: usize = 40;
+
+/// How long ago the timestamp left that comes back now; `None` if no segment of ours can have carried it, `first` being the time of
+/// the first one. TSecr repeats what an arrived segment said (RFC 7323, sections 3.2 and 4.1): it is not ahead of our clock, which
+/// half of the circle of 32 bits decides (Linux, `tcp_rtt_tsopt_us()`, takes no difference above `INT_MAX` either), and it is not
+/// older than the connection. A peer that echoes anything else could set our timeout to any value.
+pub(crate) fn since_echoed(now: Time, echo: u32, first: Coarse) -> Option<Span> {
+    let ago = timestamp(now).wrapping_sub(echo);
+    let span = Span::from_ms(u64::from(ago));
+    // The tick of the clock in which the first one left began up to a millisecond before it.
+    let alive = (now - first.instant()) + Span::from_ms(1);
+    (ago.cast_signed() >= 0 && span <= alive).then_some(span)
+}
+
+/// Our timestamp clock: milliseconds (RFC 7323, section 5.4, asks for 1 ms to 1 s).
+#[inline]
+pub fn timestamp(now: Time) -> u32 {
+    (now.as_ps() / 1_000_000_000) as u32
 }

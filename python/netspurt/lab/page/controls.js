@@ -1,8 +1,8 @@
 // The settings at the left: a slider and a field for each quantity, a list for each choice, its parameters below.
 
-import { $, el } from "./dom.js";
-import { format, parse, toml } from "./quantity.js";
-import { state } from "./state.js";
+import { $, el } from "./base/dom.js";
+import { format, parse, toml } from "./base/quantity.js";
+import { state } from "./base/state.js";
 
 const STEPS = 400;
 const SPAN = 40; // a slider reaches from a fortieth to forty times of where the scenario begins

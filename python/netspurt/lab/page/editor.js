@@ -1,7 +1,7 @@
 // The scenario's text, with the line that an error speaks of.
 
-import { $, el } from "./dom.js";
-import { state } from "./state.js";
+import { $, el } from "./base/dom.js";
+import { state } from "./base/state.js";
 
 const PAUSE_MS = 250;
 let timer = 0;

@@ -1,6 +1,6 @@
 // The dark and the light face, and colours that come from the server.
 
-import { $, press } from "./dom.js";
+import { $, press } from "./base/dom.js";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 let redraw = () => {};

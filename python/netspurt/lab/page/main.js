@@ -1,20 +1,20 @@
 // The page: brings scenario, controls, runs and pictures together.
 
-import * as api from "./api.js";
-import { lay, Pictures } from "./charts.js";
+import * as api from "./base/api.js";
+import { lay, Pictures } from "./draw/charts.js";
 import * as controls from "./controls.js";
-import { $, el, press, say } from "./dom.js";
+import { $, el, press, say } from "./base/dom.js";
 import * as editor from "./editor.js";
 import * as face from "./face.js";
-import { numbers } from "./numbers.js";
+import { numbers } from "./draw/numbers.js";
 import { Player } from "./player.js";
-import * as q from "./quantity.js";
+import * as q from "./base/quantity.js";
 import { Runner } from "./runner.js";
-import { Scene } from "./scene.js";
-import { asked, recall, remember, shownSides, sideName, state } from "./state.js";
-import * as shared from "./view.js";
-import { explain, hint } from "./why.js";
-import * as words from "./words.js";
+import { Scene } from "./draw/scene.js";
+import { asked, recall, remember, shownSides, sideName, state } from "./base/state.js";
+import * as shared from "./draw/view.js";
+import { explain, hint } from "./draw/why.js";
+import * as words from "./base/words.js";
 
 let held = null; // { side, row } whose reason stays while nothing else is pointed at
 let scenes = [];

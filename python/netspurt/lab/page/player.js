@@ -1,8 +1,8 @@
 // Plays all scenes: a clock of its own, which speed, pause, step and scrub move.
 
-import { $, el } from "./dom.js";
-import { lowerBound } from "./draw.js";
-import * as shared from "./view.js";
+import { $, el } from "./base/dom.js";
+import { lowerBound } from "./draw/draw.js";
+import * as shared from "./draw/view.js";
 
 const SPEEDS = [1e-7, 2e-7, 5e-7, 1e-6, 2e-6, 5e-6, 1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50];
 const FLIGHT_S = 1.2; // how long one flight is watched, unless somebody wants it otherwise

@@ -1,7 +1,7 @@
 // Runs of one side, of which the newest counts. While one is under way that will soon be there, it is waited for, so that
 // pictures follow a slider; one that takes longer is ended as soon as there is something newer to ask.
 
-import * as api from "./api.js";
+import * as api from "./base/api.js";
 
 const PATIENCE_MS = 150;
 const page = crypto.getRandomValues(new Uint32Array(2)).join("-");

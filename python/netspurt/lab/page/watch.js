@@ -1,11 +1,11 @@
 // What is watched as it happens: a prober's round trips, and real programs on an emulated path.
 
-import { follow } from "./api.js";
-import { Chart } from "./chart.js";
-import { el, say } from "./dom.js";
-import * as q from "./quantity.js";
-import { asked, state } from "./state.js";
-import * as shared from "./view.js";
+import { follow } from "./base/api.js";
+import { Chart } from "./draw/chart.js";
+import { el, say } from "./base/dom.js";
+import * as q from "./base/quantity.js";
+import { asked, state } from "./base/state.js";
+import * as shared from "./draw/view.js";
 
 const COLOURS = ["data", "why-timeout", "why-nak-resend", "why-go-back-n", "edge", "ack"];
 const MOST_ROWS = 50_000;

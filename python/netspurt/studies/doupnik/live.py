@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from netspurt.live.emulating import Task
-from netspurt.statistics import quantile_interval
+from netspurt.analysis.statistics import quantile_interval
+from netspurt.emulation.emulating import Task
 from netspurt.studies import live
 from netspurt.studies.doupnik.setting import HEADERS, LAN, PIECE, REPLIES, Reply
 from netspurt.studies.doupnik.wire import POLICIES

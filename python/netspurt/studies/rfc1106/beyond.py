@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
 
+from netspurt.analysis.statistics import mean_interval
 from netspurt.settings import Value
-from netspurt.statistics import mean_interval
 from netspurt.studies.experiment import Experiment, Key, Plan, Samples
 from netspurt.studies.model import Cell, Findings, Label, Table
 from netspurt.studies.rfc1106.setting import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import product
 
-from netspurt.statistics import mean_interval, percentile_band
+from netspurt.analysis.statistics import mean_interval, percentile_band
 from netspurt.studies.experiment import Experiment, Key, Plan, Samples
 from netspurt.studies.model import Cell, Check, Findings, Picture, Table
 from netspurt.studies.rfc1106.setting import (

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netspurt.analysis.statistics import mean_interval
 from netspurt.settings import Value
-from netspurt.statistics import mean_interval
 from netspurt.studies.experiment import Experiment, Plan, Samples, series_of
 from netspurt.studies.model import Cell, Check, Findings, Table
 from netspurt.studies.rfc1106.setting import (

@@ -9,9 +9,9 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from netspurt.live.emulating import Task
-from netspurt.live.paths import OUR_NAMES
-from netspurt.statistics import mean_interval
+from netspurt.analysis.statistics import mean_interval
+from netspurt.emulation.emulating import Task
+from netspurt.emulation.paths import OUR_NAMES
 from netspurt.studies import live
 from netspurt.studies.experiment import AnyExperiment, Key, Plan, Samples
 from netspurt.studies.model import Cell, Findings, Table

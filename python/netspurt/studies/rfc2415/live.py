@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netspurt.live.emulating import Task
-from netspurt.statistics import quantile_interval
+from netspurt.analysis.statistics import quantile_interval
+from netspurt.emulation.emulating import Task
 from netspurt.studies import live
 from netspurt.studies.experiment import AnyExperiment, Experiment, Plan, Samples
 from netspurt.studies.model import Cell, Findings, Table

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
+from netspurt.analysis.formats import number
 from netspurt.settings import Value
 from netspurt.studies.experiment import Experiment, Key, Plan, Samples
 from netspurt.studies.model import Cell, Findings, Label, Table
@@ -22,7 +23,6 @@ from netspurt.studies.rfc2415.setting import (
     published_decreases,
     published_delays,
 )
-from netspurt.words import number
 
 CLOCK = {"kind": "rfc6298", "max": "64 s", "initial": "6 s"}
 MAH: dict[str, Value] = {"kind": "quantiles", "file": "mah_quantiles.csv", "column": "reply_length_octets"}

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
+from netspurt.analysis.statistics import mean_interval
 from netspurt.settings import Value
-from netspurt.statistics import mean_interval
 from netspurt.studies.experiment import DATA, Key, Samples
 from netspurt.studies.model import Cell, Label
 

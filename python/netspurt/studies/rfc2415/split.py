@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from netspurt.analysis.statistics import mean_interval
 from netspurt.settings import Value
-from netspurt.statistics import mean_interval
 from netspurt.studies.experiment import Experiment, Key, Plan, Samples
 from netspurt.studies.model import Cell, Check, Findings, Label, Table
 from netspurt.studies.rfc2415.setting import (

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netspurt.replaying import RULES, estimator
-from netspurt.statistics import mean_interval
+from netspurt.analysis.rto_replay import RULES, estimator
+from netspurt.analysis.statistics import mean_interval
 from netspurt.studies.experiment import (
     AnyExperiment,
     Experiment,

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from netspurt import delays
-from netspurt.live.emulating import NotPossible, emulated
+from netspurt.emulation.emulating import NotPossible, emulated
+from netspurt.inputs import delays
 from netspurt.studies.experiment import AnyExperiment, LiveExperiment, Plan, Samples
 from netspurt.studies.model import Cell, Findings, Table
 from netspurt.studies.rfc889.live import Measured, cells_of

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from netspurt.replaying import estimator
+from netspurt.analysis.rto_replay import estimator
 from netspurt.studies.experiment import AnyExperiment, Floats, PathExperiment, Plan, Samples
 from netspurt.studies.model import Check, Findings, Picture
 from netspurt.studies.rfc889.published import CYCLES, runs

@@ -15,7 +15,7 @@ from netspurt.studies.rfc889.published import FIRST_LONG, LONG, RICE, ROUND_TRIP
 from netspurt.studies.rfc889.setting import PATH, line_settings
 
 if TYPE_CHECKING:
-    from netspurt.regression import Characteristic
+    from netspurt.analysis.regression import Characteristic
 
 RATES = "every printed rate follows from the printed delays, which are rounded to 1 ms"
 DOUBLED = "the row of RICE is a round trip: table 1 gives about twice the delays of table 2"
@@ -160,7 +160,7 @@ class Lines:
 
 def fit(split: int | None, run: Mapping[str, Floats]) -> tuple[Floats, Floats, Characteristic | None]:
     """Lengths, delays and the lines through them."""
-    from netspurt.regression import characteristic
+    from netspurt.analysis.regression import characteristic
 
     octets = run["length_octets"].astype(np.float64)
     return octets, run["delay_s"], characteristic(octets, run["delay_s"], split)

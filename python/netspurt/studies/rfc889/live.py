@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from netspurt import delays
+from netspurt.inputs import delays
 from netspurt.studies.experiment import AnyExperiment, Floats, LiveExperiment, Plan, Samples
 from netspurt.studies.model import Cell, Findings, Table
 from netspurt.studies.rfc889.beyond import TIMERS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
-from netspurt.statistics import mean_interval, percentile_band
+from netspurt.analysis.statistics import mean_interval, percentile_band
 from netspurt.studies.experiment import AnyExperiment, Floats, PathExperiment, Plan, Samples
 from netspurt.studies.model import Cell, Check, Findings, Table
 from netspurt.studies.rfc889.bars import Cut, Within

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netspurt.replaying import costs, estimator
+from netspurt.analysis.rto_replay import costs, estimator
 from netspurt.settings import Value
 from netspurt.studies.experiment import Floats
 from netspurt.studies.rfc889.published import FIRST_LONG, Line, Run, lines_of

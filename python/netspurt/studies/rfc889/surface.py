@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netspurt.replaying import Axis, GridSpec, Surface, alike
+from netspurt.analysis.rto_replay import Axis, GridSpec, Surface, alike
 from netspurt.studies.experiment import AnyExperiment, Floats, PathExperiment, Plan, Samples
 from netspurt.studies.model import Cell, Check, Findings, Picture, Table
 from netspurt.studies.rfc889.published import runs

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from netspurt.analysis.statistics import bootstrap_interval
 from netspurt.settings import Value
-from netspurt.statistics import bootstrap_interval
 from netspurt.studies.experiment import Experiment, Key, Plan, Samples
 from netspurt.studies.model import Cell, Check, Findings, Label, Picture, Table
 from netspurt.studies.terabit.setting import SCENARIO, goodput_gbps, settings

@@ -5,29 +5,26 @@
 //! A connection that has agreed on it has a `Memory`; one that has not pays for none of it. Which codepoint a segment has in
 //! its IP header stands in [`Segment::ecn`], and is the driver's to carry.
 
-mod accurate;
+pub(crate) mod accurate;
 mod ace;
-mod handshake;
+pub(crate) mod handshake;
 mod option;
-mod receiver;
-mod sender;
+pub(crate) mod receiver;
+pub(crate) mod sender;
 
 pub use accurate::AccurateEcnInfo;
 pub use option::{AccurateEcn, ByteCounters, Order};
 
 use crate::config::{Config, EcnUse};
 use crate::congestion::{self, Signal};
-use crate::connection::Connection;
-use crate::opening::state::State;
 use crate::record::reason::Reason;
 use crate::send::space::Plan;
-use crate::time::Time;
 use crate::wire::segment::{Ecn, Flags, Segment};
 use accurate::Accurate;
 use handshake::{ACE, Mode, answered, asked};
 
 /// The two flags of an ECN-setup SYN (RFC 3168, section 6.1.1).
-const BOTH: Flags = Flags(Flags::ECE.0 | Flags::CWR.0);
+pub(crate) const BOTH: Flags = Flags(Flags::ECE.0 | Flags::CWR.0);
 
 /// What our own SYN segments have said so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -186,7 +183,30 @@ impl Memory {
         }
     }
 
-    fn sends(&self) -> bool {
+    /// Accurate feedback is agreed on, and its counters begin.
+    pub(crate) fn counting(agreement: Agreement, accurate: Accurate, in_proportion: bool) -> Self {
+        let accurate = Some(Box::new(accurate));
+        Self { accurate, in_proportion, ..Self::new(agreement, Echo::Counted) }
+    }
+
+    /// The counters of accurate feedback, where that is agreed on.
+    #[inline]
+    pub(crate) fn accurate(&mut self) -> Option<&mut Accurate> {
+        self.accurate.as_deref_mut()
+    }
+
+    /// The same, to be read.
+    pub(crate) fn accurate_state(&self) -> Option<&Accurate> {
+        self.accurate.as_deref()
+    }
+
+    /// The ACK that is being taken in reports a mark, or does not.
+    pub(crate) fn set_told(&mut self, told: bool) {
+        self.told = told;
+    }
+
+    /// Whether our segments may be ECN-capable.
+    pub(crate) fn sends(&self) -> bool {
         match (self.agreement, &self.accurate) {
             (_, Some(accurate)) => accurate.sender.sends(),
             (agreement, None) => agreement == Agreement::Full,
@@ -194,7 +214,7 @@ impl Memory {
     }
 
     /// The peer's text has come: its CWR first, then its mark (section 6.1.3 and erratum 3639).
-    fn hears(&mut self, segment: &Segment) -> Answer {
+    pub(crate) fn hears(&mut self, segment: &Segment) -> Answer {
         let before = self.echoing;
         let marked = segment.ecn == Ecn::Ce;
         match self.echo {
@@ -211,7 +231,7 @@ impl Memory {
     }
 
     /// The codepoint and the flags of a segment that leaves.
-    fn leaves(&mut self, capable: bool) -> (Ecn, Flags) {
+    pub(crate) fn leaves(&mut self, capable: bool) -> (Ecn, Flags) {
         let mut flags = if self.echoing { Flags::ECE } else { Flags::NONE };
         if !(capable && self.sends()) {
             return (Ecn::NotEct, flags);
@@ -231,14 +251,14 @@ impl Memory {
 
     /// Whether the ACK up to `una` that is being taken in opens no window. A mark that is told until the sender has reduced keeps it
     /// shut for a round trip; one that is counted does as much.
-    const fn is_shut(&self, una: u64) -> bool {
+    pub(crate) const fn is_shut(&self, una: u64) -> bool {
         let lasts = matches!(self.echo, Echo::Counted) && una <= self.marked_at;
         !self.in_proportion && (self.told || lasts)
     }
 
     /// Congestion control hears of this; `max` is SND.MAX. Whatever shrinks the window is told to the peer, unless it is
     /// taken back.
-    fn note_signal(&mut self, signal: Signal, max: u64) {
+    pub(crate) fn note_signal(&mut self, signal: Signal, max: u64) {
         match signal {
             Signal::EnterRecovery | Signal::Timeout { .. } | Signal::EcnCe => {
                 self.cwr_due = true;
@@ -253,7 +273,7 @@ impl Memory {
     }
 
     /// An ACK of `bytes`, `marked` of them marked, up to `una`, SND.NXT being `nxt`: the bytes of a round that is over, acknowledged and marked.
-    fn count(&mut self, una: u64, nxt: u64, bytes: u32, marked: u32) -> Option<(u32, u32)> {
+    pub(crate) fn count(&mut self, una: u64, nxt: u64, bytes: u32, marked: u32) -> Option<(u32, u32)> {
         self.acked = self.acked.saturating_add(bytes);
         self.marked = self.marked.saturating_add(marked);
         if una <= self.round_end {
@@ -266,152 +286,10 @@ impl Memory {
 
 impl Config {
     /// How this receiver tells of marks: as its peer, configured alike, wants to hear it.
-    fn echo(&self) -> Echo {
+    pub(crate) fn ecn_echo(&self) -> Echo {
         match self.congestion {
             congestion::Kind::Dctcp => Echo::Exact,
             _ => Echo::UntilReduced,
-        }
-    }
-}
-
-impl Connection {
-    /// What this connection remembers of ECN, if it uses it.
-    #[inline]
-    pub(crate) fn ecn(&mut self) -> Option<&mut Memory> {
-        self.rare.as_mut()?.ecn.as_mut()
-    }
-
-    /// The peer's SYN has come, in whatever state that finds us.
-    pub(crate) fn agree_on_ecn(&mut self, now: Time, syn: &Segment) {
-        let choice = self.config.ecn;
-        let said = match self.state {
-            State::SynSent => match on_syn(choice, self.unanswered) {
-                BOTH => Said::Setup,
-                ACE => Said::Accurate,
-                _ => Said::Plain,
-            },
-            _ => Said::Nothing,
-        };
-        match agree(choice, said, syn.flags) {
-            Agreement::None => {}
-            Agreement::Accurate(told) => self.begin_accurate(now, syn, told),
-            agreement => {
-                let memory = Memory::new(agreement, self.config.echo());
-                self.rare().ecn = Some(memory);
-            }
-        }
-    }
-
-    /// The peer's SYN has come again. If it says no more what it had said, it has fallen back (section 6.1.1.1). Returns whether it
-    /// may: classic and accurate feedback must not both be asked for (RFC 9768, section 3.1.5).
-    pub(crate) fn hear_syn_again(&mut self, syn: &Segment) -> bool {
-        let knows_accurate = matches!(self.config.ecn, EcnUse::Rfc9768 | EcnUse::AcceptRfc9768);
-        let mode = asked(syn.flags);
-        let Some(memory) = self.ecn() else { return true };
-        if let Some(accurate) = &mut memory.accurate {
-            accurate.syn_again(syn.ecn, mode);
-            return mode != Mode::Classic;
-        }
-        if syn.flags.0 & BOTH.0 != BOTH.0
-            && let Some(rare) = &mut self.rare
-        {
-            rare.ecn = None;
-        }
-        !(knows_accurate && matches!(mode, Mode::Accurate(_)))
-    }
-
-    /// The flags of our SYN, or of the SYN-ACK.
-    pub(crate) fn ecn_on_syn(&mut self) -> Flags {
-        if self.state != State::SynReceived {
-            return on_syn(self.config.ecn, self.unanswered);
-        }
-        let again = self.unanswered;
-        if let Some(accurate) = self.accurate() {
-            return accurate.on_syn_ack(again);
-        }
-        if self.ecn().is_some_and(|memory| memory.sends()) { Flags::ECE } else { Flags::NONE }
-    }
-
-    /// Writes codepoint and flags on a segment that is about to leave.
-    #[inline]
-    pub(crate) fn write_ecn(&mut self, plan: &mut Plan, segment: &mut Segment) {
-        let max = self.snd.max;
-        if let Some(memory) = self.ecn() {
-            if memory.accurate.is_some() {
-                return self.write_accurate(plan, segment);
-            }
-            let (codepoint, flags) = memory.leaves(is_capable(plan, max));
-            segment.ecn = codepoint;
-            segment.flags = segment.flags | flags;
-        }
-    }
-
-    /// An acceptable segment has come. Marks on others than data in the window are ignored (section 6.1.5), but they are counted.
-    #[inline]
-    pub(crate) fn hear_mark(&mut self, segment: &Segment) {
-        let Some(rare) = &mut self.rare else { return };
-        let Some(memory) = &mut rare.ecn else { return };
-        let text = segment.payload.len > 0 && self.state.may_receive();
-        if !text && memory.accurate.is_none() {
-            return;
-        }
-        rare.counters.marks_received += u32::from(segment.ecn == Ecn::Ce);
-        if memory.accurate.is_some() {
-            return self.count_mark(segment);
-        }
-        if memory.hears(segment) == Answer::AtOnce {
-            self.rcv.acknowledge(Reason::Ack);
-        }
-    }
-
-    /// An ACK is about to be taken in: whether it tells of a mark.
-    #[inline]
-    pub(crate) fn note_echo(&mut self, segment: &Segment) -> bool {
-        let Some(memory) = self.ecn() else { return false };
-        if memory.accurate.is_some() {
-            return self.hear_counts(segment);
-        }
-        let echo = segment.flags.0 & (Flags::ECE.0 | Flags::SYN.0) == Flags::ECE.0;
-        memory.told = echo && memory.sends();
-        memory.told
-    }
-
-    /// An ACK of new data outside recovery opens the window, but not one that tells of a mark (RFC 3168, section 6.1.2);
-    /// where each ACK does that for itself, it means no more than its share (RFC 8257, section 3.4).
-    #[inline]
-    pub(crate) fn open_window_unless_told(&mut self, now: Time, bytes: u32, flight: u64) {
-        let una = self.snd.una;
-        if !self.ecn().is_some_and(|memory| memory.is_shut(una)) {
-            self.open_window(now, bytes, flight);
-        }
-    }
-
-    /// An ACK has been taken in, before which SND.UNA was `una_before` and `flight` bytes were outstanding.
-    pub(crate) fn judge_echo(&mut self, now: Time, una_before: u64, flight: u64, echoed: bool) {
-        let (una, nxt) = (self.snd.una, self.snd.nxt);
-        let Some(memory) = self.ecn() else { return };
-        let (bytes, marked, echoed) = if memory.accurate.is_some() {
-            self.conclude_counts()
-        } else {
-            let bytes = (una - una_before).min(u64::from(u32::MAX)) as u32;
-            (bytes, if echoed { bytes } else { 0 }, echoed)
-        };
-        let Some(memory) = self.ecn() else { return };
-        if let Some((acked, marked)) = memory.count(una, nxt, bytes, marked) {
-            self.signal(now, Signal::RoundMarked { acked, marked }, flight);
-        }
-        if echoed && self.ecn().is_some_and(|memory| memory.on_echo(una) == OnEcho::Reduce) {
-            self.rare().counters.ecn_reductions += 1;
-            self.signal(now, Signal::EcnCe, flight);
-        }
-    }
-
-    /// Congestion control hears of something.
-    #[inline]
-    pub(crate) fn note_reduction(&mut self, signal: Signal) {
-        let max = self.snd.max;
-        if let Some(memory) = self.ecn() {
-            memory.note_signal(signal, max);
         }
     }
 }

@@ -1,3 +1,0 @@
-//! What an arriving ACK means to the sender.
-
-pub(crate) mod process;

@@ -1,0 +1,74 @@
+//! A deadline has come: RFC 9293, section 3.10.8, with probes and keep-alives.
+
+use crate::connection::Connection;
+use crate::opening::state::{CloseReason, State};
+use crate::record::event::{Event, Timer};
+use crate::record::reason::Reason;
+use crate::send::Expired;
+use crate::time::Time;
+
+impl Connection {
+    /// When [`handle_deadline`](Self::handle_deadline) wants to be called; [`Time::NEVER`] if nothing is armed.
+    #[inline]
+    pub fn next_deadline(&self) -> Time {
+        let next = self.snd.next_deadline().min(self.rcv.next_deadline());
+        if self.cx.is_plain() { next } else { next.min(self.cx.keep_alive()) }
+    }
+
+    /// The time has come that [`next_deadline`](Self::next_deadline) named. Harmless if it has not.
+    pub fn handle_deadline(&mut self, now: Time) {
+        self.rcv.delayed_ack_ran_out(&mut self.cx, now, self.snd.timeout());
+        match self.snd.main_timer_ran_out(&mut self.cx, now) {
+            Expired::Nothing => {}
+            Expired::TimeWait => self.finish(now, CloseReason::Finished),
+            Expired::Retries => self.give_up(now, CloseReason::TimedOut),
+            Expired::ProbesWindow => self.rcv.acknowledge(Reason::WindowProbe),
+        }
+        self.snd.reordering_ran_out(&mut self.cx, now);
+        self.snd.turn_has_come(now);
+        if self.cx.keep_alive() <= now {
+            self.keep_alive_ran_out(now);
+        }
+        if self.snd.user_timeout_ran_out(now) {
+            self.cx.note(now, Event::Fired { timer: Timer::UserTimeout });
+            self.give_up(now, CloseReason::UserTimeout);
+        }
+    }
+
+    /// Arms the keep-alive timer if the connection has one.
+    #[inline]
+    pub(super) fn arm_keep_alive(&mut self, now: Time) {
+        if let Some(keep_alive) = self.cx.config.keep_alive {
+            self.cx.set_keep_alive(now + keep_alive.idle);
+        }
+    }
+
+    /// A segment of the peer has arrived: the idle time starts anew.
+    #[cold]
+    pub(super) fn restart_keep_alive(&mut self, now: Time) {
+        if !self.cx.keep_alive().is_never() {
+            *self.cx.keep_alives() = 0;
+            self.arm_keep_alive(now);
+        }
+    }
+
+    /// The connection was idle for long: is the peer still there (RFC 9293, section 3.8.4)?
+    fn keep_alive_ran_out(&mut self, now: Time) {
+        self.cx.set_keep_alive(Time::NEVER);
+        let Some(keep_alive) = self.cx.config.keep_alive else { return };
+        if !self.cx.state().is_synchronized() || self.cx.state() == State::TimeWait {
+            return;
+        }
+        self.cx.note(now, Event::Fired { timer: Timer::KeepAlive });
+        if *self.cx.keep_alives() >= keep_alive.probes {
+            self.give_up(now, CloseReason::KeepAliveTimeout);
+            return;
+        }
+        self.cx.set_keep_alive(now + keep_alive.interval);
+        // While data is outstanding, the retransmission timer asks already.
+        if !self.snd.space().is_outstanding() {
+            *self.cx.keep_alives() += 1;
+            self.rcv.acknowledge(Reason::KeepAlive);
+        }
+    }
+}

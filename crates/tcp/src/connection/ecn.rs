@@ -1,0 +1,240 @@
+//! ECN, wired: what the handshake agrees on, what segments carry, and what arriving ones report (RFC 3168, RFC 9768).
+
+use crate::config::{EcnUse, SynOptions};
+use crate::congestion::ecn::accurate::Accurate;
+use crate::congestion::ecn::handshake::{ACE, Mode, ace_of, asked, first_ack};
+use crate::congestion::ecn::receiver::{Receiver, Trial};
+use crate::congestion::ecn::sender::{Heard, Sender};
+use crate::congestion::ecn::{AccurateEcn, Agreement, BOTH, Memory, Order, Said, agree, is_capable, on_syn};
+use crate::congestion::{self, Signal};
+use crate::connection::Connection;
+use crate::opening::state::State;
+use crate::receive::receiver::AckDue;
+use crate::record::reason::Reason;
+use crate::send::space::Plan;
+use crate::time::Time;
+use crate::wire::options::{OPTION_SPACE, Options};
+use crate::wire::segment::{Ecn, Flags, Segment};
+
+/// SACK blocks that are reported rather than counters (RFC 9768, section 3.2.3.3).
+const BLOCKS_FIRST: usize = 2;
+
+impl Connection {
+    /// State of accurate ECN, if this connection uses it.
+    fn accurate(&mut self) -> Option<&mut Accurate> {
+        self.cx.ecn()?.accurate()
+    }
+
+    /// The peer's SYN has come, in whatever state that finds us.
+    pub(super) fn agree_on_ecn(&mut self, now: Time, syn: &Segment) {
+        let choice = self.cx.config.ecn;
+        let said = match self.cx.state() {
+            State::SynSent => match on_syn(choice, self.snd.unanswered()) {
+                BOTH => Said::Setup,
+                ACE => Said::Accurate,
+                _ => Said::Plain,
+            },
+            _ => Said::Nothing,
+        };
+        match agree(choice, said, syn.flags) {
+            Agreement::None => {}
+            Agreement::Accurate(told) => self.begin_accurate(now, syn, told),
+            agreement => {
+                let memory = Memory::new(agreement, self.cx.config.ecn_echo());
+                self.cx.set_ecn(Some(memory));
+            }
+        }
+    }
+
+    /// The peer's SYN has come again. If it says no more what it had said, it has fallen back (section 6.1.1.1). Returns whether it
+    /// may: classic and accurate feedback must not both be asked for (RFC 9768, section 3.1.5).
+    pub(super) fn hear_syn_again(&mut self, syn: &Segment) -> bool {
+        let knows_accurate = matches!(self.cx.config.ecn, EcnUse::Rfc9768 | EcnUse::AcceptRfc9768);
+        let mode = asked(syn.flags);
+        let Some(memory) = self.cx.ecn() else { return true };
+        if let Some(accurate) = memory.accurate() {
+            accurate.syn_again(syn.ecn, mode);
+            return mode != Mode::Classic;
+        }
+        if syn.flags.0 & BOTH.0 != BOTH.0 {
+            self.cx.set_ecn(None);
+        }
+        !(knows_accurate && matches!(mode, Mode::Accurate(_)))
+    }
+
+    /// The flags of our SYN, or of the SYN-ACK.
+    pub(super) fn ecn_on_syn(&mut self) -> Flags {
+        if self.cx.state() != State::SynReceived {
+            return on_syn(self.cx.config.ecn, self.snd.unanswered());
+        }
+        let again = self.snd.unanswered();
+        if let Some(accurate) = self.accurate() {
+            return accurate.on_syn_ack(again);
+        }
+        if self.cx.ecn().is_some_and(|memory| memory.sends()) { Flags::ECE } else { Flags::NONE }
+    }
+
+    /// Writes codepoint and flags on a segment that is about to leave.
+    #[inline]
+    pub(super) fn write_ecn(&mut self, plan: &mut Plan, segment: &mut Segment) {
+        let max = self.snd.space().max();
+        if let Some(memory) = self.cx.ecn() {
+            if memory.accurate().is_some() {
+                return self.write_accurate(plan, segment);
+            }
+            let (codepoint, flags) = memory.leaves(is_capable(plan, max));
+            segment.ecn = codepoint;
+            segment.flags = segment.flags | flags;
+        }
+    }
+
+    /// An ACK is about to be taken in: whether it tells of a mark.
+    #[inline]
+    pub(super) fn note_echo(&mut self, segment: &Segment) -> bool {
+        let Some(memory) = self.cx.ecn() else { return false };
+        if memory.accurate().is_some() {
+            return self.hear_counts(segment);
+        }
+        let echo = segment.flags.0 & (Flags::ECE.0 | Flags::SYN.0) == Flags::ECE.0;
+        let told = echo && memory.sends();
+        memory.set_told(told);
+        told
+    }
+
+    /// Both ends agree on accurate ECN: `syn` is the peer's SYN or SYN-ACK, `told` the codepoint under which ours arrived.
+    pub(super) fn begin_accurate(&mut self, now: Time, syn: &Segment, told: Option<Ecn>) {
+        let (mut receiver, mut sender) = (Receiver::new(syn.ecn), Sender::new());
+        if syn.flags.has(Flags::ACK) {
+            receiver.syn_ack_arrives(syn.ecn);
+            sender.try_option(syn.options.accurate_ecn());
+        }
+        sender.came(told.unwrap_or(Ecn::NotEct));
+        let in_proportion = self.cx.config.congestion == congestion::Kind::Dctcp;
+        let memory =
+            Memory::counting(Agreement::Accurate(told), Accurate::new(receiver, sender), in_proportion);
+        self.cx.set_ecn(Some(memory));
+        if told == Some(Ecn::Ce) {
+            self.heed_opening_mark(now);
+        }
+    }
+
+    /// A segment of the handshake was marked: the window has not been used yet, but it shrinks.
+    fn heed_opening_mark(&mut self, now: Time) {
+        let cwnd = u64::from(self.snd.cwnd());
+        self.cx.counters().marks_told += 1;
+        self.snd.signal(&mut self.cx, now, Signal::EcnCe, cwnd);
+    }
+
+    /// The bare ACK that tells under which codepoint the SYN-ACK has come leaves before any data (section 3.2.2.1).
+    #[inline]
+    pub(super) fn handshake_ack(&self) -> Option<Plan> {
+        let memory = self.cx.ecn_state()?;
+        let owes = memory.accurate_state().is_some_and(|accurate| accurate.receiver.owes());
+        let AckDue::Now(reason) = self.rcv.due() else { return None };
+        let bare = self.rcv.is_in_order() && self.cx.state().is_synchronized();
+        (owes && bare && self.cx.state() != State::Closed).then(|| Plan {
+            start: self.snd.ack_position(reason),
+            len: 0,
+            flags: Flags::NONE,
+            reason,
+        })
+    }
+
+    /// The options of our SYN-ACK with the counters, which try the path the first time (section 3.2.3.2.1).
+    pub(super) fn with_first_counters(&mut self, options: Options) -> Options {
+        let (layout, announced) =
+            (self.cx.config.layout, self.cx.config.syn_options == SynOptions::Announced);
+        let again = self.snd.unanswered() > 0;
+        let Some(accurate) = self.accurate() else { return options };
+        if again || options.fast_open.is_some() || !announced || !accurate.tries_on_syn_ack() {
+            return options;
+        }
+        let with = [1, 0].map(|len| {
+            let counters = AccurateEcn::new(Order::Ect0First, accurate.receiver.bytes, len);
+            options.with_accurate_ecn(counters)
+        });
+        let fits = |with: &Options| usize::from(with.wire_len(layout)) <= OPTION_SPACE;
+        with.into_iter().find(fits).unwrap_or(options)
+    }
+
+    /// The SYN-ACK has come again: its ACK is told as the first one was.
+    pub(super) fn hear_syn_ack_again(&mut self, segment: &Segment, start: i64) {
+        let opened = !self.cx.passive && start == 0 && segment.flags.has(Flags::ACK);
+        if let Some(accurate) = self.accurate().filter(|_| opened) {
+            accurate.receiver.syn_ack_arrives(segment.ecn);
+        }
+    }
+
+    /// Our SYN-ACK is acknowledged. If by a bare ACK, that tells how it arrived, and counts nothing (table 4).
+    pub(super) fn hear_first_ack(&mut self, now: Time, segment: &Segment) {
+        let bare = segment.seq_len() == 0 && segment.options.sack.is_empty();
+        let Some(accurate) = self.accurate().filter(|_| bare) else { return };
+        if accurate.sender.take_first(first_ack(ace_of(segment.flags))) {
+            self.heed_opening_mark(now);
+        }
+    }
+
+    /// A segment is about to leave: the count of marked packets, and where there is news and room the counters of bytes.
+    pub(super) fn write_accurate(&mut self, plan: &mut Plan, segment: &mut Segment) {
+        let max = self.snd.space().max();
+        let fresh = plan.len > 0 && plan.start >= max && plan.reason != Reason::WindowProbe;
+        self.add_counters(plan, segment, fresh);
+        let capable = is_capable(plan, max);
+        let Some(accurate) = self.accurate() else { return };
+        let bare = plan.len == 0 && !plan.flags.has(Flags::FIN) && segment.options.sack.is_empty();
+        segment.ecn = if capable && accurate.sender.sends() { Ecn::Ect0 } else { Ecn::NotEct };
+        segment.flags = segment.flags | accurate.receiver.flags(bare);
+    }
+
+    /// Adds the counters of bytes. Two SACK blocks come first, others give way (section 3.2.3.3).
+    fn add_counters(&mut self, plan: &mut Plan, segment: &mut Segment, fresh: bool) {
+        let layout = self.cx.config.layout;
+        let Some(accurate) = self.accurate() else { return };
+        let receiver = &mut accurate.receiver;
+        if plan.len > 0 && !fresh {
+            return receiver.note_resent(plan.start);
+        }
+        let trial = match (receiver.owes(), fresh) {
+            (true, false) => Trial::Opening,
+            (_, true) => Trial::Data,
+            _ => Trial::No,
+        };
+        let Some(counters) = receiver.option(trial) else { return };
+        let mut options = segment.options.with_accurate_ecn(counters);
+        let blocks = options.sack.as_slice().len();
+        let fits = (BLOCKS_FIRST.min(blocks)..=blocks).rev().any(|blocks| {
+            options.sack.keep(blocks);
+            usize::from(options.wire_len(layout)) <= OPTION_SPACE
+        });
+        if !fits {
+            return;
+        }
+        receiver.note_told(fresh.then_some(plan.start));
+        segment.options = options;
+        segment.header_len = self.make_room(&options, plan);
+        segment.payload.len = plan.len;
+        segment.flags = Flags::ACK | plan.flags;
+    }
+
+    /// An ACK is about to be taken in: whether it tells of a mark. One that acknowledges nothing new may be older than one that came
+    /// before it (appendix A.1).
+    pub(super) fn hear_counts(&mut self, segment: &Segment) -> bool {
+        let delivered = self.snd.bytes_delivered();
+        let stamp = segment.options.timestamps.filter(|_| self.cx.agreed.timestamps);
+        let is_latest = self.snd.space().position(segment.ack) > self.snd.space().una() as i64
+            || segment.seq.distance_from(self.snd.space().wl1()) > 0
+            || stamp.is_some_and(|stamp| self.rcv.is_newer(stamp.value));
+        let (ace, data_was_sent) = (ace_of(segment.flags), self.snd.space().max() > 1);
+        let Some(memory) = self.cx.ecn() else { return false };
+        memory.set_told(false);
+        let Some(accurate) = memory.accurate() else { return false };
+        let heard = Heard { ace, option: segment.options.accurate_ecn(), is_latest };
+        // Before the first data nothing can have been marked: an ACK that tells of the SYN-ACK once more is no count.
+        if segment.flags.has(Flags::SYN) || !data_was_sent {
+            return false;
+        }
+        let told = accurate.sender.hear(heard, delivered);
+        memory.set_told(told);
+        told
+    }
+}

@@ -1,0 +1,202 @@
+//! Opening and closing: the transitions of RFC 9293, figure 5, that are not made by data.
+
+use crate::connection::Connection;
+use crate::opening::reply::Reply;
+use crate::opening::state::{CloseReason, State};
+use crate::receive::receiver::Receiver;
+use crate::record::event::Event;
+use crate::record::reason::Reason;
+use crate::time::Time;
+use crate::wire::segment::{Flags, Segment};
+
+impl Connection {
+    /// Section 3.10.7.2.
+    pub(super) fn arrives_in_listen(&mut self, now: Time, segment: &Segment) {
+        let flags = segment.flags;
+        if flags.has(Flags::RST) {
+            return;
+        }
+        if flags.has(Flags::ACK) {
+            self.cx.reply(Reply::refuse(segment));
+            return;
+        }
+        if flags.has(Flags::SYN) {
+            self.synchronize(now, segment);
+            self.cx.enter(now, State::SynReceived);
+            if self.takes_syn_text(segment) {
+                self.take_syn_text(now, segment);
+            }
+        }
+    }
+
+    /// Section 3.10.7.3.
+    pub(super) fn arrives_in_syn_sent(&mut self, now: Time, segment: &Segment) {
+        let flags = segment.flags;
+        let ack = self.snd.space().position(segment.ack);
+        let ours_acknowledged = flags.has(Flags::ACK);
+        if ours_acknowledged && (ack <= 0 || ack > self.snd.space().max() as i64) {
+            if !flags.has(Flags::RST) {
+                self.cx.reply(Reply::refuse(segment));
+            }
+            return;
+        }
+        if flags.has(Flags::RST) {
+            // Only a reset that acknowledges our SYN can come from the peer.
+            if ours_acknowledged {
+                self.finish(now, CloseReason::Refused);
+            }
+            return;
+        }
+        if !flags.has(Flags::SYN) {
+            return;
+        }
+        self.synchronize(now, segment);
+        if ours_acknowledged {
+            self.hear_fast_open(segment);
+            self.snd.syn_acknowledged(&mut self.cx, now, ack as u64);
+            self.snd.settle_syn_data(&mut self.cx, ack as u64);
+            self.become_established(now);
+            if self.cx.opens_fast() && self.snd.waits_behind_syn(&self.cx) {
+                self.rcv.opens_with_data(&self.cx, now);
+            }
+            self.rcv.acknowledge(Reason::Ack);
+        } else {
+            // Simultaneous open: our SYN goes out again, with the ACK of the peer's.
+            self.snd.send_syn_again();
+            self.cx.enter(now, State::SynReceived);
+        }
+        if ours_acknowledged || !self.cx.opens_fast() {
+            self.take_syn_text(now, segment);
+        }
+        let behind_text = i64::from(segment.payload.len) + 1;
+        if ours_acknowledged && flags.has(Flags::FIN) && self.rcv.take_fin(behind_text) {
+            self.peer_has_closed(now);
+        }
+    }
+
+    /// The peer's SYN: sequence numbers, options, window.
+    fn synchronize(&mut self, now: Time, segment: &Segment) {
+        self.settle(now, &segment.options);
+        self.agree_on_ecn(now, segment);
+        self.rcv.synchronize(segment.seq, self.cx.agreed.syn_window());
+        let window = self.cx.agreed.read_syn_window(segment.window, &segment.options);
+        self.snd.first_window(&mut self.cx, segment.seq, window);
+        if let Some(timestamps) = segment.options.timestamps {
+            self.rcv.set_ts_recent(now, timestamps.value);
+        }
+        self.cx.note(now, Event::PeerWindow { window });
+    }
+
+    /// Text that came with a SYN is kept until the connection is open. A FIN beside the text of a bare SYN is left for the
+    /// peer to repeat: the state that it leads to has no place before that.
+    fn take_syn_text(&mut self, now: Time, segment: &Segment) {
+        if segment.payload.len > 0 {
+            self.take_text(now, segment, 1);
+        }
+    }
+
+    /// The connection is open.
+    pub(super) fn become_established(&mut self, now: Time) {
+        let closing = self.snd.is_closing();
+        self.cx.enter(now, if closing { State::FinWait1 } else { State::Established });
+        self.arm_keep_alive(now);
+    }
+
+    /// Back to LISTEN, as if nothing had been (section 3.10.7.4, RST and SYN in SYN-RECEIVED); unless the application
+    /// has closed, and listens no more.
+    pub(super) fn return_to_listen(&mut self, now: Time) {
+        if self.snd.is_closing() {
+            self.finish(now, CloseReason::Reset);
+            return;
+        }
+        self.rcv = Receiver::new(self.cx.config.receive_window);
+        self.cx.return_to_listen(now);
+        self.snd.return_to_listen(&mut self.cx);
+    }
+
+    /// Our FIN is acknowledged.
+    pub(super) fn fin_acknowledged(&mut self, now: Time) {
+        match self.cx.state() {
+            State::FinWait1 => self.cx.enter(now, State::FinWait2),
+            State::Closing => self.wait_out(now),
+            State::LastAck => self.finish(now, CloseReason::Finished),
+            _ => {}
+        }
+    }
+
+    /// The peer's FIN has been passed: everything it sent has arrived.
+    pub(super) fn peer_has_closed(&mut self, now: Time) {
+        self.rcv.acknowledge(Reason::Ack);
+        match self.cx.state() {
+            State::SynReceived | State::Established => self.cx.enter(now, State::CloseWait),
+            State::FinWait1 if self.snd.space().fin_acknowledged() => self.wait_out(now),
+            State::FinWait1 => self.cx.enter(now, State::Closing),
+            State::FinWait2 => self.wait_out(now),
+            _ => {}
+        }
+    }
+
+    /// TIME-WAIT: nothing is left to do but to answer old duplicates for 2·MSL.
+    pub(super) fn wait_out(&mut self, now: Time) {
+        // An ACK that is delayed stays due: no timer but one runs from here on.
+        self.stop_timers();
+        self.snd.wait_out(now + self.cx.config.time_wait);
+        self.cx.enter(now, State::TimeWait);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::profile;
+    use crate::time::Span;
+    use crate::wire::options::{Options, Timestamps};
+    use crate::wire::seq::Seq;
+    use std::sync::Arc;
+
+    /// A SYN that offers all there is.
+    fn rich_syn() -> Segment {
+        let options = Options {
+            mss: Some(1000),
+            window_scale: Some(7),
+            segment_scale: Some(3),
+            sack_permitted: true,
+            timestamps: Some(Timestamps { value: 77, echo: 0 }),
+            ..Options::NONE
+        };
+        let flags = Flags::SYN | Flags::ECE | Flags::CWR;
+        Segment { seq: Seq(5000), flags, window: 8000, options, header_len: 40, ..Segment::default() }
+    }
+
+    fn reset_of(tcp: &Connection) -> Segment {
+        Segment { seq: tcp.rcv.seq(tcp.rcv.nxt()), flags: Flags::RST, header_len: 20, ..Segment::default() }
+    }
+
+    #[test]
+    fn a_listener_that_is_reset_is_a_new_listener_but_for_its_counters() {
+        for profile in profile::profiles() {
+            let config = Arc::new(profile.config.clone());
+            let new = || {
+                let mut tcp = Connection::listen(Arc::clone(&config), Seq(900));
+                tcp.set_path_mtu(1400);
+                tcp
+            };
+            let mut tcp = new();
+            let mut now = Time::ZERO + Span::from_secs(1000);
+            tcp.handle_segment(now, &rich_syn());
+            assert_eq!(tcp.state(), State::SynReceived, "{}", profile.name);
+            let _ = tcp.write(now, 5000);
+            for _ in 0..3 {
+                while tcp.poll_transmit(now).is_some() {}
+                now = tcp.next_deadline();
+                tcp.handle_deadline(now);
+            }
+            let reset = reset_of(&tcp);
+            tcp.handle_segment(now, &reset);
+            assert_eq!(tcp.state(), State::Listen, "{}", profile.name);
+            let mut fresh = new();
+            fresh.cx.take_counters_of(&mut tcp.cx);
+            assert_eq!(format!("{tcp:?}"), format!("{fresh:?}"), "{}", profile.name);
+        }
+    }
+}

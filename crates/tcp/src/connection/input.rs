@@ -1,0 +1,276 @@
+//! A segment arrives: RFC 9293, section 3.10.7, in the order of its steps.
+
+use crate::config::{UnsentAcked, Unstamped};
+use crate::connection::Connection;
+use crate::opening::reply::Reply;
+use crate::opening::state::{CloseReason, State};
+use crate::receive::ack_schedule::PathTimes;
+use crate::receive::receiver::Text;
+use crate::record::event::Event;
+use crate::record::reason::Reason;
+use crate::send::space::AckVerdict;
+use crate::time::Time;
+use crate::wire::segment::{Flags, Segment};
+
+impl Connection {
+    /// A segment arrived for this connection, its checksum was good.
+    #[inline]
+    pub fn handle_segment(&mut self, now: Time, segment: &Segment) {
+        self.cx.stats.segments_received += 1;
+        if self.cx.has_keep_alive() {
+            self.restart_keep_alive(now);
+        }
+        if self.takes_predicted(now, segment) {
+            return;
+        }
+        self.takes_any(now, segment);
+    }
+
+    /// The same by the full procedure, whatever the segment is: for a driver that has other costs.
+    pub fn handle_any_segment(&mut self, now: Time, segment: &Segment) {
+        self.cx.stats.segments_received += 1;
+        if self.cx.has_keep_alive() {
+            self.restart_keep_alive(now);
+        }
+        self.takes_any(now, segment);
+    }
+
+    /// The full procedure.
+    pub(super) fn takes_any(&mut self, now: Time, segment: &Segment) {
+        match self.cx.state() {
+            State::Closed => {
+                if !segment.flags.has(Flags::RST) {
+                    self.cx.reply(Reply::refuse(segment));
+                }
+            }
+            State::Listen => self.arrives_in_listen(now, segment),
+            State::SynSent => self.arrives_in_syn_sent(now, segment),
+            _ => self.arrives(now, segment),
+        }
+    }
+
+    /// Section 3.10.7.4, for the other eight states.
+    #[inline]
+    fn arrives(&mut self, now: Time, segment: &Segment) {
+        let start = self.rcv.position(segment.seq);
+        let flags = segment.flags;
+        if !self.rcv.passes_timestamps(&self.cx, now, segment) || !self.rcv.accepts(start, segment.seq_len())
+        {
+            return self.arrives_outside(now, segment, start);
+        }
+        if flags.any(Flags::RST | Flags::SYN) && !self.is_syn_again(segment, start) {
+            return self.arrives_with_rst_or_syn(now, segment, start);
+        }
+        if !flags.has(Flags::ACK) {
+            // Text that was left for the peer to repeat makes its SYN, when it comes again, reach into the window.
+            if flags.has(Flags::SYN) {
+                self.answer_syn_again(now, segment);
+            }
+            return;
+        }
+        if !self.take_ack(now, segment) {
+            return;
+        }
+        // Only now: who acknowledges what was never sent may not put PAWS out of action either.
+        self.rcv.renew_ts_recent(&self.cx, now, start, segment);
+        if flags.has(Flags::URG) && self.cx.state().may_receive() {
+            self.take_urgent(now, segment);
+        }
+        self.rcv.take_mark(&mut self.cx, segment);
+        if segment.payload.len > 0 && self.cx.state().may_receive() {
+            self.take_text(now, segment, start);
+        }
+        if flags.has(Flags::FIN) {
+            if self.rcv.take_fin(start + i64::from(segment.payload.len)) {
+                self.peer_has_closed(now);
+            } else {
+                // Behind a gap, where the ACK tells of the gap (RFC 5681, section 4.2); or one FIN too many.
+                self.rcv.acknowledge(Reason::DuplicateAck);
+            }
+        }
+    }
+
+    /// First step: the segment is not acceptable. It is answered with an ACK unless it is a reset, or lacks the timestamp
+    /// agreed on (RFC 7323, section 3.2); in TIME-WAIT the FIN, when it comes again, starts the wait anew.
+    #[cold]
+    fn arrives_outside(&mut self, now: Time, segment: &Segment, start: i64) {
+        let unstamped = self.cx.agreed.timestamps
+            && segment.options.timestamps.is_none()
+            && self.cx.config.unstamped == Unstamped::Dropped;
+        if segment.flags.has(Flags::RST) || (unstamped && !segment.flags.has(Flags::SYN)) {
+            return;
+        }
+        if self.cx.state() == State::SynReceived && segment.flags.has(Flags::SYN) && start == 0 {
+            if segment.flags.has(Flags::ACK) {
+                // Simultaneous open: the peer's SYN comes again with the ACK of ours (RFC 9293, figure 8).
+                if self.take_ack(now, segment) {
+                    self.rcv.acknowledge(Reason::Ack);
+                }
+            } else {
+                self.answer_syn_again(now, segment);
+            }
+            return;
+        }
+        self.cx.counters().duplicates_received += 1;
+        self.rcv.note_duplicate(start, segment.payload.len);
+        if segment.flags.has(Flags::SYN) {
+            self.hear_syn_ack_again(segment, start);
+            self.challenge(now);
+            return;
+        }
+        let expected = self.rcv.nxt() as i64;
+        if !self.rcv.passes_timestamps(&self.cx, now, segment) {
+            self.cx.counters().paws_drops += 1;
+        } else if segment.flags.has(Flags::ACK) && self.hears_outside(start, segment.seq_len()) {
+            self.take_ack(now, segment);
+        }
+        // MUST-66: the pointer of what a closed window cannot take counts all the same.
+        let is_next = self.rcv.window() == 0 && start == expected;
+        if segment.flags.has(Flags::URG) && is_next && self.cx.state().may_receive() {
+            self.take_urgent(now, segment);
+        }
+        let ends_where_the_fin_did = start + i64::from(segment.seq_len()) == expected;
+        if self.cx.state() == State::TimeWait && segment.flags.has(Flags::FIN) && ends_where_the_fin_did {
+            self.snd.wait_out(now + self.cx.config.time_wait);
+        }
+        self.rcv.acknowledge(Reason::DuplicateAck);
+    }
+
+    /// The fifth step: the ACK. Returns whether the rest of the segment is to be processed.
+    #[inline]
+    pub(super) fn take_ack(&mut self, now: Time, segment: &Segment) -> bool {
+        if self.cx.state() == State::SynReceived {
+            let Some(ack) = self.snd.space().acknowledged_by(segment.ack).filter(|ack| *ack > 0) else {
+                self.cx.reply(Reply::refuse(segment));
+                return false;
+            };
+            self.hear_first_ack(now, segment);
+            self.snd.syn_acknowledged(&mut self.cx, now, ack);
+            self.snd.expect_window_from(segment.seq.minus(1));
+            self.become_established(now);
+        } else {
+            match self.snd.space().judge_ack(segment.ack) {
+                AckVerdict::Acceptable => {}
+                AckVerdict::Unsent if self.cx.config.unsent_acked == UnsentAcked::Ignored => return false,
+                AckVerdict::Unsent | AckVerdict::TooOld => {
+                    self.challenge(now);
+                    return false;
+                }
+            }
+        }
+        let marked = self.note_echo(segment);
+        self.snd.take_ack(&mut self.cx, now, segment, marked);
+        if self.snd.space().fin_acknowledged() {
+            self.fin_acknowledged(now);
+        }
+        true
+    }
+
+    /// Our SYN-ACK was lost, or crossed the peer's second SYN: only a SYN-ACK helps a peer in SYN-SENT.
+    #[cold]
+    fn answer_syn_again(&mut self, now: Time, segment: &Segment) {
+        if !self.hear_syn_again(segment) {
+            self.give_up(now, CloseReason::Reset);
+            return;
+        }
+        self.snd.send_syn_again();
+    }
+
+    /// Whether the ACK of a segment that stands outside the window is to be heard all the same (RFC 9293, section 3.10.7.4,
+    /// for a closed window, and appendix A.2): one before the left edge stands a peer that does not know yet that its
+    /// probing byte was taken, and at the right edge one whose last segments were lost. Two such ends would else answer
+    /// ACK with ACK for ever.
+    fn hears_outside(&self, start: i64, seq_len: u32) -> bool {
+        let expected = self.rcv.nxt() as i64;
+        let at_an_edge = start + 1 == expected || self.rcv.is_right_edge(start);
+        (self.rcv.window() == 0 && start == expected)
+            || (self.cx.state().is_synchronized() && seq_len == 0 && at_an_edge)
+    }
+
+    /// Second and fourth steps, as RFC 5961 has them.
+    #[cold]
+    fn arrives_with_rst_or_syn(&mut self, now: Time, segment: &Segment, start: i64) {
+        if !segment.flags.has(Flags::RST) {
+            if self.cx.state() == State::SynReceived && self.returns_to_listen() {
+                self.return_to_listen(now);
+            } else {
+                self.challenge(now);
+            }
+            return;
+        }
+        if start != self.rcv.nxt() as i64 {
+            self.challenge(now);
+            return;
+        }
+        match self.cx.state() {
+            State::SynReceived if self.returns_to_listen() => self.return_to_listen(now),
+            State::SynReceived if self.cx.is_open_early() => self.finish(now, CloseReason::Reset),
+            State::SynReceived => self.finish(now, CloseReason::Refused),
+            // Section 3.10.7.4 tells the user nothing here; but what was not acknowledged may not have arrived.
+            State::Closing | State::LastAck | State::TimeWait
+                if self.snd.space().una() >= self.snd.space().data_end() =>
+            {
+                self.finish(now, CloseReason::Finished);
+            }
+            _ => self.finish(now, CloseReason::Reset),
+        }
+    }
+
+    /// A challenge ACK, as often as the limit permits (RFC 5961, section 7).
+    #[cold]
+    pub(super) fn challenge(&mut self, now: Time) {
+        if self.cx.may_challenge(now) {
+            self.rcv.acknowledge(Reason::ChallengeAck);
+        }
+    }
+
+    /// Sixth step: the pointer names the byte behind the urgent data (RFC 9293, section 3.8.5), and only what moves it
+    /// ahead of what was read is news.
+    #[cold]
+    fn take_urgent(&mut self, now: Time, segment: &Segment) {
+        let position = self.rcv.position(segment.seq.plus(u32::from(segment.urgent)));
+        let position = u64::try_from(position).unwrap_or(0);
+        if self.rcv.take_urgent(position) {
+            self.cx.note(now, Event::Urgent { offset: position - 1 });
+        }
+    }
+
+    /// What was taken in is acknowledged now, or when the timer that is armed here expires.
+    #[inline(always)]
+    pub(super) fn schedule_ack(&mut self, now: Time, text: Text, len: u32) {
+        if self.cx.config.acking.counts_segments() {
+            self.rcv.schedule_ack(now, text, self.cx.config.acking);
+        } else {
+            self.schedule_ack_otherwise(now, text, len);
+        }
+    }
+
+    #[cold]
+    fn schedule_ack_otherwise(&mut self, now: Time, text: Text, len: u32) {
+        let times = PathTimes { rto: self.snd.timeout(), srtt: self.snd.srtt(&self.cx) };
+        self.rcv.schedule_ack_otherwise(&self.cx, now, times, text, len);
+    }
+
+    /// Seventh step.
+    #[inline]
+    pub(super) fn take_text(&mut self, now: Time, segment: &Segment, start: i64) {
+        let len = segment.payload.len;
+        let (text, taken) = self.rcv.take(start, len, u32::from(self.cx.agreed.payload));
+        if text == Text::Duplicate {
+            self.cx.counters().duplicates_received += 1;
+            self.rcv.note_duplicate(start, len);
+        } else if i64::try_from(segment.payload.offset).unwrap_or(i64::MAX) != start - 1 {
+            self.cx.counters().foreign_bytes += taken.len();
+        }
+        if !self.cx.agreed.nak {
+            self.rcv.forget_nak();
+        }
+        if self.cx.config.initial_receive_window.is_some() && matches!(text, Text::InOrder { .. }) {
+            self.rcv.tune_to_arrival(&self.cx, now, self.snd.first_sent(), segment);
+        }
+        self.schedule_ack(now, text, len);
+        if matches!(text, Text::InOrder { .. }) && self.rcv.finish() {
+            self.peer_has_closed(now);
+        }
+    }
+}

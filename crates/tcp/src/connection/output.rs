@@ -1,0 +1,145 @@
+//! Making segments: header, options, and what accompanies them.
+
+use crate::config::MssCounts;
+use crate::connection::Connection;
+use crate::opening::negotiate::syn_options;
+use crate::opening::reply::Reply;
+use crate::opening::state::State;
+use crate::record::event::Event;
+use crate::record::reason::Reason;
+use crate::send::space::Plan;
+use crate::time::Time;
+use crate::wire::options::{OPTION_SPACE, Options, Timestamps, timestamp};
+use crate::wire::segment::{Ecn, Flags, Payload, Segment};
+use crate::wire::seq::Seq;
+
+impl Connection {
+    /// Sends what was decided.
+    #[inline]
+    pub(super) fn emit(&mut self, now: Time, mut plan: Plan, segment: &mut Segment) -> Reason {
+        let syn = plan.flags.has(Flags::SYN);
+        if syn {
+            *segment = self.syn_segment(now, plan.len);
+        } else {
+            self.ordinary_segment(now, &mut plan, segment);
+            self.write_ecn(&mut plan, segment);
+        }
+        segment.seq = self.snd.space().seq(plan.start);
+        if let Some(urgent) = self.snd.urgent_behind(plan.start).filter(|_| !syn) {
+            segment.flags = segment.flags | Flags::URG;
+            segment.urgent = urgent;
+        }
+        self.rcv.segment_leaves(now, plan.len);
+        self.rcv.stop_delayed_ack();
+        self.snd.departs(&mut self.cx, now, &plan, segment.header_len);
+        plan.reason
+    }
+
+    /// A reset, which stands outside the sequence.
+    #[cold]
+    pub(super) fn send_reply(&mut self, now: Time, reply: Reply, segment: &mut Segment) -> Reason {
+        self.cx.stats.segments_sent += 1;
+        self.cx.note(now, Event::Sent { offset: 0, len: 0, reason: Reason::Reset });
+        *segment = reply.segment();
+        if reply.connected && self.cx.agreed.timestamps {
+            segment.options = Options { timestamps: Some(self.timestamps(now)), ..Options::NONE };
+            segment.header_len = 20 + segment.options.wire_len(self.cx.config.layout);
+        }
+        Reason::Reset
+    }
+
+    /// A SYN, with the ACK of the peer's if that has come. Its window is never scaled.
+    #[cold]
+    fn syn_segment(&mut self, now: Time, len: u32) -> Segment {
+        let timestamps = self.timestamps(now);
+        let answering = self.cx.state() == State::SynReceived;
+        let offered = answering.then(|| self.cx.agreed.as_offer());
+        let mut options = syn_options(&self.cx.config, offered.as_ref(), timestamps, self.snd.path_mtu());
+        if let Some(fast_open) = self.snd.fast_open_option(&self.cx) {
+            options = options.with_fast_open(fast_open);
+        }
+        if answering {
+            options = self.with_first_counters(options);
+        }
+        self.snd.note_syn_data(&mut self.cx, len);
+        let (flags, ack) =
+            if answering { (Flags::ACK, self.rcv.acknowledged()) } else { (Flags::NONE, Seq(0)) };
+        Segment {
+            ack,
+            flags: flags | Flags::SYN | self.ecn_on_syn(),
+            header_len: 20 + options.wire_len(self.cx.config.layout),
+            window: self.rcv.syn_window(&self.cx.config),
+            payload: Payload { offset: 0, len },
+            options,
+            ..Segment::default()
+        }
+    }
+
+    /// Any other segment: all of them acknowledge.
+    #[inline]
+    fn ordinary_segment(&mut self, now: Time, plan: &mut Plan, segment: &mut Segment) {
+        let (window, announced) = self.rcv.announce(&self.cx.agreed, self.cx.config.window_growth);
+        segment.window = window;
+        self.write_options(now, announced, segment);
+        if self.rcv.has_reports(self.cx.agreed.sack) {
+            segment.header_len = self.add_reports(&mut segment.options, plan);
+        }
+        segment.ack = self.rcv.acknowledged();
+        segment.flags = Flags::ACK | plan.flags;
+        segment.ecn = Ecn::NotEct;
+        segment.urgent = 0;
+        segment.payload = Payload { offset: plan.start.saturating_sub(1), len: plan.len };
+    }
+
+    /// The options that every segment carries, `announced` being the window. A header without room for options had none
+    /// before: there is nothing to be cleared.
+    #[inline]
+    pub(super) fn write_options(&self, now: Time, announced: u32, segment: &mut Segment) {
+        let before = core::mem::replace(&mut segment.header_len, self.cx.agreed.header_len);
+        if segment.header_len > 20 {
+            segment.options = self.cx.agreed.every_segment(self.timestamps(now), announced);
+        } else if before > 20 {
+            segment.options = Options::NONE;
+        }
+    }
+
+    /// Adds a NAK and SACK blocks where there is room; returns the header length. Where the MSS counts options, the
+    /// payload makes room for them.
+    #[cold]
+    fn add_reports(&mut self, options: &mut Options, plan: &mut Plan) -> u8 {
+        options.nak = self.rcv.take_nak();
+        if options.nak.is_some() {
+            self.cx.counters().naks_sent += 1;
+        }
+        if self.cx.agreed.sack && self.rcv.has_blocks() {
+            let used = usize::from(options.wire_len(self.cx.config.layout));
+            let room = OPTION_SPACE.saturating_sub(used + 4) / 8;
+            options.sack = self.rcv.take_blocks(room.min(4));
+        }
+        self.make_room(options, plan)
+    }
+
+    /// The length of the header with these options, for which the payload makes room where the MSS counts them.
+    pub(super) fn make_room(&self, options: &Options, plan: &mut Plan) -> u8 {
+        let header_len = 20 + options.wire_len(self.cx.config.layout);
+        let most = match self.cx.config.mss_counts {
+            MssCounts::DataAndOptions => u32::from(self.cx.agreed.mss),
+            MssCounts::Data => self.snd.path_room(),
+        };
+        let spare = most.saturating_sub(u32::from(header_len) - 20).max(1);
+        if plan.len > spare {
+            plan.len = spare;
+            plan.flags = Flags(plan.flags.0 & !(Flags::FIN.0 | Flags::PSH.0));
+        }
+        header_len
+    }
+
+    #[inline]
+    fn timestamps(&self, now: Time) -> Timestamps {
+        if self.cx.config.timestamps {
+            Timestamps { value: timestamp(now), echo: self.rcv.ts_recent() }
+        } else {
+            Timestamps::default()
+        }
+    }
+}

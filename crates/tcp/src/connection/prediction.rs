@@ -1,0 +1,212 @@
+//! Header prediction (V. Jacobson, "4BSD TCP header prediction", ACM CCR 20(2), 1990): on an open connection without
+//! losses nearly every segment is either the next data or an ACK of some of what is outstanding, and nearly every segment
+//! that leaves is a full one of new data or an ACK. These take a short way.
+//!
+//! The short way does what the full procedure would do, without the tests whose results are known. Each short way first
+//! decides and then writes: a segment that it declines has changed nothing. A test sends the same segments through both.
+
+use crate::connection::{Connection, Departure};
+use crate::receive::receiver::{AckDue, Text};
+use crate::record::reason::Reason;
+use crate::send::decide::ordinary::Ordinary;
+use crate::time::Time;
+use crate::wire::segment::{Ecn, Flags, Payload, Segment};
+
+impl Connection {
+    /// Takes the segment if it is one of the two; `false` if it needs the full procedure, and then nothing has changed.
+    #[inline]
+    pub(super) fn takes_predicted(&mut self, now: Time, segment: &Segment) -> bool {
+        let options = &segment.options;
+        let expected = self.cx.predicts_arrival()
+            && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
+            && segment.seq == self.rcv.seq(self.rcv.nxt())
+            && self.cx.agreed.read_window(segment.window, options) == self.snd.space().wnd()
+            && (segment.header_len == 20 || (options.sack.is_empty() && options.nak.is_none()))
+            && self.snd.is_undisturbed()
+            && self.is_stamp_in_order(segment);
+        if !expected {
+            return false;
+        }
+        let start = self.rcv.nxt();
+        let taken = if segment.payload.len == 0 {
+            // Only while nobody records events, so that nothing needs to be noted.
+            !self.cx.is_recording() && self.snd.take_predicted_ack(&mut self.cx, now, segment)
+        } else {
+            self.takes_predicted_text(now, segment)
+        };
+        if taken && self.cx.agreed.timestamps {
+            self.rcv.renew_ts_recent(&self.cx, now, start as i64, segment);
+        }
+        taken
+    }
+
+    /// Whether the timestamp, if timestamps were agreed on, passes PAWS.
+    #[inline]
+    fn is_stamp_in_order(&self, segment: &Segment) -> bool {
+        !self.cx.agreed.timestamps
+            || segment.options.timestamps.is_some_and(|stamps| !self.rcv.is_older(stamps.value))
+    }
+
+    /// The next data in order, with nothing else to report.
+    #[inline(always)]
+    fn takes_predicted_text(&mut self, now: Time, segment: &Segment) -> bool {
+        let payload = segment.payload;
+        if !self.snd.space().acknowledges_nothing_new(segment.ack) || !self.rcv.takes_whole(payload) {
+            return false;
+        }
+        // An empty segment may have stood further right.
+        self.snd.confirm_window(segment.seq, segment.ack);
+        if self.cx.config.initial_receive_window.is_some() {
+            self.rcv.tune_to_arrival(&self.cx, now, self.snd.first_sent(), segment);
+        }
+        self.schedule_ack(now, Text::InOrder { fills_gap: false }, payload.len);
+        true
+    }
+
+    /// Sends what the short way can send, or takes the full procedure.
+    #[inline]
+    pub(super) fn transmit_ordinary(&mut self, now: Time, segment: &mut Segment) -> Option<Departure> {
+        let undisturbed = self.cx.predicts_departure() && self.rcv.is_in_order();
+        let decision = if undisturbed { self.snd.decide_ordinary(&self.cx) } else { Ordinary::Other };
+        match decision {
+            Ordinary::Data { then } => {
+                let reason = self.send_data(now, segment);
+                self.snd.count_run(segment.payload.len);
+                if let Some(why) = then {
+                    self.snd.hold_back(&mut self.cx, now, why);
+                }
+                Some(Departure { reason, last: then.is_some() })
+            }
+            Ordinary::NoData(why) => {
+                let reason = self.send_ack(now, segment);
+                self.snd.hold_back(&mut self.cx, now, why);
+                reason.map(|reason| Departure { reason, last: true })
+            }
+            Ordinary::Other => self.transmit_any(now, segment),
+        }
+    }
+
+    /// Sends a full segment of new data.
+    #[inline]
+    fn send_data(&mut self, now: Time, segment: &mut Segment) -> Reason {
+        let (start, len) = (self.snd.space().nxt(), u32::from(self.cx.agreed.payload));
+        let end = start + u64::from(len);
+        self.write_header(now, start, segment);
+        self.rcv.segment_leaves(now, len);
+        segment.flags =
+            if self.snd.space().is_marked(start, end) { Flags::ACK | Flags::PSH } else { Flags::ACK };
+        segment.payload = Payload { offset: start - 1, len };
+        self.snd.occupy_anew(&mut self.cx, now, end);
+        Reason::NewData
+    }
+
+    /// Sends the acknowledgment that is due, if one is.
+    #[inline]
+    fn send_ack(&mut self, now: Time, segment: &mut Segment) -> Option<Reason> {
+        let AckDue::Now(reason) = self.rcv.due() else { return None };
+        let position = self.snd.ack_position(reason);
+        self.write_header(now, position, segment);
+        self.rcv.segment_leaves(now, 0);
+        segment.flags = Flags::ACK;
+        segment.payload = Payload { offset: position.saturating_sub(1), len: 0 };
+        Some(reason)
+    }
+
+    /// What the headers of both have in common: all acknowledge, none has anything else to report.
+    #[inline(always)]
+    fn write_header(&mut self, now: Time, position: u64, segment: &mut Segment) {
+        let (window, announced) = self.rcv.announce(&self.cx.agreed, self.cx.config.window_growth);
+        self.write_options(now, announced, segment);
+        segment.window = window;
+        segment.seq = self.snd.space().seq(position);
+        segment.ack = self.rcv.acknowledged();
+        segment.ecn = Ecn::NotEct;
+        segment.urgent = 0;
+        self.cx.stats.segments_sent += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::profile;
+    use crate::connection::Transmission;
+    use crate::time::Span;
+    use crate::wire::seq::Seq;
+    use std::collections::VecDeque;
+    use std::sync::Arc;
+
+    /// Which way segments take into a connection and out of it.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Way {
+        Short,
+        Full,
+    }
+
+    impl Way {
+        fn transmit(self, tcp: &mut Connection, now: Time) -> Option<Transmission> {
+            let mut segment = Segment::default();
+            let departure = match self {
+                Self::Short => tcp.transmit_into(now, &mut segment)?,
+                Self::Full => tcp.transmit_any(now, &mut segment)?,
+            };
+            Some(Transmission { segment, reason: departure.reason })
+        }
+    }
+
+    /// Every segment of a transfer over a path that loses one in `loss`, both ways, and why it was sent.
+    fn transfer(profile: &profile::Profile, loss: u64, seed: u64, way: Way) -> Vec<Transmission> {
+        let config = Arc::new(profile.config.clone());
+        let mut ends = [Connection::new(Arc::clone(&config), Seq(7)), Connection::listen(config, Seq(9))];
+        let (mut now, mut state, mut sent) = (Time::ZERO, seed, Vec::new());
+        let mut wire: VecDeque<(Time, usize, Segment)> = VecDeque::new();
+        ends[0].open(now);
+        for turn in 0..20_000 {
+            for (end, tcp) in ends.iter_mut().enumerate() {
+                let _ = tcp.read(now, u64::MAX);
+                if tcp.state().is_synchronized() && turn < 1000 {
+                    let _ = tcp.write(now, if end == 0 { 4000 } else { 30 });
+                }
+                while let Some(out) = way.transmit(tcp, now) {
+                    sent.push(out);
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    if (state >> 33) % loss != 0 {
+                        wire.push_back((now + Span::from_ms(30), 1 - end, out.segment));
+                    }
+                }
+            }
+            let due = ends[0].next_deadline().min(ends[1].next_deadline());
+            match wire.front().copied() {
+                Some((at, to, segment)) if at <= due => {
+                    now = now.max(at);
+                    wire.pop_front();
+                    if way == Way::Short {
+                        ends[to].handle_segment(now, &segment);
+                    } else {
+                        ends[to].handle_any_segment(now, &segment);
+                    }
+                }
+                _ if due.is_never() => break,
+                _ => {
+                    now = now.max(due);
+                    ends.iter_mut().for_each(|end| end.handle_deadline(now));
+                }
+            }
+        }
+        assert!(ends[0].acknowledged() > 100_000, "{}: the transfer got somewhere", profile.name);
+        sent
+    }
+
+    #[test]
+    fn an_ordinary_segment_is_taken_and_sent_as_the_full_procedure_would() {
+        for profile in profile::profiles() {
+            for (loss, seed) in [(u64::MAX, 1), (300, 2), (30, 3)] {
+                let (with, without) =
+                    (transfer(profile, loss, seed, Way::Short), transfer(profile, loss, seed, Way::Full));
+                assert_eq!(with.len(), without.len(), "{} loss 1/{loss} seed {seed}", profile.name);
+                let differs = with.iter().zip(&without).position(|(a, b)| a != b);
+                assert_eq!(differs, None, "{} loss 1/{loss} seed {seed}", profile.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Delayed ACKs: when what was received is acknowledged, by the policy in force.
+
+use crate::context::Context;
+use crate::receive::acking::{Acking, Arrival};
+use crate::receive::receiver::{AckDue, Receiver, Text};
+use crate::record::event::{Event, Timer};
+use crate::record::reason::Reason;
+use crate::time::{Span, Time};
+
+/// The times of the path that some policies go by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PathTimes {
+    pub(crate) rto: Span,
+    pub(crate) srtt: Option<Span>,
+}
+
+impl Receiver {
+    /// Data was taken in: it is acknowledged now, or when the timer that is armed here expires.
+    #[inline(always)]
+    pub(crate) fn schedule_ack(&mut self, now: Time, text: Text, acking: Acking) {
+        if let Some(when) = self.when_to_acknowledge(now, text, acking)
+            && self.delayed_ack.is_never()
+        {
+            self.delayed_ack = when;
+        }
+    }
+
+    /// As [`Self::schedule_ack`], for a policy that looks at more than a count of segments.
+    #[cold]
+    pub(crate) fn schedule_ack_otherwise(
+        &mut self,
+        cx: &Context,
+        now: Time,
+        times: PathTimes,
+        text: Text,
+        len: u32,
+    ) {
+        let acking = cx.config.acking;
+        let when = if acking.remembers() {
+            self.ask_memory(cx, now, times, text, len)
+        } else {
+            self.when_to_acknowledge(now, text, acking)
+        };
+        if let Some(when) = when {
+            self.delayed_ack = self.delayed_ack.min(when);
+        }
+    }
+
+    /// What a policy with a memory says of a segment. Returns the instant at which a timer must expire, if one is needed.
+    fn ask_memory(
+        &mut self,
+        cx: &Context,
+        now: Time,
+        times: PathTimes,
+        text: Text,
+        len: u32,
+    ) -> Option<Time> {
+        let acking = cx.config.acking;
+        let (received, unacknowledged) = self.progress();
+        let arrival = Arrival {
+            len,
+            received,
+            unacknowledged,
+            window: self.window(),
+            mss: u32::from(cx.agreed.payload),
+            rto: times.rto,
+            srtt: times.srtt,
+            armed: self.delayed_ack,
+        };
+        let memory = self.extras().acking.get_or_insert_with(|| Box::new(acking.memory()));
+        if let Text::InOrder { fills_gap: false } = text {
+            let due = acking.arrives(now, &arrival, memory);
+            self.acknowledge_when(now, due, false)
+        } else {
+            acking.is_alarmed(&arrival, memory);
+            self.when_to_acknowledge(now, text, acking)
+        }
+    }
+
+    /// The connection opens while data waits that no SYN carried.
+    pub(crate) fn opens_with_data(&mut self, cx: &Context, now: Time) {
+        let acking = cx.config.acking;
+        if acking.remembers() {
+            let memory = self.extras().acking.get_or_insert_with(|| Box::new(acking.memory()));
+            acking.opens_with_data(now, memory);
+        }
+    }
+
+    /// When the timer of a delayed ACK expires; [`Time::NEVER`] if it does not run.
+    #[inline]
+    pub(crate) fn next_deadline(&self) -> Time {
+        self.delayed_ack
+    }
+
+    /// No acknowledgment is delayed any more.
+    #[inline]
+    pub(crate) fn stop_delayed_ack(&mut self) {
+        self.delayed_ack = Time::NEVER;
+    }
+
+    /// The timer of a delayed ACK may have expired: if so, the ACK is due now. `rto` is the sender's timeout, from which
+    /// some policies learn.
+    pub(crate) fn delayed_ack_ran_out(&mut self, cx: &mut Context, now: Time, rto: Span) {
+        if self.delayed_ack > now {
+            return;
+        }
+        self.delayed_ack = Time::NEVER;
+        if self.due == AckDue::Later {
+            cx.note(now, Event::Fired { timer: Timer::DelayedAck });
+            self.acknowledge(Reason::DelayedAck);
+            if let Some(memory) = self.extras.as_mut().and_then(|extras| extras.acking.as_mut()) {
+                cx.config.acking.waited_in_vain(rto, memory);
+            }
+        }
+    }
+
+    /// The application has read: the window may have opened far enough for an update, or what is delayed is due.
+    #[inline(always)]
+    pub(crate) fn was_read(&mut self, cx: &Context, len: u64) {
+        let growth = if len > 0 { self.growth() } else { 0 };
+        if cx.config.acking.counts_segments() {
+            self.update_window_by(growth, u32::from(cx.agreed.payload));
+        } else {
+            self.acknowledge_what_was_read(cx, growth);
+        }
+    }
+
+    /// The application has read, so that the window could grow by `growth`. For a policy that does not count segments alone,
+    /// what is delayed may be due.
+    #[cold]
+    fn acknowledge_what_was_read(&mut self, cx: &Context, growth: u64) {
+        let mss = u32::from(cx.agreed.payload);
+        match cx.config.acking {
+            Acking::DelayedBytes { every, .. } | Acking::FreeTickBytes { every, .. } => {
+                self.acknowledge_bytes(growth, mss, every);
+            }
+            _ => self.update_window_by(growth, mss),
+        }
+        let memory = self.extras.as_ref().and_then(|extras| extras.acking.as_ref());
+        if memory.is_some_and(|memory| memory.is_due_once_read())
+            && self.due == AckDue::Later
+            && self.readable() == 0
+        {
+            self.acknowledge(Reason::Ack);
+        }
+    }
+}

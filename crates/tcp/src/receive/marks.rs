@@ -1,0 +1,33 @@
+//! Congestion marks that arrive (RFC 3168, section 6.1.3; RFC 8257, section 3.2; RFC 9768).
+
+use crate::congestion::ecn::Answer;
+use crate::context::Context;
+use crate::receive::receiver::Receiver;
+use crate::record::reason::Reason;
+use crate::wire::segment::{Ecn, Segment};
+
+impl Receiver {
+    /// An acceptable segment has arrived. A mark on a segment without data is ignored (section 6.1.5), unless packets are
+    /// counted.
+    #[inline]
+    pub(crate) fn take_mark(&mut self, cx: &mut Context, segment: &Segment) {
+        let may_receive = cx.state().may_receive();
+        let Some(memory) = cx.ecn() else { return };
+        let counts = memory.accurate().is_some();
+        if !(counts || segment.payload.len > 0 && may_receive) {
+            return;
+        }
+        let answer = if let Some(accurate) = memory.accurate() {
+            let unacknowledged = segment.payload.len > 0 || self.progress().1 > 0;
+            accurate.receiver.arrives(segment, unacknowledged)
+        } else {
+            memory.hears(segment)
+        };
+        if segment.ecn == Ecn::Ce {
+            cx.counters().marks_received += 1;
+        }
+        if answer == Answer::AtOnce {
+            self.acknowledge(Reason::Ack);
+        }
+    }
+}

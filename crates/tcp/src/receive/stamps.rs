@@ -1,0 +1,60 @@
+//! Timestamps of the peer: PAWS, and which of them is echoed (RFC 7323, sections 4 and 5).
+
+use crate::config::Unstamped;
+use crate::context::Context;
+use crate::receive::receiver::Receiver;
+use crate::time::{Coarse, Span, Time};
+use crate::wire::options::Timestamps;
+use crate::wire::segment::{Flags, Segment};
+
+/// A TS.Recent older than this proves nothing (RFC 7323, section 5.5).
+const TS_RECENT_LIFETIME: Span = Span::from_secs(24 * 24 * 3600);
+
+impl Receiver {
+    /// TS.Recent: what our segments echo.
+    #[inline]
+    pub(crate) fn ts_recent(&self) -> u32 {
+        self.ts_recent
+    }
+
+    /// This timestamp is echoed from now on.
+    #[inline]
+    pub(crate) fn set_ts_recent(&mut self, now: Time, value: u32) {
+        self.ts_recent = value;
+        self.ts_recent_at = Coarse::at(now);
+    }
+
+    /// Whether a timestamp is older than TS.Recent.
+    #[inline]
+    pub(crate) fn is_older(&self, value: u32) -> bool {
+        (value.wrapping_sub(self.ts_recent) as i32) < 0
+    }
+
+    /// PAWS (RFC 7323, section 5.3, R1): an older timestamp means an old duplicate. A reset is exempt.
+    #[inline]
+    pub(crate) fn passes_timestamps(&self, cx: &Context, now: Time, segment: &Segment) -> bool {
+        if !cx.agreed.timestamps || segment.flags.has(Flags::RST) {
+            return true;
+        }
+        let Some(Timestamps { value, .. }) = segment.options.timestamps else {
+            return cx.config.unstamped == Unstamped::Accepted;
+        };
+        !self.is_older(value) || now - self.ts_recent_at.instant() > TS_RECENT_LIFETIME
+    }
+
+    /// Whether a timestamp is newer than TS.Recent.
+    pub(crate) fn is_newer(&self, value: u32) -> bool {
+        (value.wrapping_sub(self.ts_recent) as i32) > 0
+    }
+
+    /// Takes over the timestamp of an accepted segment at `start`, where it must be echoed (RFC 7323, section 4.3).
+    #[inline]
+    pub(crate) fn renew_ts_recent(&mut self, cx: &Context, now: Time, start: i64, segment: &Segment) {
+        if let Some(timestamps) = segment.options.timestamps
+            && cx.agreed.timestamps
+            && self.renews_timestamp(start)
+        {
+            self.set_ts_recent(now, timestamps.value);
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Loss detection by time, carried out: [`crate::recovery::rack`], its probes, and the way back from a mistake.
+
+use crate::config::{LossMeans, Recovery};
+use crate::congestion::Signal;
+use crate::context::Context;
+use crate::record::event::{Event, Timer};
+use crate::record::reason::Reason;
+use crate::recovery::prr::{Progress, Prr};
+use crate::recovery::tail_probe::Answer;
+use crate::recovery::undo::Undo;
+use crate::recovery::{Phase, Resend};
+use crate::send::Sender;
+use crate::time::{Span, Time};
+use crate::wire::options::timestamp;
+use crate::wire::segment::Segment;
+
+impl Sender {
+    /// Both ends agree on SACK, without which time tells nothing.
+    pub(crate) fn begin_rack(&mut self, cx: &Context) {
+        if cx.config.recovery == Recovery::Rack && cx.agreed.sack {
+            self.rack = Some(Box::default());
+        }
+    }
+
+    /// The SYN came back after `rtt`: the first of the shortest round trips (RFC 8985, section 6.2, step 1).
+    pub(crate) fn note_first_round_trip(&mut self, now: Time, rtt: Span) {
+        if let Some(rack) = &mut self.rack {
+            rack.learn_rtt(now, rtt);
+        }
+    }
+
+    /// All that an ACK says has been taken in: what is lost by now, and what may leave. `twice` says that it reported a
+    /// duplicate.
+    #[cold]
+    pub(crate) fn judge_by_time(
+        &mut self,
+        cx: &mut Context,
+        now: Time,
+        una_before: u64,
+        segment: &Segment,
+        twice: bool,
+    ) {
+        let advanced = self.space.una > una_before;
+        if let Some(stamps) = segment.options.timestamps
+            && cx.agreed.timestamps
+            && advanced
+        {
+            self.undo_by_echo(cx, now, stamps.echo);
+        }
+        let found = self.detect_losses(cx, now);
+        let Some(rack) = &mut self.rack else { return };
+        rack.note_order();
+        let delivered = core::mem::take(&mut rack.delivered);
+        let is_duplicate = delivered == 0 && !advanced && segment.seq_len() == 0;
+        let answer = rack.probe.answered(self.space.una, twice, is_duplicate);
+        self.proceed_in_proportion(cx, delivered, advanced && !found);
+        if answer == Answer::RepairedLoss {
+            self.reduce_once(cx, now);
+        }
+    }
+
+    /// The reordering timer may have expired: if so, more is lost.
+    pub(crate) fn reordering_ran_out(&mut self, cx: &mut Context, now: Time) {
+        if self.reordering_deadline() > now {
+            return;
+        }
+        cx.note(now, Event::Fired { timer: Timer::Reordering });
+        self.detect_losses(cx, now);
+        self.proceed_in_proportion(cx, 0, false);
+    }
+
+    /// Holds lost what is; begins a recovery if there is none. Returns whether anything was.
+    fn detect_losses(&mut self, cx: &mut Context, now: Time) -> bool {
+        let Some(mut rack) = self.rack.take() else { return false };
+        let first = self.loss.scoreboard.as_ref().is_some_and(|board| board.is_lost(self.space.una));
+        let window = rack.window(first || self.loss.phase != Phase::Open, self.srtt(cx));
+        let found = rack.detect(now, window, self.sacked());
+        rack.deadline = rack.deadline.map(|due| now + self.in_ticks(cx, due - now));
+        let unrepaired = rack.take_unrepaired(self.sacked());
+        self.rack = Some(rack);
+        if (found || unrepaired) && self.loss.phase == Phase::Open {
+            self.recover_by_time(cx, now);
+        }
+        found
+    }
+
+    /// A loss is noticed.
+    fn recover_by_time(&mut self, cx: &mut Context, now: Time) {
+        if self.forgives_loss(cx, now, Reason::RackLoss) {
+            return;
+        }
+        cx.counters().fast_retransmits += 1;
+        let (una, max) = (self.space.una, self.space.max);
+        if cx.config.loss_means == LossMeans::Congestion {
+            self.signal(cx, now, Signal::EnterRecovery, max - una);
+        }
+        let loss = self.loss.trouble();
+        (loss.phase, loss.recover) = (Phase::Fast, max);
+        (loss.partial_seen, loss.inflation) = (false, 0);
+        let reduces = cx.config.prr
+            && cx.config.loss_means == LossMeans::Congestion
+            && !self.congestion.rules_recoveries();
+        if let Some(rack) = &mut self.rack {
+            rack.prr = reduces.then(|| Prr::new(max - una));
+        }
+        self.prepare_undo();
+        self.resend_first_lost(cx, Reason::RackLoss);
+        self.restart_retransmit(cx, now);
+        cx.note(now, Event::Phase(self.phase()));
+    }
+
+    /// What begins now may turn out a mistake.
+    pub(in crate::send) fn prepare_undo(&mut self) {
+        let Some(rack) = &self.rack else { return };
+        let (unreported, first) = rack.journal.resends(self.sacked());
+        let undo = Undo::new(self.space.una, unreported, first.map(timestamp));
+        if let Some(rack) = &mut self.rack {
+            rack.undo = Some(undo);
+        }
+    }
+
+    /// The first of what is lost leaves at once, whatever the windows say: the fast retransmit.
+    pub(in crate::send) fn resend_first_lost(&mut self, cx: &Context, reason: Reason) {
+        let first = self.rack.as_ref().and_then(|rack| rack.first_lost(cx.agreed.payload));
+        self.loss.trouble().resend = first.and_then(|first| Resend::new(first, reason));
+    }
+
+    /// In a recovery, what has been delivered makes room in proportion, where that is configured. A timer that has found
+    /// something lost has no ACK to make room for it, but the first segment.
+    fn proceed_in_proportion(&mut self, cx: &Context, delivered: u64, is_safe: bool) {
+        if self.loss.phase != Phase::Fast {
+            return;
+        }
+        let (pipe, ssthresh) = (self.in_network(cx), u64::from(self.congestion.ssthresh()));
+        let mss = u64::from(cx.agreed.payload);
+        if let Some(prr) = self.rack.as_mut().and_then(|rack| rack.prr.as_mut()) {
+            prr.on_ack(Progress { delivered, pipe, ssthresh, mss, is_safe });
+        }
+    }
+
+    /// A loss that is repaired already: congestion control hears of it, and nothing else has to be done.
+    fn reduce_once(&mut self, cx: &mut Context, now: Time) {
+        if self.loss.phase == Phase::Open && cx.config.loss_means == LossMeans::Congestion {
+            let flight = self.space.max - self.space.una;
+            self.signal(cx, now, Signal::EnterRecovery, flight);
+            self.signal(cx, now, Signal::ExitRecovery, flight);
+        }
+    }
+
+    fn undo_by_echo(&mut self, cx: &mut Context, now: Time, echo: u32) {
+        let una = self.space.una;
+        let undo = self.rack.as_ref().and_then(|rack| rack.undo);
+        if undo.is_some_and(|undo| undo.answers_original(una, echo)) {
+            self.undo(cx, now);
+        }
+    }
+
+    /// The recovery, or the timeout, was a mistake: all is as it was before (RFC 4015, section 3; RFC 5682).
+    pub(in crate::send) fn undo(&mut self, cx: &mut Context, now: Time) {
+        let Some(rack) = &mut self.rack else { return };
+        if !cx.config.undo || rack.undo.take().is_none() {
+            return;
+        }
+        rack.hold_nothing_lost();
+        rack.prr = None;
+        if self.loss.phase != Phase::Open {
+            self.loss.trouble().leave();
+        }
+        cx.counters().undone += 1;
+        self.signal(cx, now, Signal::Undo, self.space.max - self.space.una);
+        cx.note(now, Event::Undone);
+        cx.note(now, Event::Phase(self.phase()));
+    }
+
+    /// When more will be held lost.
+    #[inline]
+    pub(crate) fn reordering_deadline(&self) -> Time {
+        self.rack.as_ref().and_then(|rack| rack.deadline).unwrap_or(Time::NEVER)
+    }
+}

@@ -1,0 +1,50 @@
+//! Congestion marks that an ACK reports (RFC 3168; RFC 8257; RFC 9768).
+
+use crate::congestion::Signal;
+use crate::congestion::ecn::{self, OnEcho};
+use crate::context::Context;
+use crate::send::Sender;
+use crate::time::Time;
+
+impl Sender {
+    /// An ACK has been taken in, before which SND.UNA was `una_before` and `flight` bytes were outstanding.
+    pub(crate) fn judge_echo(
+        &mut self,
+        cx: &mut Context,
+        now: Time,
+        una_before: u64,
+        flight: u64,
+        echoed: bool,
+    ) {
+        let (una, nxt) = (self.space.una, self.space.nxt);
+        let Some(memory) = cx.ecn() else { return };
+        let (bytes, marked, echoed) = if memory.accurate().is_some() {
+            self.conclude_counts(cx)
+        } else {
+            let bytes = (una - una_before).min(u64::from(u32::MAX)) as u32;
+            (bytes, if echoed { bytes } else { 0 }, echoed)
+        };
+        let Some(memory) = cx.ecn() else { return };
+        if let Some((acked, marked)) = memory.count(una, nxt, bytes, marked) {
+            self.signal(cx, now, Signal::RoundMarked { acked, marked }, flight);
+        }
+        if echoed && cx.ecn().is_some_and(|memory| memory.on_echo(una) == OnEcho::Reduce) {
+            cx.counters().ecn_reductions += 1;
+            self.signal(cx, now, Signal::EcnCe, flight);
+        }
+    }
+
+    /// It has been taken in: bytes delivered, bytes of them that were marked, and whether any packet was.
+    pub(super) fn conclude_counts(&mut self, cx: &mut Context) -> (u32, u32, bool) {
+        let (delivered, mss) = (self.bytes_delivered(), u32::from(cx.agreed.payload));
+        let Some(accurate) = cx.ecn().and_then(ecn::Memory::accurate) else { return (0, 0, false) };
+        let (marks, newly) = accurate.sender.conclude(delivered, mss);
+        cx.counters().marks_told += marks.packets;
+        (newly, marks.bytes, marks.packets > 0)
+    }
+
+    /// Bytes of ours that are known to have arrived.
+    pub(crate) fn bytes_delivered(&self) -> u64 {
+        self.space.una + self.loss.sacked()
+    }
+}

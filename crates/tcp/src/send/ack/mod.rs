@@ -1,0 +1,142 @@
+//! Fifth step of RFC 9293, section 3.10.7.4: what an acknowledgment tells the sender, and what follows from it.
+
+mod by_time;
+mod marks;
+mod repair;
+mod reports;
+mod samples;
+
+use crate::config::Grows;
+use crate::context::Context;
+use crate::ranges::Range;
+use crate::record::event::Event;
+use crate::send::Sender;
+use crate::time::Time;
+use crate::wire::segment::{Flags, Segment};
+use reports::Reports;
+
+impl Sender {
+    /// Takes in the ACK of a segment, which is acceptable. `marked` says that it reports a congestion mark.
+    #[inline]
+    pub(crate) fn take_ack(&mut self, cx: &mut Context, now: Time, segment: &Segment, marked: bool) {
+        let ack = self.space.position(segment.ack);
+        let window_before = self.space.wnd;
+        let window = if segment.flags.has(Flags::SYN) {
+            cx.agreed.read_syn_window(segment.window, &segment.options)
+        } else {
+            cx.agreed.read_window(segment.window, &segment.options)
+        };
+        let una_before = self.space.una;
+        let flight_before = self.space.max - una_before;
+        self.measure_ack(cx, now, ack);
+        if self.rack.is_some() && ack > una_before as i64 {
+            self.note_delivery(cx, now, Range::new(una_before, ack as u64), segment);
+        }
+        let Reports { told, twice } = self.take_reports(cx, now, segment);
+        if ack > una_before as i64 {
+            self.take_new_ack(cx, now, ack as u64, segment);
+        }
+        // SND.UNA =< SEG.ACK only: an older segment's window begins further left.
+        let current = ack >= una_before as i64 && self.space.update_window(segment.seq, segment.ack, window);
+        if current && window != window_before {
+            self.window_changed(cx, now, window);
+        }
+        if ack == una_before as i64 {
+            self.unanswered_probe();
+            // RFC 5681, section 2: outstanding data, no text, no SYN or FIN, nothing new, the same window; with SACK,
+            // RFC 6675, section 2: whatever reports something new.
+            let bare = segment.seq_len() == 0 && window == window_before;
+            let duplicate =
+                if self.recovers_by_sack(cx) { told || (bare && self.loss.sacked() == 0) } else { bare };
+            if duplicate && self.space.is_outstanding() && !self.timers.is_persisting() {
+                self.take_dup_ack(cx, now);
+            } else if !self.space.is_outstanding()
+                && let Some(loss) = self.loss.known()
+            {
+                loss.dup_acks = 0;
+            }
+        }
+        self.judge_echo(cx, now, una_before, flight_before, marked);
+        if self.rack.is_some() {
+            self.judge_by_time(cx, now, una_before, segment, twice);
+        }
+        self.judge_mtu_probe(cx);
+        self.conclude_sample(cx, now);
+        if let Some(nak) = segment.options.nak {
+            self.take_nak(cx, now, nak);
+        }
+    }
+
+    /// The peer acknowledges what it had not before.
+    #[inline]
+    fn take_new_ack(&mut self, cx: &mut Context, now: Time, ack: u64, segment: &Segment) {
+        let una = self.space.una;
+        let (acked, flight) = (ack - una, self.space.max - una);
+        // What a report had told already has opened the window, or not, when it came.
+        let told = self.told_before(cx, Range::new(una, ack));
+        self.take_sample(cx, now, ack, segment.options.timestamps.map(|t| t.echo));
+        self.space.una = ack;
+        self.space.nxt = self.space.nxt.max(ack);
+        self.timers.unanswered = 0;
+        if let Some(loss) = self.loss.known() {
+            loss.advance(ack);
+        }
+        if let Some(rack) = &mut self.rack {
+            rack.acknowledge(ack);
+        }
+        self.space.marks.forget(ack);
+        cx.note(now, Event::Acknowledged { offset: ack.clamp(1, self.space.data_end()) - 1 });
+        let restart = self.advance_recovery(cx, now, (acked - told) as u32, flight);
+        self.loss.settle(ack);
+        self.cwnd_limited = false;
+        if !self.space.is_outstanding() {
+            if self.timers.is_persisting() {
+                // A probe was taken: its backoff says nothing of the path.
+                self.refresh_rto(cx);
+            }
+            self.timers.stop_retransmit();
+        } else if restart {
+            self.restart_retransmit(cx, now);
+            self.note_retransmit_timer(cx, now);
+        }
+        if self.space.is_outstanding() {
+            self.start_patience(cx, now);
+        } else {
+            self.stop_patience();
+        }
+    }
+
+    /// How much of `range` was known to have arrived: by SACK, or, as Linux counts where there is none, a segment for each duplicate
+    /// ACK, all but one (`tcp_remove_reno_sacks()`).
+    #[inline]
+    fn told_before(&self, cx: &Context, range: Range) -> u64 {
+        if self.loss.dup_acks > 0 && !cx.agreed.sack && cx.config.growth.grows == Grows::WhenUsed {
+            let mss = u64::from(cx.agreed.payload);
+            return (u64::from(self.loss.dup_acks) * mss).min(range.len().saturating_sub(mss));
+        }
+        self.loss.sacked_within(range)
+    }
+
+    /// The peer's window is another.
+    #[inline]
+    fn window_changed(&mut self, cx: &mut Context, now: Time, window: u32) {
+        cx.note(now, Event::PeerWindow { window });
+        if self.timers.is_persisting() {
+            self.timers.stop_retransmit();
+            self.refresh_rto(cx);
+            self.restart_if_idle(cx, now);
+            if self.space.is_outstanding() {
+                self.restart_retransmit(cx, now);
+            }
+        }
+    }
+
+    /// An ACK that acknowledges nothing new still answers a probe: the peer is there (RFC 9293, MUST-37). So it does a FIN
+    /// that finds the window closed, and which the peer may refuse.
+    #[inline]
+    fn unanswered_probe(&mut self) {
+        if self.timers.is_persisting() || self.space.wnd == 0 {
+            self.timers.unanswered = 0;
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! SACK blocks: what they report, and what that says of order and loss.
+
+use crate::context::Context;
+use crate::ranges::{Range, RangeSet};
+use crate::recovery::Phase;
+use crate::recovery::scoreboard::Scoreboard;
+use crate::recovery::undo::Undo;
+use crate::send::Sender;
+use crate::time::Time;
+use crate::wire::options::{SackBlock, timestamp};
+use crate::wire::segment::Segment;
+
+/// Disjoint reports that are kept beside those of full segments and ends of application data.
+const SPARE_REPORTS: usize = 64;
+
+/// What SACK blocks told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Reports {
+    /// Something that was not known.
+    pub(super) told: bool,
+    /// That something arrived a second time.
+    pub(super) twice: bool,
+}
+
+impl Sender {
+    /// The peer's SACK blocks. Returns whether they told anything new. What is acknowledged already, or was never sent,
+    /// is passed over: that is a D-SACK (RFC 2883), or nonsense.
+    #[inline]
+    pub(super) fn take_reports(&mut self, cx: &mut Context, now: Time, segment: &Segment) -> Reports {
+        if segment.options.sack.is_empty() || !cx.agreed.sack {
+            return Reports::default();
+        }
+        let twice = self.rack.is_some() && self.is_duplicate_report(segment);
+        if twice {
+            self.note_duplicate_report(cx, now);
+        }
+        let ack = self.space.position(segment.ack).max(self.space.una as i64);
+        let (max, mss) = (self.space.max as i64, u32::from(cx.agreed.payload));
+        let most = self.most_reports(cx);
+        let mut told = false;
+        for block in segment.options.sack.as_slice() {
+            let (left, right) = (self.space.position(block.left), self.space.position(block.right));
+            if ack < left && left < right && right <= max {
+                let range = self.in_whole_segments(Range::new(left as u64, right as u64));
+                let has_room = |board: &Scoreboard| board.has_room_for(range, most);
+                if range.is_empty() || !self.loss.scoreboard.as_deref().is_none_or(has_room) {
+                    continue;
+                }
+                self.measure(now, range);
+                if self.rack.is_some() {
+                    self.note_delivery(cx, now, range, segment);
+                }
+                let board = self.loss.trouble().scoreboard.get_or_insert_default();
+                told |= board.report(range);
+            }
+        }
+        if told && let Some(board) = &mut self.loss.trouble().scoreboard {
+            board.update_loss(u32::from(cx.config.dup_ack_threshold), mss);
+        }
+        Reports { told, twice }
+    }
+
+    /// How many disjoint reports are kept at most: what a receiver holds begins and ends where segments do (RFC 2018, section 4), and
+    /// between two ranges one is missing. So there are never more than half as many as segments are out: the full ones, and
+    /// one for each end of application data. Some are short for other reasons. A peer that reports slivers instead gets no
+    /// further; what it reports is advice, and can be passed over (section 8).
+    fn most_reports(&self, cx: &Context) -> usize {
+        let size = u64::from(cx.agreed.payload.min(cx.config.base_mss).max(1));
+        let full = (self.space.max - self.space.una) / size;
+        usize::try_from(full).unwrap_or(usize::MAX).saturating_add(self.space.marks.len() + SPARE_REPORTS)
+    }
+
+    /// Whether the first block is a D-SACK: below what the segment acknowledges, or within the second (RFC 2883, section 4).
+    #[cold]
+    fn is_duplicate_report(&self, segment: &Segment) -> bool {
+        let [first, rest @ ..] = segment.options.sack.as_slice() else { return false };
+        let (left, right) = (self.space.position(first.left), self.space.position(first.right));
+        let within = |block: &SackBlock| {
+            self.space.position(block.left) <= left && right <= self.space.position(block.right)
+        };
+        left < right && (right <= self.space.position(segment.ack) || rest.first().is_some_and(within))
+    }
+
+    /// Who keeps a time for each segment takes a report of a part of one for none (Linux, `tcp_match_skb_to_sack()`).
+    #[inline]
+    pub(crate) fn in_whole_segments(&self, reported: Range) -> Range {
+        self.rack.as_ref().map_or(reported, |rack| rack.journal.whole(reported, self.space.data_end()))
+    }
+
+    /// The reports of the peer.
+    pub(crate) fn sacked(&self) -> &RangeSet {
+        const NONE: &RangeSet = &RangeSet::new();
+        self.loss.scoreboard.as_ref().map_or(NONE, |board| &board.sacked)
+    }
+
+    /// `range`, or what of it was not known before, has arrived.
+    #[cold]
+    pub(crate) fn note_delivery(&mut self, cx: &mut Context, now: Time, range: Range, segment: &Segment) {
+        let Some(mut rack) = self.rack.take() else { return };
+        // Our clock counts milliseconds: an echo of an earlier one is no answer to what left later. What is reported beyond a
+        // gap has no echo of its own (RFC 7323, section 4.3): there RFC 8985's rule would take every resend that arrives,
+        // a tail loss probe above all, for the original; Linux goes by the round trip alone, and so do we.
+        let acknowledged = range.end as i64 <= self.space.position(segment.ack);
+        let stamps = segment.options.timestamps.filter(|_| cx.agreed.timestamps && acknowledged);
+        let echo = stamps.map(|stamps| stamps.echo);
+        let is_echoed = |sent: Time| echo.is_none_or(|echo| (echo.wrapping_sub(timestamp(sent)) as i32) >= 0);
+        let originals = self.sacked().missing_in(range).any(|piece| !rack.was_resent(piece));
+        for piece in self.sacked().missing_in(range) {
+            rack.deliver(now, piece, is_echoed);
+        }
+        self.rack = Some(rack);
+        // RFC 5682, section 3.1, step 3: after a timeout, what was sent but once arrives: there was no loss.
+        if originals && self.loss.phase == Phase::Loss && range.start == self.space.una {
+            self.undo(cx, now);
+        }
+    }
+
+    /// A D-SACK (RFC 2883): what was sent again had arrived before.
+    #[cold]
+    pub(crate) fn note_duplicate_report(&mut self, cx: &mut Context, now: Time) {
+        let (una, max) = (self.space.una, self.space.max);
+        let Some(rack) = &mut self.rack else { return };
+        // One that a probe has brought about says nothing of the order.
+        if rack.probe.is_over() {
+            rack.widen(una, max);
+        }
+        if rack.undo.as_mut().is_some_and(Undo::reported_twice) {
+            self.undo(cx, now);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Round-trip samples (RFC 6298, section 3; RFC 7323, section 4.1).
+
+use crate::context::Context;
+use crate::record::event::Event;
+use crate::send::Sender;
+use crate::time::Time;
+use crate::wire::options::since_echoed;
+
+impl Sender {
+    /// A round-trip sample: where it is written down when each segment left, of the first one that `ack` covers; else of
+    /// the segment being timed where its ACK has come; else of the echoed timestamp, which is ours whether the segment
+    /// was resent or not (RFC 7323, section 4.1).
+    #[inline]
+    pub(crate) fn take_sample(&mut self, cx: &mut Context, now: Time, ack: u64, echo: Option<u32>) {
+        let waited_for = self.space.timed_end;
+        let timed = waited_for != 0 && ack >= waited_for;
+        let known = self.rack.as_ref().and_then(|rack| rack.sent_once(self.space.una));
+        let left = known.or(timed.then_some(self.space.timed_at));
+        let rtt = match (left, echo) {
+            (Some(left), _) => cx.config.timer_grain.elapsed(left, now),
+            (None, Some(echo)) if cx.agreed.timestamps && (timed || waited_for == 0) => {
+                let Some(rtt) = since_echoed(now, echo, self.space.first_sent) else { return };
+                rtt
+            }
+            _ => return,
+        };
+        if timed {
+            self.space.timed_end = 0;
+        }
+        let kind = &cx.config.rto;
+        self.rto.sample(kind, rtt);
+        if timed {
+            // The next segment is timed once this one is acknowledged: that is a round trip.
+            self.rto.round_trip_over(kind);
+        }
+        self.refresh_rto(cx);
+        cx.stats.rtt_samples += 1;
+        cx.stats.rtt_sum_ns += rtt.as_ps() / 1000;
+        cx.note(now, Event::RttSample { rtt });
+    }
+}

@@ -1,0 +1,86 @@
+//! The send buffer, fixed or as large as cwnd needs (Linux, `tcp_sndbuf_expand()`).
+
+use crate::context::Context;
+use crate::opening::state::State;
+use crate::send::{Sender, URGENT};
+use crate::time::Time;
+
+/// Segments that the send buffer holds at least (Linux, `TCP_INIT_CWND`).
+const FIRST_SEGMENTS: u32 = 10;
+
+impl Sender {
+    /// How many bytes a [`write`](Self::write) would accept now.
+    #[inline]
+    pub(crate) fn room(&self, cx: &Context) -> u64 {
+        let shut = matches!(cx.state(), State::Closed | State::Listen | State::LastAck | State::TimeWait);
+        if shut || self.is_closing() {
+            return 0;
+        }
+        let buffered = self.space.data_end() - self.space.una.max(1);
+        self.send_buffer(cx).saturating_sub(buffered)
+    }
+
+    /// Bytes that the send buffer holds.
+    #[inline]
+    pub(crate) fn send_buffer(&self, cx: &Context) -> u64 {
+        if let Some(first) = cx.config.initial_send_buffer {
+            return self.tuned_send_buffer(cx, first);
+        }
+        let bytes = cx.config.send_buffer;
+        if cx.config.round_buffers {
+            bytes.next_multiple_of(u64::from(cx.agreed.payload.max(1)))
+        } else {
+            bytes
+        }
+    }
+
+    /// Takes in `len` bytes that the application writes, as far as there is room; `ends` marks an end of application data.
+    /// Returns how many were taken.
+    pub(crate) fn write(&mut self, cx: &mut Context, now: Time, len: u64, ends: bool) -> u64 {
+        let accepted = len.min(self.room(cx));
+        if accepted < len {
+            self.keep_send_buffer(cx);
+        }
+        if accepted > 0 {
+            if self.paced().is_some() {
+                self.note_write(cx);
+            }
+            self.restart_if_idle(cx, now);
+            self.space.written += accepted;
+            if ends {
+                let end = self.space.data_end();
+                self.space.marks.push(end);
+            }
+        }
+        accepted
+    }
+
+    /// All that was written so far is urgent.
+    pub(crate) fn mark_urgent(&mut self) {
+        self.unusual.set(URGENT, true);
+        self.extras().send_urgent = self.space.data_end();
+    }
+
+    /// The send buffer as it is now: twice cwnd, ten segments at least, as far as it may grow; it never shrinks, though cwnd
+    /// does.
+    #[cold]
+    pub(crate) fn tuned_send_buffer(&self, cx: &Context, first: u64) -> u64 {
+        let mss = u64::from(cx.agreed.payload);
+        let wanted = 2 * u64::from(self.congestion.cwnd()).max(u64::from(FIRST_SEGMENTS) * mss);
+        let before = self.extras.as_ref().map_or(0, |rare| rare.send_buffer);
+        wanted.max(first).max(before).min(cx.config.send_buffer)
+    }
+
+    /// A write did not find room whole: what the send buffer has grown to, it stays.
+    #[cold]
+    pub(crate) fn keep_send_buffer(&mut self, cx: &Context) {
+        if cx.config.initial_send_buffer.is_some() {
+            self.extras().send_buffer = self.send_buffer(cx);
+        }
+    }
+
+    /// Stream bytes that the application has written and that have never been sent.
+    pub(crate) fn unsent(&self) -> u64 {
+        self.space.data_end().saturating_sub(self.space.max.max(1))
+    }
+}

@@ -1,0 +1,237 @@
+//! What to send now, or why nothing: a pure decision, which names its reason.
+
+pub(super) mod held_tail;
+pub(crate) mod ordinary;
+pub(super) mod pacing;
+pub(super) mod tso;
+mod window;
+
+use crate::config::Recovery;
+use crate::context::Context;
+use crate::opening::state::State;
+use crate::ranges::Range;
+use crate::record::reason::{Hold, Reason};
+use crate::recovery::rack::Rack;
+use crate::recovery::{Phase, Resend};
+use crate::send::space::{Decision, Plan};
+use crate::send::transmit::{Situation, Transmit, Verdict, judge};
+use crate::send::{PROBE, Sender};
+use crate::time::Time;
+use crate::wire::segment::Flags;
+
+impl Sender {
+    /// What to send now, or why nothing. `in_order` says that the receiver has nothing to report but its left edge.
+    #[inline]
+    pub(crate) fn decide(&self, cx: &Context, now: Time, in_order: bool) -> Decision {
+        let decision = if cx.state().may_send() {
+            self.decide_data(cx, now, in_order)
+        } else {
+            self.decide_unopened(cx, now, in_order)
+        };
+        self.in_its_turn(cx, now, decision)
+    }
+
+    /// Where a segment that occupies nothing stands. It must fall into the peer's window, or the peer answers it with an
+    /// ACK of its own, and so for ever: behind all that was sent, though a timeout has sent SND.NXT back; but not behind
+    /// what lies beyond the window, such as a probing byte or a FIN. A keep-alive stands one before (RFC 9293,
+    /// section 3.8.4), so that the peer does answer.
+    #[inline]
+    pub(crate) fn ack_position(&self, reason: Reason) -> u64 {
+        match reason {
+            Reason::KeepAlive => return self.space.max - 1,
+            // Likewise: a probe without a byte.
+            Reason::WindowProbe => return self.space.una - 1,
+            _ => {}
+        }
+        self.space.max.min(self.space.una + u64::from(self.space.wnd))
+    }
+
+    /// A SYN, or nothing.
+    fn decide_unopened(&self, cx: &Context, now: Time, in_order: bool) -> Decision {
+        let reason = match cx.state() {
+            State::SynSent => Reason::Open,
+            State::SynReceived => Reason::Accept,
+            _ => return Decision::Hold(Hold::NotOpen),
+        };
+        if self.space.nxt == 0 {
+            Decision::Send(Plan { start: 0, len: self.syn_room(cx), flags: Flags::SYN, reason })
+        } else if cx.is_open_early() {
+            self.decide_data(cx, now, in_order)
+        } else {
+            Decision::Hold(Hold::NotOpen)
+        }
+    }
+
+    #[inline]
+    fn decide_data(&self, cx: &Context, now: Time, in_order: bool) -> Decision {
+        if !self.loss.is_quiet() || self.unusual.has(PROBE) {
+            return self.decide_repair(cx);
+        }
+        if in_order && let Some(decision) = self.decide_mtu_probe(cx, now) {
+            return decision;
+        }
+        self.decide_next(cx)
+    }
+
+    /// Something is lost, or may be, or a closed window is to be probed.
+    fn decide_repair(&self, cx: &Context) -> Decision {
+        if let Some(Resend { start, len, reason }) = self.loss.resend {
+            let first = Range::new(start, start + u64::from(len.min(u32::from(cx.agreed.payload))));
+            return Decision::Send(self.space.again(first, reason));
+        }
+        if self.unusual.has(PROBE) {
+            return Decision::Send(self.space.plan(
+                self.space.nxt,
+                self.probe_len(cx),
+                Reason::WindowProbe,
+                false,
+            ));
+        }
+        if self.loss.phase != Phase::Open
+            && let Some(rack) = &self.rack
+        {
+            return self.decide_by_time(cx, rack);
+        }
+        if self.loss.phase == Phase::Fast
+            && let Some(decision) = self.decide_by_scoreboard(cx)
+        {
+            return decision;
+        }
+        self.decide_next(cx)
+    }
+
+    /// One byte into a closed window (RFC 9293, section 3.8.6.1); of one that is open but silly, all that it permits
+    /// (section 3.8.6.2.1, rule 4).
+    #[cold]
+    fn probe_len(&self, cx: &Context) -> u32 {
+        let (permitted, _) = self.allowed(cx, self.space.nxt);
+        let waiting = self.space.data_end().saturating_sub(self.space.nxt);
+        permitted.min(waiting).clamp(1, u64::from(cx.agreed.payload)) as u32
+    }
+
+    /// NextSeg() of RFC 6675, section 4, while pipe leaves room for a segment; `None` without a scoreboard.
+    fn decide_by_scoreboard(&self, cx: &Context) -> Option<Decision> {
+        let board = self.loss.scoreboard.as_ref()?;
+        if cx.config.recovery != Recovery::Sack {
+            return None;
+        }
+        let (una, max, mss) = (self.space.una, self.space.max, u32::from(cx.agreed.payload));
+        if board.pipe(una, max) + u64::from(mss) > u64::from(self.congestion.cwnd()) {
+            return Some(Decision::Hold(Hold::CongestionWindow));
+        }
+        if let Some(hole) = board.next_hole(una, mss, true) {
+            return Some(Decision::Send(self.space.again(hole, Reason::SackHole)));
+        }
+        let fresh = self.decide_next(cx);
+        if matches!(fresh, Decision::Send(_) | Decision::Short(_)) {
+            return Some(fresh);
+        }
+        if let Some(hole) = board.next_hole(una, mss, false) {
+            return Some(Decision::Send(self.space.again(hole, Reason::SackHole)));
+        }
+        let rescue = board.rescue(una, self.loss.recover, max, mss);
+        Some(rescue.map_or(fresh, |range| Decision::Send(self.space.again(range, Reason::SackRescue))))
+    }
+
+    /// The segment at SND.NXT: new data, or what a timeout has sent us back to.
+    pub(crate) fn decide_next(&self, cx: &Context) -> Decision {
+        let snd = &self.space;
+        let (start, stop) = self.next_range();
+        let available = stop.saturating_sub(start);
+        let fin_waits = self.is_closing() && start <= snd.data_end();
+        if available == 0 {
+            return if fin_waits && start == snd.data_end() {
+                let reason = self.reason_at(start, Reason::Fin);
+                Decision::Send(snd.plan(start, 0, reason, true))
+            } else {
+                Decision::Hold(Hold::NoData)
+            };
+        }
+        let (allowed, limit) = self.allowed(cx, start);
+        let situation = Situation {
+            available,
+            allowed,
+            mss: u32::from(cx.agreed.payload),
+            unacknowledged: snd.nxt - snd.una,
+            // A cap of our own is all the window there will ever be: waiting for more would be waiting for ever.
+            max_window: snd.max_wnd.min(cx.config.send_window.unwrap_or(u32::MAX)),
+            short_unacknowledged: self.short_unacknowledged(),
+            before: self.before(cx),
+            end: self.end_of_data(cx, start, fin_waits),
+            cutting: cx.config.cutting,
+        };
+        let own = self.extras.as_ref().and_then(|rare| rare.policy.as_deref());
+        let verdict = match own {
+            None => judge(&cx.config.transmit, &situation),
+            Some(own) => judge(own, &situation),
+        };
+        match verdict {
+            Verdict::Send(len) => {
+                let fresh = if self.repeats_syn_data(cx, start) {
+                    Reason::SynDataAgain
+                } else if self.loss.dup_acks > 0 && self.loss.phase == Phase::Open && self.at_cwnd() {
+                    Reason::LimitedTransmit
+                } else {
+                    Reason::NewData
+                };
+                let plan = snd.plan(start, len, self.reason_at(start, fresh), self.is_closing());
+                // Behind the last one there will be none to wait for it.
+                let remembered = (cx.config.transmit == Transmit::Minshall || own.is_some())
+                    && len < u32::from(cx.agreed.payload)
+                    && !fin_waits
+                    && start == snd.max
+                    && plan.reason != Reason::SynDataAgain;
+                if remembered { Decision::Short(plan) } else { Decision::Send(plan) }
+            }
+            Verdict::Hold(Hold::SillyWindow) => Decision::Hold(limit),
+            Verdict::Hold(why) => Decision::Hold(why),
+        }
+    }
+
+    /// Where the next segment begins, and where it must stop at the latest. After a timeout, what SACK reports as
+    /// received is passed over.
+    fn next_range(&self) -> (u64, u64) {
+        let (nxt, end) = (self.space.nxt, self.space.data_end());
+        if nxt < self.space.max
+            && let Some(board) = &self.loss.scoreboard
+            && let Some(reported) = board.sacked.at_or_after(nxt)
+        {
+            if reported.start <= nxt {
+                let behind = board.sacked.at_or_after(reported.end).map_or(end, |next| next.start.min(end));
+                return (reported.end, behind);
+            }
+            return (nxt, reported.start.min(end));
+        }
+        (nxt, end)
+    }
+
+    /// Why data at `start` is sent: `fresh` if it never was before. Recovery from a timeout may be over, or replaced by
+    /// a fast retransmit (Tahoe, Reno), before SND.NXT has caught up. A byte that probed a closed window is not held
+    /// against the segment that carries it at last.
+    #[inline]
+    fn reason_at(&self, start: u64, fresh: Reason) -> Reason {
+        let probed = self.loss.phase == Phase::Open && start + 1 == self.space.max;
+        if start >= self.space.max || probed {
+            fresh
+        } else if start == self.space.una && self.loss.phase == Phase::Loss {
+            Reason::Timeout
+        } else {
+            Reason::GoBackN
+        }
+    }
+
+    /// What recovery by time sends next: what is lost, then new data.
+    pub(crate) fn decide_by_time(&self, cx: &Context, rack: &Rack) -> Decision {
+        let Some(first) = rack.first_lost(cx.agreed.payload) else { return self.decide_next(cx) };
+        let (pipe, mss) = (self.in_network(cx), u64::from(cx.agreed.payload));
+        if pipe > 0 && pipe + mss > u64::from(self.recovery_window()) {
+            return Decision::Hold(Hold::CongestionWindow);
+        }
+        let reason = match self.loss.phase {
+            Phase::Loss if first.start == self.space.una => Reason::Timeout,
+            Phase::Loss => Reason::GoBackN,
+            Phase::Open | Phase::Fast => Reason::RackLoss,
+        };
+        Decision::Send(self.space.again(first, reason))
+    }
+}

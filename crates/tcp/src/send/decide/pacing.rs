@@ -1,0 +1,90 @@
+//! Pacing: when a segment that may leave is due.
+
+use crate::congestion::delivery_rate::DeliveryRate;
+use crate::congestion::pacing::{self, Pacer};
+use crate::context::Context;
+use crate::record::reason::{Hold, Reason};
+use crate::send::deliveries::Paced;
+use crate::send::extras::Extras;
+use crate::send::space::{Decision, Plan};
+use crate::send::{PACED, Sender};
+use crate::time::Time;
+
+impl Sender {
+    /// Both ends are known: departures are paced and deliveries measured from now on, if somebody asks for either.
+    pub(crate) fn begin_pacing(&mut self, cx: &Context) {
+        if cx.config.pacing || cx.config.congestion.needs_rates() {
+            let (pacer, rate) = (Pacer::new(), DeliveryRate::default());
+            self.unusual.set(PACED, true);
+            self.extras().paced = Some(Box::new(Paced { pacer, rate }));
+            if let Some(rack) = &mut self.rack {
+                rack.found = Some(Vec::new());
+            }
+        }
+    }
+
+    /// The opening segments have shown a round trip.
+    pub(crate) fn begin_rates(&mut self, cx: &Context, now: Time) {
+        let srtt = self.srtt(cx);
+        if let Some(paced) = self.paced_mut() {
+            paced.rate.begin(now, srtt);
+            self.refresh_pace(cx);
+        }
+    }
+
+    /// What was decided, or that it is not its turn yet.
+    #[inline]
+    pub(crate) fn in_its_turn(&self, cx: &Context, now: Time, decision: Decision) -> Decision {
+        let Some(extras) = &self.extras else { return decision };
+        match decision {
+            Decision::Send(plan) | Decision::Short(plan) | Decision::Last(plan, _) => {
+                self.not_its_turn(cx, extras, now, &plan).map_or(decision, Decision::Hold)
+            }
+            Decision::Hold(_) => decision,
+        }
+    }
+
+    /// What other than windows and policies holds it back: the pacer, or the interface.
+    fn not_its_turn(&self, cx: &Context, extras: &Extras, now: Time, plan: &Plan) -> Option<Hold> {
+        if extras.paced.as_ref().is_some_and(|paced| paced.pacer.next() > now) && waits_its_turn(plan) {
+            return Some(Hold::Pacing);
+        }
+        extras.interface.as_ref().and_then(|interface| self.waits_for_interface(cx, interface, now, plan))
+    }
+
+    /// Something is held back until a known time, and by nothing else.
+    pub(crate) fn wait_for_turn(&mut self, why: Hold) {
+        self.timers.hold = why;
+        let extras = self.extras();
+        let turn = match why {
+            Hold::Autocork => extras.interface.as_ref().map(|interface| interface.free()),
+            _ => extras.paced.as_ref().map(|paced| paced.pacer.next()),
+        };
+        if let Some(turn) = turn {
+            extras.turn = turn;
+        }
+    }
+
+    /// The rate that holds from now on.
+    pub(in crate::send) fn refresh_pace(&mut self, cx: &Context) {
+        if !cx.config.pacing {
+            return;
+        }
+        let rate = self.congestion.pacing_rate().unwrap_or_else(|| {
+            let outstanding = self.space.max - self.space.una;
+            pacing::by_window(self.cwnd(), self.ssthresh(), outstanding, self.srtt(cx))
+        });
+        if let Some(paced) = self.paced_mut() {
+            paced.pacer.set_rate(rate);
+        }
+    }
+}
+
+/// What pacing holds back: all data but what asks whether anything still comes through.
+fn waits_its_turn(plan: &Plan) -> bool {
+    let asks = matches!(
+        plan.reason,
+        Reason::Timeout | Reason::TailProbe | Reason::TailProbeData | Reason::WindowProbe
+    );
+    plan.len > 0 && !asks
+}

@@ -1,0 +1,213 @@
+//! What Linux does for the sake of the network interface below. It hands over several segments at once, which the interface
+//! cuts up (TSO), and while an ACK is near waits for as much as makes a burst worth it (`tcp_tso_should_defer()`); and it adds
+//! to what is short while the interface is still busy with what left before (`tcp_should_autocork()`).
+
+use crate::congestion::pacing;
+use crate::context::Context;
+use crate::record::reason::{Hold, Reason};
+use crate::recovery::Phase;
+use crate::send::space::Plan;
+use crate::send::{INTERFACE, Sender};
+use crate::time::{Span, Time};
+use crate::wire::segment::Flags;
+
+/// Bytes that leave together at most (sk_gso_max_size).
+const MOST_BYTES: u64 = 65_536;
+/// Segments that may leave together however slow the path is (net.ipv4.tcp_min_tso_segs).
+const LEAST_SEGMENTS: u64 = 2;
+/// Room for such a part of the window is worth a burst (net.ipv4.tcp_tso_win_divisor).
+const PART: u64 = 3;
+/// An ACK is near that is due within this, and a burst belongs to another that left within it.
+const SOON: Span = Span::from_ms(1);
+
+/// The interface as the connection knows it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Interface {
+    /// Bits per second at which what has left is gone; 0 for at once.
+    rate: u64,
+    /// When it is done with what has left.
+    free: Time,
+}
+
+impl Interface {
+    /// A segment with `len` bytes of header and data is handed over.
+    pub(crate) fn take(&mut self, now: Time, len: u64) {
+        if self.rate > 0 {
+            self.free = self.free.max(now) + pacing::duration(8 * len, self.rate);
+        }
+    }
+
+    /// When it is done with what has left.
+    pub(crate) fn free(&self) -> Time {
+        self.free
+    }
+}
+
+/// What is known where a burst may begin.
+#[derive(Clone, Copy, Debug)]
+struct Burst {
+    /// Bytes that leave together at most.
+    most: u64,
+    /// Bytes that the windows permit, and the smaller window itself.
+    room: u64,
+    window: u64,
+    /// Bytes written and not yet sent, and whether nothing will follow them.
+    waiting: u64,
+    ends: bool,
+    /// Since data left last.
+    quiet: Span,
+    /// Until the next ACK comes, if the round trip is as long as ever.
+    next_ack: Span,
+    srtt: Span,
+}
+
+/// Whether it is worth to wait for the next ACK: little may leave now, and it makes room for more in a moment.
+fn is_worth_waiting(b: &Burst) -> bool {
+    let near = b.quiet <= SOON && b.next_ack <= SOON.min(b.srtt.scale(1, 2));
+    let small = b.room < b.most && b.room < b.window / PART;
+    near && small && (b.room <= b.waiting || !b.ends)
+}
+
+/// Whether, `sent` bytes after the beginning of an opportunity to send `room`, what was handed over together is not all out.
+fn is_under_way(sent: u64, room: u64, most: u64) -> bool {
+    let mut handed_over = 0;
+    while handed_over < sent {
+        handed_over += most.min(room - handed_over).max(1);
+    }
+    handed_over > sent
+}
+
+impl Sender {
+    /// What there is below is known from now on, if anything depends on it.
+    pub(crate) fn begin_interface(&mut self, cx: &Context) {
+        if cx.config.segmentation_offload || cx.config.autocork > 0 {
+            self.unusual.set(INTERFACE, true);
+            self.extras().interface = Some(Interface { rate: cx.config.autocork, free: Time::ZERO });
+        }
+    }
+
+    /// How many segments Linux hands over together at most, and at least `least` where that is more than the path's share:
+    /// what it would send in a millisecond if it were paced, more on a short path (`tcp_tso_autosize()`), but no more than
+    /// half of cwnd (`tcp_cwnd_test()`).
+    pub(crate) fn segments_together(&self, cx: &Context, least: u64) -> u64 {
+        let mss = u64::from(cx.agreed.payload.max(1));
+        let half = u64::from(self.cwnd()) / mss / 2;
+        half.min((self.bytes_together(cx) / mss).max(least)).max(1)
+    }
+
+    fn bytes_together(&self, cx: &Context) -> u64 {
+        let Some(srtt) = self.srtt(cx) else { return MOST_BYTES };
+        let rate = match self.paced() {
+            Some(paced) if cx.config.pacing => paced.pacer.rate(),
+            _ => pacing::by_window(self.cwnd(), self.ssthresh(), 0, Some(srtt)),
+        };
+        let least = self.rack.as_ref().and_then(|rack| rack.min_rtt()).unwrap_or(srtt);
+        let halvings = u32::try_from((least.as_ps() / 1_000_000) >> 9).unwrap_or(u32::MAX);
+        let near = MOST_BYTES.checked_shr(halvings).unwrap_or(0);
+        (rate >> 10).saturating_add(near).min(MOST_BYTES)
+    }
+
+    /// What the interface has to do with it that this does not leave now.
+    pub(crate) fn waits_for_interface(
+        &self,
+        cx: &Context,
+        interface: &Interface,
+        now: Time,
+        plan: &Plan,
+    ) -> Option<Hold> {
+        let fresh = matches!(plan.reason, Reason::NewData | Reason::LimitedTransmit);
+        let ends = self.is_closing() || plan.flags.any(Flags::SYN | Flags::FIN);
+        if !fresh || self.loss.phase != Phase::Open || !self.space.is_outstanding() {
+            return None;
+        }
+        let mss = u64::from(cx.agreed.payload);
+        let most = self.segments_together(cx, LEAST_SEGMENTS) * mss;
+        let waiting = self.space.data_end().saturating_sub(plan.start);
+        if waiting < most && interface.free > now && !ends {
+            return Some(Hold::Autocork);
+        }
+        if !cx.config.segmentation_offload || waiting <= mss {
+            return None;
+        }
+        let (room, _) = self.allowed(cx, plan.start);
+        let sent = u64::from(self.run);
+        if is_under_way(sent, room.min(waiting) + sent, most) {
+            return None;
+        }
+        let burst = Burst {
+            most,
+            room,
+            window: u64::from(self.cwnd().min(self.space.wnd)),
+            waiting,
+            ends,
+            quiet: now - self.space.last_sent,
+            next_ack: (self.oldest_departure()? + self.srtt(cx)?) - now,
+            srtt: self.srtt(cx)?,
+        };
+        is_worth_waiting(&burst).then_some(Hold::Burst)
+    }
+
+    /// When the oldest segment left that is not acknowledged, as far as it is known.
+    fn oldest_departure(&self) -> Option<Time> {
+        let known = self.rack.as_ref().and_then(|rack| rack.sent_once(self.space.una));
+        known.or((self.space.timed_end > self.space.una).then_some(self.space.timed_at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1000;
+
+    /// Two segments of room in a window of twenty, an ACK due at once, the last data just gone.
+    const FEW: Burst = Burst {
+        most: 10 * MSS,
+        room: 2 * MSS,
+        window: 20 * MSS,
+        waiting: 100 * MSS,
+        ends: false,
+        quiet: Span::ZERO,
+        next_ack: Span::ZERO,
+        srtt: Span::from_ms(10),
+    };
+
+    #[test]
+    fn a_burst_waits_only_while_it_is_small_and_an_ack_is_near() {
+        assert!(is_worth_waiting(&FEW));
+        let late = Span::from_us(1001);
+        assert!(!is_worth_waiting(&Burst { next_ack: late, ..FEW }));
+        assert!(!is_worth_waiting(&Burst { quiet: late, ..FEW }), "it begins a burst of its own");
+        assert!(!is_worth_waiting(&Burst { room: 7 * MSS, ..FEW }), "a third of the window");
+        assert!(!is_worth_waiting(&Burst { most: 2 * MSS, ..FEW }), "as many as ever leave together");
+        let short = Burst { srtt: Span::from_us(100), next_ack: Span::from_us(60), ..FEW };
+        assert!(!is_worth_waiting(&short), "half of a round trip");
+        assert!(is_worth_waiting(&Burst { next_ack: Span::from_us(50), ..short }));
+    }
+
+    #[test]
+    fn the_last_data_of_all_waits_for_no_more() {
+        let rest = Burst { waiting: MSS + 1, ..FEW };
+        assert!(is_worth_waiting(&rest));
+        assert!(!is_worth_waiting(&Burst { ends: true, ..rest }));
+        assert!(is_worth_waiting(&Burst { ends: true, ..FEW }), "the window cuts it short");
+    }
+
+    #[test]
+    fn what_was_handed_over_together_leaves_together() {
+        let under_way = |sent| is_under_way(sent, 7 * MSS, 3 * MSS);
+        assert_eq!(
+            [0, 1, 2, 3, 4, 6, 7].map(|n| under_way(n * MSS)),
+            [false, true, true, false, true, false, false]
+        );
+    }
+
+    #[test]
+    fn an_interface_is_busy_for_as_long_as_its_rate_takes() {
+        let mut interface = Interface { rate: 8_000_000, free: Time::ZERO };
+        let now = Time::ZERO + Span::from_ms(5);
+        interface.take(now, 1000);
+        interface.take(now, 500);
+        assert_eq!(interface.free(), now + Span::from_us(1500));
+    }
+}

@@ -1,0 +1,119 @@
+//! Delivery rate samples: what leaves, what arrives and what is lost is counted, and congestion control hears of each ACK.
+
+use crate::congestion::delivery_rate::{DeliveryRate, Repairing, Taken};
+use crate::congestion::pacing::Pacer;
+use crate::context::Context;
+use crate::ranges::Range;
+use crate::recovery::Phase;
+use crate::send::Sender;
+use crate::time::Time;
+
+/// What is kept for it; made when the connection opens, where the configuration needs it.
+#[derive(Debug)]
+pub(crate) struct Paced {
+    pub(crate) pacer: Pacer,
+    pub(crate) rate: DeliveryRate,
+}
+
+impl Sender {
+    /// Bytes in the network, less what duplicate ACKs say has left it.
+    pub(in crate::send) fn in_flight(&self, cx: &Context) -> u64 {
+        self.in_network(cx).saturating_sub(u64::from(self.loss.inflation))
+    }
+
+    /// What detection by time has found lost is counted.
+    pub(in crate::send) fn note_lost(&mut self, cx: &Context, now: Time) {
+        if let Some(found) = self.rack.as_mut().and_then(|rack| rack.found.as_mut())
+            && !found.is_empty()
+        {
+            let found = core::mem::take(found);
+            self.lose(cx, now, &found);
+        }
+    }
+
+    /// These are lost: counted, and congestion control hears of each segment.
+    pub(in crate::send) fn lose(&mut self, cx: &Context, now: Time, ranges: &[Range]) {
+        let view = self.view(cx, now, self.space.max - self.space.una);
+        let Some(paced) = self.extras.as_mut().and_then(|rare| rare.paced.as_deref_mut()) else { return };
+        for &range in ranges {
+            paced.rate.lose(range, |segment| self.congestion.lost(segment, &view));
+        }
+    }
+
+    /// An acknowledgment up to `ack` comes.
+    pub(crate) fn measure_ack(&mut self, cx: &Context, now: Time, ack: i64) {
+        if self.paced().is_none() {
+            return;
+        }
+        let in_flight = self.in_flight(cx);
+        if let Some(paced) = self.paced_mut() {
+            paced.rate.open(in_flight);
+        }
+        if ack > self.space.una as i64 {
+            self.measure(now, Range::new(self.space.una.max(1), ack as u64));
+        }
+    }
+
+    /// What of `range` was not known to have arrived, has.
+    pub(crate) fn measure(&mut self, now: Time, range: Range) {
+        let Some(mut paced) = self.extras.as_mut().and_then(|rare| rare.paced.take()) else { return };
+        if range.start < range.end {
+            for piece in self.sacked().missing_in(range) {
+                paced.rate.deliver(now, piece);
+            }
+        }
+        self.extras().paced = Some(paced);
+    }
+
+    /// A duplicate ACK of a peer that does not say what has arrived.
+    pub(crate) fn measure_dup_ack(&mut self, cx: &Context) {
+        let (sack, mss) = (cx.agreed.sack, u64::from(cx.agreed.payload));
+        if let Some(paced) = self.paced_mut()
+            && !sack
+        {
+            paced.rate.deliver_unnamed(mss);
+        }
+    }
+
+    /// All that an acknowledgment says has been taken in: congestion control hears what it tells of the path.
+    pub(crate) fn conclude_sample(&mut self, cx: &mut Context, now: Time) {
+        if self.paced().is_none() {
+            return;
+        }
+        self.note_lost(cx, now);
+        let (una, in_flight, mss) = (self.space.una, self.in_flight(cx), u64::from(cx.agreed.payload));
+        let selective = cx.agreed.sack;
+        let repairing = match self.loss.phase {
+            Phase::Open => Repairing::Nothing,
+            Phase::Fast => Repairing::Loss,
+            Phase::Loss => Repairing::Timeout,
+        };
+        let Some(paced) = self.paced_mut() else { return };
+        paced.rate.forget_below(una);
+        let next_departure = paced.pacer.next();
+        let sample = paced.rate.conclude(Taken { now, in_flight, next_departure, repairing, selective, mss });
+        let view = self.view(cx, now, self.space.max - una);
+        self.congestion.delivered(&sample, &view);
+        if self.congestion.is_sparing()
+            && let Some(paced) = self.paced_mut()
+        {
+            paced.rate.limit(in_flight);
+        }
+        self.refresh_pace(cx);
+        self.note_window(cx, now);
+    }
+
+    /// The application is about to write: if what waits is less than a segment though the window has room, the
+    /// application was what limited the sender (Linux, `tcp_rate_check_app_limited()`).
+    #[cold]
+    pub(crate) fn note_write(&mut self, cx: &Context) {
+        let (mss, in_flight) = (u64::from(cx.agreed.payload), self.in_flight(cx));
+        let repaired = self.rack.as_ref().is_none_or(|rack| rack.lost.covered() == 0);
+        let idle = self.unsent() < mss && in_flight < u64::from(self.cwnd()) && repaired;
+        if let Some(paced) = self.paced_mut()
+            && idle
+        {
+            paced.rate.limit(in_flight);
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! A segment leaves: the edges move, the timers start, and what is to be remembered of it is recorded.
+
+use crate::config::Recovery;
+use crate::congestion::Signal;
+use crate::congestion::delivery_rate::Leaving;
+use crate::context::Context;
+use crate::opening::state::State;
+use crate::ranges::Range;
+use crate::record::event::{Event, Phase};
+use crate::record::reason::Reason;
+use crate::recovery;
+use crate::send::space::Plan;
+use crate::send::{PROBE, Sender};
+use crate::time::{Coarse, Time};
+use crate::wire::options::timestamp;
+use crate::wire::segment::Flags;
+
+impl Sender {
+    /// The segment of `plan` leaves, with a header of `header_len` bytes.
+    #[inline]
+    pub(crate) fn departs(&mut self, cx: &mut Context, now: Time, plan: &Plan, header_len: u8) {
+        if let Some(extras) = &mut self.extras
+            && let Some(interface) = &mut extras.interface
+        {
+            interface.take(now, u64::from(header_len) + u64::from(plan.len));
+        }
+        let occupied = plan.len + u32::from(plan.flags.any(Flags::SYN | Flags::FIN));
+        if occupied > 0 {
+            self.occupy(cx, now, plan, occupied);
+        }
+        self.count(cx, now, plan);
+    }
+
+    /// Sequence numbers leave: moves the edges, times the segment, arms the timer.
+    #[inline]
+    fn occupy(&mut self, cx: &mut Context, now: Time, plan: &Plan, seq_len: u32) {
+        let end = plan.start + u64::from(seq_len);
+        let again = plan.start < self.space.max;
+        self.space.last_sent = now;
+        if self.space.max == 0 {
+            self.space.first_sent = Coarse::at(now);
+        }
+        if plan.reason == Reason::WindowProbe {
+            self.unusual.set(PROBE, false);
+            self.space.max = self.space.max.max(end);
+            return;
+        }
+        self.note_departure(cx, now, plan, end);
+        if again {
+            self.note_resent(cx, now, plan, end);
+        } else {
+            self.note_first_transmission(now, plan.start, end);
+            match plan.reason {
+                Reason::TailProbeData => self.loss.trouble().resend = None,
+                Reason::MtuProbe => self.note_mtu_probe(cx, now, plan, end),
+                _ => {}
+            }
+            // Of a SYN that carries data, it is the SYN whose answer tells the round trip.
+            self.time_segment(now, if plan.flags.has(Flags::SYN) { 1 } else { end });
+        }
+        // What recovery resends ahead of SND.NXT, after a timeout, leaves it where it is.
+        let in_turn =
+            matches!(plan.reason, Reason::Timeout | Reason::GoBackN) || !plan.reason.is_retransmission();
+        if in_turn || plan.start <= self.space.nxt {
+            self.space.nxt = self.space.nxt.max(end);
+        }
+        if plan.flags.has(Flags::SYN) {
+            // A SYN-ACK that goes again leaves what was sent before the handshake was over where it is.
+            self.space.nxt = self.space.nxt.max(if cx.is_open_early() { self.space.max } else { 0 });
+        }
+        self.move_max(cx, now, self.space.max.max(end));
+        if plan.flags.has(Flags::FIN) && cx.state() == State::CloseWait {
+            cx.enter(now, State::LastAck);
+        }
+    }
+
+    /// The same for what follows all that was sent before.
+    #[inline]
+    pub(crate) fn occupy_anew(&mut self, cx: &mut Context, now: Time, end: u64) {
+        self.space.last_sent = now;
+        self.time_segment(now, end);
+        self.note_first_transmission(now, self.space.max, end);
+        self.space.nxt = end;
+        self.move_max(cx, now, end);
+    }
+
+    /// When what is out left is not known: its ACK tells no round trip, and its timer runs from whenever it is asked.
+    pub(crate) fn forget_timing(&mut self) {
+        self.space.first_sent = Coarse::default();
+        self.space.timed_end = 0;
+    }
+
+    /// Times what leaves for the first time, if nothing is being timed.
+    #[inline]
+    fn time_segment(&mut self, now: Time, end: u64) {
+        if self.space.timed_end == 0 {
+            self.space.timed_end = end;
+            self.space.timed_at = now;
+        }
+    }
+
+    /// Something is outstanding: someone must wait for its acknowledgment.
+    #[inline]
+    fn move_max(&mut self, cx: &mut Context, now: Time, max: u64) {
+        let first = !self.space.is_outstanding();
+        self.space.max = max;
+        if !self.timers.retransmit_is_armed() {
+            self.restart_retransmit(cx, now);
+            self.note_retransmit_timer(cx, now);
+        } else if self.rack.is_some() {
+            self.probe_before_timeout(cx, now);
+        }
+        if first {
+            self.start_patience(cx, now);
+        }
+    }
+
+    /// What was sent before leaves again.
+    #[cold]
+    fn note_resent(&mut self, cx: &mut Context, now: Time, plan: &Plan, end: u64) {
+        self.space.timed_end = 0;
+        // What was sent before draws no tail along: it is not what was available.
+        self.run = 0;
+        let sent = Range::new(plan.start, end);
+        if let Some(resend) = self.loss.resend
+            && resend.start == plan.start
+        {
+            self.loss.trouble().resend = resend.rest(end);
+        }
+        if self.loss.phase == recovery::Phase::Fast
+            && cx.config.recovery == Recovery::Sack
+            && let Some(board) = &mut self.loss.trouble().scoreboard
+        {
+            board.resent(sent, plan.reason);
+        }
+        self.forget_mtu_probe();
+        self.note_resent_by_time(now, sent);
+        cx.counters().retransmitted += 1;
+    }
+
+    /// What was sent before leaves again. A SYN has its own timer and nothing else.
+    pub(crate) fn note_resent_by_time(&mut self, now: Time, sent: Range) {
+        if let Some(rack) = self.rack.as_mut().filter(|_| sent.start > 0) {
+            rack.resend(sent, now);
+            if let Some(prr) = &mut rack.prr {
+                prr.sent(sent.len());
+            }
+            if let Some(undo) = &mut rack.undo {
+                undo.resent(timestamp(now));
+            }
+        }
+    }
+
+    /// What first leaves is written down, but for a SYN.
+    #[inline]
+    pub(crate) fn note_first_transmission(&mut self, now: Time, start: u64, end: u64) {
+        let fast = self.loss.phase == recovery::Phase::Fast;
+        if let Some(rack) = self.rack.as_mut().filter(|_| start > 0) {
+            rack.journal.add(start, end, now);
+            if fast && let Some(prr) = &mut rack.prr {
+                prr.sent(end - start);
+            }
+        }
+    }
+
+    #[inline]
+    fn count(&mut self, cx: &mut Context, now: Time, plan: &Plan) {
+        cx.stats.segments_sent += 1;
+        if cx.is_recording() {
+            cx.note(now, Event::Sent { offset: plan.start.max(1) - 1, len: plan.len, reason: plan.reason });
+            if plan.reason == Reason::Timeout {
+                cx.note(now, Event::Phase(Phase::TimeoutRecovery));
+            }
+        }
+    }
+
+    /// Sequence numbers leave, for the first time or again.
+    pub(crate) fn note_departure(&mut self, cx: &mut Context, now: Time, plan: &Plan, end: u64) {
+        if self.paced().is_none() || plan.start == 0 {
+            return;
+        }
+        let (outstanding, in_flight) = (self.space.max - self.space.una, self.in_flight(cx));
+        self.note_lost(cx, now);
+        let range = Range::new(plan.start, end);
+        // Who does not notice losses by time holds lost what goes again.
+        if self.rack.is_none() && plan.reason.is_retransmission() {
+            self.lose(cx, now, &[range]);
+        }
+        let Some(paced) = self.paced_mut() else { return };
+        paced.rate.leaves(Leaving { now, range, outstanding, in_flight });
+        let resumes = outstanding == 0 && paced.rate.is_app_limited();
+        if plan.len > 0 {
+            paced.pacer.sent(now, plan.len);
+        }
+        self.extras().turn = Time::NEVER;
+        if resumes {
+            self.signal(cx, now, Signal::Resumed, 0);
+            self.refresh_pace(cx);
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! The state of the sender as its user may see it.
+
+use crate::congestion::pacing::UNLIMITED;
+use crate::context::Context;
+use crate::record::info::Info;
+use crate::send::Sender;
+
+impl Sender {
+    /// The state of the connection, which is nearly all the sender's.
+    pub(crate) fn info(&self, cx: &Context) -> Info {
+        let rack = self.rack.as_deref();
+        let paced = self.paced();
+        let told = paced.and_then(|paced| paced.rate.told());
+        let (peer_shift, own_shift) = cx.agreed.shifts();
+        let (reorderings, reordering_extent) = rack.map_or((0, 0), |rack| rack.reordering());
+        Info {
+            phase: self.phase(),
+            unacknowledged: self.space.max.saturating_sub(self.space.una),
+            sacked: self.loss.sacked(),
+            lost: rack.map_or(0, |rack| rack.lost.covered()),
+            resent: rack.map_or(0, |rack| rack.resent()) + self.syn_data_again(cx),
+            dup_acks: self.loss.dup_acks,
+            unanswered: self.timers.unanswered,
+            backoff: self.timers.backoff(),
+            peer_shift,
+            own_shift,
+            timestamps: cx.agreed.timestamps,
+            sack: cx.agreed.sack,
+            min_rtt: rack.and_then(|rack| rack.min_rtt()),
+            reorderings,
+            reordering_extent,
+            pacing_rate: paced.map(|paced| paced.pacer.rate()).filter(|rate| *rate != UNLIMITED),
+            delivery_rate: told.map(|interval| interval.rate()),
+            is_app_limited: told.is_some_and(|interval| interval.app_limited),
+            path: self.congestion.path(),
+            path_mtu: self.effective_mtu(),
+            accurate_ecn: cx.ecn_state().and_then(|memory| memory.accurate_info()),
+        }
+    }
+}

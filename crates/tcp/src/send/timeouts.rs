@@ -1,0 +1,225 @@
+//! The timers of the sender expire: retransmission, window probe, tail loss probe (RFC 9293, section 3.10.8).
+
+use crate::config::WindowProbe;
+use crate::congestion::Signal;
+use crate::context::Context;
+use crate::opening::state::State;
+use crate::ranges::Range;
+use crate::record::event::{Event, Timer};
+use crate::record::reason::{Hold, Reason};
+use crate::recovery::{Phase, Resend, tail_probe};
+use crate::send::{PROBE, Sender};
+use crate::time::Time;
+
+/// What the connection has to do about an expired timer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Expired {
+    Nothing,
+    /// TIME-WAIT is over.
+    TimeWait,
+    /// There were too many retransmissions without an answer.
+    Retries,
+    /// A probe without data is to ask for the peer's window.
+    ProbesWindow,
+}
+
+impl Sender {
+    /// The deadline of the main timer may have come: carries out what it means to the sender.
+    pub(crate) fn main_timer_ran_out(&mut self, cx: &mut Context, now: Time) -> Expired {
+        let (due, timer) = self.timers.main();
+        if due > now {
+            return Expired::Nothing;
+        }
+        let waits_for_more = matches!(self.holding(), Hold::Cork | Hold::EndOfData | Hold::Own);
+        let timer = if timer == Timer::Persist && waits_for_more { Timer::Ceiling } else { timer };
+        cx.note(now, Event::Fired { timer });
+        match timer {
+            Timer::Ceiling => self.ceiling_reached(),
+            Timer::Persist => return self.persist_ran_out(cx, now),
+            Timer::TimeWait => return Expired::TimeWait,
+            Timer::TailProbe => self.tail_probe_ran_out(cx, now),
+            _ => return self.retransmit_ran_out(cx, now),
+        }
+        Expired::Nothing
+    }
+
+    /// A segment that pacing or the interface held back may leave from now on.
+    pub(crate) fn turn_has_come(&mut self, now: Time) {
+        if let Some(extras) = &mut self.extras
+            && extras.turn <= now
+        {
+            extras.turn = Time::NEVER;
+        }
+    }
+
+    /// Whether the user timeout has expired.
+    pub(crate) fn user_timeout_ran_out(&self, now: Time) -> bool {
+        self.extras.as_ref().is_some_and(|extras| extras.patience <= now)
+    }
+
+    /// Nothing came back in time: everything that is outstanding goes out again, one segment first (RFC 5681,
+    /// section 3.1; RFC 6298, sections 5.4 to 5.6).
+    fn retransmit_ran_out(&mut self, cx: &mut Context, now: Time) -> Expired {
+        self.timers.stop_retransmit();
+        if !self.space.is_outstanding() {
+            return Expired::Nothing;
+        }
+        self.timers.unanswered = self.timers.unanswered.saturating_add(1);
+        let opening = matches!(cx.state(), State::SynSent | State::SynReceived);
+        let patience = if opening { cx.config.syn_retries } else { cx.config.retries };
+        if self.timers.unanswered > patience {
+            return Expired::Retries;
+        }
+        cx.counters().timeouts += 1;
+        self.back_off(cx);
+        self.space.timed_end = 0;
+        // Who notices losses by time knows what is lost, and need not go back; but for a SYN.
+        if self.rack.is_none() || opening {
+            self.space.nxt = self.space.una;
+        }
+        if opening {
+            return Expired::Nothing;
+        }
+        self.suspect_black_hole(cx, now);
+        let flight = self.space.max - self.space.una;
+        self.signal(cx, now, Signal::Timeout { first: self.timers.unanswered == 1 }, flight);
+        let loss = self.loss.trouble();
+        loss.phase = Phase::Loss;
+        loss.recover = self.space.max;
+        loss.dup_acks = 0;
+        loss.inflation = 0;
+        loss.resend = None;
+        let mut forgets = false;
+        if let Some(board) = &mut loss.scoreboard {
+            // A second timeout in a row, or a report of the very byte that it does not acknowledge: the peer may have
+            // dropped what it had reported (RFC 2018, section 8).
+            let reneged = board.sacked.first().is_some_and(|range| range.start <= self.space.una);
+            forgets = self.timers.unanswered > 1 || reneged;
+            if forgets { board.forget() } else { board.start_over() }
+        }
+        self.time_out_by_time(cx, now, forgets);
+        Expired::Nothing
+    }
+
+    /// The peer's window is still closed: one byte asks (RFC 9293, section 3.8.6.1); what an open sliver of it permits
+    /// goes instead (the override timeout of section 3.8.6.2.1).
+    fn persist_ran_out(&mut self, cx: &Context, now: Time) -> Expired {
+        self.timers.stop_retransmit();
+        self.timers.unanswered = self.timers.unanswered.saturating_add(1);
+        if self.timers.unanswered > cx.config.retries {
+            return Expired::Retries;
+        }
+        self.back_off(cx);
+        let waits = self.space.nxt < self.space.data_end();
+        let closed = self.space.una + u64::from(self.space.wnd) <= self.space.nxt;
+        if waits && closed && cx.config.window_probe == WindowProbe::Empty {
+            self.timers.persist(now, cx.config.timer_grain);
+            return Expired::ProbesWindow;
+        }
+        self.unusual.set(PROBE, waits);
+        self.timers.persist(now, cx.config.timer_grain);
+        Expired::Nothing
+    }
+
+    /// The retransmission timer ran out, or the persist timer.
+    fn back_off(&mut self, cx: &Context) {
+        let kind = &cx.config.rto;
+        self.timers.back_off(self.rto.rto(kind), self.rto.max(kind));
+    }
+
+    /// The timeout is the estimator's again, without backoff.
+    pub(crate) fn refresh_rto(&mut self, cx: &Context) {
+        self.timers.reset_rto(self.rto.rto(&cx.config.rto));
+    }
+
+    /// (Re)starts the timer that waits for an ACK: the one of the tail loss probe where there may be one, else that of
+    /// retransmissions.
+    #[inline(always)]
+    pub(crate) fn restart_retransmit(&mut self, cx: &Context, now: Time) {
+        self.timers.restart(now, cx.config.timer_grain);
+        if self.rack.is_some() {
+            self.arm_tail_probe(cx, now);
+        }
+    }
+
+    /// The retransmission timer has been restarted: a tail loss probe may come before it.
+    fn arm_tail_probe(&mut self, cx: &Context, now: Time) {
+        if let Some(rack) = &mut self.rack {
+            rack.timeout = self.timers.main().0;
+            self.probe_before_timeout(cx, now);
+        }
+    }
+
+    /// Section 7.2 of RFC 8985: when a probe is to leave, unless the retransmission timer runs out before.
+    pub(crate) fn probe_before_timeout(&mut self, cx: &Context, now: Time) {
+        let Some(rack) = &self.rack else { return };
+        let undisturbed = self.loss.phase == Phase::Open && self.loss.sacked() == 0 && rack.probe.is_over();
+        if cx.config.tail_loss_probe && undisturbed && self.space.una > 0 {
+            let outstanding = self.space.max - self.space.una;
+            let lone = outstanding <= u64::from(cx.agreed.payload);
+            self.timers.probe(now + tail_probe::timeout(self.srtt(cx), lone), rack.timeout);
+        }
+    }
+
+    /// Nothing came back for two round trips: new data if there is any, else the last segment, asks whether all is well
+    /// (section 7.3).
+    pub(crate) fn tail_probe_ran_out(&mut self, cx: &Context, now: Time) {
+        let Some(rack) = &self.rack else { return };
+        let may_probe = self.loss.phase == Phase::Open && rack.probe.is_over() && self.loss.sacked() == 0;
+        self.timers.restart(now, cx.config.timer_grain);
+        if !may_probe || !self.space.is_outstanding() {
+            return;
+        }
+        let (mss, max) = (u64::from(cx.agreed.payload), self.space.max);
+        let edge = (self.space.una + u64::from(self.space.wnd)).min(self.space.data_end());
+        let fresh = Range::new(max, edge.min(max + mss));
+        let (range, reason) = if fresh.is_empty() || self.space.fin_sent() {
+            // A FIN behind the data takes no room among them.
+            let last = rack.journal.last_start().max(max.min(self.space.data_end()).saturating_sub(mss));
+            (Range::new(self.space.una.max(last), max), Reason::TailProbe)
+        } else {
+            (fresh, Reason::TailProbeData)
+        };
+        self.loss.trouble().resend = Resend::new(range, reason);
+        let (end, again) = (range.end, reason == Reason::TailProbe);
+        if let Some(rack) = &mut self.rack {
+            rack.probe.sent(end, again);
+            // One that finds out that it repaired nothing is not what undoes a recovery.
+            rack.undo = None;
+        }
+    }
+
+    /// The retransmission timer ran out: the first segment leaves at once, whatever the windows say.
+    pub(crate) fn time_out_by_time(&mut self, cx: &Context, now: Time, may_be_reneged: bool) {
+        let Some(mut rack) = self.rack.take() else { return };
+        let (una, max) = (self.space.una, self.space.max);
+        if may_be_reneged {
+            rack.forget(Range::new(una, max));
+        } else {
+            let first = Range::new(una, (una + u64::from(cx.agreed.payload)).min(max));
+            let window = rack.window(true, self.srtt(cx));
+            rack.time_out(now, first, window, self.sacked());
+        }
+        if self.timers.unanswered == 1 {
+            rack.undo = None;
+        }
+        self.rack = Some(rack);
+        // What the peer has dropped it will not report as having come twice.
+        if self.timers.unanswered == 1 && !may_be_reneged {
+            self.prepare_undo();
+        }
+        self.resend_first_lost(cx, Reason::Timeout);
+    }
+
+    /// Notes where the retransmission timer stands.
+    #[inline]
+    pub(crate) fn note_retransmit_timer(&mut self, cx: &mut Context, now: Time) {
+        if cx.is_recording() {
+            let (deadline, timer) = self.timers.main();
+            if deadline.is_never() {
+                return;
+            }
+            cx.note(now, Event::Armed { timer, deadline });
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Which deadlines are armed. Timers are moved, never cancelled and re-inserted: a driver only sees the earliest.
+//! The delayed ACK's is the receiver's, keep-alives are the connection's.
+
+use crate::config::TimerGrain;
+use crate::record::event::Timer;
+use crate::record::reason::Hold;
+use crate::time::{Span, Stamp, Time};
+
+/// Backoff shifts beyond this change nothing: the estimator's bound is reached long before.
+const MAX_BACKOFF: u8 = 20;
+
+/// The deadlines of a connection, [`Time::NEVER`] where not armed.
+#[derive(Debug)]
+pub(crate) struct Timers {
+    /// Retransmission, or what else `role` says: of these never more than one runs.
+    main: Time,
+    /// The timeout in force, backoff included.
+    rto: Span,
+    /// Times that the timer ran out in a row.
+    backoff: u8,
+    /// Retransmissions in a row without an answer.
+    pub(super) unanswered: u8,
+    /// Retransmit, Persist or TimeWait.
+    role: Timer,
+    /// Why nothing was sent when the sender was last asked.
+    pub(super) hold: Hold,
+    /// Since when a transmission policy holds a short segment back.
+    pub(crate) held_since: Stamp,
+}
+
+impl Timers {
+    /// Nothing is armed; the timeout is `rto`.
+    pub(crate) fn new(rto: Span) -> Self {
+        Self {
+            main: Time::NEVER,
+            rto,
+            backoff: 0,
+            unanswered: 0,
+            role: Timer::Retransmit,
+            hold: Hold::NotOpen,
+            held_since: Stamp::default(),
+        }
+    }
+
+    /// The main timer's deadline, and which of its roles it plays.
+    #[inline]
+    pub(crate) fn main(&self) -> (Time, Timer) {
+        (self.main, self.role)
+    }
+
+    /// The timeout in force.
+    pub(crate) fn rto(&self) -> Span {
+        self.rto
+    }
+
+    /// How often the timeout has been doubled.
+    pub(crate) fn backoff(&self) -> u8 {
+        self.backoff
+    }
+
+    /// Whether the timer has run out since the last sample.
+    pub(crate) fn is_backed_off(&self) -> bool {
+        self.backoff > 0
+    }
+
+    /// (Re)starts the retransmission timer.
+    #[inline]
+    pub(crate) fn restart(&mut self, now: Time, grain: TimerGrain) {
+        self.main = grain.deadline(now, self.rto);
+        self.role = Timer::Retransmit;
+    }
+
+    #[inline]
+    pub(crate) fn retransmit_is_armed(&self) -> bool {
+        !self.main.is_never() && matches!(self.role, Timer::Retransmit | Timer::TailProbe)
+    }
+
+    /// A probe is to leave at this instant; or, if the timer would run out before, at `timeout` in its place (RFC 8985,
+    /// section 7.2).
+    #[inline]
+    pub(crate) fn probe(&mut self, at: Time, timeout: Time) {
+        (self.main, self.role) = (at.min(timeout), Timer::TailProbe);
+    }
+
+    /// Starts the persist timer unless it runs.
+    pub(crate) fn persist(&mut self, now: Time, grain: TimerGrain) {
+        if self.main.is_never() {
+            self.main = grain.deadline(now, self.rto);
+            self.role = Timer::Persist;
+        }
+    }
+
+    /// Starts the persist timer for what waits until `deadline` and no longer, unless one runs.
+    pub(crate) fn wait_until(&mut self, deadline: Time) {
+        if self.main.is_never() {
+            self.main = deadline;
+            self.role = Timer::Persist;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_persisting(&self) -> bool {
+        self.role == Timer::Persist
+    }
+
+    /// TIME-WAIT until then.
+    pub(crate) fn wait_out(&mut self, end: Time) {
+        self.main = end;
+        self.role = Timer::TimeWait;
+    }
+
+    #[inline]
+    pub(crate) fn stop_retransmit(&mut self) {
+        self.main = Time::NEVER;
+        self.role = Timer::Retransmit;
+    }
+
+    /// The timer ran out: the timeout doubles up to the estimator's bound (RFC 6298, section 5.5). `base` is the
+    /// estimator's timeout, `max` its bound.
+    pub(crate) fn back_off(&mut self, base: Span, max: Span) {
+        self.backoff = (self.backoff + 1).min(MAX_BACKOFF);
+        self.rto = base.saturating_mul(1 << self.backoff).min(max.max(base));
+    }
+
+    /// The timeout is this, without backoff.
+    #[inline]
+    pub(crate) fn reset_rto(&mut self, rto: Span) {
+        self.backoff = 0;
+        self.rto = rto;
+    }
+}
+
+impl TimerGrain {
+    /// When a timer of `span`, set now, runs out: on a ticking clock, at the n-th tick to come, n ticks being at least
+    /// `span`.
+    #[inline]
+    pub fn deadline(self, now: Time, span: Span) -> Time {
+        match self {
+            Self::Continuous => now + span,
+            Self::Ticks { period, phase } => {
+                let ticks = span.as_ps().div_ceil(period.as_ps()).max(1);
+                let last = ticks_until(now, period, phase);
+                Time::ZERO + phase + period.saturating_mul(last + ticks - 1)
+            }
+        }
+    }
+
+    /// The round-trip time that this clock reads between two instants: on a ticking clock, the ticks between them.
+    #[inline]
+    pub fn elapsed(self, from: Time, to: Time) -> Span {
+        match self {
+            Self::Continuous => to - from,
+            Self::Ticks { period, phase } => {
+                period.saturating_mul(ticks_until(to, period, phase) - ticks_until(from, period, phase))
+            }
+        }
+    }
+}
+
+/// Ticks at or before `now`.
+fn ticks_until(now: Time, period: Span, phase: Span) -> u64 {
+    let (now, phase) = (now.as_ps(), phase.as_ps());
+    if now < phase { 0 } else { (now - phase) / period.as_ps() + 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TICKS: TimerGrain = TimerGrain::Ticks { period: Span::from_ms(500), phase: Span::from_ms(100) };
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_ms(ms)
+    }
+
+    #[test]
+    fn a_timer_of_two_ticks_runs_out_at_the_second_tick_to_come() {
+        assert_eq!(TICKS.deadline(at(0), Span::from_ms(1000)), at(600));
+        assert_eq!(TICKS.deadline(at(100), Span::from_ms(1000)), at(1100));
+        assert_eq!(TICKS.deadline(at(99), Span::from_ms(1)), at(100));
+    }
+
+    #[test]
+    fn a_ticking_clock_counts_the_ticks_between() {
+        assert_eq!(TICKS.elapsed(at(90), at(110)), Span::from_ms(500));
+        assert_eq!(TICKS.elapsed(at(110), at(590)), Span::ZERO);
+        assert_eq!(TICKS.elapsed(at(100), at(1100)), Span::from_ms(1000));
+    }
+}

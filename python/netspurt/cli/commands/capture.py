@@ -1,0 +1,153 @@
+"""``netspurt capture``: what captures tell of their TCP connections."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from netspurt.analysis.capture import SCHEMAS, STEP, Capture, Reading, collect
+from netspurt.analysis.capture_lines import COLUMNS, document, line
+from netspurt.cli import picture_options, tables
+from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
+from netspurt.cli.options import add_jobs, add_json
+from netspurt.cli.progress import progress
+from netspurt.errors import RequestError
+from netspurt.files import output
+from netspurt.inputs.typed import positive
+from netspurt.sweeping.threads import for_each
+
+if TYPE_CHECKING:
+    from netspurt.files.parquet import ParquetWriter
+
+WIDE = 200
+"""Columns of text where there is no terminal to say: addresses are long."""
+
+
+def declare(command: argparse.ArgumentParser) -> None:
+    """Its options."""
+    add_json(command)
+    command.add_argument(
+        "files", nargs="+", metavar="FILE", help="pcap or pcapng, plain, gzip or zstd; - is standard input"
+    )
+    command.add_argument("--samples", metavar="FILE.parquet", help="every round-trip time, as Parquet")
+    command.add_argument(
+        "--events", metavar="FILE.parquet", help="every retransmission, duplicate ACK and so on, as Parquet"
+    )
+    command.add_argument(
+        "--connections",
+        type=positive,
+        default=100_000,
+        metavar="N",
+        help="connections listed at most for each file (default: 100000); more are counted",
+    )
+    add_jobs(command, "files")
+    picture_options.report(command)
+
+
+def command(options: argparse.Namespace) -> int:
+    """Reads the captures and prints one row for each connection.
+
+    A file that cannot be read, is damaged or holds no TCP does not keep the others from being read; the exit status
+    is 1 then.
+
+    Raises:
+        RequestError: there is nothing to read at all, or a place that cannot be written to.
+    """
+    captures: dict[int, Capture] = {}
+    failures: dict[int, str] = {}
+    with contextlib.ExitStack() as writing:
+        writers = {
+            name: writing.enter_context(_writer(Path(path), name))
+            for name, path in (("samples", options.samples), ("events", options.events))
+            if path
+        }
+        page = writing.enter_context(output.file(Path(options.report))) if options.report else None
+        advance = writing.enter_context(progress(sum(map(_steps, options.files)), "reading"))
+
+        def work(number: int) -> Capture | str:
+            try:
+                return _read(options.files[number], writers, options.connections, advance)
+            except RequestError as error:
+                return str(error)
+
+        def keep(number: int, outcome: Capture | str) -> None:
+            if isinstance(outcome, str):
+                failures[number] = outcome
+            else:
+                captures[number] = outcome
+
+        whole = for_each(range(len(options.files)), work, keep, options.jobs)
+        if page is not None:
+            from netspurt.report.capture import page_of
+            from netspurt.report.page import write
+
+            write(page, page_of([captures[number] for number in sorted(captures)], options.asked))
+    _print(options, captures, failures)
+    faults = failures | {n: fault for n, capture in captures.items() if (fault := capture.fault)}
+    for number in sorted(faults):
+        print(f"netspurt: {faults[number]}", file=sys.stderr)
+    if not whole:
+        return INTERRUPTED
+    return FELL_SHORT if faults else FINE
+
+
+def _steps(file: str) -> int:
+    """How often the bar moves for a file; a pipe has no length."""
+    path = Path(file)
+    return path.stat().st_size // STEP + 1 if path.is_file() else 1
+
+
+def _read(
+    file: str, writers: dict[str, ParquetWriter], connections: int, advance: Callable[[str], None]
+) -> Capture:
+    import polars as pl
+
+    reading = Reading(file, tuple(writers), connections=connections)
+    shown = 0
+
+    def stepped() -> None:
+        nonlocal shown
+        while shown < min(reading.octets // STEP + 1, _steps(file)):
+            shown += 1
+            advance(Path(file).name)
+
+    def put(name: str) -> Callable[[pl.DataFrame], None]:
+        return lambda frame: writers[name].write(frame.select(pl.lit(file).alias("file"), pl.all()))
+
+    return collect(reading, stepped, {name: put(name) for name in writers})
+
+
+@contextlib.contextmanager
+def _writer(path: Path, name: str) -> Iterator[ParquetWriter]:
+    from netspurt.files.parquet import ParquetWriter
+
+    with output.file(path) as stage, ParquetWriter(stage, {"file": str, **SCHEMAS[name]}) as writer:
+        yield writer
+
+
+def _print(options: argparse.Namespace, captures: dict[int, Capture], failures: dict[int, str]) -> None:
+    if options.json:
+        documents = [
+            document(captures[number]) if number in captures else {"file": file, "error": failures[number]}
+            for number, file in enumerate(options.files)
+            if number in captures or number in failures
+        ]
+        print(json.dumps({"captures": documents}))
+        return
+    console = tables.console(WIDE)
+    for number in sorted(captures):
+        capture = captures[number]
+        tally = capture.tally
+        several = "" if tally["connections"] == 1 else "s"
+        title = f"{capture.path}: {tally['packets']} packets, {tally['connections']} connection{several}"
+        if capture.passed:
+            title += f" ({capture.passed})"
+        rows = [line(row) for row in document(capture)["connections"]]
+        tables.show(console, title, rows, COLUMNS)
+        if tally["unlisted"]:
+            console.print(f"… and {tally['unlisted']} more connections (list them with --connections)")

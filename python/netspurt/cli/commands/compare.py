@@ -1,0 +1,138 @@
+"""``netspurt compare``: two results, runs or captures side by side."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netspurt.analysis import formats
+from netspurt.cli import picture_options, tables
+from netspurt.cli.exits import FINE
+from netspurt.cli.options import add_algorithms, add_jobs, add_json
+from netspurt.errors import RequestError
+from netspurt.files import output
+from netspurt.inputs.typed import natural, positive, setting
+
+if TYPE_CHECKING:
+    from netspurt.comparing import Comparison
+
+ROWS_SHOWN = 60
+
+
+def declare(command: argparse.ArgumentParser) -> None:
+    """Its options."""
+    add_json(command)
+    for name, which in (("first", "A"), ("second", "B")):
+        command.add_argument(
+            name,
+            metavar=which,
+            help="a scenario (.toml, run now), a folder of 'run --out' or of 'sweep', a trace (.parquet), or a capture",
+        )
+    for name, which in (("a", "A"), ("b", "B")):
+        command.add_argument(
+            f"--set-{name}",
+            action="append",
+            default=[],
+            type=setting,
+            metavar="PATH=VALUE",
+            help=f"override a path of scenario {which}, as often as wanted",
+        )
+    command.add_argument("--seed", type=natural, default=1, metavar="N", help="first seed (default: 1)")
+    command.add_argument(
+        "--seeds", type=positive, default=1, metavar="N", help="run scenarios with so many seeds, in pairs"
+    )
+    add_algorithms(command)
+    add_jobs(command)
+    command.add_argument(
+        "--quantity",
+        action="append",
+        default=[],
+        dest="quantities",
+        metavar="COLUMN",
+        help="compare these columns of the flows, as often as wanted (default: a handful)",
+    )
+    command.add_argument("--plot", metavar="FILE.svg", help="draw both over each other (.svg, .pdf or .png)")
+    picture_options.report(command)
+
+
+def command(options: argparse.Namespace) -> int:
+    """Prints a table, sentences, and where two runs part. Two that differ have not failed.
+
+    Raises:
+        RequestError: nothing there to compare, or two that do not go together.
+        ScenarioError: a scenario is wrong.
+    """
+    from netspurt.algorithms import find
+    from netspurt.comparing import compare
+
+    result = compare(
+        options.first,
+        options.second,
+        seeds=range(options.seed, options.seed + options.seeds),
+        quantities=options.quantities,
+        jobs=options.jobs,
+        settings=(dict(options.set_a), dict(options.set_b)),
+        algorithms=find(options.algorithms),
+    )
+    if options.plot:
+        from netspurt import plot
+
+        plot.save(result.plot(), Path(options.plot))
+    if options.report:
+        from netspurt.report.compare import page_of
+        from netspurt.report.page import write
+
+        with output.file(Path(options.report)) as stage:
+            write(stage, page_of(result, options.asked))
+    if options.json:
+        print(json.dumps(document(result)))
+    else:
+        _print(result)
+    return FINE
+
+
+def document(result: Comparison) -> dict[str, Any]:
+    """A comparison as JSON."""
+    parting = result.parting
+    return {
+        "a": result.names[0],
+        "b": result.names[1],
+        "kind": result.kind,
+        "rows": result.rows,
+        "first_difference": None
+        if parting is None
+        else {"time_s": parting.time_s, "shared_events": parting.shared, "a": parting.a, "b": parting.b},
+        "same_history": parting is None if result.looked is not None else None,
+        "sentences": result.sentences,
+    }
+
+
+def _print(result: Comparison) -> None:
+    console = tables.console()
+    console.print(
+        f"A: {result.names[0]}\nB: {result.names[1]}", highlight=False, soft_wrap=True, markup=False
+    )
+    alike = [row for row in result.rows if row.get("verdict") == "same"]
+    rows = [row for row in result.rows if row.get("verdict") != "same"]
+    if rows:
+        hidden = ("sentence", "boot_low", "boot_high", "p")
+        columns = [name for name in rows[0] if name not in hidden]
+        tables.show(console, "", [_shown(row) for row in rows[:ROWS_SHOWN]], columns)
+        if len(rows) > ROWS_SHOWN:
+            console.print(f"… {len(rows) - ROWS_SHOWN} rows more with --json", highlight=False)
+    dull = {row["sentence"] for row in alike}
+    for sentence in result.sentences:
+        if sentence not in dull:
+            console.print(sentence, highlight=False, soft_wrap=True, markup=False)
+    if alike:
+        which = "All" if not rows else f"{len(alike)} of {len(result.rows)}"
+        console.print(f"{which} quantities are the same in every pair of runs.", highlight=False)
+    if not result.rows and not result.sentences:
+        raise RequestError("there is nothing in either to compare")
+
+
+def _shown(row: dict[str, Any]) -> dict[str, Any]:
+    relative = row.get("relative")
+    return {**row, "relative": None if relative is None else formats.percent(relative)}

@@ -1,0 +1,220 @@
+"""``netspurt host``: our TCP on a TUN device."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
+from netspurt.cli.interrupt import asked_to_end
+from netspurt.cli.options import add_command, add_json
+from netspurt.errors import RequestError
+from netspurt.inputs.typed import port, positive, setting
+
+if TYPE_CHECKING:
+    from netspurt import _core
+
+ADDRESSES = ("10.99.0.2/24", "fd99::2/64")
+DEVICE = "netspurt0"
+GUEST, GUEST_DEVICE = "NETSPURT_GUEST", "guest0"
+"""On a host of an emulation: where the environment says what our addresses are, and our device beside the host's."""
+
+PATIENCE_S = 0.2
+"""How long it may take until Ctrl-C is heard, or a picture is renewed."""
+
+ROLES = (
+    (
+        "listen",
+        "take one connection and splice it to standard input and output",
+        "host listen 7000 > received",
+    ),
+    (
+        "connect",
+        "open a connection and splice it to standard input and output",
+        "host connect 10.99.0.1 7000 < file",
+    ),
+    ("sink", "take what comes, or fetch it", "host sink 9 --set receive_window='1 MiB'"),
+    ("source", "send as much as the network takes", "host source 19 --tcp reno --bytes 100000000"),
+    ("http", "serve the files of a directory", "host http 8080 --root site --writes head-first"),
+)
+
+
+def declare(command: argparse.ArgumentParser) -> None:
+    """Its roles, and the options of each."""
+    roles = command.add_subparsers(dest="role", metavar="ROLE", required=True)
+    for name, words, example in ROLES:
+        role = add_command(roles, name, words, f"netspurt {example}")
+        add_json(role)
+        if name == "connect":
+            role.add_argument("remote", metavar="ADDRESS")
+        role.add_argument("port", type=port, metavar="PORT")
+        if name in ("sink", "source"):
+            role.add_argument("--to", dest="remote", metavar="ADDRESS", help="open connections there instead")
+            role.add_argument(
+                "--connections", type=positive, default=1, metavar="N", help="so many of them (default: 1)"
+            )
+        if name == "source":
+            role.add_argument(
+                "--bytes",
+                type=positive,
+                metavar="N",
+                help="on each connection (default: until the peer closes)",
+            )
+        if name == "http":
+            role.add_argument("--root", default=".", metavar="DIR", help="the files (default: .)")
+            role.add_argument(
+                "--writes",
+                default="head-first",
+                metavar="PATTERN",
+                help="how a response is handed to TCP: whole, head-first (the default), or lengths of writes in "
+                "bytes, the last of them over and over (300,1460)",
+            )
+        _device(role)
+
+
+def _device(role: argparse.ArgumentParser) -> None:
+    role.add_argument("--tcp", default="linux", metavar="PROFILE", help="how TCP behaves (default: linux)")
+    role.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        dest="settings",
+        type=setting,
+        metavar="KEY=VALUE",
+        help="a key of a scenario's [tcp] table, as often as wanted",
+    )
+    role.add_argument(
+        "--device", metavar="NAME", help="(default: netspurt0, or guest0 on a host of an emulation)"
+    )
+    role.add_argument(
+        "--address",
+        action="append",
+        dest="addresses",
+        metavar="ADDRESS/BITS",
+        help="of the host, as often as wanted (default: 10.99.0.2/24 and fd99::2/64, or the guest's of an "
+        "emulated host)",
+    )
+    role.add_argument(
+        "--mtu", type=positive, default=1500, metavar="OCTETS", help="of the device (default: 1500)"
+    )
+    role.add_argument(
+        "--plain", action="store_true", help="plain packets, as on a wire: no super-segments, no offloads"
+    )
+    role.add_argument("--capture", metavar="FILE.pcapng", help="write down what passes")
+
+
+def command(options: argparse.Namespace) -> int:
+    """Runs a host until it is done, or until Ctrl-C.
+
+    What is told goes to standard error where standard output carries data (``listen``, ``connect``).
+
+    Raises:
+        RequestError: no device, no privilege, an address or a choice of TCP that cannot be; in one sentence.
+        ScenarioError: a key or a value of ``--set`` is wrong.
+    """
+    _fill_in(options)
+    host = _start(options)
+    try:
+        with asked_to_end() as asked, _shown(host, options) as tell:
+            going = True
+            while going and not asked.is_set():
+                going = host.wait(PATIENCE_S)
+                for news in host.take_news():
+                    tell(_text_of(news, options))
+    finally:
+        failed = host.stop()
+        for news in host.take_news():
+            _line(options)(_text_of(news, options))
+    if failed is not None:
+        print(f"netspurt: {failed}", file=sys.stderr)
+        return FELL_SHORT
+    return INTERRUPTED if going and options.role in ("listen", "connect") else FINE
+
+
+def _fill_in(options: argparse.Namespace) -> None:
+    """Device and addresses where nobody has said what they shall be."""
+    guest = os.environ.get(GUEST)
+    options.device = options.device or (GUEST_DEVICE if guest else DEVICE)
+    options.addresses = options.addresses or (guest.split() if guest else list(ADDRESSES))
+
+
+def _start(options: argparse.Namespace) -> _core.Host:
+    from netspurt import _core
+
+    role: dict[str, Any] = {"kind": "splice" if options.role in ("listen", "connect") else options.role}
+    role |= {
+        key: getattr(options, key, None)
+        for key in ("port", "remote", "connections", "bytes", "root", "writes")
+    }
+    settings = [(path.removeprefix("tcp."), value) for path, value in options.settings]
+    try:
+        host = _core.Host.start(
+            options.device,
+            options.addresses,
+            role,
+            tcp=[("profile", json.dumps(options.tcp)), *settings],
+            mtu=options.mtu,
+            offload="nothing" if options.plain else "segments",
+            capture=options.capture,
+        )
+    except _core.ScenarioError:
+        raise
+    except (ValueError, PermissionError, OSError) as error:
+        raise RequestError(str(error)) from error
+    own = ", ".join(address.partition("/")[0] for address in options.addresses)
+    kernel = ", ".join(host.kernel())
+    if not options.json:
+        beside = f"; the kernel is {kernel}" if kernel else ""
+        print(f"netspurt: {options.device} up, this host is {own}{beside}", file=sys.stderr)
+    return host
+
+
+def _line(options: argparse.Namespace) -> Callable[[str], None]:
+    """Where lines go: not where the data goes."""
+    out = sys.stderr if options.role in ("listen", "connect") else sys.stdout
+    return lambda text: print(text, file=out, flush=True)
+
+
+def _text_of(news: dict[str, Any], options: argparse.Namespace) -> str:
+    return json.dumps(news) if options.json else _sentence(news)
+
+
+def _sentence(news: dict[str, Any]) -> str:
+    ends = f"{news['local']} - {news['remote']}"
+    if news["event"] == "opened":
+        return f"{ends}: open"
+    seconds = max(news["seconds"], 1e-9)
+    parts = [
+        f"{news[key]} bytes {words} ({8e-6 * news[key] / seconds:.4g} Mbit/s)"
+        for key, words in (("bytes_sent", "sent"), ("bytes_received", "received"))
+        if news[key]
+    ]
+    parts += [f"{news['retransmitted']} segments sent again"] if news["retransmitted"] else []
+    return f"{ends}: {', '.join([news['why'], f'{seconds:.3g} s', *parts])}"
+
+
+@contextlib.contextmanager
+def _shown(host: _core.Host, options: argparse.Namespace) -> Iterator[Callable[[str], None]]:
+    """A running table where somebody watches; where lines go."""
+    if options.json or not (sys.stderr.isatty() and (options.role == "connect" or sys.stdout.isatty())):
+        yield _line(options)
+        return
+    from rich.console import Console
+    from rich.live import Live
+
+    from netspurt.emulation.watching import Watch
+
+    console = Console(stderr=True)
+    watch = Watch()
+    with Live(
+        console=console,
+        get_renderable=lambda: watch.table(*host.snapshot(), size=(console.width, console.height)),
+        refresh_per_second=2,
+        transient=True,
+    ):
+        yield lambda text: console.print(text, highlight=False, markup=False, soft_wrap=True)

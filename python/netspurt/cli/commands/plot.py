@@ -1,0 +1,137 @@
+"""``netspurt plot``: one picture of a run, a trace, a capture or a sweep, or the data behind it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from netspurt.cli import picture_options
+from netspurt.cli.exits import FINE
+from netspurt.cli.options import add_json, add_settings
+from netspurt.cli.picture_options import PICTURES
+from netspurt.errors import RequestError
+from netspurt.files import output
+
+if TYPE_CHECKING:
+    from netspurt.inputs.recording import Recording
+    from netspurt.plot import Chart, HeatMap
+    from netspurt.sweeping import Sweep
+
+Picture: TypeAlias = "Chart | HeatMap"
+
+DATA = (".csv", ".parquet")
+"""Endings that ask for the data instead of the picture."""
+
+PAPER = (".svg", ".pdf", ".png")
+
+OF_SWEEPS = ("curves", "heat-map", "distribution")
+OF_RUNS = tuple(name for name in PICTURES if name not in ("curves", "heat-map"))
+
+
+def declare(command: argparse.ArgumentParser) -> None:
+    """Its options."""
+    add_json(command)
+    picture_options.plot(command)
+    add_settings(command)
+
+
+def command(options: argparse.Namespace) -> int:
+    """Draws, and says in words what is to be seen.
+
+    Raises:
+        RequestError: nothing there to draw, a picture that this cannot give, or a place that cannot be written to.
+        ScenarioError: the scenario is wrong.
+    """
+    from netspurt.inputs.source import of_path
+    from netspurt.sweeping import Sweep
+
+    path = Path(options.what)
+    if options.out:
+        _check_ending(Path(options.out))
+    source = of_path(path, options.seed, options.settings)
+    name = options.picture or ("curves" if isinstance(source, Sweep) else "time-sequence")
+    able = OF_SWEEPS if isinstance(source, Sweep) else OF_RUNS
+    if name not in able:
+        kind = "a sweep" if isinstance(source, Sweep) else "a run or a capture"
+        raise RequestError(f"--picture {name} cannot be drawn of {kind}; these can: {', '.join(able)}")
+    try:
+        picture: Picture = (
+            _of_sweep(name, source, options) if isinstance(source, Sweep) else _of_run(name, source, options)
+        )
+    except ValueError as error:
+        raise RequestError(f"{path}: {error}") from error
+    out = Path(options.out or f"{path.stem or path.name}-{name}.svg")
+    _write(picture, out)
+    if options.json:
+        print(json.dumps(_document(picture, name, out)))
+    else:
+        print(f"{out}: {picture.alt()}")
+    return FINE
+
+
+def _check_ending(out: Path) -> None:
+    if out.suffix not in (*PAPER, *DATA):
+        raise RequestError(
+            f"--out {out}: end the name in {', '.join(PAPER)} for a picture, or {', '.join(DATA)} for its data"
+        )
+
+
+def _cut(chart: Chart, options: argparse.Namespace) -> Chart:
+    if options.begin is None and options.end is None:
+        return chart
+    return chart.between(options.begin or 0.0, math.inf if options.end is None else options.end)
+
+
+def _of_run(name: str, source: Recording, options: argparse.Namespace) -> Chart:
+    from netspurt import plot
+
+    if name in ("time-sequence", "windows", "round-trips"):
+        make = {
+            "time-sequence": plot.time_sequence_chart,
+            "windows": plot.windows_chart,
+            "round-trips": plot.round_trips_chart,
+        }[name]
+        return _cut(make(source, options.flow), options)
+    if name == "queues":
+        return _cut(plot.queues_chart(source, options.link), options)
+    if name == "distribution":
+        return plot.round_trip_distribution_chart(source)
+    return _cut({"cwnds": plot.cwnds_chart, "throughput": plot.throughput_chart}[name](source), options)
+
+
+def _of_sweep(name: str, source: Sweep, options: argparse.Namespace) -> Picture:
+    from netspurt import plot
+
+    where = dict(options.where)
+    if name == "heat-map":
+        return plot.heat_map_data(source, options.quantity, options.x, options.y, where)
+    make = {"curves": plot.curves_chart, "distribution": plot.spread_chart}[name]
+    return make(source, options.quantity, options.x, where)
+
+
+def _write(picture: Picture, out: Path) -> None:
+    from netspurt.plot import save
+
+    if out.suffix not in DATA:
+        save(picture.draw(), out)
+        return
+    with output.file(out) as stage:
+        table = picture.table()
+        if out.suffix == ".csv":
+            table.write_csv(stage)
+        else:
+            table.write_parquet(stage)
+
+
+def _document(picture: Picture, name: str, out: Path) -> dict[str, object]:
+    traces = getattr(picture, "traces", ())
+    return {
+        "picture": name,
+        "file": str(out),
+        "title": picture.title,
+        "words": picture.alt(),
+        "traces": [{"trace": trace.name, "points": int(trace.x.size)} for trace in traces],
+    }

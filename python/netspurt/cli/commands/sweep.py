@@ -1,0 +1,171 @@
+"""``netspurt sweep``: a scenario with many settings and seeds."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netspurt.cli import picture_options, tables
+from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
+from netspurt.cli.options import add_algorithms, add_jobs, add_json
+from netspurt.errors import EngineError, RequestError
+from netspurt.files import output
+from netspurt.inputs.typed import part, positive
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from netspurt.sweeping import Report, Sweep
+    from netspurt.sweeping.engines import Engine
+
+ROWS_SHOWN = 40
+FAILURES_SHOWN = 10
+
+
+def declare(command: argparse.ArgumentParser) -> None:
+    """Its options."""
+    add_json(command)
+    command.add_argument("sweep", metavar="FILE.toml", help="what is varied: see docs/sweeps.md")
+    command.add_argument(
+        "--out", metavar="DIR", help="folder of the results (default: FILE.sweep beside FILE.toml)"
+    )
+    add_algorithms(command)
+    add_jobs(command)
+    place = command.add_mutually_exclusive_group()
+    place.add_argument("--scheduler", metavar="ADDRESS", help="run on the workers of this Dask scheduler")
+    place.add_argument(
+        "--cluster", choices=("slurm",), help="run on workers that Slurm starts (dask-jobqueue)"
+    )
+    place.add_argument(
+        "--slice",
+        type=part,
+        metavar="I/N",
+        help="run the I-th of N parts, with no engine at all, for job arrays; then once without, to gather",
+    )
+    command.add_argument(
+        "--workers", type=positive, default=4, metavar="N", help="jobs of --cluster (default: 4)"
+    )
+    command.add_argument("--retry", action="store_true", help="run tasks again that have failed before")
+    command.add_argument(
+        "--quantity",
+        default="goodput_bps",
+        metavar="COLUMN",
+        help="the column of flows or links whose means are shown (default: goodput_bps)",
+    )
+    picture_options.report(command)
+
+
+def command(options: argparse.Namespace) -> int:
+    """Runs what is missing of the sweep and prints means over seeds for each point.
+
+    Returns:
+        ``FELL_SHORT`` where tasks have failed or the engine has broken down, ``INTERRUPTED`` after Ctrl-C.
+
+    Raises:
+        RequestError: the sweep file is wrong, no scheduler answers, or the folder cannot be written to.
+        ScenarioError: the scenario is wrong.
+    """
+    path = Path(options.sweep)
+    from netspurt.algorithms import find
+    from netspurt.sweeping import execute, plan_of, read_sweep
+
+    plan = plan_of(path, find(options.algorithms))
+    out = Path(options.out) if options.out else path.with_suffix(".sweep")
+    try:
+        with _engine(options) as engine:
+            report = execute(plan, out, engine, options.slice, retry=options.retry)
+    except EngineError as error:
+        print(f"netspurt: {error}", file=sys.stderr)
+        return FELL_SHORT
+    result = read_sweep(out)
+    summary = None if options.slice else _summary(result, options.quantity, report)
+    if options.report:
+        _write_report(Path(options.report), result, options)
+    if options.json:
+        print(json.dumps(_document(report, result, summary)))
+    else:
+        _print(report, result, summary, options)
+    if not report.whole:
+        return INTERRUPTED
+    return FELL_SHORT if report.failed else FINE
+
+
+def _write_report(path: Path, result: Sweep, options: argparse.Namespace) -> None:
+    from netspurt.report.page import write
+    from netspurt.report.sweep import page_of
+
+    page = page_of(result, options.quantity, options.asked)
+    with output.file(path) as stage:
+        write(stage, page)
+
+
+@contextlib.contextmanager
+def _engine(options: argparse.Namespace) -> Iterator[Engine]:
+    from netspurt.sweeping import engines
+
+    if options.scheduler:
+        chosen = engines.dask(options.scheduler)
+    elif options.cluster:
+        chosen = engines.slurm(options.workers)
+    else:
+        chosen = engines.threads(options.jobs or os.cpu_count() or 1)
+    with chosen as engine:
+        yield engine
+
+
+def _summary(result: Sweep, quantity: str, report: Report) -> pl.DataFrame | None:
+    if report.ran + report.found == 0:
+        return None
+    try:
+        return result.summary(quantity)
+    except RequestError as error:
+        raise RequestError(f"--quantity: {error}; all results are in {result.path}") from error
+
+
+def _document(report: Report, result: Sweep, summary: pl.DataFrame | None) -> dict[str, Any]:
+    failures = {row["task"]: row for row in result.failed.iter_rows(named=True)}
+    return {
+        "sweep": str(report.path),
+        "netspurt": result.about["netspurt"],
+        "tasks": report.tasks,
+        "found": report.found,
+        "ran": report.ran,
+        "failed": [failures[name] for name in report.failed if name in failures],
+        "points_stopped_early": report.stopped,
+        "complete": report.whole and not report.failed,
+        "summary": [] if summary is None else summary.to_dicts(),
+    }
+
+
+def _print(report: Report, result: Sweep, summary: pl.DataFrame | None, options: argparse.Namespace) -> None:
+    console = tables.console()
+    if summary is not None:
+        who = [name for name in ("flow", "link", "direction") if name in summary.columns]
+        title = f"{options.quantity}: mean over seeds, 95 % interval"
+        rows = summary.head(ROWS_SHOWN).to_dicts()
+        tables.show(console, title, rows, [*result.varied, *who, "runs", "mean", "low", "high"])
+        if summary.height > ROWS_SHOWN:
+            console.print(f"… {summary.height - ROWS_SHOWN} rows more in {report.path}", highlight=False)
+    console.print(_sentence(report), highlight=False, soft_wrap=True)
+    if report.failed:
+        failed = result.failed.filter(result.failed["task"].is_in(report.failed))
+        tables.show(console, "", failed.head(FAILURES_SHOWN).to_dicts(), ["settings", "seed", "error"])
+        again = f"netspurt sweep {shlex.quote(options.sweep)} --retry"
+        console.print(f"{len(report.failed)} tasks failed; to try them again: {again}", highlight=False)
+
+
+def _sentence(report: Report) -> str:
+    done = report.found + report.ran
+    sentence = f"{done} of {report.tasks} tasks done, {report.ran} of them now, in {report.path}"
+    if report.stopped:
+        sentence += f"; {report.stopped} points needed fewer seeds than planned"
+    if not report.whole:
+        sentence += "; give the command again to go on"
+    return sentence + "."

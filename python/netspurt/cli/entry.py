@@ -1,0 +1,123 @@
+"""The command ``netspurt``: options in, an exit status out.
+
+Lives here: the choice of a command, and what becomes of errors. Must not live here: any command's options, or work.
+
+Exit status: 0 fine; 1 the work was done and something fell short; 2 the request was wrong, in one sentence;
+130 interrupted, partial results kept. Nothing heavy is imported before a command is known, so that ``--help``
+answers at once; that is also why this is argparse (15 ms to import) and not a richer library (130 ms).
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import shlex
+import sys
+from collections.abc import Callable, Collection, Sequence
+from types import ModuleType
+from typing import NoReturn, cast
+
+from netspurt.cli import options
+from netspurt.cli.commands import COMMANDS
+from netspurt.cli.exits import FINE, INTERRUPTED, WRONG_REQUEST
+from netspurt.errors import RequestError, nearest
+
+Command = Callable[[argparse.Namespace], int]
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what was wrong in one sentence, where argparse prints a page of usage before it."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raises what ``main`` turns into a sentence and an exit status."""
+        raise RequestError(f"{message} (see '{self.prog} --help')")
+
+
+class Version(argparse.Action):
+    """Prints version and commit. Only whoever asks has to wait for the native module."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        """Ends the program, as argparse's own does."""
+        from netspurt import version
+
+        print(f"netspurt {version.full()}")
+        parser.exit()
+
+
+def parser(asked: Collection[str] = ()) -> Parser:
+    """All commands; those that are asked for are loaded, and have their options too."""
+    top = Parser(
+        prog="netspurt",
+        description="A TCP performance laboratory: why is this transfer slow, and what would change if …?",
+        epilog="example: netspurt reproduce --quick",
+        formatter_class=options.Help,
+        allow_abbrev=False,
+    )
+    top.add_argument("--version", action=Version, nargs=0, help="version and commit")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND")
+    for name, entry in COMMANDS.items():
+        command = options.add_command(commands, name, entry.words, entry.example, entry.more)
+        if name in asked:
+            _module(name).declare(command)
+    return top
+
+
+def _module(name: str) -> ModuleType:
+    return importlib.import_module(f"netspurt.cli.commands.{COMMANDS[name].module or name}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command and returns its exit status; errors become a sentence on standard error."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        status = _command(words)
+        sys.stdout.flush()
+        return status
+    except RequestError as error:
+        return _complain(error)
+    except KeyboardInterrupt:
+        print("netspurt: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has seen enough. Standard output must not be flushed into the void at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FINE
+    except ImportError as error:
+        if error.name != "netspurt._core":
+            raise
+        return _complain(
+            "the native module is not built; run 'make reproduce', or 'maturin develop --release'"
+        )
+    except ValueError as error:
+        # ScenarioError comes from the native module, which must not be imported just to name its type.
+        if type(error).__name__ != "ScenarioError":
+            raise
+        return _complain(error)
+
+
+def _command(words: list[str]) -> int:
+    asked = words[0] if words and not words[0].startswith("-") else None
+    if asked is not None and asked not in COMMANDS:
+        raise RequestError(f"there is no command '{asked}'{nearest(asked, COMMANDS)} (see 'netspurt --help')")
+    program: list[str] = []
+    line = shlex.join(["netspurt", *words])
+    if asked == "emulate" and "--" in words:
+        split = words.index("--")
+        words, program = words[:split], words[split + 1 :]
+    top = parser((asked,) if asked else ())
+    chosen = top.parse_args(words, argparse.Namespace(program=program, asked=line))
+    if chosen.command is None:
+        top.print_help()
+        return FINE
+    command = cast("Command", _module(chosen.command).command)
+    return command(chosen)
+
+
+def _complain(error: object) -> int:
+    print(f"netspurt: {' '.join(str(error).split())}", file=sys.stderr)
+    return WRONG_REQUEST
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,97 @@
+"""Options that several commands have.
+
+Lives here: names, help and defaults. Must not live here: the values (``inputs.typed``), what they are for, or any heavy
+import: every command loads this.
+"""
+
+from __future__ import annotations
+
+import os
+from argparse import (
+    Action,
+    ArgumentParser,
+    RawDescriptionHelpFormatter,
+    _SubParsersAction,  # argparse gives the type no public name
+)
+from typing import TypeVar
+
+from netspurt.inputs.typed import algorithm, natural, positive, setting
+
+Parser = TypeVar("Parser", bound=ArgumentParser)
+
+
+class Help(RawDescriptionHelpFormatter):
+    """Keeps the lines of a description, and sets a list of commands in two columns."""
+
+    def add_argument(self, action: Action) -> None:
+        """Makes the first column as wide as the longest of the commands below."""
+        super().add_argument(action)
+        if isinstance(action, _SubParsersAction):
+            longest = max(map(len, action.choices))
+            self._action_max_length = max(self._action_max_length, longest + 2 * self._indent_increment + 2)
+
+
+def add_command(
+    commands: _SubParsersAction[Parser], name: str, words: str, example: str, more: str = ""
+) -> Parser:
+    """A parser below another, whose help is a sentence, perhaps more, and an example."""
+    return commands.add_parser(
+        name,
+        help=words,
+        description=f"{words[0].upper()}{words[1:]}.{more}",
+        epilog=f"example: {example}",
+        formatter_class=Help,
+        allow_abbrev=False,
+    )
+
+
+def add_json(command: ArgumentParser) -> None:
+    """``--json``, which every command has."""
+    command.add_argument("--json", action="store_true", help="one JSON document on standard output")
+
+
+def add_settings(command: ArgumentParser) -> None:
+    """``--set``: pairs of a path and a value."""
+    command.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        dest="settings",
+        type=setting,
+        metavar="PATH=VALUE",
+        help="override a path of the scenario, as often as wanted; a list index is a number",
+    )
+
+
+def add_algorithms(command: ArgumentParser) -> None:
+    """``--algorithm``: classes of the user's own, by name."""
+    command.add_argument(
+        "--algorithm",
+        action="append",
+        default=[],
+        dest="algorithms",
+        type=algorithm,
+        metavar="NAME=FILE.py:CLASS",
+        help="a class that the scenario names python:NAME, from a file or MODULE:CLASS, as often as wanted",
+    )
+
+
+def add_jobs(command: ArgumentParser, what: str = "simulations") -> None:
+    """``--jobs``: how many of them at once."""
+    command.add_argument(
+        "--jobs", type=positive, default=os.cpu_count() or 1, metavar="N", help=f"{what} at once"
+    )
+
+
+def add_records(command: ArgumentParser) -> None:
+    """Files of recorded delays, and the seed of those that are made from a few numbers."""
+    command.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="CSV (time_s, delay_ms or rtt_ms, length_octets, host; empty: lost), Parquet, a capture "
+        "(pcap or pcapng, also packed), a trace of 'run', or a synthetic path (.toml)",
+    )
+    command.add_argument(
+        "--seed", type=natural, default=1, metavar="N", help="of synthetic paths (default: 1)"
+    )

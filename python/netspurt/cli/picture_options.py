@@ -1,0 +1,80 @@
+"""Options of pictures and reports, for every command that makes some.
+
+Lives here: names, words and values of options. Must not live here: any heavy import, as every command loads this.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+
+from netspurt.inputs import typed
+
+PICTURES = {
+    "time-sequence": "segments, what was sent again and why, ACK, SACK, NAK and window lines (runs, captures)",
+    "windows": "cwnd, ssthresh, in flight, receiver's window (of captures: the last two)",
+    "cwnds": "cwnd of all flows (runs)",
+    "round-trips": "round-trip times, smoothed, and the timeout (of captures: the first)",
+    "queues": "packets waiting at links, and drops by cause (runs)",
+    "throughput": "acknowledged bits a second of each flow (runs, captures)",
+    "distribution": "of round-trip times (runs, captures), or of --quantity (sweeps)",
+    "curves": "means over seeds against a path, with intervals (sweeps)",
+    "heat-map": "means over seeds over two paths (sweeps)",
+}
+
+
+def plot(command: ArgumentParser) -> None:
+    """Of ``netspurt plot``."""
+    command.add_argument(
+        "what",
+        metavar="WHAT",
+        help="a scenario (.toml, run now), a folder of 'run --out' or of 'sweep', a trace (.parquet), or a capture",
+    )
+    command.add_argument(
+        "--picture",
+        choices=tuple(PICTURES),
+        metavar="NAME",
+        help="; ".join(f"{name}: {words}" for name, words in PICTURES.items())
+        + " (default: time-sequence, of a sweep curves)",
+    )
+    command.add_argument(
+        "--out",
+        metavar="FILE",
+        help="a picture (.svg, .pdf, .png) or its data (.csv, .parquet) (default: WHAT-NAME.svg, here)",
+    )
+    command.add_argument("--flow", metavar="NAME", help="which flow (default: the one that sends most)")
+    command.add_argument("--link", metavar="NAME", help="which link's queue (default: the longest ones)")
+    for name, which in (("begin", "first"), ("end", "last")):
+        command.add_argument(
+            f"--{name}", type=typed.seconds, metavar="TIME", help=f"the {which} time that is shown"
+        )
+    command.add_argument(
+        "--quantity",
+        default="goodput_bps",
+        metavar="COLUMN",
+        help="of a sweep: a column of its flows or links (default: goodput_bps)",
+    )
+    for name, which in (("x", "to the right"), ("y", "upwards in a heat map")):
+        command.add_argument(f"--{name}", metavar="PATH", help=f"of a sweep: which path runs {which}")
+    command.add_argument(
+        "--where",
+        action="append",
+        default=[],
+        type=typed.setting,
+        metavar="PATH=VALUE",
+        help="of a sweep: only points with this value, as often as wanted",
+    )
+    command.add_argument(
+        "--seed",
+        type=typed.natural,
+        metavar="N",
+        help="of a scenario (default: 1), or which run of a folder",
+    )
+
+
+def report(command: ArgumentParser) -> None:
+    """Of commands that can leave a report."""
+    command.add_argument(
+        "--report",
+        metavar="FILE.html",
+        help="a page with tables, pictures that zoom, and the data behind them",
+    )

@@ -1,0 +1,144 @@
+"""The TCP segments of a capture, one by one, as a sender and a receiver would number them.
+
+Lives here: raw IPv4 packets in pcapng, as netspurt itself writes them, to plain values.
+Must not live here: captures of others (``netspurt.analysis.capture`` reads all), conclusions.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+PACKET_BLOCK, INTERFACE_BLOCK = 6, 1
+MAGIC = bytes.fromhex("1a2b3c4d")
+RESOLUTION = 9
+"""The option of an interface that holds the resolution of its times."""
+
+SYN, FIN, RST, ACK = 2, 1, 4, 16
+SACK = 5
+
+
+class Segment(NamedTuple):
+    """A segment; ``seq`` and ``ack`` count from the initial sequence numbers, ``at_s`` from the first packet."""
+
+    at_s: float
+    seq: int
+    length: int
+    flags: int
+    ack: int
+    sacks: tuple[tuple[int, int], ...]
+    window: int
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """The segments of the connection of two hosts: those of who opened it, and those of the other."""
+
+    sent: tuple[Segment, ...]
+    answered: tuple[Segment, ...]
+
+    @property
+    def seconds(self) -> float:
+        """From the first SYN to the ACK of the last byte of who opened it."""
+        last = max(segment.seq + segment.length for segment in self.sent)
+        over = next((answer.at_s for answer in self.answered if answer.ack >= last), float("nan"))
+        return over - self.sent[0].at_s
+
+    @property
+    def resent(self) -> int:
+        """Segments with data that began before the furthest byte sent before them."""
+        furthest, count = 0, 0
+        for segment in self.sent:
+            if segment.length:
+                count += segment.seq < furthest
+                furthest = max(furthest, segment.seq + segment.length)
+        return count
+
+
+def conversations(path: Path) -> dict[tuple[str, str], Conversation]:
+    """All connections of a capture, by the addresses of who opened each and of the other; the last of each pair."""
+    found: dict[tuple[str, str], tuple[int, list[Segment], int, list[Segment]]] = {}
+    for at_s, packet in packets(path):
+        if packet[0] >> 4 != 4 or packet[9] != 6:
+            continue
+        source, target = (".".join(map(str, packet[place : place + 4])) for place in (12, 16))
+        tcp = packet[(packet[0] & 15) * 4 :]
+        seq, ack = struct.unpack_from(">II", tcp, 4)
+        flags = tcp[13]
+        if flags & (SYN | ACK) == SYN and (source, target) not in found:
+            found[source, target] = (seq, [], 0, [])
+        if (source, target) in found:
+            first, sent, other, _ = found[source, target]
+            sent.append(_segment(at_s, packet, tcp, (seq - first, ack - other)))
+        elif (target, source) in found:
+            first, sent, other, answered = found[target, source]
+            if flags & SYN:
+                other = seq
+                found[target, source] = (first, sent, other, answered)
+            answered.append(_segment(at_s, packet, tcp, (seq - other, ack - first)))
+    return {
+        ends: Conversation(tuple(sent), tuple(answered)) for ends, (_, sent, _, answered) in found.items()
+    }
+
+
+def _segment(at_s: float, packet: bytes, tcp: bytes, numbers: tuple[int, int]) -> Segment:
+    header = (tcp[12] >> 4) * 4
+    seq, ack = (number % (1 << 32) for number in numbers)
+    length = int.from_bytes(packet[2:4], "big") - (packet[0] & 15) * 4 - header
+    ack = ack if tcp[13] & ACK else 0
+    base = int.from_bytes(tcp[8:12], "big") - ack
+    return Segment(
+        at_s, seq, length, tcp[13], ack, _sacks(tcp[20:header], base), int.from_bytes(tcp[14:16], "big")
+    )
+
+
+def _sacks(options: bytes, base: int) -> tuple[tuple[int, int], ...]:
+    """The blocks of a SACK option, counted like ACKs."""
+    at = 0
+    while at < len(options) and options[at] != 0:
+        if options[at] == 1:
+            at += 1
+            continue
+        length = options[at + 1]
+        if options[at] == SACK:
+            edges = struct.unpack(f">{(length - 2) // 4}I", options[at + 2 : at + length])
+            edges = tuple((edge - base) % (1 << 32) for edge in edges)
+            return tuple(zip(edges[::2], edges[1::2], strict=True))
+        at += length
+    return ()
+
+
+def packets(path: Path) -> Iterator[tuple[float, bytes]]:
+    """Times in seconds since the first, and packets, of a pcapng file with one section; the end may be missing."""
+    content, at, began = path.read_bytes(), 0, None
+    order = ">" if content[8:12] == MAGIC else "<"
+    units: list[float] = []
+    while at + 12 <= len(content):
+        kind, length = struct.unpack_from(order + "II", content, at)
+        if at + length > len(content):
+            return
+        body = content[at + 8 : at + length - 4]
+        if kind == INTERFACE_BLOCK:
+            units.append(_unit(order, body[8:]))
+        elif kind == PACKET_BLOCK:
+            interface, high, low, captured = struct.unpack_from(order + "IIII", body)
+            ticks = high << 32 | low
+            began = ticks if began is None else began
+            yield (ticks - began) * units[interface], body[20 : 20 + captured]
+        at += length
+
+
+def _unit(order: str, options: bytes) -> float:
+    """Seconds of one tick; a microsecond where the interface does not say."""
+    at = 0
+    while at + 4 <= len(options):
+        code, length = struct.unpack_from(order + "HH", options, at)
+        if code == RESOLUTION:
+            return float(10.0 ** -options[at + 4])
+        if code == 0:
+            break
+        at += 4 + (length + 3) // 4 * 4
+    return 1e-6

@@ -1,0 +1,282 @@
+"""Delay records: what a prober measured, whatever wrote it down, as one table for each path.
+
+Lives here: reading CSV, Parquet, traces of simulated runs and synthetic paths into the same columns, and refusing what
+is none of these in one sentence; captures are ``capture_delays``'s. Must not live here: what the delays mean.
+
+A delay is one way and in seconds, as RFC 889 normalises it; a file that holds round trips is halved. NaN is a packet
+that was lost.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from netspurt.analysis import capture_delays
+from netspurt.analysis.capture import read_capture
+from netspurt.analysis.delay_path import DelayFileError, DelayPath, Floats
+from netspurt.errors import RequestError, nearest
+from netspurt.inputs.kind import Kind, kind_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+DELAYS = {"delay_ms": 1e-3, "delay_s": 1.0, "rtt_ms": 0.5e-3, "rtt_s": 0.5}
+"""Columns that may hold the delay, each with the seconds one way that one of its units is."""
+
+KNOWN = ("time_s", *DELAYS, "length_octets", "host")
+"""Columns that are read; others are left alone."""
+
+FORMS = "time_s and delay_ms (one way) or rtt_ms, and if you like length_octets and host"
+
+
+def read(file: str, seed: int = 1) -> list[DelayPath]:
+    """Reads every path of a file: a capture, a trace, a Parquet table, a synthetic path or CSV.
+
+    Args:
+        file: its name.
+        seed: of a synthetic path.
+
+    Raises:
+        DelayFileError: in one sentence, what is wrong with the file, and in which row.
+        ScenarioError: a synthetic path that cannot be.
+    """
+    path = Path(file)
+    if path.is_dir():
+        raise DelayFileError(f"{file} is a directory, not a file of delays")
+    if not path.exists():
+        raise DelayFileError(f"there is no file {file}")
+    try:
+        kind = kind_of(path)
+    except RequestError as error:
+        raise DelayFileError(str(error)) from error
+    if kind is Kind.SCENARIO:
+        return [_synthetic(file, seed)]
+    if kind is Kind.CAPTURE:
+        return _from_capture(file)
+    try:
+        if kind in (Kind.TRACE, Kind.PARQUET):
+            return _from_parquet(file)
+        return _from_csv(file)
+    except OSError as error:
+        raise DelayFileError(f"cannot read {file}: {(error.strerror or str(error)).lower()}") from error
+
+
+def _synthetic(file: str, seed: int) -> DelayPath:
+    from netspurt import _core
+
+    run = _core.SyntheticPath.load(file).run(seed)
+    return DelayPath(
+        file, f"seed {seed}", run["time_s"], run["delay_s"], run["length_octets"].astype(np.float64)
+    )
+
+
+def _from_capture(file: str) -> list[DelayPath]:
+    """The paths of a capture, in the order in which they were used first.
+
+    Raises:
+        DelayFileError: it is no capture, holds no round trip, or is damaged; its ``paths`` are what could be read.
+    """
+    try:
+        capture = read_capture(file, ["samples", "events"])
+    except RequestError as error:
+        raise DelayFileError(str(error)) from error
+    paths = capture_delays.paths_of(capture)
+    if capture.fault:
+        raise DelayFileError(capture.fault, paths)
+    if not paths:
+        raise DelayFileError(f"{file} holds no round trip: nothing in it is seen sent and acknowledged")
+    return paths
+
+
+def _from_csv(file: str) -> list[DelayPath]:
+    import polars as pl
+
+    columns = _header(file)
+    _check_columns(file, columns)
+    try:
+        table = pl.read_csv(file, columns=[name for name in columns if name in KNOWN], infer_schema=False)
+    except pl.exceptions.PolarsError as error:
+        raise DelayFileError(f"{file} is not a CSV file: {str(error).splitlines()[0].lower()}") from error
+    texts = {name: table[name].to_list() for name in table.columns}
+    numbers = {
+        name: _numbers(file, name, table[name], may_be_empty=name != "time_s")
+        for name in texts
+        if name != "host"
+    }
+    return _paths(file, numbers, texts.get("host"))
+
+
+def _header(file: str) -> list[str]:
+    try:
+        with Path(file).open(newline="", encoding="utf-8-sig") as lines:
+            columns = next(csv.reader(lines), [])
+    except (UnicodeDecodeError, csv.Error):
+        raise DelayFileError(f"{file} is not a CSV file of delays: it is not text") from None
+    if not columns:
+        raise DelayFileError(f"{file} is empty: its first line should name the columns {FORMS}")
+    return columns
+
+
+def _numbers(file: str, name: str, column: pl.Series, may_be_empty: bool) -> Floats:
+    """A column of text as numbers, NaN where it is empty; what is no number is named with its row."""
+    import polars as pl
+
+    text = column.str.strip_chars()
+    empty = (text.is_null() | (text == "")).to_numpy()
+    values = text.cast(pl.Float64, strict=False)
+    wrong = values.is_null().to_numpy() & ~empty
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise DelayFileError(_at(file, row, f"{name} is '{column[row]}', which is no number"))
+    if empty.any() and not may_be_empty:
+        raise DelayFileError(_at(file, int(empty.argmax()), f"{name} is empty"))
+    numbers = values.to_numpy().astype(np.float64)
+    _check_numbers(file, name, numbers, empty)
+    return numbers
+
+
+def _check_numbers(file: str, name: str, numbers: Floats, empty: npt.NDArray[np.bool_]) -> None:
+    """NaN is no way to say that a packet was lost: an empty field is."""
+    bad = ~np.isfinite(numbers) & ~empty
+    if name != "time_s":
+        bad |= numbers < 0
+    if bad.any():
+        row = int(bad.argmax())
+        hint = "; a lost packet has an empty field" if name in DELAYS else ""
+        raise DelayFileError(_at(file, row, f"{name} is {numbers[row]:g}, not a number of 0 or more{hint}"))
+
+
+def _at(file: str, row: int, message: str) -> str:
+    """Rows are counted from 1, without the line that names the columns."""
+    return f"{file}, row {row + 1}: {message}"
+
+
+def _check_columns(file: str, columns: Sequence[str]) -> None:
+    if "time_s" not in columns or not any(name in columns for name in DELAYS):
+        missing = "time_s" if "time_s" not in columns else "delay_ms or rtt_ms"
+        like = nearest("delay_ms" if missing != "time_s" else "time_s", columns).replace(
+            "did you mean", "is it"
+        )
+        found = ", ".join(columns[:8])
+        raise DelayFileError(f"{file} has no column {missing}{like} (it has {found}; needed are {FORMS})")
+
+
+def _from_parquet(file: str) -> list[DelayPath]:
+    import polars as pl
+
+    try:
+        columns = pl.read_parquet_schema(file)
+        if "record" in columns:
+            return _from_trace(file, pl.read_parquet(file))
+        _check_columns(file, list(columns))
+        kept = [name for name in columns if name in KNOWN]
+        table = (
+            _fates(pl.read_parquet(file)).select(kept)
+            if "event" in columns
+            else pl.read_parquet(file, columns=kept)
+        )
+    except pl.exceptions.PolarsError as error:
+        raise DelayFileError(f"{file} is not a Parquet file: {str(error).splitlines()[0].lower()}") from error
+    numbers: dict[str, Floats] = {}
+    for name in table.columns:
+        if name == "host":
+            continue
+        if not table[name].dtype.is_numeric():
+            raise DelayFileError(f"{file}: the column {name} holds {table[name].dtype}, not numbers")
+        empty = table[name].is_null().to_numpy()
+        numbers[name] = table[name].cast(pl.Float64).to_numpy().astype(np.float64)
+        _check_numbers(file, name, numbers[name], empty)
+    hosts = table["host"].cast(pl.String).to_list() if "host" in table.columns else None
+    return _paths(file, numbers, hosts)
+
+
+def _fates(table: pl.DataFrame) -> pl.DataFrame:
+    """What a prober wrote (``netspurt ping --out``): one row for each packet, a delay where it was answered."""
+    import polars as pl
+
+    from netspurt.probing.prober import EXTRAS
+
+    answered = pl.when(pl.col("event") == "reply").then(pl.col("rtt_ms"))
+    return table.filter(~pl.col("event").is_in(EXTRAS)).with_columns(rtt_ms=answered)
+
+
+def _paths(file: str, numbers: Mapping[str, Floats], hosts: Sequence[Any] | None) -> list[DelayPath]:
+    """One path for each host, in the order in which they appear."""
+    name = next(name for name in DELAYS if name in numbers)
+    delay_s = numbers[name] * DELAYS[name]
+    time_s = numbers["time_s"]
+    if time_s.size == 0:
+        raise DelayFileError(f"{file} names its columns and holds no row")
+    octets = numbers.get("length_octets", np.full(time_s.shape, np.nan))
+    labels = np.asarray(["" if host is None else str(host) for host in hosts or [""] * time_s.size])
+    return [
+        _ordered(file, host, time_s[labels == host], delay_s[labels == host], octets[labels == host])
+        for host in dict.fromkeys(labels.tolist())
+    ]
+
+
+def _ordered(file: str, host: str, time_s: Floats, delay_s: Floats, octets: Floats) -> DelayPath:
+    order = np.argsort(time_s, kind="stable")
+    return DelayPath(file, host, time_s[order], delay_s[order], octets[order])
+
+
+def _from_trace(file: str, table: pl.DataFrame) -> list[DelayPath]:
+    """The round trips that each end of each flow measured in a simulated run (``run --trace``).
+
+    A data segment that was sent again counts as lost, at the time when it was sent first.
+    """
+    import polars as pl
+
+    if "rtt" not in table["record"].unique():
+        raise DelayFileError(f"{file} is the trace of a run in which no round trip was measured")
+    who = ["flow", "index", "host"]
+    samples = table.filter(pl.col("record") == "rtt").select(*who, "time_s", rtt="value", octets=pl.lit(None))
+    lost = _sent_again(table.filter((pl.col("record") == "segments") & (pl.col("length") > 0)), who)
+    heard = samples.select(who).unique()
+    both = pl.concat([samples, lost.join(heard, on=who)], how="diagonal_relaxed").sort(
+        [*who, "time_s"], maintain_order=True
+    )
+    return [
+        DelayPath(
+            file,
+            f"{flow} {index} {host}",
+            rows["time_s"].to_numpy(),
+            rows["rtt"].cast(pl.Float64).fill_null(float("nan")).to_numpy() / 2.0,
+            rows["octets"].cast(pl.Float64).fill_null(float("nan")).to_numpy(),
+        )
+        for (flow, index, host), rows in both.group_by(who, maintain_order=True)
+    ]
+
+
+def _sent_again(data: pl.DataFrame, who: list[str]) -> pl.DataFrame:
+    import polars as pl
+
+    sendings = data.group_by([*who, "seq"], maintain_order=True).agg(
+        pl.col("time_s").min(), pl.len().alias("sendings"), pl.col("length").first().alias("octets")
+    )
+    again = sendings.filter(pl.col("sendings") > 1)
+    return again.select(*who, "time_s", rtt=pl.lit(None, dtype=pl.Float64), octets=pl.col("octets"))
+
+
+def gather(files: Iterable[str], seed: int = 1) -> tuple[list[DelayPath], list[str]]:
+    """The paths of many files, and a sentence for each file that could not be read."""
+    paths: list[DelayPath] = []
+    complaints: list[str] = []
+    for file in files:
+        try:
+            paths += read(file, seed)
+        except DelayFileError as error:
+            paths += error.paths
+            complaints.append(str(error))
+        except ValueError as error:
+            # ScenarioError comes from the native module; see ``cli.main``.
+            if type(error).__name__ != "ScenarioError":
+                raise
+            complaints.append(str(error))
+    return paths, complaints

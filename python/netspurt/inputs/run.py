@@ -1,0 +1,186 @@
+"""Simulated runs: their results by seed, and what they recorded.
+
+Lives here: running a scenario with many seeds, folders and JSON of earlier runs, and a run once more for what it lacks.
+Must not live here: drawing, comparing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from netspurt.algorithms import Make
+from netspurt.errors import RequestError
+from netspurt.inputs.kind import RUN_MARK
+from netspurt.inputs.recording import RECORDS, Frame, named, placed, series_of
+from netspurt.scenario import Result, Scenario, load
+from netspurt.sweeping.threads import for_each
+
+
+@dataclass
+class Runs:
+    """Simulated runs by seed: the documents of ``netspurt run --json``, and the scenario if it is known."""
+
+    name: str
+    documents: dict[int, dict[str, Any]]
+    scenario: Scenario | None = None
+    made_by: str | None = None
+    """The version of netspurt, where a folder says it."""
+
+    def recording(self, seed: int) -> Simulated | None:
+        """Everything that pictures need of the run of a seed; None where the scenario is not known.
+
+        Raises:
+            RequestError: as for ``repeat``.
+        """
+        again = self.repeat(seed, RECORDS)
+        return None if again is None else Simulated.of(again)
+
+    def repeat(self, seed: int, record: Sequence[str]) -> Result | None:
+        """The run of a seed once more, to record something; None where the scenario is not known.
+
+        Raises:
+            RequestError: this version of netspurt does not come to the same run.
+        """
+        if self.scenario is None:
+            return None
+        result = self.scenario.run(seed, record)
+        if result.digest != self.documents[seed]["digest"]:
+            raise RequestError(
+                f"{self.name}: seed {seed} gives digest {result.digest} now and gave "
+                f"{self.documents[seed]['digest']}: it was made by another version of netspurt; run it again"
+            )
+        return result
+
+
+class Simulated:
+    """A run. What it did not record it is repeated for: the same seed gives the same."""
+
+    def __init__(self, scenario: Scenario, seed: int, digest: str | None = None) -> None:
+        self._scenario = scenario
+        self._seed = seed
+        self._digest = digest
+        """What the run came to when it was made; None if it is made now."""
+        self._tables: dict[str, Result] = {}
+
+    @classmethod
+    def of(cls, result: Result) -> Simulated:
+        """Of a run that is there already, with what it has recorded."""
+        made = cls(result.scenario, result.seed, result.digest)
+        made._tables = {name: result for name in RECORDS if _holds(result, name)}
+        return made
+
+    @property
+    def name(self) -> str:
+        """The scenario's."""
+        return f"{self._scenario.name}, seed {self._seed}"
+
+    def prepare(self, names: Iterable[str]) -> None:
+        """Repeats the run if it lacks any of these.
+
+        Raises:
+            RequestError: the run was made by another version, and comes to something else now.
+        """
+        lacking = [name for name in names if name not in self._tables]
+        if not lacking:
+            return
+        result = self._scenario.run(self._seed, lacking)
+        if result.digest != (self._digest or result.digest):
+            raise RequestError(
+                f"{self.name} gives digest {result.digest} now and gave {self._digest}: it was made by another "
+                "version of netspurt; run it again"
+            )
+        self._tables |= dict.fromkeys(lacking, result)
+
+    def _holding(self, name: str) -> Result:
+        self.prepare([name])
+        return self._tables[name]
+
+    def segments(self) -> Frame:
+        """See ``Recording``."""
+        return named(self._holding("segments").segments)
+
+    def series(self, name: str) -> Frame:
+        """See ``Recording``."""
+        return series_of(self._holding(name).series(name))
+
+    def drops(self) -> Frame:
+        """See ``Recording``."""
+        return placed(self._holding("drops").drops)
+
+
+def _holds(result: Result, name: str) -> bool:
+    """Whether it was recorded. An empty table of segments or drops may mean either: it is made again."""
+    if name in ("segments", "drops"):
+        return not getattr(result, name).is_empty()
+    try:
+        result.native.series(name)
+    except ValueError:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class How:
+    """How scenarios are run that are compared.
+
+    Attributes:
+        seeds: of both sides, so that runs form pairs.
+        jobs: simulations at once.
+        settings: overrides of each side.
+        algorithms: classes that scenario files may name.
+    """
+
+    seeds: Sequence[int] = (1,)
+    jobs: int = 1
+    settings: tuple[Mapping[str, str], Mapping[str, str]] = field(default_factory=lambda: ({}, {}))
+    algorithms: Mapping[str, Make] = field(default_factory=dict)
+
+
+def run(scenario: Scenario, how: How) -> Runs:
+    """Runs a scenario with each seed."""
+    documents: dict[int, dict[str, Any]] = {}
+    whole = for_each(
+        how.seeds,
+        lambda seed: scenario.run(seed).json(),
+        lambda seed, text: documents.update({seed: json.loads(text)}),
+        how.jobs,
+    )
+    if not whole:
+        raise KeyboardInterrupt
+    return Runs(scenario.name, documents, scenario)
+
+
+def stored(path: Path) -> Runs:
+    """The runs in a folder of ``run --out``."""
+    scenario = path / "scenario.toml"
+    return Runs(
+        str(path),
+        documents_of(path / RUN_MARK),
+        load(scenario) if scenario.is_file() else None,
+        _made_by(path / "versions.json"),
+    )
+
+
+def _made_by(path: Path) -> str | None:
+    try:
+        return str(json.loads(path.read_text(encoding="utf-8"))["netspurt"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def documents_of(path: Path) -> dict[int, dict[str, Any]]:
+    """The results in a file, by seed.
+
+    Raises:
+        RequestError: it is not what ``netspurt run --json`` prints.
+    """
+    try:
+        whole = json.loads(path.read_text(encoding="utf-8"))
+        runs = whole.get("runs", [whole])
+        return {int(run["seed"]): {"flows": run["flows"], **run} for run in runs}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RequestError(f"{path} does not hold what 'netspurt run --json' prints") from error

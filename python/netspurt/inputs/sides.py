@@ -1,0 +1,88 @@
+"""From a path or a result to one side of a comparison.
+
+Lives here: which source belongs to which kind. Must not live here: the comparison.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TypeAlias
+
+from netspurt.analysis.capture import Capture, read_capture
+from netspurt.errors import RequestError
+from netspurt.inputs.capture import Captured
+from netspurt.inputs.kind import Kind, kind_of
+from netspurt.inputs.run import How, Runs, documents_of, run, stored
+from netspurt.inputs.sweep import Swept
+from netspurt.inputs.trace import Traced, read_trace
+from netspurt.scenario import Result, Scenario
+from netspurt.sweeping.outcome import Sweep
+
+Side: TypeAlias = Runs | Swept | Captured | Traced
+
+KINDS = {Runs: "simulated runs", Swept: "a sweep", Captured: "a capture", Traced: "a trace"}
+
+
+def side(what: object, how: How, which: int) -> Side:
+    """One side of a comparison: ``which`` is 0 or 1.
+
+    Args:
+        what: a path, or a ``Scenario``, ``Result``, ``Sweep`` or ``Capture``.
+        how: for scenarios.
+        which: whose settings hold.
+
+    Raises:
+        RequestError: nothing there that can be compared, or settings for what is no scenario.
+        ScenarioError: the scenario is wrong.
+    """
+    settings = how.settings[which]
+    if isinstance(what, Scenario):
+        return run(what, how)
+    if settings and not _may_be_set(what):
+        raise RequestError(f"--set-{'ab'[which]} changes a scenario, and {what} is none")
+    if isinstance(what, Result):
+        return Runs(what.scenario.name, {what.seed: json.loads(what.json())}, what.scenario)
+    if isinstance(what, Sweep):
+        return Swept(str(what.path), what)
+    if isinstance(what, Capture):
+        return Captured(what, str(what.path))
+    return _at(Path(str(what)), how, list(settings.items()))
+
+
+def _may_be_set(what: object) -> bool:
+    return isinstance(what, str | Path) and kind_of(Path(what)) is Kind.SCENARIO
+
+
+def _at(path: Path, how: How, settings: list[tuple[str, str]]) -> Side:
+    match kind_of(path):
+        case Kind.SWEEP_FOLDER:
+            return Swept(str(path), Sweep(path))
+        case Kind.RUN_FOLDER:
+            return stored(path)
+        case Kind.FOLDER:
+            raise RequestError(
+                f"{path} is the folder of neither a sweep nor a run ('netspurt run --out DIR')"
+            )
+        case Kind.SCENARIO:
+            return _scenario(path, how, settings)
+        case Kind.TRACE | Kind.PARQUET:
+            return read_trace(path)
+        case Kind.RESULT:
+            return Runs(str(path), documents_of(path))
+        case Kind.CAPTURE:
+            return Captured(read_capture(path, ["samples"]), str(path))
+        case _:
+            raise RequestError(
+                f"{path} is nothing that can be compared: name a scenario, a result of 'netspurt run' (JSON or a "
+                "folder), a trace, the folder of a sweep, or a capture"
+            )
+
+
+def _scenario(path: Path, how: How, settings: list[tuple[str, str]]) -> Runs:
+    from netspurt import _core
+
+    scenario = Scenario(_core.Scenario.load(str(path), settings))
+    runs = run(scenario.with_algorithms(how.algorithms) if how.algorithms else scenario, how)
+    runs.name = ", ".join([runs.name, *(f"{key} = {value}" for key, value in settings)])
+    return runs

@@ -1,0 +1,88 @@
+"""From a path or a result to what pictures are drawn from.
+
+Lives here: which recording belongs to which kind of input. Must not live here: drawing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from netspurt.analysis.capture import RECORDABLE, Capture, read_capture
+from netspurt.errors import RequestError
+from netspurt.inputs.capture import Captured
+from netspurt.inputs.kind import Kind, kind_of
+from netspurt.inputs.recording import Recording
+from netspurt.inputs.run import Runs, Simulated, documents_of, stored
+from netspurt.inputs.trace import Traced, read_trace
+from netspurt.scenario import Result, Scenario
+from netspurt.sweeping.outcome import Sweep
+
+
+def recording(what: object) -> Recording:
+    """The recording of a ``Result``, a ``Capture``, or the path of a scenario, a run's folder, a trace or a capture.
+
+    Raises:
+        RequestError: nothing of the kind.
+        ScenarioError: the scenario is wrong.
+    """
+    if isinstance(what, Result):
+        return Simulated.of(what)
+    if isinstance(what, Capture):
+        return Captured(what)
+    if isinstance(what, Simulated | Captured | Traced):
+        return what
+    found = of_path(Path(str(what)))
+    if isinstance(found, Sweep):
+        raise RequestError(f"{what} is the folder of a sweep: draw it with heat_map, curves or distribution")
+    return found
+
+
+def of_path(
+    path: Path, seed: int | None = None, settings: Sequence[tuple[str, str]] = ()
+) -> Recording | Sweep:
+    """A scenario (run now), a folder of ``run --out`` or of a sweep, a trace, or a capture.
+
+    Args:
+        path: of any of these.
+        seed: of a scenario (by default 1), or which run of a folder (by default its first).
+        settings: overrides of a scenario.
+
+    Raises:
+        RequestError: nothing there that could be drawn.
+        ScenarioError: the scenario is wrong.
+    """
+    kind = kind_of(path)
+    if settings and kind is not Kind.SCENARIO:
+        raise RequestError(f"--set changes a scenario, and {path} is none")
+    match kind:
+        case Kind.SCENARIO:
+            from netspurt import _core
+
+            scenario = Scenario(_core.Scenario.load(str(path), list(settings)))
+            return Simulated(scenario, 1 if seed is None else seed)
+        case Kind.CAPTURE:
+            return Captured(read_capture(path, RECORDABLE))
+        case Kind.SWEEP_FOLDER:
+            return Sweep(path)
+        case Kind.TRACE | Kind.PARQUET:
+            return Traced(path.name, read_trace(path).table)
+        case Kind.RUN_FOLDER:
+            return _of_run(path, stored(path), seed)
+        case Kind.RESULT:
+            return _of_run(path, Runs(str(path), documents_of(path)), seed)
+        case _:
+            raise RequestError(
+                f"{path} is {kind.value} and cannot be drawn: name a scenario, the folder of 'netspurt run --out' or "
+                "of a sweep, a trace, or a capture"
+            )
+
+
+def _of_run(path: Path, runs: Runs, seed: int | None) -> Simulated:
+    if runs.scenario is None:
+        raise RequestError(f"{path} keeps no scenario to draw the run from: name the folder of 'run --out'")
+    known = sorted(runs.documents)
+    chosen = known[0] if seed is None else seed
+    if chosen not in runs.documents:
+        raise RequestError(f"{path} holds no run of seed {chosen}; it holds {', '.join(map(str, known))}")
+    return Simulated(runs.scenario, chosen, runs.documents[chosen]["digest"])

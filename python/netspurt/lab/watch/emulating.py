@@ -1,0 +1,142 @@
+"""An emulation that the page watches: ``netspurt emulate`` in a process of its own.
+
+What passes the first host is read from its capture, which goes into a pipe instead of a file; the table comes at the
+end, as on a terminal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import shlex
+import signal
+import sys
+import tempfile
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+from netspurt import _core
+from netspurt.errors import RequestError
+from netspurt.lab.watch.packets import Packets, Rates
+
+LONGEST_LINE = 1 << 16
+
+
+async def follow(asked: dict[str, Any], scenario: _core.Scenario) -> AsyncGenerator[tuple[str, Any]]:
+    """Runs a command on the scenario's first host, and a server on its last, until it ends or the page has gone.
+
+    Events: ``began`` (``command``, ``hosts``), ``line`` (``text``, ``stream``), ``traffic`` (``time_s`` since the
+    start, ``in_bps`` and ``out_bps`` at the first host), ``table`` (as ``emulate --json`` prints it), ``ended``
+    (``status``).
+
+    Args:
+        asked: ``command`` and ``server``, each a line as a user types it.
+        scenario: what lies between.
+
+    Raises:
+        RequestError: no command.
+    """
+    words = _words(asked, "command")
+    if not words:
+        raise RequestError("name the command to run on the first host, such as: curl -sO http://server/")
+    server = str(asked.get("server") or "").strip()
+    hosts = scenario.hosts()
+    with tempfile.TemporaryDirectory(prefix="netspurt-lab-") as folder:
+        file, pipe = Path(folder, "scenario.toml"), Path(folder, "packets")
+        file.write_text(scenario.merged(), encoding="utf-8")
+        os.mkfifo(pipe)
+        given = ["--server", server] if server else []
+        shown = shlex.join(["netspurt", "emulate", "scenario.toml", *given, "--", *words])
+        whole = ["emulate", str(file), *given, "--json", "--capture", f"{hosts[0]}={pipe}", "--", *words]
+        # Opened before the emulator opens it, which would otherwise wait for a reader.
+        descriptor = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "netspurt", *whole),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            limit=LONGEST_LINE,
+            start_new_session=True,
+        )
+        events: asyncio.Queue[tuple[str, Any]] = asyncio.Queue(1000)
+        ended = asyncio.create_task(process.wait())
+        work = [
+            asyncio.create_task(_lines(process.stdout, "out", events)),
+            asyncio.create_task(_lines(process.stderr, "err", events)),
+            asyncio.create_task(_traffic(descriptor, events, ended)),
+        ]
+        try:
+            yield "began", {"command": shown, "hosts": hosts}
+            while not (ended.done() and all(task.done() for task in work) and events.empty()):
+                with contextlib.suppress(TimeoutError):
+                    yield await asyncio.wait_for(events.get(), 0.1)
+            yield "ended", {"status": ended.result()}
+        finally:
+            for task in work:
+                task.cancel()
+            os.close(descriptor)
+            await _end(process)
+
+
+def _words(asked: dict[str, Any], key: str) -> list[str]:
+    text = str(asked.get(key) or "")
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise RequestError(f"'{text}' cannot be split into words: {str(error).lower()}") from None
+
+
+async def _lines(
+    stream: asyncio.StreamReader | None, name: str, events: asyncio.Queue[tuple[str, Any]]
+) -> None:
+    assert stream is not None
+    while octets := await stream.read(LONGEST_LINE):
+        text = octets.decode("utf-8", "replace")
+        if name == "err" and (table := _table(text)) is not None:
+            text, document = table
+            await events.put(("table", document))
+        if text:
+            await events.put(("line", {"text": text, "stream": name}))
+
+
+def _table(text: str) -> tuple[str, dict[str, Any]] | None:
+    """The table, and what stands around it."""
+    for line in text.splitlines(keepends=True):
+        if line.startswith('{"') and '"links"' in line:
+            with contextlib.suppress(ValueError):
+                return text.replace(line, ""), json.loads(line)
+    return None
+
+
+async def _traffic(descriptor: int, events: asyncio.Queue[tuple[str, Any]], ended: asyncio.Task[int]) -> None:
+    """Tells rates until all is over and read."""
+    packets, rates = Packets(), Rates()
+    over = False
+    while not over:
+        was_over = ended.done()
+        try:
+            octets = os.read(descriptor, 1 << 20)
+        except BlockingIOError:
+            octets = b""
+        # After the end, what can still be read is all that there is.
+        over = was_over and not octets
+        for packet in packets.feed(octets):
+            rates.add(*packet)
+        if (told := rates.take(over=over)) is not None:
+            await events.put(("traffic", told))
+        await asyncio.sleep(0 if octets else 0.02)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """As Ctrl-C would end it, and by force if that does not help."""
+    if process.returncode is not None:
+        return
+    with contextlib.suppress(ProcessLookupError):
+        process.send_signal(signal.SIGINT)
+        try:
+            await asyncio.wait_for(process.wait(), 3)
+        except TimeoutError:
+            process.kill()

@@ -1,0 +1,120 @@
+"""What was started elsewhere, followed by the file that it writes: of ``ping --out``, or a capture of ``emulate``.
+
+Lives here: what is new in a file that grows. Must not live here: what packets or round trips mean.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netspurt.errors import RequestError
+from netspurt.inputs.kind import Kind, kind_of
+from netspurt.lab.watch.packets import SECTION, Packets, Rates
+from netspurt.probing.prober import SCHEMA, Host
+from netspurt.probing.sums import HostSums
+
+if TYPE_CHECKING:
+    import polars as pl
+
+LOOK_S = 0.25
+"""So often it is looked whether a file has grown."""
+
+AT_ONCE = 1 << 20
+
+
+async def follow(asked: dict[str, Any]) -> AsyncGenerator[tuple[str, Any]]:
+    """Tells what stands in a file, and what comes to stand there, until the page has gone.
+
+    Events: ``began`` (``command``: one that writes such a file; ``kind``: "ping" or "traffic"), then ``rows`` as of
+    ``probing``, or ``traffic`` as of ``emulating``.
+
+    Args:
+        asked: ``file``, a path as a user types it.
+
+    Raises:
+        RequestError: no such file, or nothing that can be followed.
+    """
+    path = Path(str(asked.get("file") or "").strip()).expanduser()
+    if not path.is_file():
+        raise RequestError(
+            f"there is no file {path}: name the one that 'netspurt ping HOST --out FILE.parquet' or 'netspurt emulate "
+            "SCENARIO --capture HOST=FILE.pcapng' writes"
+        )
+    events = _probe(path) if kind_of(path) in (Kind.PARQUET, Kind.TRACE) else _capture(path)
+    async for event in events:
+        yield event
+
+
+async def _probe(path: Path) -> AsyncGenerator[tuple[str, Any]]:
+    sums: dict[tuple[str, str], HostSums] = {}
+    seen, stamp = 0, -1
+    command = shlex.join(["netspurt", "ping", "HOST", "--out", str(path)])
+    new = await asyncio.to_thread(_rows, path, seen)
+    yield "began", {"command": command, "kind": "ping"}
+    while True:
+        if new.height:
+            seen += new.height
+            for (name, address), part in new.group_by(["host", "address"], maintain_order=True):
+                who = (str(name), str(address))
+                sums.setdefault(who, HostSums(Host(*who, place=str(address)))).add(part)
+            told = {name: new[name].to_list() for name in ("time_s", "host", "event", "rtt_ms")}
+            yield "rows", told | {"hosts": [each.summary() for each in sums.values()]}
+        while (now := _stamp(path)) == stamp:
+            await asyncio.sleep(LOOK_S)
+        stamp = now
+        new = await asyncio.to_thread(_rows, path, seen)
+
+
+def _stamp(path: Path) -> int:
+    """Changes when any piece of the file does."""
+    return sum(piece.stat().st_mtime_ns for piece in _pieces(path))
+
+
+def _pieces(path: Path) -> list[Path]:
+    """The file, and those that ``GrowingParquet`` has put beside it."""
+    pieces = [path]
+    while (piece := path.with_suffix(f".{len(pieces) + 1}.parquet")).is_file():
+        pieces.append(piece)
+    return pieces
+
+
+def _rows(path: Path, seen: int) -> pl.DataFrame:
+    """What stands behind the rows that were seen."""
+    import polars as pl
+
+    try:
+        return pl.scan_parquet(_pieces(path)).select(list(SCHEMA)).slice(seen).collect()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise RequestError(f"{path} holds nothing that 'netspurt ping --out' writes") from error
+
+
+async def _capture(path: Path) -> AsyncGenerator[tuple[str, Any]]:
+    packets, rates = Packets(), Rates()
+    with path.open("rb", buffering=0) as file:
+        if file.read(len(SECTION)) != SECTION:
+            raise RequestError(
+                f"{path} is neither a Parquet file of 'netspurt ping --out' nor a capture in pcapng: only these are "
+                "followed while they grow"
+            )
+        file.seek(0)
+        command = shlex.join(
+            ["netspurt", "emulate", "SCENARIO.toml", "--capture", f"HOST={path}", "--", "COMMAND"]
+        )
+        yield "began", {"command": command, "kind": "traffic"}
+        while True:
+            octets = file.read(AT_ONCE)
+            if octets:
+                for packet in packets.feed(octets):
+                    rates.add(*packet)
+                await asyncio.sleep(0)
+            else:
+                if (told := rates.take(over=True)) is not None:
+                    yield "traffic", told
+                await asyncio.sleep(LOOK_S)
+                if os.fstat(file.fileno()).st_size < file.tell():
+                    raise RequestError(f"{path} was written anew: follow it again")

@@ -1,0 +1,71 @@
+"""What is watched as it happens, as server-sent events.
+
+Lives here: how events reach the page, and that whatever runs ends when the page goes. Must not live here: what they say
+(``probing``, ``emulating``, ``following``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from netspurt import _core
+from netspurt.errors import RequestError
+from netspurt.lab.watch import emulating, following, probing
+
+Event = tuple[str, Any]
+"""What it is, and what JSON can hold."""
+
+Scenarios = Callable[[dict[str, Any]], _core.Scenario]
+
+
+def routes(scenario: Scenarios) -> list[Route]:
+    """``api/ping``, ``api/emulate`` and ``api/follow``; status 400 says that what they are asked cannot begin."""
+
+    async def ping(request: Request) -> Response:
+        return await _stream(probing.follow(await request.json()))
+
+    async def emulate(request: Request) -> Response:
+        asked = await request.json()
+        return await _stream(emulating.follow(asked, scenario(asked)))
+
+    async def follow(request: Request) -> Response:
+        return await _stream(following.follow(await request.json()))
+
+    return [
+        Route("/api/follow", follow, methods=["POST"]),
+        Route("/api/ping", ping, methods=["POST"]),
+        Route("/api/emulate", emulate, methods=["POST"]),
+    ]
+
+
+async def _stream(events: AsyncGenerator[Event]) -> Response:
+    """The first event is waited for, so that a request that is wrong gets a status that says so."""
+    try:
+        first = await anext(events)
+    except RequestError:
+        await events.aclose()
+        raise
+
+    async def lines() -> AsyncIterator[str]:
+        # The page going away cancels this, and with it whatever makes the events.
+        async with aclosing(events):
+            yield _line(first)
+            try:
+                async for event in events:
+                    yield _line(event)
+            except RequestError as error:
+                yield _line(("wrong", {"message": str(error)}))
+
+    return StreamingResponse(lines(), media_type="text/event-stream")
+
+
+def _line(event: Event) -> str:
+    name, data = event
+    return f"event: {name}\ndata: {json.dumps(data, allow_nan=False)}\n\n"

@@ -1,0 +1,25 @@
+"""What notebooks show of a result.
+
+Lives here: HTML for ``_repr_html_``. Must not live here: the values that are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from netspurt.notebook import displays
+
+FORMS: dict[str, Callable[[Any], str]] = {
+    "scenario": displays.of_scenario,
+    "network": displays.network,
+    "result": displays.of_result,
+    "comparison": displays.of_comparison,
+    "sweep": displays.of_sweep,
+}
+"""What shows a value, by the name that the value asks for."""
+
+
+def shown(form: str, value: object) -> str:
+    """HTML or SVG of a value."""
+    return FORMS[form](value)

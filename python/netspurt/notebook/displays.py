@@ -1,0 +1,201 @@
+"""What a notebook shows of a scenario and of a result: HTML that needs nothing from elsewhere.
+
+Lives here: from merged TOML to a drawing of the network, from tables to short tables with a picture below. Must not
+live here: pictures of what happened (``plot``), or anything that runs.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from netspurt.analysis import formats
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from netspurt.comparing import Comparison
+    from netspurt.scenario import Result, Scenario
+    from netspurt.sweeping.outcome import Sweep
+
+ROWS = 12
+"""So many rows of a table are shown; the others are counted."""
+
+FLOWS = (
+    *("flow", "index", "from", "to", "bytes_delivered", "end_s", "goodput_bps", "retransmitted", "timeouts"),
+    "completed",
+)
+CHANGES = ("name", "quantity", "a", "b", "change", "verdict")
+LINKS = ("link", "direction", "packets", "bytes", "utilisation", "queue_mean_packets")
+
+_STEP, _RISE, _EDGE = 190, 70, 60
+"""Pixels between columns of nodes, between rows, and around all."""
+
+
+def of_scenario(scenario: Scenario) -> str:
+    """The network as a drawing, and the flows over it."""
+    tree = tomllib.loads(scenario.merged())
+    flows = "".join(f"<li>{escape(_flow(flow))}</li>" for flow in tree.get("flow", []))
+    text = escape(scenario.merged())
+    return (
+        f"<div><strong>{escape(scenario.name)}</strong>, {escape(str(tree.get('duration', '')))}"
+        f"{network(scenario)}<ul>{flows}</ul><details><summary>the whole scenario</summary><pre>{text}</pre></details>"
+        "</div>"
+    )
+
+
+def network(scenario: Scenario) -> str:
+    """Nodes and links as an SVG element; a hub is a small node between its stations."""
+    tree = tomllib.loads(scenario.merged())
+    lines = [
+        (*link["between"], f"{name}: {_link(link)}") for name, link in sorted(tree.get("link", {}).items())
+    ]
+    for name, hub in tree.get("hub", {}).items():
+        lines += [(station, name, "") for station in hub["stations"]]
+    places = _places([(a, b) for a, b, _ in lines])
+    width = max((x for x, _ in places.values()), default=0) + 2 * _EDGE
+    height = max((y for _, y in places.values()), default=0) + 2 * _EDGE
+    drawn = [_line(places[a], places[b], words) for a, b, words in lines]
+    drawn += [_node(name, place) for name, place in places.items()]
+    label = escape(f"the network of {scenario.name}: {', '.join(places)}", quote=True)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{label}" width="{width}" height="{height}" '
+        f'viewBox="{-_EDGE} {-_EDGE} {width} {height}" font-family="sans-serif" font-size="11" '
+        f'style="max-width:100%">{"".join(drawn)}</svg>'
+    )
+
+
+def of_result(result: Result) -> str:
+    """Flows and links as short tables, and the time–sequence graph of the first flow where segments were recorded."""
+    parts = [
+        f"<strong>{escape(result.scenario.name)}</strong>, seed {result.seed}, digest {escape(result.digest)}",
+        _table(result.flows, FLOWS),
+        _table(result.links, LINKS),
+    ]
+    if "segments" in result.recorded and result.segments.height:
+        from netspurt import plot
+
+        flow = str(result.segments["flow"][0])
+        words = f"time–sequence graph of {flow}"
+        parts.append(_picture(plot.time_sequence(result, flow), words))
+    return f"<div>{''.join(parts)}</div>"
+
+
+def of_comparison(comparison: Comparison) -> str:
+    """What differs as a short table, and where the two histories part."""
+    import polars as pl
+
+    sides = "".join(
+        f"<div><strong>{letter}</strong>: {escape(name)}</div>"
+        for letter, name in zip("AB", comparison.names, strict=True)
+    )
+    unlike = [row for row in comparison.rows if row.get("verdict") != "same"]
+    rows = [
+        row | {"change": None if row.get("relative") is None else formats.percent(row["relative"])}
+        for row in unlike
+    ]
+    table = _table(pl.DataFrame(rows, infer_schema_length=None), CHANGES) if rows else ""
+    judged = {row.get("sentence") for row in comparison.rows}
+    told = "".join(f"<p>{escape(each)}</p>" for each in comparison.sentences if each not in judged)
+    return f"<div>{sides}{table}{told}</div>"
+
+
+def of_sweep(sweep: Sweep) -> str:
+    """How far it has come, and goodput over seeds point by point."""
+    failed, missing = sweep.failed.height, sweep.missing
+    ends = [f"{count} {what}" for count, what in ((failed, "failed"), (missing, "missing")) if count]
+    counted = ", ".join([f"{sweep.tasks['point'].n_unique()} points, {sweep.tasks.height} tasks", *ends])
+    means = sweep.summary()
+    title = f"<strong>{escape(str(sweep.about['scenario']))}</strong>, {counted}"
+    return f"<div>{title}<p>goodput_bps, its mean over seeds</p>{_table(means, means.columns)}</div>"
+
+
+def _flow(flow: Mapping[str, Any]) -> str:
+    app = flow["app"]
+    kind = app if isinstance(app, str) else app.get("kind", "")
+    more = [f"{key} {value}" for key, value in app.items() if key != "kind"] if isinstance(app, dict) else []
+    count = f", {flow['count']} times" if flow.get("count", 1) != 1 else ""
+    return f"{flow['from']} → {flow['to']}: {' '.join([kind, *more[:3]])}{count}"
+
+
+def _link(link: Mapping[str, Any]) -> str:
+    return ", ".join(str(link[key]) for key in ("rate", "delay") if key in link)
+
+
+def _places(pairs: Sequence[tuple[str, str]]) -> dict[str, tuple[int, int]]:
+    """Each node in the column of its distance from the first of its part, in the order in which it is met."""
+    near: dict[str, list[str]] = {}
+    for a, b in pairs:
+        near.setdefault(a, []).append(b)
+        near.setdefault(b, []).append(a)
+    distance: dict[str, int] = {}
+    for first in near:
+        reached = [] if first in distance else [first]
+        distance.setdefault(first, 0)
+        while reached:
+            here = reached.pop(0)
+            for there in near[here]:
+                if there not in distance:
+                    distance[there] = distance[here] + 1
+                    reached.append(there)
+    places: dict[str, tuple[int, int]] = {}
+    for column, names in groupby(sorted(distance, key=distance.__getitem__), key=distance.__getitem__):
+        places |= {name: (column * _STEP, row * _RISE) for row, name in enumerate(names)}
+    return places
+
+
+def _line(a: tuple[int, int], b: tuple[int, int], words: str) -> str:
+    x, y = (a[0] + b[0]) / 2, (a[1] + b[1]) / 2
+    return (
+        f'<line x1="{a[0]}" y1="{a[1]}" x2="{b[0]}" y2="{b[1]}" stroke="#808080" stroke-width="1.5"/>'
+        f'<text x="{x:g}" y="{y - 14:g}" text-anchor="middle" fill="#808080" '
+        f'textLength="{min(6 * len(words), _STEP - 30)}" lengthAdjust="spacingAndGlyphs">{escape(words)}</text>'
+    )
+
+
+def _node(name: str, place: tuple[int, int]) -> str:
+    return (
+        f'<circle cx="{place[0]}" cy="{place[1]}" r="9" fill="#2f6db3"/>'
+        f'<text x="{place[0]}" y="{place[1] + 24}" text-anchor="middle" fill="currentColor">{escape(name)}</text>'
+    )
+
+
+def _table(table: pl.DataFrame, wanted: Iterable[str]) -> str:
+    columns = [name for name in wanted if name in table.columns]
+    styles = [
+        f'style="text-align:{"right" if table[name].dtype.is_numeric() else "left"};padding:.2em .7em"'
+        for name in columns
+    ]
+    head = "".join(f"<th {style}>{escape(name)}</th>" for name, style in zip(columns, styles, strict=True))
+    rows = [
+        "<tr>"
+        + "".join(
+            f"<td {style}>{escape(_cell(value))}</td>" for value, style in zip(row, styles, strict=True)
+        )
+        + "</tr>"
+        for row in table.select(columns).head(ROWS).iter_rows()
+    ]
+    more = f"<p>and {table.height - ROWS} more</p>" if table.height > ROWS else ""
+    return (
+        '<div style="overflow-x:auto"><table style="font-size:.85em">'
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>{more}"
+    )
+
+
+def _cell(value: object) -> str:
+    return formats.arrows(formats.text(value))
+
+
+def _picture(figure: Any, words: str) -> str:
+    """A figure as a picture in the text: an SVG of a long run would be many megabytes."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=144, bbox_inches="tight")
+    data = base64.b64encode(buffer.getvalue()).decode("ascii")
+    return (
+        f'<img alt="{escape(words, quote=True)}" style="max-width:100%" src="data:image/png;base64,{data}">'
+    )

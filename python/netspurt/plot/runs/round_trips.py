@@ -1,0 +1,74 @@
+"""Round-trip times of one stream, and the timeout that follows them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from netspurt.inputs.recording import choose
+from netspurt.inputs.source import recording
+from netspurt.plot.chart import Axis, Chart, Shape, Trace
+from netspurt.plot.palette import BLUE, GREEN, ORANGE, Dash
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NEEDS = ("rtt", "srtt", "rto")
+
+LINES: tuple[tuple[str, str, Shape, str, Dash, str], ...] = (
+    ("rtt", "round trip", "points", BLUE, "-", "."),
+    ("srtt", "smoothed", "steps", ORANGE, "-", ""),
+    ("rto", "timeout (RTO)", "steps", GREEN, "--", ""),
+)
+
+
+def round_trips(what: object, flow: str | None = None) -> Figure:
+    """Samples of the round-trip time, their smoothed mean and the retransmission timeout.
+
+    Args:
+        what: as for ``time_sequence``. A capture shows the samples only.
+        flow: name of a flow or stream; by default the one with most samples.
+
+    Raises:
+        ValueError: no round trip was measured, or none of this flow.
+    """
+    return round_trips_chart(what, flow).draw()
+
+
+def round_trips_chart(what: object, flow: str | None = None) -> Chart:
+    """The same as data."""
+    source = recording(what)
+    source.prepare(NEEDS)
+    rtt = source.series("rtt")
+    if rtt.is_empty():
+        raise ValueError(f"{source.name} holds no round-trip times")
+    # Of the end that measured more: the one whose data was acknowledged more often.
+    counted = choose(rtt.with_columns(pl.lit(1).alias("samples")), flow, "samples")
+    stream = counted["stream"][0]
+    client = bool(counted["from_client"].sum() * 2 >= counted.height)
+    traces = []
+    timed = False
+    for name, words, shape, colour, dash, marker in LINES:
+        rows = source.series(name).filter(pl.col("stream") == stream, pl.col("from_client") == client)
+        if rows.height:
+            timed |= name == "rto"
+            traces.append(
+                Trace(
+                    *(words, rows["time_s"].to_numpy(), rows["value"].to_numpy() * 1e3, shape),
+                    colour=colour,
+                    dash=dash,
+                    marker=marker,
+                    width=1.4,
+                )
+            )
+    # Of a capture the timeout is not known.
+    title = "Round trips and timeout" if timed else "Round trips"
+    return Chart(
+        name="round-trips",
+        title=f"{title}: {stream}" if stream else title,
+        x=Axis("time (s)", "time_s"),
+        y=Axis("time (ms)", "round_trip_ms"),
+        traces=traces,
+        caption="A round trip above the timeout is sent again although it was not lost." if timed else "",
+    ).prolonged()

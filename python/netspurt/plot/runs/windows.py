@@ -1,0 +1,139 @@
+"""Windows of one stream in time: cwnd, ssthresh, what is in flight, what is permitted; and cwnd of all streams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from netspurt.errors import RequestError
+from netspurt.inputs.recording import choose
+from netspurt.inputs.source import recording
+from netspurt.plot.chart import Axis, Chart, Trace
+from netspurt.plot.palette import BLUE, GREEN, LIGHT, MANY, ORANGE, Dash
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NEEDS = ("cwnd", "ssthresh", "flight", "window")
+
+LINES: tuple[tuple[str, str, str, Dash, float], ...] = (
+    ("window", "receiver's window", LIGHT, "--", 1.2),
+    ("ssthresh", "ssthresh", ORANGE, "-.", 1.4),
+    ("cwnd", "cwnd", BLUE, "-", 2.0),
+    ("flight", "in flight", GREEN, ":", 1.0),
+)
+"""Series, words, colour, dash and width; the last is on top."""
+
+
+DWARFED = 4
+"""If cwnd is so many times what is ever in flight or permitted, the picture ends above these."""
+
+
+def windows(what: object, flow: str | None = None) -> Figure:
+    """cwnd, ssthresh, flight and the receiver's window of the end that sends.
+
+    Args:
+        what: as for ``time_sequence``. A capture shows flight and window only.
+        flow: name of a flow or stream; by default the one with most in flight.
+
+    Raises:
+        ValueError: nothing was sent, or not by this flow.
+    """
+    return windows_chart(what, flow).draw()
+
+
+def windows_chart(what: object, flow: str | None = None) -> Chart:
+    """The same as data."""
+    source = recording(what)
+    source.prepare(NEEDS)
+    flight = choose(source.series("flight"), flow, "value")
+    stream, client = flight["stream"][0], _sender(flight)
+    traces = []
+    for name, words, colour, dash, width in LINES:
+        rows = source.series(name).filter(pl.col("stream") == stream, pl.col("from_client") == client)
+        if rows.height:
+            value = rows["value"].to_numpy()
+            y = np.where(np.isinf(value), np.nan, value) / 1024
+            traces.append(
+                Trace(words, rows["time_s"].to_numpy(), y, "steps", colour=colour, dash=dash, width=width)
+            )
+    top = _top(traces)
+    return Chart(
+        name="windows",
+        title=f"Windows: {stream}" if stream else "Windows",
+        x=Axis("time (s)", "time_s"),
+        y=Axis("window (KiB)", "window_kib", top=top),
+        traces=traces,
+        caption=_caption(trace.name for trace in traces)
+        + (" A cwnd that was never the limit grows out of the picture." if top else ""),
+    ).prolonged()
+
+
+def _caption(names: Iterable[str]) -> str:
+    """What a reader should know: a capture holds neither cwnd nor ssthresh, which only the sender knows."""
+    if "cwnd" not in names:
+        return (
+            "What is in flight stays below what the receiver permits. The sender's cwnd is not in a capture."
+        )
+    return "What is in flight stays below cwnd and what the receiver permits. ssthresh shows once it is set."
+
+
+def _top(traces: list[Trace]) -> float | None:
+    """Where the picture ends above if cwnd would make all the rest small; None if it ends by itself."""
+    most = {trace.name: float(np.nanmax(trace.y)) for trace in traces if np.isfinite(trace.y).any()}
+    others = max((most[name] for name in ("in flight", "receiver's window") if name in most), default=0.0)
+    return 1.3 * others if max(most.values(), default=0.0) > DWARFED * others > 0 else None
+
+
+def _sender(flight: pl.DataFrame) -> bool:
+    """Which end sent more."""
+    ends = flight.group_by("from_client", maintain_order=True).agg(pl.col("value").max())
+    return bool(ends.sort("value", descending=True)["from_client"][0])
+
+
+def cwnds(what: object) -> Figure:
+    """The congestion windows of all streams, as many as can be told apart: those that sent most.
+
+    Raises:
+        RequestError: a capture, which does not tell of cwnd.
+    """
+    return cwnds_chart(what).draw()
+
+
+def cwnds_chart(what: object) -> Chart:
+    """The same as data."""
+    source = recording(what)
+    source.prepare(("cwnd", "flight"))
+    rows = source.series("cwnd")
+    if rows.is_empty():
+        raise RequestError(f"{source.name} does not tell of cwnd: a capture shows only what is on the wire")
+    # The end that never had anything in flight is not the one whose window matters.
+    most = source.series("flight").group_by("stream", "from_client", maintain_order=True)
+    ranked = (
+        most.agg(pl.col("value").max()).sort("value", descending=True).unique("stream", maintain_order=True)
+    )
+    traces = []
+    for (stream, client), (colour, dash, _) in zip(
+        ranked.select("stream", "from_client").rows(), MANY, strict=False
+    ):
+        own = rows.filter(pl.col("stream") == stream, pl.col("from_client") == client)
+        traces.append(
+            Trace(
+                *(stream or "cwnd", own["time_s"].to_numpy(), own["value"].to_numpy() / 1024, "steps"),
+                colour=colour,
+                dash=dash,
+                width=1.4,
+            )
+        )
+    left = ranked.height - len(traces)
+    return Chart(
+        name="cwnds",
+        title="Congestion windows",
+        x=Axis("time (s)", "time_s"),
+        y=Axis("cwnd (KiB)", "cwnd_kib"),
+        traces=traces,
+        caption=f"The {len(traces)} streams with most in flight; {left} more are not drawn." if left else "",
+    )

@@ -1,0 +1,1 @@
+"""One file for each kind of picture of a sweep or of a comparison."""

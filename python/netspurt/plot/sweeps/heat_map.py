@@ -1,0 +1,139 @@
+"""A quantity of a sweep over two of the paths that were varied, as a map; a panel for each value of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from netspurt.errors import RequestError
+from netspurt.plot.chart import Floats
+from netspurt.plot.swept import axis_of, in_units, ordered, short, table_of, told
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+Words: TypeAlias = npt.NDArray[np.str_]
+
+
+PANELS = 6
+"""More maps beside each other cannot be read."""
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """A map as data.
+
+    Attributes:
+        panels: for each title the values, shape (rows of y, columns of x), NaN where not run.
+        details: what else there is to say of the cells of a panel, of the same shape.
+        marks: for some titles words for single cells, of the same shape; ``BEST`` is drawn as a star, others as dots.
+    """
+
+    name: str
+    title: str
+    quantity: str
+    x: str
+    y: str
+    columns: Sequence[str]
+    rows: Sequence[str]
+    panels: Mapping[str, Floats]
+    source: pl.DataFrame
+    caption: str = ""
+    marks: Mapping[str, Words] = field(default_factory=dict)
+    details: Mapping[str, Words] = field(default_factory=dict)
+
+    def table(self) -> pl.DataFrame:
+        """All points: the varied paths, ``runs``, ``mean``, ``low`` and ``high``."""
+        return self.source
+
+    def draw(self) -> Figure:
+        """The map as a figure."""
+        from netspurt.plot.drawing_map import draw_map
+
+        return draw_map(self)
+
+    def alt(self) -> str:
+        """The map in words."""
+        cells = np.concatenate([values.ravel() for values in self.panels.values()])
+        known = cells[np.isfinite(cells)]
+        return (
+            f"{self.title}. Across: {self.x}; upwards: {self.y}. {self.quantity} from {known.min():.4g} to "
+            f"{known.max():.4g} in {known.size} cells."
+        )
+
+
+def heat_map(
+    what: object,
+    quantity: str = "goodput_bps",
+    x: str | None = None,
+    y: str | None = None,
+    where: Mapping[str, object] | None = None,
+) -> Figure:
+    """Means over seeds as a map over two varied paths.
+
+    Args:
+        what: a sweep, or the path of its folder.
+        quantity: a column of its flows or links.
+        x: the path to the right; by default the one with most values.
+        y: the path upwards; by default the one with most values but x.
+        where: values that some of the others must have; those left free give panels.
+
+    Raises:
+        RequestError: nothing of the kind, or more panels than can be read.
+    """
+    return heat_map_data(what, quantity, x, y, where).draw()
+
+
+def heat_map_data(
+    what: object,
+    quantity: str = "goodput_bps",
+    x: str | None = None,
+    y: str | None = None,
+    where: Mapping[str, object] | None = None,
+) -> HeatMap:
+    """The same as data."""
+    table = table_of(what, quantity, where)
+    across = axis_of(table, x, [y] if y else [])
+    upwards = axis_of(table, y, [across])
+    others = [path for path in table.varied if path not in (across, upwards)]
+    columns, rows = (ordered(table.rows[path].to_list()) for path in (across, upwards))
+    words, factor = in_units(quantity)
+    panels: dict[str, Floats] = {}
+    details: dict[str, Words] = {}
+    for row in table.rows.iter_rows(named=True):
+        name = ", ".join(f"{short(path)} {told(row[path])}" for path in others)
+        values = panels.setdefault(name, np.full((len(rows), len(columns)), np.nan))
+        words_of = details.setdefault(name, np.full(values.shape, "", dtype="U80"))
+        cell = rows.index(row[upwards]), columns.index(row[across])
+        values[cell] = row["mean"] * factor
+        words_of[cell] = _detail(row, factor)
+    if len(panels) > PANELS:
+        raise RequestError(
+            f"{len(panels)} maps ({', '.join(others)}) are too many: fix some of these with where"
+        )
+    return HeatMap(
+        name="heat-map",
+        title=f"{words.split(' (')[0].capitalize()} over {short(across)} and {short(upwards)}",
+        quantity=words,
+        x=across,
+        y=upwards,
+        columns=[told(value) for value in columns],
+        rows=[told(value) for value in rows],
+        panels=panels,
+        source=table.rows,
+        caption="Means over seeds.",
+        details=details,
+    )
+
+
+def _detail(row: Mapping[str, Any], factor: float) -> str:
+    """Such as ``95 %: 1.02 to 1.07, 20 runs``."""
+    runs = f"{row['runs']} run{'s' if row['runs'] > 1 else ''}"
+    if row["low"] is None:
+        return runs
+    return f"95 %: {row['low'] * factor:.4g} to {row['high'] * factor:.4g}, {runs}"

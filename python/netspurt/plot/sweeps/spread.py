@@ -1,0 +1,46 @@
+"""The distribution of a sweep's quantity over all its runs, for each value of what was varied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from netspurt.plot.chart import Axis, Chart
+from netspurt.plot.runs.distribution import distribution_chart
+from netspurt.plot.swept import in_units, samples_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def spread(
+    what: object,
+    quantity: str = "goodput_bps",
+    by: str | None = None,
+    where: Mapping[str, object] | None = None,
+) -> Figure:
+    """Cumulative distributions of a quantity over seeds and flows, one for each value of a varied path.
+
+    Args:
+        what: a sweep, or the path of its folder.
+        quantity: a column of its flows or links.
+        by: the path; by default the one with fewest values, at least two.
+        where: values that some of the others must have.
+
+    Raises:
+        RequestError: nothing of the kind, or more values than can be told apart.
+    """
+    return spread_chart(what, quantity, by, where).draw()
+
+
+def spread_chart(
+    what: object,
+    quantity: str = "goodput_bps",
+    by: str | None = None,
+    where: Mapping[str, object] | None = None,
+) -> Chart:
+    """The same as data."""
+    samples = samples_of(what, quantity, by, where)
+    words, factor = in_units(quantity)
+    scaled = {name: numbers * factor for name, numbers in samples.items()}
+    return distribution_chart(scaled, Axis(words, quantity), f"Distribution of {words.split(' (')[0]}")

@@ -1,0 +1,4 @@
+"""The prober: ICMP echo to one host or many.
+
+Lives here: starting the native prober, its loop, running sums. Must not live here: options, display.
+"""

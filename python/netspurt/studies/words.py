@@ -1,0 +1,95 @@
+"""Cells, checks and verdicts of a study as text, the same on a terminal and in a report.
+
+Lives here: text for people. Must not live here: the format of a number (``formats``), or text for programs (JSON and
+CSV keep full precision).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from netspurt.analysis import formats
+from netspurt.studies.model import Cell, StudyResult, Table
+from netspurt.studies.verdict import Verdict
+
+ORDER: tuple[Verdict, ...] = ("exact", "within bar", "outside", "not comparable", "not run")
+"""In which verdicts are counted up."""
+
+
+def printed(cell: Cell) -> str:
+    """The published number, as the document prints it."""
+    if cell.published is None:
+        return "–"
+    return formats.number(cell.published) if cell.decimals is None else f"{cell.published:.{cell.decimals}f}"
+
+
+def measured(cell: Cell) -> str:
+    """The measured number, with one digit more than the document prints."""
+    if cell.measured is None or cell.decimals is None or cell.measured in (float("inf"), float("-inf")):
+        return formats.number(cell.measured)
+    return f"{cell.measured:.{cell.decimals + 1}f}"
+
+
+def interval(cell: Cell) -> str:
+    """The 95 % interval of the mean."""
+    return (
+        "–"
+        if cell.interval is None
+        else f"{formats.number(cell.interval[0], 4)}–{formats.number(cell.interval[1], 4)}"
+    )
+
+
+def line(table: Table, cell: Cell) -> dict[str, str]:
+    """A cell's line of its table: text by head of column; the same heads for all cells of a table."""
+    texts = {name.replace("_", " "): formats.label(value) for name, value in cell.row.items()}
+    if len({other.quantity for other in table.cells}) > 1:
+        texts["quantity"] = cell.quantity.replace("_", " ")
+    if table.kind == "beyond":
+        simulated = "not run" if cell.measured is None else formats.number(cell.measured)
+        return texts | {
+            "simulated": simulated,
+            "unit": formats.unit(cell.unit),
+            "95 % interval": interval(cell),
+        }
+    return texts | {
+        "published": printed(cell),
+        "measured": measured(cell),
+        "unit": formats.unit(cell.unit),
+        "off by": formats.deviation(cell.deviation),
+        "95 % interval": interval(cell),
+        "null": formats.number(cell.null_model, 4),
+        "role": cell.role,
+        "bar": "–" if cell.bar is None else cell.bar.words,
+        "verdict": cell.verdict,
+    }
+
+
+def counts(verdicts: Mapping[Verdict, int]) -> str:
+    """Verdicts counted, such as ``20 exact, 2 outside``."""
+    return ", ".join(f"{verdicts[name]} {name}" for name in ORDER if verdicts.get(name)) or "no cells"
+
+
+def headline(result: StudyResult) -> str:
+    """What came of a study, in one sentence."""
+    checks = result.findings.checks
+    held = sum(check.holds is True for check in checks)
+    failed = sum(check.holds is False for check in checks)
+    missing = len(checks) - held - failed
+    sentence = f"Cells of the document: {counts(result.counts())}. Checks: {held} of {len(checks)} hold"
+    if failed:
+        sentence += f", {failed} fail"
+    if missing:
+        sentence += f", {missing} not run"
+    return sentence + "."
+
+
+def holds(value: bool | None) -> str:
+    """The outcome of a check."""
+    return {True: "holds", False: "fails", None: "not run"}[value]
+
+
+def roles(tables: Sequence[Table]) -> str:
+    """How many cells were fitted and how many predicted."""
+    cells = [cell for table in tables if table.kind == "document" for cell in table.cells]
+    fitted = sum(cell.role == "fitted" for cell in cells)
+    return f"{fitted} cells were fitted, {len(cells) - fitted} predicted."

@@ -1,0 +1,83 @@
+"""Our TCP on real devices against our TCP simulated, and the kernel's against what we take for it; else skipped.
+
+A few transfers here; ``make agreement`` has twenty paths. Only a try that the machine has spoiled is repeated: a packet
+or a program was late in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from netspurt.emulation.agreement import (
+    SIMULATED,
+    Ends,
+    Outcome,
+    Parting,
+    Row,
+    Sent,
+    Transfer,
+    compare,
+    parting,
+    rows,
+)
+from netspurt.emulation.emulating import NotPossible
+from netspurt.emulation.paths import Path
+
+pytest.importorskip("netspurt._core")
+
+TRIES = 3
+
+SLOW = Path(rate_mbps=1, rtt_ms=2, queue=20, loss=0, octets=200_000, repeats=1)
+"""A packet takes twelve milliseconds, and slow start overruns the queue. Losses by number would hit other segments: our
+host acknowledges the SYN-ACK with its first data, the simulated one by itself.
+"""
+
+FULL = Path(rate_mbps=2, rtt_ms=20, queue=60, loss=0, octets=1_000_000, repeats=1)
+
+
+def outcome(path: Path, tcp: str, ends: Ends, agrees: Callable[[Outcome], bool]) -> Outcome:
+    """A try that agrees, or the first one that does not and cannot blame the machine."""
+    for _ in range(TRIES):
+        try:
+            (found,) = compare([path], tcp, [ends])
+        except NotPossible as reason:
+            pytest.skip(str(reason))
+        if agrees(found) or not found.spoiled(ends):
+            return found
+    pytest.skip(f"the machine was {found.latest_s[ends] * 1e3:.1f} ms late in the last of {TRIES} tries")
+
+
+@pytest.mark.parametrize("tcp", ["newreno", "cubic"])
+def test_our_tcp_sends_the_same_segments_on_real_devices_as_in_a_simulation(tcp: str) -> None:
+    def parts(found: Outcome) -> Parting | None:
+        return parting(found.worlds[SIMULATED], found.worlds["ours"])
+
+    found = outcome(SLOW, tcp, "ours", lambda found: parts(found) is None)
+    assert parts(found) is None, found.latest_s
+    assert found.worlds["ours"].resent > 0, "something was lost, and is compared"
+
+
+@pytest.mark.parametrize("ends", ["kernel", "kernel to ours", "ours to kernel"])
+def test_a_transfer_with_the_kernel_at_an_end_or_both_is_as_fast_as_the_profile_linux(ends: Ends) -> None:
+    def row(found: Outcome) -> Row:
+        (only,) = rows([found], ends)
+        return only
+
+    found = outcome(FULL, "cubic", ends, lambda found: row(found).agrees(0.05))
+    assert row(found).agrees(0.05), (row(found), found.latest_s)
+
+
+def test_the_first_segment_that_differs_is_named() -> None:
+    one = Transfer([Sent(0, 10, 0.0), Sent(10, 10, 0.1)], [Sent(20, 0, 0.2)], 0.2)
+    assert parting(one, one) is None
+    longer = Transfer([*one.data, Sent(10, 10, 0.5)], one.answers, 0.6)
+    found = parting(one, longer)
+    assert found is not None
+    assert (found.way, found.number, found.at_s, found.one) == ("data", 2, 0.5, None)
+    assert longer.resent == 1
+    other = Transfer(one.data, [Sent(10, 0, 0.2)], 0.2)
+    found = parting(one, other)
+    assert found is not None
+    assert (found.way, found.number) == ("answers", 0)
