@@ -38,7 +38,7 @@ class Figure:
 
 def build() -> Path:
     """Builds the benchmark programs; returns where the simulator's is."""
-    crates = ["-p", "netspurt-sim", "-p", "netspurt-trace", "-p", "netspurt-live"]
+    crates = ["-p", "netspurt-scenario", "-p", "netspurt-trace", "-p", "netspurt-live"]
     subprocess.run(["cargo", "build", "--release", "--quiet", "--bins", *crates], cwd=ROOT, check=True)
     metadata = subprocess.run(
         ["cargo", "metadata", "--format-version", "1", "--no-deps"], cwd=ROOT, check=True, capture_output=True

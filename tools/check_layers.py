@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Imports between our crates run one way: tcp <- sim, trace <- live <- python, and tcp <- packetdrill.
+"""Imports between our crates run one way: from python down to tcp, as the table `ALLOWED` says.
 
-The packages of python/netspurt have an order too, see tools/layers/python.py.
+The packages of python/netspurt have an order too, see tools/layers/python.py; so have the folders inside some
+crates, see tools/layers/rust_modules.py.
 
 Reads every dependency table of crates/*/Cargo.toml (plain, dev, build and per-platform alike) and every path
 that names one of our crates in the Rust sources. Exits 1 and names file and line of each import that runs the
@@ -21,16 +22,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from layers import python
+from layers import python, rust_modules
 
 # What each crate may import of ours. A new crate is added here and in ARCHITECTURE.md, deliberately.
 ALLOWED: dict[str, frozenset[str]] = {
     "tcp": frozenset(),
     "sim": frozenset({"tcp"}),
+    "scenario": frozenset({"tcp", "sim"}),
     "trace": frozenset({"tcp"}),
     "live": frozenset({"tcp", "sim", "trace"}),
     "packetdrill": frozenset({"tcp"}),
-    "python": frozenset({"tcp", "sim", "trace", "live"}),
+    "python": frozenset({"tcp", "sim", "scenario", "trace", "live"}),
 }
 
 PREFIX = "netspurt"
@@ -55,7 +57,7 @@ def violations(root: Path) -> list[str]:
             if other != crate.name and other not in ALLOWED[crate.name]:
                 place = f"{file.relative_to(root)}:{line}"
                 found.append(f"{place}: `{crate.name}` imports `{other}`, but it may import {may}")
-    return [*found, *python.violations(root)]
+    return [*found, *python.violations(root), *rust_modules.violations(root)]
 
 
 def workspace_renames(root: Path) -> dict[str, str]:
@@ -139,6 +141,7 @@ def main(arguments: list[str]) -> int:
     """Runs the check; returns the exit status."""
     if arguments == ["--self-test"]:
         self_test()
+        rust_modules.self_test()
         return 0
     if any(argument.startswith("-") for argument in arguments) or len(arguments) > 1:
         print(__doc__)

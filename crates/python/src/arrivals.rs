@@ -4,7 +4,7 @@
 //! What belongs together is found afterwards: of segments that look alike, the first one sent is the first to arrive or
 //! to be lost. Where a network overtakes, that may confuse a segment with its own repetition.
 
-use netspurt_sim::probe::{CaptureSink, CapturedPacket, End, Recording};
+use netspurt_sim::record::probe::{CaptureSink, CapturedPacket, End, Recording};
 use netspurt_sim::spec::{NodeId, WorldSpec};
 use netspurt_tcp::segment::Segment;
 use netspurt_tcp::time::Time;

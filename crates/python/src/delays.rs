@@ -3,7 +3,7 @@
 //! Python speaks of delays one way, in seconds, as RFC 889 does; the replay works on round trips.
 
 use crate::columns::Columns;
-use netspurt_sim::scenario;
+use netspurt_scenario as scenario;
 use netspurt_tcp::rto;
 use netspurt_tcp::time::Span;
 use netspurt_trace::replay::{

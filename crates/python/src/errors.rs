@@ -1,6 +1,6 @@
 //! What is raised.
 
-use netspurt_sim::scenario;
+use netspurt_scenario as scenario;
 use netspurt_trace::capture::{CaptureError as WriteError, OpenError};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;

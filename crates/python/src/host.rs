@@ -4,7 +4,7 @@ use crate::errors::scenario_error;
 use netspurt_live::host::app::Writes;
 use netspurt_live::host::{Account, Limits, Mss, News, Plan, Role, Row, Service, StartError, Stdio, Where};
 use netspurt_live::tun::{Network, Offload, OpenError};
-use netspurt_sim::scenario::{End, Scenario};
+use netspurt_scenario::{End, Scenario};
 use netspurt_tcp::config::Config;
 use netspurt_tcp::event::Phase;
 use netspurt_tcp::state::CloseReason;

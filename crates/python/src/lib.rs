@@ -44,7 +44,7 @@ use pyo3::prelude::*;
 /// Scenario types, the simulator and its tables.
 #[pymodule(name = "_core")]
 mod core_module {
-    use netspurt_sim::scenario;
+    use netspurt_scenario as scenario;
     use pyo3::prelude::*;
 
     #[pymodule_export]

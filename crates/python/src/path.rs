@@ -2,8 +2,8 @@
 
 use crate::columns::Columns;
 use crate::errors::{scenario_error, scenario_fault, system_words};
-use netspurt_sim::scenario;
-use netspurt_sim::synthetic::Cycle;
+use netspurt_scenario as scenario;
+use netspurt_scenario::synthetic::Cycle;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;

@@ -6,8 +6,11 @@ use crate::columns::Columns;
 use crate::gather::Tasks;
 use crate::table::{Cell, Table};
 use crate::wide::Wide;
-use netspurt_sim::probe::{End, Quantity, Sample, Wants};
-use netspurt_sim::result::{FlowResult, GroupResult, LinkResult, RunResult, SessionResult, close_name};
+use netspurt_scenario::document;
+use netspurt_sim::record::probe::{End, Quantity, Sample, Wants};
+use netspurt_sim::record::result::{
+    FlowResult, GroupResult, LinkResult, RunResult, SessionResult, close_name,
+};
 use netspurt_tcp::time::{Span, Time};
 use netspurt_trace::{Conversation, Side};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -159,7 +162,7 @@ impl Run {
 
     /// The document that ``netspurt run --json`` prints.
     fn json(&self) -> PyResult<String> {
-        serde_json::to_string(&self.result).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+        document::to_text(&self.result).map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
     /// One row for each flow.
@@ -350,8 +353,8 @@ fn flow_columns<'py>(columns: &mut impl Table<'py>, flows: &[FlowResult]) -> PyR
     columns.counts("held_tails", flows.iter().map(|flow| flow.held_tails))?;
     columns.array("held_tail_s", flows.iter().map(|flow| flow.held_tail_s).collect())?;
     columns.list("held_at", flows.iter().map(|flow| flow.held_at).collect())?;
-    columns.list("held_by", flows.iter().map(|flow| flow.held_by.clone()).collect())?;
-    columns.list("held_for", flows.iter().map(|flow| flow.held_for.clone()).collect())?;
+    columns.list("held_by", flows.iter().map(|flow| flow.held_by.map(document::transmit_name)).collect())?;
+    columns.list("held_for", flows.iter().map(|flow| flow.held_for.map(document::acking_name)).collect())?;
     columns.list("closed", flows.iter().map(|flow| flow.closed.map(close_name)).collect())?;
     session_columns(columns, flows.iter().map(|flow| flow.session.as_deref()))
 }

@@ -7,7 +7,7 @@ use crate::run::{Recorded, Run};
 use crate::simulate::{self, Task};
 use crate::tap::Points;
 use netspurt_live::emulator::KernelTcp;
-use netspurt_sim::scenario;
+use netspurt_scenario as scenario;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -4,8 +4,8 @@
 //! when their first bit leaves, others when their last bit has arrived, and what is lost on the way in is not seen.
 
 use netspurt_sim::address;
-use netspurt_sim::app::AppSpec;
-use netspurt_sim::probe::{CaptureSink, CapturedPacket, End};
+use netspurt_sim::host::app::AppSpec;
+use netspurt_sim::record::probe::{CaptureSink, CapturedPacket, End};
 use netspurt_sim::spec::{FlowSpec, NodeId, Numbering, WorldSpec};
 use netspurt_tcp::codec::{Addresses, Ports};
 use netspurt_tcp::options::Layout;

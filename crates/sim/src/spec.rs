@@ -1,10 +1,10 @@
 //! A world as plain data, every value resolved: what the scenario file is compiled into, and what tests build by hand.
 
-use crate::app::AppSpec;
-use crate::capacity::Capacity;
-use crate::own::OwnTcp;
-use crate::ports::{PortRange, Reuse};
-use crate::processor::{Costs, Handover, Reader};
+use crate::host::app::AppSpec;
+use crate::host::own::OwnTcp;
+use crate::host::ports::{PortRange, Reuse};
+use crate::host::processor::{Costs, Handover, Reader};
+use crate::network::capacity::Capacity;
 use netspurt_tcp::config::Config;
 use netspurt_tcp::time::{Span, Time};
 use std::sync::Arc;

@@ -1,19 +1,24 @@
 //! The world: a network with hosts, their connections and their applications.
+//!
+//! This file is the loop; `turns.rs` has what a host with a processor does, `errands.rs` what sessions want.
 
-use crate::app::{App, AppSpec, Ran, perform};
-use crate::digest::Digest;
-use crate::fast_open::Cookies;
-use crate::held_tail::HeldTails;
-use crate::host::{Endpoint, Host, note_wake};
+mod errands;
+mod turns;
+
+use crate::host::app::{App, AppSpec, Ran, perform};
+use crate::host::endpoint::{Endpoint, Host, note_wake};
+use crate::host::fast_open::{self, Cookies};
+use crate::host::processor::{Interrupt, PROCESSORS, Pace, Turn};
+use crate::host::session::Sessions;
+use crate::network::packet::{Content, Label};
+use crate::network::route::NoRoute;
 use crate::network::{Due, Network};
-use crate::packet::{Content, Label};
-use crate::probe::{Addresses, Recorder, Sent, Wants, end_of};
-use crate::processor::{Interrupt, PROCESSORS, Pace, Turn};
-use crate::result::RunResult;
-use crate::route::NoRoute;
-use crate::session::Sessions;
+use crate::record::digest::Digest;
+use crate::record::held_tail::HeldTails;
+use crate::record::probe::{Addresses, Happened, Recorder, Sent, Wants, end_of};
+use crate::record::result::RunResult;
+use crate::record::summary::{self, Course, FlowRecord, Outcome};
 use crate::spec::{FlowSpec, Numbering, WorldSpec};
-use crate::summary::{self, FlowRecord, Outcome};
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::time::Time;
 use netspurt_tcp::{Connection, Departure};
@@ -79,7 +84,7 @@ impl World {
             to_start,
             starter_armed_at: Time::NEVER,
             sessions: Sessions::default(),
-            cookies: Cookies::new(),
+            cookies: Cookies::default(),
             numbering,
             records,
             outcomes: Vec::new(),
@@ -114,8 +119,26 @@ impl World {
     }
 
     /// Ends the run here.
-    pub fn finish(self, interrupted: bool) -> RunResult {
-        summary::summarise(self, interrupted)
+    pub fn finish(mut self, interrupted: bool) -> RunResult {
+        self.sum_up_sessions();
+        let Self { spec, seed, network, hosts, endpoints, sessions, numbering, .. } = self;
+        let Self { records, outcomes, held_tails, late_packets, now, .. } = self;
+        let sessions = sessions.all;
+        let course = Course {
+            spec,
+            seed,
+            network,
+            hosts,
+            endpoints,
+            sessions,
+            numbering,
+            records,
+            outcomes,
+            held_tails,
+            late_packets,
+            now,
+        };
+        summary::summarise(course, interrupted)
     }
 
     /// The time of the last event.
@@ -233,7 +256,8 @@ impl World {
         if let Some(since) = delayed_since
             && connection.ack_delayed_since(now).is_none()
         {
-            self.look_for_held_tail(now, place, since);
+            let recorder = self.network.recorder.as_deref_mut();
+            self.held_tails.look(now, place, since, &self.endpoints, recorder);
         }
     }
 
@@ -287,7 +311,8 @@ impl World {
             // What opens the connection leaves before what the application has to say, and one write before the next.
             endpoint.open |= opens;
             if opens {
-                self.keep_cookie(place);
+                let endpoint = &self.endpoints[place as usize];
+                self.cookies.keep_cookie(&self.spec.flows[endpoint.description as usize], endpoint);
             }
             if !opens && unwritten.is_none() {
                 break;
@@ -367,8 +392,8 @@ impl World {
 
     /// The client at `place` opens its connection.
     pub(crate) fn open(&mut self, now: Time, place: u32) {
-        self.open_client(now, place);
-        let endpoint = &self.endpoints[place as usize];
+        let endpoint = &mut self.endpoints[place as usize];
+        self.cookies.open_client(now, &self.spec.flows[endpoint.description as usize], endpoint);
         if endpoint.pace == Pace::Free {
             self.serve(now, place);
         } else {
@@ -386,8 +411,8 @@ impl World {
         iss: Option<[Seq; 2]>,
         addresses: Addresses,
     ) -> u32 {
-        let fast = self.fast_server(description);
         let flow = &self.spec.flows[description];
+        let fast = fast_open::server(flow, &mut self.hosts[flow.to.0 as usize], self.seed);
         let (there, back) =
             self.network.routes().between(flow.from, flow.to).expect("routes cover all flows");
         let client = self.free.pop().unwrap_or(self.endpoints.len() as u32);
@@ -524,13 +549,7 @@ fn record(endpoint: &mut Endpoint, recorder: &mut Recorder, now: Time, place: u3
     if recorder.wants(Wants::EVENTS) {
         let (flow, end, number) = (endpoint.flow, end_of(place), recorder.connection(place));
         while let Some((time, event)) = connection.poll_event() {
-            recorder.recording.events.push(crate::probe::Happened {
-                time,
-                flow,
-                connection: number,
-                end,
-                event,
-            });
+            recorder.recording.events.push(Happened { time, flow, connection: number, end, event });
         }
     }
 }

@@ -5,7 +5,7 @@
 //! `docs/engineering/throughput.md` holds the table that the tests print with `--nocapture`.
 
 use netspurt_sim::World;
-use netspurt_sim::app::AppSpec;
+use netspurt_sim::host::app::AppSpec;
 use netspurt_sim::spec::{ChannelSpec, Counted, LossSpec, WorldSpec};
 use netspurt_tcp::acking::Acking;
 use netspurt_tcp::config::{Config, Counting, Grows, Growth, HyStart, Recovery};

@@ -1,7 +1,7 @@
 //! BBR beside flows that go by losses: what it leaves them of a shared bottleneck.
 
 use netspurt_sim::World;
-use netspurt_sim::app::AppSpec;
+use netspurt_sim::host::app::AppSpec;
 use netspurt_sim::spec::{ChannelSpec, WorldSpec};
 use netspurt_tcp::config::Config;
 use netspurt_tcp::congestion::Kind;

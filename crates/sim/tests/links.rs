@@ -1,7 +1,7 @@
 //! Links against closed forms.
 
-use netspurt_sim::link::{Channel, Passage};
-use netspurt_sim::loss::Cause;
+use netspurt_sim::network::channel::{Channel, Passage};
+use netspurt_sim::network::loss::Cause;
 use netspurt_sim::spec::{ChannelSpec, QueueSpec};
 use netspurt_tcp::time::{Span, Time};
 

@@ -1,11 +1,11 @@
 //! The network driven with plain packets, without TCP.
 
-use netspurt_sim::app::AppSpec;
-use netspurt_sim::loss::Cause;
+use netspurt_sim::host::app::AppSpec;
+use netspurt_sim::network::loss::Cause;
+use netspurt_sim::network::packet::{Content, Label, Packet};
 use netspurt_sim::network::{Due, Network};
-use netspurt_sim::packet::{Content, Label, Packet};
-use netspurt_sim::probe::{Dropped, Recorder, Recording, Wants};
 use netspurt_sim::random::Stream;
+use netspurt_sim::record::probe::{Dropped, Recorder, Recording, Wants};
 use netspurt_sim::spec::{
     Access, ChannelSpec, CodelSpec, Counted, Duplex, FqCodelSpec, LossSpec, NodeId, QueueSpec, RedSpec,
     ReorderSpec, Room, Unit, WorldSpec,
@@ -41,7 +41,7 @@ fn send(network: &mut Network, now: Time, route: u32, packet: Packet) {
 struct Trace {
     /// When, to which endpoint, how many octets, which number, damaged or not.
     deliveries: Vec<(Time, u32, u32, u64, bool)>,
-    counters: Vec<netspurt_sim::link::ChannelCounters>,
+    counters: Vec<netspurt_sim::network::channel::ChannelCounters>,
     recording: Recording,
 }
 
@@ -100,7 +100,7 @@ fn run_with(spec: &WorldSpec, seed: u64, wants: Wants, resend: fn(u64) -> bool) 
         }
     }
     let events = network.events();
-    let counters = network.channels().iter().map(netspurt_sim::link::Channel::counters).collect();
+    let counters = network.channels().iter().map(netspurt_sim::network::channel::Channel::counters).collect();
     let recording = network.close(Time::ZERO + spec.duration);
     (Trace { deliveries, counters, recording }, events)
 }

@@ -6,8 +6,8 @@
 //! the transmitter was free, which costs at most a picosecond for each segment.
 
 use netspurt_sim::World;
-use netspurt_sim::app::AppSpec;
-use netspurt_sim::probe::{Recorder, Wants};
+use netspurt_sim::host::app::AppSpec;
+use netspurt_sim::record::probe::{Recorder, Wants};
 use netspurt_sim::spec::{ChannelSpec, LossSpec, QueueSpec, ReorderSpec, Room, WorldSpec};
 use netspurt_tcp::acking::Acking;
 use netspurt_tcp::config::{Config, InitialWindow, TimerGrain};

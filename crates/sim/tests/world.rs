@@ -1,10 +1,10 @@
 //! Whole worlds with the real TCP.
 
 use netspurt_sim::World;
-use netspurt_sim::app::AppSpec;
-use netspurt_sim::loss::Cause;
-use netspurt_sim::probe::{CaptureSink, CapturedPacket, End, Quantity, Recorder, Wants};
-use netspurt_sim::result::RunResult;
+use netspurt_sim::host::app::AppSpec;
+use netspurt_sim::network::loss::Cause;
+use netspurt_sim::record::probe::{CaptureSink, CapturedPacket, End, Quantity, Recorder, Wants};
+use netspurt_sim::record::result::RunResult;
 use netspurt_sim::spec::{ChannelSpec, LossSpec, QueueSpec, ReorderSpec, Room, WorldSpec};
 use netspurt_tcp::acking::Acking;
 use netspurt_tcp::config::{Config, TimerGrain};

@@ -1,7 +1,7 @@
 //! What an emulation did: asked and done.
 
-use netspurt_sim::link::Channel;
-use netspurt_sim::sketch::Sketch;
+use netspurt_sim::network::channel::Channel;
+use netspurt_sim::record::sketch::Sketch;
 use netspurt_sim::spec::{LinkSpec, WorldSpec};
 use netspurt_tcp::time::{Span, Time};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! One end of an application in Python.
 
 use super::{Origin, Traits};
-use netspurt_sim::app::{self, AppSpec, Application};
+use netspurt_sim::host::app::{self, AppSpec, Application};
 use netspurt_tcp::Connection;
 use netspurt_tcp::time::Time;
 use pyo3::prelude::*;

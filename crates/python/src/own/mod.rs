@@ -16,8 +16,8 @@ pub(crate) use congestion::{Start, View};
 pub(crate) use policy::Situation;
 
 use crate::errors::AlgorithmError;
-use netspurt_sim::app::Application;
-use netspurt_sim::own;
+use netspurt_sim::host::app::Application;
+use netspurt_sim::host::own;
 use netspurt_tcp::congestion::CongestionControl;
 use netspurt_tcp::rto::RtoEstimator;
 use netspurt_tcp::transmit::Policy;
@@ -165,7 +165,7 @@ impl Algorithms {
     }
 }
 
-impl own::Algorithms for Algorithms {
+impl netspurt_scenario::Algorithms for Algorithms {
     fn congestion(&self, name: &str) -> Result<own::Make<dyn CongestionControl>, String> {
         let origin = self.find(name, &congestion::TRAITS)?;
         Ok(Arc::new(move || Box::new(congestion::Own::new(Arc::clone(&origin)))))

@@ -1,0 +1,271 @@
+//! From a scenario to a world: names become numbers, choices become configurations, flows are counted out.
+
+use crate::flow::{End, Flow};
+use crate::network::trace::Trace;
+use crate::network::{self, Hub, Link, Loss, Mtu, Ports};
+use crate::own::{Algorithms, NoAlgorithms};
+use crate::reading::error::ScenarioError;
+use crate::scenario::Scenario;
+use indexmap::IndexSet;
+use netspurt_sim::host::app::AppSpec;
+use netspurt_sim::host::own::OwnTcp;
+use netspurt_sim::host::processor::{Costs, Handover, Reader};
+use netspurt_sim::spec::{
+    Access, ChannelSpec, Counted, Duplex, FlowSpec, LinkSpec, LossSpec, NodeId, NodeSpec, QueueSpec,
+    ReorderSpec, WorldSpec,
+};
+use netspurt_tcp::config::Config;
+use netspurt_tcp::time::Time;
+use std::sync::Arc;
+
+/// Flows in one world, at most. Each takes some hundred octets before it has even started.
+const MAX_FLOWS: u64 = 10_000_000;
+
+impl Scenario {
+    /// The world that this scenario describes, under the name `name`.
+    ///
+    /// Nodes come in the order in which links and hubs name them, hubs behind them, links and flows in the order of the
+    /// file, links to hubs behind the others. Connections that
+    /// are configured alike share their configuration.
+    pub fn build(&self, name: &str) -> Result<WorldSpec, ScenarioError> {
+        self.build_with(name, &NoAlgorithms)
+    }
+
+    /// The same for a scenario that may name algorithms of the user's own, which are found in `own`.
+    pub fn build_with(&self, name: &str, own: &dyn Algorithms) -> Result<WorldSpec, ScenarioError> {
+        let report = |message: String| ScenarioError {
+            file: name.to_owned(),
+            line: None,
+            column: None,
+            override_path: None,
+            message,
+        };
+        let count: u64 = self.flow.iter().map(|flow| u64::from(flow.count)).sum();
+        if count > MAX_FLOWS {
+            return Err(report(format!("{count} flows are more than one run can hold: {MAX_FLOWS} at most")));
+        }
+        let nodes: IndexSet<&str> = self.nodes().into_iter().collect();
+        let mut configs = Configs::default();
+        let mut flows = Vec::with_capacity(self.flow.len());
+        let mut labels = Labels::default();
+        for (number, flow) in self.flow.iter().enumerate() {
+            let mut config = |end| {
+                let choices = self.choices(flow, end);
+                let config = choices.config().map_err(|error| report(error.message))?;
+                let own = choices.own(own).map_err(|message| report(format!("flow {number}: {message}")))?;
+                Ok((configs.share(config), own.some()))
+            };
+            let ends = [config(End::From)?, config(End::To)?];
+            let app = flow.app.build(own).map_err(|message| report(format!("flow {number}: {message}")))?;
+            let [Some(from), Some(to)] = [&flow.from, &flow.to].map(|node| nodes.get_index_of(node.as_str()))
+            else {
+                return Err(report(format!("no link has the nodes of flow {number}")));
+            };
+            let first = labels.first_index(flow);
+            flows.push(alike(flow, first, [NodeId(from as u32), NodeId(to as u32)], ends, app));
+        }
+        let mut spec = WorldSpec {
+            links: self.link.iter().map(|(name, link)| build_link(name, link, &nodes)).collect(),
+            nodes: nodes.iter().map(|node| self.build_node(node)).collect(),
+            flows,
+            ..WorldSpec::new(name, self.duration.0)
+        };
+        for (name, hub) in &self.hub {
+            build_hub(&mut spec, name, hub, &nodes);
+        }
+        Ok(spec)
+    }
+
+    fn build_node(&self, name: &str) -> NodeSpec {
+        let plain = NodeSpec::new(name);
+        let Some(host) = self.host.get(name) else { return plain };
+        let (ports, reuse) = host.ports.map_or((plain.ports, plain.reuse), Ports::build);
+        NodeSpec {
+            latency: host.latency.0,
+            processor: host.processor.as_ref().map(build_costs),
+            handover: host.handover.map_or(Handover::Whole, |choice| build_handover(choice.0)),
+            reader: host.reader.map(build_reader),
+            ports,
+            reuse,
+            ..plain
+        }
+    }
+}
+
+fn build_costs(processor: &network::Processor) -> Costs {
+    Costs {
+        request: processor.request.0,
+        read: processor.read.0,
+        byte_read: processor.byte_read.0,
+        write: processor.write.0,
+        byte_written: processor.byte_written.0,
+        segment_in: processor.segment_in.0,
+        ack_in: processor.ack_in.0,
+        byte_in: processor.byte_in.0,
+        segment_out: processor.segment_out.0,
+        ack_out: processor.ack_out.0,
+        byte_out: processor.byte_out.0,
+    }
+}
+
+fn build_reader(reader: network::Reader) -> Reader {
+    Reader { buffer: reader.buffer.map(|size| size.0), rate: reader.rate.map(|rate| rate.0) }
+}
+
+fn build_handover(handover: network::Handover) -> Handover {
+    match handover {
+        network::Handover::Whole => Handover::Whole,
+        // Nothing that is written at once is larger than 32 bits say.
+        network::Handover::Clusters { size } => Handover::Clusters(u32::try_from(size.0).unwrap_or(u32::MAX)),
+        network::Handover::Segments => Handover::Segments,
+    }
+}
+
+/// The configurations in use, each once.
+#[derive(Default)]
+struct Configs(Vec<Arc<Config>>);
+
+impl Configs {
+    fn share(&mut self, config: Config) -> Arc<Config> {
+        if let Some(known) = self.0.iter().find(|known| ***known == config) {
+            return Arc::clone(known);
+        }
+        let config = Arc::new(config);
+        self.0.push(Arc::clone(&config));
+        config
+    }
+}
+
+/// How many flows of each name there are, so that two entries of the same name are numbered through.
+#[derive(Default)]
+struct Labels(indexmap::IndexMap<Arc<str>, u32>);
+
+impl Labels {
+    /// The flow's name and the number of the first of them.
+    fn first_index(&mut self, flow: &Flow) -> (Arc<str>, u32) {
+        let label: Arc<str> = flow.label().into();
+        let next = self.0.entry(Arc::clone(&label)).or_default();
+        let first = *next;
+        *next += flow.count;
+        (label, first)
+    }
+}
+
+/// The flows that one entry stands for. A start beyond the end of time never comes.
+fn alike(
+    flow: &Flow,
+    (name, first_index): (Arc<str>, u32),
+    [from, to]: [NodeId; 2],
+    [(client, own_client), (server, own_server)]: [(Arc<Config>, Option<Arc<OwnTcp>>); 2],
+    app: AppSpec,
+) -> FlowSpec {
+    FlowSpec {
+        name,
+        first_index,
+        count: flow.count,
+        app,
+        from,
+        to,
+        start: Time::ZERO + flow.start.0,
+        stagger: flow.stagger.0,
+        client,
+        server,
+        own: [own_client, own_server],
+    }
+}
+
+/// The number of a node: every name in a `between` is one, and so is every station.
+fn node(nodes: &IndexSet<&str>, name: &str) -> NodeId {
+    NodeId(nodes.get_index_of(name).expect("names were checked when the file was read") as u32)
+}
+
+fn build_link(name: &str, link: &Link, nodes: &IndexSet<&str>) -> LinkSpec {
+    let [a, b] = &link.between;
+    LinkSpec {
+        name: name.into(),
+        ends: [node(nodes, a), node(nodes, b)],
+        duplex: match link.duplex {
+            network::Duplex::Full => Duplex::Full,
+            network::Duplex::Half => Duplex::Half,
+        },
+        directions: [channel(link, [a, b]), channel(link, [b, a])],
+    }
+}
+
+fn channel(link: &Link, [from, to]: [&str; 2]) -> ChannelSpec {
+    let here = |trace: &&Trace| trace.direction().is_none_or(|way| way.from == *from && way.to == *to);
+    let capacity = link.trace.0.iter().find(here).and_then(Trace::build);
+    let mean = capacity.as_ref().map(|capacity| capacity.mean_rate());
+    let rate = mean.or(link.rate.map(|rate| rate.0));
+    let channel = ChannelSpec {
+        rate,
+        delay: link.delay.0,
+        framing: 0,
+        least: 0,
+        queue: link.queue.map_or(QueueSpec::Unlimited, |queue| queue.spec(rate)),
+        loss: build_losses(&link.loss.0, from, to),
+        reorder: link
+            .reorder
+            .map(|reorder| ReorderSpec { probability: reorder.probability, extra_delay: reorder.delay.0 }),
+        duplicate: link.duplicate.map_or(0.0, |duplicate| duplicate.probability),
+        corrupt: link.corrupt.map_or(0.0, |corrupt| corrupt.probability),
+        capacity: None,
+        mtu: link.mtu.0.iter().map(Mtu::build).collect(),
+    };
+    match capacity {
+        Some(capacity) => channel.following(capacity),
+        None => channel,
+    }
+}
+
+/// What is lost in one direction.
+fn build_losses(all: &[Loss], from: &str, to: &str) -> LossSpec {
+    let here = |loss: &&Loss| loss.direction().is_none_or(|way| way.from == from && way.to == to);
+    let mut losses: Vec<LossSpec> = all.iter().filter(here).map(build_loss).collect();
+    match losses.len() {
+        0 => LossSpec::None,
+        1 => losses.remove(0),
+        _ => LossSpec::Several(losses),
+    }
+}
+
+/// Adds a hub to the world.
+fn build_hub(spec: &mut WorldSpec, name: &str, hub: &Hub, nodes: &IndexSet<&str>) {
+    let stations: Vec<NodeId> = hub.stations.iter().map(|station| node(nodes, station)).collect();
+    let (rate, framing) = (hub.rate.0, hub.framing.0 as u32);
+    let ethernet = ChannelSpec::ethernet(rate, hub.delay.0);
+    let station = ChannelSpec {
+        framing,
+        least: (ethernet.least + ethernet.framing).saturating_sub(framing),
+        queue: hub.queue.map_or(QueueSpec::Unlimited, |queue| queue.spec(Some(rate))),
+        ..ethernet
+    };
+    let access = match hub.access {
+        network::Access::CsmaCd => Access::CsmaCd,
+        network::Access::Fifo => Access::FirstCome,
+    };
+    let first = spec.links.len();
+    spec.hub(name, &stations, &station, access);
+    for (link, from) in spec.links[first..].iter_mut().zip(&hub.stations) {
+        link.directions[0].loss = build_losses(&hub.loss.0, from, name);
+    }
+}
+
+fn build_loss(loss: &Loss) -> LossSpec {
+    match loss {
+        Loss::None => LossSpec::None,
+        Loss::BitError { rate, .. } => LossSpec::BitError { rate: *rate },
+        Loss::PacketError { rate, .. } => LossSpec::PacketError { rate: *rate },
+        Loss::ExponentialGaps { mean, .. } => LossSpec::ExponentialGaps { mean_packets: mean.0 as f64 },
+        Loss::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad, .. } => {
+            LossSpec::GilbertElliott {
+                good_to_bad: *good_to_bad,
+                bad_to_good: *bad_to_good,
+                loss_good: *loss_good,
+                loss_bad: *loss_bad,
+            }
+        }
+        Loss::Script { drop, .. } => LossSpec::Script { counted: Counted::Packets, drop: drop.clone() },
+        Loss::EcnBlackHole { .. } => LossSpec::EcnBlackHole,
+    }
+}

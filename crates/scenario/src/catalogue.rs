@@ -1,0 +1,122 @@
+//! What `netspurt profiles` and `netspurt mechanisms` show, drawn from the profiles and the schema: nothing is written
+//! twice.
+
+use crate::reading::{forms, kind_of};
+use crate::scenario::schema;
+use crate::tcp::table::TcpTable;
+use crate::values::quantity;
+use netspurt_tcp::profile;
+use serde_json::{Value as Json, json};
+
+/// Every profile with all its choices, as a scenario file would write them:
+/// `[{"name", "summary", "document", "tcp": {…}}]`.
+pub fn profiles_json() -> Json {
+    profile::profiles()
+        .iter()
+        .map(|profile| {
+            json!({
+                "name": profile.name,
+                "summary": profile.summary,
+                "document": profile.document,
+                "tcp": TcpTable::from(&profile.config),
+            })
+        })
+        .collect()
+}
+
+/// Every mechanism family with its choices:
+/// `[{"family", "path", "summary", "document", "unit", "default", "choices": [{"name", "default", "summary", "document",
+/// "parameters": [{"name", "default", "unit", "summary"}]}]}]`.
+///
+/// A family is a key of the scenario file; the default of a TCP family is that of the default profile. A family that is a
+/// plain value has no choices.
+pub fn mechanisms_json() -> Json {
+    let root = schema();
+    let default = profile::by_name(profile::DEFAULT).map(|profile| TcpTable::from(&profile.config));
+    let default = json!(default);
+    let tcp = keys(&root, "TcpTable")
+        .filter(|(key, _)| *key != "profile")
+        .map(|(key, schema)| family(&root, key, &format!("tcp.{key}"), schema, &default[key]));
+    let link = keys(&root, "Link")
+        .filter(|(key, _)| *key != "between")
+        .map(|(key, schema)| family(&root, key, &format!("link.NAME.{key}"), schema, &schema["default"]));
+    let hub = keys(&root, "Hub")
+        .filter(|(key, _)| *key != "stations")
+        .map(|(key, schema)| family(&root, key, &format!("hub.NAME.{key}"), schema, &schema["default"]));
+    let host = keys(&root, "Host")
+        .filter(|(key, _)| *key == "handover")
+        .map(|(key, schema)| family(&root, key, &format!("host.NAME.{key}"), schema, &schema["default"]));
+    let app = keys(&root, "Flow")
+        .filter(|(key, _)| *key == "app")
+        .map(|(key, schema)| family(&root, key, &format!("flow.N.{key}"), schema, &schema["default"]));
+    let web = root.pointer("/$defs/App").map(|app| forms(&root, app)).unwrap_or_default();
+    let web = web.into_iter().find(|form| kind_of(form) == Some("web"));
+    let inner = [("http", "http"), ("distribution", "size")].into_iter().filter_map(|(name, key)| {
+        let schema = &web?["properties"][key];
+        Some(family(&root, name, &format!("flow.N.app.{key}"), schema, &schema["default"]))
+    });
+    tcp.chain(link).chain(hub).chain(host).chain(app).chain(inner).collect()
+}
+
+fn keys<'a>(root: &'a Json, table: &str) -> impl Iterator<Item = (&'a str, &'a Json)> {
+    let keys = root.pointer(&format!("/$defs/{table}/properties")).and_then(Json::as_object);
+    keys.into_iter().flatten().map(|(key, schema)| (key.as_str(), schema))
+}
+
+fn family(root: &Json, key: &str, path: &str, schema: &Json, default: &Json) -> Json {
+    let described = forms(root, schema);
+    let default_name = default["kind"].as_str().or_else(|| default.as_str());
+    let mut choices: Vec<Json> = Vec::new();
+    for form in &described {
+        let Some(name) = form["const"].as_str().or_else(|| kind_of(form)) else { continue };
+        let (summary, document) = prose(form);
+        choices.push(json!({
+            "name": name,
+            "default": default_name == Some(name),
+            "summary": summary,
+            "document": document,
+            "parameters": parameters(root, form),
+        }));
+    }
+    let (summary, document) = prose(schema);
+    json!({
+        "family": key,
+        "path": path,
+        "summary": summary,
+        "document": document,
+        "unit": unit(&described),
+        "default": default,
+        "choices": choices,
+    })
+}
+
+fn parameters(root: &Json, form: &Json) -> Vec<Json> {
+    let keys = form["properties"].as_object().into_iter().flatten().filter(|(key, _)| *key != "kind");
+    keys.map(|(key, schema)| {
+        json!({
+            "name": key,
+            "default": schema["default"],
+            "unit": unit(&forms(root, schema)),
+            "summary": prose(schema).0,
+        })
+    })
+    .collect()
+}
+
+/// What a value is measured in: `null` for a pure number or a name.
+fn unit(forms: &[&Json]) -> Json {
+    let format =
+        forms.iter().find_map(|form| form["format"].as_str().filter(|f| quantity::format(f).is_some()));
+    json!(format)
+}
+
+/// A doc comment's text and its source.
+fn prose(schema: &Json) -> (String, Option<String>) {
+    let text = schema["description"].as_str().unwrap_or_default();
+    let (summary, document) = match text.split_once("Document:") {
+        Some((summary, document)) => (summary, Some(document)),
+        None => (text, None),
+    };
+    let join = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    (join(summary), document.map(|document| join(document).trim_end_matches('.').to_owned()))
+}

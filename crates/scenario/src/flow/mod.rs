@@ -1,0 +1,57 @@
+//! The flows of a scenario: who talks to whom, and about what.
+
+pub(crate) mod app;
+
+use crate::flow::app::App;
+use crate::tcp::table::TcpTable;
+use crate::values::quantity::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One or more connections that are alike.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Flow {
+    /// What the results call it. Default: the kind of its application.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What is said over it.
+    pub app: App,
+    /// The node that opens the connection.
+    pub from: String,
+    /// The node that accepts it.
+    pub to: String,
+    /// When it is opened.
+    #[serde(default)]
+    pub start: Duration,
+    /// How many connections alike, numbered from 0.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1))]
+    pub count: u32,
+    /// How much later than the one before it each of them starts.
+    #[serde(default)]
+    pub stagger: Duration,
+    /// Choices about TCP for both ends.
+    #[serde(default, skip_serializing_if = "TcpTable::is_empty")]
+    pub tcp: TcpTable,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+impl Flow {
+    /// What the results call it.
+    pub fn label(&self) -> &str {
+        self.name.as_deref().unwrap_or(self.app.label())
+    }
+}
+
+/// An end of a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// The end that opens the connection.
+    From,
+    /// The end that accepts it.
+    To,
+}

@@ -1,0 +1,60 @@
+//! The scenario file: one tree of types is its keys, defaults, help and schema. From it come worlds for the simulator
+//! ([`Scenario::build`]) and synthetic paths, which are delays without packets ([`synthetic`]); and [`document`] writes
+//! what a run left behind as JSON.
+//!
+//! | where | holds |
+//! | --- | --- |
+//! | `scenario.rs`, `network/`, `flow/`, `tcp/` | the types, whose doc comments are the file's reference |
+//! | `values/` | values with units, exact; a bare name for a table, a table for a list |
+//! | `own.rs` | a built-in choice, or a user's own, and where that is found |
+//! | `reading/` | from text to a type, for any file of ours |
+//! | `parse.rs`, `meaning.rs`, `build.rs` | from text to a [`Scenario`], checked; from there to a world |
+//! | `catalogue.rs` | the lists of profiles and mechanisms |
+//! | `synthetic/` | synthetic paths, with their file |
+//! | `document.rs` | results as JSON |
+//!
+//! A file is read in four steps: TOML with the place of every key and value; overrides put into it; its shape held
+//! against the schema; its meaning checked. The types are only filled once the shape is right.
+
+mod build;
+mod catalogue;
+pub mod document;
+mod flow;
+mod meaning;
+mod network;
+mod own;
+mod parse;
+mod reading;
+mod scenario;
+pub mod synthetic;
+mod tcp;
+mod values;
+
+pub use catalogue::{mechanisms_json, profiles_json};
+pub use flow::app::{
+    App, Closes, Endless, Files as FilesApp, HowOften, Http, Lasts, Message, Order, Web, Written,
+};
+pub use flow::{End, Flow};
+pub use network::queue::Queue;
+pub use network::trace::Trace;
+pub use network::{
+    Access, Corrupt, Duplex, Duplicate, Handover, Host, Hub, Link, Loss, Ports, Processor, Reader, Reorder,
+    Reuse,
+};
+pub use own::{Algorithms, Choice, NoAlgorithms, OwnName};
+pub use reading::error::ScenarioError;
+pub use scenario::{Scenario, schema};
+pub use synthetic::file::{Calibrate, Glitch, GlitchShape, Length, Line, PathLoss, SyntheticPath};
+pub use tcp::acking::Acking;
+pub use tcp::choices::{
+    Congestion, Cutting, DupAcksBesideNaks, Grows, LossMeans, MssCounts, Recovery, Transmit, WindowGrowth,
+    WindowOption,
+};
+pub use tcp::estimator::estimator;
+pub use tcp::parametric::{Counting, KeepAlive, OptionLayout, Rto};
+pub use tcp::table::{ProfileName, TcpError, TcpTable};
+pub use values::distribution::{Count, Drawn, Files, Kind, Measure};
+pub use values::form::{Named, OneOrMany};
+pub use values::quantity::{
+    Cap, Direction, Duration, Grain, InitialCwnd, Limit, Packets, Patience, Quantity, Rate, Size, Window,
+};

@@ -1,0 +1,429 @@
+//! The network of a scenario: links, what stands at them and what befalls packets on them.
+
+pub(crate) mod queue;
+pub(crate) mod trace;
+
+use crate::network::queue::Queue;
+use crate::network::trace::Trace;
+use crate::tcp::table::TcpTable;
+use crate::values::form::{Named, OneOrMany};
+use crate::values::quantity::{Direction, Duration, Packets, Rate, Size};
+use netspurt_sim::host::ports::{self, PortRange};
+use netspurt_sim::spec::{self, MtuSpec};
+use netspurt_tcp::time::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A link between two nodes.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// The two nodes that it joins. A node that no flow starts or ends at is a router.
+    pub between: [String; 2],
+    /// How fast bits leave, in each direction. Default: infinitely fast.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// A recording that the capacity follows, in place of the rate: one table, or a list of one for each direction.
+    /// Default: none.
+    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    pub trace: OneOrMany<Trace>,
+    /// Propagation delay, one way.
+    #[serde(default)]
+    pub delay: Duration,
+    /// Whether both directions can be used at once.
+    #[serde(default)]
+    pub duplex: Duplex,
+    /// The queue before the link, one for each direction. Default: a queue without limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Queue>,
+    /// The longest packets that it takes: one table, or a list of several in the order in which they begin. Default: any.
+    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    pub mtu: OneOrMany<Mtu>,
+    /// What is lost on the way: one table, or a list of several that all apply. Default: nothing.
+    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    pub loss: OneOrMany<Loss>,
+    /// Packets that are held back, so that others overtake them. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reorder: Option<Reorder>,
+    /// Packets that arrive twice. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicate: Option<Duplicate>,
+    /// Packets that arrive damaged, for the receiver's checksum to find. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corrupt: Option<Corrupt>,
+}
+
+/// The longest packets that a link takes, in both directions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Mtu {
+    /// Octets, IP header included.
+    pub size: Size,
+    /// What becomes of a packet that is longer.
+    #[serde(default)]
+    pub too_big: TooBig,
+    /// From when on. Default: from the beginning.
+    #[serde(default)]
+    pub from: Duration,
+}
+
+/// What becomes of a packet that is too long for a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TooBig {
+    /// It is dropped, and a message tells its sender what would fit.
+    ///
+    /// Document: RFC 1191.
+    #[default]
+    Icmp,
+    /// It is dropped without a word: a black hole.
+    ///
+    /// Document: RFC 2923, section 2.1.
+    Silent,
+}
+
+impl Mtu {
+    /// The same for the simulator.
+    pub(crate) fn build(&self) -> MtuSpec {
+        let too_big = match self.too_big {
+            TooBig::Icmp => spec::TooBig::Icmp,
+            TooBig::Silent => spec::TooBig::Silent,
+        };
+        let mtu = u32::try_from(self.size.0).unwrap_or(u32::MAX);
+        MtuSpec { from: Time::ZERO + self.from.0, mtu, too_big }
+    }
+}
+
+/// Whether both directions of a link can be used at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Duplex {
+    /// Each direction has the rate for itself.
+    #[default]
+    Full,
+    /// One packet at a time, in either direction.
+    Half,
+}
+
+/// A hub: nodes that share one medium, of which it carries one frame at a time.
+///
+/// It is an Ethernet: between frames there is a gap of 96 bits, and a frame has at least 72 bytes with its preamble. In
+/// results each station is a direction of its own, `STATION->HUB`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Hub {
+    /// The nodes that it joins. A node that no flow starts or ends at is a router.
+    #[schemars(length(min = 2))]
+    pub stations: Vec<String>,
+    /// How fast bits leave.
+    pub rate: Rate,
+    /// Propagation delay from any station to any other.
+    #[serde(default)]
+    pub delay: Duration,
+    /// How the stations take turns.
+    #[serde(default)]
+    pub access: Access,
+    /// What a frame adds to its packet. Default: preamble, header and check sequence.
+    #[serde(default = "ethernet_framing")]
+    pub framing: Size,
+    /// The queue of each station. Default: a queue without limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Queue>,
+    /// What is lost on the way: one table, or a list of several that all apply. A direction is `STATION->HUB`. Default:
+    /// nothing.
+    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    pub loss: OneOrMany<Loss>,
+}
+
+const fn ethernet_framing() -> Size {
+    Size(26)
+}
+
+/// How the stations of a hub take turns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Access {
+    /// Who hears nobody sends; who collides waits a random time, and gives up after 16 collisions.
+    ///
+    /// Document: IEEE 802.3, clause 4.
+    #[default]
+    CsmaCd,
+    /// First come, first served over all stations, without loss of time.
+    Fifo,
+}
+
+/// What is lost on a link.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Loss {
+    /// Nothing.
+    None,
+    /// Each bit is wrong with the same probability, and a packet with a wrong bit is lost.
+    BitError {
+        /// Probability for one bit.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        rate: f64,
+        /// Only in this direction. Default: in both.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        direction: Option<Direction>,
+    },
+    /// Each packet is lost with the same probability.
+    PacketError {
+        /// Probability for one packet.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        rate: f64,
+        /// Only in this direction. Default: in both.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        direction: Option<Direction>,
+    },
+    /// The gaps between losses are distributed exponentially.
+    ///
+    /// Document: "TCP sending rate control at Tera bits per second", section III.
+    ExponentialGaps {
+        /// Mean gap.
+        mean: Packets,
+        /// Only in this direction. Default: in both.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        direction: Option<Direction>,
+    },
+    /// Two states, good and bad, between which each packet may change.
+    ///
+    /// Document: Gilbert, "Capacity of a burst-noise channel", 1960; Elliott, 1963.
+    GilbertElliott {
+        /// Probability of going from good to bad, for each packet.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        good_to_bad: f64,
+        /// Probability of going from bad to good, for each packet.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        bad_to_good: f64,
+        /// Probability of losing a packet in the good state.
+        #[serde(default = "never")]
+        #[schemars(range(min = 0.0, max = 1.0))]
+        loss_good: f64,
+        /// Probability of losing a packet in the bad state.
+        #[serde(default = "always")]
+        #[schemars(range(min = 0.0, max = 1.0))]
+        loss_bad: f64,
+        /// Only in this direction. Default: in both, each with a state of its own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        direction: Option<Direction>,
+    },
+    /// The packets of these numbers.
+    Script {
+        /// Numbers of the lost packets, counted from 1 in the order in which they enter the link.
+        #[schemars(inner(range(min = 1)))]
+        drop: Vec<u64>,
+        /// Only in this direction. Default: in both, each counted by itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        direction: Option<Direction>,
+    },
+    /// SYN segments that ask for ECN, which faulty boxes take for an attack.
+    ///
+    /// Document: RFC 3168, section 6.1.1.1.
+    EcnBlackHole {
+        /// Only in this direction. Default: in both.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        direction: Option<Direction>,
+    },
+}
+
+const fn never() -> f64 {
+    0.0
+}
+
+const fn always() -> f64 {
+    1.0
+}
+
+impl Loss {
+    /// The direction to which it is confined.
+    pub const fn direction(&self) -> Option<&Direction> {
+        match self {
+            Self::None => None,
+            Self::BitError { direction, .. }
+            | Self::PacketError { direction, .. }
+            | Self::ExponentialGaps { direction, .. }
+            | Self::GilbertElliott { direction, .. }
+            | Self::Script { direction, .. }
+            | Self::EcnBlackHole { direction } => direction.as_ref(),
+        }
+    }
+}
+
+/// Packets that are held back.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reorder {
+    /// Probability for one packet.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub probability: f64,
+    /// By how much it is delayed beyond the link's own delay.
+    pub delay: Duration,
+}
+
+/// Packets that arrive twice.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Duplicate {
+    /// Probability for one packet.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub probability: f64,
+}
+
+/// Packets that arrive damaged.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Corrupt {
+    /// Probability for one packet.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub probability: f64,
+}
+
+/// What is particular about a node.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Host {
+    /// What the host takes to process each packet that arrives, before its TCP sees it.
+    #[serde(default)]
+    pub latency: Duration,
+    /// The ports that connections opened here come from. Default: the dynamic ones (RFC 6335).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ports: Option<Ports>,
+    /// What its processor takes, which does one thing at a time. Default: nothing; it is infinitely fast.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processor: Option<Processor>,
+    /// How it hands an application's write to TCP. Default: whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handover: Option<Named<Handover>>,
+    /// How its applications read. Default: all that there is, infinitely fast.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reader: Option<Reader>,
+    /// Choices about TCP for the connections of this host.
+    #[serde(default, skip_serializing_if = "TcpTable::is_empty")]
+    pub tcp: TcpTable,
+}
+
+/// The ports that a host's connections come from, where an application opens many.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Ports {
+    /// The first.
+    #[serde(default = "first_port")]
+    #[schemars(range(min = 1, max = 65535))]
+    pub first: u16,
+    /// The last.
+    #[serde(default = "last_port")]
+    #[schemars(range(min = 1, max = 65535))]
+    pub last: u16,
+    /// Whether a port is taken again that this host has in TIME-WAIT.
+    #[serde(default)]
+    pub reuse: Reuse,
+}
+
+/// Whether a host takes a port again that it has in TIME-WAIT.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reuse {
+    /// Not before 2 MSL are over.
+    #[default]
+    Never,
+    /// A second later, if the connection offers timestamps.
+    ///
+    /// Document: RFC 6191, section 2; Linux, `tcp_tw_reuse`.
+    ByTimestamp,
+}
+
+fn first_port() -> u16 {
+    PortRange::default().first
+}
+
+fn last_port() -> u16 {
+    PortRange::default().last
+}
+
+impl Ports {
+    /// The same for the simulator.
+    pub(crate) const fn build(self) -> (PortRange, ports::Reuse) {
+        let reuse = match self.reuse {
+            Reuse::Never => ports::Reuse::Never,
+            Reuse::ByTimestamp => ports::Reuse::ByTimestamp,
+        };
+        (PortRange { first: self.first, last: self.last }, reuse)
+    }
+}
+
+/// What a processor takes for each thing that it does. It does one thing at a time, what arrives before what programs want.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Processor {
+    /// For answering a request, before the first byte of the answer is written.
+    #[serde(default)]
+    pub request: Duration,
+    /// For a read.
+    #[serde(default)]
+    pub read: Duration,
+    /// For each byte read.
+    #[serde(default)]
+    pub byte_read: Duration,
+    /// For a write, however it is handed to TCP.
+    #[serde(default)]
+    pub write: Duration,
+    /// For each byte written.
+    #[serde(default)]
+    pub byte_written: Duration,
+    /// For a segment with data that arrives.
+    #[serde(default)]
+    pub segment_in: Duration,
+    /// For a segment without data that arrives.
+    #[serde(default)]
+    pub ack_in: Duration,
+    /// For each byte of data that arrives.
+    #[serde(default)]
+    pub byte_in: Duration,
+    /// For a segment with data that leaves.
+    #[serde(default)]
+    pub segment_out: Duration,
+    /// For a segment without data that leaves.
+    #[serde(default)]
+    pub ack_out: Duration,
+    /// For each byte of data that leaves.
+    #[serde(default)]
+    pub byte_out: Duration,
+}
+
+/// How applications read: with a buffer of their own, and at a pace. What they have not read stays in TCP's buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reader {
+    /// The most that a read takes. Default: all that there is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Size>,
+    /// At what rate an application deals with what it has read, before it does anything else. Default: infinitely fast.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+}
+
+/// How a host hands an application's write to TCP.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Handover {
+    /// Whole.
+    Whole,
+    /// In buffers of one size, TCP being asked for segments behind each; application data ends with the last.
+    ///
+    /// Document: the mbuf clusters of 4.4BSD and FreeBSD, `sosend`.
+    Clusters {
+        /// What a buffer holds.
+        #[serde(default = "mbuf_cluster")]
+        size: Size,
+    },
+    /// As segments, cut when they are written: the first fills up what waits unsent. Behind one that waits, TCP is not asked
+    /// before the write is over.
+    ///
+    /// Document: Linux 2.2, `tcp_do_sendmsg`.
+    Segments,
+}
+
+const fn mbuf_cluster() -> Size {
+    Size(2048)
+}

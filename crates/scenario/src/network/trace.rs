@@ -1,0 +1,256 @@
+//! Links that follow a recording: how a file names one, and what may stand in it.
+
+use crate::values::distribution::Files;
+use crate::values::quantity::{Direction, Duration, Quantity, Rate};
+use netspurt_sim::network::capacity::{Capacity, Deliveries, Piece, Rates};
+use netspurt_tcp::time::Span;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// The longest time that a file may say, in seconds.
+const LONGEST_S: f64 = 1e7;
+/// Columns of rates, and how many bits per second their unit is.
+const RATES: [(&str, f64); 4] =
+    [("rate_bps", 1.0), ("rate_kbps", 1e3), ("rate_mbps", 1e6), ("rate_gbps", 1e9)];
+
+/// A recording that the capacity of a link follows, in place of its rate.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Trace {
+    /// Instants at which 1504 bytes of what waits may leave, again and again: a packet of 1500 bytes, or several that are
+    /// shorter. What finds nobody waiting is lost. Each packet has 4 bytes more than its own, as where it was recorded.
+    ///
+    /// Document: Netravali et al., "Mahimahi: accurate record-and-replay for HTTP", 2015, section 4.
+    Mahimahi {
+        /// The file, its path relative to the scenario's: on each line a whole number of milliseconds, never falling. The
+        /// last is the length of the recording.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        file: Option<String>,
+        /// The lines of such a file, instead.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        milliseconds: Vec<u64>,
+        /// Only in this direction; the other has the link's rate, or a recording of its own. Default: in both.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        direction: Option<Direction>,
+    },
+    /// Rates, each from its time on.
+    Rates {
+        /// A CSV file, its path relative to the scenario's, with a column `time_s` that begins at 0 and rises, and a column
+        /// `rate_bps`, `rate_kbps`, `rate_mbps` or `rate_gbps`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        file: Option<String>,
+        /// The times instead.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        times: Vec<Duration>,
+        /// The rates instead, one for each time.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        rates: Vec<Rate>,
+        /// After this time it begins anew. Default: the last rate holds for ever.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        repeat: Option<Duration>,
+        /// Only in this direction; the other has the link's rate, or a recording of its own. Default: in both.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        direction: Option<Direction>,
+    },
+}
+
+/// The key at fault, and a sentence.
+pub(crate) type Wrong = (&'static str, String);
+
+impl Trace {
+    /// The direction to which it is confined.
+    pub const fn direction(&self) -> Option<&Direction> {
+        match self {
+            Self::Mahimahi { direction, .. } | Self::Rates { direction, .. } => direction.as_ref(),
+        }
+    }
+
+    /// Puts in place of a file what stands in it.
+    pub(crate) fn resolve(&mut self, files: Files<'_>) -> Result<(), Wrong> {
+        let (Self::Mahimahi { file, .. } | Self::Rates { file, .. }) = &mut *self;
+        let Some(name) = file.take() else { return Ok(()) };
+        let wrong = |message: String| ("file", message);
+        let text = files(&name).map_err(|why| wrong(format!("\"{name}\" cannot be read: {why}")))?;
+        let placed = |(line, message): (usize, String)| wrong(format!("\"{name}\", line {line}: {message}"));
+        let twice = || wrong("a recording stands in a file or here, not in both".to_owned());
+        match self {
+            Self::Mahimahi { milliseconds, .. } => {
+                if !milliseconds.is_empty() {
+                    return Err(twice());
+                }
+                *milliseconds = read_milliseconds(&text).map_err(placed)?;
+            }
+            Self::Rates { times, rates, .. } => {
+                if !times.is_empty() || !rates.is_empty() {
+                    return Err(twice());
+                }
+                (*times, *rates) = read_rates(&text).map_err(placed)?;
+            }
+        }
+        // What is wrong with a whole recording is told by its file.
+        self.check().map_err(|(_, message)| wrong(format!("\"{name}\": {message}")))
+    }
+
+    /// What it must not say.
+    pub(crate) fn check(&self) -> Result<(), Wrong> {
+        match self {
+            Self::Mahimahi { milliseconds, .. } => check_milliseconds(milliseconds),
+            Self::Rates { times, rates, repeat, .. } => check_rates(times, rates, *repeat),
+        }
+    }
+
+    /// The same for the simulator; `None` for one that [`Trace::check`] refuses.
+    pub(crate) fn build(&self) -> Option<Arc<Capacity>> {
+        let capacity = match self {
+            Self::Mahimahi { milliseconds, .. } => {
+                Capacity::Deliveries(Arc::new(Deliveries::new(milliseconds)?))
+            }
+            Self::Rates { times, rates, repeat, .. } => {
+                let piece = |(time, rate): (&Duration, &Rate)| Piece { from: time.0.as_ps(), rate: rate.0 };
+                let pieces: Vec<Piece> = times.iter().zip(rates).map(piece).collect();
+                Capacity::Rates(Arc::new(Rates::new(&pieces, repeat.map(|time| time.0.as_ps()))?))
+            }
+        };
+        Some(Arc::new(capacity))
+    }
+}
+
+fn check_milliseconds(milliseconds: &[u64]) -> Result<(), Wrong> {
+    let wrong = |message: String| Err(("milliseconds", message));
+    let Some(&last) = milliseconds.last() else {
+        return wrong("a recording has at least one line: name a file, or milliseconds".to_owned());
+    };
+    if let Some(pair) = milliseconds.windows(2).find(|pair| pair[1] < pair[0]) {
+        return wrong(format!("{} ms come after {} ms: times must not fall", pair[1], pair[0]));
+    }
+    if last == 0 {
+        return wrong("the last time is the recording's length, and must be above 0 ms".to_owned());
+    }
+    if last as f64 > LONGEST_S * 1e3 {
+        return wrong(format!("{last} ms are too long for a recording: {:.0} s at most", LONGEST_S));
+    }
+    Ok(())
+}
+
+fn check_rates(times: &[Duration], rates: &[Rate], repeat: Option<Duration>) -> Result<(), Wrong> {
+    let wrong = |key, message: &str| Err((key, message.to_owned()));
+    match times.first() {
+        None => return wrong("times", "a recording has at least one rate: name a file, or times and rates"),
+        Some(first) if first.0 > Span::ZERO => return wrong("times", "the first time must be 0 s"),
+        Some(_) => {}
+    }
+    if times.len() != rates.len() {
+        let message = format!("{} times need as many rates, not {}", times.len(), rates.len());
+        return Err(("rates", message));
+    }
+    if let Some(pair) = times.windows(2).find(|pair| pair[1] <= pair[0]) {
+        let message = format!("{} comes after {}: times must rise", pair[1].print(), pair[0].print());
+        return Err(("times", message));
+    }
+    if rates.iter().all(|rate| rate.0 == 0) {
+        return wrong("rates", "with all rates zero nothing ever leaves: one at least must be above it");
+    }
+    match (repeat, times.last()) {
+        (Some(repeat), Some(&last)) if repeat <= last => {
+            let message = format!(
+                "it cannot begin anew after {}, before its last rate at {}",
+                repeat.print(),
+                last.print()
+            );
+            Err(("repeat", message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The number of a line, from 1, and what is wrong with it.
+type WrongLine = (usize, String);
+
+/// The lines of a Mahimahi file. Empty lines at its end are none.
+fn read_milliseconds(text: &str) -> Result<Vec<u64>, WrongLine> {
+    let mut last = 0;
+    let line = |(number, line): (usize, &str)| {
+        let wrong = || (number, format!("{:?} is no whole number of milliseconds", shown(line)));
+        let time: u64 = line.trim().parse().map_err(|_| wrong())?;
+        if time < last {
+            return Err((number, format!("{time} ms come after {last} ms: times must not fall")));
+        }
+        last = time;
+        Ok(time)
+    };
+    (1..).zip(text.trim_end().lines()).map(line).collect()
+}
+
+/// Times and rates of a CSV file with a line of names; lines that are empty or begin with `#` are none.
+fn read_rates(text: &str) -> Result<(Vec<Duration>, Vec<Rate>), WrongLine> {
+    let mut lines = (1..).zip(text.lines()).filter(|(_, line)| {
+        let line = line.trim();
+        !line.is_empty() && !line.starts_with('#')
+    });
+    let Some((head, names)) = lines.next() else { return Err((1, "the file is empty".to_owned())) };
+    let names: Vec<&str> = names.split(',').map(|name| name.trim().trim_matches('"')).collect();
+    let find = |name: &str| names.iter().position(|known| *known == name);
+    let rates = || RATES.iter().find_map(|(name, unit)| Some((find(name)?, *unit)));
+    let (Some(time), Some((rate, unit))) = (find("time_s"), rates()) else {
+        let known: Vec<&str> = RATES.iter().map(|(name, _)| *name).collect();
+        let message = format!(
+            "the columns time_s and one of {} are needed, not {}",
+            known.join(", "),
+            names.join(", ")
+        );
+        return Err((head, message));
+    };
+    let mut read = (Vec::new(), Vec::new());
+    for (number, line) in lines {
+        let cells: Vec<&str> = line.split(',').collect();
+        let cell = |column: usize, most: f64| {
+            let text = cells.get(column).map_or("", |cell| cell.trim());
+            let value = text.parse::<f64>().ok().filter(|value| (0.0..=most).contains(value));
+            value.ok_or_else(|| {
+                (number, format!("{:?} is no number from 0 to {most:e} for {}", shown(text), names[column]))
+            })
+        };
+        let ps = (cell(time, LONGEST_S)? * 1e12).round() as u64;
+        read.0.push(Duration(Span::from_ps(ps)));
+        read.1.push(Rate((cell(rate, 1e15 / unit)? * unit).round() as u64));
+    }
+    Ok(read)
+}
+
+/// As much of a line as fits into a sentence.
+fn shown(line: &str) -> String {
+    line.trim().chars().take(40).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mahimahi_files_are_read_as_they_are() {
+        assert_eq!(read_milliseconds("0\n5\n5\n12\n"), Ok(vec![0, 5, 5, 12]));
+        assert_eq!(read_milliseconds(" 1\r\n2\r\n\n"), Ok(vec![1, 2]));
+        assert_eq!(
+            read_milliseconds("1\n2 5\n"),
+            Err((2, "\"2 5\" is no whole number of milliseconds".into()))
+        );
+        assert_eq!(read_milliseconds("1\n\n2\n").unwrap_err().0, 2, "an empty line in the middle is none");
+        assert_eq!(read_milliseconds("4\n3\n"), Err((2, "3 ms come after 4 ms: times must not fall".into())));
+        assert_eq!(read_milliseconds("-1\n").unwrap_err().0, 1);
+    }
+
+    #[test]
+    fn rates_are_found_by_name_and_have_their_unit() {
+        let (times, rates) = read_rates("# a phone\nrate_mbps,x,time_s\n1.5,a,0\n0,b,0.25\n").unwrap();
+        assert_eq!(times, [Duration::ms(0), Duration::ms(250)]);
+        assert_eq!(rates, [Rate(1_500_000), Rate(0)]);
+        let error = |text| read_rates(text).unwrap_err();
+        assert_eq!(error("time_s,rate\n0,1\n").0, 1);
+        assert!(error("time_s,rate\n0,1\n").1.contains("rate_mbps"));
+        assert_eq!(error("time_s,rate_bps\n0,1\n1,-5\n").0, 3);
+        assert_eq!(error("time_s,rate_bps\n0,nan\n").0, 2);
+        assert_eq!(error("time_s,rate_bps\n0\n").0, 2);
+        assert_eq!(error("\n").1, "the file is empty");
+    }
+}

@@ -1,0 +1,69 @@
+//! From text to a type: TOML with the place of every key and value, overrides put into it, its shape held against the
+//! type's schema. What is wrong is a sentence, and where.
+//!
+//! Lives here: what any file of ours needs. Must not live here: any key.
+
+pub(crate) mod error;
+mod shape;
+pub(crate) mod tree;
+
+pub(crate) use shape::{forms, kind_of};
+
+use schemars::{JsonSchema, Schema, transform::RecursiveTransform};
+use serde::de::DeserializeOwned;
+use tree::{At, Fault, Node};
+
+/// The schema of a type.
+pub(crate) fn schema_of<T: JsonSchema>() -> serde_json::Value {
+    schemars::generate::SchemaSettings::draft2020_12()
+        .with_transform(RecursiveTransform(|schema: &mut Schema| without_null(schema)))
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value()
+}
+
+/// Reads text with overrides in it as a type, against the type's schema.
+pub(crate) fn shaped<T: DeserializeOwned>(
+    schema: &serde_json::Value,
+    text: &str,
+    overrides: &[(&str, &str)],
+) -> Result<(Node, T), Fault> {
+    let mut tree = Node::parse(text)?;
+    for (index, (path, value)) in overrides.iter().enumerate() {
+        tree.set(path, value, index)?;
+    }
+    shape::check(schema, &tree)?;
+    // The shape is right, so this does not fail; if the two ever disagree, the whole file is named.
+    let read = T::deserialize(tree.to_toml())
+        .map_err(|error| Fault { at: At::File(0), message: error.message().trim().replace('\n', "; ") })?;
+    Ok((tree, read))
+}
+
+/// TOML has no null: a key that need not be there is left out.
+fn without_null(schema: &mut Schema) {
+    let null = |value: &serde_json::Value| value == "null" || value["type"] == "null";
+    for key in ["type", "anyOf"] {
+        let Some(serde_json::Value::Array(list)) = schema.get_mut(key) else { continue };
+        list.retain(|value| !null(value));
+        if list.len() != 1 {
+            continue;
+        }
+        let only = list.remove(0);
+        schema.remove(key);
+        match only {
+            serde_json::Value::Object(inner) => {
+                for (key, value) in inner {
+                    if schema.get(&key).is_none() {
+                        schema.insert(key, value);
+                    }
+                }
+            }
+            only => {
+                schema.insert(key.to_owned(), only);
+            }
+        }
+    }
+    if schema.get("default").is_some_and(serde_json::Value::is_null) {
+        schema.remove("default");
+    }
+}

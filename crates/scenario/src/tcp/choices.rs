@@ -1,0 +1,431 @@
+//! The choices of each mechanism family of TCP that have a name and nothing else, as a scenario file writes them.
+//!
+//! The doc comments here are what the schema, `netspurt mechanisms` and an editor show. A paragraph that begins with
+//! `Document:` names the source.
+
+use super::setting::Setting;
+use netspurt_tcp::{config, congestion, transmit};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A choice without parameters: one enum in the file, one in `tcp`, the same arms. An arm that one of them lacks does
+/// not compile.
+macro_rules! names {
+    ($(#[$doc:meta])* $name:ident for $tcp:path { $($(#[$arm_doc:meta])* $arm:ident),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "lowercase")]
+        pub enum $name {
+            $($(#[$arm_doc])* $arm,)+
+        }
+
+        impl From<$name> for $tcp {
+            fn from(name: $name) -> Self {
+                match name {
+                    $($name::$arm => Self::$arm,)+
+                }
+            }
+        }
+
+        impl From<$tcp> for $name {
+            fn from(choice: $tcp) -> Self {
+                match choice {
+                    $(<$tcp>::$arm => Self::$arm,)+
+                }
+            }
+        }
+
+        impl Setting<$tcp> for $name {
+            fn put(&self, place: &mut $tcp, _key: &str, _mss: u16) -> Result<(), String> {
+                *place = (*self).into();
+                Ok(())
+            }
+            fn of(place: &$tcp) -> Option<Self> {
+                Some((*place).into())
+            }
+        }
+    };
+}
+
+names! {
+    /// What the MSS counts.
+    MssCounts for config::MssCounts {
+        /// Payload bytes alone.
+        ///
+        /// Document: the BSD systems of the 1980s and most simulators.
+        Data,
+        /// Payload and TCP options together.
+        ///
+        /// Document: RFC 6691; RFC 9293, section 3.7.1.
+        #[serde(rename = "data-and-options")]
+        DataAndOptions,
+    }
+}
+
+names! {
+    /// How a window larger than 16 bits is told to the peer.
+    WindowOption for config::WindowOption {
+        /// Not at all: 65,535 bytes at most are announced.
+        ///
+        /// Document: RFC 793.
+        None,
+        /// A shift agreed on the SYN segments.
+        ///
+        /// Document: RFC 7323, section 2.
+        Rfc7323,
+        /// A shift in every segment.
+        ///
+        /// Document: "TCP sending rate control at Tera bits per second", section II.
+        #[serde(rename = "scale-every-segment")]
+        ScaleEverySegment,
+        /// The Big Window option: 30 bits, the upper 15 of them in every segment.
+        ///
+        /// Document: RFC 1106, section 3.
+        #[serde(rename = "big-window")]
+        BigWindow,
+    }
+}
+
+names! {
+    /// What stands on a SYN.
+    SynOptions for config::SynOptions {
+        /// Every option that is offered, as on a real network.
+        ///
+        /// Document: RFC 9293, section 3.2.
+        Announced,
+        /// None at all: each end takes it that the other is configured as itself.
+        ///
+        /// Document: simulators whose packets have 40 bytes of header and no negotiation (SSFNet, ns-2).
+        Assumed,
+    }
+}
+
+names! {
+    /// Which mechanism decides what is resent, beside the retransmission timer.
+    Recovery for config::Recovery {
+        /// The timer alone.
+        ///
+        /// Document: RFC 793.
+        Timeout,
+        /// The third duplicate ACK resends one segment, slow start follows.
+        ///
+        /// Document: 4.3BSD-Tahoe.
+        Tahoe,
+        /// Fast retransmit and fast recovery, over at the first new ACK.
+        ///
+        /// Document: RFC 5681, section 3.2.
+        Reno,
+        /// Stays in recovery until all that was in flight is acknowledged.
+        ///
+        /// Document: RFC 6582.
+        NewReno,
+        /// From a scoreboard of what SACK reports.
+        ///
+        /// Document: RFC 6675.
+        Sack,
+        /// By time: what left before something that has arrived, and long enough before, is lost. With a peer that knows no
+        /// SACK, as "newreno".
+        ///
+        /// Document: RFC 8985.
+        Rack,
+        /// What the receiver asks for with the NAK option, at once.
+        ///
+        /// Document: RFC 1106, section 2.
+        Nak,
+    }
+}
+
+names! {
+    /// Whether a sender that listens to NAKs counts duplicate ACKs as well.
+    DupAcksBesideNaks for config::DupAcks {
+        /// They start a fast retransmit.
+        Counted,
+        /// They mean nothing.
+        ///
+        /// Document: RFC 1106, section 4.3.
+        Ignored,
+    }
+}
+
+names! {
+    /// When CUBIC leaves slow start without a loss. Only recovery "rack" knows a round-trip time with every ACK; without it
+    /// slow start is never left.
+    HyStart for config::HyStart {
+        /// Not before ssthresh.
+        Off,
+        /// At once when round trips grow longer, or ACKs come in a long train.
+        ///
+        /// Document: Linux, tcp_cubic.c; Ha and Rhee, Computer Networks 55(9), 2011.
+        Linux,
+        /// By careful rounds when round trips grow longer (HyStart++).
+        ///
+        /// Document: RFC 9406.
+        Rfc9406,
+    }
+}
+
+names! {
+    /// Explicit congestion notification: routers mark packets instead of dropping them, and the sender slows down.
+    EcnUse for config::EcnUse {
+        /// Neither asked for nor accepted.
+        Off,
+        /// Used if the peer asks for it.
+        ///
+        /// Document: Linux, tcp_ecn = 2.
+        Accept,
+        /// Asked for, and used if the peer agrees. A SYN without an answer goes again without asking.
+        ///
+        /// Document: RFC 3168, section 6.1.
+        Rfc3168,
+        /// Used if the peer asks for it: with accurate feedback, which counts the marks, if it asks for that.
+        ///
+        /// Document: RFC 9768; Linux, tcp_ecn = 5.
+        #[serde(rename = "accept-rfc9768")]
+        AcceptRfc9768,
+        /// Asked for with accurate feedback, and used if the peer agrees, with or without. The third SYN without an answer does not
+        /// ask.
+        ///
+        /// Document: RFC 9768, section 3.1; Linux, tcp_ecn = 3.
+        Rfc9768,
+    }
+}
+
+names! {
+    /// How the largest packet is found that a path takes.
+    PathMtuDiscovery for config::PathMtuDiscovery {
+        /// By what routers say.
+        ///
+        /// Document: RFC 1191; RFC 8201; Linux, tcp_mtu_probing = 0.
+        Icmp,
+        /// The same; but after three timeouts in a row segments shrink to `base_mss`, and probes look for what gets through.
+        ///
+        /// Document: RFC 4821, section 7.6.4; Linux, tcp_mtu_probing = 1.
+        #[serde(rename = "probe-after-black-hole")]
+        ProbeAfterBlackHole,
+        /// By probes, with segments of `base_mss` at first, and by what routers say.
+        ///
+        /// Document: RFC 4821; RFC 8899; Linux, tcp_mtu_probing = 2.
+        Probe,
+    }
+}
+
+names! {
+    /// What a loss is taken for.
+    LossMeans for config::LossMeans {
+        /// Congestion: the window shrinks.
+        ///
+        /// Document: RFC 5681.
+        Congestion,
+        /// Noise: a loss noticed without a timeout leaves the window as it is.
+        ///
+        /// Document: RFC 1106, section 4.2.
+        Noise,
+    }
+}
+
+names! {
+    /// Congestion control: how much may be in flight.
+    Congestion for congestion::Kind {
+        /// The windows alone limit the sender.
+        None,
+        /// Slow start and congestion avoidance; every loss goes back to one segment.
+        ///
+        /// Document: Jacobson, "Congestion avoidance and control", SIGCOMM 1988.
+        Tahoe,
+        /// A loss noticed without a timeout halves the window.
+        ///
+        /// Document: RFC 5681.
+        Reno,
+        /// Reno with the cautious exit from recovery.
+        ///
+        /// Document: RFC 6582, section 3.2.
+        NewReno,
+        /// The window grows as a cubic function of the time since the last loss.
+        ///
+        /// Document: RFC 9438.
+        Cubic,
+        /// CUBIC in whole segments, and not as patient after slow start as RFC 9438.
+        ///
+        /// Document: Ha, Rhee and Xu, ACM SIGOPS OSR 42(5), 2008; Linux, tcp_cubic.c.
+        #[serde(rename = "cubic-linux")]
+        CubicLinux,
+        /// The window shrinks by as much as was marked; needs ecn = "rfc3168" or "rfc9768".
+        ///
+        /// Document: RFC 8257.
+        Dctcp,
+        /// Between two and four segments of its own are kept in the queue, by round-trip times.
+        ///
+        /// Document: Brakmo and Peterson, IEEE JSAC 13(8), 1995; Linux, tcp_vegas.c.
+        Vegas,
+        /// Sends at the rate that the path delivers, and keeps about twice what the path holds in flight; needs pacing = true.
+        ///
+        /// Document: Cardwell et al., ACM Queue 14(5), 2016; Linux, tcp_bbr.c (version 1).
+        Bbr,
+        /// The same idea, bounded by what is in flight when more than 2 % get lost; needs pacing = true.
+        ///
+        /// Document: draft-ietf-ccwg-bbr (version 3).
+        Bbr3,
+    }
+}
+
+names! {
+    /// When a segment that is not full may leave.
+    Transmit for transmit::Transmit {
+        /// At once: Nagle's rule is off.
+        NoDelay,
+        /// Each segment judged alone: a short one waits while anything is unacknowledged.
+        ///
+        /// Document: RFC 896; RFC 9293, section 3.7.4.
+        #[serde(rename = "nagle-strict")]
+        NagleStrict,
+        /// All that may be sent judged together: a tail follows the full segments before it, a short segment alone waits while
+        /// anything is unacknowledged.
+        ///
+        /// Document: draft-doupnik-tcpimpl-nagle-mode-00, section 1.5; Solaris.
+        #[serde(rename = "nagle-liberal")]
+        NagleLiberal,
+        /// A short segment waits only while an earlier short one is unacknowledged.
+        ///
+        /// Document: draft-minshall-nagle-01; Linux since 2.4.
+        Minshall,
+        /// A segment of at least half an MSS leaves, a shorter one waits while anything is unacknowledged.
+        ///
+        /// Document: Linux 2.2, tcp_snd_test().
+        Linux22,
+        /// A short segment leaves if it includes the end of application data, and waits for that end otherwise.
+        ///
+        /// Document: draft-doupnik-tcpimpl-nagle-mode-00, section 2.1, rules 1 and 2.
+        Doupnik,
+        /// The same, and a tail follows the full segments before it.
+        ///
+        /// Document: draft-doupnik-tcpimpl-nagle-mode-00, section 2.1, rules 1 to 3.
+        #[serde(rename = "doupnik-liberal")]
+        DoupnikLiberal,
+        /// Full segments only, until the application uncorks or closes, or 200 ms have passed.
+        ///
+        /// Document: Linux, tcp(7), TCP_CORK.
+        Cork,
+    }
+}
+
+names! {
+    /// Which acknowledgments open cwnd.
+    Grows for config::Grows {
+        /// Every one.
+        ///
+        /// Document: the BSD systems.
+        Always,
+        /// Only those before which cwnd held something back.
+        ///
+        /// Document: RFC 7661, section 3; RFC 9438, section 5.8.
+        #[serde(rename = "when-limiting")]
+        WhenLimiting,
+        /// Those of a window of data that used cwnd up or, in slow start, half of it.
+        ///
+        /// Document: Linux, tcp_is_cwnd_limited().
+        #[serde(rename = "when-used")]
+        WhenUsed,
+    }
+}
+
+names! {
+    /// What ssthresh becomes a share of when something is lost or marked.
+    Reduces for config::Reduces {
+        /// What was outstanding.
+        ///
+        /// Document: RFC 5681, section 3.1, equation 4; RFC 9438, section 4.6.
+        Flight,
+        /// cwnd.
+        ///
+        /// Document: Linux, tcp_reno_ssthresh(), cubictcp_recalc_ssthresh().
+        Cwnd,
+    }
+}
+
+names! {
+    /// What asks whether a closed window has opened.
+    WindowProbe for config::WindowProbe {
+        /// One byte of the data that waits.
+        ///
+        /// Document: RFC 9293, section 3.8.6.1.
+        Byte,
+        /// Nothing, one position before the window, which the peer answers as well.
+        ///
+        /// Document: Linux, tcp_xmit_probe_skb().
+        Empty,
+    }
+}
+
+names! {
+    /// What becomes of a segment without the timestamp agreed on.
+    Unstamped for config::Unstamped {
+        /// It is dropped.
+        ///
+        /// Document: RFC 7323, section 3.2.
+        Dropped,
+        /// It is taken as if none had been agreed on.
+        ///
+        /// Document: Linux, tcp_paws_discard().
+        Accepted,
+    }
+}
+
+names! {
+    /// What answers an acknowledgment of what was never sent.
+    UnsentAcked for config::UnsentAcked {
+        /// An ACK.
+        ///
+        /// Document: RFC 9293, section 3.10.7.4; RFC 5961, section 5.
+        Answered,
+        /// Nothing.
+        ///
+        /// Document: Linux, tcp_ack().
+        Ignored,
+    }
+}
+
+names! {
+    /// Whether data may leave with a SYN.
+    FastOpenUse for config::FastOpenUse {
+        /// Neither asked for nor granted.
+        ///
+        /// Document: RFC 9293, section 3.10.7.2.
+        Off,
+        /// A client asks for a cookie and shows the one it has; a server grants them.
+        ///
+        /// Document: RFC 7413.
+        On,
+    }
+}
+
+names! {
+    /// How an open receive window is told to the peer.
+    WindowGrowth for config::WindowGrowth {
+        /// In steps of a segment or half the buffer.
+        ///
+        /// Document: RFC 9293, section 3.8.6.2.2.
+        #[serde(rename = "in-steps")]
+        InSteps,
+        /// All of it with every segment, unless it is less than a segment and a quarter of the buffer.
+        ///
+        /// Document: 4.4BSD, tcp_output().
+        #[serde(rename = "at-once")]
+        AtOnce,
+    }
+}
+
+names! {
+    /// When data is cut into segments.
+    Cutting for config::Cutting {
+        /// When it is sent: a segment may be made to fit the window.
+        ///
+        /// Document: RFC 9293, section 3.8.6.2.1.
+        #[serde(rename = "at-send")]
+        AtSend,
+        /// When it is written: a segment that the window does not take whole waits; none is larger than half of the first window.
+        ///
+        /// Document: Linux 2.2, tcp_do_sendmsg(), tcp_sync_mss().
+        #[serde(rename = "at-write")]
+        AtWrite,
+    }
+}

@@ -1,0 +1,403 @@
+//! The `tcp` tables: single choices over a profile.
+
+use super::setting::Setting;
+use crate::own::{Algorithms, Choice};
+use crate::tcp::acking::Acking;
+use crate::tcp::choices::{
+    Congestion, Cutting, DupAcksBesideNaks, EcnUse, FastOpenUse, Grows, HyStart, LossMeans, MssCounts,
+    PathMtuDiscovery, Recovery, Reduces, SynOptions, Transmit, UnsentAcked, Unstamped, WindowGrowth,
+    WindowOption, WindowProbe,
+};
+use crate::tcp::parametric::{Counting, KeepAlive, OptionLayout, Rto};
+use crate::values::form::Named;
+use crate::values::quantity::{Cap, Duration, Grain, InitialCwnd, Patience, Rate, Size, Window};
+use crate::values::suggest;
+use netspurt_sim::host::own::OwnTcp;
+use netspurt_tcp::config::Config;
+use netspurt_tcp::{congestion, profile, rto, transmit};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::borrow::Cow;
+use std::fmt;
+
+/// The name of a profile.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct ProfileName(&'static str);
+
+impl ProfileName {
+    /// The name of a built-in profile, if it is one.
+    pub fn new(name: &str) -> Option<Self> {
+        profile::by_name(name).map(|profile| Self(profile.name))
+    }
+
+    /// The name.
+    pub const fn as_str(self) -> &'static str {
+        self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for ProfileName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let known = profile::profiles().iter().map(|profile| profile.name);
+        Self::new(&name).ok_or_else(|| {
+            serde::de::Error::custom(format!("unknown name {name:?}: {}", suggest::among(&name, known)))
+        })
+    }
+}
+
+impl JsonSchema for ProfileName {
+    fn schema_name() -> Cow<'static, str> {
+        "ProfileName".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names: Vec<_> = profile::profiles()
+            .iter()
+            .map(|profile| {
+                json_schema!({
+                    "type": "string",
+                    "const": profile.name,
+                    "description": format!("{}.\n\nDocument: {}.", profile.summary, profile.document),
+                })
+            })
+            .collect();
+        json_schema!({ "description": "The name of a profile.", "oneOf": names })
+    }
+}
+
+/// Declares [`TcpTable`]: each key with its type in the file and its field of [`Config`]. From this one row follow the key's
+/// schema and help, what a nearer place takes over, and the way into a configuration and back ([`Setting`]).
+macro_rules! tcp_table {
+    ($(#[$doc:meta])* pub struct $table:ident {
+        $($(#[$key_doc:meta])* $key:ident: $type:ty $(=> $($field:ident).+)?,)+
+    }) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct $table {
+            $(
+                $(#[$key_doc])*
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub $key: Option<$type>,
+            )+
+        }
+
+        impl $table {
+            /// Takes over every key that `nearer` names.
+            pub fn overlay(&mut self, nearer: &Self) {
+                $(
+                    if nearer.$key.is_some() {
+                        self.$key.clone_from(&nearer.$key);
+                    }
+                )+
+            }
+
+            /// Whether no key is named.
+            pub fn is_empty(&self) -> bool {
+                $(self.$key.is_none())&&+
+            }
+
+            /// Puts every key that is named into `config`, in the order of their declaration.
+            fn put(&self, config: &mut Config) -> Result<(), TcpError> {
+                $($(
+                    if let Some(value) = &self.$key {
+                        let (key, mss) = (stringify!($key), config.mss);
+                        value
+                            .put(&mut config.$($field).+, key, mss)
+                            .map_err(|message| TcpError { keys: [key; 2], message })?;
+                    }
+                )?)+
+                Ok(())
+            }
+        }
+
+        impl From<&Config> for $table {
+            /// Every key that has a field.
+            fn from(config: &Config) -> Self {
+                Self { $($key: tcp_table!(@of config $($($field).+)?),)+ }
+            }
+        }
+    };
+    (@of $config:ident) => { None };
+    (@of $config:ident $($field:ident).+) => { Setting::of(&$config.$($field).+) };
+}
+
+tcp_table! {
+    /// Choices about TCP. Every key may stand globally, on a host and on a flow; each is taken from the nearest place that
+    /// names it (flow, then host, then global), `profile` like any other; what no place names comes from the profile.
+    pub struct TcpTable {
+        /// The bundle of choices that fills what is not said here. Default: "rfc".
+        profile: ProfileName,
+        // The sizes below may be in segments of it, so it comes first.
+        /// Largest segment that is sent, and announced to be ready to receive.
+        ///
+        /// Document: RFC 9293, section 3.7.1.
+        mss: Size => mss,
+        /// What `mss` counts.
+        mss_counts: MssCounts => mss_counts,
+        /// Receive buffer: the largest window offered, below 2^30 bytes. Without a window option no more than 65,535 bytes of
+        /// it are announced.
+        ///
+        /// Document: RFC 7323, section 2.3.
+        receive_window: Window => receive_window,
+        /// The receive window grows from this size to `receive_window` as the application reads. Where only `receive_window` is
+        /// given, all of it is there from the beginning, as with SO_RCVBUF.
+        ///
+        /// Document: Linux, tcp_grow_window() and tcp_rcv_space_adjust(); "Dynamic Right-Sizing", 2001.
+        initial_receive_window: Window => initial_receive_window,
+        /// Cap on unacknowledged data, whatever the peer offers.
+        send_window: Cap => send_window,
+        /// Send buffer: data written and not yet acknowledged.
+        send_buffer: Window => send_buffer,
+        /// The send buffer grows from this size to `send_buffer` with cwnd. Where only `send_buffer` is given, all of it is there
+        /// from the beginning, as with SO_SNDBUF.
+        ///
+        /// Document: Linux, tcp_sndbuf_expand().
+        initial_send_buffer: Window => initial_send_buffer,
+        /// Round both buffers up to whole segments, once their size is known.
+        ///
+        /// Document: 4.4BSD, tcp_mss().
+        round_buffers: bool => round_buffers,
+        /// How an open receive window is told to the peer.
+        window_growth: WindowGrowth => window_growth,
+        /// When data is cut into segments.
+        segments_cut: Cutting => cutting,
+        /// What asks whether a closed window has opened.
+        window_probe: WindowProbe => window_probe,
+        /// Use the window in whole segments only.
+        whole_segments: bool => whole_segments,
+        /// What becomes of a segment without the timestamp agreed on.
+        segment_without_timestamp: Unstamped => unstamped,
+        /// What answers an acknowledgment of what was never sent.
+        ack_of_unsent: UnsentAcked => unsent_acked,
+        /// Data may leave with a SYN, once a cookie is known.
+        ///
+        /// Document: RFC 7413.
+        fast_open: FastOpenUse => fast_open,
+        /// How the largest packet is found that a path takes.
+        path_mtu_discovery: PathMtuDiscovery => path_mtu_discovery,
+        /// The MSS that probes for the path MTU begin with, and to which segments shrink where packets vanish.
+        ///
+        /// Document: RFC 4821, section 7.2; Linux, tcp_base_mss.
+        base_mss: Size => base_mss,
+        /// How windows above 65,535 bytes are announced.
+        window_option: WindowOption => window_option,
+        /// What stands on a SYN.
+        syn_options: SynOptions => syn_options,
+        /// How experimental options look on the wire.
+        option_layout: Named<OptionLayout> => layout,
+        /// Offer timestamps.
+        ///
+        /// Document: RFC 7323, section 3.
+        timestamps: bool => timestamps,
+        /// Offer and send SACK, with D-SACK.
+        ///
+        /// Document: RFC 2018; RFC 2883.
+        sack: bool => sack,
+        /// What is resent, beside the retransmission timer.
+        recovery: Recovery => recovery,
+        /// Duplicate ACKs that start a fast retransmit.
+        ///
+        /// Document: RFC 5681, section 3.2.
+        #[schemars(range(min = 1))]
+        dup_ack_threshold: u8 => dup_ack_threshold,
+        /// Whether a sender that listens to NAKs counts duplicate ACKs as well.
+        dup_acks_beside_naks: DupAcksBesideNaks => dup_acks_beside_naks,
+        /// New data on the first two duplicate ACKs.
+        ///
+        /// Document: RFC 3042.
+        limited_transmit: bool => limited_transmit,
+        /// With recovery "rack": grain of the reordering timer, which then waits two ticks more than it must; "0 s": it is exact.
+        ///
+        /// Document: RFC 8985, section 6.2; Linux, TCP_TIMEOUT_MIN.
+        reordering_tick: Duration => reordering_tick,
+        /// With recovery "rack": when nothing comes back for two round trips, one segment asks before the retransmission timer
+        /// does.
+        ///
+        /// Document: RFC 8985, section 7.
+        tail_loss_probe: bool => tail_loss_probe,
+        /// With recovery "rack": the window falls to its target with the clock of the ACKs.
+        ///
+        /// Document: RFC 6937.
+        prr: bool => prr,
+        /// With recovery "rack": a recovery or timeout that turns out a mistake is undone.
+        ///
+        /// Document: RFC 3522; RFC 3708; RFC 5682.
+        undo: bool => undo,
+        /// Explicit congestion notification.
+        ecn: EcnUse => ecn,
+        /// What a loss is taken for.
+        loss_means: LossMeans => loss_means,
+        /// The congestion control algorithm.
+        congestion: Choice<Congestion> => congestion,
+        /// Segments leave one by one at a rate instead of in bursts, but for the first ten: at the rate that congestion control
+        /// asks for; else at two windows in a round trip below half of ssthresh and 1.2 windows above. Linux leaves it off unless
+        /// BBR or the packet scheduler fq asks for it.
+        ///
+        /// Document: Linux, tcp_output.c and tcp_update_pacing_rate().
+        pacing: bool => pacing,
+        /// Segments are handed over several at once, to an interface that cuts them up: where the next ACK is near, what little
+        /// may leave waits for it, unless it is a third of the window.
+        ///
+        /// Document: Linux, tcp_tso_should_defer() and tcp_tso_autosize().
+        segmentation_offload: bool => segmentation_offload,
+        /// With a rate: what is short waits while an interface of that rate is busy with what left before; "0 bit/s": it does
+        /// not wait.
+        ///
+        /// Document: Linux, tcp_should_autocork().
+        autocork: Rate => autocork,
+        /// When slow start is left without a loss.
+        hystart: HyStart => hystart,
+        /// What cwnd falls from.
+        reduces: Reduces => reduces,
+        /// cwnd at the start.
+        initial_window: InitialCwnd => initial_window,
+        /// ssthresh at the start.
+        ///
+        /// Document: RFC 5681, section 3.1.
+        initial_ssthresh: Cap => initial_ssthresh,
+        /// What an ACK counts for when cwnd grows.
+        counting: Named<Counting> => growth.counting,
+        /// Segments by which cwnd opens for each counted segment in slow start: 1 or 2.
+        ///
+        /// Document: RFC 1106, section 4.2.
+        #[schemars(range(min = 1, max = 2))]
+        slow_start_per_ack: u8 => growth.slow_start_per_ack,
+        /// Which ACKs open cwnd.
+        cwnd_grows: Grows => growth.grows,
+        /// Restart from the initial window after an idle time of one RTO.
+        ///
+        /// Document: RFC 5681, section 4.1.
+        idle_restart: bool => idle_restart,
+        /// The estimator of the retransmission timeout.
+        rto: Choice<Named<Rto>> => rto,
+        /// The grain of the retransmission timer and of the round-trip clock. Where the first tick falls is drawn for each
+        /// host.
+        timer_grain: Grain => timer_grain,
+        /// When received data is acknowledged.
+        acking: Named<Acking> => acking,
+        /// When a segment that is not full leaves.
+        transmit: Choice<Transmit> => transmit,
+        /// Probes of an idle connection.
+        keep_alive: Named<KeepAlive> => keep_alive,
+        /// How long data may stay unacknowledged before the connection is given up.
+        ///
+        /// Document: RFC 9293, section 3.8.3.
+        user_timeout: Patience => user_timeout,
+        /// Retransmissions of a SYN before giving up.
+        ///
+        /// Document: RFC 9293, section 3.8.3.
+        syn_retries: u8 => syn_retries,
+        /// Retransmissions of data before giving up: R2.
+        ///
+        /// Document: RFC 9293, section 3.8.3.
+        retries: u8 => retries,
+        /// How long TIME-WAIT lasts: 2·MSL.
+        ///
+        /// Document: RFC 9293, section 3.4.2.
+        time_wait: Duration => time_wait,
+        /// Challenge ACKs per second.
+        ///
+        /// Document: RFC 5961, section 7.
+        challenge_acks_per_second: u32 => challenge_acks_per_second,
+    }
+}
+
+/// What is wrong with the choices of one connection.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TcpError {
+    /// The keys at fault; the same one twice if it is only one.
+    pub keys: [&'static str; 2],
+    /// One sentence.
+    pub message: String,
+}
+
+impl fmt::Display for TcpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for TcpError {}
+
+impl TcpTable {
+    /// The configuration that these choices make, checked.
+    pub fn config(&self) -> Result<Config, TcpError> {
+        let name = self.profile.map_or(profile::DEFAULT, ProfileName::as_str);
+        let Some(profile) = profile::by_name(name) else {
+            return Err(TcpError { keys: ["profile"; 2], message: format!("there is no profile {name:?}") });
+        };
+        let mut config = profile.config.clone();
+        self.put(&mut config)?;
+        // Who names a size means it, as with SO_RCVBUF and SO_SNDBUF.
+        if self.receive_window.is_some() && self.initial_receive_window.is_none() {
+            config.initial_receive_window = None;
+        }
+        if self.send_buffer.is_some() && self.initial_send_buffer.is_none() {
+            config.initial_send_buffer = None;
+        }
+        check_buffers(&config)?;
+        config.validate().map_err(|error| TcpError { keys: error.keys(), message: error.to_string() })?;
+        Ok(config)
+    }
+
+    /// The user's own algorithms among the choices. The error names the key.
+    pub(crate) fn own(&self, given: &dyn Algorithms) -> Result<OwnTcp, String> {
+        Ok(OwnTcp {
+            congestion: find("congestion", self.congestion.as_ref(), |name| given.congestion(name))?,
+            rto: find("rto", self.rto.as_ref(), |name| given.rto(name))?,
+            transmit: find("transmit", self.transmit.as_ref(), |name| given.transmit(name))?,
+        })
+    }
+}
+
+/// TCP can live with a buffer below one segment, but who writes it hardly means it.
+fn check_buffers(config: &Config) -> Result<(), TcpError> {
+    let mss = config.mss;
+    let buffers = [("receive_window", u64::from(config.receive_window)), ("send_buffer", config.send_buffer)];
+    match buffers.into_iter().find(|(_, bytes)| *bytes < u64::from(mss)) {
+        None => Ok(()),
+        Some((key, bytes)) => Err(TcpError {
+            keys: [key, "mss"],
+            message: format!("a {key} of {bytes} bytes does not hold one segment of {mss} bytes"),
+        }),
+    }
+}
+
+impl Setting<congestion::Kind> for Choice<Congestion> {
+    /// Beside the user's own nothing shall ask for what the profile's needs.
+    fn put(&self, place: &mut congestion::Kind, _key: &str, _mss: u16) -> Result<(), String> {
+        *place = self.built_in().map_or(congestion::Kind::Reno, Into::into);
+        Ok(())
+    }
+    fn of(place: &congestion::Kind) -> Option<Self> {
+        Some(Self::BuiltIn((*place).into()))
+    }
+}
+
+/// The user's own takes the place of what the profile has, which stays where nobody looks.
+macro_rules! own_or_profile {
+    ($($choice:ty => $place:ty),+) => {
+        $(impl Setting<$place> for Choice<$choice> {
+            fn put(&self, place: &mut $place, key: &str, mss: u16) -> Result<(), String> {
+                self.built_in().map_or(Ok(()), |choice| choice.put(place, key, mss))
+            }
+            fn of(place: &$place) -> Option<Self> {
+                Setting::of(place).map(Self::BuiltIn)
+            }
+        })+
+    };
+}
+
+own_or_profile!(Named<Rto> => rto::Kind, Transmit => transmit::Transmit);
+
+/// What a choice names, if it is the user's own.
+fn find<T: Clone, A>(
+    key: &str,
+    choice: Option<&Choice<T>>,
+    given: impl Fn(&str) -> Result<A, String>,
+) -> Result<Option<A>, String> {
+    let own = choice.and_then(Choice::own);
+    own.map(given).transpose().map_err(|message| format!("tcp.{key}: {message}"))
+}

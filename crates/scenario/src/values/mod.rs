@@ -1,0 +1,9 @@
+//! Values of a file: with units and exact, drawn from a distribution, or written in a shorter form.
+//!
+//! Lives here: what a value means. Must not live here: any key.
+
+pub(crate) mod decimal;
+pub(crate) mod distribution;
+pub(crate) mod form;
+pub(crate) mod quantity;
+pub(crate) mod suggest;

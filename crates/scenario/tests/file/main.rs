@@ -1,0 +1,9 @@
+//! The scenario file and the file of a synthetic path: what may stand there, and what is said about the rest.
+
+mod build;
+mod errors;
+mod own;
+mod properties;
+mod quantiles;
+mod scenario;
+mod synthetic;

@@ -1,0 +1,15 @@
+//! Worlds that a scenario file describes, run to their end.
+
+mod bbr;
+mod ecn;
+mod held_tail;
+mod hub;
+mod path_mtu;
+mod processor;
+mod queues;
+mod reading_and_writing;
+mod recorded;
+mod recovery_by_time;
+mod resend_first;
+mod sessions;
+mod slow_start;

@@ -1,0 +1,277 @@
+//! RED, CoDel and FQ-CoDel under TCP, and as a scenario names them.
+
+use netspurt_scenario::Scenario;
+use netspurt_sim::World;
+use netspurt_sim::host::app::AppSpec;
+use netspurt_sim::network::loss::Cause;
+use netspurt_sim::record::probe::{Recorder, Wants};
+use netspurt_sim::record::result::{LinkResult, RunResult};
+use netspurt_sim::spec::{
+    ChannelSpec, CodelSpec, FqCodelSpec, NodeId, QueueSpec, RedSpec, Room, Unit, WorldSpec,
+};
+use netspurt_tcp::acking::Acking;
+use netspurt_tcp::config::WindowOption;
+use netspurt_tcp::profile;
+use netspurt_tcp::time::{Span, Time};
+use std::sync::Arc;
+
+const RATE: u64 = 10_000_000;
+
+/// So many hosts, each with a fast link to a router, and one bottleneck of 10 Mbit/s and 20 ms to a server. Each flow
+/// sends so many bytes, for ever if none are given.
+fn bottleneck(queue: QueueSpec, flows: &[Option<u64>]) -> WorldSpec {
+    let mut config = profile::by_name("newreno").unwrap().config.clone();
+    config.receive_window = 1000 * u32::from(config.mss);
+    config.window_option = WindowOption::Rfc7323;
+    config.acking = Acking::EverySegment;
+    // Slow start ends before NewReno, which mends one loss in each round trip, has many.
+    config.initial_ssthresh = 35 * u32::from(config.mss);
+    let config = Arc::new(config);
+    let mut spec = WorldSpec::new("bottleneck", Span::from_secs(60));
+    let (router, server) = (spec.node("router"), spec.node("server"));
+    let channel = ChannelSpec { queue, ..ChannelSpec::new(RATE, Span::from_ms(20)) };
+    spec.link("bottleneck", [router, server], &channel);
+    for (number, bytes) in flows.iter().enumerate() {
+        let host = spec.node(&format!("host {number}"));
+        spec.link(
+            &format!("access {number}"),
+            [host, router],
+            &ChannelSpec::new(1_000_000_000, Span::from_us(10)),
+        );
+        spec.flow(&format!("flow {number}"), [host, server], AppSpec::Bulk { bytes: *bytes }, &config);
+    }
+    spec
+}
+
+fn run(spec: &WorldSpec) -> RunResult {
+    World::new(spec.clone(), 1, Some(Recorder::new(Wants::QUEUE))).unwrap().run(&|| false)
+}
+
+/// Milliseconds that a packet waits before the bottleneck, by Little's law.
+fn mean_wait_ms(result: &RunResult) -> f64 {
+    let link = &result.links[0];
+    1e3 * link.queue_mean_packets * result.active_s / link.packets as f64
+}
+
+fn early_drops(link: &LinkResult) -> u64 {
+    link.drops_by(Cause::Red) + link.drops_by(Cause::Codel)
+}
+
+fn codel() -> QueueSpec {
+    QueueSpec::Codel(Room::Packets(1000), CodelSpec::default())
+}
+
+fn fq_codel() -> QueueSpec {
+    QueueSpec::FqCodel(FqCodelSpec::default())
+}
+
+fn red() -> QueueSpec {
+    // An average that follows within a round trip, and 2 % as the paper has it: a single flow is soon told, and mildly.
+    let usual = RedSpec::for_rate(Some(RATE), Unit::Packets, 1500);
+    QueueSpec::Red(RedSpec { room: Room::Packets(250), weight: 0.02, max_p: 0.02, ..usual })
+}
+
+#[test]
+fn one_newreno_flow_fills_the_link_and_waits_about_the_target() {
+    // 250 packets of 1500 octets are 300 ms at 10 Mbit/s.
+    let tail = run(&bottleneck(QueueSpec::Packets(250), &[None]));
+    assert!(mean_wait_ms(&tail) > 100.0, "{}", mean_wait_ms(&tail));
+    for (queue, least, most) in [(codel(), 1.0, 6.0), (fq_codel(), 1.0, 6.0), (red(), 1.0, 20.0)] {
+        let result = run(&bottleneck(queue, &[None]));
+        let (wait, link) = (mean_wait_ms(&result), &result.links[0]);
+        assert!((least..most).contains(&wait), "{queue:?}: {wait} ms");
+        // A window that is halved at the delay of the path and 5 ms more leaves a link of that path idle for a while.
+        assert!(link.utilisation > 0.8, "{queue:?}: {}", link.utilisation);
+        assert!(early_drops(link) > 5, "{queue:?}: {:?}", link.drops);
+        // The series tells the same mean as the counters.
+        let end = Time::ZERO + Span::from_secs(60);
+        let samples: Vec<_> = result.recording.queues.iter().filter(|sample| sample.channel == 0).collect();
+        let mut area = 0.0;
+        for (this, next) in samples.iter().zip(samples.iter().skip(1).map(|next| next.time).chain([end])) {
+            area += f64::from(this.packets) * next.since(this.time).as_secs_f64();
+        }
+        assert!((area / 60.0 - link.queue_mean_packets).abs() < 1e-6, "{queue:?}");
+    }
+}
+
+#[test]
+fn a_few_flows_keep_a_link_busy_and_wait_near_the_target() {
+    for flows in [2, 3] {
+        let tail = run(&bottleneck(QueueSpec::Packets(250), &vec![None; flows]));
+        let result = run(&bottleneck(codel(), &vec![None; flows]));
+        let wait = mean_wait_ms(&result);
+        assert!((4.0..8.0).contains(&wait), "{flows} flows: {wait} ms");
+        assert!(mean_wait_ms(&tail) > 20.0 * wait);
+        assert!(result.links[0].utilisation > 0.95);
+    }
+}
+
+#[test]
+fn flows_of_unlike_windows_share_a_fair_queue_equally() {
+    // Jain's index of what four flows deliver whose round trips lie between 42 and 100 ms.
+    let fairness = |queue| {
+        let mut spec = bottleneck(queue, &[None; 4]);
+        for (link, ms) in spec.links[1..].iter_mut().zip([1, 10, 20, 30]) {
+            for direction in &mut link.directions {
+                direction.delay = Span::from_ms(ms);
+            }
+        }
+        let result = run(&spec);
+        let rates: Vec<f64> = result.flows.iter().map(|flow| flow.goodput_bps).collect();
+        rates.iter().sum::<f64>().powi(2) / (4.0 * rates.iter().map(|rate| rate * rate).sum::<f64>())
+    };
+    let (fair, one_for_all) = (fairness(fq_codel()), fairness(codel()));
+    assert!(fair > 0.99 && one_for_all < 0.98, "{fair} and {one_for_all}");
+}
+
+#[test]
+fn a_sparse_flow_hardly_waits_behind_a_bulk_flow() {
+    // A short exchange every 100 ms beside four bulk flows.
+    let round_trip_ms = |queue| {
+        let mut spec = bottleneck(queue, &[None; 4]);
+        let config = Arc::clone(&spec.flows[0].client);
+        let client = spec.node("client");
+        spec.link("access client", [client, NodeId(0)], &ChannelSpec::new(1_000_000_000, Span::from_us(10)));
+        let exchange =
+            AppSpec::RequestResponse { request: 200, response: 200, exchanges: 300, gap: Span::from_ms(100) };
+        spec.flow("sparse", [client, NodeId(1)], exchange, &config);
+        let result = run(&spec);
+        1e3 * result.flows.last().unwrap().rtt_mean_s.unwrap()
+    };
+    let (fair, tail) = (round_trip_ms(fq_codel()), round_trip_ms(QueueSpec::Packets(100)));
+    // 40 ms on the way, 0.2 ms of its own, and at most what is being sent: 1.2 ms.
+    assert!((40.0..42.0).contains(&fair), "{fair} ms");
+    assert!(tail > 80.0, "{tail} ms");
+}
+
+const SCENARIO: &str = include_str!("../file/satellite.toml");
+
+fn read(queue: &str, rate: &str) -> Result<Scenario, String> {
+    let overrides = [("link.satellite.queue", queue), ("link.satellite.rate", rate)];
+    Scenario::parse(SCENARIO, "test.toml", &overrides).map_err(|error| error.message)
+}
+
+fn built(queue: &str) -> QueueSpec {
+    let scenario = read(queue, "80 Mbit/s").unwrap();
+    let again = Scenario::parse(&scenario.merged_toml(), "merged.toml", &[]).unwrap();
+    assert_eq!(again, scenario);
+    scenario.build("test").unwrap().links[0].directions[1].queue
+}
+
+#[test]
+fn a_scenario_names_them_with_parameters_or_without() {
+    // 80 Mbit/s are 10,000 packets of 1000 octets a second.
+    let usual = RedSpec::for_rate(Some(80_000_000), Unit::Packets, 1000);
+    assert_eq!(built("{ kind = 'red' }"), QueueSpec::Red(usual));
+    assert!((usual.min - 25.0).abs() < 1e-9);
+    let ns2 = "{ kind = 'red', limit = '25 packets', min = '5 packets', max = '15 packets', max_p = 0.02, weight = 0.002, \
+               gentle = false, mean_packet = '500 B' }";
+    let expected = RedSpec {
+        room: Room::Packets(25),
+        unit: Unit::Packets,
+        min: 5.0,
+        max: 15.0,
+        max_p: 0.02,
+        weight: 0.002,
+        gentle: false,
+        mean_packet: 500,
+        ecn: false,
+    };
+    assert_eq!(built(ns2), QueueSpec::Red(expected));
+    let QueueSpec::Red(bytes) = built("{ kind = 'red', limit = '64 KiB', max = '30 kB' }") else { panic!() };
+    assert_eq!((bytes.unit, bytes.room), (Unit::Bytes, Room::Bytes(65_536)));
+    assert!((bytes.min - 10_000.0).abs() < 1e-9 && (bytes.max - 30_000.0).abs() < 1e-9);
+    let QueueSpec::Red(low) = built("{ kind = 'red', min = '7 packets' }") else { panic!() };
+    assert!((low.max - 21.0).abs() < 1e-9);
+
+    assert_eq!(built("{ kind = 'codel' }"), codel());
+    let law = CodelSpec { target: Span::from_ms(13), interval: Span::from_ms(50), mtu: 9000, ecn: false };
+    let text = "{ kind = 'codel', limit = '1 MiB', target = '13 ms', interval = '50 ms', mtu = '9000 B' }";
+    assert_eq!(built(text), QueueSpec::Codel(Room::Bytes(1 << 20), law));
+    let marking = CodelSpec { ecn: true, ..CodelSpec::default() };
+    assert_eq!(built("{ kind = 'codel', ecn = true }"), QueueSpec::Codel(Room::Packets(1000), marking));
+    assert_eq!(built("{ kind = 'red', ecn = true }"), QueueSpec::Red(RedSpec { ecn: true, ..usual }));
+    let step = "{ kind = 'drop-tail', limit = '100 packets', mark_above = '20 packets' }";
+    assert_eq!(built(step), QueueSpec::Step(Room::Packets(100), Room::Packets(20)));
+    assert_eq!(built("{ kind = 'fq-codel' }"), fq_codel());
+    let text = "{ kind = 'fq-codel', limit = '99 packets', quantum = '300 B', flows = 16 }";
+    let law = CodelSpec::default();
+    let expected = FqCodelSpec { room: Room::Packets(99), law, quantum: 300, flows: 16 };
+    assert_eq!(built(text), QueueSpec::FqCodel(expected));
+}
+
+#[test]
+fn results_list_the_causes_that_can_occur() {
+    let drops = |queue| run(&bottleneck(queue, &[Some(1000)])).links[0].drops.clone();
+    let names = |queue| drops(queue).into_keys().collect::<Vec<_>>();
+    assert_eq!(names(red()), ["queue", "red"]);
+    assert_eq!(names(codel()), ["codel", "queue"]);
+    assert_eq!(names(fq_codel()), ["codel", "queue"]);
+    let unlimited = QueueSpec::FqCodel(FqCodelSpec { room: Room::Unlimited, ..FqCodelSpec::default() });
+    assert_eq!(names(unlimited), ["codel"]);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_in_a_sentence() {
+    for (queue, sentence) in [
+        (
+            "{ kind = 'red', min = '15 packets', max = '5 packets' }",
+            "max, 5 packets, is not above min, 15 packets: the queue of link \"satellite\" drops between the two",
+        ),
+        (
+            "{ kind = 'red', limit = '64 KiB', max = '5 packets' }",
+            "the queue of link \"satellite\" counts both packets and bytes: give max in the same unit as limit",
+        ),
+        (
+            "{ kind = 'red', min = '0 packets' }",
+            "a threshold of zero leaves the queue of link \"satellite\" no queue at all",
+        ),
+        (
+            "{ kind = 'red', max_p = 0.0 }",
+            "max_p must be above 0, or the queue of link \"satellite\" never drops early",
+        ),
+        (
+            "{ kind = 'red', weight = 1.5 }",
+            "link.satellite.queue.weight: 1.5 is out of range: it must be between 0 and 1",
+        ),
+        (
+            "{ kind = 'red', mean_packet = '2 B' }",
+            "mean_packet of the queue of link \"satellite\" must be the size of a packet, between 40 B and 1 MiB",
+        ),
+        (
+            "{ kind = 'codel', target = '0 s' }",
+            "a target of zero makes the queue of link \"satellite\" drop whatever waits",
+        ),
+        (
+            "{ kind = 'codel', target = '100 ms' }",
+            "interval, 100 ms, is not above target, 100 ms: the queue of link \"satellite\" needs a round trip to see \
+             what its drops have done",
+        ),
+        (
+            "{ kind = 'drop-tail', limit = '20 packets', mark_above = '20 packets' }",
+            "mark_above, 20 packets, is not below limit, 20 packets: the queue of link \"satellite\" would drop packets \
+             before it marks any",
+        ),
+        (
+            "{ kind = 'drop-tail', limit = '20 packets', mark_above = '1 KiB' }",
+            "the queue of link \"satellite\" counts both packets and bytes: give mark_above in the same unit as limit",
+        ),
+        (
+            "{ kind = 'codel', limit = '39 B' }",
+            "the queue of link \"satellite\" has no room for a single packet",
+        ),
+        (
+            "{ kind = 'fq-codel', flows = 0 }",
+            "link.satellite.queue.flows: 0 is out of range: it must be between 1 and 65536",
+        ),
+        (
+            "{ kind = 'fq-codel', quantum = '0 B' }",
+            "quantum of the queue of link \"satellite\" must be the size of a packet, between 40 B and 1 MiB",
+        ),
+        ("{ kind = 'coddel' }", "unknown kind \"coddel\": did you mean \"codel\"?"),
+        ("{ kind = 'codel', target = 5 }", "5 has no unit: write \"5 ms\""),
+    ] {
+        let error = read(queue, "80 Mbit/s").unwrap_err();
+        assert!(error.contains(sentence), "{queue}: {error}");
+    }
+}

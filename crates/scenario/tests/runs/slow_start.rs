@@ -1,0 +1,52 @@
+//! Slow start that is left before it overruns the path: HyStart as Linux has it, and HyStart++ (RFC 9406).
+
+use netspurt_scenario::Scenario;
+use netspurt_sim::World;
+use netspurt_sim::record::result::FlowResult;
+
+/// 10 MB over 100 Mbit/s and 50 ms there and back, through a queue of one bandwidth-delay product.
+fn transfer(rule: &str, overrides: &[(&str, &str)]) -> FlowResult {
+    let text = format!(
+        "duration = \"60 s\"\n[tcp]\nprofile = \"linux\"\nhystart = \"{rule}\"\n[link.path]\nbetween = [\"a\", \"b\"]\n\
+         rate = \"100 Mbit/s\"\ndelay = \"25 ms\"\nqueue = {{ kind = \"drop-tail\", limit = \"400 packets\" }}\n\
+         [[flow]]\nfrom = \"a\"\nto = \"b\"\n[flow.app]\nkind = \"bulk\"\nbytes = \"10 MB\"\n"
+    );
+    let spec = Scenario::parse(&text, "hystart.toml", overrides).unwrap().build("hystart").unwrap();
+    let result = World::new(spec, 1, None).unwrap().run(&|| false);
+    assert!(result.flows[0].completed);
+    result.flows[0].clone()
+}
+
+#[test]
+fn slow_start_overruns_the_queue_unless_it_is_left_in_time() {
+    let overrun = transfer("off", &[]);
+    assert!(overrun.retransmitted > 800, "{}", overrun.retransmitted);
+    let in_time = transfer("linux", &[]);
+    assert_eq!(in_time.retransmitted, 0, "the train of ACKs tells before the delay does");
+    // And not too early: the path stays in use.
+    assert!(in_time.end_s.unwrap() < 1.25 * overrun.end_s.unwrap());
+}
+
+#[test]
+fn careful_rounds_overrun_the_queue_by_a_quarter_of_the_window_at_most() {
+    // The delay shows a round after the queue has formed, when the window has doubled once more: 1280 segments where path
+    // and queue hold 1717. Then it grows by a quarter.
+    let deep = ("link.path.queue", "{ kind = \"drop-tail\", limit = \"1300 packets\" }");
+    let careful = transfer("rfc9406", &[deep]);
+    let overrun = transfer("off", &[deep]);
+    assert!(careful.retransmitted < 1717 / 4 + 10, "{}", careful.retransmitted);
+    assert!(overrun.retransmitted > careful.retransmitted + 200, "{}", overrun.retransmitted);
+    // Half as fast, with an ACK counting as one segment, it is in time.
+    assert_eq!(transfer("rfc9406", &[deep, ("tcp.counting", "\"acks\"")]).retransmitted, 0);
+}
+
+#[test]
+fn without_a_round_trip_time_for_every_ack_slow_start_goes_on() {
+    let blind = [
+        ("tcp.recovery", "\"sack\""),
+        ("tcp.tail_loss_probe", "false"),
+        ("tcp.prr", "false"),
+        ("tcp.undo", "false"),
+    ];
+    assert!(transfer("linux", &blind).retransmitted > 100);
+}

@@ -1,0 +1,106 @@
+//! Bulk transfer: one end writes all it has and closes, the other reads all that comes and closes when it is over.
+
+use super::application::{Action, AppSpec, Application, read_all};
+use netspurt_tcp::Connection;
+use netspurt_tcp::time::Time;
+
+/// A writer that found the buffer full comes again when this part of it is free. Small enough not to matter to the
+/// transfer, and it keeps a large buffer from being filled up byte by byte, each time with an end of data of its own.
+const PART: u64 = 64;
+
+/// No transfer comes to an end that has so many bytes.
+const fn endless(bytes: Option<u64>) -> u64 {
+    match bytes {
+        Some(bytes) => bytes,
+        None => u64::MAX,
+    }
+}
+
+/// The sending end. It is done when the last byte has been acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub struct BulkSender {
+    /// Bytes to send; [`u64::MAX`] is endless.
+    all: u64,
+    closed: bool,
+    done: Time,
+}
+
+impl BulkSender {
+    /// A sender that has sent nothing yet of `bytes`; `None` is endless.
+    pub(super) const fn new(bytes: Option<u64>) -> Self {
+        Self { all: endless(bytes), closed: false, done: Time::NEVER }
+    }
+
+    /// Nothing is left to write.
+    fn wind_up(&mut self, now: Time, connection: &Connection) -> Action {
+        if !self.closed {
+            self.closed = true;
+            return Action::Close;
+        }
+        if self.done.is_never() && connection.acknowledged() >= self.all {
+            self.done = now;
+        }
+        Action::Wait(Time::NEVER)
+    }
+}
+
+impl Application for BulkSender {
+    #[inline(always)]
+    fn next(&mut self, now: Time, _spec: &AppSpec, connection: &Connection) -> Action {
+        let left = self.all.saturating_sub(connection.written());
+        if left == 0 {
+            return self.wind_up(now, connection);
+        }
+        let room = connection.room();
+        if room > 0 && room >= left.min(connection.send_buffer() / PART) {
+            return Action::Write(left.min(room));
+        }
+        Action::Wait(Time::NEVER)
+    }
+
+    fn done(&self) -> Time {
+        self.done
+    }
+}
+
+/// The receiving end. It is done when the last byte has been read.
+#[derive(Clone, Copy, Debug)]
+pub struct BulkReceiver {
+    /// Bytes to read; [`u64::MAX`] is endless.
+    all: u64,
+    closed: bool,
+    done: Time,
+}
+
+impl BulkReceiver {
+    /// A receiver that has read nothing yet of `bytes`; `None` is endless.
+    pub(super) const fn new(bytes: Option<u64>) -> Self {
+        Self { all: endless(bytes), closed: false, done: Time::NEVER }
+    }
+
+    /// A receiver that does not know how much will come.
+    pub(crate) const fn until_closed() -> Self {
+        Self::new(None)
+    }
+}
+
+impl Application for BulkReceiver {
+    #[inline(always)]
+    fn next(&mut self, now: Time, _spec: &AppSpec, connection: &Connection) -> Action {
+        if let Some(read) = read_all(connection) {
+            return read;
+        }
+        if connection.received() >= self.all && self.done.is_never() {
+            self.done = now;
+        }
+        if !self.closed && connection.peer_finished() {
+            self.closed = true;
+            return Action::Close;
+        }
+        Action::Wait(Time::NEVER)
+    }
+
+    fn done(&self) -> Time {
+        self.done
+    }
+}

@@ -1,0 +1,122 @@
+//! Request and response: the client asks, the server answers when the whole request is there, and the client asks again.
+
+use super::application::{Action, AppSpec, Application, read_all};
+use netspurt_tcp::Connection;
+use netspurt_tcp::time::{Span, Time};
+
+/// What is exchanged.
+struct Exchange {
+    request: u64,
+    response: u64,
+    exchanges: u64,
+    gap: Span,
+}
+
+impl Exchange {
+    const fn of(spec: &AppSpec) -> Self {
+        match *spec {
+            AppSpec::RequestResponse { request, response, exchanges, gap } => {
+                Self { request, response, exchanges, gap }
+            }
+            AppSpec::Bulk { .. } | AppSpec::Session(_) | AppSpec::Own(_) => {
+                Self { request: 0, response: 0, exchanges: 0, gap: Span::ZERO }
+            }
+        }
+    }
+}
+
+/// The asking end. It is done when the last byte of the last response has been read.
+#[derive(Clone, Copy, Debug)]
+pub struct Requester {
+    /// Requests begun.
+    begun: u64,
+    /// A response is still to come.
+    waiting: bool,
+    closed: bool,
+    /// When the next request is due.
+    next: Time,
+    done: Time,
+}
+
+impl Requester {
+    /// A client that has asked nothing yet.
+    pub(super) const fn new() -> Self {
+        Self { begun: 0, waiting: false, closed: false, next: Time::ZERO, done: Time::NEVER }
+    }
+}
+
+impl Application for Requester {
+    fn next(&mut self, now: Time, spec: &AppSpec, connection: &Connection) -> Action {
+        if let Some(read) = read_all(connection) {
+            return read;
+        }
+        let Exchange { request, response, exchanges, gap } = Exchange::of(spec);
+        if self.waiting && connection.received() >= self.begun.saturating_mul(response) {
+            self.waiting = false;
+            self.next = now + gap;
+            if self.begun == exchanges {
+                self.done = now;
+            }
+        }
+        if !self.waiting && self.begun < exchanges && now >= self.next {
+            self.begun += 1;
+            self.waiting = true;
+        }
+        let unwritten = self.begun.saturating_mul(request).saturating_sub(connection.written());
+        let fits = unwritten.min(connection.room());
+        if fits > 0 {
+            return Action::Write(fits);
+        }
+        if !self.done.is_never() && !self.closed {
+            self.closed = true;
+            return Action::Close;
+        }
+        Action::Wait(if !self.waiting && self.begun < exchanges { self.next } else { Time::NEVER })
+    }
+
+    fn done(&self) -> Time {
+        self.done
+    }
+}
+
+/// The answering end. It closes when the client has.
+#[derive(Clone, Copy, Debug)]
+pub struct Responder {
+    closed: bool,
+    /// Requests whose answers are ready.
+    answered: u64,
+}
+
+impl Responder {
+    /// A server that has heard nothing yet.
+    pub(super) const fn new() -> Self {
+        Self { closed: false, answered: 0 }
+    }
+}
+
+impl Application for Responder {
+    fn next(&mut self, _now: Time, spec: &AppSpec, connection: &Connection) -> Action {
+        if let Some(read) = read_all(connection) {
+            return read;
+        }
+        let Exchange { request, response, .. } = Exchange::of(spec);
+        if self.answered < connection.received() / request.max(1) {
+            self.answered += 1;
+            return Action::Work;
+        }
+        let unwritten = self.answered.saturating_mul(response).saturating_sub(connection.written());
+        let fits = unwritten.min(connection.room());
+        if fits > 0 {
+            return Action::Write(fits);
+        }
+        if !self.closed && unwritten == 0 && connection.peer_finished() {
+            self.closed = true;
+            return Action::Close;
+        }
+        Action::Wait(Time::NEVER)
+    }
+
+    fn done(&self) -> Time {
+        Time::NEVER
+    }
+}

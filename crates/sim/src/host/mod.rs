@@ -1,0 +1,11 @@
+//! Hosts: endpoints of connections, ports, processors, and what runs over a connection.
+//!
+//! Lives here: what one host has and decides. Must not live here: links, queues, and the order of events.
+
+pub mod app;
+pub mod endpoint;
+pub(crate) mod fast_open;
+pub mod own;
+pub mod ports;
+pub mod processor;
+pub mod session;

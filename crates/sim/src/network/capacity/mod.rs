@@ -1,0 +1,67 @@
+//! Links whose capacity follows a recording, one file for each kind.
+//!
+//! The recording is known in advance, so here as on a link with a rate a departure follows by arithmetic when a packet
+//! enters. Links without a recording pay nothing: theirs are not plain (see [`crate::network::channel`]).
+
+mod deliveries;
+mod rates;
+mod transmitted;
+
+pub use deliveries::{Deliveries, OPPORTUNITY};
+pub use rates::{Piece, Rates};
+pub(crate) use transmitted::Transmitted;
+
+use std::sync::Arc;
+
+/// A recording.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Capacity {
+    /// Instants at which so many octets may leave.
+    Deliveries(Arc<Deliveries>),
+    /// A rate at any time.
+    Rates(Arc<Rates>),
+}
+
+impl Capacity {
+    /// Bits per second on average, as far as the recording goes.
+    pub fn mean_rate(&self) -> u64 {
+        match self {
+            Self::Deliveries(deliveries) => deliveries.mean_rate(),
+            Self::Rates(rates) => rates.mean_rate(),
+        }
+    }
+}
+
+/// The transmitter of one direction: a recording, and the place that has been reached in it.
+#[derive(Clone, Debug)]
+pub(crate) enum Transmitter {
+    Deliveries(deliveries::Cursor),
+    Rates(rates::Cursor),
+}
+
+impl Transmitter {
+    pub(crate) fn new(capacity: &Capacity) -> Self {
+        match capacity {
+            Capacity::Deliveries(recording) => {
+                Self::Deliveries(deliveries::Cursor::new(Arc::clone(recording)))
+            }
+            Capacity::Rates(recording) => Self::Rates(rates::Cursor::new(Arc::clone(recording))),
+        }
+    }
+
+    /// When a packet that comes at `now` and finds nobody waiting may begin to leave.
+    pub(crate) fn attune(&mut self, now: u64) -> u64 {
+        match self {
+            Self::Deliveries(cursor) => cursor.attune(now),
+            Self::Rates(_) => now,
+        }
+    }
+
+    /// `size` octets leave, from `start` on: no earlier than the transmitter was free.
+    pub(crate) fn transmit(&mut self, start: u64, size: u32) -> Transmitted {
+        match self {
+            Self::Deliveries(cursor) => cursor.transmit(size),
+            Self::Rates(cursor) => cursor.transmit(start, size),
+        }
+    }
+}

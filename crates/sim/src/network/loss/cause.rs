@@ -1,0 +1,62 @@
+//! Why a packet did not arrive.
+
+/// Why a packet did not arrive.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Cause {
+    /// The queue had no room.
+    Queue,
+    /// A bit was wrong.
+    BitError,
+    /// The packet was wrong.
+    PacketError,
+    /// An exponential gap was over.
+    ExponentialGaps,
+    /// The two-state chain said so.
+    GilbertElliott,
+    /// The script said so.
+    Script,
+    /// Random early detection dropped it.
+    Red,
+    /// CoDel dropped it.
+    Codel,
+    /// It collided too often.
+    Collisions,
+    /// It was a SYN that asks for ECN.
+    EcnBlackHole,
+    /// It was longer than the link takes.
+    TooBig,
+}
+
+impl Cause {
+    /// Every cause, in declaration order.
+    pub const ALL: [Self; 11] = [
+        Self::Queue,
+        Self::BitError,
+        Self::PacketError,
+        Self::ExponentialGaps,
+        Self::GilbertElliott,
+        Self::Script,
+        Self::Red,
+        Self::Codel,
+        Self::Collisions,
+        Self::EcnBlackHole,
+        Self::TooBig,
+    ];
+
+    /// The name used in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Queue => "queue",
+            Self::BitError => "bit-error",
+            Self::PacketError => "packet-error",
+            Self::ExponentialGaps => "exponential-gaps",
+            Self::GilbertElliott => "gilbert-elliott",
+            Self::Script => "script",
+            Self::Red => "red",
+            Self::Codel => "codel",
+            Self::Collisions => "collisions",
+            Self::EcnBlackHole => "ecn-black-hole",
+            Self::TooBig => "too-big",
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! A medium that several stations share, of which one carries a frame at a time: who may send, and when. One file for
+//! each way of taking turns.
+//!
+//! Nothing here knows packets or queues. A medium is told that a station has something to send, and asked for `Step`s
+//! while the clock stands still; what a step asks for is done by `network/hub.rs`, which tells the medium how it went.
+
+mod csma_cd;
+mod first_come;
+mod step;
+
+pub(crate) use csma_cd::CsmaCd;
+pub(crate) use first_come::FirstCome;
+pub use step::Contention;
+pub(crate) use step::{Step, Then};
+
+/// The longest delay in picoseconds at which stations that send at `rate` notice a collision in time: half a slot.
+pub const fn longest_delay(rate: u64) -> u64 {
+    CsmaCd::longest_delay(rate)
+}
+
+/// The ways of taking turns.
+#[derive(Debug)]
+pub(crate) enum Medium {
+    FirstCome(FirstCome),
+    CsmaCd(CsmaCd),
+}
+
+impl Medium {
+    /// Whether a frame that comes to this station at `now` leaves at once.
+    pub(crate) fn is_clear(&self, station: u32, now: u64) -> bool {
+        match self {
+            Self::FirstCome(medium) => medium.is_clear(now),
+            Self::CsmaCd(medium) => medium.is_clear(station, now),
+        }
+    }
+
+    /// Whether a station is about to send a frame that has left its queue.
+    pub(crate) fn holds(&self, station: u32) -> bool {
+        match self {
+            Self::FirstCome(medium) => medium.holds(station),
+            Self::CsmaCd(medium) => medium.holds(station),
+        }
+    }
+
+    /// A frame has come to the station, by way of its queue.
+    pub(crate) fn request(&mut self, station: u32, now: u64) {
+        match self {
+            Self::FirstCome(medium) => medium.request(station),
+            Self::CsmaCd(medium) => medium.request(station, now),
+        }
+    }
+
+    /// A frame has come to the station, the medium being clear.
+    pub(crate) fn begin(&mut self, station: u32, now: u64) {
+        match self {
+            Self::FirstCome(medium) => medium.begin(station),
+            Self::CsmaCd(medium) => medium.begin(station, now),
+        }
+    }
+
+    /// What is to be done at `now`. Ask again when it is done.
+    pub(crate) fn step(&mut self, now: u64) -> Option<Step> {
+        match self {
+            Self::FirstCome(medium) => medium.step(now),
+            Self::CsmaCd(medium) => medium.step(now),
+        }
+    }
+
+    /// The station has taken a frame, or has found none, since its queue had dropped them all.
+    pub(crate) fn took(&mut self, station: u32, found: bool) {
+        match self {
+            Self::FirstCome(medium) => medium.took(station, found),
+            Self::CsmaCd(medium) => medium.took(station, found),
+        }
+    }
+
+    /// A station's queue has dropped a frame that was waiting.
+    pub(crate) fn withdraw(&mut self, station: u32) {
+        match self {
+            Self::FirstCome(medium) => medium.withdraw(station),
+            Self::CsmaCd(_) => {}
+        }
+    }
+
+    /// The last bit of the station's frame leaves at `end`, and a frame's gap later the medium is `free`.
+    pub(crate) fn sent(&mut self, station: u32, end: u64, free: u64, then: Then) {
+        match self {
+            Self::FirstCome(medium) => medium.sent(free),
+            Self::CsmaCd(medium) => medium.sent(station, end, then),
+        }
+    }
+
+    /// The station has let go of its frame.
+    pub(crate) fn gave_up(&mut self, station: u32, then: Then) {
+        match self {
+            Self::FirstCome(_) => unreachable!("who waits for its turn does not give up"),
+            Self::CsmaCd(medium) => medium.gave_up(station, then),
+        }
+    }
+
+    /// When there is something to be done next.
+    pub(crate) fn next(&self) -> Option<u64> {
+        match self {
+            Self::FirstCome(medium) => medium.next(),
+            Self::CsmaCd(medium) => medium.next(),
+        }
+    }
+
+    /// How a station got on, where stations get in each other's way.
+    pub(crate) fn contention(&self, station: u32) -> Option<Contention> {
+        match self {
+            Self::FirstCome(_) => None,
+            Self::CsmaCd(medium) => Some(medium.contention(station)),
+        }
+    }
+}

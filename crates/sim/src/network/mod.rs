@@ -1,0 +1,572 @@
+//! The network: channels, packets under way, and the event loop that moves them.
+//!
+//! It knows nothing of TCP or of applications. A driver hands in packets and timers, and is told what is due: a packet
+//! that has reached its end, or one of its own timers.
+
+pub mod capacity;
+pub mod channel;
+mod hop;
+mod hub;
+pub mod impair;
+pub mod loss;
+pub mod medium;
+pub mod packet;
+pub mod queue;
+pub mod route;
+mod stations;
+
+use crate::engine::EventQueue;
+use crate::network::channel::{Channel, MAX_PACKET};
+use crate::network::impair::{Fate, Refused};
+use crate::network::loss::Cause;
+use crate::network::medium::Contention;
+use crate::network::packet::{Arrived, Content, Label, Packet, Slab, Stage};
+use crate::network::queue::{Leaving, OnArrival};
+use crate::network::route::{NoRoute, Routes};
+use crate::record::diary::{Diary, Step};
+use crate::record::probe::{Dropped, Marked, Recorder, Recording, Sent, Wants};
+use crate::spec::{NodeId, TooBig, WorldSpec};
+use hub::Hub;
+use netspurt_tcp::segment::{Ecn, Segment};
+use netspurt_tcp::time::Time;
+
+/// Octets of a message from a router: its IP header, its own, and of what it is about the IP header and eight more (RFC 792).
+const ICMP_SIZE: u32 = 20 + 8 + 20 + 8;
+
+/// What is due.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Due {
+    /// A packet has reached its destination. [`Network::release`] it when it has been looked at.
+    Packet(u32),
+    /// The driver's timer of this number.
+    Timer(u32),
+}
+
+/// Channels, and what is on its way.
+#[derive(Debug)]
+pub struct Network {
+    channels: Vec<Channel>,
+    hubs: Vec<Hub>,
+    routes: Routes,
+    packets: Slab,
+    /// The place of the packet being written.
+    draft: u32,
+    queue: EventQueue,
+    /// Nothing that happens later is ever computed.
+    horizon: u64,
+    data_packets: u64,
+    pub(crate) recorder: Option<Box<Recorder>>,
+    /// For a driver that keeps something beside packets.
+    diary: Option<Box<Diary>>,
+}
+
+impl Network {
+    /// The network of `spec`, with the routes its flows need.
+    pub fn new(spec: &WorldSpec, seed: u64, recorder: Option<Recorder>) -> Result<Self, NoRoute> {
+        Ok(Self::with_routes(spec, Routes::new(spec)?, seed, recorder))
+    }
+
+    /// The network of `spec` for packets of somebody else's between these nodes, whatever its flows are. A pair that no path
+    /// joins has no route.
+    ///
+    /// Their bytes are the driver's: it keeps them beside the places that the packets have here, as
+    /// [`Network::draft_place`] and [`Due::Packet`] tell them, and copies them when [`Network::take_steps`] says so. The
+    /// place of a packet that is dropped is used again without a word.
+    pub fn joining(spec: &WorldSpec, pairs: impl Iterator<Item = (NodeId, NodeId)>, seed: u64) -> Self {
+        let routes = Routes::where_joined(spec, pairs);
+        Self { diary: Some(Box::default()), ..Self::with_routes(spec, routes, seed, None) }
+    }
+
+    /// From now on [`Network::take_steps`] tells of packets in these channels. For the steps to be in order, the network must
+    /// have been made without fused channels ([`WorldSpec::fuse`]).
+    pub fn watch(&mut self, channels: impl Iterator<Item = u32>) {
+        let Some(diary) = &mut self.diary else { return };
+        for channel in channels {
+            diary.watch(channel);
+            self.channels[channel as usize].watch();
+        }
+    }
+
+    fn with_routes(spec: &WorldSpec, mut routes: Routes, seed: u64, recorder: Option<Recorder>) -> Self {
+        let mut channels = Vec::with_capacity(2 * spec.links.len());
+        for (link, number) in spec.links.iter().zip((0u32..).step_by(2)) {
+            let [a, b] = link.ends.map(|end| &spec.nodes[end.0 as usize]);
+            let names = [
+                format!("link/{}/{}->{}", link.name, a.name, b.name),
+                format!("link/{}/{}->{}", link.name, b.name, a.name),
+            ];
+            let mut pair =
+                Channel::pair(link, names.each_ref().map(String::as_str), seed, [number, number + 1]);
+            pair[0].end_latency = b.latency.as_ps();
+            pair[1].end_latency = a.latency.as_ps();
+            channels.extend(pair);
+        }
+        let hubs = Hub::all(spec, seed, &mut channels);
+        if spec.fuse {
+            routes.fuse(&channels);
+        }
+        if recorder.as_ref().is_some_and(Recorder::watches_links) {
+            channels.iter_mut().for_each(Channel::watch);
+        }
+        let mut packets = Slab::new();
+        let draft = packets.reserve();
+        Self {
+            channels,
+            hubs,
+            routes,
+            packets,
+            draft,
+            queue: EventQueue::new(),
+            horizon: (Time::ZERO + spec.duration).as_ps(),
+            data_packets: 0,
+            recorder: recorder.map(Box::new),
+            diary: None,
+        }
+    }
+
+    /// The routes.
+    pub const fn routes(&self) -> &Routes {
+        &self.routes
+    }
+
+    /// The channels: for each link its two directions.
+    pub fn channels(&self) -> &[Channel] {
+        &self.channels
+    }
+
+    /// How a station of a hub got on with the others, if that is what this channel is and they compete.
+    pub fn contention(&self, channel: u32) -> Option<Contention> {
+        let (hub, station) = self.channels[channel as usize].station?;
+        self.hubs[hub as usize].contention(station)
+    }
+
+    /// Entries taken from the event queue so far.
+    pub const fn events(&self) -> u64 {
+        self.queue.popped()
+    }
+
+    /// Packets with data sent by hosts so far.
+    pub const fn data_packets(&self) -> u64 {
+        self.data_packets
+    }
+
+    /// Packets on their way.
+    pub fn packets_under_way(&self) -> usize {
+        self.packets.len() - 1
+    }
+
+    /// Wakes the driver at `time` with [`Due::Timer`].
+    #[cold]
+    pub fn arm(&mut self, time: Time, timer: u32) {
+        if time.as_ps() <= self.horizon {
+            self.queue.push(time.as_ps(), self.channels.len() as u32 + timer);
+        }
+    }
+
+    /// The next thing that is due for the driver, no later than `until`.
+    #[inline]
+    pub fn next(&mut self, until: Time) -> Option<(Time, Due)> {
+        while let Some((now, source)) = self.queue.pop_until(until.as_ps()) {
+            let Some(channel) = self.channels.get_mut(source as usize) else {
+                return Some((Time::from_ps(now), Due::Timer(source - self.channels.len() as u32)));
+            };
+            let Some(Arrived { slot, stage, next_arrival }) = self.packets.land(&mut channel.in_flight, now)
+            else {
+                self.depart(source, now);
+                continue;
+            };
+            if let Some(next) = next_arrival {
+                self.queue.push(next, source);
+            }
+            if stage.onward == Stage::DELIVERY {
+                return Some((Time::from_ps(now), Due::Packet(slot)));
+            }
+            self.forward(slot, stage.size, stage.onward, now);
+        }
+        None
+    }
+
+    /// When something is due next, or may be.
+    pub fn next_due(&self) -> Option<Time> {
+        self.queue.first().map(Time::from_ps)
+    }
+
+    /// What became of packets since the last call, in this order: the place of one that is gone may be that of a later one.
+    pub fn take_steps(&mut self) -> impl Iterator<Item = Step> {
+        self.diary.iter_mut().flat_map(|diary| diary.take())
+    }
+
+    /// A packet that has arrived.
+    #[inline]
+    pub fn packet(&self, slot: u32) -> &Packet {
+        self.packets.get(slot)
+    }
+
+    /// Its place may be used again.
+    #[inline]
+    pub fn release(&mut self, slot: u32) {
+        self.packets.remove(slot);
+    }
+
+    /// A host sends a segment in a packet.
+    #[inline]
+    pub fn send(&mut self, now: Time, segment: &Segment, label: Label) {
+        *self.draft() = *segment;
+        self.send_draft(now, label);
+    }
+
+    /// Where the segment of the next packet is to be written, with the content of an earlier one.
+    #[inline]
+    pub fn draft(&mut self) -> &mut Segment {
+        &mut self.packets.get_mut(self.draft).segment
+    }
+
+    /// The place that the packet being written will have until it arrives.
+    pub const fn draft_place(&self) -> u32 {
+        self.draft
+    }
+
+    /// Keeps the packet whose segment was written to [`Network::draft`] for [`Network::send_slot`].
+    #[inline]
+    pub(crate) fn take_draft(&mut self) -> u32 {
+        let next = self.packets.reserve();
+        std::mem::replace(&mut self.draft, next)
+    }
+
+    /// Writes down a segment that leaves its host, if that is wanted.
+    #[cold]
+    pub(crate) fn note_sent(&mut self, endpoint: u32, sent: impl FnOnce(u32) -> Sent) {
+        if let Some(recorder) = &mut self.recorder
+            && recorder.wants(Wants::SEGMENTS)
+        {
+            let connection = recorder.connection(endpoint);
+            recorder.recording.segments.push(sent(connection));
+        }
+    }
+
+    /// A host sends the segment that was written to [`Network::draft`].
+    #[inline]
+    pub fn send_draft(&mut self, now: Time, label: Label) {
+        let slot = self.take_draft();
+        self.send_slot(now, slot, label);
+    }
+
+    /// A host sends the segment in a packet that it has kept.
+    #[inline(always)]
+    pub(crate) fn send_slot(&mut self, now: Time, slot: u32, label: Label) {
+        debug_assert!(label.size < MAX_PACKET, "no such packet: {} octets", label.size);
+        let packet = self.packets.get_mut(slot);
+        packet.endpoint = label.endpoint;
+        packet.size = label.size;
+        packet.generation = label.generation;
+        packet.content = Content::Segment;
+        packet.resend = label.resend;
+        self.data_packets += u64::from(packet.segment.payload.len > 0);
+        self.forward(slot, label.size, label.route, now.as_ps());
+    }
+
+    /// Takes a packet into the channel of this hop at `at`, and through all that can be computed at once.
+    #[inline(always)]
+    fn forward(&mut self, slot: u32, size: u32, mut position: u32, mut at: u64) {
+        loop {
+            let hop = self.routes.hop(position);
+            let channel = &mut self.channels[hop.channel() as usize];
+            if !channel.is_plain() {
+                return self.forward_carefully(slot, position, at);
+            }
+            at = match channel.enter(at, size) {
+                Ok(passage) => passage.arrival,
+                Err(cause) => return self.discard(slot, hop.channel(), at, cause),
+            };
+            position += 1;
+            if hop.goes_on_at_once() && at <= self.horizon {
+                continue;
+            }
+            let (arrival, stage) = channel.behind(hop, at, Stage { size, onward: position });
+            if arrival > self.horizon {
+                self.packets.remove(slot);
+            } else if self.packets.take_off(&mut channel.in_flight, slot, arrival, stage) {
+                self.queue.push(arrival, hop.channel());
+            }
+            return;
+        }
+    }
+
+    /// The arrival of a packet behind this hop is an event.
+    fn carry(&mut self, slot: u32, size: u32, position: u32, arrival: u64) {
+        let hop = self.routes.hop(position);
+        let channel = &mut self.channels[hop.channel() as usize];
+        let (arrival, stage) = channel.behind(hop, arrival, Stage { size, onward: position + 1 });
+        if arrival > self.horizon {
+            self.packets.remove(slot);
+        } else if self.packets.take_off(&mut channel.in_flight, slot, arrival, stage) {
+            self.queue.push(arrival, hop.channel());
+        }
+    }
+
+    /// [`Network::forward`] where something may go wrong, or is shared with others, or is watched, or where packets are
+    /// kept.
+    #[cold]
+    fn forward_carefully(&mut self, slot: u32, position: u32, at: u64) {
+        let number = self.routes.hop(position).channel();
+        if let Some(refused) = self.refuses(number, at, slot) {
+            return self.refuse(slot, position, at, refused);
+        }
+        let channel = &mut self.channels[number as usize];
+        if let Some((hub, station)) = channel.station {
+            return self.forward_to_hub(slot, position, at, hub, station);
+        }
+        if channel.detects_early() {
+            watch_queue(self.recorder.as_deref_mut(), channel, number, at);
+            let idle = channel.idle(at);
+            match channel.judge_early(idle, self.packets.get(slot)) {
+                OnArrival::Pass => {}
+                OnArrival::Mark => self.mark(slot, number, at),
+                OnArrival::Drop(cause) => return self.discard(slot, number, at, cause),
+            }
+        }
+        let channel = &mut self.channels[number as usize];
+        if !channel.keeps() {
+            channel.attune(at);
+            return self.pass(slot, position, at);
+        }
+        // What may leave at this very instant does so, whichever of the two events comes up first.
+        self.depart(number, at);
+        let packet = *self.packets.get(slot);
+        let channel = &mut self.channels[number as usize];
+        channel.attune(at);
+        if channel.is_free(at) {
+            channel.pass_by(at, slot, position, &packet);
+            return self.pass(slot, position, at);
+        }
+        if let Err(cause) = channel.keep(at, slot, position, &packet) {
+            return self.discard(slot, number, at, cause);
+        }
+        self.make_room(number, at);
+        self.arm_departure(number);
+    }
+
+    /// Packets kept at a channel leave, if its transmitter is free and there are any.
+    #[cold]
+    fn depart(&mut self, number: u32, now: u64) {
+        if let Some((hub, _)) = self.channels[number as usize].station {
+            return self.take_turns(hub, now);
+        }
+        while self.channels[number as usize].is_free(now)
+            && let Some((slot, position)) = self.take_kept(number, now)
+        {
+            self.pass(slot, position, now);
+        }
+        self.arm_departure(number);
+    }
+
+    /// The next packet kept at a channel, its transmitter being free; those that do not leave at all are discarded.
+    fn take_kept(&mut self, number: u32, now: u64) -> Option<(u32, u32)> {
+        while let Some(leaving) = self.channels[number as usize].let_go(now) {
+            self.note_queue(number, now);
+            match leaving {
+                Leaving::Sent(kept) => {
+                    if kept.ecn == Ecn::Ce {
+                        self.mark(kept.slot, number, now);
+                    }
+                    return Some((kept.slot, kept.position));
+                }
+                Leaving::Dropped(kept, cause) => self.discard(kept.slot, number, now, cause),
+            }
+        }
+        None
+    }
+
+    /// A packet is kept at a channel now; others, or itself, make room for it.
+    fn make_room(&mut self, number: u32, now: u64) {
+        let with_it = self.channels[number as usize].backlog().packets;
+        while let Some(Leaving::Dropped(kept, cause)) = self.channels[number as usize].overflow(now) {
+            self.discard(kept.slot, number, now, cause);
+        }
+        if self.channels[number as usize].backlog().packets + 1 != with_it {
+            self.note_queue(number, now);
+        }
+    }
+
+    /// The event queue has to know when the next packet kept at a channel leaves.
+    fn arm_departure(&mut self, number: u32) {
+        if let Some(at) = self.channels[number as usize].next_departure().filter(|&at| at <= self.horizon) {
+            self.queue.push(at, number);
+        }
+    }
+
+    /// The number of packets kept at a channel has changed.
+    fn note_queue(&mut self, number: u32, at: u64) {
+        if let Some(recorder) = &mut self.recorder
+            && recorder.wants(Wants::QUEUE)
+        {
+            recorder.queue(at, number, self.channels[number as usize].backlog().packets);
+        }
+    }
+
+    /// A packet goes through a channel, as [`Network::forward_carefully`] says.
+    fn pass(&mut self, slot: u32, position: u32, at: u64) {
+        let number = self.routes.hop(position).channel();
+        let channel = &mut self.channels[number as usize];
+        watch_queue(self.recorder.as_deref_mut(), channel, number, at);
+        let packet = self.packets.get_mut(slot);
+        let passage = match channel.enter_any(at, channel.filled(packet.size)) {
+            Ok(passage) => passage,
+            Err(cause) => return self.discard(slot, number, at, cause),
+        };
+        let size = channel.framed(packet.size);
+        let fate = channel.impairments.as_mut().map_or_else(Fate::default, |all| all.decide(packet, size));
+        let arrival = passage.arrival.saturating_add(fate.held);
+        if let Some(recorder) = &mut self.recorder {
+            if recorder.wants(Wants::QUEUE) && passage.start > at {
+                recorder.queue(at, number, channel.backlog().packets);
+            }
+            if packet.content != Content::TooBig {
+                recorder.entered(number, packet, passage.start, arrival, &fate);
+            }
+        }
+        if let Some(diary) = &mut self.diary {
+            diary.passes(number, slot, packet, [passage.start, arrival], &fate);
+        }
+        if fate.damaged {
+            packet.content = Content::Damaged;
+        }
+        if let Some(partner) = channel.partner {
+            let occupied = channel.occupied();
+            self.channels[partner as usize].share(occupied);
+        }
+        if let Some(cause) = fate.lost {
+            return self.discard(slot, number, at, cause);
+        }
+        self.channels[number as usize].count_fate(fate);
+        let twin = fate.doubled.then(|| self.double(slot));
+        self.go_on(slot, position, arrival);
+        if let Some(twin) = twin {
+            self.go_on(twin, position, arrival);
+        }
+    }
+
+    /// Makes a second packet of this one.
+    #[cold]
+    fn double(&mut self, slot: u32) -> u32 {
+        let twin = self.packets.insert(*self.packets.get(slot));
+        if let Some(diary) = &mut self.diary {
+            diary.note(Step::Doubled { original: slot, twin });
+        }
+        twin
+    }
+
+    /// A packet has come through this hop: to the next one at once, or at an event.
+    fn go_on(&mut self, slot: u32, position: u32, arrival: u64) {
+        let hop = self.routes.hop(position);
+        let size = self.packets.get(slot).size;
+        if hop.goes_on_at_once() && arrival <= self.horizon {
+            self.forward(slot, size, position + 1, arrival);
+        } else {
+            self.carry(slot, size, position, arrival);
+        }
+    }
+
+    /// A queue tells of congestion, unless another one has before it.
+    #[cold]
+    fn mark(&mut self, slot: u32, number: u32, at: u64) {
+        let packet = self.packets.get_mut(slot);
+        if std::mem::replace(&mut packet.segment.ecn, Ecn::Ce) == Ecn::Ce {
+            return;
+        }
+        let channel = &mut self.channels[number as usize];
+        channel.count_mark(at, packet.size);
+        if let Some(recorder) = &mut self.recorder
+            && recorder.wants(Wants::MARKS)
+        {
+            let backlog = channel.backlog();
+            recorder.marked(packet, |flow, connection, end| Marked {
+                time: Time::from_ps(at),
+                channel: number,
+                queue_packets: backlog.packets,
+                queue_bytes: backlog.bytes,
+                flow,
+                connection,
+                end,
+                segment: packet.segment,
+            });
+        }
+    }
+
+    /// Whether a packet is too long for a channel.
+    fn refuses(&self, number: u32, at: u64, slot: u32) -> Option<Refused> {
+        let impairments = self.channels[number as usize].impairments.as_ref()?;
+        impairments.narrowness.refuses(at, self.packets.get(slot).size)
+    }
+
+    /// A packet is too long for the channel of this hop. Where its sender is told, a message takes its place; of which bytes, a
+    /// driver that keeps them knows.
+    #[cold]
+    fn refuse(&mut self, slot: u32, position: u32, at: u64, refused: Refused) {
+        let number = self.routes.hop(position).channel();
+        self.note_drop(slot, number, at, Cause::TooBig);
+        let packet = self.packets.get_mut(slot);
+        let tells = refused.too_big == TooBig::Icmp && packet.content == Content::Segment;
+        let Some(back) = tells.then(|| self.routes.way_back(position)).flatten() else {
+            return self.packets.remove(slot);
+        };
+        packet.segment = Segment { seq: packet.segment.seq, header_len: 20, ..Segment::default() };
+        packet.endpoint ^= 1;
+        (packet.size, packet.resend) = (ICMP_SIZE, false);
+        (packet.content, packet.mtu) = (Content::TooBig, u16::try_from(refused.mtu).unwrap_or(u16::MAX));
+        if let Some(diary) = &mut self.diary {
+            diary.note(Step::Returned { slot, mtu: refused.mtu });
+        }
+        self.forward(slot, ICMP_SIZE, back, at);
+    }
+
+    #[cold]
+    fn discard(&mut self, slot: u32, number: u32, at: u64, cause: Cause) {
+        self.note_drop(slot, number, at, cause);
+        self.packets.remove(slot);
+    }
+
+    /// A packet is dropped.
+    fn note_drop(&mut self, slot: u32, number: u32, at: u64, cause: Cause) {
+        let packet = self.packets.get(slot);
+        let channel = &mut self.channels[number as usize];
+        channel.count_drop(at, packet.size, cause);
+        if let Some(recorder) = &mut self.recorder
+            && recorder.wants(Wants::DROPS)
+        {
+            let backlog = channel.backlog();
+            recorder.dropped(packet, |flow, connection, end| Dropped {
+                time: Time::from_ps(at),
+                channel: number,
+                cause,
+                queue_packets: backlog.packets,
+                queue_bytes: backlog.bytes,
+                flow,
+                connection,
+                end,
+                size: packet.size,
+                segment: packet.segment,
+            });
+        }
+    }
+
+    /// The run ends at `end`: what was recorded, in order.
+    pub fn close(&mut self, end: Time) -> Recording {
+        for (channel, number) in self.channels.iter_mut().zip(0..) {
+            watch_queue(self.recorder.as_deref_mut(), channel, number, end.as_ps());
+        }
+        self.recorder.take().map(|recorder| recorder.finish()).unwrap_or_default()
+    }
+}
+
+/// Notes the departures from a queue up to `at`.
+#[cold]
+fn watch_queue(recorder: Option<&mut Recorder>, channel: &mut Channel, number: u32, at: u64) {
+    if let Some(recorder) = recorder
+        && recorder.wants(Wants::QUEUE)
+    {
+        while let Some(start) = channel.settle_one(at) {
+            recorder.queue(start, number, channel.backlog().packets);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! First in, first out, of packets that are kept.
+
+use super::order::{Kept, Leaving, Order, Outbox};
+use crate::network::packet::Packet;
+use crate::network::queue::ring::Ring;
+
+/// Packets in the order in which they came.
+#[derive(Debug)]
+pub(super) struct Fifo {
+    packets: Ring<Kept>,
+    bytes: u64,
+}
+
+impl Default for Fifo {
+    fn default() -> Self {
+        Self { packets: Ring::new(), bytes: 0 }
+    }
+}
+
+impl Fifo {
+    /// Octets that wait.
+    pub(super) const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(super) fn put(&mut self, packet: Kept) {
+        self.packets.push_back(packet);
+        self.bytes += u64::from(packet.size);
+    }
+
+    pub(super) fn take(&mut self) -> Option<Kept> {
+        let packet = self.packets.pop_front()?;
+        self.bytes -= u64::from(packet.size);
+        Some(packet)
+    }
+}
+
+impl Order for Fifo {
+    fn push(&mut self, kept: Kept, _packet: &Packet, _out: &mut Outbox) {
+        self.put(kept);
+    }
+
+    fn pop(&mut self, _now: u64, out: &mut Outbox) {
+        out.extend(self.take().map(Leaving::Sent));
+    }
+}

@@ -1,0 +1,242 @@
+//! A queue that keeps its packets until it is known which of them leaves, and what all such queues have in common: how
+//! much waits, how long things waited, and which departure the event queue knows of.
+
+use super::codel::Codel;
+use super::fifo::Fifo;
+use super::fq_codel::FqCodel;
+use super::order::{Kept, Leaving, Order, Outbox};
+use super::resend_first::ResendFirst;
+use super::{Backlog, Room};
+use crate::network::loss::Cause;
+use crate::network::packet::Packet;
+use crate::random::Stream;
+use crate::spec::QueueSpec;
+
+/// The built-in orders.
+#[derive(Debug)]
+enum Kind {
+    Fifo(Fifo),
+    ResendFirst(ResendFirst),
+    Codel(Codel),
+    FqCodel(Box<FqCodel>),
+}
+
+impl Kind {
+    fn order(&mut self) -> &mut dyn Order {
+        match self {
+            Self::Fifo(order) => order,
+            Self::ResendFirst(order) => order,
+            Self::Codel(order) => order,
+            Self::FqCodel(order) => &mut **order,
+        }
+    }
+}
+
+/// What waits for one direction of a link.
+#[derive(Debug)]
+pub(crate) struct Keeper {
+    kind: Kind,
+    out: Outbox,
+    backlog: Backlog,
+    /// Most packets that ever waited.
+    most: u32,
+    /// Sum over all packets of the picoseconds they waited, up to the last change.
+    waited: u128,
+    changed: u64,
+    /// The departure that the event queue knows of.
+    armed_at: u64,
+}
+
+impl Keeper {
+    /// The keeper of `spec`, if it needs one. `name` is the direction's, and gives its random streams their names.
+    pub(crate) fn new(spec: &QueueSpec, seed: u64, name: &str) -> Option<Self> {
+        Some(Self::of(match spec {
+            QueueSpec::Unlimited
+            | QueueSpec::Packets(_)
+            | QueueSpec::Bytes(_)
+            | QueueSpec::Red(_)
+            | QueueSpec::Step(..) => {
+                return None;
+            }
+            QueueSpec::ResendFirst(_) => Kind::ResendFirst(ResendFirst::default()),
+            QueueSpec::Codel(_, law) => Kind::Codel(Codel::new(*law)),
+            QueueSpec::FqCodel(spec) => {
+                let mut stream = Stream::new(seed, &format!("{name}/queue"));
+                Kind::FqCodel(Box::new(FqCodel::new(*spec, [stream.bits(), stream.bits()])))
+            }
+        }))
+    }
+
+    /// First in, first out, where nothing but the departures is unknown.
+    pub(crate) fn fifo() -> Self {
+        Self::of(Kind::Fifo(Fifo::default()))
+    }
+
+    fn of(kind: Kind) -> Self {
+        Self {
+            kind,
+            out: Outbox::new(),
+            backlog: Backlog::default(),
+            most: 0,
+            waited: 0,
+            changed: 0,
+            armed_at: u64::MAX,
+        }
+    }
+
+    pub(crate) const fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.backlog.packets == 0
+    }
+
+    /// Most packets that ever waited.
+    pub(crate) const fn most(&self) -> u32 {
+        self.most
+    }
+
+    /// Whether the queue drops what waits for want of room, however much a [`super::Discipline`] lets in.
+    pub(crate) fn limits(&self) -> bool {
+        matches!(&self.kind, Kind::FqCodel(order) if order.room() != Room::Unlimited)
+    }
+
+    /// Under which name it drops what has waited too long.
+    pub(crate) const fn cause(&self) -> Option<Cause> {
+        match self.kind {
+            Kind::Fifo(_) | Kind::ResendFirst(_) => None,
+            Kind::Codel(_) | Kind::FqCodel(_) => Some(Cause::Codel),
+        }
+    }
+
+    /// A packet comes and waits. Then ask for [`Keeper::overflow`].
+    pub(crate) fn push(&mut self, kept: Kept, packet: &Packet) {
+        self.account(kept.since);
+        self.kind.order().push(kept, packet, &mut self.out);
+        self.backlog.packets += 1;
+        self.backlog.bytes += u64::from(kept.size);
+        self.most = self.most.max(self.backlog.packets - self.out.len() as u32);
+    }
+
+    /// A packet comes to an empty queue and leaves at once.
+    pub(crate) fn pass_by(&mut self, kept: Kept, packet: &Packet) {
+        debug_assert!(self.is_empty(), "nobody is overtaken by passing by");
+        let order = self.kind.order();
+        // The transmitter has been free: it has asked for a packet, and found none.
+        order.pop(kept.since, &mut self.out);
+        order.push(kept, packet, &mut self.out);
+        order.pop(kept.since, &mut self.out);
+        debug_assert_eq!(self.out, [Leaving::Sent(kept)], "what has not waited is not dropped");
+        self.out.clear();
+    }
+
+    /// The next packet that had to make room for the last one.
+    pub(crate) fn overflow(&mut self, now: u64) -> Option<Leaving> {
+        let leaving = self.out.pop_front()?;
+        self.forget(leaving, now);
+        Some(leaving)
+    }
+
+    /// The next packet that leaves at `now`, the transmitter being free: any number of [`Leaving::Dropped`], until one
+    /// is [`Leaving::Sent`] or nothing is left.
+    pub(crate) fn pop(&mut self, now: u64) -> Option<Leaving> {
+        if self.out.is_empty() {
+            self.kind.order().pop(now, &mut self.out);
+        }
+        self.overflow(now)
+    }
+
+    fn forget(&mut self, leaving: Leaving, now: u64) {
+        let (Leaving::Sent(kept) | Leaving::Dropped(kept, _)) = leaving;
+        self.account(now);
+        self.backlog.packets -= 1;
+        self.backlog.bytes -= u64::from(kept.size);
+    }
+
+    fn account(&mut self, now: u64) {
+        self.waited = self.waited(now);
+        self.changed = now;
+    }
+
+    /// Picoseconds that packets waited up to `end`, those that still wait included.
+    pub(crate) fn waited(&self, end: u64) -> u128 {
+        self.waited + u128::from(self.backlog.packets) * u128::from(end.saturating_sub(self.changed))
+    }
+
+    /// When the next packet is to leave, the transmitter being free at `free`, if the event queue does not know yet.
+    pub(crate) const fn next_departure(&mut self, free: u64) -> Option<u64> {
+        if self.is_empty() || self.armed_at == free {
+            return None;
+        }
+        self.armed_at = free;
+        Some(free)
+    }
+}
+
+/// A queue with a clock, for tests of single orders.
+#[cfg(test)]
+pub(super) mod bench {
+    use super::*;
+
+    /// An order, and what it has let go.
+    pub(crate) struct Bench<O> {
+        pub(crate) order: O,
+        out: Outbox,
+    }
+
+    impl<O: Order> Bench<O> {
+        pub(crate) fn new(order: O) -> Self {
+            Self { order, out: Outbox::new() }
+        }
+
+        /// A packet of `size` octets comes, numbered `slot`; who had to make room.
+        pub(crate) fn push(&mut self, now: u64, slot: u32, size: u32, packet: &Packet) -> Vec<u32> {
+            let kept = Kept { slot, position: 0, size, since: now, ecn: packet.segment.ecn };
+            self.order.push(kept, packet, &mut self.out);
+            self.left().0
+        }
+
+        /// The numbers of the packets that are dropped, and of the one that is sent.
+        pub(crate) fn pop(&mut self, now: u64) -> (Vec<u32>, Option<u32>) {
+            self.order.pop(now, &mut self.out);
+            self.left()
+        }
+
+        fn left(&mut self) -> (Vec<u32>, Option<u32>) {
+            let (mut dropped, mut sent) = (Vec::new(), None);
+            for leaving in self.out.drain(..) {
+                match leaving {
+                    Leaving::Dropped(kept, _) => dropped.push(kept.slot),
+                    Leaving::Sent(kept) => sent = Some(kept.slot),
+                }
+            }
+            (dropped, sent)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_is_counted_and_for_how_long() {
+        let mut keeper = Keeper::new(&QueueSpec::ResendFirst(Room::Unlimited), 1, "x").unwrap();
+        for slot in 1..=4 {
+            let kept = Kept { slot, size: 10 * slot, since: u64::from(slot), ..Kept::default() };
+            keeper.push(kept, &Packet { resend: slot % 2 == 0, ..Packet::default() });
+            assert_eq!(keeper.overflow(kept.since), None);
+        }
+        assert_eq!((keeper.backlog(), keeper.most()), (Backlog { packets: 4, bytes: 100 }, 4));
+        assert_eq!(keeper.waited(10), 9 + 8 + 7 + 6);
+        let order: Vec<u32> = std::iter::from_fn(|| match keeper.pop(10)? {
+            Leaving::Sent(kept) => Some(kept.slot),
+            Leaving::Dropped(..) => panic!("nothing is dropped here"),
+        })
+        .collect();
+        assert_eq!(order, [2, 4, 1, 3]);
+        assert_eq!((keeper.backlog(), keeper.most()), (Backlog::default(), 4));
+        assert_eq!(keeper.waited(1000), 9 + 8 + 7 + 6);
+    }
+}

@@ -1,0 +1,11 @@
+//! What a run leaves behind: recorded events, captures, counters, and the result that sums them up.
+//!
+//! Lives here: reading and summing up. Must not live here: anything that changes what happens.
+
+pub mod diary;
+pub mod digest;
+pub(crate) mod held_tail;
+pub mod probe;
+pub mod result;
+pub mod sketch;
+pub(crate) mod summary;
