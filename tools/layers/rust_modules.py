@@ -19,7 +19,7 @@ Module = tuple[str, ...]
 """A module by its path from the crate: `()` is `lib.rs`."""
 
 Table = dict[str, frozenset[str]]
-"""For each folder or file at the top of a crate: which of the others it may import."""
+"""For each folder or file of a crate, a folder within another included: which of the others it may import."""
 
 
 def table(rows: str) -> Table:
@@ -429,15 +429,23 @@ def forbidden(
 ) -> Iterator[tuple[tuple[Module, Module], str]]:
     """The imports between the folders of a crate that its table does not allow, with the reason."""
     for importer, imported in pairs:
-        if not importer or not imported or importer[0] == imported[0]:
+        if not importer or not imported:
             continue
-        front, behind = importer[0], imported[0]
+        front, behind = row_of(importer, rows), row_of(imported, rows)
+        if front == behind:
+            continue
         if front not in rows:
             why = f"`{front}` has no row in the table of tools/layers/rust_modules.py yet"
             yield (importer, imported), why
         elif behind not in rows[front]:
             may = ", ".join(sorted(rows[front])) or "nothing beside it"
             yield (importer, imported), f"`{front}` imports `{behind}`, but it may import {may}"
+
+
+def row_of(module: Module, rows: Table) -> str:
+    """The row of a module: that of the innermost folder that has one, else the name of its outermost folder."""
+    names = ("/".join(module[:depth]) for depth in range(len(module), 1, -1))
+    return next((name for name in names if name in rows), module[0])
 
 
 # For the self-test: a crate with one violation of each kind, and one of each thing that is fine.
