@@ -51,8 +51,8 @@ What the table shows:
 `tools/waiting_pairs.py` simulates every pair over {cases:,} cases: one to three writes of {sizes} bytes in every
 order (the MSS is 1460), with receive windows of {windows} bytes. Each case runs {exchanges} times in a row, and
 the other end answers when it has received everything. A letter means that the deadlock finder
-(`crates/sim/src/record/held_tail.rs`) found a short segment held for an ACK that was being delayed. A dash means that no
-case held one.
+(`crates/sim/src/record/held_tail.rs`) found a short segment held for an ACK that was being delayed. A dash means that
+no case held one.
 """
 
 
