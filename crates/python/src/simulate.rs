@@ -151,6 +151,12 @@ impl CaptureSink for Both {
             arrivals.packet(channel, packet);
         }
     }
+
+    fn offered(&mut self, channel: u32, packet: &CapturedPacket) {
+        if let Some(tap) = &mut self.tap {
+            tap.offered(channel, packet);
+        }
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "how long a run took is no part of the simulation")]
