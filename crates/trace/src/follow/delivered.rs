@@ -17,7 +17,9 @@ pub(super) struct Delivered {
 
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
-    sent: Stamp,
+    /// When it was sent, and where it ends: of two that were sent at the same instant, the one with the higher end was sent later
+    /// (RFC 8985, section 6.2, `RACK_sent_after`).
+    sent: (Stamp, i64),
     heard: Stamp,
 }
 
@@ -37,21 +39,21 @@ impl Delivered {
     pub(super) fn hear(&mut self, piece: &Piece, at: Stamp, least: Span) {
         let sending = &piece.last;
         let too_soon = piece.resent && at.since(sending.at) < least;
-        if too_soon || self.arrivals.back().is_some_and(|last| last.sent >= sending.at) {
+        if too_soon || self.arrivals.back().is_some_and(|last| last.sent >= (sending.at, piece.end)) {
             return;
         }
         if self.arrivals.len() == REMEMBERED {
             self.arrivals.pop_front();
         }
-        self.arrivals.push_back(Arrival { sent: sending.at, heard: at });
+        self.arrivals.push_back(Arrival { sent: (sending.at, piece.end), heard: at });
     }
 
-    /// Whether something that was sent after `sending` has arrived by `now`, and since when.
-    pub(super) fn overtook(&self, sending: &Sending, now: Stamp) -> Option<Overtaken> {
+    /// Whether something that was sent after `sending`, which ends at `end`, has arrived by `now`, and since when.
+    pub(super) fn overtook(&self, sending: &Sending, end: i64, now: Stamp) -> Option<Overtaken> {
         let latest = self.arrivals.back()?;
-        let first = self.arrivals.partition_point(|arrival| arrival.sent <= sending.at);
+        let first = self.arrivals.partition_point(|arrival| arrival.sent <= (sending.at, end));
         let first = self.arrivals.get(first)?;
-        Some(Overtaken { known_for: now.since(first.heard), rtt: latest.heard.since(latest.sent) })
+        Some(Overtaken { known_for: now.since(first.heard), rtt: latest.heard.since(latest.sent.0) })
     }
 }
 
@@ -71,12 +73,12 @@ mod tests {
     fn what_was_sent_before_something_that_arrived_is_overtaken() {
         let mut delivered = Delivered::default();
         let now = sending(20).at;
-        assert_eq!(delivered.overtook(&sending(0), now), None);
+        assert_eq!(delivered.overtook(&sending(0), 1, now), None);
         delivered.hear(&piece(5), sending(15).at, Span::from_ms(10));
         delivered.hear(&piece(3), sending(16).at, Span::from_ms(10));
         let overtaken = Overtaken { known_for: Span::from_ms(5), rtt: Span::from_ms(10) };
-        assert_eq!(delivered.overtook(&sending(4), now), Some(overtaken));
-        assert_eq!(delivered.overtook(&sending(5), now), None);
+        assert_eq!(delivered.overtook(&sending(4), 1, now), Some(overtaken));
+        assert_eq!(delivered.overtook(&sending(5), 1, now), None);
     }
 
     #[test]
@@ -86,7 +88,7 @@ mod tests {
             delivered.hear(&piece(ms), sending(2 * ms + 10).at, Span::from_ms(10));
         }
         let overtaken = Overtaken { known_for: Span::from_ms(6), rtt: Span::from_ms(19) };
-        assert_eq!(delivered.overtook(&sending(6), sending(30).at), Some(overtaken));
+        assert_eq!(delivered.overtook(&sending(6), 1, sending(30).at), Some(overtaken));
     }
 
     #[test]
@@ -94,8 +96,16 @@ mod tests {
         let mut delivered = Delivered::default();
         let again = Piece { resent: true, ..piece(5) };
         delivered.hear(&again, sending(14).at, Span::from_ms(10));
-        assert_eq!(delivered.overtook(&sending(4), sending(20).at), None);
+        assert_eq!(delivered.overtook(&sending(4), 1, sending(20).at), None);
         delivered.hear(&piece(5), sending(14).at, Span::from_ms(10));
-        assert!(delivered.overtook(&sending(4), sending(20).at).is_some(), "it was sent but once");
+        assert!(delivered.overtook(&sending(4), 1, sending(20).at).is_some(), "it was sent but once");
+    }
+
+    #[test]
+    fn of_two_that_were_sent_at_the_same_instant_the_higher_one_was_sent_later() {
+        let mut delivered = Delivered::default();
+        delivered.hear(&Piece::new(100, 200, sending(5)), sending(15).at, Span::from_ms(10));
+        assert!(delivered.overtook(&sending(5), 100, sending(20).at).is_some());
+        assert_eq!(delivered.overtook(&sending(5), 300, sending(20).at), None);
     }
 }

@@ -31,6 +31,12 @@ impl Estimate {
         }
     }
 
+    /// The same, but no less than `least` now.
+    pub(super) const fn at_least(self, least: Span) -> Self {
+        let smoothed_ps = if self.smoothed_ps < least.as_ps() { least.as_ps() } else { self.smoothed_ps };
+        Self { smoothed_ps, ..self }
+    }
+
     /// The least so far; zero if there was no sample, which nothing is less than.
     pub(super) fn least(&self) -> Span {
         self.least.unwrap_or(Span::ZERO)

@@ -30,6 +30,7 @@ mod rtt;
 mod spurious;
 mod stream;
 mod table;
+mod turnaround;
 mod watch;
 mod who;
 

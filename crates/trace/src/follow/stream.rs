@@ -11,6 +11,7 @@ use super::reported::Reported;
 use super::retransmission::{Cause, Evidence, Phase, Verdict, is_silent, judge};
 use super::rtt::{Covered, by_karn, by_timestamps, sending_with};
 use super::spurious::{Proof, Suspect, Suspects, eifel, is_d_sack};
+use super::turnaround::Turnaround;
 use super::watch::{Event, Flight, Method, RttSample, Scene, Watch};
 use crate::conversation::{Side, Told};
 use crate::stamp::Stamp;
@@ -31,6 +32,8 @@ pub(super) struct Stream {
     suspects: Suspects,
     /// Round-trip times from here to the receiver and back.
     pub(super) estimate: Estimate,
+    /// From here to the sender and back, where data echoes the timestamps of ACKs.
+    turnaround: Turnaround,
     repair: Repair,
     duplicate_acks: u32,
     /// When a loss at the left edge was reported.
@@ -93,6 +96,7 @@ impl Stream {
             delivered: Delivered::default(),
             suspects: Suspects::default(),
             estimate: Estimate::default(),
+            turnaround: Turnaround::default(),
             repair: Repair::default(),
             duplicate_acks: 0,
             known: None,
@@ -160,6 +164,10 @@ impl Stream {
             return;
         }
         self.report.marked += u64::from(segment.ecn == Ecn::Ce);
+        if let Some(stamps) = segment.options.timestamps {
+            self.turnaround.note_echo(stamps.echo, sending.at);
+        }
+        let behind = &behind.at_least(self.turnaround.least());
         let end = start + i64::from(len);
         self.note_segment(segment, start, end, sending.at);
         let Some(Edges { next, .. }) = self.edges else {
@@ -349,7 +357,7 @@ impl Stream {
             known_for: self.known.map(|known| at.since(known)),
             dup_acks: self.duplicate_acks,
             reported_above: self.reported.above(end),
-            overtaken: last.filter(|_| self.sacks).and_then(|last| self.delivered.overtook(last, at)),
+            overtaken: last.filter(|_| self.sacks).and_then(|last| self.delivered.overtook(last, end, at)),
             segment: self.report.segment_most,
             phase: if phase == Phase::Open && unheard(over) { before } else { phase },
             ahead: self.estimate,
@@ -361,6 +369,9 @@ impl Stream {
     #[inline]
     pub(super) fn hear_ack<W: Watch>(&mut self, told: &Told, segment: &Segment, scene: &mut Scene<'_, W>) {
         let Some(ack) = told.ack.filter(|_| !segment.flags.has(Flags::RST)) else { return };
+        if let Some(stamps) = segment.options.timestamps {
+            self.turnaround.note_ack(stamps.value, scene.at);
+        }
         let Edges { una, next } = *self.edges.get_or_insert(Edges { una: ack, next: ack });
         let mut news = false;
         if !segment.options.sack.is_empty() {
