@@ -1,7 +1,9 @@
 //! One connection and a stranger who sends whatever comes to mind: near the windows, far from them, with any flags and
 //! options.
 
-use super::{Dice, config};
+use super::configs::config;
+use super::dice::Dice;
+use super::twice::Twice;
 use netspurt_tcp::Connection;
 use netspurt_tcp::ecn::{AccurateEcn, ByteCounters, Order};
 use netspurt_tcp::options::{BigWindow, Nak, Options, SackBlock, Timestamps};
@@ -26,35 +28,43 @@ pub(crate) fn run(seed: u64, steps: u32) {
     let config = Arc::new(config(&mut dice));
     let iss = Seq(dice.next() as u32);
     let mut seen = Seen { next: iss, una: iss, ack: Seq(dice.next() as u32) };
-    let mut tcp =
-        if dice.permille(500) { Connection::listen(config, iss) } else { Connection::new(config, iss) };
-    tcp.record_events(dice.permille(100));
+    let passive = dice.permille(500);
+    let make = if passive { Connection::listen } else { Connection::new };
+    let mut tcp = Twice::new(seed, || make(Arc::clone(&config), iss));
+    let recording = dice.permille(100);
+    tcp.each(|tcp| tcp.record_events(recording));
     let mut now = Time::ZERO;
-    tcp.open(now);
+    tcp.each(|tcp| tcp.open(now));
     for step in 0..steps {
         drain(&mut tcp, now, &mut seen);
         check(&tcp, seed, step);
         match dice.below(20) {
             0 => {
-                let _ = tcp.write(now, dice.pick(&[1, 100, 5000, 100_000]));
+                let len = dice.pick(&[1, 100, 5000, 100_000]);
+                let _ = tcp.each(|tcp| tcp.write(now, len));
             }
             1 => {
-                tcp.read(now, dice.pick(&[1, 100, u64::MAX]));
+                let most = dice.pick(&[1, 100, u64::MAX]);
+                tcp.each(|tcp| tcp.read(now, most));
             }
-            2 if dice.permille(100) => tcp.close(now),
-            3 if dice.permille(30) => tcp.abort(now),
-            4 if dice.permille(100) => tcp.set_path_mtu(dice.pick(&[0, 1, 68, 576, 1500, u32::MAX])),
+            2 if dice.permille(100) => tcp.each(|tcp| tcp.close(now)),
+            3 if dice.permille(30) => tcp.each(|tcp| tcp.abort(now)),
+            4 if dice.permille(100) => {
+                let mtu = dice.pick(&[0, 1, 68, 576, 1500, u32::MAX]);
+                tcp.each(|tcp| tcp.set_path_mtu(mtu));
+            }
             4 => {
                 let seq = if dice.permille(500) { seen.una } else { Seq(dice.next() as u32) };
-                let _ = tcp.hear_too_big(now, seq, dice.pick(&[0, 68, 300, 1000, 65_535]));
+                let mtu = dice.pick(&[0, 68, 300, 1000, 65_535]);
+                tcp.each(|tcp| tcp.hear_too_big(now, seq, mtu));
             }
             5 => {
-                let _ = tcp.write_urgent(now, 10);
+                let _ = tcp.each(|tcp| tcp.write_urgent(now, 10));
             }
             6 | 7 => {
                 if !tcp.next_deadline().is_never() {
                     now = now.max(tcp.next_deadline());
-                    tcp.handle_deadline(now);
+                    tcp.each(|tcp| tcp.handle_deadline(now));
                 }
             }
             8 => now += Span::from_us(dice.below(2_000_000)),
@@ -66,7 +76,7 @@ pub(crate) fn run(seed: u64, steps: u32) {
     }
 }
 
-fn drain(tcp: &mut Connection, now: Time, seen: &mut Seen) {
+fn drain(tcp: &mut Twice, now: Time, seen: &mut Seen) {
     let mut burst = 0;
     while let Some(sent) = tcp.poll_transmit(now) {
         burst += 1;
@@ -81,7 +91,7 @@ fn drain(tcp: &mut Connection, now: Time, seen: &mut Seen) {
             seen.ack = s.ack;
         }
     }
-    while tcp.poll_event().is_some() {}
+    tcp.drain_events();
 }
 
 fn check(tcp: &Connection, seed: u64, step: u32) {
