@@ -14,8 +14,9 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from netspurt.cli.exits import INTERRUPTED
-from netspurt.cli.options import add_json, add_settings
+from netspurt.cli.options import add_force, add_input, add_json, add_settings
 from netspurt.errors import RequestError
+from netspurt.files.places import CAPTURE, Destination
 from netspurt.inputs.typed import capture_place, natural, positive, setting
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ HOSTS = ("host", "address", "sent", "received", "stray", "refused", "rejected", 
 def declare(command: argparse.ArgumentParser) -> None:
     """Its options."""
     add_json(command)
-    command.add_argument("scenario", metavar="SCENARIO.toml")
+    add_input(command, "scenario", "SCENARIO.toml")
+    add_force(command)
     # What stands behind "--" is not for argparse, which would want it before all options: see _command.
     command.usage = "%(prog)s SCENARIO.toml [options] -- COMMAND…"
     command.add_argument(
@@ -58,7 +60,7 @@ def declare(command: argparse.ArgumentParser) -> None:
         "--capture",
         action="append",
         default=[],
-        type=capture_place,
+        type=_capture,
         metavar="NODE=FILE",
         help="capture what passes a host, or a router or hub between hosts, as pcapng, as often as wanted",
     )
@@ -88,6 +90,11 @@ def declare(command: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="a setting of the kernel on every host, such as net.ipv4.tcp_ecn=1",
     )
+
+
+def _capture(text: str) -> tuple[str, Destination]:
+    host, file = capture_place(text)
+    return host, Destination(file, "--capture", CAPTURE)
 
 
 def command(options: argparse.Namespace) -> int:
