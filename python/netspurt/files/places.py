@@ -165,8 +165,8 @@ class Places:
     def _admit_file(self, path: Path, option: str, form: Form) -> None:
         self._refuse_input(path, option)
         who = _identity(path)
-        key = path.absolute() if who is None else who
-        regular = who is None or path.is_file()
+        key = path.resolve() if who is None else who
+        regular = path.is_file() or not path.exists()
         if regular and key in self._taken:
             raise RequestError(
                 f"cannot write {path} ({option}): {self._taken[key]} writes to the same file; name another one"
