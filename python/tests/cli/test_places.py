@@ -77,7 +77,11 @@ def test_every_option_that_names_an_output_is_tested() -> None:
                     found |= outputs(below, name or inner)
             words = f"{action.help or ''}"
             written = getattr(getattr(action.type, "func", None), "__name__", "") == "Destination"
-            if written or "write" in words.split() or ("--capture" in action.option_strings and name != "run"):
+            if (
+                written
+                or "write" in words.split()
+                or ("--capture" in action.option_strings and name != "run")
+            ):
                 found |= {f"{name} {option}" for option in action.option_strings}
         return found
 
