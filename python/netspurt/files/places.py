@@ -9,6 +9,7 @@ devices hold nothing that could be lost and are not checked.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from collections.abc import Iterable, Mapping
@@ -126,9 +127,11 @@ class Places:
 
     def read(self, source: str) -> None:
         """One more input; a folder stands for the files in it that netspurt wrote."""
-        for path in (source, *(str(Path(source) / name) for name in _inside(Path(source)))):
-            if (who := _identity(path)) is not None:
-                self._sources[who] = path
+        # One that cannot be looked at is no output either; reading it says why.
+        with contextlib.suppress(OSError):
+            for path in (source, *(str(Path(source) / name) for name in _inside(Path(source)))):
+                if (who := _identity(path)) is not None:
+                    self._sources[who] = path
 
     def admit(self, place: Destination) -> None:
         """Lets an output pass, or says why it cannot be written there."""
