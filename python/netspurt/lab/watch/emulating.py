@@ -28,7 +28,7 @@ LONGEST_LINE = 1 << 16
 async def follow(asked: dict[str, Any], scenario: _core.Scenario) -> AsyncGenerator[tuple[str, Any]]:
     """Runs a command on the scenario's first host, and a server on its last, until it ends or the page has gone.
 
-    Events: ``began`` (``command``, ``hosts``), ``line`` (``text``, ``stream``), ``traffic`` (``time_s`` since the
+    Events: ``began`` (``command``, ``hosts``), ``line`` (``text``), ``traffic`` (``time_s`` since the
     start, ``in_bps`` and ``out_bps`` at the first host), ``table`` (as ``emulate --json`` prints it), ``ended``
     (``status``).
 
@@ -64,8 +64,8 @@ async def follow(asked: dict[str, Any], scenario: _core.Scenario) -> AsyncGenera
         events: asyncio.Queue[tuple[str, Any]] = asyncio.Queue(1000)
         ended = asyncio.create_task(process.wait())
         work = [
-            asyncio.create_task(_lines(process.stdout, "out", events)),
-            asyncio.create_task(_lines(process.stderr, "err", events)),
+            asyncio.create_task(_table(process.stdout, events)),
+            asyncio.create_task(_lines(process.stderr, events)),
             asyncio.create_task(_traffic(descriptor, events, ended)),
         ]
         try:
@@ -89,26 +89,17 @@ def _words(asked: dict[str, Any], key: str) -> list[str]:
         raise RequestError(f"'{text}' cannot be split into words: {str(error).lower()}") from None
 
 
-async def _lines(
-    stream: asyncio.StreamReader | None, name: str, events: asyncio.Queue[tuple[str, Any]]
-) -> None:
+async def _lines(stream: asyncio.StreamReader | None, events: asyncio.Queue[tuple[str, Any]]) -> None:
     assert stream is not None
     while octets := await stream.read(LONGEST_LINE):
-        text = octets.decode("utf-8", "replace")
-        if name == "err" and (table := _table(text)) is not None:
-            text, document = table
-            await events.put(("table", document))
-        if text:
-            await events.put(("line", {"text": text, "stream": name}))
+        await events.put(("line", {"text": octets.decode("utf-8", "replace")}))
 
 
-def _table(text: str) -> tuple[str, dict[str, Any]] | None:
-    """The table, and what stands around it."""
-    for line in text.splitlines(keepends=True):
-        if line.startswith('{"') and '"links"' in line:
-            with contextlib.suppress(ValueError):
-                return text.replace(line, ""), json.loads(line)
-    return None
+async def _table(stream: asyncio.StreamReader | None, events: asyncio.Queue[tuple[str, Any]]) -> None:
+    assert stream is not None
+    # Empty where the emulation could not be made; why, is said on standard error.
+    if document := await stream.read():
+        await events.put(("table", json.loads(document)))
 
 
 async def _traffic(descriptor: int, events: asyncio.Queue[tuple[str, Any]], ended: asyncio.Task[int]) -> None:
