@@ -11,16 +11,11 @@
 
 mod calls;
 mod fast_open;
-mod info;
-mod interface;
-mod machine;
-mod memory;
+mod ffi;
 mod offload;
-mod options;
-mod preload;
-mod ready;
+mod shared_stack;
 mod socket;
 mod stack;
 mod sysctl;
 
-pub use interface::{Interface, packetdrill_interface_init};
+pub use ffi::interface::{Interface, packetdrill_interface_init};

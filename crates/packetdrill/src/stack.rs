@@ -1,7 +1,7 @@
 //! The clock, and packets between the wire and the sockets. Nothing here waits, and nothing depends on real time.
 
+use crate::calls::poll::Epoll;
 use crate::offload;
-use crate::ready::Epoll;
 use crate::socket::{Choices, Id, Role, Socket};
 use crate::sysctl::Settings;
 use netspurt_tcp::codec::{Addresses, Body, DecodedPacket, Ip, Ports, Verify, decode_packet, encode_packet};

@@ -1,10 +1,10 @@
 //! The interface that packetdrill asks for (packetdrill.h): one symbol, which fills a struct of functions.
 #![expect(unsafe_code, reason = "functions that C calls with pointers of its own")]
 
-use crate::calls::Take;
-use crate::machine::{Machine, Patience};
-use crate::memory::{address, bytes, clear, clear_all, get, length, put, put_address};
-use crate::preload;
+use crate::calls::connection::Take;
+use crate::ffi::memory::{address, bytes, clear, clear_all, get, length, put, put_address};
+use crate::ffi::preload;
+use crate::shared_stack::{Machine, Patience};
 use crate::stack::Stack;
 use crate::sysctl::Settings;
 use libc::{c_char, c_int, c_long, c_uint, c_ulong, c_void, iovec, msghdr, sockaddr, socklen_t, ssize_t};

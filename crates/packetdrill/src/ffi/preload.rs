@@ -1,8 +1,8 @@
 //! What packetdrill asks libc for, and must ask us: put this object into LD_PRELOAD as well.
 #![expect(unsafe_code, reason = "symbols that C calls, and the system call that they stand for")]
 
-use crate::interface::{get_option, libc_result};
-use crate::machine::Machine;
+use crate::ffi::interface::{get_option, libc_result};
+use crate::shared_stack::Machine;
 use libc::{c_char, c_int, c_long, c_void, socklen_t};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 

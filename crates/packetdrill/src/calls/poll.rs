@@ -1,6 +1,6 @@
 //! What is ready to be read or written: poll(2) and epoll(7).
 
-use crate::calls::placeholder;
+use crate::calls::connection::placeholder;
 use crate::socket::{Role, Socket};
 use crate::stack::{File, Stack};
 use netspurt_tcp::state::State;

@@ -1,0 +1,4 @@
+pub(crate) mod connection;
+pub(crate) mod info;
+pub(crate) mod options;
+pub(crate) mod poll;

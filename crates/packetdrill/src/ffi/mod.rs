@@ -1,0 +1,3 @@
+pub(crate) mod interface;
+pub(crate) mod memory;
+pub(crate) mod preload;
