@@ -1,16 +1,17 @@
-//! Socket options: what can be set and read back (Linux, socket(7), tcp(7), ip(7)).
+//! `setsockopt(2)` and `getsockopt(2)` (Linux, socket(7), tcp(7), ip(7)).
 
-use crate::socket::{Choices, Role};
+use crate::fast_open;
+use crate::socket::Role;
+use crate::socket_options::{Fragmentation, Switch};
 use crate::stack::Stack;
-use netspurt_tcp::Change;
 use netspurt_tcp::time::Span;
-use netspurt_tcp::transmit::Transmit;
+use netspurt_tcp::{Behind, Change};
 use nix::errno::Errno;
 use std::os::fd::RawFd;
 
 /// SOCK_MIN_SNDBUF: two small packets with their overhead.
-const LEAST_BUFFER: u32 = 4608;
-/// Not in libc for every target.
+const MIN_SEND_BUFFER: u32 = 4608;
+/// Numbers that the crate `libc` does not have for every target.
 const TCP_INQ: i32 = 36;
 const TCP_NOTSENT_LOWAT: i32 = 25;
 const TCP_FASTOPEN_CONNECT: i32 = 30;
@@ -19,18 +20,7 @@ const TCP_CC_INFO: i32 = 26;
 const SO_MEMINFO: i32 = 55;
 const SO_ZEROCOPY: i32 = 60;
 
-impl Choices {
-    /// When a short segment leaves: TCP_CORK rules over TCP_NODELAY, and both over the profile's policy.
-    pub(crate) fn transmit(&self, otherwise: Transmit) -> Transmit {
-        match (self.cork || self.more, self.nodelay) {
-            (true, _) => Transmit::Cork,
-            (false, true) => Transmit::NoDelay,
-            (false, false) => otherwise,
-        }
-    }
-}
-
-/// An option's value as a number: four bytes, or one where Linux takes one.
+/// The number in an option's value: four bytes, or one byte where Linux accepts that.
 fn integer(level: i32, value: &[u8]) -> Result<i32, Errno> {
     match (value, level) {
         (&[a, b, c, d, ..], _) => Ok(i32::from_ne_bytes([a, b, c, d])),
@@ -45,15 +35,15 @@ impl Stack {
         if (level, name) == (libc::SOL_SOCKET, libc::SO_LINGER) {
             let (on, seconds) = (integer(level, value)?, integer(level, value.get(4..).unwrap_or_default())?);
             let time = Span::from_secs(u64::try_from(seconds).unwrap_or(0));
-            self.socket(fd)?.choices.linger = (on != 0).then_some(time);
+            self.socket_mut(fd)?.options.linger = (on != 0).then_some(time);
             return Ok(());
         }
         if (level, name) == (libc::IPPROTO_TCP, libc::TCP_CONGESTION) {
-            self.look(fd)?;
+            self.socket(fd)?;
             return Ok(());
         }
         if (level, name) == (libc::IPPROTO_TCP, TCP_FASTOPEN_KEY) {
-            self.socket(fd)?.keys = Some(crate::fast_open::keys(value)?);
+            self.socket_mut(fd)?.keys = Some(fast_open::keys(value)?);
             return Ok(());
         }
         let n = integer(level, value)?;
@@ -66,16 +56,16 @@ impl Stack {
     }
 
     fn set_socket_option(&mut self, fd: RawFd, name: i32, n: i32) -> Result<(), Errno> {
-        let choices = &mut self.socket(fd)?.choices;
+        let options = &mut self.socket_mut(fd)?.options;
         match name {
-            libc::SO_REUSEADDR => choices.reuse_address = n != 0,
-            libc::SO_KEEPALIVE => choices.keep_alive = n != 0,
+            libc::SO_REUSEADDR => options.set(Switch::ReuseAddress, n),
+            libc::SO_KEEPALIVE => options.set(Switch::KeepAlive, n),
             libc::SO_SNDBUF | libc::SO_SNDBUFFORCE => {
-                let bytes = u32::try_from(n).unwrap_or(0).saturating_mul(2).max(LEAST_BUFFER);
-                choices.send_buffer = Some(bytes);
+                let bytes = u32::try_from(n).unwrap_or(0).saturating_mul(2).max(MIN_SEND_BUFFER);
+                options.send_buffer = Some(bytes);
             }
             libc::SO_RCVBUF | libc::SO_RCVBUFFORCE => {
-                choices.receive_buffer = Some(u32::try_from(n).unwrap_or(0).saturating_mul(2));
+                options.receive_buffer = Some(u32::try_from(n).unwrap_or(0).saturating_mul(2));
             }
             libc::SO_PRIORITY
             | libc::SO_MARK
@@ -91,55 +81,41 @@ impl Stack {
     }
 
     fn set_tcp_option(&mut self, fd: RawFd, name: i32, n: i32) -> Result<(), Errno> {
-        let otherwise = self.settings.config.transmit;
         let default_low = self.settings.not_sent_low;
         if name == TCP_FASTOPEN_CONNECT {
-            self.may_open_fast()?;
+            self.check_fast_open()?;
         }
-        let socket = self.socket(fd)?;
-        let choices = &mut socket.choices;
+        let socket = self.socket_mut(fd)?;
+        let options = &mut socket.options;
         match name {
-            libc::TCP_NODELAY | libc::TCP_CORK => {
-                if name == libc::TCP_CORK {
-                    choices.cork = n != 0
-                } else {
-                    choices.nodelay = n != 0
-                }
-                // Either lets go what is held (Linux, `__tcp_sock_set_nodelay()`, `__tcp_sock_set_cork()`); what MSG_MORE held ends
-                // no application data.
-                let promised = core::mem::take(&mut choices.more);
-                let transmit = choices.transmit(otherwise);
-                if (name == libc::TCP_CORK) == (n == 0)
-                    && let Some(stream) = socket.stream_mut()
-                {
-                    if promised { stream.release() } else { stream.uncork() }
-                }
-                return self.change(fd, Change::Transmit(transmit));
-            }
+            libc::TCP_NODELAY => return self.set_nagle(fd, Switch::NoDelay, n),
+            libc::TCP_CORK => return self.set_nagle(fd, Switch::Cork, n),
             libc::TCP_MAXSEG => match u16::try_from(n) {
-                Ok(mss @ (0 | 88..=32767)) => choices.max_segment = (mss > 0).then_some(mss),
+                Ok(mss @ (0 | 88..=32767)) => options.max_segment = (mss > 0).then_some(mss),
                 _ => return Err(Errno::EINVAL),
             },
             libc::TCP_USER_TIMEOUT => {
                 let ms = u64::try_from(n).map_err(|_| Errno::EINVAL)?;
-                choices.user_timeout = (ms > 0).then(|| Span::from_ms(ms));
-                let patience = choices.user_timeout;
-                return self.change(fd, Change::UserTimeout(patience));
+                options.user_timeout = (ms > 0).then(|| Span::from_ms(ms));
+                let user_timeout = options.user_timeout;
+                return self.change(fd, Change::UserTimeout(user_timeout));
             }
             TCP_NOTSENT_LOWAT => {
-                choices.not_sent_low = if n == 0 { default_low } else { n as u32 };
-                socket.choices.not_sent_set = n as u32;
+                options.not_sent_low = if n == 0 { default_low } else { n as u32 };
+                socket.options.not_sent_set = n as u32;
                 socket.wake();
             }
-            TCP_FASTOPEN_CONNECT if matches!(socket.role, Role::Fresh) => socket.connects_fast = n != 0,
+            TCP_FASTOPEN_CONNECT if matches!(socket.role, Role::Fresh) => {
+                options.set(Switch::FastOpenConnect, n)
+            }
             TCP_FASTOPEN_CONNECT => return Err(Errno::EINVAL),
-            libc::TCP_FASTOPEN => socket.early = usize::try_from(n).map_err(|_| Errno::EINVAL)?,
+            libc::TCP_FASTOPEN => socket.fast_open_limit = usize::try_from(n).map_err(|_| Errno::EINVAL)?,
             libc::TCP_SYNCNT => {
                 let retries = u8::try_from(n).ok().filter(|n| (1..=127).contains(n)).ok_or(Errno::EINVAL)?;
-                choices.syn_retries = Some(retries);
+                options.syn_retries = Some(retries);
                 return self.change(fd, Change::SynRetries(retries));
             }
-            TCP_INQ if matches!(n, 0 | 1) => choices.tell_queue = n != 0,
+            TCP_INQ if matches!(n, 0 | 1) => options.set(Switch::Inq, n),
             TCP_INQ => return Err(Errno::EINVAL),
             libc::TCP_QUICKACK
             | libc::TCP_DEFER_ACCEPT
@@ -153,12 +129,35 @@ impl Stack {
         Ok(())
     }
 
+    /// TCP_NODELAY or TCP_CORK.
+    fn set_nagle(&mut self, fd: RawFd, switch: Switch, n: i32) -> Result<(), Errno> {
+        let default = self.settings.config.transmit;
+        let socket = self.socket_mut(fd)?;
+        socket.options.set(switch, n);
+        // TCP_NODELAY on and TCP_CORK off send the data that is held back (Linux, `__tcp_sock_set_nodelay()`,
+        // `__tcp_sock_set_cork()`). After MSG_MORE, the application data does not end there.
+        let after = core::mem::replace(&mut socket.options.after_write, Behind::Nothing);
+        let transmit = socket.options.transmit(default);
+        let sends = if switch == Switch::Cork { n == 0 } else { n != 0 };
+        if sends && let Some(stream) = socket.stream_mut() {
+            match after {
+                Behind::More => stream.release(),
+                Behind::Nothing => stream.uncork(),
+            }
+        }
+        self.change(fd, Change::Transmit(transmit))
+    }
+
     fn set_ip_option(&mut self, fd: RawFd, name: i32, n: i32) -> Result<(), Errno> {
-        let choices = &mut self.socket(fd)?.choices;
+        let options = &mut self.socket_mut(fd)?.options;
         match name {
-            // The ECN bits are TCP's (Linux, `__ip_sock_set_tos()`).
-            libc::IP_TOS => choices.type_of_service = n as u8 & !3,
-            libc::IP_MTU_DISCOVER => choices.dont_fragment = n != libc::IP_PMTUDISC_DONT,
+            // TCP sets the ECN bits (Linux, `__ip_sock_set_tos()`).
+            libc::IP_TOS => options.type_of_service = n as u8 & !3,
+            libc::IP_MTU_DISCOVER => {
+                let allowed = n == libc::IP_PMTUDISC_DONT;
+                options.fragmentation =
+                    if allowed { Fragmentation::Allowed } else { Fragmentation::Forbidden };
+            }
             libc::IP_RECVERR | libc::IP_TTL | libc::IP_RECVTOS | libc::IP_FREEBIND | libc::IP_TRANSPARENT => {
             }
             _ => return Err(Errno::ENOPROTOOPT),
@@ -166,55 +165,58 @@ impl Stack {
         Ok(())
     }
 
-    /// `getsockopt(2)`: the value's bytes.
+    /// `getsockopt(2)`: the bytes of the value.
     pub(crate) fn option(&mut self, fd: RawFd, level: i32, name: i32) -> Result<Vec<u8>, Errno> {
         let wmem = u32::try_from(self.settings.send_buffer).unwrap_or(u32::MAX);
         let int = |n: i64| Ok((n as i32).to_ne_bytes().to_vec());
         match (level, name) {
             (libc::IPPROTO_TCP, libc::TCP_INFO) => return self.info(fd),
-            // The vegas, dctcp or bbr information: the controls here have none.
-            (libc::IPPROTO_TCP, TCP_CC_INFO) => return self.look(fd).map(|_| Vec::new()),
+            // Only vegas, dctcp and bbr have such information; here no congestion control has.
+            (libc::IPPROTO_TCP, TCP_CC_INFO) => return self.socket(fd).map(|_| Vec::new()),
             (libc::SOL_SOCKET, SO_MEMINFO) => return self.memory(fd),
-            (libc::IPPROTO_TCP, libc::TCP_CONGESTION) => return self.look(fd).map(|_| b"cubic\0".to_vec()),
+            (libc::IPPROTO_TCP, libc::TCP_CONGESTION) => return self.socket(fd).map(|_| b"cubic\0".to_vec()),
             _ => {}
         }
-        let socket = self.socket(fd)?;
-        let choices = &socket.choices;
+        let socket = self.socket_mut(fd)?;
+        let error =
+            if (level, name) == (libc::SOL_SOCKET, libc::SO_ERROR) { socket.take_error() } else { None };
+        let options = &socket.options;
+        let switch = |switch| int(i64::from(options.is_on(switch)));
         match (level, name) {
-            (libc::SOL_SOCKET, libc::SO_ERROR) => int(socket.error.take().map_or(0, |error| error as i64)),
-            (libc::SOL_SOCKET, libc::SO_SNDBUF) => int(i64::from(choices.send_buffer.unwrap_or(wmem))),
-            (libc::SOL_SOCKET, libc::SO_RCVBUF) => int(i64::from(choices.receive_buffer.unwrap_or(131_072))),
-            (libc::SOL_SOCKET, libc::SO_REUSEADDR) => int(i64::from(choices.reuse_address)),
-            (libc::SOL_SOCKET, libc::SO_KEEPALIVE) => int(i64::from(choices.keep_alive)),
+            (libc::SOL_SOCKET, libc::SO_ERROR) => int(error.map_or(0, |error| error as i64)),
+            (libc::SOL_SOCKET, libc::SO_SNDBUF) => int(i64::from(options.send_buffer.unwrap_or(wmem))),
+            (libc::SOL_SOCKET, libc::SO_RCVBUF) => int(i64::from(options.receive_buffer.unwrap_or(131_072))),
+            (libc::SOL_SOCKET, libc::SO_REUSEADDR) => switch(Switch::ReuseAddress),
+            (libc::SOL_SOCKET, libc::SO_KEEPALIVE) => switch(Switch::KeepAlive),
             (libc::SOL_SOCKET, libc::SO_TYPE) => int(i64::from(libc::SOCK_STREAM)),
             (libc::SOL_SOCKET, libc::SO_ACCEPTCONN) => {
                 int(i64::from(matches!(socket.role, Role::Listening { .. })))
             }
-            (libc::IPPROTO_TCP, libc::TCP_NODELAY) => int(i64::from(choices.nodelay)),
-            (libc::IPPROTO_TCP, libc::TCP_CORK) => int(i64::from(choices.cork)),
+            (libc::IPPROTO_TCP, libc::TCP_NODELAY) => switch(Switch::NoDelay),
+            (libc::IPPROTO_TCP, libc::TCP_CORK) => switch(Switch::Cork),
             (libc::IPPROTO_TCP, libc::TCP_MAXSEG) => {
-                let own = i64::from(choices.max_segment.unwrap_or(536));
+                let own = i64::from(options.max_segment.unwrap_or(536));
                 int(socket.stream().map_or(own, |stream| i64::from(stream.segment_payload())))
             }
             (libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT) => {
-                int(choices.user_timeout.map_or(0, |span| (span.as_ps() / 1_000_000_000) as i64))
+                int(options.user_timeout.map_or(0, |span| (span.as_ps() / 1_000_000_000) as i64))
             }
-            (libc::IPPROTO_TCP, TCP_NOTSENT_LOWAT) => int(i64::from(choices.not_sent_set)),
-            (libc::IPPROTO_TCP, TCP_INQ) => int(i64::from(choices.tell_queue)),
-            (libc::IPPROTO_TCP, TCP_FASTOPEN_CONNECT) => int(i64::from(socket.connects_fast)),
-            (libc::IPPROTO_IP, libc::IP_TOS) => int(i64::from(choices.type_of_service)),
+            (libc::IPPROTO_TCP, TCP_NOTSENT_LOWAT) => int(i64::from(options.not_sent_set)),
+            (libc::IPPROTO_TCP, TCP_INQ) => switch(Switch::Inq),
+            (libc::IPPROTO_TCP, TCP_FASTOPEN_CONNECT) => switch(Switch::FastOpenConnect),
+            (libc::IPPROTO_IP, libc::IP_TOS) => int(i64::from(options.type_of_service)),
             _ => Err(Errno::ENOPROTOOPT),
         }
     }
 
-    /// MSG_MORE: until a write without it, this is a cork (send(2)).
-    pub(crate) fn promise(&mut self, fd: RawFd, more: bool) -> Result<(), Errno> {
-        let otherwise = self.settings.config.transmit;
-        let choices = &mut self.socket(fd)?.choices;
-        if core::mem::replace(&mut choices.more, more) == more {
+    /// Stores whether a write has MSG_MORE, which corks the socket until a write without it (send(2)).
+    pub(crate) fn set_after_write(&mut self, fd: RawFd, behind: Behind) -> Result<(), Errno> {
+        let default = self.settings.config.transmit;
+        let options = &mut self.socket_mut(fd)?.options;
+        if core::mem::replace(&mut options.after_write, behind) == behind {
             return Ok(());
         }
-        let transmit = choices.transmit(otherwise);
+        let transmit = options.transmit(default);
         let id = self.id(fd)?;
         let now = self.now;
         if let Some(stream) = self.sockets.get_mut(&id).and_then(|socket| socket.stream_mut()) {
@@ -223,25 +225,14 @@ impl Stack {
         Ok(())
     }
 
-    /// What MSG_MORE promised holds no longer.
-    pub(crate) fn end_promise(&mut self, id: crate::socket::Id) {
-        let (now, otherwise) = (self.now, self.settings.config.transmit);
-        let Some(socket) = self.sockets.get_mut(&id) else { return };
-        socket.choices.more = false;
-        let transmit = socket.choices.transmit(otherwise);
-        if let Some(stream) = socket.stream_mut() {
-            stream.change(now, Change::Transmit(transmit));
-        }
-    }
-
-    /// SO_MEMINFO: what the queues hold and may hold (include/uapi/linux/sock_diag.h). Overhead is not counted.
+    /// SO_MEMINFO: the lengths and limits of the queues, without overhead (include/uapi/linux/sock_diag.h).
     fn memory(&self, fd: RawFd) -> Result<Vec<u8>, Errno> {
-        let socket = self.look(fd)?;
-        let (kept, readable) =
+        let socket = self.socket(fd)?;
+        let (queued, readable) =
             socket.stream().map_or((0, 0), |s| (s.written() - s.acknowledged(), s.readable()));
         let wmem = socket.send_buffer(self.settings.send_buffer);
         let window = u64::from(self.settings.config.receive_window);
-        let fields = [readable, window, kept, wmem, 0, kept, 0, 0, 0];
+        let fields = [readable, window, queued, wmem, 0, queued, 0, 0, 0];
         Ok(fields.iter().flat_map(|&field| (field as u32).to_ne_bytes()).collect())
     }
 }

@@ -1,42 +1,19 @@
-//! What is ready to be read or written: poll(2) and epoll(7).
+//! poll(2) and epoll(7).
 
 use crate::calls::connection::placeholder;
-use crate::socket::{Role, Socket};
+use crate::epoll::{Epoll, Interest};
+use crate::socket::{ConnectPhase, End, Role, Socket, WriteSpace};
 use crate::stack::{File, Stack};
 use netspurt_tcp::state::State;
 use nix::errno::Errno;
-use std::collections::BTreeMap;
 use std::os::fd::RawFd;
 
-/// A set of descriptors that are watched.
-#[derive(Debug, Default)]
-pub(crate) struct Epoll {
-    watched: BTreeMap<RawFd, Watched>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Watched {
-    events: u32,
-    data: u64,
-    /// What the socket's count was when it was last reported, with EPOLLET.
-    seen: Option<u32>,
-    /// Reported once, with EPOLLONESHOT.
-    spent: bool,
-}
-
-impl Epoll {
-    /// A descriptor was closed.
-    pub(crate) fn forget(&mut self, fd: RawFd) {
-        self.watched.remove(&fd);
-    }
-}
-
-/// What is the case at a socket, as poll's bits, which are epoll's too (`tcp_poll()`).
-pub(crate) fn state_of(socket: &Socket) -> i16 {
-    let error = if socket.error.is_some() { libc::POLLERR } else { 0 };
+/// The events of a socket as the bits of poll, which epoll also uses (`tcp_poll()`).
+fn events_of(socket: &Socket) -> i16 {
+    let error = if matches!(socket.end, End::Failed(_)) { libc::POLLERR } else { 0 };
     let normal = libc::POLLIN | libc::POLLRDNORM;
     let state = match &socket.role {
-        Role::Fresh if socket.deferred => libc::POLLOUT | libc::POLLWRNORM,
+        Role::Fresh if socket.connect == ConnectPhase::Deferred => libc::POLLOUT | libc::POLLWRNORM,
         Role::Fresh => libc::POLLHUP | libc::POLLOUT,
         Role::Listening { ready, .. } => {
             if ready.is_empty() {
@@ -47,13 +24,13 @@ pub(crate) fn state_of(socket: &Socket) -> i16 {
         }
         Role::Stream(stream) => {
             let closed = stream.state() == State::Closed;
-            let heard_fin = matches!(
+            let fin_received = matches!(
                 stream.state(),
                 State::CloseWait | State::LastAck | State::Closing | State::TimeWait
             );
-            let no_more = socket.read_shut || heard_fin || closed;
+            let no_more = socket.shutdown.closes_read() || fin_received || closed;
             let mut bits = 0;
-            if closed || (no_more && socket.write_shut) {
+            if closed || (no_more && socket.shutdown.closes_write()) {
                 bits |= libc::POLLHUP;
             }
             if no_more {
@@ -62,7 +39,7 @@ pub(crate) fn state_of(socket: &Socket) -> i16 {
             if stream.readable() > 0 {
                 bits |= normal;
             }
-            if socket.is_writable() || socket.write_shut || closed {
+            if socket.is_writable() || socket.shutdown.closes_write() || closed {
                 bits |= libc::POLLOUT | libc::POLLWRNORM;
             }
             bits
@@ -72,13 +49,15 @@ pub(crate) fn state_of(socket: &Socket) -> i16 {
 }
 
 impl Stack {
-    /// What of `events` is the case at a descriptor: POLLNVAL if there is none.
+    /// The events of a descriptor that are in `events`, or errors; POLLNVAL if there is no such descriptor.
     pub(crate) fn poll(&mut self, fd: RawFd, events: i16) -> i16 {
         let Ok(id) = self.id(fd) else { return libc::POLLNVAL };
         let Some(socket) = self.sockets.get_mut(&id) else { return libc::POLLNVAL };
-        let found = state_of(socket) & (events | libc::POLLERR | libc::POLLHUP);
-        // Who asks for room and finds none is told when there is (`tcp_poll()`, SOCK_NOSPACE).
-        socket.no_space |= events & libc::POLLOUT != 0 && found & libc::POLLOUT == 0;
+        let found = events_of(socket) & (events | libc::POLLERR | libc::POLLHUP);
+        // Space in the send buffer will wake the caller (`tcp_poll()`, SOCK_NOSPACE).
+        if events & libc::POLLOUT != 0 && found & libc::POLLOUT == 0 {
+            socket.write_space = WriteSpace::Awaited;
+        }
         found
     }
 
@@ -95,47 +74,26 @@ impl Stack {
         epoll: RawFd,
         operation: i32,
         fd: RawFd,
-        event: Option<(u32, u64)>,
+        interest: Option<Interest>,
     ) -> Result<(), Errno> {
-        self.look(fd)?;
-        let watched = &mut self.epoll(epoll)?.watched;
-        let new = || {
-            let (events, data) = event.ok_or(Errno::EFAULT)?;
-            Ok::<_, Errno>(Watched { events, data, seen: None, spent: false })
-        };
-        match (operation, watched.contains_key(&fd)) {
-            (libc::EPOLL_CTL_ADD, true) => Err(Errno::EEXIST),
-            (libc::EPOLL_CTL_ADD, false) | (libc::EPOLL_CTL_MOD, true) => {
-                watched.insert(fd, new()?);
-                Ok(())
-            }
-            (libc::EPOLL_CTL_DEL, true) => {
-                watched.remove(&fd);
-                Ok(())
-            }
-            (libc::EPOLL_CTL_MOD | libc::EPOLL_CTL_DEL, false) => Err(Errno::ENOENT),
-            _ => Err(Errno::EINVAL),
-        }
+        self.socket(fd)?;
+        self.epoll(epoll)?.control(operation, fd, interest)
     }
 
-    /// `epoll_wait(2)`: events and data of what is ready; EAGAIN if nothing is.
-    pub(crate) fn wait_epoll(&mut self, epoll: RawFd, most: usize) -> Result<Vec<(u32, u64)>, Errno> {
-        let watched: Vec<(RawFd, Watched)> =
-            self.epoll(epoll)?.watched.iter().map(|(&fd, &watched)| (fd, watched)).collect();
-        let mut found = Vec::new();
-        for (fd, mut one) in watched {
-            let wakes = self.look(fd)?.wakes;
-            let fresh = one.events & libc::EPOLLET as u32 == 0 || one.seen != Some(wakes);
-            let events = self.poll(fd, one.events as i16) as u16;
-            if one.spent || !fresh || events == 0 || found.len() >= most {
+    /// `epoll_wait(2)`: what is ready; EAGAIN if nothing is.
+    pub(crate) fn wait_epoll(&mut self, epoll: RawFd, most: usize) -> Result<Vec<Interest>, Errno> {
+        let mut ready = Vec::new();
+        for (fd, Interest { events, data }) in self.epoll(epoll)?.interests() {
+            let wakes = self.socket(fd)?.wakes;
+            let events = self.poll(fd, events as i16) as u16;
+            let epoll = self.epoll(epoll)?;
+            if events == 0 || ready.len() >= most || !epoll.may_report(fd, wakes) {
                 continue;
             }
-            found.push((u32::from(events), one.data));
-            one.seen = Some(wakes);
-            one.spent = one.events & libc::EPOLLONESHOT as u32 != 0;
-            self.epoll(epoll)?.watched.insert(fd, one);
+            ready.push(Interest { events: u32::from(events), data });
+            epoll.reported(fd, wakes);
         }
-        if found.is_empty() { Err(Errno::EAGAIN) } else { Ok(found) }
+        if ready.is_empty() { Err(Errno::EAGAIN) } else { Ok(ready) }
     }
 
     fn epoll(&mut self, fd: RawFd) -> Result<&mut Epoll, Errno> {

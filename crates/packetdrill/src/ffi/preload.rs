@@ -1,20 +1,13 @@
-//! What packetdrill asks libc for, and must ask us: put this object into LD_PRELOAD as well.
-#![expect(unsafe_code, reason = "symbols that C calls, and the system call that they stand for")]
+//! libc functions that this object replaces if it is also in LD_PRELOAD, because packetdrill calls them directly.
+#![expect(unsafe_code, reason = "symbols that C calls, and the system call behind one of them")]
 
-use crate::ffi::interface::{get_option, libc_result};
-use crate::shared_stack::Machine;
+use crate::ffi::current;
+use crate::ffi::options::get_option;
+use crate::ffi::result::libc_result;
+use crate::sysctl::Qdisc;
 use libc::{c_char, c_int, c_long, c_void, socklen_t};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// The machine that libc's functions speak of: the one made last.
-static CURRENT: Mutex<Weak<Machine>> = Mutex::new(Weak::new());
-
-/// This is the machine from now on.
-pub(crate) fn announce(machine: &Arc<Machine>) {
-    *CURRENT.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(machine);
-}
-
-/// `getsockopt(2)`: a script's code blocks read TCP_INFO with it, from our descriptors.
+/// `getsockopt(2)`: packetdrill reads TCP_INFO with it for the code blocks of a script.
 ///
 /// # Safety
 /// As for libc's.
@@ -26,16 +19,16 @@ pub(crate) unsafe extern "C" fn getsockopt(
     value: *mut c_void,
     len: *mut socklen_t,
 ) -> c_int {
-    let machine = CURRENT.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
-    if let Some(machine) = machine.filter(|machine| machine.with(|stack| stack.id(fd).is_ok())) {
+    if let Some(shared) = current::get().filter(|shared| shared.with(|stack| stack.id(fd).is_ok())) {
         // SAFETY: the caller keeps libc's contract for the pointers.
-        return libc_result(unsafe { get_option(&machine, fd, level, name, value, len) }) as c_int;
+        return libc_result(unsafe { get_option(&shared, fd, level, name, value, len) }) as c_int;
     }
     // SAFETY: the caller keeps libc's contract; this is the system call that libc would make.
     unsafe { libc::syscall(libc::SYS_getsockopt, fd, level, name, value, len) as c_int }
 }
 
-/// `system(3)`: a script sets up the kernel with it; what it says to parts of it that we stand for is heard here too.
+/// `system(3)`: a script configures the kernel with it. Commands for parts of the kernel that the stack replaces take effect here
+/// too.
 ///
 /// # Safety
 /// As for libc's.
@@ -44,15 +37,16 @@ pub(crate) unsafe extern "C" fn system(command: *const c_char) -> c_int {
     type System = unsafe extern "C" fn(*const c_char) -> c_int;
     if !command.is_null() {
         // SAFETY: the caller keeps libc's contract.
-        let words = unsafe { std::ffi::CStr::from_ptr(command) }.to_bytes();
-        let machine = CURRENT.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
-        let says = |what: &[u8]| words.windows(what.len()).any(|part| part == what);
-        if let Some(machine) = machine {
-            machine.with(|stack| {
-                if says(FORGET) {
-                    stack.known.clear();
+        let command = unsafe { std::ffi::CStr::from_ptr(command) }.to_bytes();
+        let contains = |words: &[u8]| command.windows(words.len()).any(|part| part == words);
+        if let Some(shared) = current::get() {
+            shared.with(|stack| {
+                if contains(FLUSH_METRICS) {
+                    stack.fast_open_cache.clear();
                 }
-                stack.settings.paces |= says(PACE);
+                if contains(INSTALL_FQ) {
+                    stack.settings.qdisc = Qdisc::Fq;
+                }
             });
         }
     }
@@ -64,18 +58,18 @@ pub(crate) unsafe extern "C" fn system(command: *const c_char) -> c_int {
     libc_system.map_or(-1, |system| unsafe { system(command) })
 }
 
-/// What a script says to the kernel for that.
-const FORGET: &[u8] = b"tcp_metrics flush";
-/// What it says for packets to leave at a rate: the scheduler `fq` asks for that.
-const PACE: &[u8] = b"root fq";
+/// The words of `ip tcp_metrics flush`, which clears the kernel's cache of Fast Open cookies.
+const FLUSH_METRICS: &[u8] = b"tcp_metrics flush";
+/// The words of `tc qdisc` that install the scheduler `fq`, which paces.
+const INSTALL_FQ: &[u8] = b"root fq";
 
-/// `mlockall(2)`: nothing here is timed, and locking all memory takes long.
+/// `mlockall(2)`: does nothing. Locking all memory takes long, and real time does not matter.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn mlockall(_flags: c_int) -> c_int {
     0
 }
 
-/// `sched_setscheduler(2)`: real time does not count here.
+/// `sched_setscheduler(2)`: does nothing, because real time does not matter.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn sched_setscheduler(
     _pid: libc::pid_t,
@@ -85,7 +79,7 @@ pub(crate) extern "C" fn sched_setscheduler(
     0
 }
 
-/// `times(2)`: packetdrill waits for two of its ticks to learn how long one is; each call is one here.
+/// `times(2)`: each call returns the next tick. packetdrill measures the length of a tick in a loop, which therefore ends at once.
 ///
 /// # Safety
 /// As for libc's: null, or a `struct tms` that may be written.
