@@ -71,7 +71,7 @@ impl Capture {
 
 #[pymethods]
 impl Capture {
-    /// Opens a capture: pcap or pcapng, plain, gzip or zstd; "-" is standard input.
+    /// Opens a capture: pcap or pcapng, uncompressed, gzip or zstd; "-" is standard input.
     ///
     /// ``record`` names what is kept beside connections: "samples", "events", "flight", "segments". More than ``most`` connections
     /// are counted only.

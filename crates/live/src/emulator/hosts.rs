@@ -128,7 +128,7 @@ impl Hosts {
     }
 
     /// Kills everybody who is left, and waits until they are gone. Nothing is started any more.
-    #[expect(clippy::disallowed_methods, reason = "the kernel tells nobody when a namespace is empty")]
+    #[expect(clippy::disallowed_methods, reason = "the kernel has no notification for an empty namespace")]
     pub(super) fn evict(&mut self) {
         let marks = self.marks();
         self.all.iter_mut().for_each(|host| host.tenant.cancel());

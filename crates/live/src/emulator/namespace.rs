@@ -55,11 +55,11 @@ impl Lodging {
         unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS).map_err(EmulateError::no_namespace)?;
         let failed = |what| move |why| EmulateError::Setup { host: self.host.clone(), what, why };
         let has_ipv6 = self.addresses.iter().any(IpAddr::is_ipv6);
-        self.settle_ipv6(has_ipv6).map_err(failed("setting IPv6 up"))?;
+        self.settle_ipv6(has_ipv6).map_err(failed("configuring IPv6"))?;
         let device = Device::create(INTERFACE, Offload::Segments)?;
         self.configure()?;
         // A guest's packets come by way of this kernel.
-        write_sysctl("net.ipv4.ip_forward", "1").map_err(failed("letting it pass packets on"))?;
+        write_sysctl("net.ipv4.ip_forward", "1").map_err(failed("enabling forwarding"))?;
         for (name, value) in &self.sysctls {
             write_sysctl(name, value).map_err(|why| EmulateError::Sysctl {
                 name: name.clone(),
@@ -67,8 +67,8 @@ impl Lodging {
                 why,
             })?;
         }
-        self.furnish().map_err(failed("putting its /etc/hosts in place"))?;
-        let mark = mark_of(Path::new("/proc/thread-self/ns/net")).map_err(failed("looking at it"))?;
+        self.furnish().map_err(failed("mounting its /etc/hosts"))?;
+        let mark = mark_of(Path::new("/proc/thread-self/ns/net")).map_err(failed("reading its identity"))?;
         Ok((device, mark))
     }
 

@@ -106,7 +106,7 @@ impl Plan {
         };
         let doubt = |link: &LinkSpec| {
             format!(
-                "link \"{}\" asks for {}, and an emulator holds about {} Gbit/s: the table will say what was done",
+                "link \"{}\" needs {}, but the emulator reaches about {} Gbit/s: the table shows the rate that was reached",
                 link.name,
                 asked(link),
                 HIGHEST / 1_000_000_000

@@ -25,7 +25,7 @@ fn try_it() -> Result<(), Errno> {
     std::thread::spawn(move || unshare(wanted)).join().unwrap_or(Err(Errno::EAGAIN))
 }
 
-#[expect(clippy::disallowed_methods, reason = "the kernel tells nobody when a thread is seen no more")]
+#[expect(clippy::disallowed_methods, reason = "the kernel has no notification for the end of a thread")]
 fn enter_user_namespace() -> Result<(), Errno> {
     let (user, group) = (geteuid(), getegid());
     let mut tries = 0;

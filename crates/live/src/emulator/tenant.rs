@@ -75,7 +75,7 @@ impl Tenant {
                 live(&host, &errands, tell);
             }
         })?;
-        let settled = settled.recv().unwrap_or_else(|_| Err(io::Error::other("a thread is gone").into()));
+        let settled = settled.recv().unwrap_or_else(|_| Err(io::Error::other("a thread has ended").into()));
         let (device, mark) = settled?;
         Ok(Self { device, mark, orders: Some(orders), thread })
     }
@@ -113,7 +113,7 @@ fn live(host: &str, errands: &Receiver<Errand>, tell: impl Fn(News)) {
         command.stdin(Stdio::null()).process_group(0);
     }
     // SAFETY: between fork and exec nothing is called but prctl, which may be called there.
-    #[expect(unsafe_code, reason = "what is done between fork and exec cannot be checked by the compiler")]
+    #[expect(unsafe_code, reason = "the compiler cannot check what happens between fork and exec")]
     unsafe {
         command.pre_exec(|| set_pdeathsig(Signal::SIGKILL).map_err(Into::into));
     }

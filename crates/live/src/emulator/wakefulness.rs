@@ -49,7 +49,7 @@ pub(super) fn be_prompt() -> Result<(), Errno> {
     if std::thread::available_parallelism().is_ok_and(|processors| processors.get() > 1) {
         let parameters = libc::sched_param { sched_priority: 1 };
         // SAFETY: the parameters live through the call, which only reads them.
-        #[expect(unsafe_code, reason = "no library makes this call without one")]
+        #[expect(unsafe_code, reason = "no library offers a safe function for this call")]
         let _ = unsafe {
             libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const parameters)
         };
@@ -61,7 +61,7 @@ pub(super) fn be_prompt() -> Result<(), Errno> {
 pub(super) fn be_ordinary() {
     let parameters = libc::sched_param { sched_priority: 0 };
     // SAFETY: as above.
-    #[expect(unsafe_code, reason = "no library makes this call without one")]
+    #[expect(unsafe_code, reason = "no library offers a safe function for this call")]
     let _ = unsafe { libc::sched_setscheduler(0, libc::SCHED_OTHER, &raw const parameters) };
 }
 
@@ -75,7 +75,7 @@ mod tests {
         wakefulness.overslept(Span::from_us(160));
         assert_eq!(wakefulness.margin(), Span::from_us(200));
         wakefulness.overslept(Span::from_ms(5));
-        assert_eq!(wakefulness.margin(), MOST, "nobody looks at a clock for milliseconds");
+        assert_eq!(wakefulness.margin(), MOST, "the margin is at its maximum");
         wakefulness.overslept(Span::ZERO);
         assert!(wakefulness.margin() > Span::from_us(246));
         (0..1000).for_each(|_| wakefulness.overslept(Span::ZERO));

@@ -56,12 +56,12 @@ pub struct Tally {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ConnectError {
     /// No single other host has this address (RFC 9293, section 3.9.1.1, MUST-46).
-    #[error("{0} is the address of no other host: name one that a connection can have at its other end")]
+    #[error("{0} is not the address of another host: use a unicast address")]
     NoPeer(IpAddr),
     /// No own address of that family.
     #[error("{0} cannot be reached: this host has no address of that family")]
     Family(IpAddr),
     /// There are too many connections, or no port is left.
-    #[error("no more connections can be opened")]
+    #[error("no free port for another connection")]
     TooMany,
 }

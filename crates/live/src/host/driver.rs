@@ -24,10 +24,10 @@ const BATCH_OCTETS: usize = 128 << 10;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum DriverError {
     /// Its device does not work any more.
-    #[error("the network interface {0} went down, or was removed")]
+    #[error("the network interface {0} is down or was removed")]
     Down(String),
     /// Anything else.
-    #[error("the network interface {name} cannot be used: {what}")]
+    #[error("cannot use the network interface {name}: {what}")]
     System {
         /// The interface.
         name: String,

@@ -311,7 +311,7 @@ fn verdict(account: &Account) -> Result<(), String> {
         CloseReason::Refused => Err(format!("{remote} refused the connection")),
         CloseReason::Reset => Err(format!("{remote} reset the connection")),
         CloseReason::TimedOut | CloseReason::UserTimeout | CloseReason::KeepAliveTimeout => {
-            Err(format!("{remote} did not answer any more"))
+            Err(format!("{remote} no longer responds"))
         }
     }
 }

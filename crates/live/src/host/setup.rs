@@ -30,11 +30,11 @@ pub enum StartError {
     Connect(#[from] ConnectError),
     /// A network without a second host.
     #[error(
-        "{0} leaves no address for the kernel's side: give a network of two or more, such as 10.0.0.2/24"
+        "the network {0} has no address for the kernel: use one with at least two addresses, such as 10.0.0.2/24"
     )]
     Narrow(Network),
     /// The system has no more of something.
-    #[error("the system refuses what a host needs: {0}")]
+    #[error("the host failed: {0}")]
     System(String),
 }
 

@@ -76,32 +76,32 @@ pub enum PlanError {
     #[error("there is no host to probe")]
     NoHost,
     /// It would be asked twice as often as the pace says.
-    #[error("{0} is named twice")]
+    #[error("{0} is given twice")]
     Twice(IpAddr),
     /// One packet, many answers.
-    #[error("{0} stands for many hosts at once, which a prober must not wake")]
+    #[error("{0} is a broadcast or multicast address, which must not be probed")]
     Many(IpAddr),
     /// No length to send.
-    #[error("there is no length of packets")]
+    #[error("no packet length given")]
     NoLength,
     /// Backwards.
-    #[error("lengths from {0} to {1} octets: the first must not be larger")]
+    #[error("packet lengths from {0} to {1} bytes: the first must not be larger")]
     Lengths(u16, u16),
     /// Backwards.
     #[error("intervals from {0} to {1} s: the first must not be larger")]
     Intervals(f64, f64),
     /// Faster than ten a second.
-    #[error("{0:.0} packets a second to each host are more than 10: ask for that explicitly (--fast)")]
+    #[error("{0:.0} packets per second per host: at most 10 unless --fast is given")]
     TooFast(f64),
     /// Faster than anything.
-    #[error("{0:.0} packets a second to each host would be a flood: 1000 are the most")]
+    #[error("{0:.0} packets per second per host: at most 1000")]
     Flood(f64),
     /// Nothing would ever be answered in time.
-    #[error("packets cannot be given up after no time at all")]
+    #[error("the timeout must be greater than zero")]
     NoPatience,
     /// More would wait for an answer than there are sequence numbers.
     #[error(
-        "{0} packets could wait for an answer at once, and 65536 are the most: probe slower or fewer, or give up sooner"
+        "{0} packets could be outstanding at once, at most 65536: probe more slowly, probe fewer hosts, or use a shorter timeout"
     )]
     TooMany(u64),
 }

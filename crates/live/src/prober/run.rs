@@ -34,7 +34,7 @@ pub enum StartError {
     #[error(transparent)]
     Denied(#[from] Denied),
     /// The system has no more of something.
-    #[error("the system refuses what a prober needs: {0}")]
+    #[error("the prober failed: {0}")]
     System(String),
 }
 

@@ -25,7 +25,7 @@ pub enum Writes {
 /// Not a pattern of writes.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "\"{0}\" is no pattern of writes: \"whole\", \"head-first\", or lengths in bytes such as 300,1460,4096 are"
+    "invalid write pattern \"{0}\": must be \"whole\", \"head-first\", or lengths in bytes such as 300,1460,4096"
 )]
 pub struct WritesError(String);
 
