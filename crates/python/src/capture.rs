@@ -38,7 +38,7 @@ impl State {
         let until = self.reader.octets().saturating_add(octets);
         while self.reader.octets() < until {
             match self.reader.next() {
-                Ok(Some(packet)) => follower.hear(&packet, &mut self.gathered),
+                Ok(Some(packet)) => follower.process(&packet, &mut self.gathered),
                 Ok(None) => return self.finish(),
                 Err(damage) => {
                     self.damage = Some(damage.to_string());

@@ -71,7 +71,7 @@ impl End {
 
 impl Conversation {
     /// Processes a segment from `side`.
-    pub fn hear(&mut self, side: Side, segment: &Segment) -> Told {
+    pub fn process(&mut self, side: Side, segment: &Segment) -> Told {
         let [mine, theirs] = match side {
             Side::A => [0, 1],
             Side::B => [1, 0],
@@ -121,8 +121,8 @@ mod tests {
 
     fn opened(client: Options, server: Options) -> Conversation {
         let mut talk = Conversation::default();
-        talk.hear(Side::A, &segment(Flags::SYN, u32::MAX - 9, 0, 1000, client));
-        let told = talk.hear(Side::B, &segment(Flags::SYN | Flags::ACK, 500, u32::MAX - 8, 1000, server));
+        talk.process(Side::A, &segment(Flags::SYN, u32::MAX - 9, 0, 1000, client));
+        let told = talk.process(Side::B, &segment(Flags::SYN | Flags::ACK, 500, u32::MAX - 8, 1000, server));
         assert_eq!(told, Told { seq: -1, ack: Some(0), window: 1000, nak: None });
         talk
     }
@@ -134,18 +134,18 @@ mod tests {
         // The sequence number of the client's first byte is 2^32 - 8, so the block starts after the wrap.
         options.sack.push(SackBlock { left: Seq(92), right: Seq(192) });
         let ack = segment(Flags::ACK, 501, u32::MAX - 8, 7, options);
-        let told = talk.hear(Side::B, &ack);
+        let told = talk.process(Side::B, &ack);
         assert_eq!((told.ack, told.sack(&ack)), (Some(0), Some((101, 201))));
         let bare = segment(Flags::ACK, 501, u32::MAX - 8, 7, Options::NONE);
-        assert_eq!(talk.hear(Side::B, &bare).sack(&bare), None);
+        assert_eq!(talk.process(Side::B, &bare).sack(&bare), None);
     }
 
     #[test]
     fn positions_continue_after_sequence_numbers_wrap() {
         let mut talk = opened(Options::NONE, Options::NONE);
-        let told = talk.hear(Side::A, &segment(Flags::ACK, 20, 501, 7, Options::NONE));
+        let told = talk.process(Side::A, &segment(Flags::ACK, 20, 501, 7, Options::NONE));
         assert_eq!((told.seq, told.ack, told.window), (29, Some(0), 7));
-        let told = talk.hear(Side::A, &segment(Flags::ACK, u32::MAX - 8, 501, 7, Options::NONE));
+        let told = talk.process(Side::A, &segment(Flags::ACK, u32::MAX - 8, 501, 7, Options::NONE));
         assert_eq!(told.seq, 0, "an old segment has a lower position");
     }
 
@@ -156,7 +156,7 @@ mod tests {
         for round in 0..20_i64 {
             let mut data = segment(Flags::ACK, seq.0, 501, 7, Options::NONE);
             data.payload = Payload { offset: 0, len: step };
-            assert_eq!(talk.hear(Side::A, &data).seq, round << 30);
+            assert_eq!(talk.process(Side::A, &data).seq, round << 30);
             seq = seq.plus(step);
         }
     }
@@ -165,21 +165,21 @@ mod tests {
     fn a_window_is_scaled_if_both_sides_offered_it() {
         let scale = |n| Options { window_scale: Some(n), ..Options::NONE };
         let later = segment(Flags::ACK, 501, u32::MAX - 8, 1000, Options::NONE);
-        assert_eq!(opened(scale(3), scale(7)).hear(Side::B, &later).window, 1000 << 7);
-        assert_eq!(opened(Options::NONE, scale(7)).hear(Side::B, &later).window, 1000);
+        assert_eq!(opened(scale(3), scale(7)).process(Side::B, &later).window, 1000 << 7);
+        assert_eq!(opened(Options::NONE, scale(7)).process(Side::B, &later).window, 1000);
         let offer = Options { big_window: Some(BigWindow::Offer(1 << 20)), ..Options::NONE };
         let upper = Options { big_window: Some(BigWindow::Upper(2)), ..Options::NONE };
         let later = Segment { options: upper, ..later };
-        assert_eq!(opened(offer, offer).hear(Side::B, &later).window, (2 << 16) + 1000);
+        assert_eq!(opened(offer, offer).process(Side::B, &later).window, (2 << 16) + 1000);
         let each = |n| Options { segment_scale: Some(n), ..Options::NONE };
         let later = Segment { options: each(4), ..later };
-        assert_eq!(opened(each(1), each(1)).hear(Side::B, &later).window, 1000 << 4);
+        assert_eq!(opened(each(1), each(1)).process(Side::B, &later).window, 1000 << 4);
     }
 
     #[test]
     fn a_nak_refers_to_the_other_stream() {
         let mut talk = opened(Options::NONE, Options::NONE);
         let nak = Options { nak: Some(Nak { first: Seq(11), count: 2 }), ..Options::NONE };
-        assert_eq!(talk.hear(Side::B, &segment(Flags::ACK, 501, 1, 7, nak)).nak, Some(20));
+        assert_eq!(talk.process(Side::B, &segment(Flags::ACK, 501, 1, 7, nak)).nak, Some(20));
     }
 }

@@ -4,7 +4,7 @@ use super::pieces::Sending;
 use super::report::{Closing, ConnectionReport, Opening};
 use super::retransmission::plus;
 use super::stream::Stream;
-use super::watch::{Scene, Seen, Watch};
+use super::watch::{EventContext, Seen, Watch};
 use super::who::{ConnectionId, Endpoints, Key, Sender};
 use crate::conversation::{Conversation, Side};
 use crate::stamp::Stamp;
@@ -69,7 +69,7 @@ impl Connection {
 
     /// Processes a segment of the connection.
     #[inline]
-    pub(super) fn hear<W: Watch>(
+    pub(super) fn process<W: Watch>(
         &mut self,
         sender: Sender,
         segment: &Segment,
@@ -78,7 +78,7 @@ impl Connection {
         watch: &mut W,
     ) {
         let side = sender.side(self.client);
-        let told = self.talk.hear(side, segment);
+        let told = self.talk.process(side, segment);
         watch.segment(self.id, &Seen { at, side, told: &told, segment });
         self.last = self.last.max(at);
         let mine = side as usize;
@@ -89,9 +89,9 @@ impl Connection {
         let sending = Sending { at, value, identification };
         let [a, b] = &mut self.streams;
         let (mine, theirs) = if side == Side::A { (a, b) } else { (b, a) };
-        let mut scene = Scene { id: self.id, at, watch };
-        theirs.hear_ack(&told, segment, &mut scene);
-        mine.hear_data(&told, segment, sending, &theirs.estimate, &mut scene);
+        let mut scene = EventContext { id: self.id, at, watch };
+        theirs.process_ack(&told, segment, &mut scene);
+        mine.process_data(&told, segment, sending, &theirs.estimate, &mut scene);
         self.note_closing(side, segment.flags);
     }
 

@@ -19,7 +19,7 @@ pub(super) struct Delivered {
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     sent: Stamp,
-    heard: Stamp,
+    received: Stamp,
 }
 
 /// A segment that was sent later has been delivered earlier.
@@ -35,7 +35,7 @@ impl Delivered {
     /// `piece` was acknowledged or reported by SACK at `at`. For a retransmitted piece, an RTT below the minimum means
     /// that an earlier transmission was acknowledged (RFC 8985, section 6.2, step 2).
     #[inline]
-    pub(super) fn hear(&mut self, piece: &Piece, at: Stamp, least: Span) {
+    pub(super) fn process(&mut self, piece: &Piece, at: Stamp, least: Span) {
         let sending = &piece.last;
         let too_soon = piece.resent && at.since(sending.at) < least;
         if too_soon || self.arrivals.back().is_some_and(|last| last.sent >= sending.at) {
@@ -44,7 +44,7 @@ impl Delivered {
         if self.arrivals.len() == REMEMBERED {
             self.arrivals.pop_front();
         }
-        self.arrivals.push_back(Arrival { sent: sending.at, heard: at });
+        self.arrivals.push_back(Arrival { sent: sending.at, received: at });
     }
 
     /// Whether a segment sent after `sending` was delivered by `now`, and since when.
@@ -52,7 +52,7 @@ impl Delivered {
         let latest = self.arrivals.back()?;
         let first = self.arrivals.partition_point(|arrival| arrival.sent <= sending.at);
         let first = self.arrivals.get(first)?;
-        Some(Overtaken { known_for: now.since(first.heard), rtt: latest.heard.since(latest.sent) })
+        Some(Overtaken { known_for: now.since(first.received), rtt: latest.received.since(latest.sent) })
     }
 }
 
@@ -73,8 +73,8 @@ mod tests {
         let mut delivered = Delivered::default();
         let now = sending(20).at;
         assert_eq!(delivered.overtook(&sending(0), now), None);
-        delivered.hear(&piece(5), sending(15).at, Span::from_ms(10));
-        delivered.hear(&piece(3), sending(16).at, Span::from_ms(10));
+        delivered.process(&piece(5), sending(15).at, Span::from_ms(10));
+        delivered.process(&piece(3), sending(16).at, Span::from_ms(10));
         let overtaken = Overtaken { known_for: Span::from_ms(5), rtt: Span::from_ms(10) };
         assert_eq!(delivered.overtook(&sending(4), now), Some(overtaken));
         assert_eq!(delivered.overtook(&sending(5), now), None);
@@ -84,7 +84,7 @@ mod tests {
     fn the_first_later_delivery_counts() {
         let mut delivered = Delivered::default();
         for ms in 5..10 {
-            delivered.hear(&piece(ms), sending(2 * ms + 10).at, Span::from_ms(10));
+            delivered.process(&piece(ms), sending(2 * ms + 10).at, Span::from_ms(10));
         }
         let overtaken = Overtaken { known_for: Span::from_ms(6), rtt: Span::from_ms(19) };
         assert_eq!(delivered.overtook(&sending(6), sending(30).at), Some(overtaken));
@@ -94,9 +94,9 @@ mod tests {
     fn an_ack_below_the_minimum_rtt_belongs_to_an_earlier_transmission() {
         let mut delivered = Delivered::default();
         let again = Piece { resent: true, ..piece(5) };
-        delivered.hear(&again, sending(14).at, Span::from_ms(10));
+        delivered.process(&again, sending(14).at, Span::from_ms(10));
         assert_eq!(delivered.overtook(&sending(4), sending(20).at), None);
-        delivered.hear(&piece(5), sending(14).at, Span::from_ms(10));
+        delivered.process(&piece(5), sending(14).at, Span::from_ms(10));
         assert!(delivered.overtook(&sending(4), sending(20).at).is_some(), "it was sent only once");
     }
 }

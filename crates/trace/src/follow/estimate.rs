@@ -15,7 +15,7 @@ pub(super) struct Estimate {
 
 impl Estimate {
     #[inline]
-    pub(super) fn hear(&mut self, rtt: Span) {
+    pub(super) fn process(&mut self, rtt: Span) {
         let ps = rtt.as_ps();
         match &mut self.least {
             None => {

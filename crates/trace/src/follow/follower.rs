@@ -1,7 +1,7 @@
 //! Assigns packets to connections.
 
 use super::layout::layout_of;
-use super::table::{Heard, Limits, Table};
+use super::table::{Limits, ReceivedSegment, Table};
 use super::watch::Watch;
 use super::who::Key;
 use crate::capture::{CaptureReader, Damage, LinkType, NoNetwork, Packet};
@@ -41,7 +41,7 @@ pub struct Tally {
 
 /// Follows all connections of a capture.
 ///
-/// Either call [`follow`], or [`Follower::new`], any number of [`Follower::hear`] in the order of the capture, and
+/// Either call [`follow`], or [`Follower::new`], any number of [`Follower::process`] in the order of the capture, and
 /// [`Follower::finish`]. Memory grows with the number of open connections, up to the [`Limits`].
 #[derive(Debug)]
 pub struct Follower {
@@ -67,7 +67,7 @@ impl Follower {
 
     /// Processes the next packet.
     #[inline]
-    pub fn hear<W: Watch>(&mut self, packet: &Packet<'_>, watch: &mut W) {
+    pub fn process<W: Watch>(&mut self, packet: &Packet<'_>, watch: &mut W) {
         self.tally.packets += 1;
         let Some(at) = packet.at else {
             self.tally.untimed += 1;
@@ -86,7 +86,7 @@ impl Follower {
                 let (key, sender) = Key::new(decoded.ip.addresses, decoded.tcp.ports, packet.interface);
                 let segment = &decoded.tcp.segment;
                 let identification = decoded.ip.identification;
-                self.table.hear(&Heard { key, sender, segment, identification, at }, watch);
+                self.table.process(&ReceivedSegment { key, sender, segment, identification, at }, watch);
             }
             Err(error) => self.note_undecoded(&error),
         }
@@ -142,7 +142,7 @@ pub fn follow<W: Watch>(
     let mut follower = Follower::new(limits);
     let outcome = loop {
         match reader.next() {
-            Ok(Some(packet)) => follower.hear(&packet, watch),
+            Ok(Some(packet)) => follower.process(&packet, watch),
             Ok(None) => break Ok(()),
             Err(damage) => break Err(damage),
         }
