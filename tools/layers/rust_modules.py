@@ -54,6 +54,19 @@ ALLOWED: dict[str, Table] = {
         document:   tcp
         synthetic:  reading values
     """),
+    "packetdrill": table("""
+        sysctl:
+        icmp:
+        offload:
+        epoll:
+        socket_options:
+        fast_open:      sysctl
+        socket:         fast_open socket_options
+        stack:          epoll fast_open icmp offload socket socket_options sysctl
+        calls:          epoll fast_open socket socket_options stack sysctl
+        shared_stack:   socket_options stack
+        ffi:            calls epoll shared_stack socket_options stack sysctl
+    """),
 }
 
 TOKEN = re.compile(

@@ -74,7 +74,7 @@ impl Points {
             if points.len() == before {
                 let known: Vec<String> = all().map(|point| point.name(spec)).collect();
                 return Err(format!(
-                    "there is nothing more to capture at \"{name}\": name a node, \"all\", or one of {}",
+                    "no further capture point \"{name}\": use a node, \"all\", or one of {}",
                     known.join(", ")
                 ));
             }

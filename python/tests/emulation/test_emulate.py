@@ -360,7 +360,7 @@ def test_a_capture_where_nothing_passes_is_refused(tmp_path: Path) -> None:
     words = ("--on", "b", "true", "--capture", "c=x.pcapng", "--", "true")
     run = over(tmp_path, other, *words)
     assert run.returncode == 2
-    assert 'no packet passes "c"' in run.stderr
+    assert 'no packet passes through "c"' in run.stderr
 
 
 BOTH_FAMILIES = """
@@ -475,18 +475,18 @@ def test_a_recording_is_followed_opportunity_by_opportunity(tmp_path: Path) -> N
     [
         (("--server", "true"), "name the command to run behind '--'"),
         (("--", "true"), 'only host "earth" has a command'),
-        (("--server", "true", "--", "no-such-program"), '"earth" cannot be started: no-such-program'),
-        (("--server", "no-such-server", "--", "true"), '"space" cannot be started: no-such-server'),
+        (("--server", "true", "--", "no-such-program"), 'cannot start the command of host "earth": no-such-program'),
+        (("--server", "no-such-server", "--", "true"), 'cannot start the command of host "space": no-such-server'),
         (("--server", "'", "--", "true"), "cannot be split into words"),
         (
             ("--on", "mars", "true", "--", "true"),
-            'there is no host "mars": the scenario has "earth", "space"',
+            'unknown host "mars": the scenario has "earth", "space"',
         ),
-        (("--client", "mars", "--server", "true", "--", "true"), 'there is no host "mars"'),
-        (("--capture", "mars=x", "--server", "true", "--", "true"), 'there is no host "mars"'),
+        (("--client", "mars", "--server", "true", "--", "true"), 'unknown host "mars"'),
+        (("--capture", "mars=x", "--server", "true", "--", "true"), 'unknown host "mars"'),
         (("--capture", "earth", "--server", "true", "--", "true"), "NODE=FILE"),
         (("--capture", "earth=/no/such/place", "--server", "true", "--", "true"), "/no/such/place"),
-        (("--sysctl", "net.no.such=1", "--server", "true", "--", "true"), "does not take net.no.such = 1"),
+        (("--sysctl", "net.no.such=1", "--server", "true", "--", "true"), "rejects net.no.such = 1"),
         (("--congestion", "speed", "--server", "true", "--", "true"), 'no congestion control "speed"'),
         (("--mtu", "20", "--server", "true", "--", "true"), "an MTU of 20 cannot be"),
         (("--set", "link.path.delay=5", "--server", "true", "--", "true"), "link.path.delay"),
@@ -503,7 +503,7 @@ def test_what_cannot_be_is_said_in_a_sentence(tmp_path: Path, words: tuple[str, 
 def test_a_rate_that_no_emulator_holds_is_doubted_before(tmp_path: Path) -> None:
     run = emulate(tmp_path, "--server", "true", "--", "true", link='rate = "40 Gbit/s"')
     assert run.returncode == 0
-    assert 'link "path" asks for 40 Gbit/s' in run.stderr.splitlines()[0]
+    assert 'link "path" needs 40 Gbit/s' in run.stderr.splitlines()[0]
 
 
 def test_ctrl_c_ends_all(tmp_path: Path) -> None:
