@@ -18,10 +18,10 @@ from netspurt.studies.doupnik.pairs import (
     SIZES,
     WINDOWS,
     Pair,
-    Tried,
+    PairOutcome,
     cases,
     markdown,
-    try_out,
+    run_pair,
 )
 from netspurt.sweeping.threads import for_each
 
@@ -51,15 +51,15 @@ What the table shows:
 `tools/waiting_pairs.py` simulates every pair over {cases:,} cases: one to three writes of {sizes} bytes in every
 order (the MSS is 1460), with receive windows of {windows} bytes. Each case runs {exchanges} times in a row, and
 the other end answers when it has received everything. A letter means that the deadlock finder
-(`crates/sim/src/record/held_tail.rs`) found a short segment held for an ACK that was being delayed. A dash means that no
-case held one.
+(`crates/sim/src/record/held_tail.rs`) found a short segment held for an ACK that was being delayed. A dash means that
+no case held one.
 """
 
 
 def page() -> str:
     """The page, from simulations."""
-    outcome: dict[Pair, Tried] = {}
-    for_each(PAIRS, try_out, outcome.__setitem__, os.cpu_count() or 1)
+    outcome: dict[Pair, PairOutcome] = {}
+    for_each(PAIRS, run_pair, outcome.__setitem__, os.cpu_count() or 1)
     return TEXT.format(
         cases=len(cases(LENGTHS[False])),
         sizes=", ".join(str(size) for size in SIZES),

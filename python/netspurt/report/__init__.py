@@ -33,13 +33,13 @@ def document(results: Sequence[StudyResult], quick: bool, seconds: float) -> dic
     }
 
 
-def write(directory: Path, results: Sequence[StudyResult], asked: str, whole: dict[str, Any]) -> None:
+def write(directory: Path, results: Sequence[StudyResult], command: str, whole: dict[str, Any]) -> None:
     """Writes the page, the JSON document, a CSV for each table, the pictures and the merged scenarios.
 
     Args:
         directory: exists and is empty.
         results: of the studies, in order.
-        asked: the command, for the page.
+        command: the command line, for the page.
         whole: from ``document``.
 
     Raises:
@@ -62,7 +62,7 @@ def write(directory: Path, results: Sequence[StudyResult], asked: str, whole: di
         pictures=pictures,
         kinds={block.kind for each in pictures.values() for shown in each for block in shown.blocks},
         vendored=vendored(),
-        asked=asked,
+        command=command,
         whole=whole,
         date=time.strftime("%Y-%m-%d %H:%M %Z"),
     )

@@ -26,15 +26,15 @@ MOST_SEGMENTS = 2_000_000
 """Of more, a page would be too heavy for a browser."""
 
 
-def page_of(captures: Sequence[Capture], asked: str) -> Page:
-    """The page of some captures; ``asked`` is the command."""
+def page_of(captures: Sequence[Capture], command: str) -> Page:
+    """The page of some captures; ``command`` is the command line."""
     sections = []
     for number, capture in enumerate(captures, 1):
         prefix = f"{number}-" if len(captures) > 1 else ""
         name = f" of {capture.path.name}" if prefix else ""
         sections.append(Section(f"Connections{name}", _connections(capture, prefix)))
         sections.append(Section(f"Pictures{name}", _pictures(capture, prefix)))
-    made = [*facts(asked), ("captures", ", ".join(str(capture.path) for capture in captures))]
+    made = [*facts(command), ("captures", ", ".join(str(capture.path) for capture in captures))]
     sections.append(Section("How it was made", [Facts(made)]))
     names = [capture.path.name for capture in captures]
     title = names[0] if len(names) == 1 else f"{len(names)} captures"

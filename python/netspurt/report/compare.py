@@ -51,8 +51,8 @@ SCALED = ("a", "b", "difference", "low", "high", "a_low", "a_high", "b_low", "b_
 FOLDED = 24
 
 
-def page_of(result: Comparison, asked: str) -> Page:
-    """The page of a comparison; ``asked`` is the command."""
+def page_of(result: Comparison, command: str) -> Page:
+    """The page of a comparison; ``command`` is the command line."""
     unlike = [row for row in result.rows if row.get("verdict") != "same"]
     known = {row["sentence"] for row in result.rows if row.get("verdict") not in (None, "distinguishable")}
     told = [sentence for sentence in result.sentences if sentence not in known]
@@ -73,7 +73,7 @@ def page_of(result: Comparison, asked: str) -> Page:
     for letter, side in zip("AB", result.sides, strict=True):
         own = pictures(source, f"{letter.lower()}-") if (source := _recording(result, side)) else []
         sections.append(Section(f"{letter}: {_short(side.name)}", own))
-    sections.append(Section("How it was made", _made(result, asked)))
+    sections.append(Section("How it was made", _made(result, command)))
     title = f"{_short(result.names[0])} and {_short(result.names[1])}"
     return Page("comparison", title, [_lead(result)], [each for each in sections if each.blocks])
 
@@ -161,9 +161,9 @@ def _recording(result: Comparison, side: Side) -> Recording | None:
     return None
 
 
-def _made(result: Comparison, asked: str) -> list[Block]:
+def _made(result: Comparison, command: str) -> list[Block]:
     seeds = sorted(result.sides[0].documents) if isinstance(result.sides[0], Runs) else []
-    pairs = [*facts(asked), ("A", result.names[0]), ("B", result.names[1])]
+    pairs = [*facts(command), ("A", result.names[0]), ("B", result.names[1])]
     if seeds:
         pairs.append(("seeds", ", ".join(map(str, seeds))))
     sources = [

@@ -37,11 +37,11 @@ def versions() -> dict[str, str]:
     }
 
 
-def facts(asked: str) -> list[tuple[str, str]]:
+def facts(command: str) -> list[tuple[str, str]]:
     """What every report says of its making: command, time and versions."""
     told = ", ".join(f"{name} {number}" for name, number in versions().items())
     return [
-        ("command", asked),
+        ("command", command),
         ("when", time.strftime("%Y-%m-%d %H:%M %Z")),
         ("versions", told),
     ]

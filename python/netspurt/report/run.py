@@ -68,18 +68,18 @@ OF_ALL = (plot.throughput_chart, plot.queues_chart)
 """Pictures of all streams; over the same time as those of one, so that they zoom together."""
 
 
-def page_of(scenario: Scenario, results: Sequence[Result], asked: str, settings: Mapping[str, str]) -> Page:
+def page_of(scenario: Scenario, results: Sequence[Result], command: str, settings: Mapping[str, str]) -> Page:
     """The page of runs of one scenario.
 
     Args:
         scenario: as it was run.
         results: one for each seed, at least one; pictures are of the first.
-        asked: the command.
+        command: the command line, for the page.
         settings: what was set on it.
     """
     documents = [json.loads(result.json()) for result in results]
     made = [
-        *facts(asked),
+        *facts(command),
         ("scenario", scenario.name + "".join(f", {path} = {value}" for path, value in settings.items())),
         ("seed" if len(results) == 1 else "seeds", ", ".join(str(result.seed) for result in results)),
         ("digest", ", ".join(result.digest for result in results[:4]) + (" …" if len(results) > 4 else "")),

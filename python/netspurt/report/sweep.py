@@ -36,13 +36,13 @@ FOLDED = 24
 MOST_ROWS = 2000
 
 
-def page_of(sweep: Sweep, quantity: str, asked: str) -> Page:
+def page_of(sweep: Sweep, quantity: str, command: str) -> Page:
     """The page of a sweep, be it complete or not.
 
     Args:
         sweep: its folder.
         quantity: the column of flows or links whose means are shown.
-        asked: the command.
+        command: the command line, for the page.
 
     Raises:
         RequestError: no such quantity.
@@ -78,7 +78,7 @@ def page_of(sweep: Sweep, quantity: str, asked: str) -> Page:
         Section("Pictures", _pictures(sweep, quantity)),
         Section("Results", results),
         Section("What was varied", [Facts(_varied(sweep))]),
-        Section("How it was made", _made(sweep, asked)),
+        Section("How it was made", _made(sweep, command)),
     ]
     return Page(
         "sweep",
@@ -112,11 +112,11 @@ def _varied(sweep: Sweep) -> list[tuple[str, str]]:
     return pairs
 
 
-def _made(sweep: Sweep, asked: str) -> list[Block]:
+def _made(sweep: Sweep, command: str) -> list[Block]:
     about = sweep.about
     seeds = about["seeds"]
     pairs = [
-        *facts(asked),
+        *facts(command),
         ("scenario", str(about["scenario"])),
         ("runs of", f"netspurt {about['netspurt']}"),
         ("seeds", f"{seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else str(seeds[0])),

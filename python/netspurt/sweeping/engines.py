@@ -91,7 +91,7 @@ def dask(address: str) -> Iterator[Engine]:
 
 def _client(distributed: Any, address: str) -> Any:
     try:
-        # Asked before a client is made, since a client that has failed takes half a minute to go.
+        # Checked before a client is made, because a failed client needs half a minute to close.
         asyncio.run(_identity(address))
         return distributed.Client(address, timeout=CONNECT_S, set_as_default=False)
     except Exception as error:  # whatever may answer on a port that is no scheduler's

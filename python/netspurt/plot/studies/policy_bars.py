@@ -25,7 +25,9 @@ def bars_by_policy(rows: Sequence[tuple[str, str, float, float]], unit: str = "r
         axes = figure.add_subplot()
     height = 0.8 / len(policies)
     for number, (policy, (colour, _, _)) in enumerate(zip(policies, STYLES, strict=False)):
-        own = [(pairs.index(pair), told, found) for pair, name, told, found in rows if name == policy]
+        own = [
+            (pairs.index(pair), published, found) for pair, name, published, found in rows if name == policy
+        ]
         places = [at + (number - (len(policies) - 1) / 2) * height for at, _, _ in own]
         hatch = ("", "///", "...", "xxx")[number]
         axes.barh(
@@ -39,7 +41,9 @@ def bars_by_policy(rows: Sequence[tuple[str, str, float, float]], unit: str = "r
             label=policy,
         )
         label = "published" if number == 0 else None
-        axes.plot([told for _, told, _ in own], places, "|", color="black", markersize=9, label=label)
+        axes.plot(
+            [published for _, published, _ in own], places, "|", color="black", markersize=9, label=label
+        )
     axes.set_yticks(range(len(pairs)), pairs)
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")

@@ -12,7 +12,7 @@ import polars as pl
 from netspurt.errors import RequestError
 from netspurt.plot.chart import Axis, Chart, Scale, Trace
 from netspurt.plot.palette import MANY
-from netspurt.plot.swept import axis_of, in_units, numbers_of, ordered, short, table_of, told
+from netspurt.plot.swept import axis_of, in_units, numbers_of, ordered, short, table_of, value_label
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -75,7 +75,7 @@ def curves_chart(
             column[order]
             for column in (at, *(rows[name].to_numpy() * factor for name in ("mean", "low", "high")))
         )
-        label = ", ".join(f"{short(path)} {told(rows[path][0])}" for path in others) or quantity
+        label = ", ".join(f"{short(path)} {value_label(rows[path][0])}" for path in others) or quantity
         if rows["low"].null_count() < rows.height:
             traces.append(Trace(f"{label}: 95 %", at, high, "band", low=low, colour=colour))
         traces.append(Trace(label, at, mean, "line", colour=colour, dash=dash, marker=marker, width=1.5))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from netspurt.errors import RequestError
 from netspurt.plot.chart import Floats
-from netspurt.plot.swept import axis_of, in_units, ordered, short, table_of, told
+from netspurt.plot.swept import axis_of, in_units, ordered, short, table_of, value_label
 
 if TYPE_CHECKING:
     import polars as pl
@@ -106,7 +106,7 @@ def heat_map_data(
     panels: dict[str, Floats] = {}
     details: dict[str, Words] = {}
     for row in table.rows.iter_rows(named=True):
-        name = ", ".join(f"{short(path)} {told(row[path])}" for path in others)
+        name = ", ".join(f"{short(path)} {value_label(row[path])}" for path in others)
         values = panels.setdefault(name, np.full((len(rows), len(columns)), np.nan))
         words_of = details.setdefault(name, np.full(values.shape, "", dtype="U80"))
         cell = rows.index(row[upwards]), columns.index(row[across])
@@ -122,8 +122,8 @@ def heat_map_data(
         quantity=words,
         x=across,
         y=upwards,
-        columns=[told(value) for value in columns],
-        rows=[told(value) for value in rows],
+        columns=[value_label(value) for value in columns],
+        rows=[value_label(value) for value in rows],
         panels=panels,
         source=table.rows,
         caption="Means over seeds.",
