@@ -154,7 +154,8 @@ def test_the_time_sequence_graph_shows_every_segment(result: ns.Result) -> None:
     resent = data.filter(pl.col("reason").is_in(list(REASONS)))
     assert drawn["new data"].x.size == data.height - resent.height
     assert (
-        sum(trace.counted or 0 for trace in chart.traces if trace.name.startswith("retransmitted")) == resent.height
+        sum(trace.counted or 0 for trace in chart.traces if trace.name.startswith("retransmitted"))
+        == resent.height
     )
     strokes = drawn["new data"]
     assert strokes.low is not None

@@ -1,4 +1,4 @@
-"""Transfer rate against window, beside published points (RFC 1106)."""
+"""Transfer rate against window, with published points (RFC 1106)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from netspurt.plot.palette import GREY, STYLES
 
 
 class Cell(Protocol):
-    """What the picture needs of a cell of a study's table."""
+    """The properties of a study's cell that the plot uses."""
 
     @property
     def row(self) -> Mapping[str, object]:
@@ -26,7 +26,7 @@ class Cell(Protocol):
 
     @property
     def measured(self) -> float | None:
-        """The number that was simulated."""
+        """The simulated number."""
         ...
 
     @property
