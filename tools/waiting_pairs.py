@@ -18,10 +18,10 @@ from netspurt.studies.doupnik.pairs import (
     SIZES,
     WINDOWS,
     Pair,
-    Tried,
+    PairOutcome,
     cases,
     markdown,
-    try_out,
+    run_pair,
 )
 from netspurt.sweeping.threads import for_each
 
@@ -58,8 +58,8 @@ no case held one.
 
 def page() -> str:
     """The page, from simulations."""
-    outcome: dict[Pair, Tried] = {}
-    for_each(PAIRS, try_out, outcome.__setitem__, os.cpu_count() or 1)
+    outcome: dict[Pair, PairOutcome] = {}
+    for_each(PAIRS, run_pair, outcome.__setitem__, os.cpu_count() or 1)
     return TEXT.format(
         cases=len(cases(LENGTHS[False])),
         sizes=", ".join(str(size) for size in SIZES),

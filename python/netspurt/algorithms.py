@@ -1,6 +1,6 @@
-"""Algorithms of your own, written in Python.
+"""Algorithms written in Python.
 
-A class takes the place of a built-in algorithm where a scenario names it ``"python:NAME"``:
+A class replaces a built-in algorithm where a scenario names it ``"python:NAME"``:
 
     class Fixed:
         "Never more than twenty segments."
@@ -14,12 +14,12 @@ A class takes the place of a built-in algorithm where a scenario names it ``"pyt
 
     scenario = ns.load("satellite.toml").set({"host.earth.tcp.congestion": Fixed})
 
-Each connection has an instance of its own. Times are whole picoseconds, as in the simulator, so that nothing is rounded
-away; lengths are bytes. A class that looks at nothing but what it is told (no clock, no global randomness) keeps a run
-what it is elsewhere: a function of scenario and seed. An exception ends the run, with its traceback.
+Each connection has its own instance. Times are whole picoseconds, as in the simulator, so that no rounding occurs.
+Lengths are bytes. A class that uses only its arguments (no clock, no global randomness) keeps a run a function of
+scenario and seed. An exception ends the run, with its traceback.
 
-Lives here: what a class must look like, and how classes are found, named and told apart. Must not live here: any
-algorithm (``examples/algorithms.py`` has one of each family), or what calls them (``crates/python/src/own``).
+Lives here: the interfaces of such classes, and how classes are found, named and identified. Must not live here: any
+algorithm (``examples/algorithms.py`` has one of each family), or the code that calls them (``crates/python/src/own``).
 """
 
 from __future__ import annotations
@@ -49,75 +49,74 @@ SECOND = 10**12
 PREFIX = "python:"
 
 Make: TypeAlias = "Callable[..., Any]"
-"""A class, or whatever else makes an algorithm when it is called."""
+"""A class, or any other callable that makes an algorithm."""
 
 
 class CongestionControl(Protocol):
-    """How much may be in flight: ``tcp.congestion = "python:NAME"``.
+    """Limits the data in flight: ``tcp.congestion = "python:NAME"``.
 
-    Made when a connection is, and again when its handshake has settled the size of segments.
+    An instance is made with each connection, and again when its handshake has determined the MSS.
 
-    Beside the methods below there may be ``on_dup_ack(n, view)``, ``on_partial_ack(acked, view)``,
-    ``on_exit_recovery(view)``, ``on_ecn_ce(view)``, ``on_undo(view)`` (the last reduction was a mistake),
-    ``on_idle_restart(view)``, ``on_round_marked(acked, marked, view)`` and ``on_resumed(view)``. Which segment is sent
-    again, and what a duplicate ACK lets out, is not its business: that is ``tcp.recovery``.
+    A class may also define ``on_dup_ack(n, view)``, ``on_partial_ack(acked, view)``,
+    ``on_exit_recovery(view)``, ``on_ecn_ce(view)``, ``on_undo(view)`` (the last reduction was spurious),
+    ``on_idle_restart(view)``, ``on_round_marked(acked, marked, view)`` and ``on_resumed(view)``. It does not choose
+    which segment is retransmitted or what a duplicate ACK releases: ``tcp.recovery`` does.
     """
 
     cwnd: float
-    """Bytes, at least 1; looked at after each call."""
+    """Bytes, at least 1; read after each call."""
     ssthresh: float
-    """Bytes; ``math.inf`` is infinite."""
+    """Bytes; ``math.inf`` means no threshold."""
 
     def __init__(self, start: Start) -> None:
-        """The configured initial window and threshold, and a number that differs from connection to connection."""
+        """``start`` holds the configured initial window and threshold, and a number unique to the connection."""
 
     def on_acked(self, acked: int, view: View) -> object:
-        """New data was acknowledged, outside recovery."""
+        """An ACK acknowledged new data outside recovery."""
 
     def on_enter_recovery(self, view: View) -> object:
-        """A loss was noticed without a timeout: one for each window of data."""
+        """The sender detected a loss without a timeout; called once per window of data."""
 
     def on_timeout(self, first: bool, view: View) -> object:
-        """The retransmission timer ran out, for the first time for this data or again."""
+        """The retransmission timer expired; ``first`` is true for the first timeout of this data."""
 
 
 class RtoEstimator(Protocol):
-    """From round-trip times to a timeout: ``tcp.rto = "python:NAME"``. Made without arguments.
+    """Computes the RTO from RTT samples: ``tcp.rto = "python:NAME"``. Made without arguments.
 
-    It hears only what may be learnt from; backoff and the grain of the timer are not its business. There may be
-    ``on_round_trip_over()``, and ``max_ps``, the largest timeout that backoff may reach (else 60 s).
+    It receives only valid samples; backoff and timer granularity are applied elsewhere. A class may also define
+    ``on_round_trip_over()``, and ``max_ps``, the largest timeout that backoff may reach (default 60 s).
     """
 
     rto_ps: float
-    """The timeout; looked at after each call."""
+    """The RTO; read after each call."""
     srtt_ps: float | None
-    """The smoothed round-trip time, once there is one."""
+    """The smoothed RTT, once there is one."""
 
     def on_sample(self, rtt_ps: int) -> object:
-        """The round-trip time of a segment that was sent only once."""
+        """The RTT of a segment that was sent only once."""
 
 
 class TransmitPolicy(Protocol):
-    """Whether a segment that is not full waits: ``tcp.transmit = "python:NAME"``. Made without arguments.
+    """Decides whether a short segment waits: ``tcp.transmit = "python:NAME"``. Made without arguments.
 
-    ``heeds_acks = False`` says that no ACK sets free what it holds (else one does). What waits while nothing is
-    unacknowledged leaves after 200 ms.
+    ``heeds_acks = False`` declares that ACKs never release a held segment (by default they do). A segment held while
+    nothing is unacknowledged leaves after 200 ms.
     """
 
     def holds(self, situation: Situation) -> bool:
-        """A function of the situation alone: asked again whenever anything has moved."""
+        """A function of the situation alone; called again whenever the situation changes."""
 
 
 class Application(Protocol):
     """One end of a flow: ``app = { kind = "python", client = "python:NAME", server = "python:OTHER" }``.
 
-    Made without arguments. Without a ``server`` the other end reads all that comes.
-
-    ``done`` says when the task is over; without it, that is when it closes.
+    Made without arguments. Without a ``server`` the other end reads all data.
+    ``done`` says whether the task is complete; without it, the task is complete when the application closes.
     """
 
     def next(self, now_ps: int, socket: Socket) -> Action:
-        """What it does now; asked again when that is done, unless it waits."""
+        """Returns the next action; called again when that action is complete, unless it waits."""
 
 
 def __getattr__(name: str) -> Any:
@@ -129,21 +128,21 @@ def __getattr__(name: str) -> Any:
 
 
 def written(value: object) -> str | None:
-    """How a scenario names a class; ``None`` for what is none."""
+    """The name of a class in a scenario; ``None`` for any other value."""
     return f"{PREFIX}{value.__name__}" if isinstance(value, type) else None
 
 
 def within(*values: object) -> dict[str, type]:
-    """Every class in values of settings, by its name.
+    """Every class among the values of settings, by name.
 
     Raises:
-        TypeError: two different ones of the same name.
+        TypeError: two different classes have the same name.
     """
     found: dict[str, type] = {}
     for each in _classes(values):
         if found.setdefault(each.__name__, each) is not each:
             raise TypeError(
-                f"two classes are called {each.__name__}: give them names of their own with with_algorithms"
+                f"two classes are called {each.__name__}: give each its own name with with_algorithms"
             )
     return found
 
@@ -160,10 +159,10 @@ def _classes(value: object) -> Iterator[type]:
 
 
 def find(places: Sequence[tuple[str, str]]) -> dict[str, Make]:
-    """Classes by name from pairs of a name and ``MODULE:CLASS`` or ``FILE.py:CLASS``.
+    """Classes by name, from pairs of a name and ``MODULE:CLASS`` or ``FILE.py:CLASS``.
 
     Raises:
-        RequestError: no such module, file or class.
+        RequestError: the module, file or class does not exist.
     """
     return {name: _found(place) for name, place in places}
 
@@ -175,11 +174,11 @@ def _found(place: str) -> Make:
     try:
         module = _of_file(Path(where)) if where.endswith(".py") else importlib.import_module(where)
     except ModuleNotFoundError as error:
-        raise RequestError(f"there is no module '{error.name}' to take {name} from") from error
+        raise RequestError(f"cannot import {name}: there is no module '{error.name}'") from error
     found = getattr(module, name, None)
     if not callable(found):
         raise RequestError(f"{where} has no class {name}")
-    return found  # type: ignore[no-any-return]  # any callable will do
+    return found  # type: ignore[no-any-return]  # any callable is accepted
 
 
 def _of_file(path: Path) -> Any:
@@ -187,23 +186,23 @@ def _of_file(path: Path) -> Any:
         raise RequestError(f"there is no file {path}")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        raise RequestError(f"{path} is no Python file")
+        raise RequestError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
 def fingerprint(merged: str, given: Mapping[str, Make]) -> list[list[str]]:
-    """What tells the algorithms that a scenario names from others of the same name: name and hash of their source.
+    """Name and source hash of each algorithm that a scenario names; they identify it among others of its name.
 
     Raises:
-        RequestError: one that was not given, or whose source cannot be told.
+        RequestError: an algorithm was not given, or its source cannot be read.
     """
     names = sorted(set(re.findall(r'"python:([^"]+)"', merged)))
     missing = [name for name in names if name not in given]
     if missing:
         raise RequestError(
-            f'no algorithm "{missing[0]}" was given: the scenario names it python:{missing[0]}'
+            f'the scenario names python:{missing[0]}, but no algorithm "{missing[0]}" was given'
         )
     return [[name, _hash_of(name, given[name])] for name in names]
 
@@ -216,7 +215,7 @@ def _hash_of(name: str, make: Make) -> str:
 
 
 def _sources(name: str, make: Make) -> Iterator[str]:
-    """The text that an algorithm is made of: its module's file, or, of the program itself, its own lines."""
+    """The source of an algorithm: the file of its module, or its own lines if it is part of the main program."""
     if isinstance(make, functools.partial):
         plain = [*make.args, *make.keywords.items()]
         yield repr(plain)
@@ -226,8 +225,8 @@ def _sources(name: str, make: Make) -> Iterator[str]:
         closed = getattr(make, "__closure__", None)
         if closed or not inspect.isfunction(make):
             raise RequestError(
-                f"{PREFIX}{name} is {make!r}: a sweep names its tasks by the source of their algorithms, which is "
-                "known of a class, of a function without a closure, and of functools.partial of either"
+                f"{PREFIX}{name} is {make!r}: a sweep identifies its tasks by the source of their algorithms, so it "
+                "accepts a class, a function without a closure, and functools.partial of either"
             )
     for each in inspect.getmro(make) if isinstance(make, type) else [make]:
         if each is object or each.__module__ in ("abc", "typing"):
@@ -236,8 +235,8 @@ def _sources(name: str, make: Make) -> Iterator[str]:
             yield f"{each.__qualname__}\n{_text(each)}"
         except (OSError, TypeError) as error:
             raise RequestError(
-                f"the source of {PREFIX}{name} ({each.__qualname__}) cannot be read, and a sweep names its tasks by "
-                "it: keep the class in a file"
+                f"the source of {PREFIX}{name} ({each.__qualname__}) cannot be read, and a sweep identifies its tasks "
+                "by it: keep the class in a file"
             ) from error
 
 
@@ -248,7 +247,7 @@ def _text(each: Any) -> str:
         return Path(file).read_text(encoding="utf-8")
     if not isinstance(each, type):
         return inspect.getsource(each)
-    # Of a class in a notebook only the methods know where they stand.
+    # For a class defined in a notebook, only its methods have a source location.
     parts = []
     for name, member in vars(each).items():
         function = getattr(member, "__func__", member)
@@ -257,5 +256,5 @@ def _text(each: Any) -> str:
         elif not name.startswith("__"):
             parts.append(f"{name} = {member!r}")
     if not parts:
-        raise OSError(f"{each.__qualname__} has nothing that could be read")
+        raise OSError(f"{each.__qualname__} has no method whose source can be read")
     return "\n".join(parts)

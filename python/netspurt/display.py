@@ -1,9 +1,9 @@
-"""How a value is shown in a notebook, and how progress is shown, without an import of what shows them.
+"""Registration of the notebook display and of the progress display, without importing either.
 
-A result knows that notebooks show it, but it must not import the package that does. The package ``netspurt`` fills the
-two places here when it is imported; the display itself is imported when it is first needed.
+A result has a notebook form, but its module must not import the package that draws it. The package ``netspurt``
+registers the two functions here when it is imported; the display itself is imported on first use.
 
-Lives here: the two places. Must not live here: HTML, or any heavy import.
+Lives here: the two registered functions. Must not live here: HTML, or any heavy import.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Protocol
 
 
 class Gauge(Protocol):
-    """Shows how far work has come."""
+    """Shows progress of work."""
 
     def show(self, done: int, total: int, note: str = "") -> None:
-        """Shows that ``done`` of ``total`` pieces are done; ``note`` says what else there is to know."""
+        """Shows that ``done`` of ``total`` pieces are done; ``note`` adds details."""
         ...
 
 
@@ -26,16 +26,16 @@ _gauge: Callable[[str], AbstractContextManager[Gauge]]
 
 
 def fill(html: Callable[[str, object], str], gauge: Callable[[str], AbstractContextManager[Gauge]]) -> None:
-    """Says what shows values and progress; called once, by the package."""
+    """Registers the functions that show values and progress; the package calls it once."""
     global _html, _gauge
     _html, _gauge = html, gauge
 
 
 def shown(form: str, value: object) -> str:
-    """HTML or SVG of a value; ``form`` is a name in ``netspurt.notebook.FORMS``."""
+    """The HTML or SVG of a value; ``form`` is a name in ``netspurt.notebook.FORMS``."""
     return _html(form, value)
 
 
 def gauge(title: str) -> AbstractContextManager[Gauge]:
-    """A display of progress with this title."""
+    """A progress display with this title."""
     return _gauge(title)

@@ -1,7 +1,7 @@
 """Scenarios and their results, as tables.
 
-Lives here: the Python face of the native ``Scenario`` and ``Run``: types in, polars tables out.
-Must not live here: knowledge of scenario keys, of studies, or of pictures.
+Lives here: the Python interface of the native ``Scenario`` and ``Run``; results are polars tables.
+Must not live here: knowledge of scenario keys, of studies, or of plots.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from netspurt import _core
 
 SERIES = ("cwnd", "ssthresh", "srtt", "rto", "rtt", "flight", "window", "queue")
-"""What can be recorded as a series in time."""
+"""The series that a run can record over time."""
 
 RECORDABLE = (*SERIES, "segments", "arrivals", "drops", "marks", "pages")
-"""Everything that ``record`` may name."""
+"""Every name that ``record`` accepts."""
 
 
 def load(path: str | Path, algorithms: Mapping[str, Make] | None = None) -> Scenario:
@@ -32,10 +32,10 @@ def load(path: str | Path, algorithms: Mapping[str, Make] | None = None) -> Scen
 
     Args:
         path: the file.
-        algorithms: classes that it may name; see ``Scenario.with_algorithms``.
+        algorithms: classes that the file may name; see ``Scenario.with_algorithms``.
 
     Raises:
-        ScenarioError: the file is missing or says something that cannot be; names file, line and column.
+        ScenarioError: the file is missing or invalid; the message gives file, line and column.
     """
     from netspurt import _core
 
@@ -44,10 +44,10 @@ def load(path: str | Path, algorithms: Mapping[str, Make] | None = None) -> Scen
 
 
 def parse(text: str, name: str = "<scenario>") -> Scenario:
-    """Reads a scenario from TOML text; ``name`` stands in error messages.
+    """Reads a scenario from TOML text. Error messages use ``name`` as the file name.
 
     Raises:
-        ScenarioError: names line and column.
+        ScenarioError: the text is invalid; the message gives line and column.
     """
     from netspurt import _core
 
@@ -55,9 +55,9 @@ def parse(text: str, name: str = "<scenario>") -> Scenario:
 
 
 class Scenario:
-    """A network, its hosts and what they do. Immutable: ``set`` returns another one.
+    """A network, its hosts and their applications. Immutable: ``set`` returns another scenario.
 
-    Order of calls: ``load`` or ``parse``, any number of ``set``, then ``run`` as often as wanted. The same
+    Call ``load`` or ``parse`` first, then ``set`` any number of times, then ``run`` any number of times. The same
     scenario and seed give the same result on every machine.
     """
 
@@ -66,7 +66,7 @@ class Scenario:
 
     @property
     def name(self) -> str:
-        """The scenario's name: its file, or what was given to ``parse``."""
+        """The scenario's name: its file, or the name given to ``parse``."""
         return self._native.name
 
     @property
@@ -75,13 +75,13 @@ class Scenario:
         return self._native
 
     def set(self, settings: Mapping[str, Value]) -> Scenario:
-        """A scenario with some paths overridden.
+        """Returns a scenario with some paths overridden.
 
         Args:
             settings: dotted path to value; a list index is a number (``flow.0.app.bytes``). A dict replaces
                 a whole table, such as ``{"link.satellite.loss": {"kind": "none"}}``.
 
-        A class stands for itself where an algorithm may be one of your own (``netspurt.algorithms``):
+        A class is a value too, where an algorithm may be written in Python (``netspurt.algorithms``):
         ``{"tcp.congestion": MyControl}``.
 
         Raises:
@@ -93,21 +93,21 @@ class Scenario:
         return Scenario(native.given({**self.algorithms, **classes}) if classes else native)
 
     def with_algorithms(self, given: Mapping[str, Make]) -> Scenario:
-        """A scenario that may name these classes, beside those that it may name already.
+        """Returns a scenario that may also name these classes.
 
         Args:
-            given: name to a class, or to whatever else makes an algorithm when it is called, such as
-                ``functools.partial(MyControl, beta=0.7)``; the scenario says ``"python:NAME"``.
+            given: class by name. Any callable that makes an algorithm is accepted too, such as
+                ``functools.partial(MyControl, beta=0.7)``. The scenario refers to it as ``"python:NAME"``.
         """
         return Scenario(self._native.given({**self.algorithms, **given}))
 
     @property
     def algorithms(self) -> dict[str, Make]:
-        """The classes that it may name, by name."""
+        """The classes that the scenario may name, by name."""
         return self._native.algorithms
 
     def merged(self) -> str:
-        """The complete scenario as TOML, with every default and override written out."""
+        """The complete scenario as TOML, with every default and override."""
         return self._native.merged()
 
     def run(
@@ -119,26 +119,26 @@ class Scenario:
         capture: Sequence[str] = (),
         snaplen: int | None = None,
     ) -> Result:
-        """Simulates the scenario. The interpreter lock is released meanwhile.
+        """Simulates the scenario. The simulation releases the interpreter lock.
 
         Args:
-            seed: the one number all randomness derives from, at least 0.
-            record: names out of ``RECORDABLE``; recording does not change what happens.
-            pcap: file to capture into, pcapng.
-            capture: where: a node for all its links, ``"link@node"`` for one end of a link, ``"all"`` for both
-                ends of every link. By default each flow is captured once, at the host that sends its data.
-            snaplen: bytes kept of each packet; by default all of them.
+            seed: the number from which all random streams derive, at least 0.
+            record: names from ``RECORDABLE``; recording does not change the simulation.
+            pcap: file for a capture in pcapng format.
+            capture: capture points: a node (all its links), ``"link@node"`` (one end of a link) or ``"all"`` (both
+                ends of every link). By default each flow is captured once, at the host that sends its data.
+            snaplen: bytes kept of each packet; by default all.
 
         Raises:
-            ValueError: a name in ``record`` that does not exist.
-            ScenarioError: a place in ``capture`` that does not exist.
-            AlgorithmError: a class does what cannot be; what a class raises is raised as it is.
+            ValueError: ``record`` contains an unknown name.
+            ScenarioError: ``capture`` contains an unknown place.
+            AlgorithmError: a class returns an invalid value. An exception of the class itself passes unchanged.
             OutputError: the capture cannot be written.
             KeyboardInterrupt: Ctrl-C, within a second.
         """
         unknown = [name for name in record if name not in RECORDABLE]
         if unknown:
-            raise ValueError(f"cannot record '{unknown[0]}'; what can be: {', '.join(RECORDABLE)}")
+            raise ValueError(f"cannot record '{unknown[0]}'; record accepts: {', '.join(RECORDABLE)}")
         try:
             native = self._native.run(
                 seed,
@@ -155,16 +155,16 @@ class Scenario:
         return f"Scenario({self.name!r})"
 
     def _repr_html_(self) -> str:
-        """What notebooks show: the network as a drawing, and its flows."""
+        """The HTML form for notebooks: a drawing of the network, and its flows."""
         return display.shown("scenario", self)
 
     def _repr_svg_(self) -> str:
-        """The drawing of the network alone."""
+        """The SVG form for notebooks: the drawing of the network alone."""
         return display.shown("network", self)
 
 
 class Result:
-    """What one run left behind. Tables are built when first asked for.
+    """The result of one run. Each table is built on first access.
 
     Times are seconds of virtual time, rates bits per second, sizes bytes unless a column's name says
     otherwise.
@@ -173,7 +173,7 @@ class Result:
     def __init__(self, scenario: Scenario, native: _core.Run, recorded: Sequence[str] = ()) -> None:
         self.scenario = scenario
         self.recorded = recorded
-        """What ``record`` named."""
+        """The names passed as ``record``."""
         self._native = native
 
     @property
@@ -183,7 +183,7 @@ class Result:
 
     @property
     def digest(self) -> str:
-        """Hash over every event in order: equal digests mean equal histories."""
+        """Hash over every event in order: equal digests mean identical runs."""
         return self._native.digest
 
     @property
@@ -193,45 +193,45 @@ class Result:
 
     @property
     def flows(self) -> pl.DataFrame:
-        """One row for each flow.
+        """One row per flow.
 
         Columns: ``flow``, ``index``, ``from``, ``to``, ``bytes_delivered``, ``start_s``, ``end_s`` (null if
         unfinished), ``goodput_bps``, ``segments_sent``, ``retransmitted``, ``timeouts``,
-        ``fast_retransmits``, ``naks_sent``, ``rtt_mean_s``, ``completed``, and what else the run reports. A flow
-        that opens connection after connection has also ``pages``, ``page_delay_mean_s``, ``_median_s``, ``_p95_s``,
+        ``fast_retransmits``, ``naks_sent``, ``rtt_mean_s``, ``completed``, and further columns of the run. A flow
+        that opens a sequence of connections also has ``pages``, ``page_delay_mean_s``, ``_median_s``, ``_p95_s``,
         ``_min_s`` and ``_max_s``, ``transfers`` (files), ``transfer_time_mean_s`` and so on, ``connections``,
         ``broken`` (connections that ended too early), ``port_waits`` and ``power_bit_per_s2`` (goodput over median
-        page delay). For other flows beside it these are null; without such a flow they are not there.
+        page delay). These columns are null for other flows, and absent if the scenario has no such flow.
         """
         return _frame(self._native.flows())
 
     @property
     def groups(self) -> pl.DataFrame:
-        """One row for each name of flows: all of that name together.
+        """One row per flow name: all flows of that name together.
 
         Columns: ``flow``, ``flows``, ``bytes_delivered``, ``goodput_bps``, ``segments_sent``, ``retransmitted``,
-        ``timeouts``, and those of pages and transfers as in ``flows``. Quantiles are those of all pages together.
+        ``timeouts``, and the columns of pages and transfers as in ``flows``. Quantiles are over all pages together.
         """
         return _frame(self._native.groups())
 
     @property
     def pages(self) -> pl.DataFrame:
-        """One row for each page fetched; empty unless ``"pages"`` was recorded.
+        """One row per fetched page; empty unless ``"pages"`` was recorded.
 
-        Columns: ``flow``, ``index``, ``page`` (from 0), ``asked_s``, ``delay_s`` (from asking for it to its last
-        byte), ``files``, ``bytes``, ``connections`` (opened for it), ``retransmitted`` and ``timeouts`` (meanwhile,
-        at both ends). What ``files`` fetches are pages of one file.
+        Columns: ``flow``, ``index``, ``page`` (from 0), ``asked_s`` (time of the request), ``delay_s`` (from the
+        request to the last byte), ``files``, ``bytes``, ``connections`` (opened for the page), ``retransmitted`` and
+        ``timeouts`` (during the page, at both ends). Each fetch of the app ``files`` counts as a page of one file.
         """
         return _frame(self._native.pages())
 
     @property
     def links(self) -> pl.DataFrame:
-        """One row for each direction of each link.
+        """One row per direction of each link.
 
         Columns: ``link``, ``direction`` (``"a->b"``), ``packets``, ``bytes``, ``drops_<cause>``,
-        ``marked`` (with congestion experienced),
-        ``utilisation`` (0 to 1), ``queue_mean_packets``, and what else the run reports. A station of a hub is the
-        direction ``"a->hub"``; where stations compete there are ``deferrals`` and ``collisions``.
+        ``marked`` (packets marked with congestion experienced),
+        ``utilisation`` (0 to 1), ``queue_mean_packets``, and further columns of the run. A station of a hub has the
+        direction ``"a->hub"``; where stations compete, there are ``deferrals`` and ``collisions``.
         """
         return _frame(self._native.links())
 
@@ -242,29 +242,29 @@ class Result:
         ``time_s``, ``link``, ``direction``, ``value``. Windows in bytes, times in seconds, queues in packets.
 
         Args:
-            name: one of ``SERIES``, and named in ``record`` when the scenario was run.
+            name: one of ``SERIES``; it must also be in ``record`` of the run.
 
         Raises:
-            ValueError: the series was not recorded or does not exist.
+            ValueError: the series does not exist or was not recorded.
         """
         if name not in SERIES:
-            raise ValueError(f"there is no series '{name}'; there are: {', '.join(SERIES)}")
+            raise ValueError(f"unknown series '{name}'; the series are: {', '.join(SERIES)}")
         return _frame(self._native.series(name))
 
     @property
     def segments(self) -> pl.DataFrame:
-        """One row for each segment that any host sent; empty unless ``"segments"`` was recorded.
+        """One row per segment sent by any host; empty unless ``"segments"`` was recorded.
 
         Columns: ``time_s``, ``flow``, ``connection``, ``from_client``, ``seq`` and ``ack`` (offsets in the stream),
         ``length`` (bytes), ``window`` (bytes from ``ack`` to the right edge), ``reason``, ``nak`` (offset
         or -1), ``sack_from`` and ``sack_until`` (offsets of the first SACK block, or -1). With ``"arrivals"``
-        recorded also ``arrives_s``, NaN for what never arrived.
+        recorded also ``arrives_s``, NaN for segments that never arrived.
         """
         return _frame(self._native.segments())
 
     @property
     def drops(self) -> pl.DataFrame:
-        """One row for each lost packet; empty unless ``"drops"`` was recorded.
+        """One row per lost packet; empty unless ``"drops"`` was recorded.
 
         Columns: ``time_s``, ``link``, ``direction``, ``flow``, ``size`` (bytes), ``cause``, ``queue_packets``.
         """
@@ -272,42 +272,42 @@ class Result:
 
     @property
     def marks(self) -> pl.DataFrame:
-        """One row for each packet that a queue marked; empty unless ``"marks"`` was recorded.
+        """One row per packet that a queue marked; empty unless ``"marks"`` was recorded.
 
         Columns: ``time_s``, ``link``, ``direction``, ``flow``, ``length`` (bytes of data), ``queue_packets``.
         """
         return _frame(self._native.marks())
 
     def json(self) -> str:
-        """The document that ``netspurt run --json`` prints."""
+        """The JSON document that ``netspurt run --json`` prints."""
         return self._native.json()
 
     def write_pcap(self, path: str | Path, capture: Sequence[str] = (), snaplen: int | None = None) -> None:
-        """Writes a capture as pcapng with nanosecond times; time zero is the beginning of the year 2000.
+        """Writes a capture in pcapng format with nanosecond timestamps; time zero is 2000-01-01 00:00.
 
-        The run is repeated to do so: a simulation keeps no packets, and the same seed gives the same ones.
+        A simulation does not keep its packets, so the run is repeated with the same seed to obtain them.
 
         Args:
             path: the file.
-            capture: where packets are seen, as for ``Scenario.run``; by default each flow at its sender.
-            snaplen: bytes kept of each packet; by default all of them.
+            capture: capture points, as for ``Scenario.run``; by default each flow at its sender.
+            snaplen: bytes kept of each packet; by default all.
 
         Raises:
             OutputError: the file cannot be written.
-            ScenarioError: a place in ``capture`` that does not exist.
+            ScenarioError: ``capture`` contains an unknown place.
         """
         again = self.scenario.run(self.seed, pcap=path, capture=capture, snaplen=snaplen)
         if again.digest != self.digest:
             raise RuntimeError(
-                f"the run of seed {self.seed} did not repeat itself ({self.digest}, then {again.digest}): "
-                "please report this"
+                f"the repeated run of seed {self.seed} has another digest ({self.digest}, then {again.digest}): "
+                "this is a bug of netspurt, please report it"
             )
 
     def __repr__(self) -> str:
         return f"Result({self.scenario.name!r}, seed={self.seed}, digest={self.digest!r})"
 
     def _repr_html_(self) -> str:
-        """What notebooks show: short tables, and the first flow's graph where segments were recorded."""
+        """The HTML form for notebooks: short tables, and the first flow's graph if segments were recorded."""
         return display.shown("result", self)
 
 

@@ -1,7 +1,7 @@
-"""Values of Python as values of TOML.
+"""Python values as TOML values.
 
-Lives here: how an override given in Python is written down for the scenario parser, which reads TOML.
-Must not live here: any knowledge of which keys exist; the types in Rust are the only schema.
+Lives here: the conversion of an override given in Python into TOML, which the scenario parser reads.
+Must not live here: knowledge of which keys exist; the types in Rust are the only schema.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from typing import TypeAlias
 from netspurt import algorithms
 
 Value: TypeAlias = "str | bool | int | float | type | Sequence[Value] | Mapping[str, Value]"
-"""What an override may be: a string with its unit, a bare number, a truth value, a list or a table; or a class, where a
-scenario may name one of the user's own."""
+"""The values of an override: a string with its unit, a bare number, a boolean, a list or a table; or a class, where a
+scenario accepts an algorithm written in Python."""
 
 
 def toml(value: Value) -> str:
-    """The TOML text of a value; tables become inline tables.
+    """The TOML text of a value; a mapping becomes an inline table.
 
     Raises:
-        TypeError: a value that TOML has no form for (None, bytes, …), or a float that is not finite.
+        TypeError: TOML has no form for the value (None, bytes, …), or a float is not finite.
     """
     if (name := algorithms.written(value)) is not None:
         return json.dumps(name)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        # Every JSON string is a TOML basic string, save that TOML wants DEL escaped as well.
+        # Every JSON string is a TOML basic string, except that TOML requires DEL to be escaped as well.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if hasattr(value, "item") and not isinstance(value, Mapping | Sequence):
         return toml(value.item())  # a numpy scalar
@@ -37,7 +37,7 @@ def toml(value: Value) -> str:
         return str(value)
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise TypeError(f"a scenario has no place for {value}")
+            raise TypeError(f"a scenario cannot hold the number {value}: it must be finite")
         return repr(value)
     if isinstance(value, Mapping):
         inner = ", ".join(f"{key} = {toml(item)}" for key, item in value.items())
@@ -48,5 +48,5 @@ def toml(value: Value) -> str:
 
 
 def overrides(settings: Mapping[str, Value]) -> list[tuple[str, str]]:
-    """Pairs of dotted path and TOML text, in the order given (a later one sees what an earlier one set)."""
+    """Pairs of dotted path and TOML text, in the given order; a later override applies after an earlier one."""
     return [(path, toml(value)) for path, value in settings.items()]

@@ -1,4 +1,4 @@
-"""Which netspurt this is. Lives here: version and commit in words. Must not live here: anything slow to import."""
+"""The version of netspurt. Lives here: version and commit as text. Must not live here: any slow import."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from netspurt import __version__
 
 
 def full() -> str:
-    """The version with the commit that the native module was built from, such as ``0.1.0+3d641e1d2cca``.
+    """The version with the commit of the native module, such as ``0.1.0+3d641e1d2cca``.
 
-    Without the native module, or outside a checkout, the version alone.
+    Without the native module, or outside a checkout, only the version.
     """
     try:
         from netspurt import _core

@@ -30,18 +30,18 @@ def pages(root: Path) -> dict[str, str]:
     found = {study["study"]: study for study in whole["studies"]}
     return {
         f"studies/{name}.md": (root / "studies" / name / "README.md").read_text(encoding="utf-8")
-        + _results(found.get(name), find(name).asked, whole)
+        + _results(found.get(name), find(name).question, whole)
         for name in NAMES
     }
 
 
-def _results(study: Document | None, asked: str, whole: Document) -> str:
+def _results(study: Document | None, question: str, whole: Document) -> str:
     if study is None:
         return "\n## Measured results\n\nNot part of the last `netspurt reproduce`.\n"
     kind = "a quick run, with fewer seeds than a full one" if whole["quick"] else "a full run, all seeds"
     told = f"Results of `netspurt reproduce` with netspurt {whole['netspurt']}: {kind}."
     lines = ["", "## Measured results", "", told, ""]
-    lines += [f"> Question of the document: {asked}", ""]
+    lines += [f"> Question of the document: {question}", ""]
     for check in study["checks"]:
         mark = {True: "holds", False: "**fails**", None: "not run"}[check["holds"]]
         lines.append(f"* {mark}: {check['check']}")

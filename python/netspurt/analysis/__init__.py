@@ -1,4 +1,4 @@
-"""Numbers from tables: captures, delays, timers replayed over delays, statistics.
+"""Numbers from tables: captures, delays, replays of timers over delays, statistics.
 
-Lives here: what a table means. Must not live here: finding files, running simulations, pictures, printing.
+Lives here: the analysis of a table. Must not live here: finding files, running simulations, plots, printing.
 """

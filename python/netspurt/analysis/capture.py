@@ -1,7 +1,7 @@
-"""Captures of any origin, as tables.
+"""Captures from any tool, as tables.
 
-Lives here: the Python face of the native ``Capture``: a file in, polars tables out.
-Must not live here: what packets mean (that is Rust's), or how a table is shown.
+Lives here: the Python interface of the native ``Capture``; it reads a file and returns polars tables.
+Must not live here: packet analysis (Rust does it), or the display of a table.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 RECORDABLE = ("samples", "events", "flight", "segments")
-"""What ``record`` may name."""
+"""The names that ``record`` accepts."""
 
 MOST_CONNECTIONS = 100_000
-"""So many connections are listed; a capture of an attack may hold millions."""
+"""The maximal number of listed connections; a capture of an attack may contain millions."""
 
 PASSED = {
     "not_ip": "not IP",
@@ -31,76 +31,76 @@ PASSED = {
     "untimed": "without a time",
     "backwards": "earlier than the packet before",
 }
-"""What may become of packets, in words."""
+"""The fates of packets, as text."""
 
 STEP = 32 << 20
-"""Bytes read at a time: a few hundredths of a second, after which Ctrl-C is heard."""
+"""Bytes read per step: a few hundredths of a second, after which Ctrl-C takes effect."""
 
 
 def read_capture(
     path: str | Path, record: Sequence[str] = (), *, connections: int = MOST_CONNECTIONS
 ) -> Capture:
-    """Reads a capture and follows its TCP connections. The interpreter lock is released meanwhile.
+    """Reads a capture and follows its TCP connections. The interpreter lock is released during the read.
 
-    pcap and pcapng in either byte order, plain or packed by gzip or zstd; Ethernet with VLANs, Linux cooked
-    captures, raw IP, BSD loopback. A file that is damaged is read up to the damage, see ``Capture.damage``.
+    Formats: pcap and pcapng in either byte order, uncompressed, gzip or zstd; Ethernet with VLANs, Linux cooked
+    captures, raw IP, BSD loopback. A damaged file is read up to the damage, see ``Capture.damage``.
 
     Args:
         path: the file; ``-`` is standard input.
-        record: names out of ``RECORDABLE``: tables that grow with the capture.
-        connections: how many are listed at most; the others are counted in ``tally["unlisted"]``.
+        record: names from ``RECORDABLE``: tables that grow with the capture.
+        connections: maximal number of listed connections; ``tally["unlisted"]`` counts the others.
 
     Raises:
         RequestError: the file cannot be read, or is not a capture.
-        ValueError: a name in ``record`` that does not exist.
+        ValueError: ``record`` contains an unknown name.
     """
     return collect(Reading(path, record, connections=connections))
 
 
 class Capture:
-    """What a capture tells. Times are seconds since its first packet, sizes bytes, rates bits per second.
+    """The content of a capture. Times are seconds since its first packet, sizes bytes, rates bits per second.
 
-    What was retransmitted, and why, is concluded from the packets seen at one place: the sender, the receiver or
-    any place between. Round-trip times are those from the place of capture to the receiver of the data and back.
+    Retransmissions and their causes are inferred from the packets seen at one place: the sender, the receiver or
+    any place between. RTTs are measured from the place of capture to the receiver of the data and back.
     """
 
     def __init__(self, path: Path, tally: dict[str, Any], tables: dict[str, pl.DataFrame]) -> None:
         self.path = path
         self.tally = tally
-        """What became of the packets: ``packets``, ``segments``, ``connections``, ``not_tcp``, …; ``began_s`` is the
-        time of the first one in seconds since 1970."""
+        """Counts of packets by fate: ``packets``, ``segments``, ``connections``, ``not_tcp``, …; ``began_s`` is the
+        time of the first packet in seconds since 1970."""
         self._tables = tables
 
     @property
     def damage(self) -> str | None:
-        """Where and how the file is damaged, in a sentence; None if it is whole."""
+        """The place and kind of damage as a sentence; None if the file is intact."""
         damage: str | None = self.tally["damage"]
         return damage
 
     @property
     def fault(self) -> str | None:
-        """What keeps the capture from being what was asked for, in a sentence: damage, or no TCP; None if nothing."""
+        """A sentence on damage of the file, or on missing TCP; None if there is neither."""
         if self.damage:
-            return f"{self.path} is {self.damage}; what came before was read"
+            return f"{self.path} is {self.damage}; the packets before the damage were read"
         if self.tally["segments"]:
             return None
         if not self.tally["packets"]:
-            return f"{self.path} holds no packets"
+            return f"{self.path} contains no packets"
         unknown = self._unknown_links()
         if sum(unknown.values()) == self.tally["packets"]:
             links = " and ".join(unknown)
-            return f"{self.path} holds no TCP that we can see: link type {links} is not known to us"
-        return f"{self.path} holds no TCP: {self.passed}"
+            return f"{self.path} contains no readable TCP: link type {links} is not supported"
+        return f"{self.path} contains no TCP: {self.passed}"
 
     @property
     def passed(self) -> str:
-        """What became of the packets that are no segments, such as ``3 not IP, 1 fragments``."""
+        """Counts of the packets that are not segments, such as ``3 not IP, 1 fragments``."""
         counts = {words: self.tally[name] for name, words in PASSED.items() if self.tally[name]}
         counts |= {f"of link type {link}": count for link, count in self._unknown_links().items()}
         return ", ".join(f"{count} {words}" for words, count in counts.items())
 
     def _unknown_links(self) -> dict[str, int]:
-        """Packets behind headers that we do not know, by link type."""
+        """Packets with unsupported link-layer headers, by link type."""
         links: dict[str, int] = {}
         for row in self.tally["unknown_link"]:
             link = f"{row['link']} ({row['name'] or 'unknown name'})"
@@ -109,24 +109,24 @@ class Capture:
 
     @property
     def connections(self) -> pl.DataFrame:
-        """One row for each connection, in the order in which they began.
+        """One row per connection, in the order of their start.
 
         Columns: ``connection`` (number), ``interface`` (number into ``tally["interfaces"]``), ``client``,
         ``client_port``, ``server``, ``server_port``, ``start_s``, ``duration_s``, ``opening`` ("whole", "half" or
-        "missing": how much of the handshake was captured), ``closing`` ("client-fin", "server-fin", "client-reset",
+        "missing": the captured part of the handshake), ``closing`` ("client-fin", "server-fin", "client-reset",
         "server-reset", "open", "forgotten"), ``handshake_rtt_s`` (of the whole path), ``sender`` ("client" or
-        "server": where more bytes came from).
+        "server": the end that sent more bytes).
         """
         return self._tables["connections"]
 
     @property
     def streams(self) -> pl.DataFrame:
-        """Two rows for each connection: what the client sent, and what the server sent.
+        """Two rows per connection: the data of the client, and the data of the server.
 
         Columns: ``connection``, ``from``; ``packets``, ``segments`` (those with data, SYN or FIN), ``bytes``,
         ``acknowledged_bytes``, ``data_from_s``, ``data_until_s``, ``goodput_bps`` (acknowledged, between these two);
         ``retransmitted`` segments, the same by cause (``retransmitted_timeout``, ``_fast``, ``_tail_probe``,
-        ``_nak``, ``_unexplained``), ``retransmitted_bytes``, ``spurious`` (needless ones among them);
+        ``_nak``, ``_unexplained``), ``retransmitted_bytes``, ``spurious`` (superfluous retransmissions);
         ``reordered`` segments and the largest ``reordering_extent`` (RFC 4737), ``duplicated`` segments (by the
         network), ``unseen_bytes`` (acknowledged, not captured); ``duplicate_acks``, ``zero_windows``,
         ``window_probes``, ``keep_alives``; ``marked`` (segments with congestion experienced);
@@ -139,30 +139,30 @@ class Capture:
 
     @property
     def samples(self) -> pl.DataFrame:
-        """One row for each round-trip time; empty unless ``"samples"`` was recorded.
+        """One row per RTT sample; empty unless ``"samples"`` was recorded.
 
-        Columns: ``time_s`` (when the ACK was seen), ``connection``, ``from`` (whose data), ``method`` ("handshake",
-        "karn" or "timestamps"), ``ack`` (offset acknowledged), ``length`` (octets of the segment that it answers; a SYN
-        and a FIN count one each), ``sent_s``, ``rtt_s``.
+        Columns: ``time_s`` (when the ACK was seen), ``connection``, ``from`` (the sender of the data), ``method``
+        ("handshake", "karn" or "timestamps"), ``ack`` (offset acknowledged), ``length`` (bytes of the acknowledged
+        segment; a SYN and a FIN count one each), ``sent_s``, ``rtt_s``.
         """
         return self._tables["samples"]
 
     @property
     def events(self) -> pl.DataFrame:
-        """One row for each event; empty unless ``"events"`` was recorded.
+        """One row per event; empty unless ``"events"`` was recorded.
 
-        Columns: ``time_s``, ``connection``, ``from`` (whose data), ``event`` ("retransmitted", "spurious",
+        Columns: ``time_s``, ``connection``, ``from`` (the sender of the data), ``event`` ("retransmitted", "spurious",
         "reordered", "duplicated", "duplicate-ack", "zero-window", "window-probe", "keep-alive", "unseen"), ``reason``
-        (why it was retransmitted: "timeout", "fast", "tail-probe", "nak", "unexplained"; a probe of the only segment
-        outstanding looks like a timeout and is called so; what proves it spurious: "acknowledged", "d-sack",
-        "timestamps"), ``seq`` (offset), ``length``, ``after_s`` (since it was last sent; how
-        late, if reordered), ``count`` (reordering extent; duplicate ACKs in a row).
+        (the cause of a retransmission: "timeout", "fast", "tail-probe", "nak", "unexplained"; a probe of the only
+        outstanding segment cannot be distinguished from a timeout and is reported as one; the evidence of a spurious
+        one: "acknowledged", "d-sack", "timestamps"), ``seq`` (offset), ``length``, ``after_s`` (since the last
+        transmission; if reordered, the lateness), ``count`` (reordering extent; consecutive duplicate ACKs).
         """
         return self._tables["events"]
 
     @property
     def flight(self) -> pl.DataFrame:
-        """One row for each change of bytes in flight; empty unless ``"flight"`` was recorded.
+        """One row per change of the bytes in flight; empty unless ``"flight"`` was recorded.
 
         Columns: ``time_s``, ``connection``, ``from``, ``flight``, ``window`` (bytes from the last ACK on).
         """
@@ -170,7 +170,7 @@ class Capture:
 
     @property
     def segments(self) -> pl.DataFrame:
-        """One row for each segment; empty unless ``"segments"`` was recorded.
+        """One row per segment; empty unless ``"segments"`` was recorded.
 
         Columns: ``time_s``, ``connection``, ``from_client``, ``seq`` and ``ack`` (offsets in the streams), ``length``
         (bytes), ``window`` (bytes from ``ack`` to the right edge), ``nak`` (offset or -1), ``sack_from`` and
@@ -183,13 +183,13 @@ class Capture:
 
 
 class Reading:
-    """A capture being read, for those who do not want all of it in memory at once.
+    """A capture that is read in steps, for callers that do not want all of it in memory.
 
-    ``step`` until it returns False; after each, ``take`` hands out what was found since the last time.
+    Call ``step`` until it returns False; after each call, ``take`` returns the new rows.
 
     Raises:
         RequestError: the file cannot be read, or is not a capture.
-        ValueError: a name in ``record`` that does not exist.
+        ValueError: ``record`` contains an unknown name.
     """
 
     def __init__(
@@ -199,7 +199,7 @@ class Reading:
 
         unknown = [name for name in record if name not in RECORDABLE]
         if unknown:
-            raise ValueError(f"cannot record '{unknown[0]}'; what can be: {', '.join(RECORDABLE)}")
+            raise ValueError(f"cannot record '{unknown[0]}'; record accepts: {', '.join(RECORDABLE)}")
         self.path = Path(path)
         self.record = tuple(record)
         try:
@@ -211,15 +211,15 @@ class Reading:
 
     @property
     def octets(self) -> int:
-        """How many bytes of the file were read so far."""
+        """The number of bytes of the file read so far."""
         return self._native.octets
 
     def step(self, octets: int = STEP) -> bool:
-        """Reads so many bytes more; False at the end. Ctrl-C is heard between steps."""
+        """Reads this many more bytes; False at the end. Ctrl-C takes effect between steps."""
         return self._native.read(octets)
 
     def take(self) -> dict[str, pl.DataFrame]:
-        """What was found since the last call: "connections", "streams", and each table that is recorded."""
+        """The rows since the last call: "connections", "streams", and each recorded table."""
         connections, streams = self._native.connections()
         columns = {"connections": connections, "streams": streams}
         recorded = {
@@ -232,7 +232,7 @@ class Reading:
         return {name: _frame(name, column) for name, column in columns.items()}
 
     def tally(self) -> dict[str, Any]:
-        """What became of the packets so far."""
+        """Counts of packets by fate so far."""
         tally: dict[str, Any] = json.loads(self._native.tally())
         return tally
 
@@ -242,12 +242,12 @@ def collect(
     stepped: Callable[[], None] = lambda: None,
     written: Mapping[str, Callable[[pl.DataFrame], None]] | None = None,
 ) -> Capture:
-    """Reads to the end and keeps everything, but for the tables that are ``written`` elsewhere as they come.
+    """Reads to the end and keeps all tables, except those that ``written`` receives.
 
     Args:
         reading: a capture at its beginning.
-        stepped: called now and then.
-        written: by name of the table, what takes its rows.
+        stepped: called after each step.
+        written: by table name, the function that receives its rows.
     """
     import polars as pl
 
@@ -263,7 +263,7 @@ def collect(
         stepped()
     tables = {name: pl.concat(frames) for name, frames in kept.items()}
     for name in ("connections", "streams"):
-        # Connections are told of when they end, but numbered as they began.
+        # A connection is reported when it ends, but numbered by its start.
         tables[name] = tables[name].sort("connection", maintain_order=True)
     return Capture(reading.path, reading.tally(), tables)
 
@@ -308,7 +308,7 @@ SCHEMAS: dict[str, dict[str, type]] = {
         **dict.fromkeys(("seq", "length", "ack", "window", "nak", "sack_from", "sack_until"), int),
     },
 }
-"""The columns of every table and what they hold."""
+"""The columns of every table and their meaning."""
 
 
 def _frame(name: str, columns: Mapping[str, Any]) -> pl.DataFrame:

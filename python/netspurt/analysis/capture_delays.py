@@ -1,18 +1,17 @@
-"""What a capture tells of the delays of its paths, in the form in which ``delay_path`` has all delays.
+"""Delays of the paths in a capture, in the form of ``delay_path``.
 
-Lives here: which of a capture's round trips count, and what counts as lost. Must not live here: how packets are
-followed (that is Rust's), or what delays mean.
+Lives here: the choice of RTT samples and the definition of loss. Must not live here: following packets
+(Rust does it), or the analysis of delays.
 
-A *path* is from one host to another, as seen at one place of capture: the connections between the two share it, as they
-would share what a host remembers of a destination.
+A *path* leads from one host to another, as seen at one place of capture. All connections between the two hosts share
+it, like the metrics that a host stores for a destination.
+A *delay* is half of an RTT from the place of capture to the receiver of the data and back. Each ACK gives at most
+one: by Karn's rule where it applies, else by timestamps, which also identify the segment that the ACK of a
+retransmission answers. The time of a delay is the time of the segment; its length is the length of the data.
 
-A *delay* is half of a round trip from the place of capture to the receiver of the data and back. Each ACK gives at most
-one: by Karn's rule where that holds, else by timestamps, which also tell what the ACK of a retransmission answers. It
-counts from when the segment was sent; its length is that of the data.
-
-A segment that was sent again counts as *lost*, once, when it was sent first, whoever noticed the loss (a timer,
-duplicate ACKs, a NAK): the path lost it either way. It does not if the capture proves as many of its retransmissions
-needless.
+A retransmitted segment counts as *lost* once, at its first transmission, whatever detected the loss (a timer,
+duplicate ACKs, a NAK): the path lost it in each case. It does not count if the capture proves that all of its
+retransmissions were spurious.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def paths_of(capture: Capture) -> list[DelayPath]:
-    """The paths of a capture that was read with its samples and events; none without a round trip."""
+    """The paths of a capture that was read with its samples and events; none without an RTT sample."""
     import polars as pl
 
     rows = pl.concat([_round_trips(capture.samples), _losses(capture.events)])
@@ -57,10 +56,10 @@ def paths_of(capture: Capture) -> list[DelayPath]:
 
 
 def _round_trips(samples: pl.DataFrame) -> pl.DataFrame:
-    """One row for each ACK that measured anything."""
+    """One row for each ACK with an RTT sample."""
     import polars as pl
 
-    # Of "handshake", "karn" and "timestamps" the last comes last in the alphabet, too.
+    # The preferred method is also the last in alphabetical order: "handshake", "karn", "timestamps".
     best = samples.sort("method", maintain_order=True).unique(
         ["connection", "from", "ack", "time_s"], keep="first", maintain_order=True
     )
@@ -74,7 +73,7 @@ def _round_trips(samples: pl.DataFrame) -> pl.DataFrame:
 
 
 def _losses(events: pl.DataFrame) -> pl.DataFrame:
-    """One row for each segment that went again, but for those of which that is proved to have been needless."""
+    """One row per retransmitted segment, except those whose retransmissions were spurious."""
     import polars as pl
 
     again = pl.col("event") == "retransmitted"
@@ -83,7 +82,7 @@ def _losses(events: pl.DataFrame) -> pl.DataFrame:
         .group_by(["connection", "from", "seq"], maintain_order=True)
         .agg(
             needed=again.sum().cast(pl.Int64) - (~again).sum().cast(pl.Int64),
-            # Not seen before, it was sent some time before this.
+            # The first transmission was not captured: it happened some time before this one.
             time_s=(pl.col("time_s") - pl.col("after_s").fill_null(0.0)).filter(again).first(),
             octets=pl.col("length").filter(again).first().cast(pl.Float64),
         )
@@ -93,6 +92,6 @@ def _losses(events: pl.DataFrame) -> pl.DataFrame:
         "from",
         "time_s",
         rtt_s=pl.lit(None, dtype=pl.Float64),
-        # Before the first octet stands the SYN.
+        # The SYN precedes the first byte.
         octets=pl.when(pl.col("seq") >= 0).then(pl.col("octets")),
     )

@@ -1,6 +1,6 @@
-"""A connection of a capture in one line, and as JSON.
+"""A connection of a capture as one line, and as JSON.
 
-Lives here: what of a connection is told, and in which words. Must not live here: reading, printing.
+Lives here: the content and wording of that line. Must not live here: reading, printing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CAUSES = ("timeout", "fast", "tail_probe", "nak", "unexplained")
 
 
 def document(capture: Capture) -> dict[str, Any]:
-    """What ``--json`` prints of a capture."""
+    """The JSON document of a capture."""
     streams = capture.streams.to_dicts()
     connections = [
         {**row, "from_client": _stream(streams[2 * n]), "from_server": _stream(streams[2 * n + 1])}
@@ -34,7 +34,7 @@ def _stream(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def line(row: dict[str, Any]) -> dict[str, Any]:
-    """A connection in one line: the stream that carried more, and what is out of the ordinary."""
+    """A connection as one line: the stream that carried more, and any unusual events."""
     stream = row[f"from_{row['sender']}"]
     times = {what: stream[f"rtt_{what}_s"] for what in ("min", "median", "p95")}
     resent = {cause.replace("_", " "): stream[f"retransmitted_{cause}"] for cause in CAUSES}

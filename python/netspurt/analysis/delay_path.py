@@ -1,6 +1,6 @@
-"""The delays of one path, whatever measured them.
+"""The delays of one path, from any source.
 
-Lives here: the columns that timers and regressions work on. Must not live here: files.
+Lives here: the columns for timers and regressions. Must not live here: files.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 
 class DelayFileError(RequestError):
-    """A file that holds no delay records that can be used, but for the ``paths`` before its damage."""
+    """A file has no usable delay records; ``paths`` are those before its damage."""
 
     def __init__(self, message: str, paths: Sequence[DelayPath] = ()) -> None:
         super().__init__(message)
@@ -28,9 +28,9 @@ class DelayFileError(RequestError):
 
 @dataclass(frozen=True)
 class DelayPath:
-    """The delays of one path in the order in which they were measured; all arrays have shape (n,), n >= 1.
+    """The delays of one path in the order of measurement; all arrays have shape (n,), n >= 1.
 
-    ``delay_s`` is one way, NaN where lost; ``octets`` is NaN where the length is not known.
+    ``delay_s`` is one way, NaN where lost; ``octets`` is the length in bytes, NaN where unknown.
     """
 
     file: str
@@ -41,10 +41,10 @@ class DelayPath:
 
     @property
     def name(self) -> str:
-        """For a table or a picture."""
+        """The label in a table or a plot."""
         return f"{Path(self.file).name} {self.host}".strip()
 
     @property
     def lost(self) -> npt.NDArray[np.bool_]:
-        """Where no answer came."""
+        """True for each packet without an answer."""
         return np.isnan(self.delay_s)

@@ -1,4 +1,4 @@
-"""Numbers and other values as text for people: the one place for number formats.
+"""Numbers and other values as text for readers: the only place for number formats.
 
 Lives here: a value in, text out. Must not live here: text for programs (JSON and CSV keep full precision).
 """
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def text(value: Any, digits: int = 6) -> str:
-    """A value as people read it; of a number that is not whole so many significant digits."""
+    """A readable value; a number that is not whole has this many significant digits."""
     if isinstance(value, float):
         return f"{value:.{digits}g}"
     if isinstance(value, dict):
@@ -20,12 +20,12 @@ def text(value: Any, digits: int = 6) -> str:
 
 
 def arrows(words: str) -> str:
-    """With each arrow as one character: a line may break behind a hyphen, and an arrow must not be broken."""
+    """Replaces each arrow by one character: a line may break at a hyphen, but must not break an arrow."""
     return words.replace("->", "→")
 
 
 def digits(value: float, count: int) -> str:
-    """A number with so many digits that count, such as ``1e-7``."""
+    """A number with this many significant digits, such as ``1e-7``."""
     mantissa, e, exponent = f"{value:.{count}g}".partition("e")
     return f"{mantissa}e{int(exponent)}" if e else mantissa
 
@@ -36,7 +36,7 @@ def count(number: int) -> str:
 
 
 def percent(share: float) -> str:
-    """A change with its sign, such as ``+5.2 %``; large ones in full, such as ``+45\u202f200 %``."""
+    """A change with its sign, such as ``+5.2 %``; large ones without exponent, such as ``+45\u202f200 %``."""
     rounded = float(f"{100 * share:.3g}")
     if abs(rounded) >= 1000:
         return f"{rounded:+,.0f} %".replace(",", "\u202f")
@@ -44,7 +44,7 @@ def percent(share: float) -> str:
 
 
 def number(value: float | None, digits: int = 5) -> str:
-    """A number with so many significant digits, or a dash."""
+    """A number with this many significant digits, or a dash."""
     if value is None:
         return "–"
     if value != value or value in (float("inf"), float("-inf")):
@@ -60,12 +60,12 @@ def deviation(fraction: float | None) -> str:
 
 
 def unit(name: str) -> str:
-    """A unit as people write it."""
+    """The printed form of a unit."""
     return "µs" if name == "us" else name
 
 
 def label(value: object) -> str:
-    """The name of a row."""
+    """The printed form of a row label."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,6 +1,6 @@
 """Results of one scenario over many seeds.
 
-Lives here: means and intervals. Must not live here: running, or how they are shown.
+Lives here: means and intervals. Must not live here: simulation, or display.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ def over_seeds(documents: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """For each flow and each of its numbers: mean over seeds and its 95 % interval.
 
     Args:
-        documents: as ``netspurt run --json`` prints them, one for each seed.
+        documents: documents of ``netspurt run --json``, one for each seed.
     """
     values: dict[tuple[str, int, str], list[float]] = {}
     for document in documents:

@@ -1,10 +1,10 @@
-"""Is B different from A? Runs with the same seeds, compared pair by pair.
+"""Is B different from A? Paired comparison of runs with the same seeds.
 
-Lives here: the statistics of pairs, and the sentence that says what they mean. Must not live here: where numbers
-come from.
+Lives here: the statistics of pairs, and the sentence that states the result. Must not live here: the source of the
+numbers.
 
-With common random numbers the two runs of a seed share their bad luck: losses, arrivals, phases of timers. What is left
-in their difference is what was changed. That is why a difference can be plain between two clouds that overlap.
+With common random numbers, the two runs of a seed share their random events: losses, arrivals, phases of timers. Their
+difference contains only the effect of the change. So a difference can be significant although the two samples overlap.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from netspurt.analysis.statistics import Column, bootstrap_interval, mean_interv
 Verdict = Literal["same", "distinguishable", "unclear", "not distinguishable", "too few"]
 
 FEWEST_FOR_BOOTSTRAP = 5
-"""Below, resampling has too little to choose from."""
+"""With fewer pairs, a bootstrap is not meaningful."""
 
 
 @dataclass(frozen=True)
 class Paired:
-    """B less A over pairs, in the unit of the values.
+    """B minus A over pairs, in the unit of the values.
 
     Attributes:
-        count: pairs.
+        count: number of pairs.
         mean_a: mean of A.
         mean_b: mean of B.
-        difference: mean of B less A.
+        difference: mean of B minus A.
         low: lower end of its interval by Student's t; None for fewer than two pairs.
         high: upper end.
-        bootstrap: its BCa bootstrap interval, which asks no normality; None for fewer than five pairs.
-        effect: Cohen's d for pairs, the mean difference over its standard deviation; None where nothing varies.
+        bootstrap: its BCa bootstrap interval, which assumes no normality; None for fewer than five pairs.
+        effect: Cohen's d for pairs, the mean difference over its standard deviation; None without variation.
         larger: share of pairs in which B is larger, ties counting half.
-        p: of the paired t test; None where nothing varies.
-        verdict: "same": no pair differs. "distinguishable": the intervals leave out 0. "unclear": one does, one does
-            not. "not distinguishable": neither does. "too few": one pair that differs says nothing.
+        p: p-value of the paired t-test; None without variation.
+        verdict: "same": no pair differs. "distinguishable": both intervals exclude 0. "unclear": only one of them
+            does. "not distinguishable": neither does. "too few": a single pair differs.
     """
 
     count: int
@@ -58,12 +58,12 @@ class Paired:
 
     @property
     def relative(self) -> float | None:
-        """The difference as a fraction of A's mean; None where that is 0."""
+        """The difference as a fraction of A's mean; None if that mean is 0."""
         return self.difference / abs(self.mean_a) if self.mean_a else None
 
     @property
     def size(self) -> str:
-        """The effect in Cohen's words (1988): negligible, small, medium, large."""
+        """The effect size in Cohen's terms (1988): negligible, small, medium, large."""
         if self.effect is None:
             return "constant" if self.difference else "none"
         for bound, word in ((0.2, "negligible"), (0.5, "small"), (0.8, "medium")):
@@ -73,12 +73,12 @@ class Paired:
 
 
 def paired(a: Column, b: Column, confidence: float = 0.95) -> Paired:
-    """Compares pairs: ``a[i]`` and ``b[i]`` come of the same seed.
+    """Compares pairs: ``a[i]`` and ``b[i]`` have the same seed.
 
     Args:
         a: shape (n,), n >= 1, finite.
-        b: as long.
-        confidence: of the intervals, between 0 and 1.
+        b: the same length as ``a``.
+        confidence: confidence of the intervals, between 0 and 1.
 
     Raises:
         ValueError: no pairs, columns of unequal length, or values that are not finite.
@@ -129,13 +129,13 @@ def _verdict(same: bool, intervals: list[tuple[float, float] | None]) -> Verdict
 
 
 def sentence(pairs: Paired, quantity: str, first: str = "A", second: str = "B") -> str:
-    """What a comparison comes to, for a reader who knows no statistics."""
+    """The result of a comparison as a sentence without statistical terms."""
     runs = f"{pairs.count} pairs of runs" if pairs.count > 1 else "1 pair of runs"
     if pairs.verdict == "same":
         return f"{quantity}: the same in all of {runs}."
     change = _change(pairs, first)
     if pairs.verdict == "too few":
-        return f"{quantity}: {second} is {change}, in 1 pair of runs; whether that is chance, one pair cannot say."
+        return f"{quantity}: {second} is {change}, in 1 pair of runs; one pair cannot exclude chance."
     low, high = (float(pairs.low or 0.0), float(pairs.high or 0.0))
     band = f"{100 * pairs.confidence:g} % interval of the difference {low:.4g} to {high:.4g}, {runs}"
     if pairs.verdict == "distinguishable":

@@ -1,6 +1,6 @@
-"""Delay against length: one straight line or two, as RFC 889, section 2, fitted them.
+"""Delay against length: one or two straight lines, as in RFC 889, section 2.
 
-Lives here: regression of plain columns. Must not live here: files, pictures, or what a path is.
+Lives here: regression of plain columns. Must not live here: files, plots, or the definition of a path.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ Method = Literal["least squares", "theil-sen"]
 CONFIDENCE = 0.95
 
 FEWEST = 4
-"""A line through fewer points says nothing."""
+"""The least number of points of a line."""
 
 MOST_PAIRS_OF = 2000
-"""Theil and Sen look at every pair of points: beyond so many a fixed sample of them serves."""
+"""Theil–Sen uses every pair of points; above this number it uses a fixed sample of them."""
 
 CLIPPED = 0.95
-"""Where a split is looked for, delays beyond this quantile of the residuals are taken for glitches, and drawn in."""
+"""The search for a split treats residuals beyond this quantile as glitches, and limits them to it."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A straight line, delay = intercept + slope · length, in seconds and octets, over lengths ``low`` … ``high``.
+    """A straight line, delay = intercept + slope · length, in seconds and bytes, over lengths ``low`` … ``high``.
 
     ``slope_interval`` is the 95 % interval of the slope. ``mean_octets``, ``error`` and ``spread`` give the interval of
-    the line itself, for least squares; Theil and Sen's has none (NaN).
+    the line itself for least squares; for Theil–Sen they are NaN.
     """
 
     method: Method
@@ -52,7 +52,7 @@ class Line:
         return self.intercept + self.slope * octets
 
     def interval_at(self, octets: float) -> tuple[float, float]:
-        """The 95 % interval of the line at a length; NaN where the method gives none."""
+        """The 95 % interval of the line at a length; NaN if the method gives none."""
         from scipy.special import stdtrit
 
         reach = float(stdtrit(self.count - 2, 0.5 + CONFIDENCE / 2)) * self.error
@@ -61,7 +61,7 @@ class Line:
 
     @property
     def rate_bps(self) -> float:
-        """RFC 889's rate: 8 · ΔL / ΔD. Infinite for a line that does not rise."""
+        """RFC 889's rate: 8 · ΔL / ΔD. Infinite for a flat or falling line."""
         return 8.0 / self.slope if self.slope > 0 else float("inf")
 
     @property
@@ -73,7 +73,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Characteristic:
-    """One line, or two: the second for lengths from ``split`` on. ``found`` tells a split that was looked for."""
+    """One line or two; the second for lengths from ``split`` on. ``found`` is true if the split was searched for."""
 
     lines: tuple[Line, ...]
     split: int | None
@@ -81,12 +81,12 @@ class Characteristic:
 
 
 def line(octets: Floats, delay_s: Floats, method: Method = "least squares") -> Line | None:
-    """Fits one line; None for fewer than four points, or for lengths that are all alike.
+    """Fits one line; None for fewer than four points, or if all lengths are equal.
 
     Args:
         octets: shape (n,).
         delay_s: shape (n,), without NaN.
-        method: least squares, or the median slope of all pairs (Theil 1950, Sen 1968), which glitches do not move.
+        method: least squares, or the median slope of all pairs (Theil 1950, Sen 1968), which is robust to glitches.
     """
     if octets.size < FEWEST or np.ptp(octets) == 0:
         return None
@@ -123,13 +123,13 @@ def characteristic(
     split: int | Literal["auto"] | None = None,
     method: Method = "least squares",
 ) -> Characteristic | None:
-    """Fits one line, or two where a split is given or found; None where there is nothing to fit.
+    """Fits one line, or two if a split is given or found; None without enough points.
 
     Args:
-        octets: shape (n,), NaN where not known.
+        octets: lengths in bytes, shape (n,), NaN where unknown.
         delay_s: shape (n,), NaN where lost.
-        split: the first length of the second line; ``"auto"`` looks for one and takes it only if two lines explain the
-            delays better, by Schwarz's criterion, than one does.
+        split: the first length of the second line; ``"auto"`` searches for one and accepts it only if two lines explain
+            the delays better than one by Schwarz's criterion.
         method: as for ``line``.
     """
     known = ~(np.isnan(octets) | np.isnan(delay_s))
@@ -147,9 +147,9 @@ def characteristic(
 
 
 def find_split(octets: Floats, delay_s: Floats) -> int | None:
-    """The first length of a second line, or None if one line does as well (Schwarz's criterion, BIC).
+    """The first length of a second line, or None if one line is as good (Schwarz's criterion, BIC).
 
-    Glitches are drawn in first, or a few of them would decide.
+    Glitches are limited first; otherwise a few of them would decide.
     """
     whole = line(octets, delay_s)
     if whole is None:
@@ -160,7 +160,7 @@ def find_split(octets: Floats, delay_s: Floats) -> int | None:
     x = octets[order]
     y = (delay_s - np.maximum(residuals - limit, 0.0))[order]
     left, right = _squares_before(x, y), _squares_before(x[::-1], y[::-1])[::-1]
-    # A split stands before the first of equal lengths, and leaves each line enough points.
+    # A split precedes the first of equal lengths, and leaves each line enough points.
     edges = np.flatnonzero(np.diff(x) > 0) + 1
     edges = edges[(edges >= FEWEST) & (edges <= x.size - FEWEST)]
     if edges.size == 0:
@@ -170,7 +170,7 @@ def find_split(octets: Floats, delay_s: Floats) -> int | None:
     one, two, n = float(left[-1]), float(both.min()), x.size
     tiny = 1e-12 * float((y**2).sum())
     gain = n * np.log((one + tiny) / (two + tiny))
-    # Three parameters more: slope, intercept, and the split.
+    # Three additional parameters: slope, intercept, and the split.
     return int(x[best]) if gain > 3 * np.log(n) else None
 
 
@@ -197,12 +197,12 @@ class LossBin:
 
 
 def loss_by_length(octets: Floats, lost: npt.NDArray[np.bool_], bins: int = 4) -> list[LossBin]:
-    """Loss in ranges of length that hold about equally many packets.
+    """Loss in ranges of length with about equally many packets.
 
     Args:
-        octets: shape (n,), NaN where not known (left out).
+        octets: lengths in bytes, shape (n,); NaN (unknown) is ignored.
         lost: shape (n,).
-        bins: how many ranges at most.
+        bins: maximal number of ranges.
     """
     known = ~np.isnan(octets)
     octets, lost = octets[known], lost[known]

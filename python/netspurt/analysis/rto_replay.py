@@ -1,7 +1,7 @@
-"""Retransmission timers replayed over delay records: the table of RFC 889, section 3.1, and what one wants today.
+"""Replays of retransmission timers over delay records: the table of RFC 889, section 3.1, and modern quantities.
 
-Lives here: estimators as they are typed, the columns of the table, the grid and whether its optimum is one. Must not
-live here: the replay itself (it is native), files, printing.
+Lives here: the syntax of estimators, the columns of the table, the grid and the significance of its optimum. Must not
+live here: the replay itself (native), files, printing.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 RULES = ("document", "connection")
-"""How a timer is treated: as RFC 889 did, or as a connection does (backoff until there is a sample, Karn's rule)."""
+"""The rules of a timer: RFC 889's, or a connection's (backoff until there is a sample, Karn's rule)."""
 
 ESTIMATORS = ("rfc793", "rfc889", "jacobson88", "rfc6298", "linux")
-"""What is replayed if nothing is asked for, each with the defaults of a scenario file."""
+"""The default estimators, each with the defaults of a scenario file."""
 
 AXES = {
     "rfc889": "rfc889:f1=0.75..0.98/12,f2=0.5..0.95/10,g=1.25..3/8",
@@ -37,10 +37,10 @@ AXES = {
     "jacobson88": "jacobson88:tick=50..500ms/10,min_ticks=1|2|3|4",
     "tahoe": "tahoe:tick=50..500ms/10,min_ticks=1|2|3|4",
 }
-"""What ``--grid NAME`` alone means."""
+"""The grids of ``--grid NAME`` without parameters."""
 
 BLOCKS = 32
-"""Stretches of a path between which the costs of two timers are compared."""
+"""Number of blocks of a path over which the costs of two timers are compared."""
 
 RESAMPLES = 1000
 CONFIDENCE = 0.95
@@ -49,10 +49,10 @@ LARGEST_GRID = 1_000_000
 
 
 def estimator(words: str) -> _core.Estimator:
-    """The estimator meant by ``NAME`` or ``NAME:KEY=VALUE,KEY=VALUE``, keys and values as under ``tcp.rto``.
+    """The estimator ``NAME`` or ``NAME:KEY=VALUE,KEY=VALUE``, with keys and values as under ``tcp.rto``.
 
     Raises:
-        RequestError: in one sentence.
+        RequestError: the text is invalid.
     """
     name, parameters = _split(words)
     return _make(name, [(key, _with_unit(value)) for key, value in parameters])
@@ -75,23 +75,23 @@ def _make(name: str, parameters: Sequence[tuple[str, str]]) -> _core.Estimator:
     try:
         return _core.Estimator(name, parameters)
     except ValueError as error:
-        raise RequestError(f"no estimator '{name}' can be made so: {error}") from None
+        raise RequestError(f"invalid estimator '{name}': {error}") from None
 
 
 def _with_unit(value: str) -> str:
-    """``50ms`` as the scenario file writes it, ``50 ms``."""
+    """Converts ``50ms`` to the form of the scenario file, ``50 ms``."""
     return re.sub(r"^([\d.]+)([a-zµ]+)$", r"\1 \2", value)
 
 
 def native(path: DelayPath) -> _core.Delays:
-    """The path's delays where the replay is."""
+    """The path's delays as the native type for the replay."""
     from netspurt import _core
 
     return _core.Delays(np.ascontiguousarray(path.delay_s, dtype=np.float64))
 
 
 def costs(summary: Mapping[str, float], outcome: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns of the document's table, from what the native module says. Efficiency is in full precision."""
+    """The columns of the document's table, from the native results. Efficiency has full precision."""
     total_s = summary["good_s"] + outcome["lost_s"] + outcome["rtx_s"]
     return {
         "lost": int(outcome["lost"]),
@@ -106,11 +106,11 @@ def costs(summary: Mapping[str, float], outcome: Mapping[str, Any]) -> dict[str,
 def table(
     path: DelayPath, estimators: Sequence[tuple[str, _core.Estimator]], rules: str
 ) -> list[dict[str, Any]]:
-    """One row for each estimator, and for each bound that none can beat (``bound`` is true).
+    """One row per estimator, and one per bound on every estimator (``bound`` is true).
 
-    Columns: file, host, estimator, bound, cycles, lost, lost_s, rtx, rtx_s, total_s, efficiency; mean_ms and cov (a
-    lost packet taken for a delay of zero), received_mean_ms and received_cov (without lost ones); percentiles of the
-    timeout (``rto_p5_ms`` …) and of how long after the answer was due a real loss would have waited (``late_p5_ms`` …).
+    Columns: file, host, estimator, bound, cycles, lost, lost_s, rtx, rtx_s, total_s, efficiency; mean_ms and cov (with
+    a delay of zero for lost packets), received_mean_ms and received_cov (without lost ones); percentiles of the
+    timeout (``rto_p5_ms`` …) and of the additional wait after a real loss (``late_p5_ms`` …).
     All times are one way.
     """
     delays = native(path)
@@ -142,7 +142,7 @@ def table(
 
 
 BOUNDS = {"oracle": "oracle", "constant": "best constant"}
-"""Each timeout the delay itself; and the best timeout that never changes, both chosen in hindsight."""
+"""Each timeout equal to the delay; and the best constant timeout. Both are chosen in hindsight."""
 
 
 def _finite(value: float) -> float | None:
@@ -151,7 +151,7 @@ def _finite(value: float) -> float | None:
 
 @dataclass(frozen=True)
 class Axis:
-    """One parameter of a grid and its values, as texts and as numbers in rising order of appearance."""
+    """One parameter of a grid and its values, as texts and as numbers."""
 
     key: str
     texts: tuple[str, ...]
@@ -163,34 +163,34 @@ class Axis:
 
     @property
     def unit(self) -> str:
-        """The unit of the values, or nothing."""
+        """The unit of the values, or an empty string."""
         return re.sub(r"^[\d.eE+-]+\s*", "", self.texts[0])
 
 
 @dataclass(frozen=True)
 class GridSpec:
-    """A family of estimators: every combination of the axes' values, the last axis running fastest."""
+    """A family of estimators: every combination of the axes' values, the last axis varying fastest."""
 
     name: str
     axes: tuple[Axis, ...]
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Values on each axis."""
+        """The number of values on each axis."""
         return tuple(len(axis.texts) for axis in self.axes)
 
     def points(self) -> list[dict[str, str]]:
-        """Parameters of each member, in order."""
+        """The parameters of each estimator, in order."""
         keys = [axis.key for axis in self.axes]
         return [
             dict(zip(keys, values, strict=True)) for values in product(*(axis.texts for axis in self.axes))
         ]
 
     def estimators(self) -> list[_core.Estimator]:
-        """The members themselves.
+        """The estimators of the grid.
 
         Raises:
-            RequestError: a value that the estimator does not allow.
+            RequestError: the estimator rejects a value.
         """
         return [_make(self.name, list(point.items())) for point in self.points()]
 
@@ -199,7 +199,7 @@ def grid_spec(words: str) -> GridSpec:
     """``NAME`` or ``NAME:KEY=LOW..HIGH/COUNT,KEY=A|B|C``.
 
     Raises:
-        RequestError: in one sentence.
+        RequestError: the text is invalid.
     """
     if words in AXES:
         words = AXES[words]
@@ -224,7 +224,7 @@ def _values(key: str, words: str) -> tuple[str, ...]:
     try:
         values = np.linspace(float(low), float(high), max(int(count), 1))
     except ValueError:
-        raise RequestError(f"{key}={words} is no range: write {key}=low..high/count") from None
+        raise RequestError(f"{key}={words} is not a range: write {key}=low..high/count") from None
     return tuple(
         _with_unit(f"{round(float(value), 6):.6f}".rstrip("0").rstrip(".") + unit) for value in values
     )
@@ -232,10 +232,10 @@ def _values(key: str, words: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Surface:
-    """A grid replayed over one path.
+    """A replay of a grid over one path.
 
-    ``efficiency`` and ``alike`` have the shape of the grid. ``alike`` marks the members whose cost cannot be told from
-    the best one's: resampling the blocks of the path, the difference of the two covers zero in 95 of 100 cases.
+    ``efficiency`` and ``alike`` have the shape of the grid. ``alike`` marks the estimators whose cost does not differ
+    significantly from the best one's: the 95 % bootstrap interval of the difference over blocks includes zero.
     """
 
     spec: GridSpec
@@ -245,11 +245,11 @@ class Surface:
 
     @property
     def best_point(self) -> dict[str, str]:
-        """The parameters that cost least."""
+        """The parameters with the lowest cost."""
         return {axis.key: axis.texts[at] for axis, at in zip(self.spec.axes, self.best, strict=True)}
 
     def neighbours(self) -> list[tuple[int, ...]]:
-        """The places one step from the best along one axis."""
+        """The indices one step from the best along one axis."""
         found = []
         for axis, size in enumerate(self.spec.shape):
             for at in (self.best[axis] - 1, self.best[axis] + 1):
@@ -258,16 +258,16 @@ class Surface:
         return found
 
     def statement(self, over: str = f"{BLOCKS} blocks of the path") -> str:
-        """Whether the optimum is one, in plain words; ``over`` names what was resampled."""
+        """Whether the optimum is significant, as a sentence; ``over`` names the resampled units."""
         where = ", ".join(f"{key} = {text}" for key, text in self.best_point.items())
         near = self.neighbours()
         same = sum(bool(self.alike[place]) for place in near)
         if same == 0:
-            verdict = f"can be told from all of its {len(near)} neighbours"
+            verdict = f"differs significantly from all of its {len(near)} neighbours"
         else:
             verdict = (
-                f"cannot be told from {same} of its {len(near)} neighbours, nor from {self.alike.mean():.0%} of the "
-                "grid"
+                f"does not differ significantly from {same} of its {len(near)} neighbours, nor from "
+                f"{self.alike.mean():.0%} of the grid"
             )
         at_edge = [
             axis.key
@@ -276,23 +276,23 @@ class Surface:
         ]
         edge = f" It lies at the edge of the grid in {' and '.join(at_edge)}." if at_edge else ""
         return (
-            f"Least is wasted by {self.spec.name} with {where}: efficiency {self.efficiency[self.best]:.3f}. It "
+            f"{self.spec.name} with {where} wastes least: efficiency {self.efficiency[self.best]:.3f}. It "
             f"{verdict} (95 %, bootstrap over {over}).{edge}"
         )
 
 
 def surface(path: DelayPath, spec: GridSpec, rules: str, threads: int = 1, seed: int = 1) -> Surface:
-    """Replays a grid and says which of its members cannot be told from the best one.
+    """Replays a grid and marks the estimators that do not differ significantly from the best one.
 
     Args:
         path: the delays.
         spec: the grid.
         rules: one of ``RULES``.
-        threads: cores to use; results do not depend on it.
-        seed: of the bootstrap.
+        threads: number of threads; results do not depend on it.
+        seed: seed of the bootstrap.
 
     Raises:
-        RequestError: a value that the estimator does not allow.
+        RequestError: the estimator rejects a value.
     """
     delays = native(path)
     blocks = min(BLOCKS, len(delays))
@@ -311,12 +311,12 @@ def surface(path: DelayPath, spec: GridSpec, rules: str, threads: int = 1, seed:
 
 
 def alike(wasted: Floats, best: int, seed: int = 1) -> npt.NDArray[np.bool_]:
-    """Which rows cannot be told from row ``best``: paired bootstrap over the columns.
+    """Marks the rows that do not differ significantly from row ``best``: paired bootstrap over the columns.
 
     Args:
-        wasted: cost by member and block, shape (members, blocks).
-        best: a row.
-        seed: of the resampling.
+        wasted: cost by estimator and block, shape (estimators, blocks).
+        best: index of the best row.
+        seed: seed of the resampling.
     """
     blocks = wasted.shape[1]
     weights = np.random.default_rng(seed).multinomial(blocks, np.full(blocks, 1.0 / blocks), size=RESAMPLES)

@@ -1,7 +1,7 @@
 """Means, intervals and bands over seeds.
 
-Lives here: statistics of plain columns of numbers. Must not live here: anything that knows a study.
-scipy is imported inside the functions, since most commands never need it.
+Lives here: statistics of plain columns of numbers. Must not live here: knowledge of a study.
+The functions import scipy themselves, because most commands never need it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Column = Sequence[float] | npt.NDArray[np.float64]
 class Estimate:
     """A mean with its confidence interval, in the unit of the values.
 
-    ``low`` and ``high`` are ``None`` for fewer than two values: one run has no interval.
+    ``low`` and ``high`` are ``None`` for fewer than two values.
     """
 
     mean: float
@@ -29,7 +29,7 @@ class Estimate:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """``(low, high)``, or ``None`` where there is none."""
+        """``(low, high)``, or ``None`` if there is no interval."""
         if self.low is None or self.high is None:
             return None
         return self.low, self.high
@@ -61,7 +61,7 @@ def mean_interval(values: Column, confidence: float = 0.95) -> Estimate:
 
 
 def percentile_band(values: Column, low: float = 5.0, high: float = 95.0) -> tuple[float, float]:
-    """The range that holds the middle of the values, by linear interpolation between order statistics.
+    """The range of the middle values, by linear interpolation between order statistics.
 
     Args:
         values: shape (n,), n >= 1.
@@ -85,14 +85,14 @@ def bootstrap_interval(
     seed: int = 1,
     resamples: int = 2000,
 ) -> tuple[float, float]:
-    """The BCa bootstrap interval of a statistic (Efron 1987): no normality asked of skewed goodputs.
+    """The BCa bootstrap interval of a statistic (Efron 1987), which assumes no normality.
 
     Args:
         values: shape (n,), n >= 2 and not all equal.
-        statistic: takes an array and an ``axis``.
+        statistic: a function of an array and an ``axis``.
         confidence: between 0 and 1.
-        seed: of the resampling, so that a report says the same thing twice.
-        resamples: how many.
+        seed: seed of the resampling, so that the result is reproducible.
+        resamples: number of resamples.
 
     Raises:
         ValueError: fewer than two values.
@@ -117,9 +117,9 @@ def bootstrap_interval(
 
 @dataclass(frozen=True)
 class Quantile:
-    """A quantile with a confidence interval that asks nothing of the distribution.
+    """A quantile with a distribution-free confidence interval.
 
-    ``low`` and ``high`` are ``None`` where there are too few values for the confidence asked for.
+    ``low`` and ``high`` are ``None`` if there are too few values for the confidence.
     """
 
     value: float
@@ -129,20 +129,20 @@ class Quantile:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """``(low, high)``, or ``None`` where there is none."""
+        """``(low, high)``, or ``None`` if there is no interval."""
         return None if self.low is None or self.high is None else (self.low, self.high)
 
 
 def quantile_interval(values: Column, percent: float, confidence: float = 0.95) -> Quantile:
-    """A percentile, and the two order statistics between which the true one lies.
+    """A percentile, and the two order statistics that enclose the true one.
 
-    How many of n values lie below the true quantile is binomial; the interval is the narrowest pair of ranks that
-    leaves no more than half of the rest on either side (David and Nagaraja, Order Statistics, 7.1). So it covers at
-    least as often as asked.
+    The number of values below the true quantile is binomial. The interval is the narrowest pair of ranks that
+    leaves at most half of the error probability on either side (David and Nagaraja, Order Statistics, 7.1). So its
+    coverage is at least ``confidence``.
 
     Args:
         values: independent, shape (n,), n >= 1.
-        percent: above 0, below 100; 50 is the median.
+        percent: above 0 and below 100; 50 is the median.
         confidence: between 0 and 1.
 
     Raises:
@@ -161,7 +161,7 @@ def quantile_interval(values: Column, percent: float, confidence: float = 0.95) 
     value = float(np.percentile(numbers, percent))
     tail = (1.0 - confidence) / 2.0
     below = binom.cdf(np.arange(count + 1), count, percent / 100.0)
-    # Rank r, from 1, lies above the quantile with probability P(B <= r - 1), below it with P(B >= r).
+    # Rank r, from 1, is above the quantile with probability P(B <= r - 1), and below it with P(B >= r).
     lower = int(np.searchsorted(below, tail, side="right"))
     upper = int(np.searchsorted(below, 1.0 - tail, side="left")) + 1
     if lower < 1 or upper > count:

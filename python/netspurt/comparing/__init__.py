@@ -1,7 +1,7 @@
-"""Two of a kind side by side: runs, sweeps, captures or traces.
+"""Comparisons of two inputs of one kind: runs, sweeps, captures or traces.
 
-What can be compared: ``sides``. Which values belong together: ``pairs``, ``captures``. Where two histories part:
-``history``. What the pairs mean: ``netspurt.analysis.paired``. The pictures: ``netspurt.plot``.
+``sides`` reads the inputs; ``pairs`` and ``captures`` match their values; ``history`` finds the first divergence of
+two runs. Statistics: ``netspurt.analysis.paired``. Plots: ``netspurt.plot``.
 """
 
 from __future__ import annotations
@@ -29,35 +29,45 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "compare"]
 
 CHANCE = 20
-"""Of so many comparisons without any difference, one looks like one at 95 %."""
+"""Of this many comparisons without any difference, about one looks different at 95 %."""
 
 
 @dataclass
 class Comparison:
-    """What came of a comparison.
+    """The result of a comparison.
 
     Attributes:
         kind: "simulated runs", "a sweep", "a capture" or "a trace".
-        names: of the two sides.
+        names: the names of the two sides.
         rows: one for each quantity, see ``pairs.row`` and ``captures.rows``; none for traces.
-        parting: the first event in which two simulated runs differ; None if they do not, or were not looked at.
-        looked: whether their events were held against each other, and of which seed.
+        divergence: the first event in which two runs differ; None if they do not differ, or were not compared.
+        compared_seed: the seed whose events were compared, if any.
     """
 
     kind: str
     names: tuple[str, str]
     rows: list[dict[str, Any]]
     sides: tuple[Side, Side]
-    parting: history.Parting | None = None
-    looked: int | None = None
+    divergence: history.Divergence | None = None
+    compared_seed: int | None = None
+
+    @property
+    def parting(self) -> history.Divergence | None:
+        """Deprecated: use ``divergence``."""
+        return self.divergence
+
+    @property
+    def looked(self) -> int | None:
+        """Deprecated: use ``compared_seed``."""
+        return self.compared_seed
 
     def __repr__(self) -> str:
-        """Both sides, and how many quantities differ."""
+        """Both sides, and the number of quantities that differ."""
         differ = sum(row.get("verdict") == "distinguishable" for row in self.rows)
         return f"<Comparison of {self.names[0]} and {self.names[1]}: {differ} of {len(self.rows)} quantities differ>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: what differs, and where the two part."""
+        """The HTML form for notebooks: the differences, and the first divergence."""
         return display.shown("comparison", self)
 
     @property
@@ -69,53 +79,57 @@ class Comparison:
 
     @property
     def sentences(self) -> list[str]:
-        """What it comes to, for people."""
-        told = [row["sentence"] for row in self.rows if "sentence" in row]
-        if self.looked is not None:
-            seed = f"Seed {self.looked}: " if self.kind == KINDS[Runs] else ""
-            told.append(seed + history.sentence(self.parting))
+        """The result as sentences."""
+        found = [row["sentence"] for row in self.rows if "sentence" in row]
+        if self.compared_seed is not None:
+            seed = f"Seed {self.compared_seed}: " if self.kind == KINDS[Runs] else ""
+            found.append(seed + history.sentence(self.divergence))
         unlike = [row for row in self.rows if row.get("verdict") not in (None, "same", "too few")]
         if len(unlike) >= CHANCE:
-            told.append(
-                f"Of {len(unlike)} comparisons some {len(unlike) / CHANCE:.0f} would look distinguishable "
+            found.append(
+                f"Of {len(unlike)} comparisons about {len(unlike) / CHANCE:.0f} would look distinguishable "
                 "by chance alone."
             )
         makers = [getattr(each, "made_by", None) for each in self.sides]
         if None not in makers and makers[0] != makers[1]:
-            told.append(
-                f"A was made by netspurt {makers[0]} and B by {makers[1]}: what differs may come of that."
+            found.append(
+                f"netspurt {makers[0]} made A and {makers[1]} made B: the version may cause the differences."
             )
         if self.kind == KINDS[Captured]:
-            told.append("One capture each: whether a difference is chance, they cannot say.")
-        return told
+            found.append("With one capture each, the comparison cannot separate a difference from chance.")
+        return found
 
     def plot(self) -> Figure:
-        """Both sides over each other, as a matplotlib Figure; of sweeps, what changes.
+        """Both sides in one matplotlib Figure; for sweeps, the changes.
 
         Raises:
-            RequestError: there is nothing to draw.
+            RequestError: there are no data to draw.
         """
         return self.plot_differences() if isinstance(self.sides[0], Swept) else self.chart().draw()
 
     def chart(self) -> Chart:
-        """Both sides over each other, as data: how far transfers have come, or how round trips are distributed.
+        """Both sides in one plot, as data: the progress of transfers, or the RTT distributions.
 
         Raises:
-            RequestError: there is nothing to draw: sweeps have no time in common.
+            RequestError: there are no data to draw: sweeps have no common time axis.
         """
         from netspurt.plot.compared import compared_chart
 
         first, second = self.sides
         if isinstance(first, Swept) or isinstance(second, Swept):
-            raise RequestError("two sweeps have no time in common: draw their differences")
-        seed = self.looked if self.looked is not None else min(getattr(first, "documents", {1: None}))
+            raise RequestError("two sweeps have no common time axis: use plot_differences")
+        seed = (
+            self.compared_seed
+            if self.compared_seed is not None
+            else min(getattr(first, "documents", {1: None}))
+        )
         return compared_chart((first, second), self.names, seed)
 
     def plot_differences(self) -> Figure:
         """The change of each quantity with its interval, in per cent of A.
 
         Raises:
-            RequestError: nothing was paired, or A is 0 everywhere.
+            RequestError: there are no pairs, or A is 0 everywhere.
         """
         from netspurt.plot.sweeps.differences import differences
 
@@ -132,21 +146,21 @@ def compare(
     settings: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
     algorithms: Mapping[str, Make] | None = None,
 ) -> Comparison:
-    """Puts two results, runs or captures side by side, B against A.
+    """Compares two results, runs or captures, B against A.
 
     Args:
         a: a scenario, a result, a sweep, a capture, or the path of one: a scenario file, a folder of ``run --out`` or
             of a sweep, the JSON of ``run --json``, a trace, a capture.
         b: another one of the same kind.
-        seeds: 1 to this, or these: scenarios are run with each, and runs of the same seed are pairs.
-        quantities: columns of flows or links; a handful by default.
-        jobs: simulations at once.
+        seeds: the number of seeds from 1, or the seeds: scenarios run with each, and runs of the same seed are pairs.
+        quantities: columns of flows or links; by default the usual ones.
+        jobs: number of simulations at once.
         settings: overrides of either scenario file, path to TOML.
         algorithms: classes that scenario files may name, see ``Scenario.with_algorithms``.
 
     Raises:
-        RequestError: a path that holds nothing of the kind, or two that do not go together.
-        ScenarioError: a scenario is wrong.
+        RequestError: a path has no such content, or the two are of different kinds.
+        ScenarioError: a scenario is invalid.
     """
     which = tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds)
     how = How(which, jobs, settings, algorithms or {})
@@ -154,8 +168,8 @@ def compare(
     names = (first.name, second.name)
     if isinstance(first, Runs) and isinstance(second, Runs):
         rows = pairs.of_runs(first, second, quantities)
-        parting, looked = _parting(first, second)
-        return Comparison(KINDS[Runs], names, rows, (first, second), parting, looked)
+        divergence, compared_seed = _divergence(first, second)
+        return Comparison(KINDS[Runs], names, rows, (first, second), divergence, compared_seed)
     if isinstance(first, Swept) and isinstance(second, Swept):
         return Comparison(KINDS[Swept], names, pairs.of_sweeps(first, second, quantities), (first, second))
     if isinstance(first, Captured) and isinstance(second, Captured):
@@ -163,15 +177,15 @@ def compare(
             KINDS[Captured], names, captures.rows(first.capture, second.capture), (first, second)
         )
     if isinstance(first, Traced) and isinstance(second, Traced):
-        parting = history.part(_history(first), _history(second))
-        return Comparison(KINDS[Traced], names, [], (first, second), parting, 0)
+        divergence = history.first_divergence(_history(first), _history(second))
+        return Comparison(KINDS[Traced], names, [], (first, second), divergence, 0)
     raise RequestError(
-        f"{names[0]} is {KINDS[type(first)]} and {names[1]} {KINDS[type(second)]}: compare two of a kind"
+        f"{names[0]} is {KINDS[type(first)]} and {names[1]} {KINDS[type(second)]}: compare two of the same kind"
     )
 
 
-def _parting(a: Runs, b: Runs) -> tuple[history.Parting | None, int | None]:
-    """Of the first seed in which the two differ; of the first one if they differ in none."""
+def _divergence(a: Runs, b: Runs) -> tuple[history.Divergence | None, int | None]:
+    """The divergence of the first seed in which the two differ, or the result of the first seed if none differs."""
     seeds = sorted(a.documents.keys() & b.documents.keys())
     unlike = [seed for seed in seeds if a.documents[seed].get("digest") != b.documents[seed].get("digest")]
     if not unlike:
@@ -179,7 +193,7 @@ def _parting(a: Runs, b: Runs) -> tuple[history.Parting | None, int | None]:
     runs = [each.repeat(unlike[0], history.RECORD) for each in (a, b)]
     if runs[0] is None or runs[1] is None:
         return None, None
-    return history.part(history.history(runs[0]), history.history(runs[1])), unlike[0]
+    return history.first_divergence(history.history(runs[0]), history.history(runs[1])), unlike[0]
 
 
 def _history(trace: Traced) -> pl.DataFrame:

@@ -1,6 +1,6 @@
-"""Two captures side by side.
+"""Comparison of two captures.
 
-Lives here: the quantities of a capture. Must not live here: how packets are understood.
+Lives here: the quantities of a capture. Must not live here: packet analysis.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ COUNTS = (
 def rows(a: Capture, b: Capture) -> list[dict[str, Any]]:
     """One row for each quantity.
 
-    Columns: ``quantity``, ``a``, ``b``, ``relative``, and where there is one the 95 % interval of each (``a_low``,
-    ``a_high``, ``b_low``, ``b_high``). Intervals of round-trip times take each sample for independent. Neighbours are
-    not, so they are too narrow.
+    Columns: ``quantity``, ``a``, ``b``, ``relative``, and where it exists the 95 % interval of each (``a_low``,
+    ``a_high``, ``b_low``, ``b_high``). The intervals of RTTs treat each sample as independent. Neighbouring samples
+    are not independent, so these intervals are too narrow.
     """
     sides = [_quantities(capture) for capture in (a, b)]
     table = []

@@ -1,6 +1,6 @@
-"""The first event at which two simulated runs part.
+"""The first divergence of two simulated runs.
 
-Lives here: two histories held against each other. Must not live here: statistics.
+Lives here: the comparison of two histories. Must not live here: statistics.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Parting:
-    """Where two histories part: the events that both share, and the first of each that the other has not.
+class Divergence:
+    """The first divergence: the number of common events before it, and the first different event of each history.
 
-    ``a`` or ``b`` is None where that history is over. Keys are those of ``Result.segments``, ``drops`` and ``marks``,
+    ``a`` or ``b`` is None if that history has ended. Keys are those of ``Result.segments``, ``drops`` and ``marks``,
     and ``event``: "segment", "drop" or "mark".
     """
 
@@ -35,12 +35,12 @@ class Parting:
 
     @property
     def time_s(self) -> float:
-        """The earlier of the two, in seconds of virtual time."""
+        """The earlier of the two times, in seconds of virtual time."""
         return min(float(event["time_s"]) for event in (self.a, self.b) if event is not None)
 
 
 def history(result: Result) -> pl.DataFrame:
-    """Everything that was sent, lost or marked in a run that recorded ``RECORD``, in order of time."""
+    """Every segment, drop and mark of a run that recorded ``RECORD``, in order of time."""
     import polars as pl
 
     tables = (("segment", result.segments), ("drop", result.drops), ("mark", result.marks))
@@ -55,10 +55,10 @@ def history(result: Result) -> pl.DataFrame:
     return joined.select([column for column in COLUMNS if column in joined.columns])
 
 
-def part(a: pl.DataFrame, b: pl.DataFrame) -> Parting | None:
-    """The first event of two histories in which they differ; None if they are the same to the end.
+def first_divergence(a: pl.DataFrame, b: pl.DataFrame) -> Divergence | None:
+    """The first event in which two histories differ; None if they are identical.
 
-    What one table has no column for, such as ``queue_packets`` where nothing was lost, counts as missing there.
+    A column that one table lacks, such as ``queue_packets`` without losses, counts as missing there.
     """
     import polars as pl
 
@@ -76,7 +76,7 @@ def part(a: pl.DataFrame, b: pl.DataFrame) -> Parting | None:
     first = differs.arg_max() if differs.any() else both
     if first is None or (first == both and a.height == b.height):
         return None
-    return Parting(first, _event(a, first), _event(b, first))
+    return Divergence(first, _event(a, first), _event(b, first))
 
 
 def _event(frame: pl.DataFrame, row: int) -> dict[str, Any] | None:
@@ -86,9 +86,9 @@ def _event(frame: pl.DataFrame, row: int) -> dict[str, Any] | None:
 
 
 def words(event: dict[str, Any] | None) -> str:
-    """An event in a few words."""
+    """A short description of an event."""
     if event is None:
-        return "nothing more happens"
+        return "no further event"
     who = f"{event['flow']} {event.get('index', 0)}" if "flow" in event else "a packet"
     side = "" if "from_client" not in event else (" (client)" if event["from_client"] else " (server)")
     at = f"{event['time_s']:.9g} s"
@@ -101,9 +101,9 @@ def words(event: dict[str, Any] | None) -> str:
     return f"at {at}, {where} marks a packet of {who}{side}"
 
 
-def sentence(parting: Parting | None, first: str = "A", second: str = "B") -> str:
-    """Where two runs part, for a reader."""
-    if parting is None:
-        return "The two runs have the same history, event for event."
-    before = f"After {parting.shared} events in common" if parting.shared else "From the first event on"
-    return f"{before}, {first}: {words(parting.a)}; {second}: {words(parting.b)}."
+def sentence(divergence: Divergence | None, first: str = "A", second: str = "B") -> str:
+    """The first divergence of two runs as a sentence."""
+    if divergence is None:
+        return "The two runs have identical histories."
+    before = f"After {divergence.shared} common events" if divergence.shared else "From the first event on"
+    return f"{before}, {first}: {words(divergence.a)}; {second}: {words(divergence.b)}."

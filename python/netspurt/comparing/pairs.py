@@ -1,6 +1,6 @@
-"""Quantities of two sets of runs, pair by pair.
+"""Quantities of two sets of runs in pairs.
 
-Lives here: which runs and rows belong together. Must not live here: the statistics (``paired``).
+Lives here: the matching of runs and rows. Must not live here: the statistics (``paired``).
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ LINK_QUANTITIES = ("utilisation", "queue_mean_packets", "dropped")
 
 Key = tuple[object, ...]
 Values = dict[Key, dict[int, float]]
-"""For each flow or link and quantity the value of each seed."""
+"""For each flow or link and quantity, the value of each seed."""
 
 
 def of_runs(a: Runs, b: Runs, quantities: Sequence[str]) -> list[dict[str, Any]]:
     """One row for each quantity of each flow's name and each link's direction; see ``row``.
 
     Raises:
-        RequestError: no seed that both have, or a quantity that neither knows.
+        RequestError: there is no common seed, or neither side has the quantity.
     """
     if not (seeds := sorted(a.documents.keys() & b.documents.keys())):
         raise RequestError(f"{a.name} and {b.name} have no seed in common: pairs are runs of the same seed")
@@ -64,10 +64,10 @@ def _add(found: dict[Key, dict[int, list[float]]], key: Key, seed: int, value: o
 
 
 def of_sweeps(a: Swept, b: Swept, quantities: Sequence[str]) -> list[dict[str, Any]]:
-    """One row for each point that both have, flow and quantity. Points are alike that vary the same paths alike.
+    """One row for each common point, flow and quantity. Points match if their varied paths have equal values.
 
     Raises:
-        RequestError: no point and seed in common, or a quantity that one does not know.
+        RequestError: there is no common point and seed, or one side lacks the quantity.
     """
     import polars as pl
 
@@ -85,7 +85,7 @@ def of_sweeps(a: Swept, b: Swept, quantities: Sequence[str]) -> list[dict[str, A
     rows = _rows(sides[0], sides[1], (*common, "name", "quantity"))
     if not rows:
         raise RequestError(
-            f"{a.name} and {b.name} have no point and seed in common: there is nothing to pair"
+            f"{a.name} and {b.name} have no point and seed in common, so no pair of runs exists"
         )
     return rows
 

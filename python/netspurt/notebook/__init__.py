@@ -1,6 +1,6 @@
-"""What notebooks show of a result.
+"""Notebook displays of scenarios and results.
 
-Lives here: HTML for ``_repr_html_``. Must not live here: the values that are shown.
+Lives here: HTML for ``_repr_html_``. Must not live here: the displayed values.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FORMS: dict[str, Callable[[Any], str]] = {
     "comparison": displays.of_comparison,
     "sweep": displays.of_sweep,
 }
-"""What shows a value, by the name that the value asks for."""
+"""The display functions, by the name that a value uses."""
 
 
 def shown(form: str, value: object) -> str:

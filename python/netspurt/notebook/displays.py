@@ -1,7 +1,7 @@
-"""What a notebook shows of a scenario and of a result: HTML that needs nothing from elsewhere.
+"""Notebook displays of a scenario and of a result: self-contained HTML.
 
-Lives here: from merged TOML to a drawing of the network, from tables to short tables with a picture below. Must not
-live here: pictures of what happened (``plot``), or anything that runs.
+Lives here: a drawing of the network from merged TOML, and short tables with a picture. Must not
+live here: plots of events (``plot``), or simulation.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from netspurt.sweeping.outcome import Sweep
 
 ROWS = 12
-"""So many rows of a table are shown; the others are counted."""
+"""The number of rows shown of a table; a note counts the others."""
 
 FLOWS = (
     *("flow", "index", "from", "to", "bytes_delivered", "end_s", "goodput_bps", "retransmitted", "timeouts"),
@@ -34,7 +34,7 @@ CHANGES = ("name", "quantity", "a", "b", "change", "verdict")
 LINKS = ("link", "direction", "packets", "bytes", "utilisation", "queue_mean_packets")
 
 _STEP, _RISE, _EDGE = 190, 70, 60
-"""Pixels between columns of nodes, between rows, and around all."""
+"""Pixels between columns of nodes, between rows, and around the drawing."""
 
 
 def of_scenario(scenario: Scenario) -> str:
@@ -71,7 +71,7 @@ def network(scenario: Scenario) -> str:
 
 
 def of_result(result: Result) -> str:
-    """Flows and links as short tables, and the time–sequence graph of the first flow where segments were recorded."""
+    """Flows and links as short tables, and the time–sequence graph of the first flow if segments were recorded."""
     parts = [
         f"<strong>{escape(result.scenario.name)}</strong>, seed {result.seed}, digest {escape(result.digest)}",
         _table(result.flows, FLOWS),
@@ -87,7 +87,7 @@ def of_result(result: Result) -> str:
 
 
 def of_comparison(comparison: Comparison) -> str:
-    """What differs as a short table, and where the two histories part."""
+    """The differences as a short table, and the first divergence."""
     import polars as pl
 
     sides = "".join(
@@ -101,18 +101,18 @@ def of_comparison(comparison: Comparison) -> str:
     ]
     table = _table(pl.DataFrame(rows, infer_schema_length=None), CHANGES) if rows else ""
     judged = {row.get("sentence") for row in comparison.rows}
-    told = "".join(f"<p>{escape(each)}</p>" for each in comparison.sentences if each not in judged)
-    return f"<div>{sides}{table}{told}</div>"
+    sentences = "".join(f"<p>{escape(each)}</p>" for each in comparison.sentences if each not in judged)
+    return f"<div>{sides}{table}{sentences}</div>"
 
 
 def of_sweep(sweep: Sweep) -> str:
-    """How far it has come, and goodput over seeds point by point."""
+    """The number of completed runs, and the goodput over seeds of each point."""
     failed, missing = sweep.failed.height, sweep.missing
     ends = [f"{count} {what}" for count, what in ((failed, "failed"), (missing, "missing")) if count]
     counted = ", ".join([f"{sweep.tasks['point'].n_unique()} points, {sweep.tasks.height} tasks", *ends])
     means = sweep.summary()
     title = f"<strong>{escape(str(sweep.about['scenario']))}</strong>, {counted}"
-    return f"<div>{title}<p>goodput_bps, its mean over seeds</p>{_table(means, means.columns)}</div>"
+    return f"<div>{title}<p>goodput_bps, mean over seeds</p>{_table(means, means.columns)}</div>"
 
 
 def _flow(flow: Mapping[str, Any]) -> str:
@@ -128,7 +128,7 @@ def _link(link: Mapping[str, Any]) -> str:
 
 
 def _places(pairs: Sequence[tuple[str, str]]) -> dict[str, tuple[int, int]]:
-    """Each node in the column of its distance from the first of its part, in the order in which it is met."""
+    """Column and row of each node: its distance from the first node of its component, and the order of discovery."""
     near: dict[str, list[str]] = {}
     for a, b in pairs:
         near.setdefault(a, []).append(b)
@@ -192,7 +192,7 @@ def _cell(value: object) -> str:
 
 
 def _picture(figure: Any, words: str) -> str:
-    """A figure as a picture in the text: an SVG of a long run would be many megabytes."""
+    """A figure as an embedded PNG: an SVG of a long run would be many megabytes."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=144, bbox_inches="tight")
     data = base64.b64encode(buffer.getvalue()).decode("ascii")

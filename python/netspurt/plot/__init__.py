@@ -1,15 +1,15 @@
-"""Every picture: from a result to a chart, which is data, and from there to a matplotlib Figure.
+"""Plots: a result becomes a chart, which is data, and a chart becomes a matplotlib Figure.
 
-Of a run, a trace or a capture: ``time_sequence``, ``windows``, ``cwnds``, ``round_trips``, ``queues``, ``throughput``,
-``round_trip_distribution``. Of a sweep: ``curves``, ``heat_map``, ``spread``. Of any numbers: ``distribution``. Each
+For a run, a trace or a capture: ``time_sequence``, ``windows``, ``cwnds``, ``round_trips``, ``queues``, ``throughput``,
+``round_trip_distribution``. For a sweep: ``curves``, ``heat_map``, ``spread``. For any numbers: ``distribution``. Each
 has a companion ``…_chart`` (``heat_map_data``) with the same arguments that returns the data instead of a figure.
 ``save`` writes SVG, PDF or PNG.
 
-Lives here: drawing. Must not live here: running anything but to record what a picture lacks, or deciding what a number
-means. ``chart`` is what a picture holds, ``drawing`` draws it, ``thinning`` says which points a picture needs,
-``recording`` where they come from.
+Lives here: drawing. Must not live here: simulation (except to record data that a plot lacks), or the interpretation of
+numbers. ``chart`` describes a plot, ``drawing`` draws it, ``thinning`` chooses its points, and ``recording`` provides
+them.
 
-Names are imported when first used: who wants the data of one picture needs no drawing library.
+Names are imported on first use: a caller that needs only the data of a plot needs no drawing library.
 """
 
 from __future__ import annotations

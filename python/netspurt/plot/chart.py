@@ -1,7 +1,7 @@
-"""A picture as data: what stands where, on which axes, and how its parts are told apart.
+"""A plot as data: its axes, its traces and their styles.
 
-Lives here: the description that matplotlib, the report's page and a CSV file are made of. Must not live here: where the
-numbers come from, or any drawing library.
+Lives here: the description from which matplotlib, the report's page and a CSV file are made. Must not live here: the
+source of the numbers, or any drawing library.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 Shape = Literal["line", "steps", "points", "strokes", "band"]
-"""A line through its points; a staircase; points alone; upright strokes from ``low`` to ``y``; an area between."""
+"""A line through points; a staircase; points; vertical strokes from ``low`` to ``y``; an area from ``low`` to ``y``."""
 
 
 Scale = Literal["linear", "log"]
@@ -34,11 +34,11 @@ class Axis:
     """An axis.
 
     Attributes:
-        label: with unit.
-        column: its name in a table.
-        scale: of its values.
-        top: where it ends above, if not at the data.
-        ticks: the values to be marked, where round numbers would miss what was tried.
+        label: the label with its unit.
+        column: the name of its column in a table.
+        scale: linear or logarithmic.
+        top: the upper end, if it is not the data's maximum.
+        ticks: the values to mark, where round numbers would not be data points.
     """
 
     label: str
@@ -50,9 +50,9 @@ class Axis:
 
 @dataclass(frozen=True)
 class Trace:
-    """One set of points that belong together; all arrays have shape (n,), ``x`` is ascending.
+    """One set of points; all arrays have shape (n,), ``x`` is ascending.
 
-    What is ``counted`` shows how many points it has beside its name.
+    If ``counted`` is given, the legend shows this number of points beside the name.
     """
 
     name: str
@@ -68,17 +68,17 @@ class Trace:
 
     @property
     def label(self) -> str:
-        """The name, for a legend."""
+        """The text of the legend entry."""
         return self.name if self.counted is None else f"{self.name} ({self.counted})"
 
     def prolonged(self, end: float) -> Trace:
-        """A staircase that goes on to ``end``; anything else is as it was."""
+        """A staircase extended to ``end``; any other trace is unchanged."""
         if self.shape != "steps" or not self.x.size or self.x[-1] >= end:
             return self
         return replace(self, x=np.append(self.x, end), y=np.append(self.y, self.y[-1]))
 
     def thinned(self, buckets: int) -> Trace:
-        """The same with at most 4 points for each bucket and end, every extreme among them."""
+        """A copy with at most 4 points per bucket and end; it keeps every extreme."""
         if self.x.size <= 4 * buckets:
             return self
         kept = thin(self.x, self.y, buckets)
@@ -88,7 +88,7 @@ class Trace:
         return replace(self, x=self.x[kept], y=self.y[kept], low=self.low[kept])
 
     def between(self, begin: float, end: float) -> Trace:
-        """The points from ``begin`` to ``end``; a staircase begins on the step it stood on, and goes on to the end."""
+        """The points from ``begin`` to ``end``; a staircase keeps its value at ``begin`` and extends to the end."""
         first, last = np.searchsorted(self.x, begin, "left"), np.searchsorted(self.x, end, "right")
         x, goes_on = self.x, last < self.x.size
         if self.shape == "steps" and first > 0:
@@ -102,15 +102,15 @@ class Trace:
 
 @dataclass(frozen=True)
 class Chart:
-    """A picture.
+    """A plot.
 
     Attributes:
         name: for files, such as ``time-sequence``.
-        title: above it.
-        x: the axis to the right.
-        y: the axis upwards.
-        traces: what is drawn, the last on top.
-        caption: what a reader should know of it, in a sentence.
+        title: the title above it.
+        x: the horizontal axis.
+        y: the vertical axis.
+        traces: the traces in drawing order, the last on top.
+        caption: one sentence for the reader.
         height: in inches, on paper.
     """
 
@@ -124,25 +124,25 @@ class Chart:
 
     @property
     def points(self) -> int:
-        """Of all traces together."""
+        """The number of points of all traces together."""
         return sum(trace.x.size for trace in self.traces)
 
     def between(self, begin: float, end: float) -> Chart:
-        """The same from one place of the right axis to another; traces without a point there are gone."""
+        """A copy limited to a range of the x axis; traces without a point in it are dropped."""
         cut = [trace.between(begin, end) for trace in self.traces]
         return replace(self, traces=[trace for trace in cut if trace.x.size])
 
     def prolonged(self) -> Chart:
-        """The same with every staircase going on to where the last trace ends: it holds until it changes."""
+        """A copy in which every staircase extends to the end of the last trace: its value holds until it changes."""
         end = max((float(trace.x[-1]) for trace in self.traces if trace.x.size), default=0.0)
         return replace(self, traces=[trace.prolonged(end) for trace in self.traces])
 
     def thinned(self, buckets: int) -> Chart:
-        """The same with fewer points, see ``Trace.thinned``."""
+        """A copy with fewer points, see ``Trace.thinned``."""
         return replace(self, traces=[trace.thinned(buckets) for trace in self.traces])
 
     def draw(self) -> Figure:
-        """The picture as a matplotlib figure, for paper."""
+        """The plot as a matplotlib figure, for print."""
         from netspurt.plot.drawing import draw
 
         return draw(self)
@@ -166,7 +166,7 @@ class Chart:
         return pl.concat([pl.DataFrame(schema=schema), *frames], how="diagonal")
 
     def alt(self) -> str:
-        """The picture in words, for whoever does not see it."""
+        """The text alternative of the plot."""
         parts = []
         for trace in self.traces:
             known = trace.y[np.isfinite(trace.y)]
@@ -174,4 +174,4 @@ class Chart:
                 continue
             low = known if trace.low is None else trace.low[np.isfinite(trace.low)]
             parts.append(f"{trace.name} from {low.min():.4g} to {known.max():.4g}")
-        return f"{self.title}. Across: {self.x.label}; upwards: {self.y.label}. {'; '.join(parts)}."
+        return f"{self.title}. X axis: {self.x.label}; y axis: {self.y.label}. {'; '.join(parts)}."

@@ -1,6 +1,6 @@
-"""Two runs, traces or captures over each other, as data.
+"""Two runs, traces or captures in one plot, as data.
 
-Lives here: the points of both. Must not live here: what differs (that is a comparison's), drawing.
+Lives here: the points of both. Must not live here: their differences (``comparing``), drawing.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ Source: TypeAlias = Runs | Traced | Captured
 
 
 def compared_chart(sources: tuple[Source, Source], names: tuple[str, str], seed: int) -> Chart:
-    """How far two transfers have come, or of two captures how round trips are distributed.
+    """The progress of two transfers; for two captures, the distributions of their RTTs.
 
     Args:
-        sources: two of a kind.
-        names: of both.
-        seed: which of the runs.
+        sources: two of the same kind.
+        names: the names of both.
+        seed: the seed of the runs.
 
     Raises:
-        RequestError: there is nothing to draw.
+        RequestError: there are no data to draw.
     """
     first, second = sources
     if isinstance(first, Captured) and isinstance(second, Captured):
         samples = [_karn(each) * 1e3 for each in (first, second)]
-        axis = Axis("round-trip time (ms)", "round_trip_ms")
-        return distribution_chart(dict(zip(_labels(names), samples, strict=True)), axis, "Round-trip times")
+        axis = Axis("RTT (ms)", "round_trip_ms")
+        return distribution_chart(dict(zip(_labels(names), samples, strict=True)), axis, "RTT distribution")
     progress = [progress_of(_segments(each, seed)) for each in sources]
     return transfers_chart(dict(zip(_labels(names), progress, strict=True)))
 
@@ -51,7 +51,7 @@ def _segments(each: Source, seed: int) -> Mapping[str, npt.NDArray[Any]]:
         rows = result.segments
     else:
         raise RequestError(
-            f"{each.name} keeps no scenario to draw the run from: compare scenarios, or folders of runs"
+            f"{each.name} has no scenario, so its run cannot be repeated to draw it: compare scenarios or run folders"
         )
     return {
         name: rows[name].to_numpy()
@@ -64,7 +64,7 @@ def _karn(each: Captured) -> npt.NDArray[np.float64]:
 
     samples = each.capture.samples.filter(pl.col("method") == "karn")["rtt_s"].to_numpy()
     if samples.size == 0:
-        raise RequestError(f"{each.name} holds no round-trip times to draw")
+        raise RequestError(f"{each.name} has no RTT samples to draw")
     return np.asarray(samples, dtype=np.float64)
 
 

@@ -1,4 +1,4 @@
-"""Pictures of delays: against time with the timeouts over them, against length, as a histogram, and surfaces of a grid.
+"""Plots of delays: against time with timeouts, against length, as a histogram, and surfaces of a grid.
 
 Lives here: drawing, as in the rest of ``plot``. Must not live here: replays or regressions.
 """
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     from netspurt.analysis.rto_replay import Surface
 
 MOST_POINTS = 180_000
-"""Beyond so many a scatter shows no more, and takes long."""
+"""The maximal number of points of a scatter plot; more points show no more and take long to draw."""
 
 
 def timeouts(time_s: Floats, delay_s: Floats, lines: Mapping[str, Floats], title: str) -> Figure:
-    """RFC 889's picture: each delay as a point, the computed timeout as a line; see ``timeouts_chart``."""
+    """RFC 889's plot: each delay as a point, the computed timeout as a line; see ``timeouts_chart``."""
     return timeouts_chart(time_s, delay_s, lines, title).draw()
 
 
 def timeouts_chart(time_s: Floats, delay_s: Floats, lines: Mapping[str, Floats], title: str) -> Chart:
-    """The same as data.
+    """The same plot as data.
 
     Args:
         time_s: shape (n,).
-        delay_s: one way, NaN where lost; shape (n,).
+        delay_s: one-way delay, NaN where lost; shape (n,).
         lines: the timeout in each cycle, one way, by the estimator's name; each shape (n,).
-        title: of the picture.
+        title: title of the plot.
     """
     shown = slice(None, None, max(1, -(-time_s.size // MOST_POINTS)))
     traces = [Trace("delay", time_s[shown], delay_s[shown], "points", marker=".")]
@@ -55,14 +55,14 @@ def timeouts_chart(time_s: Floats, delay_s: Floats, lines: Mapping[str, Floats],
         name="timeouts",
         title=title,
         x=Axis("time (s)", "time_s"),
-        y=Axis("one way (s)", "one_way_s"),
+        y=Axis("one-way delay (s)", "one_way_s"),
         traces=traces,
         height=4.2,
     )
 
 
 def delay_against_length(panels: Mapping[str, tuple[Floats, Floats, Characteristic | None]]) -> Figure:
-    """Scatter of delay against length with its regression lines; see ``delay_against_length_charts``."""
+    """Scatter plot of delay against length with its regression lines; see ``delay_against_length_charts``."""
     from netspurt.plot.drawing import draw_panels
 
     return draw_panels(delay_against_length_charts(panels), shared=False)
@@ -71,10 +71,10 @@ def delay_against_length(panels: Mapping[str, tuple[Floats, Floats, Characterist
 def delay_against_length_charts(
     panels: Mapping[str, tuple[Floats, Floats, Characteristic | None]],
 ) -> list[Chart]:
-    """The same as data, a chart for each title (RFC 889, section 2).
+    """The same plot as data, one chart per title (RFC 889, section 2).
 
     Args:
-        panels: for each title lengths in octets and delays one way in seconds (NaN where lost), each shape (n,), and
+        panels: for each title lengths in bytes and one-way delays in seconds (NaN where lost), each shape (n,), and
             the lines through them.
     """
     return [_lengths(title, *panel) for title, panel in panels.items()]
@@ -94,18 +94,18 @@ def _lengths(title: str, octets: Floats, delay_s: Floats, lines: Characteristic 
     return Chart(
         name="lengths",
         title=title,
-        x=Axis("length (octets)", "length_octets"),
-        y=Axis("delay one way (ms)", "delay_ms"),
+        x=Axis("length (bytes)", "length_octets"),
+        y=Axis("one-way delay (ms)", "delay_ms"),
         traces=[*traces, *bands, *fits],
     )
 
 
 def histogram(delay_s: Floats, title: str) -> Figure:
-    """How often which delay was measured; the largest hundredth is gathered at the right edge.
+    """Histogram of delays; the largest hundredth is collected at the right edge.
 
     Args:
-        delay_s: one way, NaN where lost; shape (n,).
-        title: of the picture.
+        delay_s: one-way delay, NaN where lost; shape (n,).
+        title: title of the plot.
     """
     figure, axes = figure_of()
     known = 1e3 * delay_s[~np.isnan(delay_s)]
@@ -117,23 +117,23 @@ def histogram(delay_s: Floats, title: str) -> Figure:
             axes.annotate(
                 f"{beyond} beyond", (edge, 0), (-4, 14), textcoords="offset points", ha="right", color=GREY
             )
-    axes.set(xlabel="delay one way (ms)", ylabel="packets")
+    axes.set(xlabel="one-way delay (ms)", ylabel="packets")
     entitle(axes, title)
     return figure
 
 
 def surface(of: Surface, title: str) -> Figure:
-    """Efficiency over a grid: a curve for one parameter, else a map of the first two with the others at their best."""
+    """Efficiency over a grid: a curve for one parameter, else a map of two with the best values of the others."""
     return (surface_chart if len(of.spec.axes) == 1 else surface_map)(of, title).draw()
 
 
 def surface_chart(of: Surface, title: str) -> Chart:
-    """Efficiency over one parameter; members that cannot be told from the best one are marked."""
+    """Efficiency over one parameter; points that do not differ significantly from the best are marked."""
     x = of.spec.axes[0].numbers
     traces = [
         Trace("efficiency", x, of.efficiency),
         Trace(
-            *("not to be told from the best", x[of.alike], of.efficiency[of.alike], "points"),
+            *("not significantly below the best", x[of.alike], of.efficiency[of.alike], "points"),
             colour=STYLES[1][0],
             marker="o",
         ),
@@ -143,15 +143,15 @@ def surface_chart(of: Surface, title: str) -> Chart:
 
 
 def surface_map(of: Surface, title: str) -> HeatMap:
-    """Efficiency over the first two parameters, with the others at their best; the best member of all is marked."""
+    """Efficiency over the first two parameters, with the best values of the others; the best point is marked."""
     import polars as pl
 
     across, upwards = of.spec.axes[:2]
-    # The places of the other parameters, flat: the first two run slowest.
+    # The indices of the other parameters, flat: the first two vary slowest.
     plane, rest = (*of.efficiency.shape[:2], -1), of.best[2:]
     other = int(np.ravel_multi_index(rest, of.spec.shape[2:])) if rest else 0
     values, alike = of.efficiency.reshape(plane)[:, :, other].T, of.alike.reshape(plane)[:, :, other].T
-    marks = np.where(alike, "not to be told from the best", "")
+    marks = np.where(alike, "not significantly below the best", "")
     marks[of.best[1], of.best[0]] = BEST
     others = [f"{axis.key} = {axis.texts[at]}" for axis, at in zip(of.spec.axes[2:], rest, strict=True)]
     table = {

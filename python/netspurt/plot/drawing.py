@@ -1,6 +1,6 @@
-"""From a chart to a matplotlib figure.
+"""Draws a chart as a matplotlib figure.
 
-Lives here: drawing with matplotlib. Must not live here: what a chart holds.
+Lives here: drawing with matplotlib. Must not live here: the content of a chart.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from netspurt.plot.chart import Chart, Trace
 
 BUCKETS = 4000
-"""A page is less than so many dots wide."""
+"""A page is less than this many dots wide."""
 
 PANEL = (4.8, 4.2)
-"""Inches of each chart of several side by side."""
+"""Width in inches of each of several charts side by side."""
 
 
 def draw(chart: Chart) -> Figure:
-    """A chart as a figure for paper: SVG, PDF or PNG."""
+    """A chart as a figure for print: SVG, PDF or PNG."""
     with mpl.rc_context(RC):
         figure = Figure(figsize=(5.6, chart.height), layout="constrained")
         axes = figure.add_subplot()
@@ -39,11 +39,11 @@ def draw(chart: Chart) -> Figure:
 
 
 def draw_panels(charts: Sequence[Chart], *, shared: bool = True) -> Figure:
-    """Charts side by side, two of them or three: the same under different rules.
+    """Two or three charts side by side: the same quantity under different rules.
 
     Args:
         charts: at least one.
-        shared: whether they have axes in common.
+        shared: whether they share their axes.
     """
     if len(charts) == 1:
         return draw(charts[0])
@@ -58,7 +58,7 @@ def draw_panels(charts: Sequence[Chart], *, shared: bool = True) -> Figure:
         for axes, chart in zip(panels, charts, strict=False):
             _fill(axes, chart)
             handles, labels = axes.get_legend_handles_labels()
-            # A count would tell the panels' entries apart that mean the same.
+            # With their counts, equal entries of the panels would differ.
             named.update(
                 (label.split(" (")[0], handle) for handle, label in zip(handles, labels, strict=True)
             )
@@ -86,7 +86,7 @@ def _fill(axes: Axes, chart: Chart) -> None:
 
 
 def _span(chart: Chart) -> tuple[float, float]:
-    """The least and the largest place upwards."""
+    """The smallest and the largest y value."""
     finite = [
         column[np.isfinite(column)]
         for trace in chart.traces
@@ -120,7 +120,7 @@ def _points(axes: Axes, trace: Trace) -> None:
         *(trace.x, trace.y, trace.marker or "."),
         color=trace.colour,
         markersize=3.5 if small else 5.5,
-        # A stroke has no face: its edge is all there is of it.
+        # A stroke marker has no face, only an edge.
         markeredgecolor=trace.colour if small or trace.marker in "x+" else "white",
         markeredgewidth=1.2 if trace.marker in "x+" else 0.5,
         label=trace.label,
@@ -130,7 +130,7 @@ def _points(axes: Axes, trace: Trace) -> None:
 
 
 def _strokes(axes: Axes, trace: Trace) -> None:
-    """One broken line instead of a shape for each stroke: a tenth of the file."""
+    """One line with gaps instead of one shape per stroke: a tenth of the file size."""
     assert trace.low is not None
     ends = np.stack([trace.low, trace.y, np.full(trace.x.size, np.nan)])
     axes.plot(

@@ -1,6 +1,6 @@
-"""From a map to a matplotlib figure.
+"""Draws a map as a matplotlib figure.
 
-Lives here: drawing with matplotlib. Must not live here: what a map holds.
+Lives here: drawing with matplotlib. Must not live here: the content of a map.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from netspurt.plot.sweeps.heat_map import HeatMap, Words
 
 WRITTEN = 100
-"""So many cells have room for their number."""
+"""Up to this many cells show their number."""
 
 LABELS = 16
-"""More beside an axis run into each other."""
+"""More labels on one axis would overlap."""
 
 GROUND = "cividis"
-"""Its lightness rises all the way: it can be read in grey, and by the colour-blind."""
+"""Its lightness rises monotonically: it is readable in grey and by colour-blind readers."""
 
 
 def draw_map(of: HeatMap) -> Figure:
-    """The map as a figure; cells that were not run stay empty."""
+    """The map as a figure; cells without a run stay empty."""
     with mpl.rc_context(RC):
         wide, high = min(len(of.panels), 3), -(-len(of.panels) // 3)
         size = (1.6 + wide * max(2.8, 0.55 * len(of.columns)), high * max(2.4, 0.42 * len(of.rows)) + 1.0)

@@ -1,6 +1,6 @@
-"""Pictures as files: SVG inside a page, and SVG, PDF, PNG or the data by themselves.
+"""Plots as files: SVG inside a page, and separate SVG, PDF and PNG files.
 
-Lives here: formats. Must not live here: what is drawn.
+Lives here: formats. Must not live here: the content of plots.
 """
 
 from __future__ import annotations
@@ -17,37 +17,39 @@ from netspurt.files import output
 from netspurt.plot.looks import RC
 
 DOTS = 150
-"""An inch; in SVG and PDF they concern only what is stored as pixels."""
+"""Dots per inch; in SVG and PDF it affects only rasterised parts."""
 
 
 def save(figure: Figure, name: str | Path) -> None:
-    """Writes a picture, whole or not at all, in the format that the name's ending says.
+    """Writes a plot atomically, in the format of the file name's suffix.
 
     Raises:
-        RequestError: an ending that is no format.
-        OutputError: nothing can be written there.
+        RequestError: the suffix is not a known format.
+        OutputError: the file cannot be written.
     """
     path = Path(name)
     form = path.suffix.lstrip(".")
-    # Drawn in memory: matplotlib's PDF stumbles over its own compressor where the disk says no.
+    # Drawn in memory first: matplotlib's PDF compressor fails badly on a full disk.
     drawn = io.BytesIO()
-    # A file shall not change from day to day.
+    # The file must be reproducible: no date.
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form)
     try:
         with mpl.rc_context({**RC, "svg.hashsalt": "netspurt"}):
             figure.savefig(drawn, format=form, dpi=DOTS, metadata=metadata)
     except ValueError:
-        raise RequestError(f"cannot draw a '{path.suffix}': end the name in .svg, .pdf or .png") from None
+        raise RequestError(
+            f"cannot write a '{path.suffix}' file: the name must end in .svg, .pdf or .png"
+        ) from None
     with output.file(path) as stage:
         stage.write_bytes(drawn.getbuffer())
 
 
 def svg(figure: Figure, name: str) -> str:
-    """The figure as an SVG element to stand inside a page.
+    """The figure as an SVG element for a page.
 
     Args:
         figure: any.
-        name: a word unique in the page; it keeps the element's inner references apart from those of others.
+        name: a word unique in the page; it keeps the element's internal references unique.
     """
     text = io.StringIO()
     with mpl.rc_context({**RC, "svg.hashsalt": name}):
@@ -62,9 +64,9 @@ def svg(figure: Figure, name: str) -> str:
 
 
 def _shorten_numbers(text: str) -> str:
-    """Coordinates to a hundredth of a point: nobody sees more, and half of the file is digits.
+    """Rounds coordinates to a hundredth of a point: more is invisible, and digits are half of the file.
 
-    Only those of paths and places: the scale of a glyph is a small number that has to stay as it is.
+    It changes only paths and positions: the scale of a glyph is a small number that needs its digits.
     """
     return re.sub(
         r' (d|x|y)="[^"]*"',

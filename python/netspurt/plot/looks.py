@@ -1,11 +1,11 @@
-"""What all pictures share: colours, line styles, markers, and the frame they stand in.
+"""The common style of all plots: colours, line styles, markers, and frames.
 
-Lives here: looks. Must not live here: what is drawn.
+Lives here: style. Must not live here: the content of plots.
 
-Pictures must be read in grey as well, so line style and marker tell apart what colour does; they hold a white
-ground, so they look alike on a dark page. In SVG glyphs are outlines, so that no font is needed to read them and they
-look the same everywhere; in PDF fonts are embedded as TrueType, as journals ask for.
-Nothing here touches ``pyplot`` or global state: figures are made in threads too.
+Plots must be readable in grey too, so line style and marker distinguish whatever colour does. The background is
+white, so a plot looks the same on a dark page. SVG glyphs are outlines, so they need no font and
+look the same everywhere. PDF fonts are embedded as TrueType, as journals require.
+Nothing here uses ``pyplot`` or global state, because several threads make figures.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 RC: dict[Any, Any] = {
-    # At this size a picture is read on a phone, where it is drawn at two thirds of its width.
+    # A phone shows the plot at this size at two thirds of its width.
     "font.size": 10,
     "axes.edgecolor": "#555555",
     "axes.labelcolor": "#333333",
@@ -50,18 +50,18 @@ def figure_of(width: float = 5.6, height: float = 3.9) -> tuple[Figure, Axes]:
 
 
 def entitle(axes: Axes, text: str) -> None:
-    """Flush left above the axes."""
+    """Sets a title, left-aligned above the axes."""
     axes.set_title(text, loc="left", fontsize=11, fontweight="bold", color="#222222")
 
 
 def legend(figure: Figure, axes: Axes, columns: int = 2) -> None:
-    """Below the axes, where it hides no data."""
+    """Places the legend below the axes, where it hides no data."""
     handles, labels = axes.get_legend_handles_labels()
     legend_of(figure, handles, labels, columns)
 
 
 def legend_of(figure: Figure, handles: Sequence[Any], labels: Sequence[str], columns: int) -> None:
-    """Below everything, for entries that are put together by hand."""
+    """Places a legend with given entries below everything."""
     figure.legend(
         handles,
         labels,

@@ -1,14 +1,14 @@
-"""Colours, line styles and markers by name, without any drawing library: the page of a report uses them too."""
+"""Colours, line styles and markers by name, without any drawing library: the report's page uses them too."""
 
 from __future__ import annotations
 
 from typing import TypeAlias
 
 Dash: TypeAlias = str | tuple[float, tuple[float, ...]]
-"""As matplotlib has it: a word, or an offset and lengths in points."""
+"""A matplotlib line style: a word, or an offset and lengths in points."""
 
 BLUE, ORANGE, GREEN, RED, VIOLET, GREY = "#0b5fa5", "#c45a00", "#1b7837", "#b2182b", "#762a83", "#666666"
-"""Chosen to differ in lightness as well as in hue."""
+"""Colours that differ in lightness as well as in hue."""
 
 BLACK, LIGHT = "#000000", "#999999"
 
@@ -25,26 +25,26 @@ MANY: tuple[tuple[str, Dash, str], ...] = (
     (RED, (0, (6, 1, 1, 1, 1, 1)), "v"),
     (GREY, (0, (9, 2)), "P"),
 )
-"""For more lines than ``STYLES`` has; beyond these nobody can tell them apart."""
+"""For more lines than ``STYLES`` has; more than these cannot be distinguished."""
 
 DENSE = 4000
-"""From so many points on, a scatter is stored as pixels inside the picture instead of as shapes."""
+"""From this number of points on, a scatter plot is rasterised."""
 
 REASONS = {
-    "fast-retransmit": (RED, "^", "resent: third duplicate ACK"),
-    "partial-ack": (ORANGE, "v", "resent: partial ACK"),
-    "sack-hole": (ORANGE, "D", "resent: SACK hole"),
-    "sack-rescue": (ORANGE, "d", "resent: SACK rescue"),
-    "rack-loss": (ORANGE, "P", "resent: overtaken in time"),
-    "tail-probe": (BLUE, "*", "resent: tail loss probe"),
-    "too-big": (BLUE, "p", "resent: too long for the path"),
-    "nak-resend": (GREEN, "h", "resent: NAK"),
-    "timeout": (RED, "X", "resent: timeout"),
-    "go-back-n": (VIOLET, "s", "resent: go back N"),
-    "syn-data-again": (VIOLET, "<", "resent: refused with the SYN"),
-    "unexplained": (GREY, "o", "resent: no reason seen"),
+    "fast-retransmit": (RED, "^", "retransmitted: third duplicate ACK"),
+    "partial-ack": (ORANGE, "v", "retransmitted: partial ACK"),
+    "sack-hole": (ORANGE, "D", "retransmitted: SACK hole"),
+    "sack-rescue": (ORANGE, "d", "retransmitted: SACK rescue"),
+    "rack-loss": (ORANGE, "P", "retransmitted: RACK"),
+    "tail-probe": (BLUE, "*", "tail loss probe"),
+    "too-big": (BLUE, "p", "retransmitted: packet too big"),
+    "nak-resend": (GREEN, "h", "retransmitted: NAK"),
+    "timeout": (RED, "X", "retransmitted: timeout"),
+    "go-back-n": (VIOLET, "s", "retransmitted: go-back-N"),
+    "syn-data-again": (VIOLET, "<", "retransmitted: SYN data not accepted"),
+    "unexplained": (GREY, "o", "retransmitted: unknown reason"),
 }
-"""Colour, marker and words for each reason to send data again."""
+"""Colour, marker and legend text of each reason for a retransmission."""
 
 BEST = "the best"
-"""The mark of the best cell of a heat map, which is drawn as a star."""
+"""The mark of the best cell of a heat map, drawn as a star."""

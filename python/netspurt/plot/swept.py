@@ -1,6 +1,6 @@
-"""What sweeps' pictures share: which columns are varied, and their values as numbers on an axis.
+"""Common parts of the plots of sweeps: the varied columns, and their values as numbers on an axis.
 
-Lives here: from a sweep to rows and axes. Must not live here: drawing.
+Lives here: the conversion of a sweep into rows and axes. Must not live here: drawing.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Table:
     """Means over seeds of one quantity.
 
     Attributes:
-        quantity: which.
+        quantity: name of the quantity.
         rows: a column for each of ``varied``, and ``mean``, ``low``, ``high``, ``runs``.
-        varied: what has more than one value: paths, and ``flow``, ``link`` or ``direction`` where there are several.
+        varied: columns with more than one value: paths, and ``flow``, ``link`` or ``direction`` if there are several.
     """
 
     quantity: str
@@ -39,15 +39,15 @@ class Table:
 
 
 def table_of(what: object, quantity: str, where: Mapping[str, object] | None = None) -> Table:
-    """The means of a sweep, of its points at which ``where`` holds.
+    """The means of a sweep, over the points that ``where`` selects.
 
     Args:
         what: a ``Sweep``, or the path of its folder.
         quantity: a column of the flows or links.
-        where: for some of the varied paths (or ``flow``, ``link``, ``direction``) the value that they must have.
+        where: for some of the varied paths (or ``flow``, ``link``, ``direction``) the required value.
 
     Raises:
-        RequestError: no sweep, no such quantity, no such path, or no point left.
+        RequestError: no sweep, unknown quantity, unknown path, or no point left.
     """
     import polars as pl
 
@@ -64,7 +64,7 @@ def samples_of(
     Args:
         what: a ``Sweep``, or the path of its folder.
         quantity: a column of the flows or links.
-        by: a path that varies; by default the one with fewest values.
+        by: a varied path; by default the one with the fewest values.
         where: as for ``table_of``.
 
     Raises:
@@ -73,14 +73,14 @@ def samples_of(
     import polars as pl
 
     sweep = _sweep(what)
-    _ = sweep.summary(quantity)  # says so if there is no such quantity
+    _ = sweep.summary(quantity)  # raises an error for an unknown quantity
     rows = sweep.flows if quantity in sweep.flows.columns else sweep.links
     table = _restricted(sweep, quantity, rows.filter(pl.col(quantity).is_not_null()), where)
     path = axis_of(table, by) if by else min(table.varied, key=lambda name: table.rows[name].n_unique())
     values = table.rows[path]
     numbers = table.rows[quantity].cast(pl.Float64)
     return {
-        f"{short(path)} {told(value)}": numbers.filter(values == value).to_numpy()
+        f"{short(path)} {value_label(value)}": numbers.filter(values == value).to_numpy()
         for value in ordered(values.to_list())
     }
 
@@ -92,39 +92,41 @@ def _sweep(what: object) -> Sweep:
 
 
 def _restricted(sweep: Sweep, quantity: str, rows: pl.DataFrame, where: Mapping[str, object] | None) -> Table:
-    """The rows at which ``where`` holds, and what varies among them."""
+    """The rows that ``where`` selects, and the columns that vary among them."""
     import polars as pl
 
     if rows.is_empty():
-        raise RequestError(f"there is no {quantity} to draw: nothing of the sweep is done")
+        raise RequestError(f"there is no {quantity} to draw: no run of the sweep is complete")
     known = [*sweep.varied, *(name for name in ("flow", "link", "direction") if name in rows.columns)]
     for path, value in (where or {}).items():
         if path not in known:
-            raise RequestError(f"'{path}' is not varied{nearest(path, known)}; there are: {', '.join(known)}")
+            raise RequestError(
+                f"'{path}' is not varied{nearest(path, known)}; varied are: {', '.join(known)}"
+            )
         there = ordered(rows[path].to_list())
         meant = [each for each in there if _alike(each, value)]
         if not meant:
-            raise RequestError(f"{path} is never {value}; it is: {', '.join(map(str, there))}")
+            raise RequestError(f"{path} is never {value}; its values are: {', '.join(map(str, there))}")
         rows = rows.filter(pl.col(path).is_in(meant))
     varied = [name for name in known if rows[name].n_unique() > 1]
     if not varied:
-        raise RequestError("nothing varies here: a picture of one point is a number")
+        raise RequestError("nothing varies here: a plot needs at least two points")
     return Table(quantity, rows, varied)
 
 
-def _alike(value: Any, asked: object) -> bool:
-    """Whether a value is the one that was asked for, be it written ``1e-7`` or ``0.0000001``."""
-    if str(value).lower() == str(asked).strip().lower():
+def _alike(value: Any, wanted: object) -> bool:
+    """Whether a value equals the requested one, whether written ``1e-7`` or ``0.0000001``."""
+    if str(value).lower() == str(wanted).strip().lower():
         return True
-    numbers = numbers_of([value]), numbers_of([asked])
+    numbers = numbers_of([value]), numbers_of([wanted])
     return numbers[0] is not None and numbers[0] == numbers[1]
 
 
 def axis_of(table: Table, name: str | None, taken: Sequence[str] = ()) -> str:
-    """The column to draw along: the one that is named, or the one with most values that is not taken.
+    """The column of an axis: the named one, or the one with the most values that is not taken.
 
     Raises:
-        RequestError: it does not vary, or nothing is left.
+        RequestError: the column does not vary, or no column is left.
     """
     free = [path for path in table.varied if path not in taken]
     if name is None:
@@ -132,12 +134,12 @@ def axis_of(table: Table, name: str | None, taken: Sequence[str] = ()) -> str:
             raise RequestError(f"only {', '.join(taken)} varies: draw curves instead of a map")
         return max(free, key=lambda path: (table.rows[path].n_unique(), -free.index(path)))
     if name not in free:
-        raise RequestError(f"'{name}' does not vary{nearest(name, free)}; what does: {', '.join(free)}")
+        raise RequestError(f"'{name}' does not vary{nearest(name, free)}; varied are: {', '.join(free)}")
     return name
 
 
 def numbers_of(values: Sequence[Any]) -> tuple[list[float], str] | None:
-    """Values of one path as numbers, and their unit; None where they are words, or of different units."""
+    """Values of one path as numbers, and their unit; None if they are words, or have different units."""
     numbers, units = [], []
     for value in values:
         if isinstance(value, bool) or value is None:
@@ -158,12 +160,12 @@ def numbers_of(values: Sequence[Any]) -> tuple[list[float], str] | None:
 
 
 def short(path: str) -> str:
-    """A path as a label: its last words, which tell it from others."""
+    """A path as a label: its last words, which identify it."""
     return ".".join(path.split(".")[-2:])
 
 
 def ordered(values: Sequence[Any]) -> list[Any]:
-    """Each value once: by size where they are numbers, else as they come."""
+    """The distinct values: in numeric order if they are numbers, else in the given order."""
     once = list(dict.fromkeys(values))
     found = numbers_of(once)
     if found is None:
@@ -181,8 +183,8 @@ UNITS = {
 
 
 def in_units(quantity: str) -> tuple[str, float]:
-    """The label of a quantity, and what to multiply it by: columns end in their units."""
-    if "." in quantity:  # a path of a scenario, which says its unit itself
+    """The label of a quantity, and the factor for its unit: columns end in their units."""
+    if "." in quantity:  # a path of a scenario, which contains its unit
         return quantity, 1.0
     for ending, (unit, factor) in UNITS.items():
         if quantity.endswith(ending):
@@ -190,8 +192,8 @@ def in_units(quantity: str) -> tuple[str, float]:
     return quantity.replace("_", " "), 1.0
 
 
-def told(value: Any) -> str:
-    """A value as a label, with no more digits than tell it from others."""
+def value_label(value: Any) -> str:
+    """A value as a label, with only the digits that distinguish it."""
     found = numbers_of([value])
     if found is None:
         return str(value)

@@ -1,6 +1,6 @@
-"""Fewer points that look the same: what a picture a thousand pixels wide can show of a million.
+"""Reduces the number of points without a visible change at a width of about a thousand pixels.
 
-Lives here: which points stay. Must not live here: drawing.
+Lives here: the choice of points. Must not live here: drawing.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ Floats = npt.NDArray[np.float64]
 
 
 def thin(x: Floats, y: Floats, buckets: int) -> npt.NDArray[np.int64]:
-    """Chooses points so that the picture keeps its shape and every extreme (Jugel et al., "M4", VLDB 2014).
+    """Chooses points so that the plot keeps its shape and every extreme (Jugel et al., "M4", VLDB 2014).
 
-    The width of ``x`` is cut into equal buckets. Of each, the first and the last point stay, and those with the least
-    and the largest ``y``: a line through these covers the same pixels as the line through all, if a bucket is at most
-    as wide as a pixel. NaN in ``y`` parts a line; the first of each run of them stays.
+    The width of ``x`` is divided into equal buckets. In each bucket the first and the last point stay, and those with
+    the smallest and the largest ``y``: a line through these covers the same pixels as the line through all, if a bucket
+    is at most a pixel wide. NaN in ``y`` interrupts a line; the first of each run of NaN stays.
 
     Args:
         x: ascending, without NaN, shape (n,).
@@ -26,7 +26,7 @@ def thin(x: Floats, y: Floats, buckets: int) -> npt.NDArray[np.int64]:
         buckets: at least 1.
 
     Returns:
-        The places that stay, ascending; all of them where there are no more than 4 for each bucket.
+        The indices that stay, ascending; all of them if there are no more than 4 per bucket.
     """
     if x.size <= 4 * buckets:
         return np.arange(x.size)
@@ -45,7 +45,7 @@ def thin(x: Floats, y: Floats, buckets: int) -> npt.NDArray[np.int64]:
 
 
 def _first_of(y: Floats, starts: npt.NDArray[np.int64], extreme: Any) -> npt.NDArray[np.int64]:
-    """Of each bucket the first point that is as extreme as any in it."""
+    """In each bucket, the first point with the extreme value."""
     lengths = np.diff(np.append(starts, y.size))
     best = np.repeat(extreme.reduceat(y, starts), lengths)
     hits = np.flatnonzero(y == best)
@@ -54,7 +54,7 @@ def _first_of(y: Floats, starts: npt.NDArray[np.int64], extreme: Any) -> npt.NDA
 
 
 def corners(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Marks where a staircase changes, and its ends: between them it needs no points."""
+    """Marks the points where a staircase changes, and its ends: it needs no points between them."""
     changed = np.ones(values.shape, dtype=bool)
     changed[1:-1] = np.diff(values)[:-1] != 0
     return changed

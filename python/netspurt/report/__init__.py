@@ -1,8 +1,8 @@
 """Reports: self-contained HTML pages that need no network and no other file.
 
-Here: the report of studies, and beside its page the same numbers for programs. Of runs, sweeps and comparisons:
-``run``, ``sweep``, ``compare``; what their pages are made of: ``blocks``; how a page is written: ``page`` and the
-templates. Must not live here: verdicts or drawing.
+This module writes the report of studies, and the same numbers for programs. ``run``, ``sweep`` and ``compare`` contain
+the reports of runs, sweeps and comparisons; ``blocks`` the elements of their pages; ``page`` and the
+templates write a page. Must not live here: verdicts or drawing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from netspurt.studies.model import Picture, StudyResult, Table
 
 
 def document(results: Sequence[StudyResult], quick: bool, seconds: float) -> dict[str, Any]:
-    """The document that ``reproduce --json`` prints."""
+    """The JSON document that ``reproduce --json`` prints."""
     return {
         "netspurt": __version__,
         "quick": quick,
@@ -33,17 +33,17 @@ def document(results: Sequence[StudyResult], quick: bool, seconds: float) -> dic
     }
 
 
-def write(directory: Path, results: Sequence[StudyResult], asked: str, whole: dict[str, Any]) -> None:
+def write(directory: Path, results: Sequence[StudyResult], command: str, whole: dict[str, Any]) -> None:
     """Writes the page, the JSON document, a CSV for each table, the pictures and the merged scenarios.
 
     Args:
-        directory: exists and is empty.
-        results: of the studies, in order.
-        asked: the command, for the page.
-        whole: from ``document``.
+        directory: an existing, empty directory.
+        results: results of the studies, in order.
+        command: the command line, for the page.
+        whole: the result of ``document``.
 
     Raises:
-        OSError: the disk says no.
+        OSError: a file cannot be written.
     """
     from netspurt import plot
 
@@ -62,7 +62,7 @@ def write(directory: Path, results: Sequence[StudyResult], asked: str, whole: di
         pictures=pictures,
         kinds={block.kind for each in pictures.values() for shown in each for block in shown.blocks},
         vendored=vendored(),
-        asked=asked,
+        command=command,
         whole=whole,
         date=time.strftime("%Y-%m-%d %H:%M %Z"),
     )
@@ -74,14 +74,14 @@ def write(directory: Path, results: Sequence[StudyResult], asked: str, whole: di
 
 @dataclass(frozen=True)
 class Shown:
-    """A picture, and what the page shows of it."""
+    """A picture, and its blocks on the page."""
 
     picture: Picture
     blocks: Sequence[Block]
 
 
 def _blocks(picture: Picture, svg: str) -> list[Block]:
-    """A chart for each panel, or a map, or else the picture as it is on paper."""
+    """A chart for each panel, or a map, or otherwise the picture as for print."""
     from matplotlib.figure import Figure
 
     from netspurt.plot.sweeps.heat_map import HeatMap
@@ -93,7 +93,7 @@ def _blocks(picture: Picture, svg: str) -> list[Block]:
         return [Still(name, "", "", picture.alt, svg)]
     if len(data) == 1:
         return [Zoomable(name, replace(data[0], title=picture.title, caption=""), heading=False)]
-    # Panels with axes in common zoom together, and reach as high.
+    # Panels with shared axes zoom together and have the same y range.
     group = name if picture.shared else ""
     return [
         Zoomable(f"{name}-{number}", replace(chart, caption=""), group, alike=picture.shared)
@@ -112,7 +112,7 @@ def _write_study(directory: Path, result: StudyResult) -> None:
 
 
 def write_csv(path: Path, table: Table) -> None:
-    """One line for each cell, full precision; the row's names come first."""
+    """One line for each cell, in full precision; the row's labels come first."""
     with path.open("w", newline="", encoding="utf-8") as file:
         lines = csv.writer(file)
         for place, cell in enumerate(table.cells):

@@ -1,6 +1,6 @@
-"""What a report's page is made of: texts, tables, pictures, files.
+"""The elements of a report's page: texts, tables, pictures, files.
 
-Lives here: data that the template writes down. Must not live here: where it comes from.
+Lives here: data for the template. Must not live here: the source of the data.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
     from netspurt.plot.sweeps.heat_map import HeatMap
 
 BUCKETS = 10_000
-"""A trace of more than four times so many points is thinned in the page: zoomed in tenfold it still looks whole."""
+"""A trace with more than four times this many points is thinned on the page; it looks complete at tenfold zoom."""
 
 HEIGHTS = {"time-sequence": 420}
-"""Pixels, of charts that need more than others."""
+"""Heights in pixels of charts that need more than the default."""
 
 VERDICTS = ("verdict",)
 
 MEANS = ("mean", "low", "high")
-"""Columns in the unit of the quantity that they are of."""
+"""Columns in the unit of the quantity of their row."""
 
 DIGITS = 5
-"""Of a number that count."""
+"""Significant digits of a number."""
 
 ALIKE = 100
-"""Numbers of a column that differ by no more than so many times stand with their points below each other."""
+"""Numbers of a column whose ratio is at most this are aligned at their decimal points."""
 
 
 class Block(Protocol):
-    """Anything that stands in a section; ``kind`` tells the template how."""
+    """An element of a section; ``kind`` selects its template."""
 
     kind: ClassVar[str]
 
@@ -61,7 +61,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Sentences:
-    """A list to be unfolded."""
+    """A folded list."""
 
     kind: ClassVar[str] = "sentences"
     title: str
@@ -70,7 +70,7 @@ class Sentences:
 
 @dataclass(frozen=True)
 class Facts:
-    """Names and what they stand for."""
+    """Pairs of name and value."""
 
     kind: ClassVar[str] = "facts"
     pairs: Sequence[tuple[str, str]]
@@ -78,7 +78,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Code:
-    """A file to be unfolded."""
+    """A folded file."""
 
     kind: ClassVar[str] = "code"
     title: str
@@ -87,7 +87,7 @@ class Code:
 
 @dataclass(frozen=True)
 class File:
-    """Something to download that lies in the page itself."""
+    """A download that is embedded in the page."""
 
     name: str
     words: str
@@ -96,13 +96,13 @@ class File:
 
     @property
     def base64(self) -> str:
-        """As a data link has it."""
+        """The content for a data URL."""
         return base64.b64encode(self.content).decode("ascii")
 
 
 @dataclass(frozen=True)
 class Files:
-    """Several of them."""
+    """Several downloads."""
 
     kind: ClassVar[str] = "files"
     files: Sequence[File]
@@ -110,7 +110,7 @@ class Files:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: its head, and how its cells are set."""
+    """A column of a table: its heading, and the alignment of its cells."""
 
     head: str
     number: bool
@@ -134,11 +134,11 @@ class Zoomable:
     """A chart that the page draws.
 
     Attributes:
-        id: in the page.
+        id: its id in the page.
         chart: its data.
-        group: of those that zoom together.
-        alike: whether those of the group reach from the same value up to the same one.
-        heading: whether its title stands above it.
+        group: the group of charts that zoom together.
+        alike: whether the charts of the group share their y range.
+        heading: whether the page shows its title.
     """
 
     kind: ClassVar[str] = "chart"
@@ -150,17 +150,17 @@ class Zoomable:
 
     @property
     def title(self) -> str:
-        """Above it."""
+        """The title above the chart."""
         return self.chart.title
 
     @property
     def caption(self) -> str:
-        """Below the title."""
+        """The caption below the title."""
         return self.chart.caption
 
     @property
     def alt(self) -> str:
-        """In words."""
+        """The text alternative."""
         return self.chart.alt()
 
     @property
@@ -170,20 +170,20 @@ class Zoomable:
 
     @property
     def file(self) -> File:
-        """All points, also those that the page leaves out."""
+        """All points, including those that the page omits."""
         return parquet(f"{self.id}.parquet", self.chart.table())
 
     @property
     def thinned(self) -> str:
-        """Which points the page leaves out, in words."""
+        """A sentence on the points that the page omits."""
         shown = self.chart.thinned(BUCKETS).points
         if shown == self.chart.points:
             return ""
-        return f"{shown} of {self.chart.points} points are drawn, all extremes among them; the Parquet file has all."
+        return f"{shown} of {self.chart.points} points are drawn, including all extremes; the Parquet file has all."
 
     @property
     def payload(self) -> str:
-        """What the script draws, as JSON that may stand inside an element."""
+        """The data for the script, as JSON that is safe inside an element."""
         chart = self.chart.thinned(BUCKETS)
         whole = {
             "height": self.height,
@@ -221,7 +221,7 @@ def _numbers(values: Floats) -> str:
 
 @dataclass(frozen=True)
 class Still:
-    """A picture that does not zoom; one without a title stands under another's."""
+    """A picture without zoom; one without a title belongs to the picture above it."""
 
     kind: ClassVar[str] = "still"
     id: str
@@ -234,7 +234,7 @@ class Still:
 
 @dataclass(frozen=True)
 class Changes:
-    """Changes with their intervals along one ruler, which the page sets in its own colours."""
+    """Changes with their intervals on one scale; the page sets the colours."""
 
     kind: ClassVar[str] = "changes"
     id: str
@@ -245,17 +245,17 @@ class Changes:
     file: File
 
     def place(self, value: float) -> str:
-        """Where a value stands, as CSS has it."""
+        """The position of a value, as CSS."""
         return f"{100 * self.ruler.at(value):.2f}%"
 
     def width(self, ends: tuple[float, float]) -> str:
-        """How long an interval is, as CSS has it."""
+        """The width of an interval, as CSS."""
         return f"{100 * (self.ruler.at(ends[1]) - self.ruler.at(ends[0])):.2f}%"
 
 
 @dataclass(frozen=True)
 class Mapped:
-    """A map that the page draws, and whose cells say what they are."""
+    """A map that the page draws; each cell shows its values on hover."""
 
     kind: ClassVar[str] = "map"
     id: str
@@ -263,32 +263,32 @@ class Mapped:
 
     @property
     def title(self) -> str:
-        """Above it."""
+        """The title above the map."""
         return self.map.title
 
     @property
     def caption(self) -> str:
-        """Below the title."""
+        """The caption below the title."""
         return self.map.caption
 
     @property
     def alt(self) -> str:
-        """In words."""
+        """The text alternative."""
         return self.map.alt()
 
     @property
     def titles(self) -> Sequence[str]:
-        """Of the panels."""
+        """The titles of the panels."""
         return list(self.map.panels)
 
     @property
     def file(self) -> File:
-        """What it was made of."""
+        """The data of the map."""
         return parquet(f"{self.id}.parquet", self.map.table())
 
     @property
     def payload(self) -> str:
-        """What the script draws, as JSON that may stand inside an element."""
+        """The data for the script, as JSON that is safe inside an element."""
         from netspurt.plot.palette import BEST
 
         of = self.map
@@ -319,13 +319,13 @@ class Section:
 
     @property
     def id(self) -> str:
-        """What links to it."""
+        """The target of links to it."""
         return re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")
 
 
 @dataclass(frozen=True)
 class Page:
-    """A whole report: its kind ("run", "sweep", "comparison"), title, what it comes to in sentences, and sections."""
+    """A whole report: its kind ("run", "sweep", "comparison"), title, lead sentences, and sections."""
 
     kind: str
     title: str
@@ -334,7 +334,7 @@ class Page:
 
     @property
     def kinds(self) -> set[str]:
-        """Of all blocks: what has to be drawn."""
+        """The kinds of all blocks; they determine the scripts that the page needs."""
         return {block.kind for section in self.sections for block in section.blocks}
 
 
@@ -347,15 +347,15 @@ def table(
     folded: bool = False,
     scale: str = "",
 ) -> Table:
-    """Rows as a table, in units for people.
+    """Rows as a table, in readable units.
 
     Args:
-        title: above it.
+        title: the title above it.
         rows: names to values.
-        columns: which, in order; those without any value are left out. By default all that any row has.
-        note: below it.
-        folded: whether it has to be unfolded to be seen.
-        scale: the quantity whose unit ``mean``, ``low`` and ``high`` are in.
+        columns: the columns in order; empty ones are omitted. By default all columns of any row.
+        note: the note below it.
+        folded: whether it starts folded.
+        scale: the quantity whose unit applies to ``mean``, ``low`` and ``high``.
     """
     names = (
         list(columns) if columns is not None else list(dict.fromkeys(name for row in rows for name in row))
@@ -371,12 +371,12 @@ def table(
         for name in names
     ]
     fixed = {name: _decimals([row.get(name) for row in rows], scales[name][1]) for name in names}
-    texts = [[_told(row.get(name), scales[name][1], fixed[name]) for name in names] for row in rows]
+    texts = [[_cell_text(row.get(name), scales[name][1], fixed[name]) for name in names] for row in rows]
     return Table(title, heads, texts, note, folded)
 
 
 def _decimals(values: Sequence[Any], factor: float) -> int | None:
-    """With how many decimals the numbers of a column stand below each other; None if they are of several sizes."""
+    """The number of decimals that aligns the numbers of a column; None if their magnitudes differ too much."""
     numbers = [value for value in values if isinstance(value, int | float)]
     sizes = [abs(value * factor) for value in numbers if value]
     if len(sizes) < 2 or (factor == 1 and all(isinstance(value, int) for value in numbers)):
@@ -386,7 +386,7 @@ def _decimals(values: Sequence[Any], factor: float) -> int | None:
     return max(0, DIGITS - 1 - math.floor(math.log10(max(sizes))))
 
 
-def _told(value: Any, factor: float, decimals: int | None) -> str:
+def _cell_text(value: Any, factor: float, decimals: int | None) -> str:
     if isinstance(value, int | float) and not isinstance(value, bool) and value and decimals is not None:
         return f"{value * factor:.{decimals}f}"
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -406,6 +406,6 @@ def parquet(name: str, frame: pl.DataFrame, words: str = "Parquet of all points"
 
 
 def csv(name: str, rows: Sequence[Mapping[str, Any]]) -> File:
-    """Rows as a CSV file with full precision; nested counts become columns of their own."""
+    """Rows as a CSV file with full precision; nested counts become separate columns."""
     text = csv_of([flat(row) for row in rows])
     return File(name, name, "text/csv", text.encode())

@@ -1,6 +1,6 @@
-"""The report of captures: their connections, and pictures of the stream that carries most.
+"""The report of captures: their connections, and plots of the stream that carries most.
 
-Lives here: what stands on its page. Must not live here: how a page looks.
+Lives here: the content of its page. Must not live here: the style of a page.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 SHOWN = [name for name in COLUMNS if name not in ("from", "start_s")]
 
 MOST_ROWS = 200
-"""A table of more is not read; the CSV file has all."""
+"""The maximal number of rows of a table; the CSV file has all."""
 
 MOST_SEGMENTS = 2_000_000
-"""Of more, a page would be too heavy for a browser."""
+"""The maximal number of segments for plots: with more, the page would be too large for a browser."""
 
 
-def page_of(captures: Sequence[Capture], asked: str) -> Page:
-    """The page of some captures; ``asked`` is the command."""
+def page_of(captures: Sequence[Capture], command: str) -> Page:
+    """The page of some captures; ``command`` is the command line."""
     sections = []
     for number, capture in enumerate(captures, 1):
         prefix = f"{number}-" if len(captures) > 1 else ""
         name = f" of {capture.path.name}" if prefix else ""
         sections.append(Section(f"Connections{name}", _connections(capture, prefix)))
         sections.append(Section(f"Pictures{name}", _pictures(capture, prefix)))
-    made = [*facts(asked), ("captures", ", ".join(str(capture.path) for capture in captures))]
+    made = [*facts(command), ("captures", ", ".join(str(capture.path) for capture in captures))]
     sections.append(Section("How it was made", [Facts(made)]))
     names = [capture.path.name for capture in captures]
     title = names[0] if len(names) == 1 else f"{len(names)} captures"
@@ -42,23 +42,23 @@ def page_of(captures: Sequence[Capture], asked: str) -> Page:
 
 
 def _lead(capture: Capture) -> str:
-    """What it holds, in a sentence or two."""
+    """A summary in one or two sentences."""
     tally, streams = capture.tally, capture.streams
     resent = sum(int(streams[f"retransmitted_{cause}"].sum()) for cause in CAUSES)
     several = "s" if tally["connections"] != 1 else ""
-    told = (
+    summary = (
         f"{capture.path.name}: {tally['packets']} packets, {tally['connections']} TCP connection{several}; "
-        f"{resent} segments were sent again."
+        f"{resent} segments were retransmitted."
     )
-    return f"{told} {capture.fault}." if capture.fault else told
+    return f"{summary} {capture.fault}." if capture.fault else summary
 
 
 def _connections(capture: Capture, prefix: str) -> list[Block]:
-    """Those that carried most come first."""
+    """The connections, those that carried most first."""
     rows = [line(row) for row in document(capture)["connections"]]
     shown = sorted(rows, key=lambda row: -row["bytes"])[:MOST_ROWS]
     left = len(rows) - len(shown) + capture.tally["unlisted"]
-    note = f"{left} connections more." if left else ""
+    note = f"{left} more connections." if left else ""
     title = "Connections, those that carried most first" if len(rows) > 1 else "The connection"
     files = Files(
         [
@@ -73,6 +73,6 @@ def _pictures(capture: Capture, prefix: str) -> list[Block]:
     if not capture.tally["segments"]:
         return []
     if capture.tally["segments"] > MOST_SEGMENTS:
-        words = f"Pictures of {capture.tally['segments']} segments are too heavy for a page: "
+        words = f"A page cannot hold plots of {capture.tally['segments']} segments: "
         return [Text(f"{words}'netspurt plot {capture.path} --begin … --end …' draws a part.")]
     return pictures(Captured(capture), prefix)

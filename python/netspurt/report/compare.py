@@ -1,6 +1,6 @@
-"""The report of a comparison: what differs, whether it is chance, and where two histories part.
+"""The report of a comparison: the differences, their significance, and the first divergence.
 
-Lives here: what stands on its page. Must not live here: how a page looks.
+Lives here: the content of its page. Must not live here: the style of a page.
 """
 
 from __future__ import annotations
@@ -41,23 +41,23 @@ if TYPE_CHECKING:
 HIDDEN = ("of", "sentence", "boot_low", "boot_high", "p")
 
 LAST = ("a", "b", "relative", "verdict", "difference", "low", "high", "effect", "runs")
-"""Columns behind those that name a row, as a comparison has them."""
+"""Columns of a comparison, after those that name a row."""
 
 SHOWN = ("A", "B", "change", "verdict", "95 % interval", "effect", "pairs")
-"""… and as the page has them."""
+"""The same columns on the page."""
 
 SCALED = ("a", "b", "difference", "low", "high", "a_low", "a_high", "b_low", "b_high")
 
 FOLDED = 24
 
 
-def page_of(result: Comparison, asked: str) -> Page:
-    """The page of a comparison; ``asked`` is the command."""
+def page_of(result: Comparison, command: str) -> Page:
+    """The page of a comparison; ``command`` is the command line."""
     unlike = [row for row in result.rows if row.get("verdict") != "same"]
     known = {row["sentence"] for row in result.rows if row.get("verdict") not in (None, "distinguishable")}
-    told = [sentence for sentence in result.sentences if sentence not in known]
+    found = [sentence for sentence in result.sentences if sentence not in known]
     if alike := len(result.rows) - len(unlike):
-        told.append(f"{alike} of {len(result.rows)} quantities are the same in every pair of runs.")
+        found.append(f"{alike} of {len(result.rows)} quantities are the same in every pair of runs.")
     blocks: list[Block] = []
     if unlike:
         shown = [_in_units(row) for row in unlike]
@@ -65,21 +65,21 @@ def page_of(result: Comparison, asked: str) -> Page:
         blocks.append(table("B against A", shown, [*keys, *SHOWN], note=NOTE, folded=len(shown) > FOLDED))
     if result.rows:
         blocks.append(Files([csv("comparison.csv", result.rows)]))
-    if told:
-        blocks.append(Sentences("In sentences", told))
-    sections = [Section("What differs", blocks), Section("Both over each other", _overlaid(result))]
-    if result.parting is not None:
-        sections.append(Section("Where they part", _parting(result)))
+    if found:
+        blocks.append(Sentences("In sentences", found))
+    sections = [Section("Quantities that differ", blocks), Section("Both in one plot", _overlaid(result))]
+    if result.divergence is not None:
+        sections.append(Section("First divergence", _divergence(result)))
     for letter, side in zip("AB", result.sides, strict=True):
         own = pictures(source, f"{letter.lower()}-") if (source := _recording(result, side)) else []
         sections.append(Section(f"{letter}: {_short(side.name)}", own))
-    sections.append(Section("How it was made", _made(result, asked)))
+    sections.append(Section("Provenance", _made(result, command)))
     title = f"{_short(result.names[0])} and {_short(result.names[1])}"
     return Page("comparison", title, [_lead(result)], [each for each in sections if each.blocks])
 
 
 def _lead(result: Comparison) -> str:
-    """What it comes to, in a sentence."""
+    """The result in one sentence."""
     kind = result.kind[0].upper() + result.kind[1:]
     judged = [row["verdict"] for row in result.rows if "verdict" in row]
     if not judged:
@@ -95,7 +95,7 @@ NOTE = (
 
 
 def _in_units(row: dict[str, Any]) -> dict[str, Any]:
-    """A row for people: each in the unit of its quantity."""
+    """A row with each value in the unit of its quantity."""
     words, factor = in_units(row["quantity"])
     scaled = {name: row[name] * factor for name in SCALED if isinstance(row.get(name), int | float)}
     low, high = scaled.get("low"), scaled.get("high")
@@ -112,7 +112,7 @@ def _in_units(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _short(name: str) -> str:
-    """Without the folders of its path: these stand at the end of the page."""
+    """The name without its folders; the full path is at the end of the page."""
     path, comma, settings = name.partition(", ")
     return Path(path).name + comma + settings
 
@@ -131,39 +131,41 @@ def _overlaid(result: Comparison) -> list[Block]:
         ruler = ruler_of(drawn)
         words = "B against A, in per cent of A, with 95 % intervals. Filled: distinguishable from chance."
         if ruler.bend is not None:
-            words += f" The scale is even up to {ruler.bend:g} %, and grows by powers of ten from there."
+            words += f" The scale is linear up to {ruler.bend:g} %, and logarithmic beyond."
         file = csv("differences.csv", rows)
-        blocks.append(Changes("differences", "What changes", words, drawn, ruler, file))
+        blocks.append(Changes("differences", "Changes", words, drawn, ruler, file))
     return blocks
 
 
-def _parting(result: Comparison) -> list[Block]:
-    parting = result.parting
-    assert parting is not None
+def _divergence(result: Comparison) -> list[Block]:
+    divergence = result.divergence
+    assert divergence is not None
     return [
         Facts(
             [
-                ("events in common", formats.count(parting.shared)),
-                ("time", f"{parting.time_s:.9g} s"),
-                ("in A", history.words(parting.a)),
-                ("in B", history.words(parting.b)),
+                ("common events", formats.count(divergence.shared)),
+                ("time", f"{divergence.time_s:.9g} s"),
+                ("in A", history.words(divergence.a)),
+                ("in B", history.words(divergence.b)),
             ]
         )
     ]
 
 
 def _recording(result: Comparison, side: Side) -> Recording | None:
-    """What pictures of one side are made of; None where it keeps no scenario, or is a sweep."""
+    """The data for plots of one side; None if it has no scenario, or is a sweep."""
     if isinstance(side, Captured | Traced):
         return side
     if isinstance(side, Runs):
-        return side.recording(result.looked if result.looked is not None else min(side.documents))
+        return side.recording(
+            result.compared_seed if result.compared_seed is not None else min(side.documents)
+        )
     return None
 
 
-def _made(result: Comparison, asked: str) -> list[Block]:
+def _made(result: Comparison, command: str) -> list[Block]:
     seeds = sorted(result.sides[0].documents) if isinstance(result.sides[0], Runs) else []
-    pairs = [*facts(asked), ("A", result.names[0]), ("B", result.names[1])]
+    pairs = [*facts(command), ("A", result.names[0]), ("B", result.names[1])]
     if seeds:
         pairs.append(("seeds", ", ".join(map(str, seeds))))
     sources = [

@@ -1,6 +1,6 @@
-"""A table as the page shows it: what all its cells share stands above it, and what matters most comes first.
+"""A table as the page shows it: properties common to all cells appear above it, the important columns come first.
 
-Lives here: which columns a table has on the page. Must not live here: the wording of numbers (``words``).
+Lives here: the columns of a table on the page. Must not live here: the wording of numbers (``words``).
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from netspurt.studies import words
 from netspurt.studies.model import Cell, Table
 
 NUMBERS = ("published", "measured", "simulated", "off by", "95 % interval", "null")
-"""Columns that are set flush right, so that digits stand below digits."""
+"""Right-aligned columns."""
 
 MORE = ("unit", "off by", "95 % interval", "null", "bar", "role")
-"""Columns that a narrow screen leaves out; turned on its side it has room for them."""
+"""Columns that a narrow screen omits; in landscape orientation it shows them."""
 
 LAST = ("off by", "95 % interval", "null", "bar", "role")
-"""Columns that come behind the verdict."""
+"""Columns after the verdict."""
 
 SHARED = ("unit", "role", "bar", "95 % interval", "null", "off by")
-"""Columns that are said once, above the table, where all cells agree in them."""
+"""Columns that appear once, above the table, if all cells agree in them."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column of the page: its head and the classes of its cells."""
+    """One column of the page: its heading and the CSS classes of its cells."""
 
     head: str
     classes: str
@@ -33,7 +33,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Grid:
-    """A table ready to be written down; ``shared`` is what holds for all of its cells, in words."""
+    """A table ready for the template; ``shared`` describes the properties common to all of its cells."""
 
     shared: str
     columns: tuple[Column, ...]
@@ -41,7 +41,7 @@ class Grid:
 
     @property
     def has_more(self) -> bool:
-        """Whether a narrow screen leaves something out."""
+        """Whether a narrow screen omits some columns."""
         return any("more" in column.classes for column in self.columns)
 
 
@@ -66,10 +66,10 @@ def _classes(head: str) -> str:
 
 
 def _in_words(shared: dict[str, str]) -> str:
-    """Such as ``in KiB/s, all predicted, bar: printed digits``; what is absent from all cells is not mentioned."""
-    told = []
+    """Text such as ``in KiB/s, all predicted, bar: printed digits``; it omits properties that no cell has."""
+    words = []
     for head, text in shared.items():
         if text == "–":
             continue
-        told.append({"unit": f"in {text}", "role": f"all {text}"}.get(head, f"{head}: {text}"))
-    return ", ".join(told)
+        words.append({"unit": f"in {text}", "role": f"all {text}"}.get(head, f"{head}: {text}"))
+    return ", ".join(words)

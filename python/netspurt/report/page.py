@@ -1,7 +1,7 @@
-"""From what a report holds to its page.
+"""Renders a report as its page.
 
-Lives here: templates, what lies beside them, and what every report says of its making. Must not live here: what a
-report holds.
+Lives here: templates, their scripts and styles, and the provenance of every report. Must not live here: the content
+of a report.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ UPLOT = Path(__file__).parents[1] / "vendor" / "uplot"
 
 
 def versions() -> dict[str, str]:
-    """What the results depend on."""
+    """The versions on which the results depend."""
     from netspurt import _core
 
     return {
@@ -37,28 +37,28 @@ def versions() -> dict[str, str]:
     }
 
 
-def facts(asked: str) -> list[tuple[str, str]]:
-    """What every report says of its making: command, time and versions."""
-    told = ", ".join(f"{name} {number}" for name, number in versions().items())
+def facts(command: str) -> list[tuple[str, str]]:
+    """The provenance of every report: command, time and versions."""
+    numbers = ", ".join(f"{name} {number}" for name, number in versions().items())
     return [
-        ("command", asked),
+        ("command", command),
         ("when", time.strftime("%Y-%m-%d %H:%M %Z")),
-        ("versions", told),
+        ("versions", numbers),
     ]
 
 
 def write(path: Path, page: Page) -> None:
-    """Writes a page that holds everything it shows.
+    """Writes a self-contained page.
 
     Raises:
-        OSError: the disk says no.
+        OSError: the file cannot be written.
     """
     text = template("result.html.j2").render(page=page, vendored=vendored())
     path.write_text(text, encoding="utf-8")
 
 
 def vendored() -> dict[str, str]:
-    """The scripts and styles of pictures that zoom, to stand in the page itself."""
+    """The scripts and styles of zoomable pictures, for embedding in the page."""
     files = {
         "uplot": UPLOT / "uPlot.iife.min.js",
         "css": UPLOT / "uPlot.min.css",
@@ -71,7 +71,7 @@ def vendored() -> dict[str, str]:
 
 
 def template(name: str) -> Template:
-    """A template of this folder, with the words and the style that all pages share."""
+    """A template of this folder, with the words and the style common to all pages."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     from netspurt.report.grid import grid_of

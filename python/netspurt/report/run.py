@@ -1,6 +1,6 @@
 """The report of a run, or of one scenario with several seeds.
 
-Lives here: what stands on its page. Must not live here: how a page looks.
+Lives here: the content of its page. Must not live here: the style of a page.
 """
 
 from __future__ import annotations
@@ -59,27 +59,27 @@ LINKS = (
 )
 
 MOST_ROWS = 200
-"""A table of more is not read; the CSV file has all."""
+"""The maximal number of rows of a table; the CSV file has all."""
 
 OF_STREAM = (plot.windows_chart, plot.time_sequence_chart, plot.round_trips_chart)
-"""Pictures of one stream, all of the same."""
+"""Plots of one stream, the same for all."""
 
 OF_ALL = (plot.throughput_chart, plot.queues_chart)
-"""Pictures of all streams; over the same time as those of one, so that they zoom together."""
+"""Plots of all streams; they share the time axis of the plots of one stream and zoom with them."""
 
 
-def page_of(scenario: Scenario, results: Sequence[Result], asked: str, settings: Mapping[str, str]) -> Page:
+def page_of(scenario: Scenario, results: Sequence[Result], command: str, settings: Mapping[str, str]) -> Page:
     """The page of runs of one scenario.
 
     Args:
-        scenario: as it was run.
-        results: one for each seed, at least one; pictures are of the first.
-        asked: the command.
-        settings: what was set on it.
+        scenario: the scenario of the runs.
+        results: one for each seed, at least one; plots show the first.
+        command: the command line, for the page.
+        settings: overrides of the command line.
     """
     documents = [json.loads(result.json()) for result in results]
     made = [
-        *facts(asked),
+        *facts(command),
         ("scenario", scenario.name + "".join(f", {path} = {value}" for path, value in settings.items())),
         ("seed" if len(results) == 1 else "seeds", ", ".join(str(result.seed) for result in results)),
         ("digest", ", ".join(result.digest for result in results[:4]) + (" …" if len(results) > 4 else "")),
@@ -87,26 +87,26 @@ def page_of(scenario: Scenario, results: Sequence[Result], asked: str, settings:
     sections = [Section("Results", _tables(documents))]
     if len(results) > 1:
         sections.insert(0, Section("Over all seeds", _over_seeds(documents)))
-    which = "Pictures" if len(results) == 1 else f"Pictures of seed {results[0].seed}"
+    which = "Plots" if len(results) == 1 else f"Plots of seed {results[0].seed}"
     sections.append(Section(which, pictures(Simulated.of(results[0]))))
-    sections.append(Section("How it was made", [Facts(made), *_source(scenario)]))
+    sections.append(Section("Provenance", [Facts(made), *_source(scenario)]))
     several = "" if len(results) == 1 else f", {len(results)} seeds"
     return Page("run", Path(scenario.name).name + several, [_lead(documents)], sections)
 
 
 def _lead(documents: Sequence[Document]) -> str:
-    """What came of it, in a sentence."""
+    """The outcome in one sentence."""
     flows = documents[0]["flows"]
     moved = sum(flow["bytes_delivered"] for flow in flows) / 1e6
     resent = sum(flow["retransmitted"] for flow in flows)
     timeouts = sum(flow["timeouts"] for flow in flows)
     who = f"Flow {flows[0]['flow']}" if len(flows) == 1 else f"{len(flows)} flows"
-    sentence = f"{who} moved {moved:.4g} MB"
+    sentence = f"{who} delivered {moved:.4g} MB"
     if len(flows) == 1:
         sentence += f" at {flows[0]['goodput_bps'] / 1e6:.4g} Mbit/s"
     lost = sum(sum(link["drops"].values()) for link in documents[0]["links"])
     ran_out = "1 timeout" if timeouts == 1 else f"{timeouts} timeouts"
-    sentence += f"; {lost} packets were lost, {resent} segments sent again, {ran_out}"
+    sentence += f"; {lost} packets were lost, {resent} segments retransmitted, {ran_out}"
     return sentence + (" (of the first seed)." if len(documents) > 1 else ".")
 
 
@@ -133,7 +133,7 @@ def _tables(documents: Sequence[Document]) -> list[Block]:
 
 def _shortened(title: str, rows: Sequence[Document], columns: Sequence[str]) -> Table:
     left = len(rows) - MOST_ROWS
-    note = f"{left} rows more in the CSV file." if left > 0 else ""
+    note = f"{left} more rows in the CSV file." if left > 0 else ""
     return table(title, rows[:MOST_ROWS], columns, note=note, folded=len(rows) > 12)
 
 
@@ -162,7 +162,7 @@ def _over_seeds(documents: Sequence[Document]) -> list[Block]:
 
 
 def pictures(source: Recording, prefix: str = "") -> list[Block]:
-    """The pictures of one run, those that it has something for, of the stream that sent most."""
+    """The plots of one run for which it has data, of the stream that sent most."""
     source.prepare(RECORDS)
     segments = source.segments()
     stream = choose(segments, None, "length")["stream"][0] if segments.height else None
@@ -172,7 +172,7 @@ def pictures(source: Recording, prefix: str = "") -> list[Block]:
     ]
     blocks: list[Block] = []
     for make in makers:
-        # Where nothing was sent, nothing waited or nothing was measured, there is no picture.
+        # A plot without data (no segments, no queue, no samples) is omitted.
         with contextlib.suppress(RequestError, ValueError):
             chart = make()
             blocks.append(Zoomable(f"{prefix}{chart.name}", chart, f"{prefix}time"))
@@ -184,6 +184,6 @@ def pictures(source: Recording, prefix: str = "") -> list[Block]:
 def _source(scenario: Scenario) -> list[Block]:
     merged = scenario.merged()
     return [
-        Code("The complete scenario, every default written out", merged),
+        Code("The complete scenario with all defaults", merged),
         Files([File("scenario.toml", "scenario.toml", "application/toml", merged.encode())]),
     ]

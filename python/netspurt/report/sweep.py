@@ -1,6 +1,6 @@
-"""The report of a sweep: what varied, the means, and how they depend on it.
+"""The report of a sweep: the varied paths, the means, and their dependence on these paths.
 
-Lives here: what stands on its page. Must not live here: how a page looks.
+Lives here: the content of its page. Must not live here: the style of a page.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from netspurt import plot
 from netspurt.errors import RequestError
-from netspurt.plot.swept import in_units, numbers_of, ordered, told
+from netspurt.plot.swept import in_units, numbers_of, ordered, value_label
 from netspurt.report.blocks import (
     Block,
     Code,
@@ -31,21 +31,21 @@ if TYPE_CHECKING:
     from netspurt.sweeping import Sweep
 
 FOLDED = 24
-"""From so many rows on, a table is folded: the pictures tell more."""
+"""From this number of rows on, a table is folded: the plots show more."""
 
 MOST_ROWS = 2000
 
 
-def page_of(sweep: Sweep, quantity: str, asked: str) -> Page:
-    """The page of a sweep, be it complete or not.
+def page_of(sweep: Sweep, quantity: str, command: str) -> Page:
+    """The page of a sweep, complete or not.
 
     Args:
-        sweep: its folder.
+        sweep: the sweep.
         quantity: the column of flows or links whose means are shown.
-        asked: the command.
+        command: the command line, for the page.
 
     Raises:
-        RequestError: no such quantity.
+        RequestError: the quantity does not exist.
     """
     about = sweep.about
     summary = sweep.summary(quantity)
@@ -54,14 +54,14 @@ def page_of(sweep: Sweep, quantity: str, asked: str) -> Page:
     failed, missing = sweep.failed, sweep.missing
     words = in_units(quantity)[0]
     done = about["tasks"] - failed.height - missing
-    lead = f"{about['points']} points, {done} runs; shown is {words}."
+    lead = f"{about['points']} points, {done} runs; the page shows {words}."
     if missing or failed.height:
         lead += f" {missing} runs are missing, {failed.height} have failed."
-    shown = [{**row, **{path: told(row[path]) for path in sweep.varied}} for row in rows[:MOST_ROWS]]
+    shown = [{**row, **{path: value_label(row[path]) for path in sweep.varied}} for row in rows[:MOST_ROWS]]
     columns = [*sweep.varied, *places, "runs", "mean", "low", "high"]
     note = f"Mean over seeds of {words}, with its 95 % interval (Student's t)."
     if len(rows) > MOST_ROWS:
-        note += f" {len(rows) - MOST_ROWS} rows more in the CSV file."
+        note += f" {len(rows) - MOST_ROWS} more rows in the CSV file."
     title = f"Mean {words} of each point"
     results: list[Block] = [
         table(title, shown, columns, note=note, folded=len(rows) > FOLDED, scale=quantity),
@@ -77,8 +77,8 @@ def page_of(sweep: Sweep, quantity: str, asked: str) -> Page:
     sections = [
         Section("Pictures", _pictures(sweep, quantity)),
         Section("Results", results),
-        Section("What was varied", [Facts(_varied(sweep))]),
-        Section("How it was made", _made(sweep, asked)),
+        Section("Varied paths", [Facts(_varied(sweep))]),
+        Section("Provenance", _made(sweep, command)),
     ]
     return Page(
         "sweep",
@@ -89,7 +89,7 @@ def page_of(sweep: Sweep, quantity: str, asked: str) -> Page:
 
 
 def _pictures(sweep: Sweep, quantity: str) -> list[Block]:
-    """Those that the axes of this sweep allow: a line needs numbers, a map two axes."""
+    """The plots that the varied paths allow: a line needs numbers, a map needs two paths."""
     blocks: list[Block] = []
     with contextlib.suppress(RequestError):
         blocks.append(Zoomable("curves", plot.curves_chart(sweep, quantity)))
@@ -101,22 +101,24 @@ def _pictures(sweep: Sweep, quantity: str) -> list[Block]:
 
 
 def _varied(sweep: Sweep) -> list[tuple[str, str]]:
-    """Each path with its values; of many only the ends."""
+    """Each path with its values; only the ends of long lists."""
     pairs = []
     for path in sweep.varied:
         values = ordered(sweep.tasks[path].to_list())
         if len(values) > 12 and numbers_of(values) is not None:
-            pairs.append((path, f"{len(values)} values from {told(values[0])} to {told(values[-1])}"))
+            pairs.append(
+                (path, f"{len(values)} values from {value_label(values[0])} to {value_label(values[-1])}")
+            )
         else:
-            pairs.append((path, ", ".join(map(told, values))))
+            pairs.append((path, ", ".join(map(value_label, values))))
     return pairs
 
 
-def _made(sweep: Sweep, asked: str) -> list[Block]:
+def _made(sweep: Sweep, command: str) -> list[Block]:
     about = sweep.about
     seeds = about["seeds"]
     pairs = [
-        *facts(asked),
+        *facts(command),
         ("scenario", str(about["scenario"])),
         ("runs of", f"netspurt {about['netspurt']}"),
         ("seeds", f"{seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else str(seeds[0])),

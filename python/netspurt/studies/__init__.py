@@ -1,4 +1,4 @@
-"""The studies: documents whose published figures are produced again and judged.
+"""The studies: reproductions of the published figures of documents, with verdicts.
 
 Lives here: one package for each study, and what all of them share (experiments, verdicts, the runner).
 Must not live here: scenario files and published figures; those are data, in ``studies/`` of the repository.
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from netspurt.studies.experiment import Study
 
 NAMES = ("terabit", "rfc1106", "rfc2415", "doupnik", "rfc889")
-"""Every study there is, in the order they are run."""
+"""Every study, in the order of execution."""
 
 
 def choose(names: list[str]) -> list[str]:
-    """The studies meant by what was typed; nothing and ``all`` mean every one.
+    """The studies with these names; an empty list and ``all`` mean every study.
 
     Raises:
-        RequestError: a name that no study has.
+        RequestError: no study has this name.
     """
     if not names or "all" in names:
         names = [name for name in names if name not in ("all", *NAMES)] or list(NAMES)
     for name in names:
         if name not in NAMES:
             raise RequestError(
-                f"there is no study '{name}'{nearest(name, NAMES)} (there are: {', '.join(NAMES)}, all)"
+                f"there is no study '{name}'{nearest(name, NAMES)} (the studies are: {', '.join(NAMES)}, all)"
             )
     return list(dict.fromkeys(names))
 

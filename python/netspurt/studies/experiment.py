@@ -1,7 +1,7 @@
-"""What a study wants to be run, and what came of it.
+"""The experiments of a study and their outcomes.
 
-Lives here: the experiment (one scenario with settings, over seeds), the plan (how many seeds), the samples.
-Must not live here: how the runs are spread over cores (``runner``).
+Lives here: the experiment (one scenario with settings, over seeds), the plan (number of seeds), the samples.
+Must not live here: the distribution of runs over cores (``runner``).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from netspurt import _core
 
 Key = tuple[str | int | float | bool, ...]
-"""Names an experiment within its study."""
+"""The name of an experiment within its study."""
 
 DATA = Path(__file__).parent / "data"
 """The scenario files and published figures of all studies."""
@@ -33,9 +33,9 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 
 class Transfer(NamedTuple):
-    """What most tables need of a run with one flow.
+    """The quantities that most tables need of a run with one flow.
 
-    ``seconds`` runs from the flow's start (its SYN) to its end; infinite if it did not come to one.
+    ``seconds`` is the time from the flow's start (its SYN) to its end; infinite if the flow did not end.
     """
 
     seconds: float
@@ -58,7 +58,7 @@ def transfer(run: _core.Run) -> Transfer:
 
 
 def series_of(run: _core.Run, name: str, end: Literal["client", "server"]) -> tuple[Floats, Floats]:
-    """Times in seconds and values of a recorded series at one end of the only flow, each shape (n,)."""
+    """Times in seconds and values of a recorded series at one end of the only flow; each has shape (n,)."""
     series = run.series(name)
     wanted = np.asarray(series["end"]) == end
     return (
@@ -70,7 +70,7 @@ def series_of(run: _core.Run, name: str, end: Literal["client", "server"]) -> tu
 def series_of_flow(
     run: _core.Run, name: str, flow: str, end: Literal["client", "server"]
 ) -> tuple[Floats, Floats]:
-    """The same for one of several flows."""
+    """The same as ``series_of`` for one of several flows."""
     series = run.series(name)
     wanted = (np.asarray(series["end"]) == end) & (np.asarray(series["flow"]) == flow)
     return (
@@ -83,7 +83,7 @@ def series_of_flow(
 class Experiment:
     """One scenario file with settings, run with the seeds 1 … ``seeds``.
 
-    ``measure`` is called in a worker thread and should keep little: thousands of runs are held at once.
+    ``measure`` runs in a worker thread. Its result should be small: thousands of results are in memory at once.
     """
 
     key: Key
@@ -100,13 +100,13 @@ class Experiment:
         return _core.Scenario.load(str(path))
 
     def perform(self, native: Native, seed: int) -> Any:
-        """Runs what ``load`` read, with the settings put into it, and measures."""
+        """Runs the loaded scenario with the settings applied, and measures."""
         return self.measure(cast("_core.Scenario", native).run(seed, list(self.record), None))
 
 
 @dataclass(frozen=True)
 class PathExperiment:
-    """The same for a synthetic path in place of a scenario; ``measure`` is given the columns of its run."""
+    """An experiment on a synthetic path in place of a scenario; ``measure`` receives the columns of its run."""
 
     key: Key
     scenario: str
@@ -121,15 +121,15 @@ class PathExperiment:
         return _core.SyntheticPath.load(str(path))
 
     def perform(self, native: Native, seed: int) -> Any:
-        """Makes a run of what ``load`` read, with the settings put into it, and measures."""
+        """Generates a run of the loaded path with the settings applied, and measures."""
         return self.measure(cast("_core.SyntheticPath", native).run(seed))
 
 
 @dataclass(frozen=True)
 class LiveExperiment:
-    """Something measured on this machine while the study runs, once: it never gives the same twice.
+    """A measurement on this machine during the study. It runs once: its result is not reproducible.
 
-    ``measure`` is given the text of the file that says what is asked.
+    ``measure`` receives the text of the request file.
     """
 
     key: Key
@@ -140,7 +140,7 @@ class LiveExperiment:
 
     def load(self, path: Path) -> Native:
         """Reads the file."""
-        return Asked(path.read_text(encoding="utf-8"))
+        return LiveRequest(path.read_text(encoding="utf-8"))
 
     def perform(self, native: Native, seed: int) -> Any:
         """Measures."""
@@ -148,13 +148,13 @@ class LiveExperiment:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is asked of a live measurement: a TOML file as it stands."""
+class LiveRequest:
+    """The request of a live measurement: an unchanged TOML file."""
 
     text: str
 
     def set(self, overrides: Sequence[tuple[str, str]]) -> Native:
-        """The same: nothing in it can be set."""
+        """Returns the request itself: a live measurement has no settings."""
         if overrides:
             raise StudyError(f"a live measurement has no setting '{overrides[0][0]}'")
         return self
@@ -165,14 +165,14 @@ class Asked:
 
 
 class Native(Protocol):
-    """A scenario, a synthetic path or what is asked of a live one, as far as the runner deals with it."""
+    """A scenario, a synthetic path or a live request: the interface that the runner uses."""
 
     def set(self, overrides: Sequence[tuple[str, str]]) -> Native:
-        """Another one, with overrides."""
+        """Returns a copy with overrides."""
         ...
 
     def merged(self) -> str:
-        """The whole as TOML."""
+        """The complete configuration as TOML."""
         ...
 
 
@@ -181,10 +181,10 @@ AnyExperiment: TypeAlias = "Experiment | PathExperiment | LiveExperiment"
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is to be run.
+    """The amount of work.
 
-    ``quick`` for a fast honest subset; ``seeds`` overrides what a part would take; ``live``: whether this machine is
-    measured too.
+    ``quick`` selects a fast, representative subset; ``seeds`` overrides the number of seeds of each part; ``live``
+    includes measurements on this machine.
     """
 
     quick: bool = False
@@ -192,14 +192,14 @@ class Plan:
     live: bool = True
 
     def choose(self, quick: int, full: int) -> int:
-        """The number of seeds for an experiment that by itself takes so many."""
+        """The number of seeds of an experiment with these defaults."""
         if self.seeds is not None:
             return self.seeds
         return quick if self.quick else full
 
 
 class Samples:
-    """What the runs gave, by experiment. An experiment of which seeds are missing counts as not run."""
+    """The outcomes of the runs, by experiment. An experiment with missing seeds counts as not run."""
 
     def __init__(self, experiments: Iterable[AnyExperiment]) -> None:
         self._seeds: dict[Key, int] = {}
@@ -211,15 +211,15 @@ class Samples:
             self._values[experiment.key] = {}
 
     def put(self, key: Key, seed: int, value: Any) -> None:
-        """Files the outcome of one run."""
+        """Stores the outcome of one run."""
         self._values[key][seed] = value
 
     def knows(self, key: Key) -> bool:
-        """True if this experiment was asked for."""
+        """True if the study contains this experiment."""
         return key in self._seeds
 
     def complete(self, *keys: Key) -> bool:
-        """True if every seed of these experiments has been run."""
+        """True if every seed of these experiments was run."""
         return all(len(self._values[key]) == self._seeds[key] for key in keys)
 
     def all(self, key: Key) -> list[Any] | None:
@@ -235,43 +235,43 @@ class Samples:
         return None if values is None else cast("T", values[0])
 
     def transfers(self, key: Key) -> list[Transfer] | None:
-        """``all`` for experiments that measure transfers."""
+        """The same as ``all``, for experiments that measure transfers."""
         return self.all(key)
 
 
 class Part(Protocol):
-    """A piece of a study that runs its own experiments and says what they mean."""
+    """A piece of a study that defines its own experiments and evaluates them."""
 
     def experiments(self, plan: Plan) -> Iterable[AnyExperiment]:
-        """What has to be run."""
+        """The experiments to run."""
         ...
 
     def evaluate(self, samples: Samples) -> Findings:
-        """What it means; called also with samples that are not complete."""
+        """The findings; also called with incomplete samples."""
         ...
 
 
 class Fit(Protocol):
-    """How a study's free parameters are chosen anew."""
+    """How the free parameters of a study are fitted again."""
 
     @property
     def file(self) -> str:
         """The file among the study's data that holds them."""
         ...
 
-    def run(self, jobs: int, tell: Callable[[str], None]) -> str:
-        """Chooses them on the fitted cells, ``tell`` hearing how it goes; returns what the file shall say."""
+    def run(self, jobs: int, report: Callable[[str], None]) -> str:
+        """Fits them to the fitted cells and passes progress messages to ``report``; returns the new file content."""
         ...
 
 
 @dataclass(frozen=True)
 class Study:
-    """A document, the question it asked, and the parts that ask it again."""
+    """A document, its question, and the parts that reproduce it."""
 
     name: str
     title: str
     document: str
-    asked: str
+    question: str
     parts: tuple[Part, ...]
     fit: Fit | None = None
 

@@ -1,6 +1,6 @@
-"""What the live halves of the studies share: an emulation as an experiment, or in a sentence why there is none.
+"""Common parts of the live measurements of the studies: an emulation as an experiment, or the reason why it failed.
 
-Lives here: the experiment, the notes. Must not live here: what is emulated, and what its numbers mean.
+Lives here: the experiment, the notes. Must not live here: the emulated scenario, and the meaning of its numbers.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from netspurt.studies.model import Cell, Label
 
 REASON = "measured live"
 LATE_SHARE = 0.02
-"""Of packets that were late by more than a millisecond: beyond that, the table says so."""
+"""The share of packets late by more than a millisecond above which the table notes it."""
 
 
 @dataclass(frozen=True)
 class Emulation:
-    """A scenario, a task for each host (the first must not serve), and for how long it may take."""
+    """A scenario, a task for each host (the first must not serve), and a time limit."""
 
     scenario: str
     tasks: Mapping[str, Task]
     limit_s: float
     simulate: Callable[[str], Sequence[Any]] = lambda _: ()
-    """What the same scenario says when it is simulated, if anything."""
+    """The outcome of the same scenario in simulation, if any."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What each host found and the share of late packets; or in a sentence why nothing was."""
+    """The outcome of each host and the share of late packets; or a sentence that says why there is none."""
 
     found: Mapping[str, Any]
     late: float = 0.0
@@ -41,14 +41,14 @@ class Seen:
 
     @property
     def doubt(self) -> str:
-        """A sentence where the machine could not keep time, or nothing."""
+        """A sentence if the machine could not keep the timing, else an empty string."""
         if self.late <= LATE_SHARE:
             return ""
-        return f" The machine was busy: {100 * self.late:.0f} % of the packets came more than a millisecond late."
+        return f" The machine was busy: {100 * self.late:.0f} % of the packets were more than a millisecond late."
 
 
-def experiment(key: Key, asked: str, plan: Callable[[Mapping[str, Any]], Emulation]) -> LiveExperiment:
-    """An emulation, made from what a file asks."""
+def experiment(key: Key, request: str, plan: Callable[[Mapping[str, Any]], Emulation]) -> LiveExperiment:
+    """An emulation made from the request in a file."""
 
     def measure(text: str) -> Seen:
         import tomllib
@@ -60,13 +60,13 @@ def experiment(key: Key, asked: str, plan: Callable[[Mapping[str, Any]], Emulati
         except NotPossible as reason:
             return Seen({}, why_not=str(reason))
 
-    return LiveExperiment(key=key, scenario=asked, measure=measure)
+    return LiveExperiment(key=key, scenario=request, measure=measure)
 
 
 def seen(samples: Samples, *keys: Key) -> tuple[Seen | None, tuple[str, ...]]:
-    """What was seen in all of these emulations, if anything, and notes on why not.
+    """The outcomes of all these emulations, if any, and notes on failures.
 
-    What they simulated is strung together, in order.
+    The simulated outcomes are concatenated in order.
     """
     if not keys or not all(samples.knows(key) for key in keys):
         return None, ()
@@ -82,6 +82,6 @@ def seen(samples: Samples, *keys: Key) -> tuple[Seen | None, tuple[str, ...]]:
 
 
 def estimated(row: Mapping[str, Label], quantity: str, unit: str, values: Sequence[float]) -> Cell:
-    """The mean of several runs, with its interval."""
+    """The mean of several runs, with its confidence interval."""
     estimate = mean_interval(values)
     return Cell(dict(row), quantity, unit, None, estimate.mean, interval=estimate.interval, runs=len(values))

@@ -1,4 +1,4 @@
-"""What a study says: cells, tables, checks, pictures; and their JSON form, which scripts rely on.
+"""The results of a study: cells, tables, checks, pictures; and their JSON form, which scripts rely on.
 
 Lives here: data and its JSON shape. Must not live here: simulation, drawing, printing.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from netspurt.plot.sweeps.heat_map import HeatMap
 
 Label = str | bool | int | float
-"""What names a row."""
+"""The labels of a row."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Cell:
     """One number of a table, published and measured.
 
     ``measured`` carries full precision. ``interval`` is the 95 % confidence interval of the mean, ``band``
-    the 5 to 95 % range over seeds, ``null_model`` what a trivial rule says; all in ``unit``.
-    ``allowance`` marks a bar of which a column may miss some cells: a check then decides on the column.
+    the 5 to 95 % range over seeds, ``null_model`` the value of a trivial rule; all in ``unit``.
+    ``allowance`` marks a bar that some cells of a column may miss: a check then judges the column.
     """
 
     row: Mapping[str, Label]
@@ -49,7 +49,7 @@ class Cell:
 
     @property
     def verdict(self) -> Verdict:
-        """The one word on this cell."""
+        """The verdict on this cell."""
         return judge(self.published, self.measured, self.decimals, self.bar, self.band)
 
     @property
@@ -88,7 +88,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the document (``kind`` "document"), or one of ours that goes beyond it."""
+    """A table of the document (``kind`` "document"), or an additional one."""
 
     name: str
     title: str
@@ -97,7 +97,7 @@ class Table:
     note: str = ""
 
     def counts(self) -> Counter[Verdict]:
-        """How many cells have which verdict."""
+        """The number of cells with each verdict."""
         return Counter(cell.verdict for cell in self.cells)
 
     def as_json(self) -> dict[str, Any]:
@@ -111,7 +111,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Check:
-    """A statement that holds or does not; ``holds`` is None if it could not be run to the end."""
+    """A statement that holds or does not hold; ``holds`` is None if its runs are incomplete."""
 
     check: str
     holds: bool | None
@@ -124,15 +124,15 @@ class Check:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture to be made when a report wants it.
+    """A picture that a report draws on demand.
 
     Attributes:
-        name: of its file.
-        title: above it.
-        caption: what it shows, and of what.
-        alt: in words what the eye would see.
-        make: its data: a chart for each panel, or a map; or, of what nobody zooms into, a figure.
-        shared: whether the panels have axes in common.
+        name: the name of its file.
+        title: the title above it.
+        caption: what it shows and from which data.
+        alt: the text alternative.
+        make: returns its data: a chart for each panel, or a map; or a figure where no zoom is needed.
+        shared: whether the panels share their axes.
     """
 
     name: str
@@ -144,11 +144,11 @@ class Picture:
 
     @cached_property
     def data(self) -> Sequence[Chart] | HeatMap | Figure:
-        """What ``make`` makes, once."""
+        """The result of ``make``, computed once."""
         return self.make()
 
     def draw(self) -> Figure:
-        """The picture for paper."""
+        """The picture as a figure for print."""
         from matplotlib.figure import Figure
 
         from netspurt.plot.drawing import draw_panels
@@ -163,7 +163,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Findings:
-    """What one part of a study has to say."""
+    """The results of one part of a study."""
 
     tables: tuple[Table, ...] = ()
     checks: tuple[Check, ...] = ()
@@ -178,7 +178,7 @@ class StudyResult:
     study: str
     title: str
     document: str
-    asked: str
+    question: str
     seconds: float
     findings: Findings
     scenarios: Mapping[str, str] = field(default_factory=dict)

@@ -1,6 +1,6 @@
-"""Runs a study: every experiment with every seed, spread over threads, and hands the samples to its parts.
+"""Runs a study: every experiment with every seed, distributed over threads; its parts evaluate the samples.
 
-Lives here: order of work, interruption, merged scenarios. Must not live here: what the numbers mean.
+Lives here: order of work, interruption, merged scenarios. Must not live here: the meaning of the numbers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True)
 class Work:
-    """A study made ready to run: scenarios loaded and checked, tasks in order."""
+    """A study that is ready to run: scenarios loaded and checked, tasks in order."""
 
     study: Study
     experiments: tuple[AnyExperiment, ...]
@@ -36,7 +36,7 @@ class Work:
 
 
 def prepare(study: Study, plan: Plan) -> Work:
-    """Loads every scenario of a study, so that a mistake in one shows before any time is spent.
+    """Loads every scenario of a study, so that an error in one appears before any simulation.
 
     Raises:
         ScenarioError: a scenario file or a setting is wrong.
@@ -48,7 +48,7 @@ def prepare(study: Study, plan: Plan) -> Work:
         if experiment.scenario not in files:
             files[experiment.scenario] = experiment.load(study.path(experiment.scenario))
         scenarios[experiment.key] = files[experiment.scenario].set(overrides(experiment.settings))
-    # Cell by cell, so that what an interrupted study has finished are whole cells.
+    # Cell by cell: an interrupted study then has complete cells.
     tasks = tuple(
         Task(experiment, scenarios[experiment.key], seed)
         for experiment in experiments
@@ -58,13 +58,13 @@ def prepare(study: Study, plan: Plan) -> Work:
 
 
 def run(work: Work, jobs: int, advance: Callable[[str], None], *, begin: bool = True) -> StudyResult:
-    """Runs what was prepared and evaluates it, whole or as far as Ctrl-C let it come.
+    """Runs a prepared study and evaluates it; after Ctrl-C, it evaluates the completed runs.
 
     Args:
         work: from ``prepare``.
-        jobs: simulations at once.
-        advance: called once for each finished run, with the name of its experiment.
-        begin: false to run nothing, for a study whose turn never came.
+        jobs: number of simulations at once.
+        advance: called after each run, with the name of its experiment.
+        begin: false runs nothing, for a study that an interrupt prevented from starting.
     """
     began = time.monotonic()
     samples = Samples(work.experiments)
@@ -78,14 +78,14 @@ def run(work: Work, jobs: int, advance: Callable[[str], None], *, begin: bool = 
 
     live = [task for task in work.tasks if isinstance(task.experiment, LiveExperiment)]
     simulated = [task for task in work.tasks if not isinstance(task.experiment, LiveExperiment)]
-    # One after the other, and none beside simulations, which keep the machine busy.
+    # One after the other, and never during simulations, which load the machine.
     whole = begin and for_each(simulated, _perform, keep, jobs) and for_each(live, _perform, keep, 1)
     findings = gather(part.evaluate(samples) for part in work.study.parts)
     return StudyResult(
         study=work.study.name,
         title=work.study.title,
         document=work.study.document,
-        asked=work.study.asked,
+        question=work.study.question,
         seconds=time.monotonic() - began,
         findings=findings,
         scenarios={file_name(key) + ".toml": scenario.merged() for key, scenario in work.scenarios.items()},
@@ -99,5 +99,5 @@ def _perform(task: Task) -> Any:
 
 
 def file_name(key: Key) -> str:
-    """A name for files that belong to an experiment."""
+    """A file name for the output of an experiment."""
     return re.sub(r"[^A-Za-z0-9.+-]+", "-", "-".join(str(part) for part in key)).strip("-")

@@ -1,6 +1,6 @@
-"""How a measured number is judged beside a published one: pure functions, and bars that call them.
+"""Verdicts on a measured number beside a published one: pure functions, and bars that call them.
 
-Lives here: verdicts. Must not live here: where the numbers come from, or what a study thinks of them.
+Lives here: verdicts. Must not live here: the source of the numbers, or the evaluation by a study.
 """
 
 from __future__ import annotations
@@ -9,27 +9,27 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 Verdict = Literal["exact", "within bar", "outside", "not comparable", "not run"]
-"""The word for one cell. ``not run`` appears only in a report that was cut short."""
+"""The verdict on one cell. ``not run`` appears only in an incomplete report."""
 
 Role = Literal["fitted", "predicted"]
-"""Whether the model's free parameters were chosen on this very cell."""
+"""Whether the model's free parameters were fitted to this cell."""
 
 
 def prints_alike(published: float, measured: float, decimals: int) -> bool:
-    """True if both numbers are the same text when printed with as many decimals as the document prints."""
+    """True if both numbers print as the same text with the document's number of decimals."""
     return f"{measured:.{decimals}f}" == f"{published:.{decimals}f}"
 
 
 def deviation(published: float | None, measured: float | None) -> float | None:
-    """How far the measured number is off, as a fraction of the published one; None without either."""
+    """The relative deviation of the measured number from the published one; None if either is missing."""
     if published is None or measured is None or published == 0:
         return None
     return measured / published - 1.0
 
 
 def within_fraction(published: float, measured: float, fraction: float) -> bool:
-    """True if the measured number lies at most ``fraction`` of the published one away from it."""
-    # A deviation of exactly the bar is inside; the last bits of a division must not decide that.
+    """True if the measured number differs from the published one by at most ``fraction`` of it."""
+    # A deviation equal to the bar is inside; rounding errors of a division must not decide that.
     return abs(measured - published) <= fraction * abs(published) * (1.0 + 1e-12)
 
 
@@ -39,21 +39,21 @@ def within_range(value: float, low: float, high: float) -> bool:
 
 
 class Bar(Protocol):
-    """What a cell must reach."""
+    """The requirement on a cell."""
 
     @property
     def words(self) -> str:
-        """The bar as a reader sees it."""
+        """The bar as text for the reader."""
         ...
 
     def reached(self, published: float | None, measured: float, band: tuple[float, float] | None) -> bool:
-        """Whether the cell reaches it."""
+        """Whether the cell meets it."""
         ...
 
 
 @dataclass(frozen=True)
 class PrintedDigits:
-    """The measured number, printed as the document prints, is the same text."""
+    """The measured number prints as the same text as the published one."""
 
     decimals: int
 
@@ -85,7 +85,7 @@ class Fraction:
 
 @dataclass(frozen=True)
 class Points:
-    """The measured number, in per cent, lies at most so many points from the published one."""
+    """The measured number, in per cent, differs by at most this many points from the published one."""
 
     points: float
 
@@ -118,7 +118,7 @@ class PublishedInBand:
 
 @dataclass(frozen=True)
 class Range:
-    """The measured number lies in a range, where the document has a curve but no figures."""
+    """The measured number lies in a range, for a document with a curve but no figures."""
 
     low: float
     high: float
@@ -143,7 +143,7 @@ def judge(
 ) -> Verdict:
     """The verdict on one cell.
 
-    *exact* where both print alike, else by the bar; a cell without a bar is *not comparable*, and one
+    *exact* if both print alike, else according to the bar; a cell without a bar is *not comparable*, and one
     without a measured number is *not run*.
     """
     if measured is None:

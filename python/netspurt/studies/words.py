@@ -1,6 +1,6 @@
-"""Cells, checks and verdicts of a study as text, the same on a terminal and in a report.
+"""Cells, checks and verdicts of a study as text, identical on a terminal and in a report.
 
-Lives here: text for people. Must not live here: the format of a number (``formats``), or text for programs (JSON and
+Lives here: text for readers. Must not live here: number formats (``formats``), or text for programs (JSON and
 CSV keep full precision).
 """
 
@@ -13,7 +13,7 @@ from netspurt.studies.model import Cell, StudyResult, Table
 from netspurt.studies.verdict import Verdict
 
 ORDER: tuple[Verdict, ...] = ("exact", "within bar", "outside", "not comparable", "not run")
-"""In which verdicts are counted up."""
+"""The order of verdicts in counts."""
 
 
 def printed(cell: Cell) -> str:
@@ -40,7 +40,7 @@ def interval(cell: Cell) -> str:
 
 
 def line(table: Table, cell: Cell) -> dict[str, str]:
-    """A cell's line of its table: text by head of column; the same heads for all cells of a table."""
+    """A cell as a line of its table: text by column heading; all cells of a table have the same headings."""
     texts = {name.replace("_", " "): formats.label(value) for name, value in cell.row.items()}
     if len({other.quantity for other in table.cells}) > 1:
         texts["quantity"] = cell.quantity.replace("_", " ")
@@ -65,12 +65,12 @@ def line(table: Table, cell: Cell) -> dict[str, str]:
 
 
 def counts(verdicts: Mapping[Verdict, int]) -> str:
-    """Verdicts counted, such as ``20 exact, 2 outside``."""
+    """The counts of verdicts, such as ``20 exact, 2 outside``."""
     return ", ".join(f"{verdicts[name]} {name}" for name in ORDER if verdicts.get(name)) or "no cells"
 
 
 def headline(result: StudyResult) -> str:
-    """What came of a study, in one sentence."""
+    """The outcome of a study in one sentence."""
     checks = result.findings.checks
     held = sum(check.holds is True for check in checks)
     failed = sum(check.holds is False for check in checks)
@@ -89,7 +89,7 @@ def holds(value: bool | None) -> str:
 
 
 def roles(tables: Sequence[Table]) -> str:
-    """How many cells were fitted and how many predicted."""
+    """The numbers of fitted and of predicted cells."""
     cells = [cell for table in tables if table.kind == "document" for cell in table.cells]
     fitted = sum(cell.role == "fitted" for cell in cells)
     return f"{fitted} cells were fitted, {len(cells) - fitted} predicted."

@@ -1,8 +1,8 @@
-"""Sweeps: a scenario with many settings and many seeds, on as many machines as there are, and never twice.
+"""Sweeps: a scenario with many settings and many seeds, on any number of machines, with no task run twice.
 
-``run_sweep`` is all of it in one call. What is varied: ``axes``, ``request`` (the sweep file). What that comes to:
-``plan``. What is next: ``agenda``, ``stopping``. Where it runs: ``engines``, ``threads``, ``work``. Where results
-go: ``folder``, ``tables``, ``outcome``. The loop between them: ``drive``.
+``run_sweep`` does everything in one call. Varied paths: ``axes``, ``request`` (the sweep file). List of tasks:
+``plan``. Next task: ``agenda``, ``stopping``. Execution: ``engines``, ``threads``, ``work``. Results:
+``folder``, ``tables``, ``outcome``. The main loop: ``drive``.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ __all__ = ["Report", "Stop", "Sweep", "execute", "plan_of", "read_sweep", "sweep
 
 @dataclass(frozen=True)
 class Report:
-    """What one call has done.
+    """The outcome of one call.
 
     Attributes:
         path: the folder.
-        tasks: that belong to the result (of this slice).
-        found: of these, done before.
-        ran: done now.
-        failed: names of those without a result.
-        stopped: points that needed fewer seeds than planned.
-        whole: whether nothing but the failed is missing; False after Ctrl-C.
+        tasks: number of tasks of the result (of this slice).
+        found: how many of these were done before.
+        ran: how many this call ran.
+        failed: names of tasks without a result.
+        stopped: number of points that needed fewer seeds than planned.
+        whole: true if only failed tasks are missing; False after Ctrl-C.
     """
 
     path: Path
@@ -74,46 +74,44 @@ def sweep(
     jobs: int | None = None,
     retry: bool = False,
 ) -> Sweep:
-    """Runs a scenario with many settings and seeds. What ran before in the same folder is not run again.
+    """Runs a scenario with many settings and seeds. Tasks that are done in the same folder do not run again.
 
     Args:
-        what: a scenario, varied as the other arguments say; or the path of a sweep file, which says all that itself.
-        out: the folder; without one, results are kept in memory only.
+        what: a scenario, varied by the other arguments; or the path of a sweep file, which defines everything.
+        out: the folder; without one, results stay in memory.
         grid: path to a list of values, or to ``{"from": "1 ms", "to": "1 s", "count": 7, "scale": "log"}``; every
             combination is a point.
         points: paths that change together, each mapping a point.
-        sample: of ``ns.random_sample`` or ``ns.latin_hypercube``. Grid, points and sample multiply.
-        settings: overrides for all of them.
-        seeds: 1 to this, or these.
+        sample: from ``ns.random_sample`` or ``ns.latin_hypercube``. Grid, points and sample multiply.
+        settings: overrides for all points.
+        seeds: the number of seeds from 1, or the seeds.
         stop: ends a point when the interval of a mean is narrow enough.
-        executor: anything with the shape of ``concurrent.futures.Executor``, or a Dask client; left running.
-        scheduler: address of a Dask scheduler, instead.
-        jobs: simulations at once (of threads, if neither of the two is given; by default one for each processor).
-        retry: runs tasks again that have failed before.
+        executor: any object like ``concurrent.futures.Executor``, or a Dask client; it is left running.
+        scheduler: address of a Dask scheduler, as an alternative.
+        jobs: number of simulations at once (threads, without executor and scheduler; default: number of processors).
+        retry: runs tasks again that failed before.
 
     Raises:
-        RequestError: a path or a value that cannot be, an empty axis, a folder of something else, a full disk.
-        EngineError: the executor has broken down.
-        KeyboardInterrupt: Ctrl-C; what was done is kept.
+        RequestError: an invalid path or value, an empty axis, a folder with other content, a full disk.
+        EngineError: the executor failed.
+        KeyboardInterrupt: Ctrl-C; completed results are kept.
     """
     if isinstance(what, Scenario):
         asked = request.build(settings, grid, points, sample, seeds, stop)
         what = what.with_algorithms(algorithms.within(settings, grid, points))
     else:
         if any(given is not None for given in (grid, points, sample, settings, stop)) or seeds != 1:
-            raise RequestError(
-                "a sweep file says itself what is varied: load the scenario to say it in Python"
-            )
+            raise RequestError("a sweep file defines its own axes: load the scenario to give them in Python")
         return _run(plan_of(Path(what)), out, _engine(executor, scheduler, jobs), retry=retry)
     return _run(Plan(what.native, asked), out, _engine(executor, scheduler, jobs), retry=retry)
 
 
 def plan_of(path: Path, given: Mapping[str, algorithms.Make] | None = None) -> Plan:
-    """The tasks that a sweep file asks for, with classes that its scenario may name.
+    """The tasks of a sweep file, with classes that its scenario may name.
 
     Raises:
-        RequestError: the file asks for what cannot be; names file and line where they are known.
-        ScenarioError: the scenario that it names is wrong.
+        RequestError: the file is invalid; the message gives file and line where they are known.
+        ScenarioError: its scenario is invalid.
     """
     file, asked = request.read(path)
     scenario = load(file, given)
@@ -138,15 +136,15 @@ def _run(
             raise KeyboardInterrupt
         result = Sweep(path)
         if out is None:
-            _ = result.flows, result.failed  # read before the folder goes
+            _ = result.flows, result.failed  # read before the folder is deleted
     return result
 
 
 def read_sweep(path: str | Path) -> Sweep:
-    """The results that lie in the folder of a sweep, be it through or not.
+    """The results in the folder of a sweep, complete or not.
 
     Raises:
-        RequestError: no sweep lies there.
+        RequestError: the folder contains no sweep.
     """
     return Sweep(Path(path))
 
@@ -160,7 +158,7 @@ def execute(
     retry: bool = False,
     force: bool = False,
 ) -> Report:
-    """Runs what is missing of a plan, or of its i-th of n parts, into a folder.
+    """Runs the missing tasks of a plan, or of the i-th of n slices, into a folder.
 
     Args:
         plan: all tasks.
@@ -171,8 +169,8 @@ def execute(
         force: whether the folder may hold the results of another sweep, which then stay beside these.
 
     Raises:
-        RequestError: the folder holds another sweep or something else, or the disk is full.
-        EngineError: nothing can be run any more.
+        RequestError: the folder belongs to another sweep, or holds something else, or the disk is full.
+        EngineError: no task can run any more.
     """
     folder = Folder(path, part)
     with folder.writing(plan.version), display.gauge("sweep") as gauge:
@@ -193,7 +191,7 @@ def execute(
         whole = driver.run(gauge)
         wanted = {task.name for task in agenda.wanted}
         failed = sorted(wanted & set(folder.failures()))
-        if failed:  # to look at thousands of files costs as much as some of the simulations
+        if failed:  # checking thousands of files costs as much as some of the simulations
             failed = sorted(set(failed) - folder.done())
         if whole and part is None:
             _finish(folder, plan, agenda.wanted, driver.rows, complete=not failed)
@@ -205,7 +203,7 @@ def _engine(
     executor: engines.Executor | None, scheduler: str | None, jobs: int | None
 ) -> Iterator[engines.Engine]:
     if executor is not None and scheduler is not None:
-        raise RequestError("name an executor or the address of a scheduler, not both")
+        raise RequestError("give an executor or the address of a scheduler, not both")
     if executor is not None:
         with engines.foreign(executor, jobs) as engine:
             yield engine

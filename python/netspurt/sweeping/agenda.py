@@ -1,6 +1,6 @@
-"""Which task is next, and when nothing is left to do.
+"""Chooses the next task, and detects the end of the work.
 
-Lives here: the order of tasks, and rounds of seeds where a point may stop early. Must not live here: who runs them.
+Lives here: the order of tasks, and rounds of seeds where a point may stop early. Must not live here: execution.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from netspurt.sweeping.stopping import Stop
 
 @dataclass
 class _Point:
-    """How far a point has come: seeds asked for, seeds still under way, and what the others gave."""
+    """The progress of a point: requested seeds, running seeds, and the values of the others."""
 
     tasks: Sequence[Task]
     looks: deque[int]
@@ -25,16 +25,16 @@ class _Point:
 
 
 class Agenda:
-    """Hands out the tasks of some points, each name once, and none that is done.
+    """Hands out the tasks of some points: each name once, and no completed task.
 
-    Order of calls: ``take`` and ``came`` until ``take`` gives nothing and nothing is under way.
+    Call ``take`` and ``came`` until ``take`` returns None and no task is running.
 
     Args:
         plan: all tasks.
-        points: those that this process sees to.
-        done: names of tasks whose results are there.
-        skipped: names of tasks that have failed and shall not be tried again.
-        value: the number that ``Stop`` looks at, of a task that is done.
+        points: the points of this process.
+        done: names of tasks with results.
+        skipped: names of failed tasks that are not retried.
+        value: returns the value for ``Stop`` of a completed task.
     """
 
     def __init__(
@@ -61,12 +61,12 @@ class Agenda:
 
     @property
     def wanted(self) -> list[Task]:
-        """All tasks that belong to the result as far as is known: fewer than planned where points have stopped."""
+        """All tasks of the result as far as known: fewer than planned where points have stopped."""
         return [task for point in self._points for task in point.tasks[: point.asked]]
 
     @property
     def most(self) -> int:
-        """How many different tasks there are at most, done or not."""
+        """The maximal number of different tasks, done or not."""
         names = {
             task.name for point in self._points for task in point.tasks[: point.asked if point.over else None]
         }
@@ -74,26 +74,26 @@ class Agenda:
 
     @property
     def stopped(self) -> int:
-        """How many points did with fewer seeds than planned."""
+        """The number of points that needed fewer seeds than planned."""
         return sum(point.over and point.asked < len(point.tasks) for point in self._points)
 
     @property
     def ready(self) -> int:
-        """How many tasks could begin now."""
+        """The number of tasks that can start now."""
         return len(self._ready)
 
     def take(self) -> Task | None:
-        """The next task, if one can begin now."""
+        """The next task, if one can start now."""
         return self._ready.popleft() if self._ready else None
 
     def came(self, name: str, value: float | None) -> None:
-        """A task has its result, and the value in it that ``Stop`` asks for."""
+        """Notes that a task has its result, with the value for ``Stop``."""
         if value is not None:
             self._values[name] = value
         self._settle(name)
 
     def failed(self, name: str) -> None:
-        """A task has no result: its point is judged by the others."""
+        """Notes that a task failed: the others of its point decide."""
         self._failed.add(name)
         self._settle(name)
 
@@ -104,7 +104,7 @@ class Agenda:
                 self._advance(point)
 
     def _advance(self, point: _Point) -> None:
-        """Asks for rounds until one has to be waited for, or the point is over."""
+        """Starts rounds until one has running tasks, or the point is complete."""
         while not point.under_way and not point.over:
             if not point.looks or (point.asked and self._enough(point)):
                 point.over = True

@@ -1,9 +1,9 @@
-"""What a sweep varies: values written out, ranges, and samples of both.
+"""The axes of a sweep: lists of values, ranges, and samples.
 
-Lives here: from axes to points, by arithmetic alone. Must not live here: scenarios, files.
+Lives here: the conversion of axes to points, by arithmetic alone. Must not live here: scenarios, files.
 
-Samples are the same on every machine and with every version of every library: they come from Python's own
-``random.Random.random``, the one generator whose numbers are promised not to change.
+Samples are equal on every machine and with every version of every library: they come from Python's
+``random.Random.random``, the one generator whose sequence is guaranteed not to change.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from netspurt.errors import RequestError
 from netspurt.settings import Value
 
 WHOLE_UNITS = ("packets", "segments", "B")
-"""There are no halves of these."""
+"""Units of whole numbers only."""
 
 Scale = Literal["linear", "log"]
 SCALES: tuple[Scale, ...] = ("linear", "log")
 
 Point: TypeAlias = "dict[str, Value]"
-"""Dotted path to value: one combination of what is varied."""
+"""Dotted path to value: one combination of the varied values."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Range:
     whole: bool = False
 
     def at(self, fraction: float) -> Value:
-        """The value so far along the range, 0 to 1; twelve digits, so that 0.1 + 0.2 reads 0.3."""
+        """The value at a fraction of the range, 0 to 1; with twelve digits, so that 0.1 + 0.2 gives 0.3."""
         if self.scale == "log":
             value = math.exp(math.log(self.low) + fraction * (math.log(self.high) - math.log(self.low)))
         else:
@@ -51,7 +51,7 @@ class Range:
         return f"{number:.12g} {self.unit}" if self.unit else number
 
     def steps(self, count: int) -> list[Value]:
-        """So many values, evenly spaced on the range's scale, both ends among them; alike ones once."""
+        """This many values, evenly spaced on the range's scale, including both ends; duplicates are removed."""
         fractions = [step / (count - 1) for step in range(count)] if count > 1 else [0.0]
         return _once([self.at(fraction) for fraction in fractions])
 
@@ -63,16 +63,16 @@ class Choice:
     values: tuple[Value, ...]
 
     def at(self, fraction: float) -> Value:
-        """The value so far along the list, 0 to 1."""
+        """The value at a fraction of the list, 0 to 1."""
         return self.values[min(int(fraction * len(self.values)), len(self.values) - 1)]
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Points drawn at random: each axis by itself, or as a Latin hypercube.
+    """Random points: each axis independently, or as a Latin hypercube.
 
-    In a Latin hypercube of n points (McKay, Beckman and Conover 1979) every axis is cut into n equal parts, and each
-    part holds one point.
+    In a Latin hypercube of n points (McKay, Beckman and Conover 1979) every axis is divided into n equal parts, and
+    each part contains one point.
     """
 
     kind: Literal["random", "latin-hypercube"]
@@ -81,7 +81,7 @@ class Sample:
     over: Mapping[str, Range | Choice]
 
     def points(self) -> list[Point]:
-        """The points, ``count`` of them."""
+        """The ``count`` points."""
         columns = {path: self._fractions(path) for path in self.over}
         return [
             {path: axis.at(columns[path][row]) for path, axis in self.over.items()}
@@ -89,7 +89,7 @@ class Sample:
         ]
 
     def _fractions(self, path: str) -> list[float]:
-        # A stream for each axis: another axis does not shift what this one draws.
+        # Each axis has its own stream: another axis does not change its values.
         stream = random.Random(f"{self.seed}/{path}")
         places = [stream.random() for _ in range(self.count)]
         if self.kind == "random":
@@ -100,7 +100,7 @@ class Sample:
 
 
 def random_sample(over: Mapping[str, object], count: int, seed: int = 1) -> Sample:
-    """Points drawn at random; each axis a list to choose from, or a pair ``(low, high)`` or range.
+    """Random points; each axis is a list to choose from, or a pair ``(low, high)`` or range.
 
     Raises:
         RequestError: no axes, an empty one, or a count below 1.
@@ -109,7 +109,7 @@ def random_sample(over: Mapping[str, object], count: int, seed: int = 1) -> Samp
 
 
 def latin_hypercube(over: Mapping[str, object], count: int, seed: int = 1) -> Sample:
-    """Points drawn as a Latin hypercube; axes as for ``random_sample``.
+    """Points of a Latin hypercube; axes as for ``random_sample``.
 
     Raises:
         RequestError: no axes, an empty one, or a count below 1.
@@ -121,9 +121,9 @@ def _sample(
     kind: Literal["random", "latin-hypercube"], over: Mapping[str, object], count: int, seed: int
 ) -> Sample:
     if count < 1:
-        raise RequestError(f"a sample of {count} points holds none: the count is at least 1")
+        raise RequestError(f"a sample of {count} points is empty: the count must be at least 1")
     if not over:
-        raise RequestError("a sample needs something to draw: name at least one path")
+        raise RequestError("a sample needs at least one path")
     axes: dict[str, Range | Choice] = {}
     for path, what in over.items():
         pair = {"from": what[0], "to": what[1]} if isinstance(what, tuple) and len(what) == 2 else what
@@ -138,7 +138,7 @@ def grid(axes: Mapping[str, object]) -> list[Point]:
         axes: path to a list of values, or to ``{"from": …, "to": …, "count": …, "scale": "linear" or "log"}``.
 
     Raises:
-        RequestError: an axis without values, or a range that is none.
+        RequestError: an axis without values, or an invalid range.
     """
     columns = {path: _values(path, axis) for path, axis in axes.items()}
     return [dict(zip(columns, row, strict=True)) for row in itertools.product(*columns.values())]
@@ -154,36 +154,38 @@ def _values(path: str, axis: object) -> Sequence[Value]:
 
 
 def listed(path: str, values: object) -> tuple[Value, ...]:
-    """The values of an axis that are written out, each once.
+    """The values of a listed axis, without duplicates.
 
     Raises:
-        RequestError: none, or something that is no list.
+        RequestError: the list is empty or not a list.
     """
     if isinstance(values, str | Mapping) or not isinstance(values, Sequence):
         raise RequestError(f"{path}: {values!r} is neither a list of values nor a range with 'from' and 'to'")
     if not values:
-        raise RequestError(f"{path}: an empty list leaves nothing to run; name at least one value")
+        raise RequestError(f"{path}: the list is empty; give at least one value")
     return tuple(_once(values))
 
 
 def spread(path: str, words: Mapping[str, object]) -> Range:
-    """A range from its words.
+    """A range from its keys.
 
     Raises:
-        RequestError: ends that are missing or of different units, or an unknown word.
+        RequestError: missing ends, ends with different units, or an unknown key.
     """
     unknown = [word for word in words if word not in ("from", "to", "scale")]
     if unknown or "from" not in words or "to" not in words:
-        what = f"does not know '{unknown[0]}'" if unknown else "needs 'from' and 'to'"
-        raise RequestError(f"{path}: a range {what}; its words are from, to, scale, and in a grid count")
+        what = f"has no key '{unknown[0]}'" if unknown else "needs 'from' and 'to'"
+        raise RequestError(f"{path}: a range {what}; its keys are from, to, scale, and in a grid count")
     scale = words.get("scale", "linear")
     if scale not in SCALES:
-        raise RequestError(f"{path}: the scale of a range is linear or log, not {scale!r}")
+        raise RequestError(f"{path}: the scale of a range must be linear or log, not {scale!r}")
     (low, unit), (high, other) = _quantity(path, words["from"]), _quantity(path, words["to"])
     if unit != other:
-        raise RequestError(f"{path}: write both ends of a range in one unit, not in '{unit}' and '{other}'")
+        raise RequestError(
+            f"{path}: both ends of a range must have the same unit, not '{unit}' and '{other}'"
+        )
     if scale == "log" and min(low, high) <= 0:
-        raise RequestError(f"{path}: a logarithmic range lies above 0")
+        raise RequestError(f"{path}: a logarithmic range must be above 0")
     bare = isinstance(words["from"], int) and isinstance(words["to"], int)
     return Range(low, high, unit, scale, whole=bare or unit in WHOLE_UNITS)
 
@@ -193,7 +195,9 @@ def _quantity(path: str, value: object) -> tuple[float, str]:
         return float(value), ""
     found = re.fullmatch(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S.*?)?\s*", str(value))
     if found is None or isinstance(value, bool):
-        raise RequestError(f"{path}: {value!r} is no end of a range: a number, or text such as '10 ms'")
+        raise RequestError(
+            f"{path}: {value!r} is not the end of a range: give a number, or text such as '10 ms'"
+        )
     return float(found[1]), found[2] or ""
 
 
@@ -208,6 +212,6 @@ def _once(values: Sequence[Value]) -> list[Value]:
 
 
 def combined(parts: Sequence[Sequence[Point]]) -> Iterator[Point]:
-    """Every combination of one point of each part; of no parts, the one point that changes nothing."""
+    """Every combination of one point of each part; without parts, one point that changes nothing."""
     for chosen in itertools.product(*parts):
         yield {path: value for point in chosen for path, value in point.items()}

@@ -1,10 +1,10 @@
-"""The loop of a sweep: tasks go out in batches, results come back and are kept.
+"""The main loop of a sweep: it submits tasks in batches and stores their results.
 
-Lives here: how many are under way, what becomes of an error, and the end by Ctrl-C. Must not live here: which task
-is next (``agenda``), where it runs (``engines``), where its result goes (``folder``).
+Lives here: the number of running tasks, the handling of errors, and the end by Ctrl-C. Must not live here: the choice
+of the next task (``agenda``), its execution (``engines``), the storage of its result (``folder``).
 
-Only this loop writes. Workers send the bytes of a file back, so they need no disk in common with us, and a worker
-that dies leaves nothing behind. A batch is worth a second at most: that is what can be lost, and is run again.
+Only this loop writes. Workers return the bytes of a file, so they need no shared disk, and a worker
+that dies leaves no partial file. A batch takes a second at most: at most this much work is lost and runs again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from netspurt.sweeping.tables import HELD
 from netspurt.sweeping.work import Done, Job, Outcome, packed, perform
 
 _POLL_S = 0.2
-"""How long the loop sleeps at most before it looks whether a signal came in, or workers."""
+"""The longest sleep of the loop in seconds between checks for signals and workers."""
 
 MOST_IN_BATCH = 256
 
@@ -32,7 +32,7 @@ Batch = tuple[Any, list[Task]]
 
 
 class _GoneError(Exception):
-    """Nothing can be run any more; as text what is known of why, in brackets."""
+    """No task can run any more; the text gives the known cause, in brackets."""
 
     def __init__(self, error: BaseException | None) -> None:
         said = str(error).splitlines()[0] if error is not None and str(error) else ""
@@ -40,11 +40,11 @@ class _GoneError(Exception):
 
 
 class Driver:
-    """Carries out an agenda. ``run`` is called once; the counts are right at any time.
+    """Executes an agenda. ``run`` is called once; the counts are valid at any time.
 
     Attributes:
-        failed: tasks that have failed now.
-        rows: of the first tasks that have run, for the tables at the end.
+        failed: number of tasks that failed in this call.
+        rows: rows of the first tasks, for the tables at the end.
     """
 
     def __init__(self, plan: Plan, agenda: Agenda, folder: Folder, engine: Engine) -> None:
@@ -66,15 +66,15 @@ class Driver:
 
     @property
     def ran(self) -> int:
-        """Tasks whose results have been kept."""
+        """The number of tasks with stored results."""
         return len(self._kept)
 
     def run(self, gauge: Gauge) -> bool:
-        """Until all is done, or Ctrl-C: then False. What has come back is kept in any case.
+        """Runs until all is done (True), or until Ctrl-C (False). Completed results are stored in both cases.
 
         Raises:
-            RequestError: the disk is full, or workers say that the request was wrong.
-            EngineError: nothing can be run there any more.
+            RequestError: the disk is full, or workers report an invalid request.
+            EngineError: no task can run there any more.
         """
         try:
             self._loop(gauge)
@@ -84,8 +84,8 @@ class Driver:
         except _GoneError as gone:
             self._drain()
             raise EngineError(
-                f"what ran the tasks is gone{gone}; {self._before + self.ran} of {self._most} tasks are done and kept: "
-                "give the command again to go on"
+                f"the executor failed{gone}; {self._before + self.ran} of {self._most} tasks are done and kept: "
+                "give the command again to continue"
             ) from gone.__cause__
         except RequestError:
             self._drain()
@@ -101,7 +101,7 @@ class Driver:
             self._show(gauge)
 
     def _fill(self) -> bool:
-        """Hands out work while somebody may want it; False when none is left anywhere."""
+        """Submits work while the executor has room; False when no work is left."""
         width = max(self._engine.width(), 1)
         while len(self._under_way) < 2 * width:
             tasks = [self._alone.pop()] if self._alone else self._batch(width)
@@ -115,7 +115,7 @@ class Driver:
         if self._task_s is not None:
             size = int(self._engine.batch_s / max(self._task_s, 1e-6))
             least = max(size // 8, 1)
-        # Towards the end in smaller pieces, so that all have something to do; not in such as cost more to hand over.
+        # Towards the end in smaller batches, so that all workers are busy; not smaller than the cost of submission.
         size = max(least, min(size, math.ceil(self._agenda.ready / (3 * width)), MOST_IN_BATCH))
         tasks: list[Task] = []
         while len(tasks) < size and (task := self._agenda.take()) is not None:
@@ -180,7 +180,7 @@ class Driver:
         self._agenda.failed(task.name)
 
     def _lost(self, tasks: list[Task], error: BaseException) -> None:
-        """A batch came to nothing. One of its tasks may be at fault: each gets a chance of its own."""
+        """Handles a batch without a result. One of its tasks may be at fault, so each runs alone again."""
         if not self._engine.alive():
             raise _GoneError(error) from error
         if len(tasks) > 1:
@@ -198,8 +198,8 @@ class Driver:
         self._folder.keep(name, contents)
 
     def _drain(self) -> None:
-        """Keeps what has come back meanwhile, and wants no more."""
-        # Ctrl-C may have come just before a file had its name, or just after.
+        """Stores the results that have arrived since, and submits no more tasks."""
+        # Ctrl-C may have arrived just before or just after a file got its name.
         self._kept = {name for name in self._kept if self._folder.file(name).exists()}
         for future, _tasks in self._under_way.values():
             future.cancel()

@@ -1,7 +1,7 @@
-"""On what a sweep runs: threads, any executor, a Dask cluster, a cluster of Slurm's through Dask.
+"""Executors of a sweep: threads, any executor, a Dask cluster, a Slurm cluster through Dask.
 
-Lives here: how to get an executor, and what a sweep must know of it. Must not live here: tasks. Dask is imported where
-it is asked for, and nowhere else.
+Lives here: how to obtain an executor, and its properties. Must not live here: tasks. Dask is imported only
+where it is needed.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from netspurt.errors import RequestError
 from netspurt.sweeping.threads import Threads
 
 CONNECT_S = 6
-"""A scheduler that does not answer within this is not there."""
+"""The time limit in seconds for the answer of a scheduler."""
 
 EXTRA = "pip install 'netspurt[dask]'"
 
 
 class Executor(Protocol):
-    """The shape of ``concurrent.futures.Executor``: what a sweep needs of one."""
+    """The part of ``concurrent.futures.Executor`` that a sweep needs."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any) -> Any:
-        """Has a call made somewhere; what is returned has ``add_done_callback``, ``result`` and ``cancel``."""
+        """Submits a call; the returned object has ``add_done_callback``, ``result`` and ``cancel``."""
 
 
 @dataclass
 class Engine:
-    """An executor and its habits.
+    """An executor and its properties.
 
     Attributes:
-        executor: what runs things.
-        width: how many run at once, asked again and again; 0 while nobody is there.
-        batch_s: seconds of work handed over together, so that handing over costs little beside it.
-        near: whether work is done in this process, where nothing has to be pickled.
-        alive: whether it can still be hoped for.
+        executor: the executor.
+        width: function that returns how many tasks run at once; 0 without workers.
+        batch_s: seconds of work per batch, so that the cost of submission is small in comparison.
+        near: whether the work runs in this process, without pickling.
+        alive: function that returns whether the executor can still recover.
     """
 
     executor: Executor
@@ -66,7 +66,7 @@ def threads(jobs: int) -> Iterator[Engine]:
 
 @contextlib.contextmanager
 def foreign(executor: Executor, jobs: int | None = None) -> Iterator[Engine]:
-    """Somebody else's executor or Dask client, which is left running."""
+    """An executor or Dask client of the caller, which is left running."""
     if type(executor).__module__.partition(".")[0] == "distributed" and hasattr(executor, "ncores"):
         yield _of_client(executor)
         return
@@ -80,7 +80,7 @@ def dask(address: str) -> Iterator[Engine]:
     """The workers of a Dask scheduler.
 
     Raises:
-        RequestError: Dask is not installed, or no scheduler answers there within ``CONNECT_S``.
+        RequestError: Dask is not installed, or no scheduler answers within ``CONNECT_S``.
     """
     distributed = _distributed("--scheduler")
     with _quiet():
@@ -91,22 +91,22 @@ def dask(address: str) -> Iterator[Engine]:
 
 def _client(distributed: Any, address: str) -> Any:
     try:
-        # Asked before a client is made, since a client that has failed takes half a minute to go.
+        # Checked before a client is made, because a failed client needs half a minute to close.
         asyncio.run(_identity(address))
         return distributed.Client(address, timeout=CONNECT_S, set_as_default=False)
-    except Exception as error:  # whatever may answer on a port that is no scheduler's
+    except Exception as error:  # any service may answer on that port
         raise RequestError(
-            f"no Dask scheduler answers at {address}: start one with 'dask scheduler', or leave out "
-            "--scheduler; nothing was begun, and what was done before is kept"
+            f"no Dask scheduler answers at {address}: start one with 'dask scheduler', or omit "
+            "--scheduler; no task was started, and earlier results are kept"
         ) from error
 
 
 @contextlib.contextmanager
 def slurm(workers: int) -> Iterator[Engine]:
-    """Workers that Slurm starts as jobs, through dask-jobqueue; what a job asks for stands in its ``jobqueue.yaml``.
+    """Workers that Slurm starts as jobs, through dask-jobqueue; ``jobqueue.yaml`` has the resources of a job.
 
     Raises:
-        RequestError: dask-jobqueue or Slurm is not there, or the configuration leaves something open.
+        RequestError: dask-jobqueue or Slurm is missing, or the configuration is incomplete.
     """
     distributed = _distributed("--cluster slurm")
     try:
@@ -115,7 +115,7 @@ def slurm(workers: int) -> Iterator[Engine]:
         raise RequestError(f"--cluster slurm needs dask-jobqueue: {EXTRA}") from error
     if shutil.which("sbatch") is None:
         raise RequestError(
-            "--cluster slurm needs Slurm's sbatch, and there is none on the path: run it on a login node"
+            "--cluster slurm needs Slurm's sbatch, which is not on the PATH: run it on a login node"
         )
     try:
         cluster = dask_jobqueue.SLURMCluster()
@@ -151,13 +151,13 @@ def _of_client(client: Any) -> Engine:
     return Engine(
         _Submitting(client),
         _now_and_then(lambda: sum(client.ncores().values())),
-        batch_s=1.0,  # each costs scheduler and client some 10 ms
+        batch_s=1.0,  # each batch costs scheduler and client about 10 ms
         alive=lambda: client.status == "running",
     )
 
 
 class _Submitting:
-    """A Dask client with the shape of an executor: nothing is taken for a pure function, nothing kept for its key."""
+    """A Dask client with the interface of an executor: no function counts as pure, no result is kept by key."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -167,7 +167,7 @@ class _Submitting:
 
 
 def _now_and_then(ask: Callable[[], int], every_s: float = 1.0) -> Callable[[], int]:
-    """A question that costs a round trip, asked once a second; 0 where nobody answers."""
+    """Limits a query that costs a round trip to one per second; it returns 0 if there is no answer."""
     state = [-every_s, 0.0]
 
     def answer() -> int:
@@ -184,7 +184,7 @@ def _now_and_then(ask: Callable[[], int], every_s: float = 1.0) -> Callable[[], 
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Without Dask's log of attempts and tracebacks: the one sentence at the end says it."""
+    """Suppresses Dask's log of attempts and tracebacks: the final message contains the cause."""
     log = logging.getLogger("distributed")
     level = log.level
     log.setLevel(logging.CRITICAL)

@@ -1,16 +1,16 @@
-"""The folder of a sweep: what is in it, who may write, and what is on the disk for good.
+"""The folder of a sweep: its files, its locks, and their durability.
 
-    sweep.json            which netspurt, which scenario, how many tasks
-    plan.parquet          one row for each task: its name, point, seed, and what is varied
-    tasks/NAME.parquet    what came of a task: its flows, groups and links
-    failed/NAME.json      a task that failed, and why
-    flows.parquet, …      all tasks in one table each, when the sweep is through
+    sweep.json            version of netspurt, scenario, number of tasks
+    plan.parquet          one row for each task: its name, point, seed, and the varied values
+    tasks/NAME.parquet    the result of a task: its flows, groups and links
+    failed/NAME.json      a failed task and its error
+    flows.parquet, …      all tasks in one table each, when the sweep is complete
 
-Lives here: names, locks, whole files. Must not live here: what runs, or in which order.
+Lives here: names, locks, atomic writes. Must not live here: which tasks run, or their order.
 
-A file takes its name when all of it is there, so a sweep may be killed at any time: what has a name is whole. Against
-a power failure the file system is told every few seconds, and at the end, to put everything on the disk (one call,
-where a call for each file would cost as much as a small simulation); a file that lost its contents is run again.
+A file gets its name when its content is complete, so a sweep may be killed at any time: a named file is complete.
+Against a power failure, one call every few seconds and at the end flushes the file system to disk (a call for each
+file would cost as much as a small simulation). A task whose file lost its content runs again.
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ from netspurt.errors import OutputError, RequestError
 ABOUT = "sweep.json"
 PLAN = "plan.parquet"
 MAGIC = b"PAR1"
-"""A Parquet file begins and ends with it."""
+"""The magic bytes at both ends of a Parquet file."""
 
 SYNC_EVERY_S = 5.0
 
 Slice = tuple[int, int]
-"""The i-th of n parts, from 1."""
+"""The i-th of n slices, from 1."""
 
 
 class SweepWriteError(OutputError):
-    """The disk said no in the middle of a sweep."""
+    """A write failed during a sweep."""
 
     def __init__(self, folder: Path, error: OSError, done: int) -> None:
         super().__init__(folder, error)
         words = str(self).removesuffix("; nothing was left there")
         self.args = (
-            f"{words}; the {done} tasks that are done are kept: make room and give the command again",
+            f"{words}; the {done} completed tasks are kept: free some space and give the command again",
         )
 
 
 class Folder:
-    """A sweep's folder. ``writing`` first, then ``keep`` and ``fail``; what reads can be called at any time."""
+    """A sweep's folder. Call ``writing`` before ``keep`` and ``fail``; the reading methods have no order."""
 
     def __init__(self, path: Path, part: Slice | None = None) -> None:
         self.path = path
@@ -60,7 +60,7 @@ class Folder:
         name = "whole" if part is None else f"{part[0]}-of-{part[1]}"
         self._stage = path / f".writing-{name}"
         self._tasks = path / "tasks"
-        # As text: to make it of a Path costs as much as a system call.
+        # As text: making it from a Path costs as much as a system call.
         self._stage_name, self._tasks_name = str(self._stage), str(self._tasks)
         self._failures = path / "failed"
         self._synced = time.monotonic()
@@ -68,11 +68,11 @@ class Folder:
 
     @contextlib.contextmanager
     def writing(self, version: str) -> Iterator[None]:
-        """Makes the folder and keeps everybody else from writing to it.
+        """Creates the folder and locks it against other writers.
 
         Raises:
-            RequestError: another sweep is writing there, the folder is of another version, or of no sweep.
-            OutputError: it cannot be written to.
+            RequestError: another sweep is writing there, or the folder has another version, or is not a sweep's.
+            OutputError: the folder cannot be written.
         """
         try:
             self._admit(version)
@@ -92,7 +92,7 @@ class Folder:
 
     def _admit(self, version: str) -> None:
         if self.path.exists() and not self.path.is_dir():
-            raise RequestError(f"{self.path} is a file: name a folder for the sweep with --out")
+            raise RequestError(f"{self.path} is a file: give a folder for the sweep with --out")
         about = about_of(self.path)
         if about is None:
             strange = (
@@ -106,12 +106,12 @@ class Folder:
             )
             if strange:
                 raise RequestError(
-                    f"{self.path} holds {strange[0]} and is no folder of a sweep: name another one with --out"
+                    f"{self.path} contains {strange[0]} and is not the folder of a sweep: give another one with --out"
                 )
         elif (theirs := about.get("netspurt")) != version:
             raise RequestError(
-                f"{self.path} is a sweep of netspurt {theirs}, and this is {version}: results of two versions do not "
-                "belong together; name another folder with --out"
+                f"{self.path} is a sweep of netspurt {theirs}, and this is {version}: results of two versions cannot "
+                "be mixed; give another folder with --out"
             )
 
     def expect(self, names: Iterable[str]) -> None:
@@ -135,26 +135,26 @@ class Folder:
             )
 
     def done(self) -> set[str]:
-        """The names of all tasks whose results are there and whole."""
+        """The names of all tasks with a complete result."""
         return {path.stem for path in _files(self._tasks) if path.suffix == ".parquet" and _whole(path)}
 
     def failures(self) -> dict[str, dict[str, Any]]:
-        """What failed, by the name of the task: ``point``, ``seed`` and ``error``."""
+        """The failed tasks by name: ``point``, ``seed`` and ``error``."""
         found: dict[str, dict[str, Any]] = {}
         for path in _files(self._failures):
-            with contextlib.suppress(ValueError):  # cut short by a power failure: the task is run again
+            with contextlib.suppress(ValueError):  # truncated by a power failure: the task runs again
                 found[path.stem] = json.loads(path.read_text(encoding="utf-8"))
         return found
 
     def file(self, name: str) -> Path:
-        """Where the result of a task is."""
+        """The file of the result of a task."""
         return self._tasks / f"{name}.parquet"
 
     def keep(self, name: str, contents: bytes) -> None:
-        """The result of a task is there: all of it, or, after an error, nothing.
+        """Stores the result of a task: completely, or not at all after an error.
 
         Raises:
-            SweepWriteError: it cannot be written.
+            SweepWriteError: the file cannot be written.
         """
         self._put(f"{self._tasks_name}/{name}.parquet", contents)
         self._kept += 1
@@ -163,15 +163,15 @@ class Folder:
             self._synced = time.monotonic()
 
     def fail(self, name: str, why: dict[str, Any]) -> None:
-        """A task has failed."""
+        """Stores the failure of a task."""
         self._put(f"{self._failures}/{name}.json", json.dumps(why, indent=1).encode())
 
     def forgive(self, name: str) -> None:
-        """A task that had failed has not failed any more."""
+        """Deletes the stored failure of a task."""
         (self._failures / f"{name}.json").unlink(missing_ok=True)
 
     def put(self, name: str, contents: bytes) -> None:
-        """A file of the folder itself; left alone where it says the same already."""
+        """Writes a file of the folder itself, unless its content is unchanged."""
         place = self.path / name
         if not place.is_file() or place.read_bytes() != contents:
             self._put(str(place), contents)
@@ -194,7 +194,7 @@ class Folder:
 
 
 def about_of(path: Path) -> dict[str, Any] | None:
-    """What a folder says of its sweep; ``None`` where it is none."""
+    """The description of the sweep in a folder; ``None`` if there is none."""
     try:
         about = json.loads((path / ABOUT).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -222,7 +222,7 @@ def _whole(path: Path) -> bool:
 
 @contextlib.contextmanager
 def _lock(path: Path, part: Slice | None) -> Iterator[None]:
-    """The whole folder for one sweep, or one slice of it for each process. Locks end with their process."""
+    """Locks the whole folder, or one slice of it. Locks end with their process."""
     with contextlib.ExitStack() as held:
         if part is None:
             held.enter_context(_flock(path / "lock", fcntl.LOCK_EX))
@@ -243,9 +243,9 @@ def _flock(path: Path, kind: int) -> Iterator[None]:
             fcntl.flock(file, kind | fcntl.LOCK_NB)
         except BlockingIOError as error:
             file.seek(0)
-            who = file.read().strip() or "it has not said which"
+            who = file.read().strip() or "an unknown process"
             raise RequestError(
-                f"another sweep is writing to {path.parent} ({who}): wait for its end, or name another folder "
+                f"another sweep is writing to {path.parent} ({who}): wait for its end, or give another folder "
                 "with --out"
             ) from error
         if kind == fcntl.LOCK_EX:
@@ -256,12 +256,12 @@ def _flock(path: Path, kind: int) -> Iterator[None]:
 
 
 def _sync(path: Path) -> None:
-    """Puts everything written to the file system of ``path`` onto its disk."""
+    """Flushes everything written to the file system of ``path`` to its disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         if ctypes.CDLL(None, use_errno=True).syncfs(handle) != 0:
             os.sync()
-    except AttributeError:  # a C library without it
+    except AttributeError:  # a C library without syncfs
         os.sync()
     finally:
         os.close(handle)

@@ -1,4 +1,4 @@
-"""A sweep that has been run, in part or whole.
+"""The results of a sweep, complete or not.
 
 Lives here: its tables as properties, and means over seeds. Must not live here: running.
 """
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class Sweep:
-    """What lies in the folder of a sweep. Tables are read when first asked for.
+    """The content of the folder of a sweep. Each table is read on first access.
 
-    Every table has the columns ``task``, ``point`` (a number), ``seed``, and one for each path that was varied.
+    Every table has the columns ``task``, ``point`` (a number), ``seed``, and one for each varied path.
     """
 
     def __init__(self, path: Path) -> None:
@@ -28,7 +28,7 @@ class Sweep:
 
         about = about_of(path)
         if about is None or not (path / PLAN).is_file():
-            raise RequestError(f"{path} is no folder of a sweep: it has no {ABOUT}")
+            raise RequestError(f"{path} is not the folder of a sweep: it has no {ABOUT}")
         self.path = path
         self.about: dict[str, Any] = about
         self._plan = pl.read_parquet(path / PLAN)
@@ -37,32 +37,32 @@ class Sweep:
 
     @property
     def tasks(self) -> pl.DataFrame:
-        """One row for each task that belongs to the result: ``task``, ``point``, ``seed``, and what was varied."""
+        """One row per task of the result: ``task``, ``point``, ``seed``, and the varied values."""
         return self._plan
 
     @property
     def varied(self) -> list[str]:
-        """The paths that were varied."""
+        """The varied paths."""
         return [name for name in self._plan.columns if name not in ("task", "point", "seed")]
 
     @property
     def flows(self) -> pl.DataFrame:
-        """One row for each flow of each task: columns as in ``Result.flows``, and ``digest``."""
+        """One row per flow of each task: columns as in ``Result.flows``, and ``digest``."""
         return self._all()["flows"]
 
     @property
     def groups(self) -> pl.DataFrame:
-        """One row for each name of flows of each task: columns as in ``Result.groups``."""
+        """One row per flow name of each task: columns as in ``Result.groups``."""
         return self._all()["groups"]
 
     @property
     def links(self) -> pl.DataFrame:
-        """One row for each direction of each link of each task: columns as in ``Result.links``."""
+        """One row per direction of each link of each task: columns as in ``Result.links``."""
         return self._all()["links"]
 
     @property
     def failed(self) -> pl.DataFrame:
-        """Tasks that failed: ``task``, ``point``, ``seed``, ``settings`` and ``error``, in words."""
+        """The failed tasks: ``task``, ``point``, ``seed``, ``settings`` and ``error`` (text)."""
         import polars as pl
 
         if self._failed is not None:
@@ -85,9 +85,9 @@ class Sweep:
 
     @property
     def missing(self) -> int:
-        """How many tasks are neither done nor failed."""
+        """The number of tasks that are neither done nor failed."""
         names = set(self._plan["task"])
-        if not self.path.exists():  # it was kept in memory only
+        if not self.path.exists():  # the results exist only in memory
             return len(names - set(self.flows["task"]) - set(self.failed["task"]))
         folder = Folder(self.path)
         return len(names - folder.done() - set(folder.failures()))
@@ -97,14 +97,14 @@ class Sweep:
 
         Args:
             quantity: a column of ``flows``, or of ``links``.
-            confidence: of the interval, between 0 and 1.
+            confidence: confidence of the interval, between 0 and 1.
 
         Returns:
-            For each point and name of flows (of a link: each direction) ``runs``, ``mean``, ``low`` and ``high`` (null
+            For each point and flow name (for a link: each direction) ``runs``, ``mean``, ``low`` and ``high`` (null
             for a single run), in the unit of the quantity. Several flows of a name count with their mean.
 
         Raises:
-            RequestError: no such column, or one without numbers.
+            RequestError: the column does not exist, or has no numbers.
         """
         import polars as pl
 
@@ -136,7 +136,7 @@ class Sweep:
         for table, who in ((self.flows, ["flow"]), (self.links, ["link", "direction"])):
             if quantity in table.columns:
                 if not (table.schema[quantity].is_numeric() or str(table.schema[quantity]) == "Boolean"):
-                    raise RequestError(f"'{quantity}' is text, and has no mean")
+                    raise RequestError(f"'{quantity}' is text, so it has no mean")
                 return table, who
         known = [*self.flows.columns, *self.links.columns]
         raise RequestError(f"the runs have no column '{quantity}'{nearest(quantity, known)}")
@@ -156,5 +156,5 @@ class Sweep:
         return f"Sweep({str(self.path)!r}, {self._plan.height} tasks)"
 
     def _repr_html_(self) -> str:
-        """What notebooks show: how far it has come, and means over seeds."""
+        """The HTML form for notebooks: progress, and means over seeds."""
         return display.shown("sweep", self)

@@ -1,9 +1,9 @@
 """The tasks of a sweep and their names.
 
-Lives here: from what is asked to a list of tasks, every scenario checked before any runs. Must not live here: running.
+Lives here: the list of tasks of a request; every scenario is checked before any task runs. Must not live here: running.
 
-A task is a scenario with a seed. Its name is a hash of the merged scenario, the seed and the version of netspurt, so it
-says what comes out, whoever runs it and for whichever sweep; the same name is never run twice.
+A task is a scenario with a seed. Its name is a hash of the merged scenario, the seed and the version of netspurt. So
+the name determines the result, on any machine and in any sweep, and no name runs twice.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from netspurt import _core
 
 KEPT_SCENARIOS = 20_000
-"""So many checked scenarios stay in memory (a few kB each); those of later points are made again when they run."""
+"""This many checked scenarios stay in memory (a few kB each); those of later points are parsed again when they run."""
 
 
 class PointError(RequestError):
-    """A point whose scenario cannot be; ``path`` is the override at fault, if that is known."""
+    """A point with an invalid scenario; ``path`` is the override at fault, if known."""
 
     def __init__(self, message: str, path: str | None) -> None:
         super().__init__(message)
@@ -39,7 +39,7 @@ class PointError(RequestError):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One run: ``point`` and ``seed`` are what the user knows it by, ``name`` what its file is called."""
+    """One run: ``point`` and ``seed`` identify it for the user, ``name`` is the name of its file."""
 
     name: str
     point: int
@@ -47,10 +47,10 @@ class Task:
 
 
 class Plan:
-    """All tasks of a sweep, point by point and seed by seed.
+    """All tasks of a sweep, by point and seed.
 
     Raises:
-        PointError: a point whose scenario cannot be.
+        PointError: a point has an invalid scenario.
     """
 
     def __init__(self, base: _core.Scenario, request: Request) -> None:
@@ -91,11 +91,11 @@ class Plan:
         return len(self.points) * len(self.request.seeds)
 
     def scenario(self, point: int) -> _core.Scenario:
-        """The scenario of a point, checked before."""
+        """The scenario of a point, which was checked before."""
         return self._scenarios[point] if point < len(self._scenarios) else self._checked(point)
 
     def words(self, point: int) -> str:
-        """A point as a person would set it on the command line."""
+        """A point in the syntax of the command line."""
         return ", ".join(f"{path} = {toml(value)}" for path, value in self.points[point].items())
 
     def tasks(self, point: int) -> list[Task]:
@@ -109,7 +109,7 @@ class Plan:
             yield from self.tasks(point)
 
     def table(self, tasks: list[Task]) -> pl.DataFrame:
-        """One row for each task: ``task``, ``point``, ``seed``, and a column for each path that is varied."""
+        """One row per task: ``task``, ``point``, ``seed``, and a column for each varied path."""
         import polars as pl
 
         rows = pl.DataFrame(
@@ -126,7 +126,7 @@ class Plan:
 
 
 def _column(path: str, values: list[object]) -> pl.Series:
-    """Numbers stay numbers; a column with anything else in it is text."""
+    """A column of numbers; if any value is not a number, a column of text."""
     import polars as pl
 
     present = [value for value in values if value is not None]

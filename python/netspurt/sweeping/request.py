@@ -1,11 +1,11 @@
-"""What is asked of a sweep, from a file or from Python.
+"""The definition of a sweep, from a file or from Python.
 
-Lives here: the sweep file, read and checked as far as it can be without its scenario. Must not live here: any running.
+Lives here: the sweep file, read and checked as far as possible without its scenario. Must not live here: running.
 
-    scenario = "satellite.toml"                # beside this file
+    scenario = "satellite.toml"                # relative to this file
     seeds = 20                                 # 1 to 20; or a list, or { first = 100, count = 20 }
 
-    [set]                                      # for all of them
+    [set]                                      # for all points
     "tcp.receive_window" = "1 MiB"
 
     [grid]                                     # every combination
@@ -21,7 +21,7 @@ Lives here: the sweep file, read and checked as far as it can be without its sce
     count = 50
     over = { "link.satellite.rate" = { from = "1 Mbit/s", to = "1 Gbit/s", scale = "log" } }
 
-    [stop]                                     # a point needs no more seeds when the mean is known this well
+    [stop]                                     # a point stops when the mean is known this well
     quantity = "goodput_bps"
     within = 0.02
 
@@ -49,7 +49,7 @@ MOST_SEED = 2**63 - 1
 
 @dataclass(frozen=True)
 class Request:
-    """A sweep as asked for: the parts whose combinations are its points, times seeds."""
+    """A sweep request: the parts whose combinations are its points, and the seeds."""
 
     settings: Mapping[str, Value] = field(default_factory=dict)
     parts: Sequence[Sequence[axes.Point]] = ()
@@ -65,19 +65,19 @@ def build(
     seeds: object = 1,
     stop: Stop | None = None,
 ) -> Request:
-    """Puts the parts together.
+    """Builds a request from its parts.
 
     Raises:
-        RequestError: a part without points, a path that two parts vary, or no seeds.
+        RequestError: a part has no points, two parts vary one path, or there are no seeds.
     """
     parts: list[list[axes.Point]] = []
     if grid is not None:
         if not grid:
-            raise RequestError("the grid is empty: name at least one path and its values, or leave it out")
+            raise RequestError("the grid is empty: give at least one path and its values, or omit the grid")
         parts.append(axes.grid(grid))
     if points is not None:
         if not points:
-            raise RequestError("the list of points is empty: name at least one, or leave it out")
+            raise RequestError("the list of points is empty: give at least one point, or omit the list")
         parts.append([dict(point) for point in points])
     if sample is not None:
         parts.append(sample.points())
@@ -94,25 +94,25 @@ def seeds_of(what: object) -> tuple[int, ...]:
     """Seeds from a count, a list, a range, or ``{"first": …, "count": …}``.
 
     Raises:
-        RequestError: none, one twice, or one that is no seed.
+        RequestError: there is no seed, a seed is repeated, or a seed is invalid.
     """
     if isinstance(what, Mapping):
         unknown = [key for key in what if key not in ("first", "count")]
         first, count = what.get("first", 1), what.get("count", 0)
         if unknown or not _whole(first) or not _whole(count) or count < 1:
-            raise RequestError("seeds are a count, a list, or { first = 1, count = 20 }")
+            raise RequestError("seeds must be a count, a list, or { first = 1, count = 20 }")
         what = range(first, first + count)
     elif _whole(what):
-        what = range(1, int(what) + 1)  # type: ignore[call-overload]  # _whole says that it is one
+        what = range(1, int(what) + 1)  # type: ignore[call-overload]  # _whole guarantees a number
     if isinstance(what, str) or not isinstance(what, Sequence):
-        raise RequestError(f"seeds are a count, a list, or {{ first = 1, count = 20 }}, not {what!r}")
+        raise RequestError(f"seeds must be a count, a list, or {{ first = 1, count = 20 }}, not {what!r}")
     if not what:
-        raise RequestError("without a seed nothing would run: seeds is at least 1, or a list of them")
+        raise RequestError("there are no seeds: seeds must be at least 1, or a list of at least one seed")
     wrong = [seed for seed in what if not _whole(seed) or not 0 <= seed <= MOST_SEED]
     if wrong:
-        raise RequestError(f"{wrong[0]!r} is no seed of a sweep: a whole number from 0 to 2^63 - 1")
+        raise RequestError(f"{wrong[0]!r} is not a valid seed: it must be a whole number from 0 to 2^63 - 1")
     if len(set(what)) < len(what):
-        raise RequestError("a seed stands twice in the list: the same seed gives the same run")
+        raise RequestError("a seed appears twice in the list: the same seed gives the same run")
     return tuple(what)
 
 
@@ -121,15 +121,15 @@ def _whole(value: object) -> bool:
 
 
 def read(path: Path) -> tuple[Path, Request]:
-    """A sweep file: the scenario's file, and what is asked.
+    """Reads a sweep file; returns the scenario's file and the request.
 
     Raises:
-        RequestError: the file is missing, is no TOML, or asks for what cannot be; names file and line.
+        RequestError: the file is missing, is not TOML, or is invalid; the message gives file and line.
     """
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise RequestError(f"{path} is no text in UTF-8: a sweep file is TOML") from error
+        raise RequestError(f"{path} is not text in UTF-8: a sweep file is TOML") from error
     except OSError as error:
         raise RequestError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from error
     try:
@@ -151,11 +151,11 @@ def _scenario(path: Path, document: Mapping[str, Any]) -> Path:
         )
     if unknown:
         raise RequestError(
-            f"{unknown[0]} is no part of a sweep{nearest(unknown[0], KEYS)}: {', '.join(KEYS)}"
+            f"{unknown[0]} is not a key of a sweep{nearest(unknown[0], KEYS)}: {', '.join(KEYS)}"
         )
     name = document.get("scenario")
     if not isinstance(name, str) or not name:
-        raise RequestError('a sweep file names its scenario: scenario = "FILE.toml"')
+        raise RequestError('the scenario is missing: a sweep file needs scenario = "FILE.toml"')
     file = path.parent / name
     if not file.is_file():
         raise RequestError(f"scenario: there is no file {file}")
@@ -179,12 +179,12 @@ def _request(document: Mapping[str, Any]) -> Request:
 def _table(document: Mapping[str, Any], key: str) -> dict[str, Any]:
     table = document.get(key, {})
     if not isinstance(table, dict):
-        raise RequestError(f"{key} is a table: write [{key}] above its lines")
+        raise RequestError(f"{key} must be a table: write [{key}] above its lines")
     return table
 
 
 def _flat(table: Mapping[str, Any], above: str = "") -> dict[str, Any]:
-    """Paths and values. A key with dots is a whole path; one without, over a table, is the beginning of one."""
+    """Paths and values. A key with dots is a whole path; a key without dots above a table is the start of one."""
     flat: dict[str, Any] = {}
     for key, value in table.items():
         path = f"{above}{key}"
@@ -200,9 +200,9 @@ def _sample(table: Mapping[str, Any]) -> axes.Sample:
     kind, count, seed = table.get("kind", "random"), table.get("count"), table.get("seed", 1)
     makers = {"random": axes.random_sample, "latin-hypercube": axes.latin_hypercube}
     if kind not in makers:
-        raise RequestError(f"kind of a sample is random or latin-hypercube, not {kind!r}")
+        raise RequestError(f"the kind of a sample must be random or latin-hypercube, not {kind!r}")
     if not _whole(count) or not _whole(seed):
-        raise RequestError("sample: count (and seed, if there is one) is a whole number")
+        raise RequestError("sample: count (and seed, if given) must be a whole number")
     return makers[kind](_flat(_table(table, "over")), count, seed)  # type: ignore[arg-type]  # _whole
 
 
@@ -210,18 +210,18 @@ def _stop(table: Mapping[str, Any]) -> Stop:
     known = Stop.__dataclass_fields__
     _known("stop", table, tuple(known))
     if "quantity" not in table or "within" not in table:
-        raise RequestError("stop: name the quantity and how narrow its interval shall be (within)")
+        raise RequestError("stop: give the quantity and the relative width of its interval (within)")
     return Stop(**table)
 
 
 def _known(where: str, table: Mapping[str, Any], known: Sequence[str]) -> None:
     for key in table:
         if key not in known:
-            raise RequestError(f"{key} is no part of [{where}]{nearest(key, known)}: {', '.join(known)}")
+            raise RequestError(f"{key} is not a key of [{where}]{nearest(key, known)}: {', '.join(known)}")
 
 
 def place(path: Path, key: str) -> str:
-    """File and line of a key; the file alone where the key is not found."""
+    """File and line of a key; only the file if the key is not found."""
     with contextlib.suppress(OSError, UnicodeDecodeError):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             if re.match(rf"""\s*\[*\s*(?:over\s*=\s*\{{\s*)?["']?{re.escape(key)}["']?\s*[\]=.]""", line):

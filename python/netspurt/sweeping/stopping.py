@@ -1,13 +1,13 @@
-"""When a point of a sweep has had seeds enough.
+"""The rule that ends a point of a sweep early.
 
-Lives here: the rule, as a function of what the seeds gave, and one number out of a run. Must not live here: who
-runs what.
+Lives here: the rule, as a function of the values of the seeds, and the extraction of one number from a run. Must not
+live here: execution.
 
-Seeds come in rounds, and a round is judged when all of it has come in. So the answer does not depend on which run
-was done first, nor on how many ran at once, and an interrupted sweep stops where an undisturbed one would have.
+Seeds run in rounds, and the rule applies when a round is complete. So the result depends neither on the order of
+completion nor on the number of parallel runs, and an interrupted sweep stops at the same seed as an uninterrupted one.
 
-Looking again and again makes the interval a little too narrow: of nominal 95 % some 90 to 94 % cover the mean. Ask for
-more confidence where that matters.
+Repeated tests make the interval a little too narrow: of nominal 95 % some 90 to 94 % cover the mean. Choose a higher
+confidence where that matters.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ TABLES = ("flow", "group", "link")
 
 @dataclass(frozen=True)
 class Stop:
-    """Ends a point when the interval of a mean reaches no further than ``within`` times the mean to either side.
+    """Ends a point when the half-width of the interval of a mean is at most ``within`` times the mean.
 
     Attributes:
         quantity: a column of the flows, or of the links if ``link`` is given; a run counts with the mean of its rows.
-        within: half the width of the interval over the mean, above 0.
+        within: the half-width of the interval over the mean, above 0.
         flow: only flows of this name.
         link: only this link, both directions, or ``"link/a->b"``.
-        confidence: of the interval (Student's t), between 0 and 1.
-        least: seeds before the first look, at least 2.
-        round: seeds between looks, at least 1.
+        confidence: confidence of the interval (Student's t), between 0 and 1.
+        least: number of seeds before the first test, at least 2.
+        round: number of seeds between tests, at least 1.
     """
 
     quantity: str
@@ -53,16 +53,16 @@ class Stop:
             ("round", isinstance(self.round, int) and self.round >= 1, "at least 1"),
         ):
             if not good:
-                raise RequestError(f"{name} of [stop] is {words}, not {getattr(self, name)!r}")
+                raise RequestError(f"{name} of [stop] must be {words}, not {getattr(self, name)!r}")
         if self.flow is not None and self.link is not None:
-            raise RequestError("stop: name a flow or a link, not both")
+            raise RequestError("stop: give a flow or a link, not both")
 
     def looks(self, seeds: int) -> list[int]:
-        """After how many seeds it is looked, the last time after all."""
+        """The numbers of seeds at which the rule is tested; the last is the total."""
         return [*range(self.least, seeds, self.round), seeds]
 
     def enough(self, values: Sequence[float]) -> bool:
-        """Whether the interval is narrow enough; values that are missing make it infinitely wide."""
+        """Whether the interval is narrow enough; missing values make it infinitely wide."""
         from netspurt.analysis.statistics import mean_interval
 
         if len(values) < self.least or not all(map(math.isfinite, values)):
@@ -76,13 +76,13 @@ class Stop:
         """The quantity of one run.
 
         Args:
-            tables: of flows and links (``"flow"``, ``"link"``), by column.
+            tables: tables of flows and links (``"flow"``, ``"link"``), by column.
 
         Returns:
-            The mean over the rows in question; NaN where one of them has no value.
+            The mean over the selected rows; NaN if one of them has no value.
 
         Raises:
-            RequestError: no such column, flow or link.
+            RequestError: the column, flow or link does not exist.
         """
         table = tables["link" if self.link else "flow"]
         if self.quantity not in table:
@@ -95,7 +95,7 @@ class Stop:
             )
         values = [table[self.quantity][row] for row in rows]
         if any(isinstance(value, str) for value in values):
-            raise RequestError(f"quantity of [stop]: '{self.quantity}' is text, and has no mean")
+            raise RequestError(f"quantity of [stop]: '{self.quantity}' is text, so it has no mean")
         return sum(math.nan if value is None else float(value) for value in values) / len(values)
 
     def _counts(self, table: Mapping[str, Any], row: int) -> bool:

@@ -1,6 +1,7 @@
-"""What came of a sweep, as tables.
+"""The results of a sweep as tables.
 
-Lives here: from files of tasks to one table each of flows, groups and links. Must not live here: statistics, printing.
+Lives here: the conversion of task files into one table each of flows, groups and links. Must not live here: statistics,
+printing.
 """
 
 from __future__ import annotations
@@ -15,21 +16,21 @@ if TYPE_CHECKING:
     from netspurt import _core
 
 RECORDS = {"flows": "flow", "groups": "group", "links": "link"}
-"""Tables by name, and what their rows say in ``record``."""
+"""Tables by name, and the value of ``record`` in their rows."""
 
 HELD = 20_000
-"""So many tasks keep their rows in memory until the tables are made (2 to 5 kB each); files of others are read."""
+"""This many tasks keep their rows in memory until the tables are made (2 to 5 kB each); other files are read again."""
 
 KINDS = {"integer": "Int64", "number": "Float64", "truth": "Boolean", "text": "String"}
 
 
 def gather(plan: pl.DataFrame, tasks: Path, rows: _core.Tasks | None = None) -> dict[str, pl.DataFrame]:
-    """All tasks of a plan whose rows or files are there.
+    """Collects all tasks of a plan that have rows or files.
 
     Args:
-        plan: ``task``, ``point``, ``seed`` and what is varied, one row for each task.
+        plan: ``task``, ``point``, ``seed`` and the varied values, one row per task.
         tasks: the folder of their files.
-        rows: of tasks that need not be read; takes those of the others.
+        rows: rows in memory, which need no file; the rows read from files are added.
 
     Returns:
         For each of ``RECORDS`` a table: the columns of the plan, ``digest``, and those of the run.
@@ -38,7 +39,7 @@ def gather(plan: pl.DataFrame, tasks: Path, rows: _core.Tasks | None = None) -> 
 
     from netspurt import _core
 
-    # One look at the folder: to ask for each file costs more than to read it.
+    # One listing of the folder: a check of each file costs more than reading it.
     there = {entry.name for entry in os.scandir(tasks)} if tasks.is_dir() else set()
     rows = _core.Tasks() if rows is None else rows
     names = plan["task"].unique(maintain_order=True).to_list()
@@ -59,12 +60,12 @@ def _series(name: str, kind: str, values: Any, present: Any) -> pl.Series:
 
 
 def _joined(plan: pl.DataFrame, own: pl.DataFrame) -> pl.DataFrame:
-    """The rows of tasks beside what the plan says of these."""
+    """Joins the rows of tasks with their rows of the plan."""
     import polars as pl
 
     if not own.columns:
         return plan.head(0)
-    # A cause of loss that a run did not meet is one that it met no times.
+    # A cause of loss that a run lacks occurred zero times.
     own = own.with_columns(pl.col([each for each in own.columns if each.startswith("drops_")]).fill_null(0))
     clash = [each for each in own.columns if each in plan.columns and each != "task"]
     own = own.rename({each: f"run_{each}" for each in clash})
@@ -72,7 +73,7 @@ def _joined(plan: pl.DataFrame, own: pl.DataFrame) -> pl.DataFrame:
 
 
 def value_of(file: Path) -> dict[str, dict[str, list[object]]]:
-    """The flows and links of one task, by column, as ``Stop.value`` wants them."""
+    """The flows and links of one task, by column, in the form that ``Stop.value`` needs."""
     import polars as pl
 
     whole = pl.read_parquet(file)

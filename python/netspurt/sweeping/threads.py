@@ -1,9 +1,9 @@
-"""The thread pool: threads with the shape of ``concurrent.futures.Executor`` that nobody has to wait for.
+"""The thread pool: threads with the interface of ``concurrent.futures.Executor`` that do not delay the exit.
 
-Lives here: the pool, and a loop over tasks on it. Must not live here: what a task is, or what is shown meanwhile.
+Lives here: the pool, and a loop over tasks on it. Must not live here: the meaning of a task, or progress display.
 
-The interpreter waits at exit for the threads of ``ThreadPoolExecutor``; these are daemons, so that Ctrl-C ends a sweep
-at once, however long its simulations still have to go. Threads suffice: a simulation releases the interpreter lock.
+At exit, the interpreter waits for the threads of ``ThreadPoolExecutor``. These threads are daemons, so Ctrl-C ends a
+sweep at once, even during long simulations. Threads suffice: a simulation releases the interpreter lock.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ T = TypeVar("T")
 _Item = tuple["Future[Any]", Callable[[], Any]]
 
 _POLL_S = 0.2
-"""How long the caller's thread sleeps at most before it sees a signal."""
+"""The longest sleep of the caller's thread in seconds between checks for signals."""
 
 
 class Threads(Executor):
-    """So many daemon threads; ``shutdown(wait=False, cancel_futures=True)`` leaves them to themselves."""
+    """A pool of daemon threads; ``shutdown(wait=False, cancel_futures=True)`` abandons running calls."""
 
     def __init__(self, count: int) -> None:
         self._items: queue.SimpleQueue[_Item | None] = queue.SimpleQueue()
@@ -35,13 +35,13 @@ class Threads(Executor):
             thread.start()
 
     def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
-        """Has a call made in one of the threads."""
+        """Submits a call to the threads."""
         future: Future[R] = Future()
         self._items.put((future, lambda: fn(*args, **kwargs)))
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Ends the threads when they have done what was submitted; with ``cancel_futures``, what they have begun."""
+        """Ends the threads after all submitted calls; with ``cancel_futures``, after the running calls."""
         while cancel_futures:
             try:
                 item = self._items.get_nowait()
@@ -69,19 +69,19 @@ class Threads(Executor):
 
 
 def for_each(tasks: Iterable[T], work: Callable[[T], R], done: Callable[[T, R], None], jobs: int) -> bool:
-    """Does ``work`` on every task, at most ``jobs`` at once, in the order given.
+    """Calls ``work`` on every task, at most ``jobs`` at once, in the given order.
 
     Args:
-        tasks: what to work on.
+        tasks: the tasks.
         work: called in other threads (in this one if ``jobs`` is 1).
         done: called in this thread with each task and its outcome, in order of completion.
         jobs: number of threads, at least 1.
 
     Returns:
-        True if all was done, False if Ctrl-C cut it short; what was done by then has been reported.
+        True if all tasks are done, False after Ctrl-C; ``done`` was called for each completed task.
 
     Raises:
-        Exception: the first that ``work`` raised; tasks not yet begun are dropped.
+        Exception: the first exception of ``work``; waiting tasks are dropped.
     """
     listed = list(tasks)
     try:

@@ -1,7 +1,7 @@
-"""What is done for a task, wherever that is: in a thread, in another process, on another machine.
+"""Execution of a task in any place: a thread, another process, another machine.
 
-Lives here: from a scenario and a seed to the bytes of a file. Must not live here: files, or who asked. What comes in
-and goes out can be pickled, unless a native scenario is handed to a thread.
+Lives here: the conversion of a scenario and a seed to the bytes of a file. Must not live here: files, or scheduling.
+Arguments and results can be pickled, except a native scenario, which only a thread receives.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A task with all that is needed to run it: a merged scenario as text, or, within this process, as it is."""
+    """A task with its input: a merged scenario as text, or, within this process, the native object."""
 
     task: str
     scenario: str | _core.Scenario
     seed: int
     algorithms: bytes | None = None
-    """Classes that the scenario names, where it is a text: see ``packed``."""
+    """Classes that the scenario names, if it is text: see ``packed``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a job: the bytes of its file, or else an error in words.
+    """The outcome of a job: the bytes of its file, or an error message.
 
     Attributes:
-        task: its name.
+        task: the name of the task.
         file: the bytes.
-        error: in words.
-        value: what ``Stop`` asks for.
+        error: the error message.
+        value: the value for ``Stop``.
     """
 
     task: str
@@ -57,12 +57,12 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What came of a few jobs.
+    """The outcome of several jobs.
 
     Attributes:
-        outcomes: of each.
-        seconds: that they took together.
-        rows: of those that left a file, so that nobody has to read it again.
+        outcomes: the outcome of each.
+        seconds: their total time.
+        rows: the rows of the jobs that gave a file, so that it need not be read again.
     """
 
     outcomes: list[Outcome]
@@ -71,24 +71,26 @@ class Done:
 
 
 def perform(made_by: str, name: str, jobs: Sequence[Job], stop: Stop | None) -> Done:
-    """Runs a few jobs one after the other.
+    """Runs several jobs one after the other.
 
     Args:
-        made_by: the version of netspurt that asks.
-        name: of the scenario, for error messages.
-        jobs: what to run.
-        stop: the quantity to take out of each run, if any.
+        made_by: the version of netspurt of the caller.
+        name: name of the scenario, for error messages.
+        jobs: the jobs.
+        stop: the quantity to extract from each run, if any.
 
     Raises:
-        RequestError: this is another version than the one that asks, or the runs have no such quantity.
+        RequestError: the versions of caller and worker differ, or the runs lack the quantity.
     """
     if (own := version.full()) != made_by:
-        raise RequestError(f"a worker has netspurt {own}, and this is {made_by}: install the same everywhere")
+        raise RequestError(
+            f"a worker has netspurt {own}, and this is {made_by}: install one version everywhere"
+        )
     from netspurt import _core
 
     began, rows = time.perf_counter(), _core.Tasks()
     runs = [_guarded(job, _run, name, job) for job in jobs]
-    # Behind all runs: one leaves the processor's caches full of itself, and what comes next takes ten times as long.
+    # After all runs: a run evicts the processor's caches, and the next operation takes ten times as long.
     outcomes = [
         run if isinstance(run, Outcome) else _guarded(job, _filed, job, *run, made_by, stop, rows)
         for job, run in zip(jobs, runs, strict=True)
@@ -97,12 +99,12 @@ def perform(made_by: str, name: str, jobs: Sequence[Job], stop: Stop | None) -> 
 
 
 def _guarded(job: Job, work: Callable[..., T], *arguments: Any) -> T | Outcome:
-    """What comes of work on a job, or its error as an outcome: one task of many must not end the others."""
+    """The result of work on a job, or its error as an outcome: one failed task must not end the others."""
     try:
         return work(*arguments)
     except (RequestError, KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as error:  # a panic in Rust is no Exception
+    except BaseException as error:  # a panic in Rust is not an Exception
         return Outcome(job.task, None, f"{type(error).__name__}: {error}")
 
 
@@ -128,10 +130,10 @@ def _filed(
 
 
 def packed(algorithms: Mapping[str, Any]) -> bytes:
-    """Classes by name for another process: also those of a program, or of a file, where Dask is installed.
+    """Classes by name in a form for another process; with Dask installed, also those of the main program or a file.
 
     Raises:
-        RequestError: one of them cannot be handed over.
+        RequestError: one of them cannot be pickled.
     """
     try:
         pickler: Any = importlib.import_module("cloudpickle")
@@ -141,16 +143,16 @@ def packed(algorithms: Mapping[str, Any]) -> bytes:
         pickler = pickle
     try:
         return bytes(pickler.dumps(dict(algorithms)))
-    except Exception as error:  # whatever a class of the user's may raise
+    except Exception as error:  # a class of the user may raise anything
         names = ", ".join(f"python:{name}" for name in algorithms)
         raise RequestError(
-            f"{names} cannot be handed to other processes ({error}): keep the class in a module that they can import, "
+            f"{names} cannot be sent to other processes ({error}): keep the class in a module that they can import, "
             "or install cloudpickle, which comes with 'netspurt[dask]'"
         ) from error
 
 
 def _loaded_from_files(algorithms: Mapping[str, Any]) -> Iterator[ModuleType]:
-    """Modules of these classes that no other process finds by their names."""
+    """Modules of these classes that other processes cannot import by name."""
     for each in algorithms.values():
         module = sys.modules.get(getattr(each, "__module__", ""))
         if module is not None and PathFinder.find_spec(module.__name__.partition(".")[0]) is None:

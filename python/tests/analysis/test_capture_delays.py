@@ -119,7 +119,10 @@ def test_a_damaged_capture_is_used_up_to_the_damage_and_the_exit_status_says_so(
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"\xd4\xc3\xb2\xa1" + bytes.fromhex("0200040000000000000000000000040001000000"), "holds no packets"),
+        (
+            b"\xd4\xc3\xb2\xa1" + bytes.fromhex("0200040000000000000000000000040001000000"),
+            "contains no packets",
+        ),
         (b"GIF89a, not a capture", "not a capture"),
         (b"", "empty"),
     ],

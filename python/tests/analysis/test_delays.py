@@ -317,7 +317,7 @@ def test_without_lengths_there_is_no_line_and_no_error(
 
 
 def test_a_picture_in_an_unknown_format_is_refused(good: Path, tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match=r"end the name in \.svg"):
+    with pytest.raises(RequestError, match=r"the name must end in \.svg"):
         from netspurt import plot
         from netspurt.plot import delays as plot_delays
 

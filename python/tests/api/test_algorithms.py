@@ -340,7 +340,7 @@ def test_a_class_that_cannot_be_handed_over_is_refused_before_anything_runs(
     grid = {"tcp.congestion": [Local]}
     with (
         ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor,
-        pytest.raises(RequestError, match=r"python:Local cannot be handed to other processes .*module"),
+        pytest.raises(RequestError, match=r"python:Local cannot be sent to other processes .*module"),
     ):
         ns.sweep(scenario, grid=grid, executor=executor)
 

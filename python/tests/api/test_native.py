@@ -141,7 +141,7 @@ def test_the_graph_of_a_true_transfer() -> None:
     )
     figure = ns.plot.time_sequence(lossy.run(record=["segments"]))
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert "resent: NAK (1)" in labels
+    assert "retransmitted: NAK (1)" in labels
     assert "NAK sent (1)" in labels
 
 

@@ -45,7 +45,7 @@ def test_results_are_tables(scenario: ns.Scenario) -> None:
 def test_unknown_series_are_refused(scenario: ns.Scenario) -> None:
     with pytest.raises(ValueError, match="cannot record 'speed'"):
         scenario.run(record=["speed"])
-    with pytest.raises(ValueError, match="no series 'segments'"):
+    with pytest.raises(ValueError, match="unknown series 'segments'"):
         scenario.run().series("segments")
 
 
@@ -67,7 +67,7 @@ def test_time_sequence_graph_of_a_result(scenario: ns.Scenario) -> None:
     )
     figure = ns.plot.time_sequence(scenario.run(record=["segments"]))
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert labels == ["new data", "resent: NAK (1)", "acknowledged", "window's edge", "NAK sent (1)"]
+    assert labels == ["new data", "retransmitted: NAK (1)", "acknowledged", "window edge", "NAK sent (1)"]
     again = ns.plot.time_sequence(scenario.run())
     assert [text.get_text() for text in again.legends[0].get_texts()] == labels
     with pytest.raises(ValueError, match="no segment of a flow 'other'"):

@@ -100,42 +100,45 @@ def test_the_first_difference_is_the_first(scenario: ns.Scenario) -> None:
     runs = [each.run(1, record=list(history.RECORD)) for each in (scenario, other)]
     tables = [run.segments.sort("time_s", maintain_order=True).rows() for run in runs]
     shared = next(n for n, (one, two) in enumerate(zip(*tables, strict=False)) if one != two)
-    assert result.parting is not None
-    assert result.looked == 1
-    assert result.parting.a is not None
+    assert result.divergence is not None
+    assert result.compared_seed == 1
+    assert result.divergence.a is not None
     names = runs[0].segments.columns
     own = dict(zip(names, tables[0][shared], strict=True))
-    assert result.parting.time_s == min(tables[0][shared][0], tables[1][shared][0])
-    assert {key: result.parting.a[key] for key in ("time_s", "seq", "reason")} == {
+    assert result.divergence.time_s == min(tables[0][shared][0], tables[1][shared][0])
+    assert {key: result.divergence.a[key] for key in ("time_s", "seq", "reason")} == {
         key: own[key] for key in ("time_s", "seq", "reason")
     }
-    assert result.parting.shared >= shared
+    assert result.divergence.shared >= shared
+    assert (result.parting, result.looked) == (result.divergence, result.compared_seed), (
+        "the deprecated names"
+    )
 
 
 def test_a_loss_in_one_run_only_is_the_first_difference(scenario: ns.Scenario) -> None:
     clean = scenario.set({"link.line.loss": {"kind": "none"}})
     result = ns.compare(clean, scenario)
-    assert result.parting is not None
-    assert result.parting.b is not None
-    assert result.parting.b["event"] == "drop"
-    assert "loses a packet" in history.sentence(result.parting)
+    assert result.divergence is not None
+    assert result.divergence.b is not None
+    assert result.divergence.b["event"] == "drop"
+    assert "loses a packet" in history.sentence(result.divergence)
 
 
 def test_a_run_that_only_goes_on_longer_differs_where_the_other_ends(scenario: ns.Scenario) -> None:
     runs = scenario.run(1, record=list(history.RECORD))
     whole = history.history(runs)
-    parting = history.part(whole.head(50), whole)
-    assert parting is not None
-    assert (parting.shared, parting.a) == (50, None)
-    assert "nothing more happens" in history.sentence(parting)
-    assert history.part(whole, whole) is None
+    divergence = history.first_divergence(whole.head(50), whole)
+    assert divergence is not None
+    assert (divergence.shared, divergence.a) == (50, None)
+    assert "no further event" in history.sentence(divergence)
+    assert history.first_divergence(whole, whole) is None
 
 
 def test_the_same_scenario_has_the_same_history(scenario: ns.Scenario) -> None:
     result = ns.compare(scenario, scenario, seeds=3)
-    assert result.parting is None
+    assert result.divergence is None
     assert {row["verdict"] for row in result.rows} == {"same"}
-    assert "the same history, event for event" in result.sentences[-1]
+    assert "identical histories" in result.sentences[-1]
 
 
 def _file(tmp_path: Path) -> str:
@@ -225,11 +228,11 @@ def test_results_of_two_versions_are_told_apart(tmp_path: Path, scenario: ns.Sce
     folders = [tmp_path / "one", tmp_path / "other"]
     for folder in folders:
         assert main(["run", file, "--out", str(folder)]) == 0
-    assert not any("made by" in sentence for sentence in ns.compare(*folders).sentences)
+    assert not any("made A" in sentence for sentence in ns.compare(*folders).sentences)
     versions = folders[1] / "versions.json"
     versions.write_text(json.dumps(json.loads(versions.read_text()) | {"netspurt": "0.0.9"}))
-    (told,) = (sentence for sentence in ns.compare(*folders).sentences if "made by" in sentence)
-    assert "B by 0.0.9" in told
+    (warning,) = (sentence for sentence in ns.compare(*folders).sentences if "made A" in sentence)
+    assert "0.0.9 made B" in warning
 
 
 def _change(middle: float, half: float = 1.0) -> Change:
@@ -268,9 +271,9 @@ def test_changes_are_told_in_full() -> None:
         (["{scenario}", "{folder}"], "the folder of neither a sweep nor a run"),
         (["{scenario}", "{scenario}", "--quantity", "godput_bps"], "did you mean 'goodput_bps'"),
         (["{scenario}", "{text}"], "nothing that can be compared"),
-        (["{scenario}", "{capture}"], "compare two of a kind"),
+        (["{scenario}", "{capture}"], "compare two of the same kind"),
         (["{capture}", "{capture}", "--set-a", "x=1"], "--set-a changes a scenario"),
-        (["{scenario}", "{scenario}", "--plot", "x.doc"], "end the name in .svg"),
+        (["{scenario}", "{scenario}", "--plot", "x.doc"], "must end in .svg"),
     ],
 )
 def test_what_cannot_be_compared_is_refused_in_a_sentence(

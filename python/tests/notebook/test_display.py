@@ -119,7 +119,7 @@ def test_a_comparison_shows_what_differs_and_where_the_two_part() -> None:
     assert page.seen.count("table") == 1
     unlike = [row for row in result.rows if row["verdict"] != "same"]
     assert page.seen.count("tr") == 1 + min(len(unlike), 12)
-    assert any("events in common" in text for text in page.texts)
+    assert any("common events" in text for text in page.texts)
     assert "quantities differ" in repr(result)
 
 

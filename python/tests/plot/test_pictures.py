@@ -154,7 +154,8 @@ def test_the_time_sequence_graph_shows_every_segment(result: ns.Result) -> None:
     resent = data.filter(pl.col("reason").is_in(list(REASONS)))
     assert drawn["new data"].x.size == data.height - resent.height
     assert (
-        sum(trace.counted or 0 for trace in chart.traces if trace.name.startswith("resent")) == resent.height
+        sum(trace.counted or 0 for trace in chart.traces if trace.name.startswith("retransmitted"))
+        == resent.height
     )
     strokes = drawn["new data"]
     assert strokes.low is not None
@@ -180,12 +181,12 @@ def test_a_capture_gives_the_same_time_sequence_graph_as_its_run(result: ns.Resu
         assert theirs[name].x.size == pytest.approx(ours[name].x.size, rel=0.05)
         assert theirs[name].y.max() == pytest.approx(ours[name].y.max(), rel=1e-3)
     assert "SACK" in theirs
-    assert any(name.startswith("resent") for name in theirs)
+    assert any(name.startswith("retransmitted") for name in theirs)
 
 
 def test_throughput_adds_up_to_what_was_acknowledged(result: ns.Result) -> None:
     chart = ns.plot.throughput_chart(result, bin_s=0.5)
-    together = next(trace for trace in chart.traces if trace.name == "all together")
+    together = next(trace for trace in chart.traces if trace.name == "total")
     # The last point only closes the last step.
     moved = together.y[:-1].sum() * 0.5 * 1e6 / 8
     assert moved == pytest.approx(2 * 400_000, rel=0.001)
@@ -289,4 +290,4 @@ def test_a_chart_as_a_table_has_units_in_its_columns() -> None:
     trace = Trace("one", np.array([0.0, 1.0]), np.array([2.0, np.nan]))
     chart = Chart("x", "Title", Axis("time (s)", "time_s"), Axis("rate (Mbit/s)", "rate_mbps"), [trace])
     assert chart.table().to_dicts() == [{"trace": "one", "time_s": 0.0, "rate_mbps": 2.0}]
-    assert chart.alt() == "Title. Across: time (s); upwards: rate (Mbit/s). one from 2 to 2."
+    assert chart.alt() == "Title. X axis: time (s); y axis: rate (Mbit/s). one from 2 to 2."

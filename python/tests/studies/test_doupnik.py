@@ -173,7 +173,7 @@ def test_the_page_on_who_can_wait_says_what_the_runs_find(pair: pairs.Pair) -> N
     assert rows["sender \\ receiver"] == list(pairs.ACKINGS)
     assert set(pairs.POLICIES) < set(rows)
     policy, acking = pair
-    found = pairs.try_out(pair)
+    found = pairs.run_pair(pair)
     assert bool(found.held) is pairs.can_wait(*pair)
     assert rows[policy][pairs.ACKINGS.index(acking)] == (found.letters or "–")
 

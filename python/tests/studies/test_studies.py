@@ -47,9 +47,9 @@ def test_curves_part_where_they_first_differ() -> None:
     time_s = np.array([0.0, 5.0, 7.0, 9.0, 11.0, 13.0, 15.0, 17.0]) * 1e-6
     without = figure1.Growth(time_s, np.array([1.0, 2.0, 4.0, 5.0, 6.0, 7.0, 8.0, 8.5]))
     scaled = figure1.Growth(time_s, np.array([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 70.0]))
-    assert figure1.parting_s(without, scaled) == pytest.approx(9e-6)
+    assert figure1.first_divergence_s(without, scaled) == pytest.approx(9e-6)
     assert figure1.slope_per_round(without, 7e-6) == pytest.approx(1.0)
-    assert figure1.parting_s(scaled, scaled) == float("inf")
+    assert figure1.first_divergence_s(scaled, scaled) == float("inf")
 
 
 def test_null_model_is_the_least_of_three_ceilings() -> None:

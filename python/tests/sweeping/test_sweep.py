@@ -243,7 +243,9 @@ def test_an_executor_that_breaks_down_is_said_and_what_was_done_is_kept(
     scenario: ns.Scenario, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    with pytest.raises(EngineError, match=r"gone .*terminated abruptly.* tasks are done and kept") as caught:
+    with pytest.raises(
+        EngineError, match=r"the executor failed .*terminated abruptly.* tasks are done and kept"
+    ) as caught:
         ns.sweep(scenario, seeds=40, out=out, executor=Breaking(3))
     kept = len(sweeps.contents(out))
     assert 0 < kept < 40
@@ -261,7 +263,7 @@ def test_a_worker_of_another_version_is_refused(scenario: ns.Scenario) -> None:
                 future.set_exception(error)
             return future
 
-    with pytest.raises(RequestError, match=r"a worker has netspurt .*: install the same everywhere"):
+    with pytest.raises(RequestError, match=r"a worker has netspurt .*: install one version everywhere"):
         ns.sweep(scenario, seeds=3, executor=Elsewhere())
 
 
@@ -297,7 +299,7 @@ def test_a_full_disk_is_said_and_what_was_done_is_kept(
     error = capsys.readouterr().err
     assert "no space is left there" in error
     kept = len(sweeps.contents(file.with_suffix(".sweep")))
-    assert f"the {kept} tasks that are done are kept" in error
+    assert f"the {kept} completed tasks are kept" in error
     assert 0 < kept < 20
     monkeypatch.undo()
     assert _json(capsys, [str(file)])["found"] == kept
@@ -328,7 +330,7 @@ def test_results_of_another_version_are_not_mixed_with_ours(
 
 def test_a_folder_of_something_else_is_left_alone(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sweep", str(file), "--out", str(file.parent)]) == 2
-    assert "is no folder of a sweep" in capsys.readouterr().err
+    assert "is not the folder of a sweep" in capsys.readouterr().err
     assert sorted(path.name for path in file.parent.iterdir()) == ["scenario.toml", "sweep.toml"]
 
 
@@ -349,19 +351,19 @@ def test_a_file_cut_short_by_a_power_failure_is_run_again(
     ("change", "sentence"),
     [
         (("link.line.delay", "link.line.dely"), r'sweep\.toml:6: .*unknown key "dely": did you mean "delay"'),
-        (('["reno", "cubic"]', "[]"), r"sweep\.toml:7: tcp\.congestion: an empty list"),
+        (('["reno", "cubic"]', "[]"), r"sweep\.toml:7: tcp\.congestion: the list is empty"),
         (('["reno", "cubic"]', '["reno", "qubic"]'), r"sweep\.toml:7: point 1 .*qubic"),
-        (("[grid]", "[gird]"), r"sweep\.toml:5: gird is no part of a sweep, did you mean 'grid'"),
-        (("seeds = 10", "seeds = 0"), r"without a seed nothing would run"),
-        (("seeds = 10", "seeds = [1, 1]"), r"a seed stands twice"),
+        (("[grid]", "[gird]"), r"sweep\.toml:5: gird is not a key of a sweep, did you mean 'grid'"),
+        (("seeds = 10", "seeds = 0"), r"there are no seeds"),
+        (("seeds = 10", "seeds = [1, 1]"), r"a seed appears twice"),
         (("seeds = 10", "seeds = "), r"sweep\.toml: Invalid value \(at line 3"),
         (("scenario.toml", "missing.toml"), r"sweep\.toml:2: scenario: there is no file"),
         (
             ('["reno", "cubic"]', '{ from = "1 ms", to = "2 s", count = 3 }'),
-            "both ends of a range in one unit",
+            "both ends of a range must have the same unit",
         ),
-        (("[grid]\n", "[sample]\ncount = 3\nover = {}\n[grid]\n"), "a sample needs something to draw"),
-        (("[grid]\n", '[stop]\nquantity = "x"\n[grid]\n'), "how narrow its interval"),
+        (("[grid]\n", "[sample]\ncount = 3\nover = {}\n[grid]\n"), "a sample needs at least one path"),
+        (("[grid]\n", '[stop]\nquantity = "x"\n[grid]\n'), "the relative width of its interval"),
     ],
 )
 def test_a_wrong_sweep_is_refused_in_a_sentence(

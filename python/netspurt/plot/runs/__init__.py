@@ -1,1 +1,1 @@
-"""One file for each kind of picture of a run, a trace or a capture."""
+"""Plots of a run, a trace or a capture, one file for each kind."""

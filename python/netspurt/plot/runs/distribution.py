@@ -1,4 +1,4 @@
-"""Cumulative distributions: which share of samples is at most so large."""
+"""Cumulative distributions: the share of samples up to each value."""
 
 from __future__ import annotations
 
@@ -21,52 +21,52 @@ NEEDS = ("rtt",)
 
 
 def round_trip_distribution(what: object) -> Figure:
-    """The distribution of round-trip times of each stream; of each flow, where there are many streams.
+    """The RTT distribution of each stream; of each flow, if there are many streams.
 
     Args:
         what: as for ``time_sequence``.
 
     Raises:
-        ValueError: no round trip was measured.
+        ValueError: there are no RTT samples.
     """
     return round_trip_distribution_chart(what).draw()
 
 
 def round_trip_distribution_chart(what: object) -> Chart:
-    """The same as data."""
+    """The same plot as data."""
     source = recording(what)
     rows = source.series("rtt")
     if rows.is_empty():
-        raise ValueError(f"{source.name} holds no round-trip times")
+        raise ValueError(f"{source.name} has no RTT samples")
     rows = grouped(rows, len(MANY))
     counts = rows.group_by("group", maintain_order=True).len().sort("len", descending=True)
     samples = {
         name or "all": rows.filter(pl.col("group") == name)["value"].to_numpy() * 1e3
         for name in counts["group"].to_list()[: len(MANY)]
     }
-    return distribution_chart(samples, Axis("round trip (ms)", "round_trip_ms"), "Round-trip times")
+    return distribution_chart(samples, Axis("RTT (ms)", "round_trip_ms"), "RTT distribution")
 
 
 def distribution(
     samples: Mapping[str, Floats | Sequence[float]], label: str, title: str = "Distribution"
 ) -> Figure:
-    """Cumulative distributions over each other.
+    """Several cumulative distributions in one plot.
 
     Args:
-        samples: for each name its numbers, shape (n,), n >= 1; NaN is left out.
-        label: of the axis they stand on, with unit.
-        title: above the picture.
+        samples: for each name its numbers, shape (n,), n >= 1; NaN is ignored.
+        label: label of the x axis, with unit.
+        title: title of the plot.
 
     Raises:
-        RequestError: more of them than can be told apart, or none with any number.
+        RequestError: there are too many distributions for one plot, or no numbers.
     """
     return distribution_chart(samples, Axis(label, "value"), title).draw()
 
 
 def distribution_chart(samples: Mapping[str, Floats | Sequence[float]], axis: Axis, title: str) -> Chart:
-    """The same as data. The axis is logarithmic where the samples spread over more than a factor of 30."""
+    """The same plot as data. The x axis is logarithmic if the samples span more than a factor of 30."""
     if len(samples) > len(MANY):
-        raise RequestError(f"{len(samples)} distributions cannot be told apart: at most {len(MANY)}")
+        raise RequestError(f"one plot cannot show {len(samples)} distributions: at most {len(MANY)}")
     traces, ends = [], []
     for (name, values), (colour, dash, _) in zip(samples.items(), MANY, strict=False):
         ordered = np.sort(np.asarray(values, dtype=np.float64))
@@ -83,12 +83,12 @@ def distribution_chart(samples: Mapping[str, Floats | Sequence[float]], axis: Ax
                 )
             )
     if not traces:
-        raise RequestError("there are no samples to draw a distribution of")
+        raise RequestError("there are no samples for a distribution")
     wide = min(ends) > 0 and max(ends) > 30 * min(ends)
     return Chart(
         name="distribution",
         title=title,
         x=Axis(axis.label, axis.column, "log" if wide else "linear"),
-        y=Axis("share of samples up to it", "share"),
+        y=Axis("cumulative share of samples", "share"),
         traces=traces,
     )

@@ -1,4 +1,4 @@
-"""How many packets wait at a link, and what was lost there and why."""
+"""Queue length of a link, and its drops by cause."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
 NEEDS = ("queue", "drops")
 
 MOST = 4
-"""So many links can be drawn over each other."""
+"""The maximal number of queues in one plot."""
 
 LOOKS = ((RED, "x"), (ORANGE, "v"), (VIOLET, "D"), (GREEN, "s"), (BLUE, "P"), (BLACK, "h"))
 """Colour and marker of each cause of loss."""
 
 
 def queues(what: object, link: str | None = None) -> Figure:
-    """Packets that wait, as a staircase for each direction of a link, and drops by cause.
+    """Queued packets, as a staircase for each direction of a link, and drops by cause.
 
     Args:
         what: a result, or the path of a scenario, a run's folder or a trace.
         link: its name, or ``"link, a->b"`` for one direction; by default the longest queues.
 
     Raises:
-        RequestError: nothing ever waited, or there is no such link.
+        RequestError: no packet was ever queued, or the link does not exist.
     """
     return queues_chart(what, link).draw()
 
 
 def queues_chart(what: object, link: str | None = None) -> Chart:
-    """The same as data."""
+    """The same plot as data."""
     source = recording(what)
     source.prepare(NEEDS)
     rows, drops = source.series("queue"), source.drops()
@@ -45,10 +45,12 @@ def queues_chart(what: object, link: str | None = None) -> Chart:
     known: list[str] = longest.sort("value", descending=True)["place"].to_list()
     known += [place for place in drops["place"].unique(maintain_order=True) if place not in known]
     if not known:
-        raise RequestError(f"{source.name} has no queue to draw: none was recorded, or nothing ever waited")
+        raise RequestError(
+            f"{source.name} has no queue to draw: no queue was recorded, or no packet was ever queued"
+        )
     places = [place for place in known if link is None or place == link or place.startswith(f"{link}, ")]
     if not places:
-        raise RequestError(f"there is no queue at a link '{link}'; there are: {'; '.join(known)}")
+        raise RequestError(f"there is no queue at a link '{link}'; the queues are: {'; '.join(known)}")
     traces = []
     for place, (colour, dash, _) in zip(places[:MOST], MANY, strict=False):
         own = rows.filter(pl.col("place") == place)
@@ -67,9 +69,9 @@ def queues_chart(what: object, link: str | None = None) -> Chart:
         name="queues",
         title="Queue and drops",
         x=Axis("time (s)", "time_s"),
-        y=Axis("packets waiting", "packets"),
+        y=Axis("packets in queue", "packets"),
         traces=traces,
-        caption="A mark is a lost packet, at the length that the queue had then."
+        caption="A mark is a dropped packet, at the queue length of that moment."
         + (f" The {MOST} longest queues; {left} more are not drawn." if left > 0 else ""),
     )
 

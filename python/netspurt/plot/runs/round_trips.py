@@ -1,4 +1,4 @@
-"""Round-trip times of one stream, and the timeout that follows them."""
+"""RTT samples of one stream, and the resulting RTO."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ if TYPE_CHECKING:
 NEEDS = ("rtt", "srtt", "rto")
 
 LINES: tuple[tuple[str, str, Shape, str, Dash, str], ...] = (
-    ("rtt", "round trip", "points", BLUE, "-", "."),
+    ("rtt", "RTT sample", "points", BLUE, "-", "."),
     ("srtt", "smoothed", "steps", ORANGE, "-", ""),
-    ("rto", "timeout (RTO)", "steps", GREEN, "--", ""),
+    ("rto", "RTO", "steps", GREEN, "--", ""),
 )
 
 
 def round_trips(what: object, flow: str | None = None) -> Figure:
-    """Samples of the round-trip time, their smoothed mean and the retransmission timeout.
+    """RTT samples, smoothed RTT and RTO of one stream.
 
     Args:
         what: as for ``time_sequence``. A capture shows the samples only.
-        flow: name of a flow or stream; by default the one with most samples.
+        flow: name of a flow or stream; by default the one with the most samples.
 
     Raises:
-        ValueError: no round trip was measured, or none of this flow.
+        ValueError: there are no RTT samples, or none of this flow.
     """
     return round_trips_chart(what, flow).draw()
 
 
 def round_trips_chart(what: object, flow: str | None = None) -> Chart:
-    """The same as data."""
+    """The same plot as data."""
     source = recording(what)
     source.prepare(NEEDS)
     rtt = source.series("rtt")
     if rtt.is_empty():
-        raise ValueError(f"{source.name} holds no round-trip times")
-    # Of the end that measured more: the one whose data was acknowledged more often.
+        raise ValueError(f"{source.name} has no RTT samples")
+    # The end with more samples is the one whose data was acknowledged more often.
     counted = choose(rtt.with_columns(pl.lit(1).alias("samples")), flow, "samples")
     stream = counted["stream"][0]
     client = bool(counted["from_client"].sum() * 2 >= counted.height)
@@ -62,13 +62,13 @@ def round_trips_chart(what: object, flow: str | None = None) -> Chart:
                     width=1.4,
                 )
             )
-    # Of a capture the timeout is not known.
-    title = "Round trips and timeout" if timed else "Round trips"
+    # A capture does not contain the RTO.
+    title = "RTT and RTO" if timed else "RTT"
     return Chart(
         name="round-trips",
         title=f"{title}: {stream}" if stream else title,
         x=Axis("time (s)", "time_s"),
         y=Axis("time (ms)", "round_trip_ms"),
         traces=traces,
-        caption="A round trip above the timeout is sent again although it was not lost." if timed else "",
+        caption="An RTT above the RTO causes a spurious retransmission." if timed else "",
     ).prolonged()

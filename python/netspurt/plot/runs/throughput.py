@@ -1,4 +1,4 @@
-"""How fast data is acknowledged, stream by stream and together."""
+"""The rate of acknowledged data, by stream and in total."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
 NEEDS = ("segments",)
 
 BINS = 120
-"""Of equal width, from the first to the last second in which something was acknowledged."""
+"""Number of equal bins from the first to the last acknowledgment."""
 
 
 def throughput(what: object, bin_s: float | None = None) -> Figure:
-    """Acknowledged bits a second, for each stream and for all together.
+    """Acknowledged bits per second, for each stream and in total.
 
     Args:
         what: as for ``time_sequence``.
-        bin_s: width of the steps in seconds; by default a hundred and some for the whole.
+        bin_s: width of the bins in seconds; by default the whole time has a little over a hundred bins.
 
     Raises:
-        ValueError: nothing was acknowledged.
+        ValueError: no data was acknowledged.
     """
     return throughput_chart(what, bin_s).draw()
 
 
 def throughput_chart(what: object, bin_s: float | None = None) -> Chart:
-    """The same as data."""
+    """The same plot as data."""
     progress = acknowledged(recording(what).segments())
     if not progress:
-        raise ValueError("nothing was acknowledged in this run")
+        raise ValueError("this run has no acknowledged data")
     first = min(float(time[0]) for time, _ in progress.values())
     last = max(float(time[-1]) for time, _ in progress.values())
     width = bin_s or max((last - first) / BINS, 1e-9)
@@ -49,7 +49,7 @@ def throughput_chart(what: object, bin_s: float | None = None) -> Chart:
     traces = []
     if len(ranked) > 1:
         together = np.sum(list(rates.values()), axis=0)
-        traces.append(_steps("all together", edges, together, BLACK, "-", 2.4))
+        traces.append(_steps("total", edges, together, BLACK, "-", 2.4))
     for name, (colour, dash, _) in zip(ranked, MANY, strict=False):
         traces.append(_steps(name or "acknowledged", edges, rates[name], colour, dash))
     left = len(ranked) - len(MANY)
@@ -59,15 +59,15 @@ def throughput_chart(what: object, bin_s: float | None = None) -> Chart:
         x=Axis("time (s)", "time_s"),
         y=Axis("acknowledged (Mbit/s)", "rate_mbps"),
         traces=traces,
-        caption=f"New data acknowledged, in steps of {width:.3g} s."
-        + (f" The {len(MANY)} largest; {left} more are only in the sum." if left > 0 else ""),
+        caption=f"Newly acknowledged data, in bins of {width:.3g} s."
+        + (f" The {len(MANY)} largest streams; {left} more are only in the total." if left > 0 else ""),
     )
 
 
 def acknowledged(segments: pl.DataFrame) -> dict[str, tuple[Floats, Floats]]:
-    """The times of ACKs that acknowledge something new, and by how many bytes, of both directions together.
+    """The times of ACKs of new data and the number of bytes acknowledged, of both directions together.
 
-    By the name of the stream; of the flow, where there are too many streams.
+    The key is the name of the stream, or of the flow if there are too many streams.
     """
     ways = ["stream", "from_client"]
     gained = (

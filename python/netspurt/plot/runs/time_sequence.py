@@ -1,4 +1,4 @@
-"""The time–sequence graph: segments, what was sent again and why, what was acknowledged, permitted and asked for."""
+"""The time–sequence graph: segments, retransmissions with their reasons, ACK and window lines, SACK and NAK."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def time_sequence(
 
     Args:
         what: a result, a capture, or the path of a scenario, a run's folder, a trace or a capture. A run that did not
-            record ``"segments"`` is repeated to do so: the same seed gives the same.
+            record ``"segments"`` is repeated with the same seed to record them.
         flow: name of a flow or stream; by default the one that sent most.
-        begin_s: first second to show.
-        end_s: last one; by default the end.
+        begin_s: start of the plot in seconds.
+        end_s: end of the plot in seconds; by default the end of the run.
 
     Raises:
         ValueError: no segment of this flow was sent.
@@ -45,7 +45,7 @@ def time_sequence(
 def time_sequence_chart(
     what: object, flow: str | None = None, begin_s: float = 0.0, end_s: float | None = None
 ) -> Chart:
-    """The same as data."""
+    """The same plot as data."""
     rows = choose(recording(what).segments(), flow, "length")
     name = rows["stream"][0]
     columns = {column: rows[column].to_numpy() for column in rows.columns}
@@ -58,13 +58,13 @@ def time_sequence_chart(
 def time_sequence_of(segments: Columns, title: str = TITLE) -> Figure:
     """The time–sequence graph of the columns of one stream, each shape (n,); see ``Result.segments``.
 
-    The direction that carries more bytes is drawn; the other one gives the ACK line, the window line, SACK and NAK.
+    The plot shows the direction with more bytes; the other one gives the ACK line, the window line, SACK and NAK.
     """
     return sequence(segments, title).draw()
 
 
 def time_sequences(flows: Mapping[str, Columns]) -> Figure:
-    """Time–sequence graphs side by side with axes in common: the same transfer under different rules.
+    """Time–sequence graphs side by side with shared axes: the same transfer under different rules.
 
     Args:
         flows: for each title the columns of one stream, as for ``time_sequence_of``.
@@ -75,12 +75,12 @@ def time_sequences(flows: Mapping[str, Columns]) -> Figure:
 
 
 def sequence_charts(flows: Mapping[str, Columns]) -> list[Chart]:
-    """The same as data, one for each title."""
+    """The same plots as data, one per title."""
     return [sequence(segments, title) for title, segments in flows.items()]
 
 
 def sequence(segments: Columns, title: str = TITLE) -> Chart:
-    """The chart behind them all."""
+    """The chart of one stream, used by the other functions."""
     from_client = segments["from_client"].astype(bool)
     length = segments["length"].astype(np.int64)
     sender = from_client == bool(length[from_client].sum() >= length[~from_client].sum())
@@ -91,9 +91,9 @@ def sequence(segments: Columns, title: str = TITLE) -> Chart:
         name="time-sequence",
         title=title,
         x=Axis("time (s)", "time_s"),
-        y=Axis("place in the stream (KiB)", "place_kib"),
+        y=Axis("sequence number (KiB)", "place_kib"),
         traces=[*_sent(data), *_acknowledged(acks), *_reported(acks)],
-        caption="Each stroke is a segment; data fills the room between what is acknowledged and the window's edge.",
+        caption="Each stroke is a segment. Data lies between the acknowledged data and the edge of the window.",
         height=4.6,
     )
 
@@ -129,7 +129,7 @@ def _acknowledged(acks: Columns) -> list[Trace]:
     return [
         Trace("acknowledged", acks["time_s"][at], acks["ack"][at] / 1024, "steps", colour=BLACK, width=1),
         Trace(
-            *("window's edge", acks["time_s"][until], edge[until] / 1024, "steps"),
+            *("window edge", acks["time_s"][until], edge[until] / 1024, "steps"),
             colour=LIGHT,
             dash="--",
             width=1,
@@ -138,7 +138,7 @@ def _acknowledged(acks: Columns) -> list[Trace]:
 
 
 def _reported(acks: Columns) -> list[Trace]:
-    """SACK blocks as strokes, D-SACK and NAK as marks; a column that is not there tells nothing."""
+    """SACK blocks as strokes, D-SACK and NAK as marks; missing columns are skipped."""
     nothing = np.full(acks["time_s"].shape, -1)
     traces = []
     left, right = acks.get("sack_from", nothing), acks.get("sack_until", nothing)
@@ -156,7 +156,7 @@ def _reported(acks: Columns) -> list[Trace]:
     if twice.any():
         traces.append(
             Trace(
-                "D-SACK: came twice",
+                "D-SACK: duplicate",
                 acks["time_s"][twice],
                 left[twice] / 1024,
                 "points",
@@ -166,17 +166,17 @@ def _reported(acks: Columns) -> list[Trace]:
             )
         )
     nak = acks.get("nak", nothing)
-    asked = nak >= 0
-    if asked.any():
+    sent = nak >= 0
+    if sent.any():
         traces.append(
             Trace(
                 "NAK sent",
-                acks["time_s"][asked],
-                nak[asked] / 1024,
+                acks["time_s"][sent],
+                nak[sent] / 1024,
                 "points",
                 colour=GREEN,
                 marker="x",
-                counted=int(asked.sum()),
+                counted=int(sent.sum()),
             )
         )
     return traces

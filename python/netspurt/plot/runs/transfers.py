@@ -1,4 +1,4 @@
-"""How far two transfers have come: bytes sent for the first time against time."""
+"""Progress of two transfers: new data sent against time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from netspurt.plot.palette import STYLES
 
 
 def progress_of(segments: Mapping[str, npt.NDArray[Any]]) -> tuple[Floats, Floats]:
-    """Bytes that had been sent for the first time, of all flows together, against time in seconds.
+    """Cumulative bytes sent for the first time, of all flows together, against time in seconds.
 
     Args:
         segments: columns of ``Result.segments``, each shape (n,).
@@ -36,14 +36,14 @@ def progress_of(segments: Mapping[str, npt.NDArray[Any]]) -> tuple[Floats, Float
 
 
 def transfers_chart(sides: Mapping[str, tuple[Floats, Floats]]) -> Chart:
-    """How far each side has come.
+    """The progress of each side.
 
     Args:
-        sides: label to times in seconds and bytes, as of ``progress_of``.
+        sides: label to times in seconds and bytes, as returned by ``progress_of``.
     """
     return Chart(
         name="transfers",
-        title="How far the transfers have come",
+        title="Progress of the transfers",
         x=Axis("time (s)", "time_s"),
         y=Axis("new data sent (MB)", "sent_mb"),
         traces=[

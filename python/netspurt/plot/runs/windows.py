@@ -1,4 +1,4 @@
-"""Windows of one stream in time: cwnd, ssthresh, what is in flight, what is permitted; and cwnd of all streams."""
+"""Windows of one stream over time: cwnd, ssthresh, data in flight, rwnd; and cwnd of all streams."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ if TYPE_CHECKING:
 NEEDS = ("cwnd", "ssthresh", "flight", "window")
 
 LINES: tuple[tuple[str, str, str, Dash, float], ...] = (
-    ("window", "receiver's window", LIGHT, "--", 1.2),
+    ("window", "receive window", LIGHT, "--", 1.2),
     ("ssthresh", "ssthresh", ORANGE, "-.", 1.4),
     ("cwnd", "cwnd", BLUE, "-", 2.0),
     ("flight", "in flight", GREEN, ":", 1.0),
 )
-"""Series, words, colour, dash and width; the last is on top."""
+"""Series, legend text, colour, dash and width; the last is on top."""
 
 
 DWARFED = 4
-"""If cwnd is so many times what is ever in flight or permitted, the picture ends above these."""
+"""If cwnd exceeds the largest flight and receive window by this factor, the plot ends above those."""
 
 
 def windows(what: object, flow: str | None = None) -> Figure:
-    """cwnd, ssthresh, flight and the receiver's window of the end that sends.
+    """cwnd, ssthresh, data in flight and receive window of the sending end.
 
     Args:
-        what: as for ``time_sequence``. A capture shows flight and window only.
-        flow: name of a flow or stream; by default the one with most in flight.
+        what: as for ``time_sequence``. A capture shows data in flight and receive window only.
+        flow: name of a flow or stream; by default the one with the most data in flight.
 
     Raises:
-        ValueError: nothing was sent, or not by this flow.
+        ValueError: no data was sent, or none by this flow.
     """
     return windows_chart(what, flow).draw()
 
 
 def windows_chart(what: object, flow: str | None = None) -> Chart:
-    """The same as data."""
+    """The same plot as data."""
     source = recording(what)
     source.prepare(NEEDS)
     flight = choose(source.series("flight"), flow, "value")
@@ -68,49 +68,49 @@ def windows_chart(what: object, flow: str | None = None) -> Chart:
         y=Axis("window (KiB)", "window_kib", top=top),
         traces=traces,
         caption=_caption(trace.name for trace in traces)
-        + (" A cwnd that was never the limit grows out of the picture." if top else ""),
+        + (" A cwnd that never limits the sender may exceed the plot." if top else ""),
     ).prolonged()
 
 
 def _caption(names: Iterable[str]) -> str:
-    """What a reader should know: a capture holds neither cwnd nor ssthresh, which only the sender knows."""
+    """The caption; a capture contains neither cwnd nor ssthresh, which only the sender knows."""
     if "cwnd" not in names:
         return (
-            "What is in flight stays below what the receiver permits. The sender's cwnd is not in a capture."
+            "The data in flight stays below the receive window. A capture does not contain the sender's cwnd."
         )
-    return "What is in flight stays below cwnd and what the receiver permits. ssthresh shows once it is set."
+    return "The data in flight stays below cwnd and the receive window. ssthresh appears once it is set."
 
 
 def _top(traces: list[Trace]) -> float | None:
-    """Where the picture ends above if cwnd would make all the rest small; None if it ends by itself."""
+    """The upper end of the plot if a large cwnd would compress everything else; otherwise None."""
     most = {trace.name: float(np.nanmax(trace.y)) for trace in traces if np.isfinite(trace.y).any()}
-    others = max((most[name] for name in ("in flight", "receiver's window") if name in most), default=0.0)
+    others = max((most[name] for name in ("in flight", "receive window") if name in most), default=0.0)
     return 1.3 * others if max(most.values(), default=0.0) > DWARFED * others > 0 else None
 
 
 def _sender(flight: pl.DataFrame) -> bool:
-    """Which end sent more."""
+    """Which end sent more; true for the client."""
     ends = flight.group_by("from_client", maintain_order=True).agg(pl.col("value").max())
     return bool(ends.sort("value", descending=True)["from_client"][0])
 
 
 def cwnds(what: object) -> Figure:
-    """The congestion windows of all streams, as many as can be told apart: those that sent most.
+    """The congestion windows of the streams that sent most, up to the number that one plot can show.
 
     Raises:
-        RequestError: a capture, which does not tell of cwnd.
+        RequestError: the source is a capture, which does not contain cwnd.
     """
     return cwnds_chart(what).draw()
 
 
 def cwnds_chart(what: object) -> Chart:
-    """The same as data."""
+    """The same plot as data."""
     source = recording(what)
     source.prepare(("cwnd", "flight"))
     rows = source.series("cwnd")
     if rows.is_empty():
-        raise RequestError(f"{source.name} does not tell of cwnd: a capture shows only what is on the wire")
-    # The end that never had anything in flight is not the one whose window matters.
+        raise RequestError(f"{source.name} has no cwnd: a capture contains only packets")
+    # The window of an end that never had data in flight is not of interest.
     most = source.series("flight").group_by("stream", "from_client", maintain_order=True)
     ranked = (
         most.agg(pl.col("value").max()).sort("value", descending=True).unique("stream", maintain_order=True)
@@ -135,5 +135,7 @@ def cwnds_chart(what: object) -> Chart:
         x=Axis("time (s)", "time_s"),
         y=Axis("cwnd (KiB)", "cwnd_kib"),
         traces=traces,
-        caption=f"The {len(traces)} streams with most in flight; {left} more are not drawn." if left else "",
+        caption=f"The {len(traces)} streams with the most data in flight; {left} more are not drawn."
+        if left
+        else "",
     )

@@ -1,1 +1,1 @@
-"""One file for each kind of picture that only the studies draw."""
+"""Plots that only the studies use, one file for each kind."""

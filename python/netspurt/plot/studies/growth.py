@@ -9,7 +9,7 @@ from netspurt.plot.palette import STYLES
 
 
 def cwnd_growth_chart(curves: Mapping[str, tuple[Floats, Floats]]) -> Chart:
-    """Congestion windows in time (terabit paper, figure 1).
+    """Congestion windows over time (terabit paper, figure 1).
 
     Args:
         curves: for each name, times in seconds and windows in segments, each shape (n,).

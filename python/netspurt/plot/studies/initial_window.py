@@ -15,13 +15,13 @@ Panels = Mapping[str, Mapping[str, Sequence[float | None]]]
 def against_window_charts(
     panels: Panels, windows: Sequence[int], quantity: str, marks: Panels
 ) -> list[Chart]:
-    """A quantity against the initial window, a panel for each load and a line for each of its variants (RFC 2415).
+    """A quantity against the initial window: a panel for each load and a line for each of its variants (RFC 2415).
 
     Args:
-        panels: for each panel and line, the values, shape (windows,), None where nothing was run.
+        panels: for each panel and line, the values, shape (windows,), None for missing runs.
         windows: initial windows in segments.
-        quantity: what the vertical axis shows, with its unit.
-        marks: published values of the same shape, for the lines that have some.
+        quantity: label of the y axis, with its unit.
+        marks: published values of the same shape, for some of the lines.
     """
     at = np.array(windows, dtype=np.float64)
     charts: list[Chart] = []

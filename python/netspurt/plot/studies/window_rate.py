@@ -1,4 +1,4 @@
-"""Transfer rate against window, beside published points (RFC 1106)."""
+"""Transfer rate against window, with published points (RFC 1106)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from netspurt.plot.palette import GREY, STYLES
 
 
 class Cell(Protocol):
-    """What the picture needs of a cell of a study's table."""
+    """The properties of a study's cell that the plot uses."""
 
     @property
     def row(self) -> Mapping[str, object]:
@@ -26,7 +26,7 @@ class Cell(Protocol):
 
     @property
     def measured(self) -> float | None:
-        """The number that was simulated."""
+        """The simulated number."""
         ...
 
     @property
@@ -40,12 +40,12 @@ class Cell(Protocol):
         ...
 
 
-def rate_against_window_chart(columns: Mapping[str, Sequence[Cell]], told: str) -> Chart:
+def rate_against_window_chart(columns: Mapping[str, Sequence[Cell]], variant: str) -> Chart:
     """Transfer rate against window for one error rate, with the published points (RFC 1106, section 7).
 
     Args:
         columns: the cells of each figure, by its title; rows named ``window`` as in ``"64K"``, KiB/s.
-        told: the error rate in words.
+        variant: the error rate in words.
     """
     traces: list[Trace] = []
     null: dict[float, float] = {}
@@ -68,7 +68,7 @@ def rate_against_window_chart(columns: Mapping[str, Sequence[Cell]], told: str) 
         traces.append(Trace("null model", at, rate, colour=GREY, dash=":", width=1.2))
     return Chart(
         name="window-rate",
-        title=f"Transfer rate {told}",
+        title=f"Transfer rate {variant}",
         x=Axis("window (KiB)", "window_kib"),
         y=Axis("transfer rate (KiB/s)", "rate_kib_per_s"),
         traces=traces,

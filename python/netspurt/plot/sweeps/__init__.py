@@ -1,1 +1,1 @@
-"""One file for each kind of picture of a sweep or of a comparison."""
+"""Plots of a sweep or of a comparison, one file for each kind."""

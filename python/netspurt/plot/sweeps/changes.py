@@ -1,6 +1,6 @@
-"""What changes from one side of a comparison to the other, as data, and the ruler that it is drawn along.
+"""Changes between the sides of a comparison, as data, and the scale on which they are drawn.
 
-Lives here: changes in per cent, and where each stands. Must not live here: drawing, on paper or on a page.
+Lives here: changes in per cent, and their positions. Must not live here: drawing, on paper or on a page.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from netspurt.plot.swept import in_units
 MOST_ROWS = 40
 
 UNLIKE = 20
-"""If the largest change is so many times a middling one, a straight ruler would show nothing of most."""
+"""If the largest change exceeds the median one by this factor, a linear scale would hide most changes."""
 
 MARGIN = 0.04
-"""Of a ruler's length, free at either end."""
+"""The share of the scale's length that stays free at either end."""
 
 MARKS = 6
-"""So many steps a straight ruler has at most."""
+"""The maximal number of steps of a linear scale."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """One quantity.
+    """The change of one quantity.
 
     Attributes:
-        name: of flow or link, and quantity.
+        name: the name of flow or link, and quantity.
         middle: the change of the mean, in per cent of A.
-        ends: of its 95 % interval, likewise; None of a single pair of runs.
+        ends: the ends of its 95 % interval, in per cent of A; None for a single pair of runs.
         plain: whether it is distinguishable from chance.
     """
 
@@ -44,33 +44,33 @@ class Change:
     plain: bool
 
     @property
-    def told(self) -> str:
-        """The change in words."""
+    def text(self) -> str:
+        """The change as text."""
         return formats.percent(self.middle / 100)
 
     @property
     def reach(self) -> tuple[float, float]:
-        """From where to where it is drawn."""
+        """The ends of its bar."""
         places = (self.middle, *(self.ends or ()))
         return min(places), max(places)
 
 
 @dataclass(frozen=True)
 class Ruler:
-    """From ``low`` to ``high`` in per cent, 0 among them; ``bend`` is where it turns from even to logarithmic."""
+    """A scale from ``low`` to ``high`` in per cent, including 0; beyond ``bend`` it is logarithmic."""
 
     low: float
     high: float
     bend: float | None
 
     def at(self, value: float) -> float:
-        """Where a value stands, from 0 to 1."""
+        """The position of a value, from 0 to 1."""
         low, high = self._bent(self.low), self._bent(self.high)
         return MARGIN + (1 - 2 * MARGIN) * (self._bent(value) - low) / (high - low)
 
     @property
     def marks(self) -> list[float]:
-        """Round values, 0 among them."""
+        """Round values, including 0."""
         if self.bend is None:
             step = 10.0 ** math.floor(math.log10((self.high - self.low) / MARKS))
             step *= next(by for by in (1, 2, 5, 10) if (self.high - self.low) / (by * step) <= MARKS)
@@ -86,7 +86,7 @@ class Ruler:
 
 
 def changes_of(rows: Sequence[Mapping[str, Any]]) -> list[Change]:
-    """The changes of the rows of ``comparing.pairs`` in per cent, without those that are none, or of which A is 0.
+    """The changes of the rows of ``comparing.pairs`` in per cent; rows without a change or with A = 0 are omitted.
 
     Raises:
         RequestError: no row has a change in per cent.
@@ -104,7 +104,7 @@ def changes_of(rows: Sequence[Mapping[str, Any]]) -> list[Change]:
 
 
 def ruler_of(changes: Sequence[Change]) -> Ruler:
-    """A ruler that reaches over all changes; bent where a few of them would make all others invisible."""
+    """A scale over all changes; partly logarithmic if a few of them would make all others invisible."""
     low = min(0.0, *(change.reach[0] for change in changes))
     high = max(0.0, *(change.reach[1] for change in changes))
     if low == high:

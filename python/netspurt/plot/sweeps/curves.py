@@ -1,4 +1,4 @@
-"""A quantity of a sweep against what was varied, with its intervals."""
+"""A quantity of a sweep against a varied path, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import polars as pl
 from netspurt.errors import RequestError
 from netspurt.plot.chart import Axis, Chart, Scale, Trace
 from netspurt.plot.palette import MANY
-from netspurt.plot.swept import axis_of, in_units, numbers_of, ordered, short, table_of, told
+from netspurt.plot.swept import axis_of, in_units, numbers_of, ordered, short, table_of, value_label
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 MARKED = 8
-"""So many values of a path find room below an axis."""
+"""The maximal number of values labelled on an axis."""
 
 
 def curves(
@@ -33,11 +33,11 @@ def curves(
     Args:
         what: a sweep, or the path of its folder.
         quantity: a column of its flows or links.
-        x: the path along the axis; by default the one with most values that are numbers.
-        where: values that some of the others must have.
+        x: the path of the x axis; by default the one with the most numeric values.
+        where: required values of some of the other paths.
 
     Raises:
-        RequestError: nothing of the kind, or more lines than can be told apart.
+        RequestError: no such data, or too many lines for one plot.
     """
     return curves_chart(what, quantity, x, where).draw()
 
@@ -48,14 +48,14 @@ def curves_chart(
     x: str | None = None,
     where: Mapping[str, object] | None = None,
 ) -> Chart:
-    """The same as data."""
+    """The same plot as data."""
     table = table_of(what, quantity, where)
     along = axis_of(table, x) if x else _along(table.varied, table.rows)
     values = ordered(table.rows[along].to_list())
     found = numbers_of(values)
     if found is None:
         raise RequestError(
-            f"the values of {along} are no numbers to draw along: name another with x, or draw a map"
+            f"the values of {along} are not numbers, so choose another path with x, or draw a map"
         )
     numbers, unit = found
     place = dict(zip(map(str, values), numbers, strict=True))
@@ -64,7 +64,7 @@ def curves_chart(
     if len(groups) > len(MANY):
         words = ", ".join(others)
         raise RequestError(
-            f"{len(groups)} lines ({words}) cannot be told apart: fix some with where, or draw a map"
+            f"one plot cannot show {len(groups)} lines ({words}): fix some paths with where, or draw a map"
         )
     words, factor = in_units(quantity)
     traces: list[Trace] = []
@@ -75,7 +75,7 @@ def curves_chart(
             column[order]
             for column in (at, *(rows[name].to_numpy() * factor for name in ("mean", "low", "high")))
         )
-        label = ", ".join(f"{short(path)} {told(rows[path][0])}" for path in others) or quantity
+        label = ", ".join(f"{short(path)} {value_label(rows[path][0])}" for path in others) or quantity
         if rows["low"].null_count() < rows.height:
             traces.append(Trace(f"{label}: 95 %", at, high, "band", low=low, colour=colour))
         traces.append(Trace(label, at, mean, "line", colour=colour, dash=dash, marker=marker, width=1.5))
@@ -93,7 +93,7 @@ def curves_chart(
 
 
 def _ticks(numbers: Sequence[float], scale: Scale) -> tuple[float, ...]:
-    """The values themselves beside a logarithmic axis, if they are few and stand apart; else none in particular."""
+    """The values as ticks of a logarithmic axis, if they are few and far enough apart; otherwise default ticks."""
     values = sorted(set(numbers))
     if scale != "log" or not 2 <= len(values) <= MARKED:
         return ()
@@ -102,7 +102,7 @@ def _ticks(numbers: Sequence[float], scale: Scale) -> tuple[float, ...]:
 
 
 def _along(varied: list[str], rows: pl.DataFrame) -> str:
-    """Of the paths with numbers the one with most values; of those without, the first."""
+    """The path with the most numeric values; without any, the first path."""
     able = [path for path in varied if numbers_of(rows[path].to_list()) is not None]
     return max(able or varied[:1], key=lambda path: rows[path].n_unique())
 

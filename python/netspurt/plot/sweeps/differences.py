@@ -1,4 +1,4 @@
-"""What changes from one side of a comparison to the other, row by row, for paper."""
+"""The changes between the sides of a comparison, row by row, for print."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def differences(rows: Sequence[Mapping[str, Any]]) -> Figure:
     """The change from A to B of each row with its interval, in per cent of A.
 
     Args:
-        rows: of ``comparing.pairs``; those in which A is 0, or in which nothing changes, are left out.
+        rows: rows of ``comparing.pairs``; those with A = 0 or without a change are omitted.
 
     Raises:
         RequestError: no row has a change in per cent.
@@ -40,5 +40,5 @@ def differences(rows: Sequence[Mapping[str, Any]]) -> Figure:
     axes.set_xticks(ruler.marks, [f"{mark:g}" for mark in ruler.marks])
     axes.invert_yaxis()
     axes.set_xlabel("B against A, % of A (filled: distinguishable)")
-    entitle(axes, "What changes from A to B")
+    entitle(axes, "Changes from A to B")
     return figure

@@ -1,4 +1,4 @@
-"""A quantity of a sweep over two of the paths that were varied, as a map; a panel for each value of the others."""
+"""A quantity of a sweep over two varied paths, as a map; a panel for each value of the others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from netspurt.errors import RequestError
 from netspurt.plot.chart import Floats
-from netspurt.plot.swept import axis_of, in_units, ordered, short, table_of, told
+from netspurt.plot.swept import axis_of, in_units, ordered, short, table_of, value_label
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,7 +21,7 @@ Words: TypeAlias = npt.NDArray[np.str_]
 
 
 PANELS = 6
-"""More maps beside each other cannot be read."""
+"""The maximal number of maps side by side."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class HeatMap:
     """A map as data.
 
     Attributes:
-        panels: for each title the values, shape (rows of y, columns of x), NaN where not run.
-        details: what else there is to say of the cells of a panel, of the same shape.
-        marks: for some titles words for single cells, of the same shape; ``BEST`` is drawn as a star, others as dots.
+        panels: for each title the values, shape (rows of y, columns of x), NaN if not run.
+        details: additional text for the cells of a panel, of the same shape.
+        marks: for some titles, marks of single cells, of the same shape; ``BEST`` is drawn as a star, others as dots.
     """
 
     name: str
@@ -58,11 +58,11 @@ class HeatMap:
         return draw_map(self)
 
     def alt(self) -> str:
-        """The map in words."""
+        """The text alternative of the map."""
         cells = np.concatenate([values.ravel() for values in self.panels.values()])
         known = cells[np.isfinite(cells)]
         return (
-            f"{self.title}. Across: {self.x}; upwards: {self.y}. {self.quantity} from {known.min():.4g} to "
+            f"{self.title}. X axis: {self.x}; y axis: {self.y}. {self.quantity} from {known.min():.4g} to "
             f"{known.max():.4g} in {known.size} cells."
         )
 
@@ -79,12 +79,12 @@ def heat_map(
     Args:
         what: a sweep, or the path of its folder.
         quantity: a column of its flows or links.
-        x: the path to the right; by default the one with most values.
-        y: the path upwards; by default the one with most values but x.
-        where: values that some of the others must have; those left free give panels.
+        x: the path of the x axis; by default the one with the most values.
+        y: the path of the y axis; by default the one with the most values except x.
+        where: required values of some of the other paths; each combination of the rest is a panel.
 
     Raises:
-        RequestError: nothing of the kind, or more panels than can be read.
+        RequestError: no such data, or too many panels.
     """
     return heat_map_data(what, quantity, x, y, where).draw()
 
@@ -96,7 +96,7 @@ def heat_map_data(
     y: str | None = None,
     where: Mapping[str, object] | None = None,
 ) -> HeatMap:
-    """The same as data."""
+    """The same map as data."""
     table = table_of(what, quantity, where)
     across = axis_of(table, x, [y] if y else [])
     upwards = axis_of(table, y, [across])
@@ -106,7 +106,7 @@ def heat_map_data(
     panels: dict[str, Floats] = {}
     details: dict[str, Words] = {}
     for row in table.rows.iter_rows(named=True):
-        name = ", ".join(f"{short(path)} {told(row[path])}" for path in others)
+        name = ", ".join(f"{short(path)} {value_label(row[path])}" for path in others)
         values = panels.setdefault(name, np.full((len(rows), len(columns)), np.nan))
         words_of = details.setdefault(name, np.full(values.shape, "", dtype="U80"))
         cell = rows.index(row[upwards]), columns.index(row[across])
@@ -114,7 +114,7 @@ def heat_map_data(
         words_of[cell] = _detail(row, factor)
     if len(panels) > PANELS:
         raise RequestError(
-            f"{len(panels)} maps ({', '.join(others)}) are too many: fix some of these with where"
+            f"{len(panels)} maps ({', '.join(others)}) are too many: fix some of these paths with where"
         )
     return HeatMap(
         name="heat-map",
@@ -122,8 +122,8 @@ def heat_map_data(
         quantity=words,
         x=across,
         y=upwards,
-        columns=[told(value) for value in columns],
-        rows=[told(value) for value in rows],
+        columns=[value_label(value) for value in columns],
+        rows=[value_label(value) for value in rows],
         panels=panels,
         source=table.rows,
         caption="Means over seeds.",
@@ -132,7 +132,7 @@ def heat_map_data(
 
 
 def _detail(row: Mapping[str, Any], factor: float) -> str:
-    """Such as ``95 %: 1.02 to 1.07, 20 runs``."""
+    """Text such as ``95 %: 1.02 to 1.07, 20 runs``."""
     runs = f"{row['runs']} run{'s' if row['runs'] > 1 else ''}"
     if row["low"] is None:
         return runs

@@ -1,4 +1,4 @@
-"""The distribution of a sweep's quantity over all its runs, for each value of what was varied."""
+"""The distribution of a sweep's quantity over all its runs, for each value of a varied path."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def spread(
     Args:
         what: a sweep, or the path of its folder.
         quantity: a column of its flows or links.
-        by: the path; by default the one with fewest values, at least two.
-        where: values that some of the others must have.
+        by: the path; by default the one with the fewest values, at least two.
+        where: required values of some of the other paths.
 
     Raises:
-        RequestError: nothing of the kind, or more values than can be told apart.
+        RequestError: no such data, or too many values for one plot.
     """
     return spread_chart(what, quantity, by, where).draw()
 
@@ -39,7 +39,7 @@ def spread_chart(
     by: str | None = None,
     where: Mapping[str, object] | None = None,
 ) -> Chart:
-    """The same as data."""
+    """The same plot as data."""
     samples = samples_of(what, quantity, by, where)
     words, factor = in_units(quantity)
     scaled = {name: numbers * factor for name, numbers in samples.items()}

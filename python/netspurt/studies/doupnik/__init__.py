@@ -19,10 +19,10 @@ STUDY = Study(
         "J. R. Doupnik, A new TCP transmission policy replacing Nagle mode, "
         "draft-doupnik-tcpimpl-nagle-mode-00, June 1999 (section 3, table 1)"
     ),
-    asked=(
+    question=(
         "The document asks how a sender can join small writes without waiting for acknowledgments that the "
-        "receiver delays. It measures requests a second between four systems under Nagle's rule, without it, and "
-        "under a policy that lets a short segment go when the application's data ends."
+        "receiver delays. It measures requests per second between four systems under Nagle's rule, without it, and "
+        "under a policy that sends a short segment at once when the application's data ends."
     ),
     parts=(Table1(), OnTheWire(), HeldTail(), WriteWriteRead(), SmallWrites(), Today(), Pairs(), Live()),
     fit=CostsOffNagle(),

@@ -1,4 +1,4 @@
-"""Beyond the document: write–write–read against today's delayed ACKs, and the storm of single octets."""
+"""Beyond the document: write–write–read with current delayed ACKs, and a storm of single-byte writes."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ ACKINGS: dict[str, Value] = {
 
 
 class WriteWriteRead:
-    """A client that writes its request in two pieces, and the server's delayed ACK."""
+    """A client that sends its request in two writes, and the server's delayed ACK."""
 
     def experiments(self, plan: Plan) -> Iterable[Experiment]:
-        """Each policy of the client against each delayed ACK of the server."""
+        """Each policy of the client with each delayed ACK of the server."""
         for policy in POLICIES:
             for name, acking in ACKINGS.items():
                 yield Experiment(
@@ -44,7 +44,7 @@ class WriteWriteRead:
                 )
 
     def evaluate(self, samples: Samples) -> Findings:
-        """Requests a second, and what the draft says of them in section 2.3."""
+        """Requests per second, and the draft's claim about them in section 2.3."""
         rates = {
             (policy, name): samples.one(("write-write-read", policy, name), Rate)
             for policy in POLICIES
@@ -63,7 +63,7 @@ class WriteWriteRead:
         )
         table = Table(
             "beyond_write_write_read",
-            "Write, write, read: requests a second by the asking end's policy and the other end's delayed ACK",
+            "Write, write, read: requests per second by the client's policy and the server's delayed ACK",
             cells,
             kind="beyond",
         )
@@ -84,7 +84,7 @@ OCTETS = 20_000
 
 
 class Storm:
-    """What a run of single-octet writes cost."""
+    """The cost of a sequence of single-byte writes."""
 
     def __init__(self, run: _core.Run) -> None:
         flows = run.flows()
@@ -93,10 +93,10 @@ class Storm:
 
 
 class SmallWrites:
-    """An application that writes single octets as fast as its host lets it (section 2.2)."""
+    """An application that writes single bytes as fast as its host allows (section 2.2)."""
 
     def experiments(self, plan: Plan) -> Iterable[Experiment]:
-        """One reply of single octets under each policy."""
+        """One reply of single-byte writes under each policy."""
         for policy in POLICIES:
             yield Experiment(
                 key=("storm", policy),
@@ -113,7 +113,7 @@ class SmallWrites:
             )
 
     def evaluate(self, samples: Samples) -> Findings:
-        """Segments and time for each policy; the new policy and no Nagle send tinygrams, as the draft says."""
+        """Segments and time for each policy; the draft says that the new policy and no Nagle send tinygrams."""
         storms = {policy: samples.one(("storm", policy), Storm) for policy in POLICIES}
         cells = []
         for policy, storm in storms.items():
@@ -124,16 +124,16 @@ class SmallWrites:
                 cells.append(Cell({"policy": policy}, quantity, unit, None, value))
         table = Table(
             "beyond_storm",
-            f"A storm of {OCTETS:,} single-octet writes: what each policy makes of it",
+            f"A storm of {OCTETS:,} single-byte writes under each policy",
             tuple(cells),
             kind="beyond",
-            note="2 µs for a write and 3 µs for a segment, so that the network drains what the application writes.",
+            note="A write takes 2 µs and a segment 3 µs, so the network drains what the application writes.",
         )
-        words = "in a storm of single octets the new policy sends tinygrams like no Nagle, and Nagle's rule joins them"
+        words = "in a storm of single bytes the new policy sends tinygrams like no Nagle, and Nagle's rule joins them"
         known = {policy: storm.segments for policy, storm in storms.items() if storm is not None}
         if len(known) < len(storms):
             return Findings(tables=(table,), checks=(Check(words, None),))
         tiny = min(known[policy] for policy in ("nodelay", "doupnik", "doupnik-liberal"))
         joined = max(known[policy] for policy in ("nagle-strict", "nagle-liberal", "linux22", "minshall"))
-        found = f"{tiny:,} segments at least against {joined:,} at most"
+        found = f"at least {tiny:,} segments against at most {joined:,}"
         return Findings(tables=(table,), checks=(Check(words, tiny > 10 * joined, found),))

@@ -1,11 +1,11 @@
-"""Chooses what hosts and cards take on the rows with Nagle's rule off, and on nothing else.
+"""Fits the costs of hosts and network cards to the rows with Nagle's rule off, and to no other row.
 
-Eleven numbers for sixteen rates: what a segment, a byte read and a byte written take at a given clock; how long an
-arrival waits for its host, and what cards leave between frames; for each system but FreeBSD what a request takes
-(with FreeBSD it came to nothing); and three things that clocks do not explain: that UnixWare is slow to read, FreeBSD
-to write, Solaris in everything. Misses count in units of each row's bar. Rates have small jumps where two events
-change places; so the surface has many minima. The search begins at what the study runs with and at the best of many
-guesses, the same every time.
+Eleven parameters for sixteen rates: the cost of a segment, a byte read and a byte written at a given clock; the
+latency of an arrival at its host, and the gap that cards leave between frames; for each system except FreeBSD the
+cost of a request (the fit for FreeBSD gave zero); and three that clocks do not explain: UnixWare reads slowly,
+FreeBSD writes slowly, Solaris is slow in everything. Residuals are in units of each row's bar. Rates have small jumps
+where two events change order, so the surface has many minima. The search starts at the current costs and at the best
+of many guesses, which are the same in each fit.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from netspurt.studies.experiment import DATA
 Floats = npt.NDArray[np.float64]
 
 DURATION = "1500 ms"
-"""Virtual time of a run: some hundred requests, all alike."""
+"""Virtual time of a run: about a hundred identical requests."""
 
 STEP = 0.02
-"""Relative step of a difference quotient, wide enough for the jumps."""
+"""Relative step of a difference quotient, larger than the jumps."""
 
 LOOKS = 24
-"""How often the search looks at the rates, difference quotients not counted."""
+"""The maximal number of evaluations of the search, without difference quotients."""
 
 NOTHING = 0.01
-"""Requests a second that stand for none, where costs are out of all proportion."""
+"""Requests per second in place of zero, where the costs are far too high."""
 
 
 @dataclass(frozen=True)
 class Free:
-    """A free parameter: where it stands in ``Costs``, and between which numbers the search may begin."""
+    """A free parameter: its place in ``Costs``, and the range in which the search may start."""
 
     system: str | None
     name: str
@@ -70,14 +70,14 @@ FREE = (
 )
 
 GUESSES = 128
-"""Points of a Latin hypercube that are looked at once."""
+"""Points of a Latin hypercube that are evaluated once."""
 
 BEGINNINGS = 3
-"""From how many of them, the nearest, the search begins."""
+"""The number of best points at which the search starts."""
 
 STEPS = (0.1, 0.05, 0.02)
-"""In the end each number is changed by itself, by these fractions, as long as that helps: quotients are blind to
-jumps."""
+"""Finally the fit changes each parameter alone by these fractions, as long as the error falls: difference quotients
+do not see jumps."""
 
 
 class CostsOffNagle:
@@ -85,49 +85,49 @@ class CostsOffNagle:
 
     file = "costs.toml"
 
-    def run(self, jobs: int, tell: Callable[[str], None]) -> str:
-        """The file with the costs that were found."""
-        return fit(jobs, tell).toml()
+    def run(self, jobs: int, report: Callable[[str], None]) -> str:
+        """The file with the fitted costs."""
+        return fit(jobs, report).toml()
 
 
-def fit(jobs: int, tell: Callable[[str], None]) -> Costs:
-    """The costs that come nearest to the rows with Nagle's rule off."""
+def fit(jobs: int, report: Callable[[str], None]) -> Costs:
+    """The costs that fit the rows with Nagle's rule off best."""
     from scipy.optimize import least_squares
 
     printed = published()
     rows = [row for row in printed if row[0].role == "fitted"]
-    told = np.array([printed[row].requests for row in rows])
+    printed_rates = np.array([printed[row].requests for row in rows])
     unit = np.array([bar(pairing).fraction for pairing, _ in rows])
 
     def misses(numbers: Floats) -> Floats:
         found = _rates(rows, costs_of(numbers), jobs)
-        return np.asarray(np.log(np.maximum(found, NOTHING) / told) / unit)
+        return np.asarray(np.log(np.maximum(found, NOTHING) / printed_rates) / unit)
 
     def search(guess: Floats) -> tuple[float, Floats]:
-        # Places lie about one, so that a relative step is one for every number, whatever its unit.
-        def place(places: Floats) -> Floats:
-            return np.asarray(guess * np.exp(places - 1.0))
+        # Scaled parameters are about one, so a relative step is equal for every parameter, whatever its unit.
+        def parameters(scales: Floats) -> Floats:
+            return np.asarray(guess * np.exp(scales - 1.0))
 
         best = least_squares(
-            lambda at: misses(place(at)), np.ones_like(guess), diff_step=STEP, max_nfev=LOOKS
+            lambda at: misses(parameters(at)), np.ones_like(guess), diff_step=STEP, max_nfev=LOOKS
         )
         found = _mean_miss(best.fun)
-        tell(f"root mean square {found:.2f} of the bars over {len(rows)} rates")
-        return found, place(best.x)
+        report(f"root mean square {found:.2f} of the bars over {len(rows)} rates")
+        return found, parameters(best.x)
 
     def error(numbers: Floats) -> float:
         return _mean_miss(misses(numbers))
 
     guesses = sorted(_guesses(), key=error)
-    tell(f"{len(guesses)} guesses looked at, the nearest misses by {error(guesses[0]):.2f} of the bars")
+    report(f"{len(guesses)} guesses evaluated, the best has an error of {error(guesses[0]):.2f} of the bars")
     begin = [numbers_of(Costs.load()), *guesses[:BEGINNINGS]]
     best = polish(min((search(guess) for guess in begin), key=lambda found: found[0])[1], error)
-    tell(f"{error(best):.3f} in the end")
+    report(f"final error: {error(best):.3f} of the bars")
     return costs_of(best)
 
 
 def polish(numbers: Floats, error: Callable[[Floats], float]) -> Floats:
-    """Changes one number at a time by ``STEPS``, as long as the error gets less."""
+    """Changes one number at a time by ``STEPS``, as long as the error falls."""
     least = error(numbers)
     for step in STEPS:
         before = np.inf
@@ -146,7 +146,7 @@ def _mean_miss(misses: Floats) -> float:
 
 
 def _guesses() -> Floats:
-    """Spread evenly over the logarithms of the ranges, the same ones every time; shape (guesses, parameters)."""
+    """Points spread evenly over the logarithms of the ranges; constant; shape (guesses, parameters)."""
     from scipy.stats import qmc
 
     low, high = (np.log([getattr(free, end) for free in FREE]) for end in ("low", "high"))
@@ -170,7 +170,7 @@ def _rates(rows: list[tuple[Pairing, Reply]], costs: Costs, jobs: int) -> Floats
 
 
 def costs_of(numbers: Floats) -> Costs:
-    """Costs with these numbers for the free parameters, in the order of ``FREE``."""
+    """Costs with these values of the free parameters, in the order of ``FREE``."""
     shared: dict[str, float] = {}
     own: dict[str, dict[str, float]] = {}
     for free, value in zip(FREE, numbers.tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""Beyond the document: its exchange live, our server under each policy and the kernel's own, the kernel as client."""
+"""Beyond the document: its exchange live. The kernel is the client of our server and of the kernel's own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from netspurt.studies.model import Cell, Findings, Table
 ASKED = "live.toml"
 
 KERNEL = {"kernel, nodelay": "nodelay", "kernel, Nagle": "nagle", "kernel, cork": "cork"}
-"""Servers of the kernel's: how each is named, and its mode in ``programs``."""
+"""The kernel's servers: name, and mode in ``programs``."""
 
 SERVERS = (*POLICIES, *KERNEL)
 CASES = tuple(product(SERVERS, REPLIES))
@@ -27,32 +27,32 @@ CASES = tuple(product(SERVERS, REPLIES))
 WRITES = (*HEADERS, PIECE)
 
 HEAD = len("HTTP/1.1 200 OK\r\nContent-Length: 12345\r\n\r\n")
-"""About what a head takes of the reply."""
+"""The approximate size of the response header."""
 
 CONGESTION = "cubic"
-"""Of the kernel's ends: most systems' default, and what is simulated beside them. A system may have another."""
+"""Of the kernel's ends: the default of most systems, also used in the simulation. A system may differ."""
 
 STALL_S = 0.035
-"""An exchange that lasts longer has waited for a delayed ACK: Linux delays by 40 ms, and the path takes one."""
+"""A longer exchange waited for a delayed ACK: Linux delays by 40 ms, and the path takes about one."""
 
 
-def _plan(asked: Mapping[str, Any]) -> live.Emulation:
+def _plan(request: Mapping[str, Any]) -> live.Emulation:
     lines = ['duration = "1 s"']
     tasks: dict[str, Task] = {}
     for number, (server, reply) in enumerate(CASES):
         lines.append(f'[link.l{number}]\nbetween = ["c{number}", "s{number}"]')
-        lines.append(f'rate = "{asked["rate"]}"\ndelay = "{asked["delay"]}"')
+        lines.append(f'rate = "{request["rate"]}"\ndelay = "{request["delay"]}"')
         ours = server in POLICIES
         tasks[f"c{number}"] = {
             "program": "fetch",
             "to": f"guest.s{number}" if ours else f"s{number}",
             "path": f"/{reply.bytes - HEAD}",
-            "requests": asked["requests"],
+            "requests": request["requests"],
             "congestion": CONGESTION,
         } | ({"after": f"c{number - 1}"} if number else {})
         tasks[f"s{number}"] = _ours(server) if ours else _kernels(server, reply)
     lines.append('[[flow]]\nfrom = "c0"\nto = "s0"\napp = { kind = "bulk" }')
-    return live.Emulation("\n".join(lines), tasks, asked["limit_s"])
+    return live.Emulation("\n".join(lines), tasks, request["limit_s"])
 
 
 def _ours(policy: str) -> Task:
@@ -76,10 +76,10 @@ def _simulated(run: Any) -> list[float]:
 
 
 class Live:
-    """Each policy in our server and each mode of the kernel's, against the kernel as client."""
+    """Each policy in our server and each mode of the kernel's server, with the kernel as client."""
 
     def experiments(self, plan: Plan) -> Iterable[AnyExperiment]:
-        """One emulation of all cases at once, and the same exchange simulated."""
+        """One emulation of all cases at once, and simulations of the same exchange."""
         if not plan.live:
             return
         yield live.experiment(("live",), ASKED, _plan)
@@ -104,7 +104,7 @@ class Live:
             )
 
     def evaluate(self, samples: Samples) -> Findings:
-        """Time of an exchange and how many stalled, live and simulated; where nothing could be measured, why."""
+        """Exchange times and shares of stalls, live and simulated; where no measurement was possible, the reason."""
         seen, notes = live.seen(samples, ("live",))
         if seen is None:
             return Findings(notes=notes)
@@ -115,19 +115,19 @@ class Live:
             tuple(cells),
             kind="beyond",
             note=(
-                "Live, over emulated links of 100 Mbit/s and 0.25 ms each way. The client is the kernel's, with its "
-                "delayed ACK of 40 ms and cubic as congestion control; the first exchanges do not count, in which it "
-                "acknowledges at once. Where Linux delays for 40 ms the document's systems did for 200. Simulated: "
-                "Linux at both ends but for the policy, and no time spent in hosts; there each pair of segments is "
-                "acknowledged, live all those that reach the client together, so that chance decides whether an odd "
-                "one waits." + seen.doubt
+                "Live, over emulated links of 100 Mbit/s and 0.25 ms one-way delay. The client is the kernel's, with a "
+                "delayed ACK of 40 ms and CUBIC as congestion control. The first exchanges are excluded, because the "
+                "kernel acknowledges at once there. Linux delays by 40 ms, the document's systems by 200 ms. "
+                "Simulated: Linux at both ends except for the policy, and no time spent in hosts. The simulation "
+                "acknowledges each pair of segments; the kernel acknowledges all segments that arrive together, so "
+                "chance decides whether an odd segment waits." + seen.doubt
             ),
         )
         return Findings(tables=(table,), notes=(_note(seen),))
 
 
 def _times(seen: live.Seen, number: int) -> list[float]:
-    """Without the first quarter: Linux acknowledges quickly at first."""
+    """Excludes the first quarter: Linux acknowledges quickly at first."""
     took: list[float] = seen.found[f"c{number}"]
     return took[len(took) // 4 :]
 
@@ -155,7 +155,7 @@ def _cells(samples: Samples, seen: live.Seen, number: int, server: str, reply: R
 
 
 def _note(seen: live.Seen) -> str:
-    """The document's claim, among real hosts. No bar: how often there is a stall depends on when the client reads."""
+    """The document's claim on real hosts. It has no bar: the number of stalls depends on when the client reads."""
     stalls = {
         case: float(np.mean(np.asarray(_times(seen, number)) > STALL_S)) for number, case in enumerate(CASES)
     }

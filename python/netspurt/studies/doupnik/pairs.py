@@ -1,8 +1,8 @@
-"""Which policy of a sender and which delayed ACK of a receiver can wait for each other: tried out, all of them.
+"""Which policies of a sender and which delayed ACKs of a receiver can wait for each other: an exhaustive test.
 
-Every transmission policy meets every delayed-ACK policy over all sequences of one to three writes out of six sizes,
-with four receive windows. A pair can wait if the deadlock finder saw any of these hold a tail for an ACK that was
-being delayed; a pair that cannot has tried them all. What made a pair wait is told by the pattern of the writes.
+Every transmission policy runs with every delayed-ACK policy over all sequences of one to three writes of six sizes,
+with four receive windows. A pair can wait if the deadlock finder saw one of these cases hold a tail for a delayed
+ACK. A pair that cannot wait passed all cases. The pattern of the writes identifies the cause of a wait.
 """
 
 from __future__ import annotations
@@ -48,31 +48,31 @@ Pair = tuple[str, str]
 PAIRS: tuple[Pair, ...] = tuple(product(POLICIES, ACKINGS))
 
 SIZES = (200, 800, 1460, 2000, 3120, 4580)
-"""Short, more than half a segment, one whole; one, two, and three whole ones with a tail."""
+"""Short, more than half a segment, one full segment; one, two, and three full segments with a tail."""
 
 WINDOWS = (1460, 2920, 4380, 65535)
 LENGTHS = {True: (1, 2), False: (1, 2, 3)}
-"""How many writes in a row, quick or full."""
+"""Numbers of writes in sequence, quick or full."""
 
 EXCHANGES = 20
-"""In a row: a policy that begins with quick ACKs has then run out of them."""
+"""Exchanges in sequence: a policy that starts with quick ACKs then has none left."""
 
 PATTERNS = {
     "s": "one short write, then a read",
-    "w": "short writes, one behind the other, then a read (write–write–read)",
+    "w": "short writes in sequence, then a read (write–write–read)",
     "f": "one write of full segments only",
     "o": "one write of an odd number of full segments and a tail",
     "e": "one write of an even number of full segments and a tail",
-    "m": "several writes, longer ones among them",
+    "m": "several writes, some of them longer",
     "n": "a message that is larger than the receiver's window",
 }
-"""What writes look like, by the letter that stands for it in the table."""
+"""The patterns of writes, by their letter in the table."""
 
 Writes = tuple[int, ...]
 
 
 def pattern(writes: Writes, window: int) -> str:
-    """The letter of ``PATTERNS`` for these writes."""
+    """The letter in ``PATTERNS`` of these writes."""
     if sum(writes) > window:
         return "n"
     if max(writes) < MSS:
@@ -91,27 +91,27 @@ def cases(lengths: Iterable[int]) -> list[tuple[int, Writes]]:
     return list(product(WINDOWS, sequences))
 
 
-class Tried(NamedTuple):
-    """What the runs of one pair found: how many cases, and how many of each pattern held a tail."""
+class PairOutcome(NamedTuple):
+    """The outcome of the runs of one pair: the number of cases, and for each pattern how many held a tail."""
 
     cases: int
     held: Mapping[str, int]
 
     @property
     def letters(self) -> str:
-        """The patterns that held a tail, as the table has them."""
+        """The patterns that held a tail, in the form of the table."""
         return "".join(letter for letter in PATTERNS if letter in self.held)
 
     @property
     def words(self) -> str:
-        """The same for a reader of the report."""
+        """The outcome as text for the report."""
         if not self.held:
             return f"cannot wait: {self.cases} cases tried"
         return "can wait: " + "; ".join(PATTERNS[letter] for letter in self.letters)
 
 
 def settings(pair: Pair, tried: Sequence[tuple[int, Writes]]) -> dict[str, Value]:
-    """One flow for each case, all over a link that none of them fills; the other end answers with one byte."""
+    """One flow for each case, all over a link that none of them fills; the server answers with one byte."""
     flows: list[Value] = [
         {
             "from": "client",
@@ -136,35 +136,35 @@ def settings(pair: Pair, tried: Sequence[tuple[int, Writes]]) -> dict[str, Value
     }
 
 
-def tally(tried: Sequence[tuple[int, Writes]], held_tails: Iterable[int]) -> Tried:
-    """Sums up how many tails each case held, by pattern."""
+def tally(tried: Sequence[tuple[int, Writes]], held_tails: Iterable[int]) -> PairOutcome:
+    """Counts the held tails of the cases by pattern."""
     held: dict[str, int] = {}
     for (window, writes), count in zip(tried, held_tails, strict=True):
         if count:
             letter = pattern(writes, window)
             held[letter] = held.get(letter, 0) + 1
-    return Tried(len(tried), held)
+    return PairOutcome(len(tried), held)
 
 
 def experiment(pair: Pair, lengths: Iterable[int]) -> Experiment:
-    """All cases of a pair, side by side."""
+    """All cases of a pair in one simulation."""
     tried = cases(lengths)
 
-    def measure(run: _core.Run) -> Tried:
+    def measure(run: _core.Run) -> PairOutcome:
         return tally(tried, (int(value) for value in run.flows()["held_tails"]))
 
     return Experiment(key=("pairs", *pair), scenario=LAN, settings=settings(pair, tried), measure=measure)
 
 
-def try_out(pair: Pair, lengths: Iterable[int] = LENGTHS[False]) -> Tried:
-    """Runs all cases of one pair by itself, outside of a study."""
+def run_pair(pair: Pair, lengths: Iterable[int] = LENGTHS[False]) -> PairOutcome:
+    """Runs all cases of one pair alone, outside a study."""
     asked = experiment(pair, lengths)
     scenario = asked.load(DATA / "doupnik" / LAN).set(overrides(asked.settings))
-    return cast("Tried", asked.perform(scenario, 1))
+    return cast("PairOutcome", asked.perform(scenario, 1))
 
 
-def markdown(outcome: Mapping[Pair, Tried]) -> str:
-    """The table with its legend, as ``docs/waiting.md`` has it."""
+def markdown(outcome: Mapping[Pair, PairOutcome]) -> str:
+    """The table with its legend, in the form of ``docs/waiting.md``."""
     lines = [f"| sender \\ receiver | {' | '.join(f'`{acking}`' for acking in ACKINGS)} |"]
     lines.append("| --- " * (len(ACKINGS) + 1) + "|")
     for policy in POLICIES:
@@ -182,8 +182,8 @@ class Pairs:
         return (experiment(pair, LENGTHS[plan.quick]) for pair in PAIRS)
 
     def evaluate(self, samples: Samples) -> Findings:
-        """The table, and who cannot wait."""
-        outcome = {pair: samples.one(("pairs", *pair), Tried) for pair in PAIRS}
+        """The table, and the pairs that cannot wait."""
+        outcome = {pair: samples.one(("pairs", *pair), PairOutcome) for pair in PAIRS}
         cells = tuple(
             Cell(
                 {"sender": policy, "receiver": acking},
@@ -202,16 +202,16 @@ class Pairs:
             kind="beyond",
             note=f"Writes of {', '.join(str(size) for size in SIZES)} bytes in every order, windows of "
             f"{', '.join(str(window) for window in WINDOWS)} bytes, {EXCHANGES} exchanges each, over a link "
-            "that takes 0.25 ms one way.",
+            "with a one-way delay of 0.25 ms.",
         )
         return Findings(tables=(table,), checks=tuple(_checks(outcome)))
 
 
-def _checks(outcome: Mapping[Pair, Tried | None]) -> Iterable[Check]:
+def _checks(outcome: Mapping[Pair, PairOutcome | None]) -> Iterable[Check]:
     known = {pair: found for pair, found in outcome.items() if found is not None}
     for words, waits in (
         (
-            "no policy of a sender that heeds no ACKs, and none against an ACK for each segment, ever holds a tail",
+            "no sender policy that ignores ACKs, and no policy against an ACK for each segment, ever holds a tail",
             False,
         ),
         ("each policy that waits for ACKs can wait for each delayed ACK", True),
@@ -227,5 +227,5 @@ def _checks(outcome: Mapping[Pair, Tried | None]) -> Iterable[Check]:
 
 
 def can_wait(policy: str, acking: str) -> bool:
-    """What the rules say without a simulation: one end has to wait for ACKs, the other to delay them."""
+    """The rule without a simulation: the sender has to wait for ACKs and the receiver to delay them."""
     return policy in WAITS_FOR_ACKS and acking != "every-segment"

@@ -21,14 +21,14 @@ PAIRINGS = {
 }
 
 OPEN_S = 1.0
-"""By then the congestion window is open."""
+"""At this time the congestion window is open."""
 
 BEFORE_S, AFTER_S = 0.001, 0.009
-"""What is shown round a request."""
+"""The part shown around a request."""
 
 
 def around_a_request(run: _core.Run) -> dict[str, np.ndarray]:
-    """The segments round the first request behind ``OPEN_S``, times and places counted from the first of them."""
+    """The segments around the first request after ``OPEN_S``; times and offsets are relative to the first of them."""
     columns = {name: np.asarray(column) for name, column in run.segments().items() if name != "sack"}
     time_s, from_client = columns["time_s"], columns["from_client"].astype(bool)
     begin = time_s[from_client & (columns["length"] > 0) & (time_s >= OPEN_S)][0] - BEFORE_S
@@ -43,7 +43,7 @@ def around_a_request(run: _core.Run) -> dict[str, np.ndarray]:
 
 
 class HeldTail:
-    """One picture of two panels."""
+    """One picture with two panels."""
 
     def experiments(self, plan: Plan) -> Iterable[Experiment]:
         """The large file from FreeBSD under both policies."""
@@ -58,7 +58,7 @@ class HeldTail:
             )
 
     def evaluate(self, samples: Samples) -> Findings:
-        """The picture, if both runs are there."""
+        """The picture, if both runs exist."""
         from netspurt import plot
 
         panels = {name: samples.one(("sequence", name), dict) for name in PAIRINGS}
@@ -70,12 +70,12 @@ class HeldTail:
             title="The held tail",
             caption=(
                 f"{1000 * (BEFORE_S + AFTER_S):.0f} ms of replies of {LARGE.bytes:,} bytes from FreeBSD to UnixWare. "
-                "Under strict Nagle an ACK comes with the client's tick and frees the tail of the last reply; the next "
-                "is requested and sent but for its own tail, and nothing moves for the rest of 200 ms. Under the new "
-                "policy each tail leaves at once, because the data ends in it, and one reply follows the other."
+                "Under strict Nagle the client's tick sends an ACK, which releases the tail of the last reply. The "
+                "next reply is sent except for its own tail, and the connection is idle for the rest of 200 ms. Under "
+                "the new policy each tail leaves at once, because the data ends in it, and the next reply follows."
             ),
-            alt="Two graphs of sequence numbers against time: under strict Nagle one reply climbs and stops short of "
-            "its end, under the new policy two climb without a stop.",
+            alt="Two graphs of sequence numbers against time: under strict Nagle one reply stops before its end, "
+            "under the new policy two replies complete without a stop.",
             make=partial(plot.sequence_charts, known),
         )
         return Findings(pictures=(picture,))

@@ -23,24 +23,24 @@ SCENARIO = "exchange.toml"
 """The document's hosts on their hub."""
 
 LAN = "lan.toml"
-"""Two hosts of which only policies matter."""
+"""Two hosts of which only the policies matter."""
 
 HEADERS = (60, 76)
-"""Bytes of the server's first two writes: they fit, and the document says only that they are short."""
+"""Bytes of the server's first two writes: chosen to fit; the document says only that they are short."""
 
 PIECE = 4096
-"""Bytes of each write behind those (section 3)."""
+"""Bytes of each later write (section 3)."""
 
 ACK_SHARE = 0.5
-"""What a segment without data costs, as a share of one with data: half, a guess that was not fitted."""
+"""The cost of a segment without data, as a share of one with data: half, an assumption that was not fitted."""
 
 STALLED = 10.0
-"""Requests a second below which an exchange waits for timers."""
+"""Requests per second below which an exchange waits for timers."""
 
 
 @dataclass(frozen=True)
 class Machine:
-    """One of the four hosts: its system's profile, its clock, and how it hands a write to TCP."""
+    """One of the four hosts: its system's profile, its clock, and how it passes a write to TCP."""
 
     name: str
     profile: str
@@ -80,7 +80,7 @@ MACHINES = {
 
 @dataclass(frozen=True)
 class Reply:
-    """A file with its headers. The document names files; bytes follow from its two rates, with K = 1000."""
+    """A file with its headers. The document names files; the sizes follow from its two rates, with K = 1000."""
 
     name: str
     bytes: int
@@ -92,7 +92,7 @@ REPLIES = (SMALL, LARGE)
 
 @dataclass(frozen=True)
 class Pairing:
-    """A row of the table: who asks whom, with which receive window, under which policy of the server."""
+    """A row of the table: client and server, the receive window, and the policy of the server."""
 
     client: str
     server: str
@@ -101,7 +101,7 @@ class Pairing:
 
     @property
     def words(self) -> str:
-        """As a reader of the table would say it."""
+        """The row as text for the reader."""
         return f"{self.client} {self.window_kb}KB ← {self.server}, {self.mode}"
 
     @property
@@ -111,13 +111,13 @@ class Pairing:
 
     @property
     def role(self) -> str:
-        """Whether the costs were chosen on this row."""
+        """Whether the costs were fitted to this row."""
         return "fitted" if self.mode == "Nagle off" else "predicted"
 
 
 @dataclass(frozen=True)
 class Printed:
-    """What the document prints for one row and reply."""
+    """The printed numbers of one row and reply."""
 
     requests: float
     kbytes: float
@@ -125,7 +125,7 @@ class Printed:
 
 @cache
 def published() -> dict[tuple[Pairing, Reply], Printed]:
-    """Table 1: requests and KB a second by row and reply, in the document's order."""
+    """Table 1: requests and KB per second by row and reply, in the document's order."""
     path = DATA / "doupnik" / "published" / "table1.csv"
     replies = {"2.2": SMALL, "33": LARGE}
     with path.open(newline="", encoding="utf-8") as lines:
@@ -140,11 +140,11 @@ def published() -> dict[tuple[Pairing, Reply], Printed]:
 
 @dataclass(frozen=True)
 class System:
-    """What distinguishes one system's costs from what its clock says.
+    """The costs of one system that its clock rate does not explain.
 
-    ``request_us`` is the time of a request beyond its reads, writes and segments, on both sides; ``read_us`` what a
-    read takes; ``path`` by how much everything is slower than the clock says, ``writing`` by how much a byte
-    written is.
+    ``request_us`` is the time of a request beyond its reads, writes and segments, on both sides; ``read_us`` the time
+    of a read; ``path`` the factor by which all operations are slower than the clock predicts, ``writing`` the factor
+    for a written byte.
     """
 
     request_us: float = 0.0
@@ -155,11 +155,11 @@ class System:
 
 @dataclass(frozen=True)
 class Costs:
-    """What hosts and network cards take; the free parameters of the study.
+    """The costs of hosts and network cards; the free parameters of the study.
 
-    The first three hold at 100 MHz, and shrink with the clock. ``arrival_us`` goes by before a host looks at what
-    has arrived, and occupies nobody. ``gap_octets`` is what a card leaves behind a frame beyond Ethernet's own gap,
-    in octet times.
+    The first three apply at 100 MHz and scale inversely with the clock. ``arrival_us`` is the delay between an arrival
+    and its processing; it occupies no processor. ``gap_octets`` is the gap that a card leaves after a frame beyond
+    Ethernet's own, in byte times.
     """
 
     segment_us: float
@@ -171,14 +171,14 @@ class Costs:
 
     @classmethod
     def load(cls, path: Path | None = None) -> Costs:
-        """Those of a file; without one, those that the study is run with."""
+        """The costs in a file; by default the file of the study."""
         with (path or DATA / "doupnik" / "costs.toml").open("rb") as file:
             table = tomllib.load(file)
         systems = {name: System(**table.pop(name)) for name in MACHINES}
         return cls(**table, systems=systems)
 
     def toml(self) -> str:
-        """The file that ``load`` reads."""
+        """The text of the file that ``load`` reads."""
         lines = [_HEAD]
         lines += [f"{name} = {getattr(self, name):.2f}" for name in SHARED]
         for name, system in self.systems.items():
@@ -206,20 +206,20 @@ class Costs:
 
 
 SHARED = ("segment_us", "byte_read_ns", "byte_written_ns", "arrival_us", "gap_octets")
-"""The costs that are not a system's own, in the order of the file."""
+"""The costs common to all systems, in the order of the file."""
 
 _PLAIN = asdict(System())
 
 _HEAD = """\
-# What hosts and network cards take: made by `netspurt reproduce doupnik --fit`, from the rows with Nagle's rule off
+# Costs of hosts and network cards: made by `netspurt reproduce doupnik --fit` from the rows with Nagle's rule off
 # and no others. The first three are for a clock of 100 MHz."""
 
 FRAMING_OCTETS = 26
-"""What Ethernet itself adds to a packet: preamble, header, check sequence."""
+"""The overhead of Ethernet per packet: preamble, header, check sequence."""
 
 
 def settings(pairing: Pairing, reply: Reply, costs: Costs) -> dict[str, Value]:
-    """What distinguishes one row and reply from the scenario file."""
+    """The settings of one row and reply, applied to the scenario file."""
     client, server = MACHINES[pairing.client], MACHINES[pairing.server]
     chosen: dict[str, Value] = {
         "host.client.tcp.profile": client.profile,
@@ -239,7 +239,7 @@ def settings(pairing: Pairing, reply: Reply, costs: Costs) -> dict[str, Value]:
 
 @dataclass(frozen=True)
 class Rate:
-    """What came of a run: requests a second, how many replies came, and the held tails among them."""
+    """The outcome of a run: requests per second, the number of replies, and the held tails among them."""
 
     requests: float
     replies: int
@@ -248,14 +248,14 @@ class Rate:
 
 
 WARM_S = 1.0
-"""Requests of the first second do not count: the congestion window has to open, and the document's runs took up to
-60 s."""
+"""Requests of the first second are excluded: the congestion window is still opening, and the document's runs took up
+to 60 s."""
 
 
 def rate(run: _core.Run) -> Rate:
-    """Reads the only flow of a run that has recorded its pages.
+    """Reads the only flow of a run that recorded its pages.
 
-    One request follows the other, so that their mean delay is the whole time.
+    Requests follow one another without a pause, so their mean delay covers the whole time.
     """
     flows, pages = run.flows(), run.pages()
     asked, delay = (np.asarray(pages[name], dtype=np.float64) for name in ("asked_s", "delay_s"))
@@ -269,7 +269,7 @@ def rate(run: _core.Run) -> Rate:
 
 
 def null_model(pairing: Pairing, reply: Reply) -> float:
-    """A rule without a protocol, in requests a second: strict Nagle is 5, whatever else is as if Nagle were off."""
+    """A rate without a protocol, in requests per second: 5 under strict Nagle, else the rate without Nagle."""
     if pairing.policy == "nagle-strict":
         return 5.0
     off = Pairing(pairing.client, pairing.server, pairing.window_kb, "Nagle off")

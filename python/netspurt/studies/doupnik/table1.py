@@ -1,4 +1,4 @@
-"""Table 1: requests and KB a second of 22 runs with two files, 88 numbers, and the stall classes."""
+"""Table 1: requests and KB per second of 22 runs with two files, 88 numbers, and the stall classes."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ from netspurt.studies.experiment import Experiment, Key, Plan, Samples
 from netspurt.studies.model import Cell, Check, Findings, Label, Picture, Table
 from netspurt.studies.verdict import Fraction, within_fraction
 
-_DOUBTS = "the author doubts his Solaris figures himself (end of section 3)"
+_DOUBTS = "the author himself doubts his Solaris figures (end of section 3)"
 
 DURATION = {True: "5 s", False: "60 s"}
 """Virtual time of a run, quick or full; the document's runs lasted 60 s at most."""
 
 UNMATCHED = {
     (Pairing("FreeBSD", "Linux", 4, "Nagle on"), LARGE): (
-        "not explained: 55 a second are eleven exchanges between two ticks of the client and then a wait for the "
-        "next, every time; here only a tick that falls between two segments brings on a wait"
+        "not explained: 55 requests per second are eleven exchanges between two ticks of the client and then a wait "
+        "for the next tick, every time; here an exchange waits only if a tick falls between two segments"
     ),
     (Pairing("FreeBSD", "Solaris7", 4, "Nagle on"), LARGE): (
-        "not explained: here a tick of the client that falls between two segments leaves the tail alone at the last "
-        f"opportunity, and it waits for the next tick; {_DOUBTS}"
+        "not explained: here a tick of the client between two segments acknowledges all but the tail at the last "
+        f"opportunity, and the tail waits for the next tick; {_DOUBTS}"
     ),
     (Pairing("FreeBSD", "Solaris7", 4, "new policy"), LARGE): (
-        f"not explained: the same segments leave as with Nagle's rule off, which is printed as 180; {_DOUBTS}"
+        f"not explained: the same segments leave as with Nagle's rule off, which has 180 in print; {_DOUBTS}"
     ),
 }
-"""Cells that this model does not reach, and what is known of them."""
+"""Cells that this model does not reproduce, and the known reasons."""
 
 NOTES = {
     (Pairing("FreeBSD", "Linux", 16, "Nagle on"), SMALL): (
@@ -66,12 +66,12 @@ def _group(pairing: Pairing) -> str:
 
 
 def bar(pairing: Pairing) -> Fraction:
-    """What a cell of this row must reach."""
+    """The bar of the cells of this row."""
     return BARS[_group(pairing)]
 
 
 def key(pairing: Pairing, reply: Reply) -> Key:
-    """Names the experiment of a row and reply."""
+    """The key of the experiment of a row and reply."""
     return ("table1", pairing.words, reply.name)
 
 
@@ -79,7 +79,7 @@ class Table1:
     """All 88 cells."""
 
     def experiments(self, plan: Plan) -> Iterable[Experiment]:
-        """One run for two cells: nothing in it is random but where the ticks of the hosts fall."""
+        """One run for two cells; the only random quantity is the phase of the hosts' ticks."""
         costs = Costs.load()
         for pairing, reply in published():
             yield Experiment(
@@ -91,7 +91,7 @@ class Table1:
             )
 
     def evaluate(self, samples: Samples) -> Findings:
-        """The table with its bars, the classes, and the null model."""
+        """The table with its bars, the stall classes, and the null model."""
         rows = [(pairing, cell) for pairing, reply in published() for cell in _cells(samples, pairing, reply)]
         table = Table("table1", "Table 1: Web page test results", tuple(cell for _, cell in rows), note=_NOTE)
         rates = {row: samples.one(key(*row), Rate) for row in published()}
@@ -104,8 +104,8 @@ class Table1:
 
 
 _NOTE = (
-    "Rows with Nagle's rule off are fitted, all others predicted. KB/s follow from the requests: 2,333 and 32,143 "
-    "bytes a reply are what the document's own rates have with K = 1000."
+    "Rows with Nagle's rule off are fitted, all others predicted. KB/s follow from the requests: the document's own "
+    "rates imply 2,333 and 32,143 bytes per reply with K = 1000."
 )
 
 Rates = dict[tuple[Pairing, Reply], Rate | None]
@@ -142,7 +142,7 @@ def _cells(samples: Samples, pairing: Pairing, reply: Reply) -> Iterable[Cell]:
 
 
 def _stalls(rates: Rates) -> Check:
-    words = "the stall class (10 requests a second or fewer, or more) is right in all 28 predicted pairs"
+    words = "the stall class (10 requests per second or fewer, or more) is right in all 28 predicted pairs"
     predicted = {row: measured for row, measured in rates.items() if row[0].role == "predicted"}
     known = {row: measured.requests for row, measured in predicted.items() if measured is not None}
     if len(known) < len(predicted):
@@ -157,7 +157,7 @@ def _stalls(rates: Rates) -> Check:
 
 
 def _bars(rows: Iterable[tuple[Pairing, Cell]]) -> Iterable[Check]:
-    """Each bar over the predicted cells, those apart of which it is known that they are not reached."""
+    """Each bar over the predicted cells, without the cells that are known to miss it."""
     groups: dict[str, list[Cell]] = {}
     for pairing, cell in rows:
         if cell.role == "predicted":
@@ -168,24 +168,26 @@ def _bars(rows: Iterable[tuple[Pairing, Cell]]) -> Iterable[Check]:
         apart = len(group) - len(judged)
         words = f"{name}: predicted within {BARS[name].words}"
         if apart:
-            words += f", but for {apart} cells that are not explained"
+            words += f", except for {apart} cells that are not explained"
         holds = None if any(cell.measured is None for cell in group) else len(reached) == len(judged)
         yield Check(words, holds, f"{len(reached)} of {len(judged)} cells")
 
 
 def _held_tails(rates: Rates) -> Check:
-    words = "each exchange that stalls holds a tail; without Nagle's rule and under the new policy none is ever held"
+    words = (
+        "each stalled exchange holds a tail; without Nagle's rule and under the new policy no exchange does"
+    )
     known = {row: measured for row, measured in rates.items() if measured is not None}
     if len(known) < len(rates):
         return Check(words, None)
     stalled = [measured for measured in known.values() if measured.requests <= STALLED]
     free = [measured for (pairing, _), measured in known.items() if pairing.mode != "Nagle on"]
-    # The first exchange falls anywhere between two ticks, the last one may not have come to its end.
+    # The first exchange starts anywhere between two ticks, and the last one may be unfinished.
     holds = all(abs(run.held_tails - run.replies) <= 2 for run in stalled) and not any(
         run.held_tails for run in free
     )
     share = sum(run.held_tail_s for run in stalled) / sum(run.replies for run in stalled) if stalled else 0.0
-    return Check(words, holds, f"{1000 * share:.0f} ms of each of the stalled exchanges are lost")
+    return Check(words, holds, f"each stalled exchange loses {1000 * share:.0f} ms")
 
 
 def _null_note(rates: Rates) -> str:
@@ -205,10 +207,10 @@ def _null_note(rates: Rates) -> str:
                 for fraction in within[name]:
                     within[name][fraction] += within_fraction(number, value, fraction)
     return (
-        "Null model (strict Nagle is 5 requests a second, all else is as with Nagle's rule off): "
+        "Null model (strict Nagle gives 5 requests per second, all else is as with Nagle's rule off): "
         f"{within['null'][0.10]} of {count} predicted cells within 10 % and {within['null'][0.05]} within 5 %, "
-        f"where the simulation has {within['ours'][0.10]} and {within['ours'][0.05]}. It says nothing about a row "
-        "without one to copy from, and does not know which policy stalls, or why."
+        f"where the simulation has {within['ours'][0.10]} and {within['ours'][0.05]}. It gives no prediction without "
+        "a row to copy from, and cannot predict which policy stalls, or why."
     )
 
 
@@ -227,8 +229,8 @@ def _picture(reply: Reply, rates: Rates) -> Picture:
     ]
     return Picture(
         name=f"doupnik-requests-{reply.name}",
-        title=f"Requests a second by policy, {reply.name} file",
+        title=f"Requests per second by policy, {reply.name} file",
         caption="Bars are the simulation, marks the published figures; rows with Nagle's rule off are fitted.",
-        alt=f"Bars of requests a second for each pair of hosts and policy of the server, {reply.name} file.",
+        alt=f"Bars of requests per second for each pair of hosts and policy of the server, {reply.name} file.",
         make=partial(plot.bars_by_policy, bars),
     )

@@ -1,8 +1,8 @@
-"""Beyond the document: which policy today's stacks should use.
+"""Beyond the document: the best policy for current stacks.
 
 Three ways to write, over a short and a long path, to a receiver that delays its acknowledgments as Linux does
-today. What a policy costs is told beside the best of its rivals in each case: time beside the fastest, segments
-beside the fewest.
+today. The cost of a policy is relative to the best policy in each case: its time relative to the fastest, its segments
+relative to the fewest.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ WORKLOADS: dict[str, dict[str, Value]] = {
 }
 
 DELAYS = ("250 us", "20 ms")
-"""One way."""
+"""One-way delays."""
 
 HOST: dict[str, Value] = {
     "write": "1 us",
@@ -47,7 +47,7 @@ HOST: dict[str, Value] = {
     "segment_in": "2 us",
     "ack_in": "1 us",
 }
-"""A host of today, so that one write follows the other and not all fall upon the same instant."""
+"""A current host. Its costs separate the writes in time, so that they do not all happen at one instant."""
 
 Case = tuple[str, str]
 """A way to write, and a delay."""
@@ -57,14 +57,14 @@ CASES: tuple[Case, ...] = tuple((workload, delay) for workload in WORKLOADS for 
 
 @dataclass(frozen=True)
 class Cost:
-    """What an exchange takes."""
+    """The cost of an exchange."""
 
     seconds: float
     segments: float
 
 
 def cost(run: _core.Run) -> Cost:
-    """Mean time of an exchange, and segments with data in both directions."""
+    """Mean time of an exchange, and data segments in both directions."""
     delays = np.asarray(run.pages()["delay_s"], dtype=np.float64)
     lengths = np.asarray(run.segments()["length"], dtype=np.int64)
     return Cost(float(delays.mean()), float((lengths > 0).sum()) / len(delays))
@@ -74,7 +74,7 @@ class Today:
     """Seven policies, three ways to write, two paths."""
 
     def experiments(self, plan: Plan) -> Iterable[Experiment]:
-        """One run each; nothing in it is random."""
+        """One run each; the runs have no randomness."""
         for policy in POLICIES:
             for workload, delay in CASES:
                 yield Experiment(
@@ -94,7 +94,7 @@ class Today:
                 )
 
     def evaluate(self, samples: Samples) -> Findings:
-        """Each cost, the worst of each policy, and what the document claims of its own."""
+        """Each cost, the worst case of each policy, and the document's claim about its own policy."""
         costs = {
             (policy, *case): samples.one(("today", policy, *case), Cost)
             for policy in POLICIES
@@ -116,11 +116,11 @@ def _each(costs: Mapping[tuple[str, str, str], Cost | None]) -> Table:
         cells.append(Cell(row, "segments", "segments", None, None if found is None else found.segments))
     return Table(
         "beyond_today",
-        "What an exchange takes under each policy, against today's delayed ACK",
+        "The cost of an exchange under each policy, with the delayed ACK of Linux",
         tuple(cells),
         kind="beyond",
-        note="Linux at both ends but for the policy: adaptive delayed ACKs, 10 segments of initial window. Segments "
-        "are those with data.",
+        note="Linux at both ends except for the policy: adaptive delayed ACKs, an initial window of 10 segments. "
+        "Segments are data segments.",
     )
 
 
@@ -136,17 +136,17 @@ def _worst(costs: Mapping[tuple[str, str, str], Cost]) -> Table:
         cells.append(Cell({"policy": policy}, "more segments than the fewest", "times", None, max(more)))
     return Table(
         "beyond_today_worst",
-        "The worst that each policy does in any of these cases",
+        "The worst result of each policy in these cases",
         tuple(cells),
         kind="beyond",
-        note="Who writes as the document asks, in few and large pieces, loses nothing with any policy that heeds no "
-        "ACKs. For programs that do not, there is a choice between waiting (Nagle's rule in any form) and sending "
+        note="A program that writes in few, large pieces, as the document recommends, loses nothing with any policy "
+        "that ignores ACKs. Other programs have a choice between waiting (Nagle's rule in any form) and sending "
         "short segments.",
     )
 
 
 def _claim(costs: Mapping[tuple[str, str, str], Cost] | None) -> Check:
-    words = "where TCP sees each write whole, as today, the new policy and no Nagle do the same, and nobody is faster"
+    words = "where TCP sees each write whole, the new policy and no Nagle are equal, and no policy is faster"
     if costs is None:
         return Check(words, None)
     wrong = []

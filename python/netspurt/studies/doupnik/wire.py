@@ -1,7 +1,7 @@
-"""What stands on the wire under each policy: the segments of one reply, against the policy's own rule.
+"""The segments on the wire under each policy: one reply, compared with the policy's own rule.
 
-The rule is written here a second time, from the documents and in a few lines, for a reply during which no
-acknowledgment comes back and no window closes. The simulation has to send just these segments.
+This module implements the rule a second time, from the documents and in a few lines, for a reply during which no
+acknowledgment arrives and no window closes. The simulation has to send exactly these segments.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ POLICIES = (
 HANDOVERS = ("whole", "clusters", "segments")
 
 EXCHANGES = 4
-"""The last of them is looked at: by then the congestion window is wide open."""
+"""The last exchange is evaluated: at that time the congestion window is wide open."""
 
 _SETTINGS: dict[str, Value] = {
     "link.lan.rate": "100 Gbit/s",
@@ -52,7 +52,7 @@ def writes(reply: Reply) -> list[int]:
 
 
 def rule(policy: str, reply: Reply, handover: str) -> list[int]:
-    """The segments that a policy sends, those that it held back until the reply was acknowledged last."""
+    """The segments that a policy sends; those that it holds until the reply is acknowledged are last."""
     sent: list[int] = []
     waiting = 0
     for length in writes(reply):
@@ -68,7 +68,7 @@ def rule(policy: str, reply: Reply, handover: str) -> list[int]:
 
 
 def _parts(length: int, handover: str, waiting: int) -> Iterator[tuple[int, bool]]:
-    """The parts behind which TCP is asked for segments; none in a write behind a segment that waits, in Linux."""
+    """The parts after which TCP looks for segments to send; in Linux, none in a write behind a waiting segment."""
     size = {"whole": length, "clusters": CLUSTER, "segments": length if waiting else MSS}[handover]
     for begin in range(0, length, size):
         yield min(size, length - begin), begin + size >= length
@@ -112,10 +112,10 @@ _ROWS = [(policy, handover, reply) for reply in REPLIES for handover in HANDOVER
 
 
 class OnTheWire:
-    """Two replies, handed over in three ways, under each policy."""
+    """Two replies, passed to TCP in three ways, under each policy."""
 
     def experiments(self, plan: Plan) -> Iterable[Experiment]:
-        """A few exchanges each, over a link so long that no acknowledgment returns while a reply is written."""
+        """A few exchanges each, over a link so long that no acknowledgment returns during the writes of a reply."""
         for policy, handover, reply in _ROWS:
             yield Experiment(
                 key=_key(policy, handover, reply),
@@ -131,7 +131,7 @@ class OnTheWire:
             )
 
     def evaluate(self, samples: Samples) -> Findings:
-        """A table of counts, and one check that every list is the rule's."""
+        """A table of counts, and one check that every list of segments follows the rule."""
         cells, wrong, missing = [], [], False
         for policy, handover, reply in _ROWS:
             found = samples.one(_key(policy, handover, reply), tuple)
@@ -152,10 +152,10 @@ class OnTheWire:
             )
         table = Table(
             "beyond_wire",
-            "Segments of one reply by policy and by how its writes are handed to TCP",
+            "Segments of one reply by policy and by how its writes are passed to TCP",
             tuple(cells),
             kind="beyond",
-            note="In the place of a published number stands what the policy's rule says by itself.",
+            note="The column of published numbers contains the prediction of the policy's rule.",
         )
         words = "segment counts and sizes on the wire are those of each policy's rule"
         found_words = "; ".join(wrong[:3]) if wrong else f"{len(_ROWS)} lists"

@@ -15,10 +15,10 @@ STUDY = Study(
     name="rfc1106",
     title="Big windows and NAKs over a T1 satellite",
     document="R. Fox, TCP Big Window and Nak Options, RFC 1106, June 1989 (section 7, figures 1 and 2)",
-    asked=(
-        "The document asks how TCP can fill a satellite channel of 1.544 Mbit/s and 580 ms there and back. It measures "
-        "transfer rates for windows of 64K to 156K, without errors and at two error rates, first with the Big Window "
-        "option alone and then with NAKs too, taking every loss for noise."
+    question=(
+        "The document asks how TCP can fill a satellite channel of 1.544 Mbit/s with an RTT of 580 ms. It measures "
+        "transfer rates for windows of 64K to 156K, without errors and at two error rates: first with the Big Window "
+        "option alone, then also with NAKs, where every loss is treated as noise."
     ),
     parts=(
         Figures(),

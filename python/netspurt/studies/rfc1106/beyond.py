@@ -1,4 +1,4 @@
-"""The same question asked of later recoveries, and of other paths."""
+"""The same experiment with later recovery algorithms, and on other paths."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ RECOVERIES: dict[str, dict[str, Value]] = {
     "sack": {"tcp.sack": True, "tcp.recovery": "sack", "tcp.congestion": "newreno"},
     "cubic": {"tcp.sack": True, "tcp.recovery": "sack", "tcp.congestion": "cubic"},
 }
-"""Only recovery and congestion control differ from figure 1, so that a difference has one cause."""
+"""Only recovery and congestion control differ from figure 1, so any difference has one cause."""
 
 
 class OtherRecoveries:
     """The table of figures 1 and 2 for Reno, NewReno, SACK and CUBIC."""
 
     def experiments(self, plan: Plan) -> Iterable[Experiment]:
-        """27 cells for each."""
+        """27 cells for each algorithm."""
         seeds = plan.choose(8, 100)
         for name, error, window in product(RECOVERIES, ERROR_RATES, WINDOWS_KIB):
             yield Experiment(
@@ -46,7 +46,7 @@ class OtherRecoveries:
             )
 
     def evaluate(self, samples: Samples) -> Findings:
-        """One table for each."""
+        """One table for each algorithm."""
         return Findings(
             tables=tuple(
                 Table(
@@ -69,7 +69,7 @@ class OtherRecoveries:
 
 @dataclass(frozen=True)
 class Path:
-    """A path other than the document's, with a window of twice its pipe and a file that fills it for a while."""
+    """A path other than the document's; the window is twice its BDP, and the file fills the path for a while."""
 
     name: str
     rate: str
@@ -92,10 +92,10 @@ TCPS: dict[str, dict[str, Value]] = {
 
 
 class OtherPaths:
-    """Faster satellites, and the transcontinental line the document mentions in section 3."""
+    """Faster satellites, and the transcontinental line of section 3 of the document."""
 
     def experiments(self, plan: Plan) -> Iterable[Experiment]:
-        """Each path, TCP and error rate; no time in hosts, which was fitted to machines of 1989."""
+        """Each path, TCP and error rate; no host processing time, which was fitted to machines of 1989."""
         for path, (name, chosen), error in product(PATHS, TCPS.items(), ERROR_RATES):
             yield Experiment(
                 key=_path_key(path, name, error),
@@ -126,7 +126,7 @@ class OtherPaths:
         )
         table = Table(
             "beyond_paths",
-            "Other paths: windows of about two pipes, 8 MiB (64 MiB at 100 Mbit/s)",
+            "Other paths: windows of about two bandwidth-delay products, 8 MiB (64 MiB at 100 Mbit/s)",
             cells,
             kind="beyond",
         )

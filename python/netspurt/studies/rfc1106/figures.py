@@ -27,7 +27,7 @@ from netspurt.studies.rfc1106.setting import (
 from netspurt.studies.verdict import Bar, Fraction, PublishedInBand, judge, within_fraction
 
 SEEDS = 200
-"""In a quick run too: the means of 60 seeds scatter by 1 %, and that much decides whether a column meets its bar."""
+"""Also in a quick run: the means of 60 seeds scatter by 1 %, which decides whether a column meets its bar."""
 
 BARS: dict[tuple[str, str], Bar] = {
     (FIGURE1.name, NO_ERROR.name): Fraction(0.06),
@@ -46,10 +46,10 @@ MUST_REACH: dict[tuple[str, str], int] = {
     (FIGURE2.name, LOW.name): 8,
     (FIGURE2.name, HIGH.name): 6,
 }
-"""How many of the nine cells of a column must reach the bar; the others are shown as they are."""
+"""How many of the nine cells of a column must meet the bar."""
 
 MEAN_BARS = {(FIGURE1.name, LOW.name): 0.20, (FIGURE2.name, HIGH.name): 0.15}
-"""Columns whose mean over the windows has a bar of its own: single cells of the original are one noisy run."""
+"""Columns with a bar for the mean over the windows: a single cell of the original is one noisy run."""
 
 OVERALL = {0.10: 39, 0.20: 46}
 
@@ -59,7 +59,7 @@ _CONTRADICTION = (
 )
 
 FITTED_RTT_S = 0.66
-"""The document's round trip and the 80 ms of host time that the study fits."""
+"""The document's RTT plus the 80 ms of host processing time that the study fits."""
 
 
 class Figures:
@@ -93,7 +93,7 @@ class Figures:
 
 
 _TABLE_NOTE = (
-    "Mean over seeds, K = 1024. A bar belongs to a column, which may miss it in some rows: the checks decide."
+    "Mean over seeds, K = 1024. A bar applies to a column, which may miss it in some rows: the checks decide."
 )
 _CONTRADICTION_NOTE = (
     "The no-error columns of figures 1 and 2 repeat one experiment, since no NAK is ever sent without a loss. They "
@@ -150,7 +150,7 @@ def _column(key: tuple[str, str], tables: Sequence[Table]) -> Iterable[Check]:
 
 
 def _reaches(cell: Cell) -> bool:
-    """The bar itself, also for a cell that prints like the published one but whose bar asks something else."""
+    """Whether the cell meets its bar, also for a cell that prints like the published one."""
     if cell.bar is None or cell.measured is None:
         return False
     return cell.bar.reached(cell.published, cell.measured, cell.band)
@@ -230,24 +230,24 @@ def _picture(error: ErrorRate, tables: Sequence[Table]) -> Picture:
     from netspurt import plot
 
     columns = {table.title: column_of(table, error.name) for table in tables}
-    told = (
+    variant = (
         "without errors"
         if error is NO_ERROR
         else f"at an error rate of {error.name} ({_power(error.bits)} per bit)"
     )
     return Picture(
         name=f"rfc1106-rate-{error.name}",
-        title=f"Transfer rate against window {told}",
+        title=f"Transfer rate against window {variant}",
         caption=(
             "Lines and shading are the mean of the simulation and its 5–95 % range over seeds, marks are the published "
             "figures, the dotted line is the null model."
         ),
-        alt=f"Transfer rate against window {told}, simulated lines with published points for both figures.",
-        make=lambda: [plot.rate_against_window_chart(columns, told)],
+        alt=f"Transfer rate against window {variant}, simulated lines with published points for both figures.",
+        make=lambda: [plot.rate_against_window_chart(columns, variant)],
     )
 
 
 def _power(rate: float) -> str:
-    """A rate such as ``1e-7``, without the zero that Python puts before the exponent."""
+    """A rate such as ``1e-7``, without the leading zero of Python's exponent."""
     mantissa, exponent = f"{rate:.0e}".split("e")
     return f"{mantissa}e{int(exponent)}"

@@ -1,4 +1,4 @@
-"""What must hold whatever was fitted: the order of recoveries, duplicate ACKs beside NAKs, +2 for each ACK."""
+"""Checks that do not depend on the fit: order of recovery algorithms, duplicate ACKs with NAKs, +2 per ACK."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ RECOVERIES: dict[str, dict[str, Value]] = {
         "tcp.loss_means": "noise",
     },
 }
-"""From the slowest to the fastest at a bit error rate of 1e-6; all else is the profile of figure 1."""
+"""From the slowest to the fastest at a bit error rate of 1e-6; all other settings are the profile of figure 1."""
 
 _ORDER = "at 10e-6: Tahoe < Reno < NewReno ≤ SACK < NAK < SACK without collapse"
 
@@ -62,7 +62,7 @@ class Order:
             )
 
     def evaluate(self, samples: Samples) -> Findings:
-        """A table of means, and whether they stand in that order."""
+        """A table of means, and whether their order is as expected."""
         cells = tuple(_order_cell(samples, name) for name in RECOVERIES)
         table = Table(
             "beyond_order",
@@ -105,11 +105,11 @@ def _order_cell(samples: Samples, name: str) -> Cell:
 DUPLICATES = "counting duplicate ACKs beside NAKs destroys the gain (section 4.3)"
 WINDOW_KIB = 100
 LEFT = 0.25
-"""The part of the gain over Tahoe below which it counts as destroyed."""
+"""The share of the gain over Tahoe below which the gain counts as destroyed."""
 
 
 class DuplicateAcks:
-    """NAKs with duplicate ACKs counted as well: the sender closes its window although the NAK has mended all."""
+    """NAKs with duplicate ACKs counted as well: the sender reduces its window although the NAK repaired the loss."""
 
     def experiments(self, plan: Plan) -> Iterable[Experiment]:
         """Tahoe, NAK, and NAK with duplicate ACKs counted."""
@@ -127,7 +127,7 @@ class DuplicateAcks:
             )
 
     def evaluate(self, samples: Samples) -> Findings:
-        """Less than a quarter of what NAKs gain over Tahoe is left."""
+        """Checks that less than a quarter of the gain of NAKs over Tahoe remains."""
         means = []
         for name in ("tahoe", "nak", "both"):
             transfers = samples.transfers(("duplicate-acks", name))
@@ -151,16 +151,16 @@ def window_by_round(run: _core.Run) -> list[float]:
     """The sender's congestion window in segments, in the middle of each of the first rounds of data."""
     time_s, window = series_of(run, "cwnd", "client")
     segments = window / MSS_BYTES
-    # Data leaves one round trip after the SYN, and its ACKs arrive at the end of each round.
+    # The first data leaves one RTT after the SYN, and its ACKs arrive at the end of each round.
     middles = ROUND_TRIP_S * (1.5 + np.arange(ROUNDS))
     return [float(value) for value in segments[np.searchsorted(time_s, middles, side="right") - 1]]
 
 
 class SlowStart:
-    """The opening of a transfer on a line so fast that a round trip is all delay."""
+    """The start of a transfer on a line so fast that the RTT is propagation delay only."""
 
     def experiments(self, plan: Plan) -> Iterable[Experiment]:
-        """Once by one, once by two segments for each ACK."""
+        """One run with one and one with two segments for each ACK."""
         for step in (1, 2):
             yield Experiment(
                 key=("slow-start", step),
@@ -177,7 +177,7 @@ class SlowStart:
             )
 
     def evaluate(self, samples: Samples) -> Findings:
-        """Windows of 1, 2, 4, … and 1, 3, 9, … segments."""
+        """Checks for windows of 1, 2, 4, … and 1, 3, 9, … segments."""
         once, twice = samples.one(("slow-start", 1), list), samples.one(("slow-start", 2), list)
         if once is None or twice is None:
             return Findings(checks=(Check(TRIPLES, None),))

@@ -1,4 +1,4 @@
-"""Beyond the document: today's kernel, and our TCP with NAKs on real devices, through the emulated satellite."""
+"""Beyond the document: current Linux TCP, and our TCP with NAKs on real devices, over the emulated satellite link."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from netspurt.studies.rfc1106.setting import (
 )
 
 ASKED = {True: "live_quick.toml", False: "live.toml"}
-"""By whether it has to be quick."""
+"""By ``quick``."""
 
 OURS = "NAKs, ours"
 
 
 @dataclass(frozen=True)
 class Lane:
-    """A transfer over a satellite of its own."""
+    """A transfer over its own satellite link."""
 
     number: int
     tcp: str
@@ -39,25 +39,27 @@ class Lane:
     error: ErrorRate
 
 
-def _lanes(asked: Mapping[str, Any]) -> list[Lane]:
-    """As often as is asked; without errors once, since nothing is left to chance."""
-    cells = product(asked["tcp"], asked["windows_kib"], ERROR_RATES)
-    repeated = [cell for cell in cells for _ in range(asked["repeats"] if cell[2].bits else 1)]
+def _lanes(request: Mapping[str, Any]) -> list[Lane]:
+    """The requested number of transfers; one without errors, because it has no randomness."""
+    cells = product(request["tcp"], request["windows_kib"], ERROR_RATES)
+    repeated = [cell for cell in cells for _ in range(request["repeats"] if cell[2].bits else 1)]
     return [Lane(number, *cell) for number, cell in enumerate(repeated)]
 
 
-def _groups(asked: Mapping[str, Any]) -> list[list[Lane]]:
-    """Lanes that the machine can serve at once without being late."""
-    lanes, most = _lanes(asked), asked["at_once"]
+def _groups(request: Mapping[str, Any]) -> list[list[Lane]]:
+    """Lanes that the machine can serve at once without late packets."""
+    lanes, most = _lanes(request), request["at_once"]
     return [lanes[first : first + most] for first in range(0, len(lanes), most)]
 
 
-def _plan(group: int, asked: Mapping[str, Any]) -> live.Emulation:
-    lanes = _groups(asked)[group]
+def _plan(group: int, request: Mapping[str, Any]) -> live.Emulation:
+    lanes = _groups(request)[group]
     tasks: dict[str, Task] = {}
     for lane in lanes:
-        tasks |= _tasks(lane, asked["octets"])
-    return live.Emulation("\n".join(_scenario(lanes, asked["octets"])), tasks, asked["limit_s"], _simulate)
+        tasks |= _tasks(lane, request["octets"])
+    return live.Emulation(
+        "\n".join(_scenario(lanes, request["octets"])), tasks, request["limit_s"], _simulate
+    )
 
 
 def _simulate(scenario: str) -> list[float]:
@@ -68,7 +70,7 @@ def _simulate(scenario: str) -> list[float]:
 
 
 def _scenario(lanes: Sequence[Lane], octets: int) -> Iterator[str]:
-    """Each lane is ``satellite.toml``'s path, the fitted time in hosts as well."""
+    """Each lane is the path of ``satellite.toml``, including the fitted host processing time."""
     yield 'duration = "36000 s"'
     for lane in lanes:
         here, there = f"e{lane.number}", f"s{lane.number}"
@@ -85,7 +87,7 @@ def _scenario(lanes: Sequence[Lane], octets: int) -> Iterator[str]:
 
 
 def _tcp(lane: Lane) -> dict[str, str]:
-    """Our TCP, or in a simulation the kernel's as we have it."""
+    """Our TCP, or in a simulation our model of the kernel's."""
     window = {"receive_window": f"{lane.window_kib} KiB"}
     if lane.tcp == OURS:
         old = {"mss": "1024 B", "initial_window": "1 segments", "acking": "every-segment"}
@@ -112,43 +114,43 @@ def _tasks(lane: Lane, octets: int) -> dict[str, Task]:
 
 
 class Live:
-    """Transfer rates of the kernel's TCP and ours, beside Fox's and the simulated ones."""
+    """Transfer rates of the kernel's TCP and ours, beside the published and the simulated ones."""
 
     def __init__(self) -> None:
         self._quick = False
         self._keys: list[Key] = []
 
     def experiments(self, plan: Plan) -> Iterable[AnyExperiment]:
-        """Emulations of many transfers at once, and the simulated ones beside them."""
+        """Emulations of many transfers at once, and their simulations."""
         self._quick = plan.quick
-        groups = range(len(_groups(_asked(plan.quick)))) if plan.live else ()
+        groups = range(len(_groups(_request(plan.quick)))) if plan.live else ()
         self._keys = [("live", str(group)) for group in groups]
         for group, key in zip(groups, self._keys, strict=True):
             yield live.experiment(key, ASKED[plan.quick], partial(_plan, group))
 
     def evaluate(self, samples: Samples) -> Findings:
-        """A table; where nothing could be measured, why."""
+        """A table; where no measurement was possible, the reason."""
         seen, notes = live.seen(samples, *self._keys)
         if seen is None:
             return Findings(notes=notes)
-        asked = _asked(self._quick)
+        request = _request(self._quick)
         table = Table(
             "beyond_live",
             "The kernel's TCP and ours through the emulated satellite, measured while the study ran",
-            tuple(_cells(seen, asked)),
+            tuple(_cells(seen, request)),
             kind="beyond",
             note=(
-                f"Live: transfers of {asked['octets'] / 2**20:g} MiB, {asked['repeats']} of each with errors, over "
-                "links of their own with the fitted path of the study. The kernel's windows are what it is told to "
-                "announce at most (TCP_WINDOW_CLAMP); its segments are of 1448 octets, Fox's and ours of 1024. "
-                "Simulated: the same links with the profiles linux and bbr, and the same TCP with NAKs. Published: of "
-                "cubic, bbr and reno Fox's column without NAKs, of ours the one with them." + seen.doubt
+                f"Live: transfers of {request['octets'] / 2**20:g} MiB, {request['repeats']} of each with errors, over "
+                "links of their own with the fitted path of the study. TCP_WINDOW_CLAMP limits the window that the "
+                "kernel announces. Its segments have 1448 bytes, those of the document and ours 1024. "
+                "Simulated: the same links with the profiles linux and bbr, and the same TCP with NAKs. Published: for "
+                "cubic, bbr and reno the column without NAKs, for ours the column with NAKs." + seen.doubt
             ),
         )
         return Findings(tables=(table,))
 
 
-def _asked(quick: bool) -> Mapping[str, Any]:
+def _request(quick: bool) -> Mapping[str, Any]:
     import tomllib
 
     from netspurt.studies.experiment import DATA
@@ -156,12 +158,12 @@ def _asked(quick: bool) -> Mapping[str, Any]:
     return tomllib.loads((DATA / "rfc1106" / ASKED[quick]).read_text(encoding="utf-8"))
 
 
-def _cells(seen: live.Seen, asked: Mapping[str, Any]) -> Iterable[Cell]:
-    lanes = _lanes(asked)
+def _cells(seen: live.Seen, request: Mapping[str, Any]) -> Iterable[Cell]:
+    lanes = _lanes(request)
     fox = {False: published(FIGURE1), True: published(FIGURE2)}
-    for tcp, window, error in product(asked["tcp"], asked["windows_kib"], ERROR_RATES):
+    for tcp, window, error in product(request["tcp"], request["windows_kib"], ERROR_RATES):
         alike = [lane for lane in lanes if (lane.tcp, lane.window_kib, lane.error) == (tcp, window, error)]
-        rates = [asked["octets"] / 1024 / _seconds(seen.found[f"e{lane.number}"][0]) for lane in alike]
+        rates = [request["octets"] / 1024 / _seconds(seen.found[f"e{lane.number}"][0]) for lane in alike]
         estimate = mean_interval(rates)
         yield Cell(
             {"tcp": tcp, "window": f"{window}K", "error_rate": error.name},
@@ -174,10 +176,10 @@ def _cells(seen: live.Seen, asked: Mapping[str, Any]) -> Iterable[Cell]:
             reason=live.REASON,
         )
         row = {"tcp": tcp, "window": f"{window}K", "error_rate": error.name}
-        simulated = [asked["octets"] / 1024 / seen.simulated[lane.number] for lane in alike]
+        simulated = [request["octets"] / 1024 / seen.simulated[lane.number] for lane in alike]
         yield live.estimated(row, "simulated rate", "KiB/s", simulated)
 
 
 def _seconds(found: Mapping[str, float]) -> float:
-    """From the SYN to the end: the kernel's sender says when it began and ended, ours how long it lasted."""
+    """Time from the SYN to the end: the kernel's sender reports start and end, ours its duration."""
     return found["seconds"] if "seconds" in found else found["ended"] - found["began"]

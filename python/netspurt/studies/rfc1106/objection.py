@@ -1,8 +1,8 @@
-"""RFC 1110's objection: with windows of 30 bits a sequence number is used again after four round trips.
+"""RFC 1110's objection: with 30-bit windows a sequence number is reused after four round trips.
 
-A packet that the network keeps for about five round trips has been resent on a NAK after one. When it comes back at
-last, its number lies in the window again, four gigabytes later, and nothing in it says that it is old. TCP then
-delivers earlier data in the place of later data, and notices nothing.
+The network delays a packet for about five RTTs; a NAK causes its retransmission after one RTT. When the delayed
+packet arrives, its number is inside the window again, four gigabytes later, and nothing marks it as old. TCP then
+delivers earlier data in place of later data, and does not detect the error.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WORDS = (
 
 
 class Delivery(NamedTuple):
-    """What the receiving application was given."""
+    """The data delivered to the receiving application."""
 
     bytes: int
     wrong_bytes: int
@@ -42,10 +42,10 @@ def delivery(run: _core.Run) -> Delivery:
 
 
 class Objection:
-    """The same transfers, the same packets kept, without and with timestamps."""
+    """The same transfers with the same delayed packets, without and with timestamps."""
 
     def experiments(self, plan: Plan) -> Iterable[Experiment]:
-        """A few seeds, whatever the plan: a run holds up one to a handful of packets."""
+        """A few seeds, independent of the plan: a run delays one to about five packets."""
         for timestamps in (False, True):
             yield Experiment(
                 key=_key(timestamps),
@@ -56,17 +56,17 @@ class Objection:
             )
 
     def evaluate(self, samples: Samples) -> Findings:
-        """Bytes delivered in place of others, without and with the cure."""
+        """Bytes delivered in place of others, without and with timestamps."""
         without, cured = samples.all(_key(False)), samples.all(_key(True))
         if without is None or cured is None:
             return Findings(checks=(Check(_WORDS, None),))
         damaged = [each for each in without if each.wrong_bytes]
         wrong, left = (sum(each.wrong_bytes for each in runs) for runs in (without, cured))
-        # That both believe to have succeeded is the point.
+        # Both ends must report success: the error is undetected.
         completed = all(each.completed for each in (*without, *cured))
         found = (
-            f"without timestamps {wrong:,} of {sum(each.bytes for each in without):,} bytes were others than sent, in "
-            f"{len(damaged)} of {len(without)} transfers that all ended well; with timestamps {left:,}"
+            f"without timestamps {wrong:,} of {sum(each.bytes for each in without):,} delivered bytes were wrong, in "
+            f"{len(damaged)} of {len(without)} transfers that all completed; with timestamps {left:,}"
         )
         return Findings(checks=(Check(_WORDS, wrong > 0 and left == 0 and completed, found),))
 

@@ -1,9 +1,9 @@
-"""What one loss in mid-transfer costs with NAKs: section 4.1's claim about windows of one and two pipes.
+"""The cost of one loss in mid-transfer with NAKs: section 4.1's claim about windows of one and two BDPs.
 
-With a window W on a pipe of Z bytes the line is kept busy for W after the lost packet left. The NAK is back after
-one round trip, and the resent packet's ACK after two; so if the resend overtakes what the sender itself has queued,
-the line stands idle for 2Z − W, that is 2 − W/Z round trips, and not at all beyond 2Z. A resend that waits behind the
-sender's own queue of W − Z costs a round trip, however large the window.
+With a window W on a path with a BDP of Z bytes, the line stays busy for W bytes after the lost packet left. The NAK
+arrives after one RTT, the ACK of the retransmission after two. If the retransmission overtakes the sender's own queue,
+the line is idle for 2Z − W, that is 2 − W/Z RTTs, and never idle above 2Z. A retransmission that waits behind the
+sender's own queue of W − Z costs one RTT, for any window.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from netspurt.studies.rfc1106.setting import (
 
 PACKET_S = 8 * DATA_PACKET_BYTES / LINE_BPS
 PIPE_S = ROUND_TRIP_S + PACKET_S + 8 * ACK_PACKET_BYTES / LINE_BPS
-"""The round trip of a data packet and its ACK on an idle line without time in hosts."""
+"""The RTT of a data packet and its ACK on an idle line without host processing time."""
 PIPE_SEGMENTS = PIPE_S / PACKET_S
 
 WINDOWS = {"overtaking": (1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0), "queued": (1.0, 1.5, 2.0)}
-"""In pipes, for each order in which the sender's own queue lets a resend go."""
+"""In BDPs, for each queue order of a retransmission at the sender."""
 LOST = 3000
-"""The ordinal of the packet lost on its way up: mid-transfer, well after slow start."""
+"""The ordinal of the packet lost on the uplink: mid-transfer, well after slow start."""
 TOLERANCE = 0.05
-"""Round trips; some packets' worth of rounding to whole segments, and the resent packet itself."""
+"""RTTs; the rounding to whole segments, and the retransmitted packet itself."""
 
 _COST = "one loss in mid-transfer costs 2 − W/Z round trips with a NAK whose resend overtakes, and nothing above 2Z"
 _QUEUED = "a resend that waits behind the sender's own queue costs one round trip, whatever the window"
@@ -43,7 +43,7 @@ class OneLoss:
     """Pairs of runs that differ in one packet."""
 
     def experiments(self, plan: Plan) -> Iterable[Experiment]:
-        """Each window without loss, and with one loss under both orders of the queue."""
+        """Each window without loss, and with one loss under both queue orders."""
         for pipes in WINDOWS["overtaking"]:
             yield Experiment(
                 key=_key(pipes, "lossless"), scenario=SCENARIO, settings=_settings(pipes, {"kind": "none"})
@@ -59,7 +59,7 @@ class OneLoss:
                 )
 
     def evaluate(self, samples: Samples) -> Findings:
-        """Differences in time, in round trips of the pipe."""
+        """Differences in time, in RTTs of the path."""
         return Findings(
             checks=(
                 _compare(samples, "overtaking", _COST, lambda pipes: max(0.0, 2.0 - pipes)),

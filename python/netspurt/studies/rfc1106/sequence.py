@@ -1,4 +1,4 @@
-"""One transfer at the high error rate without and with NAKs, segment by segment: why the rates differ so."""
+"""One transfer at the high error rate without and with NAKs, segment by segment: the reason for the different rates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 WINDOW_KIB = 100
 SEEN_S = 40.0
-"""How much of the transfer the picture shows, from the SYN on."""
+"""The part of the transfer that the picture shows, in seconds from the SYN."""
 
 
 def opening(run: _core.Run) -> dict[str, np.ndarray]:
@@ -42,26 +42,26 @@ class TimeSequence:
             )
 
     def evaluate(self, samples: Samples) -> Findings:
-        """The pictures that could be drawn."""
+        """The pictures whose runs exist."""
         pictures = []
-        for figure, told in ((FIGURE1, "without NAKs"), (FIGURE2, "with NAKs")):
+        for figure, kind in ((FIGURE1, "without NAKs"), (FIGURE2, "with NAKs")):
             segments = samples.one(("time-sequence", figure.name), dict)
             if segments is not None:
-                pictures.append(_picture(figure, told, segments))
+                pictures.append(_picture(figure, kind, segments))
         return Findings(pictures=tuple(pictures))
 
 
-def _picture(figure: Figure, told: str, segments: dict[str, np.ndarray]) -> Picture:
+def _picture(figure: Figure, kind: str, segments: dict[str, np.ndarray]) -> Picture:
     from netspurt import plot
 
     return Picture(
         name=f"rfc1106-time-sequence-{figure.name}",
-        title=f"Time–sequence graph {told}",
+        title=f"Time–sequence graph {kind}",
         caption=(
-            f"The first {SEEN_S:.0f} s of one transfer {told}, window {WINDOW_KIB}K, error rate {HIGH.name}, seed 1. "
-            "The lower line is what has been acknowledged, the upper one the edge of the window; between them lie the "
-            "segments, with retransmissions marked by their reason."
+            f"The first {SEEN_S:.0f} s of one transfer {kind}: window {WINDOW_KIB}K, error rate {HIGH.name}, seed 1. "
+            "The lower line is the acknowledged data, the upper one the edge of the window. The segments lie between "
+            "them, and marks show retransmissions by their reason."
         ),
-        alt=f"Sequence numbers against time {told}: segments climb between the ACK line and the window line.",
+        alt=f"Sequence numbers against time {kind}: segments climb between the ACK line and the window line.",
         make=partial(plot.sequence_charts, {"Time–sequence graph": segments}),
     )

@@ -16,16 +16,16 @@ WINDOWS_KIB = (64, 72, 80, 92, 100, 112, 124, 136, 156)
 TRANSFER_BYTES = 8 * 1024 * 1024
 LINE_BPS = 1.544e6
 ROUND_TRIP_S = 0.58
-"""As the document gives it; the fitted time in hosts is not in it."""
+"""The value of the document, without the fitted host processing time."""
 MSS_BYTES = 1024
 DATA_PACKET_BYTES = MSS_BYTES + 44
-"""Headers of 40 bytes and option C; an ACK is the 44 bytes alone."""
+"""Headers of 40 bytes and option C; an ACK has these 44 bytes only."""
 ACK_PACKET_BYTES = 44
 
 
 @dataclass(frozen=True)
 class ErrorRate:
-    """A column: its name in the published CSV, in tables, and what it means."""
+    """A column: its name in the published CSV and in tables, and its bit error rate."""
 
     name: str
     column: str
@@ -45,7 +45,7 @@ ERROR_RATES = (NO_ERROR, LOW, HIGH)
 
 @dataclass(frozen=True)
 class Figure:
-    """One of the document's two tables, which it calls figures."""
+    """One of the document's two tables, which the document calls figures."""
 
     name: str
     title: str
@@ -69,7 +69,7 @@ def published(figure: Figure) -> dict[tuple[int, str], float]:
 
 
 def settings(window_kib: int, error: ErrorRate, profile: str) -> dict[str, Value]:
-    """What distinguishes one cell from the scenario file."""
+    """The settings of one cell, applied to the scenario file."""
     return {
         "tcp.profile": profile,
         "tcp.receive_window": f"{window_kib} KiB",
@@ -78,19 +78,19 @@ def settings(window_kib: int, error: ErrorRate, profile: str) -> dict[str, Value
 
 
 def rate_kib(transfer: Transfer) -> float:
-    """Transfer rate in KiB/s, from the SYN to the ACK of the last byte; 0 without an end."""
+    """Transfer rate in KiB/s, from the SYN to the ACK of the last byte; 0 for an unfinished transfer."""
     return TRANSFER_BYTES / 1024 / transfer.seconds
 
 
 def packet_loss(bits_error_rate: float, packet_bytes: int = DATA_PACKET_BYTES) -> float:
-    """Probability that a packet loses at least one bit."""
+    """Probability that a packet has at least one bit error."""
     return -math.expm1(8 * packet_bytes * math.log1p(-bits_error_rate))
 
 
 def null_model_kib(window_kib: int, error: ErrorRate, round_trip_s: float = ROUND_TRIP_S) -> float:
-    """A rule without a protocol, in KiB/s.
+    """A rate without a protocol, in KiB/s.
 
-    The least of the window in each round trip, the line rate and, with errors, the square-root ceiling of Mathis et al.
+    The minimum of one window per RTT, the line rate and, with errors, the square-root bound of Mathis et al.
     (1997) with an ACK for every segment, sqrt(3/2) · MSS / (RTT · sqrt(p)).
     """
     ceiling = min(window_kib / round_trip_s, LINE_BPS / 8 / 1024)

@@ -17,10 +17,10 @@ STUDY = Study(
         "K. Poduri, K. Nichols, Simulation Studies of Increased Initial TCP Window Size, RFC 2415, September 1998 "
         "(tables 1 to 6)"
     ),
-    asked=(
-        "The document asks what an initial window of one to four segments does to people who browse over a T1 line, "
-        "and to file transfers beside them: how long a page takes, how full the link is, how much is dropped, and "
-        "whether users with a larger window hurt those with one segment."
+    question=(
+        "The document asks how an initial window of one to four segments affects web users on a T1 line, "
+        "and concurrent file transfers: the page delay, the utilisation of the link, the drop rate, and "
+        "whether users with a larger window harm users with one segment."
     ),
     parts=(Grid(), Split(), OneFile(), Readings(), Queues(), Lines(), Today(), Live()),
 )

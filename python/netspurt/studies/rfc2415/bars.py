@@ -1,6 +1,6 @@
-"""What each cell must reach, why some have no bar, and which are known to miss theirs.
+"""The bar of each cell, the reasons for missing bars, and the cells that are known to miss their bars.
 
-The bars are for means over ten seeds and more. Single decreases of loads with file transfers have none: the document
+The bars apply to means over ten or more seeds. Single decreases of loads with file transfers have none: the document
 has one run of each, and these scatter by several points.
 """
 
@@ -15,16 +15,16 @@ DROPS = Points(1.5)
 POWER = Fraction(0.25)
 
 MUST_REACH = {"link_utilisation": (46, 48), "drop_rate": (30, 36)}
-"""How many cells of table 2 must reach their bars; the others are shown as they are."""
+"""How many cells of table 2 must meet their bars."""
 
 MISCOPIED = "the original repeats the drop rates of 16 web clients in this row; table 6 contradicts them"
 NOISE = "loads with file transfers: one run of the original scatters by several points"
 PATHOLOGICAL = "the document itself calls this load pathological"
-HEAVY = "with 32 web clients hardly a transfer comes to its end"
+HEAVY = "with 32 web clients almost no transfer completes"
 OTHER_MODEL = "no bar for HTTP/1.1 with file transfers"
 
-SHORT_PAGES = "a page in one transfer takes less than the document's: README, what cannot be met"
-LIGHT_QUEUE = "beside one file client the document's queue is longer than ours: README, what cannot be met"
+SHORT_PAGES = "a page in one transfer takes less time than the document's: README, what cannot be met"
+LIGHT_QUEUE = "with one file client the document's queue is longer than ours: README, what cannot be met"
 
 EXPLAINED = (SHORT_PAGES, LIGHT_QUEUE)
 
@@ -33,9 +33,9 @@ KNOWN_MISSES: dict[tuple[str, str, str, int], str] = {
     ("table4", "median_page_delay", "8/0", 1): SHORT_PAGES,
     ("table4", "decrease", "8/0", 4): SHORT_PAGES,
 }
-"""Cells that miss their bars, by table, quantity, load and initial window, and why, as far as that is known.
+"""Cells that miss their bars, by table, quantity, load and initial window, with the reason where it is known.
 
-They fall outside all the same and are shown so. What makes the study fall short is a cell that is not among them.
+Their verdict is still *outside*. The study falls short only if another cell misses its bar.
 """
 
 
@@ -47,14 +47,14 @@ def of_delay(http: Http, load: Load) -> Bar | None:
 
 
 def why_no_delay_bar(http: Http, load: Load) -> str:
-    """The reason where there is none."""
+    """The reason where there is no bar."""
     if of_delay(http, load) is not None:
         return ""
     return PATHOLOGICAL if (load.webs, load.ftps) == (32, 3) else OTHER_MODEL
 
 
 def of_drops(load: Load) -> Bar | None:
-    """The bar of a drop rate of table 2, where the original has one of its own."""
+    """The bar of a drop rate of table 2, if the original has its own value."""
     return None if load.webs == 32 and load.ftps < 3 else DROPS
 
 
@@ -64,12 +64,12 @@ def of_power(http: Http, load: Load) -> Bar | None:
 
 
 def why_no_power_bar(http: Http, load: Load) -> str:
-    """The reason where there is none."""
+    """The reason where there is no bar."""
     if of_power(http, load) is not None:
         return ""
     return HEAVY if load.webs == 32 else OTHER_MODEL
 
 
 def known_miss(table: str, quantity: str, load: Load) -> str:
-    """Why this cell is known to miss its bar, or nothing."""
+    """The reason why this cell is known to miss its bar, or an empty string."""
     return KNOWN_MISSES.get((table, quantity, load.name, load.window), "")

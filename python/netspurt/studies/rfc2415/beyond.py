@@ -1,4 +1,4 @@
-"""What the document left open: other queues, faster lines, ten segments, today's pages and hosts."""
+"""Questions that the document leaves open: other queues, faster lines, ten segments, current pages and hosts."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ QUICK_WINDOWS = (1, 3, 10)
 
 QUEUES: dict[str, dict[str, Value]] = {
     "drop-tail": {"kind": "drop-tail", "limit": "24 packets"},
-    # Thresholds of 0.3 and 1.3 times the path's 8 packets and a weight of one in 16, after the script that came with
-    # the authors' TCP in ns-2: the usual weight follows within a second, and a page's burst is over by then.
+    # Thresholds of 0.3 and 1.3 times the path's 8 packets and a weight of one in 16, from the script of the
+    # authors' TCP in ns-2: with the usual weight the average lags by a second, and a page's burst is shorter.
     "RED": {"kind": "red", "limit": "24 packets", "min": "3 packets", "max": "11 packets", "weight": 0.0625},
     "RED, slow average": {"kind": "red", "limit": "24 packets"},
     # A packet takes 8 ms here, more than the usual target of 5.
@@ -28,11 +28,11 @@ QUEUES: dict[str, dict[str, Value]] = {
 DRAWN = ("drop-tail", "RED", "CoDel", "FQ-CoDel")
 
 LINES = {"1.5 Mbit/s": 16, "6 Mbit/s": 64, "24 Mbit/s": 256}
-"""So many web clients that each line has the load of the document's 16."""
+"""Numbers of web clients that give each line the load of the document's 16."""
 
 TODAY = ("10 Mbit/s", "100 Mbit/s")
 FILE_COUNT = 70
-"""Requests of a page of two and a half megabytes, about what the HTTP Archive finds in the middle of the Web."""
+"""Requests of a page of 2.5 MB, about the median of the HTTP Archive."""
 
 Values = Callable[[Sequence[Measured]], list[float]]
 QUANTITIES: dict[str, tuple[str, Values]] = {
@@ -59,15 +59,15 @@ class Queues:
             )
 
     def evaluate(self, samples: Samples) -> Findings:
-        """One table, what the document says of RED, and the picture."""
+        """One table, the document's statement about RED, and the picture."""
         cells: list[Cell] = []
         for queue, ftps, window in product(QUEUES, (0, 2), WINDOWS):
             row: dict[str, Label] = {"queue": queue, "ftp_clients": ftps, "initial_window": window}
             cells += _cells(samples, _queue_key(queue, ftps, window), row)
         note = (
-            "RED has thresholds of 3 and 11 packets, and an average that follows within 16 packets; with a slow "
-            "average it has the defaults of ns-2. Under RED and CoDel half of the pages are faster, and those that "
-            "lose a packet early wait for a timer of 6 s all the more often: the line is used less."
+            "RED has thresholds of 3 and 11 packets, and an average with a weight of 1/16; with a slow "
+            "average it has the defaults of ns-2. Under RED and CoDel half of the pages are faster, but more of those "
+            "that lose a packet early wait for an RTO of 6 s: the utilisation of the line is lower."
         )
         table = Table("beyond_queues", "Other queues: 16 web clients, HTTP/1.0", tuple(cells), "beyond", note)
         return Findings(
@@ -78,10 +78,10 @@ class Queues:
 
 
 class Lines:
-    """Faster lines, with as many more clients as the line is faster."""
+    """Faster lines, with the number of clients in proportion to the rate."""
 
     def experiments(self, plan: Plan) -> Iterable[Experiment]:
-        """Each line and window; a quick run leaves out the fastest."""
+        """Each line and window; a quick run omits the fastest."""
         lines = list(LINES.items())[: 2 if plan.quick else None]
         for (line, webs), window in product(lines, QUICK_WINDOWS if plan.quick else WINDOWS):
             yield Experiment(
@@ -99,18 +99,18 @@ class Lines:
             row: dict[str, Label] = {"line": line, "web_clients": webs, "initial_window": window}
             cells += _cells(samples, ("line", line, window), row)
         note = (
-            "Rates, clients and queue grow together. The document expects its results to hold on faster links: they "
-            "do, and better, since many clients seldom burst at once."
+            "Rate, clients and queue grow together. The document expects its results to hold on faster links. They "
+            "hold, and the delays are lower, because the bursts of many clients rarely coincide."
         )
         title = "Faster lines with more clients: HTTP/1.0, no file transfers"
         return Findings(tables=(Table("beyond_lines", title, tuple(cells), "beyond", note),))
 
 
 class Today:
-    """Pages and hosts of today behind one line: 4 people, 70 files for a page, over one connection."""
+    """Current pages and hosts behind one line: 4 users, 70 files per page, over one connection."""
 
     def experiments(self, plan: Plan) -> Iterable[Experiment]:
-        """Each line and window; a quick run leaves out the faster one."""
+        """Each line and window; a quick run omits the faster one."""
         for line, window in product(TODAY[: 1 if plan.quick else None], WINDOWS):
             if not plan.quick or window in QUICK_WINDOWS:
                 yield Experiment(
@@ -127,10 +127,10 @@ class Today:
         for line, window in product(TODAY, WINDOWS):
             cells += _cells(samples, ("today", line, window), {"line": line, "initial_window": window})
         note = (
-            "The profile linux with Reno's congestion control (SACK, windows that scale), 33 ms each way, a queue of "
-            f"one round trip, {FILE_COUNT} files for a page with a median of 8 kB, over one connection, pipelined."
+            "The profile linux with Reno's congestion control (SACK, window scaling), 33 ms one way, a queue of "
+            f"one BDP, {FILE_COUNT} files per page with a median of 8 kB, over one connection, pipelined."
         )
-        title = "Today's pages: 4 web clients, one connection for a page"
+        title = "Current pages: 4 web clients, one connection per page"
         return Findings(tables=(Table("beyond_today", title, tuple(cells), "beyond", note),))
 
 
@@ -175,7 +175,7 @@ def _today_settings(line: str, window: int) -> dict[str, Value]:
 
 
 def _cells(samples: Samples, key: Key, row: Mapping[str, Label]) -> Iterable[Cell]:
-    """Nothing where nothing was asked for."""
+    """No cells if the experiment is not part of the plan."""
     if not samples.knows(key):
         return
     runs: list[Measured] | None = samples.all(key)
@@ -191,10 +191,10 @@ def _mean_delay(samples: Samples, queue: str, ftps: int, window: int) -> float |
 
 
 def _as_red(samples: Samples) -> Check:
-    """Section 4: RED with a window of one segment brought gains like those of larger windows without it."""
+    """Section 4: RED with a window of one segment gave gains similar to those of larger windows without RED."""
     words = (
-        "RED with IW 1 brings the pages at least half of what IW 3 brings them without it (section 4: similar gains), "
-        "beside two file clients"
+        "RED with IW 1 gives the pages at least half of the gain of IW 3 without RED (section 4: similar gains), "
+        "with two file clients"
     )
     plain, larger = (_mean_delay(samples, "drop-tail", 2, window) for window in (1, 3))
     red = _mean_delay(samples, "RED", 2, 1)

@@ -13,7 +13,7 @@ Panels = dict[str, dict[str, list[float | None]]]
 
 
 def pictures(runs: Runs, http: Http) -> Iterable[Picture]:
-    """Page delay beside the published one; network power in absolute terms, and relative to one segment."""
+    """Page delay with the published values; network power in absolute terms, and relative to one segment."""
     from netspurt import plot
 
     def power(load: Load) -> float | None:
@@ -46,14 +46,14 @@ def pictures(runs: Runs, http: Http) -> Iterable[Picture]:
     yield Picture(
         f"rfc2415-power-{http.name}",
         f"Network power of page transfers, {http.words}",
-        f"Megabytes of pages over the median page delay: the document's figure {absolute}, without its numbers.",
+        f"Megabytes of pages over the median page delay: the document's figure {absolute}, which prints no numbers.",
         f"Network power of page transfers against the initial window, {http.words}.",
         partial(plot.against_window_charts, _panels(http, power), WINDOWS, "network power (MB/s)", {}),
     )
     yield Picture(
         f"rfc2415-relative-power-{http.name}",
         f"Network power relative to an initial window of one segment, {http.words}",
-        f"The document's figure {normalised}, in which it sees {seen}.",
+        f"The document's figure {normalised}, which shows {seen}.",
         f"Network power of page transfers rises with the initial window, {http.words}.",
         partial(
             plot.against_window_charts, _panels(http, relative), WINDOWS, "network power relative to IW 1", {}

@@ -1,4 +1,4 @@
-"""Tables 1 to 5: twelve loads, four initial windows, two models of the web."""
+"""Tables 1 to 5: twelve loads, four initial windows, two web models."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from netspurt.studies.rfc2415.setting import (
 from netspurt.studies.verdict import Role
 
 QUICK_SEEDS = 2
-"""With file transfers; a run without them is short, and hardest judged, so that a quick study has all of its seeds."""
+"""With file transfers. A run without them is short and has the narrowest bars, so a quick study has all its seeds."""
 
 
 class Grid:
     """The 96 runs of the document, over seeds."""
 
     def experiments(self, plan: Plan) -> Iterable[Experiment]:
-        """All of them, in a quick run too."""
+        """All runs, also in a quick study."""
         for load in (load for http in MODELS for load in loads(http)):
             yield Experiment(
                 key=load.key,
@@ -76,7 +76,7 @@ def _delays(runs: Runs, http: Http, title: str) -> Table:
             _delay(runs, load, delays[place]) if window == 1 else _decrease(runs, load, falls[place])
         )
     note = (
-        "Mean over seeds of each run's median over all pages; for larger windows the decrease against one segment, "
+        "Mean over seeds of each run's median over all pages; for larger windows the decrease relative to one segment, "
         "in pairs of runs with the same seed. The null model counts round trips for files of the median size."
     )
     return Table(http.delay_table, title, tuple(cells), note=note)
@@ -84,7 +84,7 @@ def _delays(runs: Runs, http: Http, title: str) -> Table:
 
 def _delay(runs: Runs, load: Load, published: float) -> Cell:
     known = bars.known_miss(load.http.delay_table, "median_page_delay", load)
-    # Distribution of sizes, delay of the access links and the timer's clock were chosen in view of these three cells.
+    # The size distribution, the delay of the access links and the timer granularity were fitted to these three cells.
     role: Role = "fitted" if load.http is HTTP10 and load.ftps == 0 else "predicted"
     cell = Cell(
         load.row,
@@ -152,8 +152,8 @@ def _line(runs: Runs) -> Table:
         )
         cells.append(estimated(cell, runs.each(load, "drops_pct")))
     note = (
-        "Of the bottleneck, towards the clients. Some cells of this table may miss their bars: the checks decide. The "
-        "null model drops nothing, and fills the line wherever there is a file client."
+        "Values of the bottleneck, towards the clients. Some cells of this table may miss their bars: the checks "
+        "decide. The null model drops nothing, and fills the line wherever there is a file client."
     )
     return Table("table2", "Table 2: link utilisation and packet drop rates", tuple(cells), note=note)
 
@@ -180,7 +180,7 @@ def _power(runs: Runs, http: Http, title: str) -> Table:
         cells.append(estimated(cell, runs.each(load, "power")))
     note = (
         "Megabytes of file transfers in 360 s over the median time of a transfer in seconds. In the null model the "
-        "file clients share what the pages leave."
+        "file clients share the rate that the pages leave."
     )
     return Table(http.power_table, title, tuple(cells), note=note)
 
@@ -211,8 +211,8 @@ def _order(runs: Runs, http: Http) -> Check:
 
 
 def _only_known(tables: Sequence[Table]) -> Check:
-    """What the README explains is one thing; anything else that falls outside is news."""
-    words = "no cell of tables 1, 3, 4 and 5 misses its bar but those that the README explains"
+    """Separates the misses that the README explains from any other miss."""
+    words = "no cell of tables 1, 3, 4 and 5 misses its bar except those that the README explains"
     cells = [(table.name, cell) for table in tables if table.name != "table2" for cell in table.cells]
     if any(cell.measured is None for _, cell in cells):
         return Check(words, None)
@@ -254,13 +254,13 @@ def _null_notes(tables: Sequence[Table]) -> Iterable[str]:
 
 
 def _spread_note(runs: Runs) -> Iterable[str]:
-    told = []
+    ranges = []
     for webs, ftps in product(WEBS, FTPS):
         values = runs.each(Load(HTTP10, webs, ftps, 1), "web")
         if values is not None and len(values) > 1:
-            told.append(f"{webs}/{ftps} {min(values):.2f} to {max(values):.2f} s")
-    if told:
+            ranges.append(f"{webs}/{ftps} {min(values):.2f} to {max(values):.2f} s")
+    if ranges:
         yield (
-            "How far the median page delays of single seeds lie apart at IW 1, HTTP/1.0 (web clients/FTP clients; the "
-            f"document has one run of each): {', '.join(told)}."
+            "Range of the median page delays of single seeds at IW 1, HTTP/1.0 (web clients/FTP clients; the "
+            f"document has one run of each): {', '.join(ranges)}."
         )

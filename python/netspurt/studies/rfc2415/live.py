@@ -22,29 +22,29 @@ ASKED = {True: "live_quick.toml", False: "live.toml"}
 WINDOWS = (1, 3, 10)
 CLIENTS = 8
 FILES = 4
-"""A page is a file and three that are asked for at once."""
+"""A page is one file, then three files requested at once."""
 
 MEDIAN_OCTETS, SHAPE, MOST_OCTETS = 1500, 1.2, 1_000_000
-"""Of the sizes, as in ``web.toml``."""
+"""Parameters of the size distribution, as in ``web.toml``."""
 
 PUBLISHED_S = {1: 0.56, 3: 0.56 * (1 - 0.179)}
-"""Table 1, 8 web clients and no FTP: the median at IW 1, and less 17.9 % at IW 3."""
+"""Table 1, 8 web clients and no FTP: the median at IW 1, and the value reduced by 17.9 % at IW 3."""
 
 PATH = """
 rate = "1.5 Mbit/s"
 delay = "33 ms"
 queue = { kind = "drop-tail", limit = "24 packets" }
 """
-"""The bottleneck of ``web.toml``, with the delays of the lines beside it."""
+"""The bottleneck of ``web.toml``, with the delays of the adjacent links."""
 
 
-def _plan(asked: Mapping[str, Any]) -> live.Emulation:
+def _plan(request: Mapping[str, Any]) -> live.Emulation:
     tasks: dict[str, Task] = {}
     for window in WINDOWS:
         tasks[f"c{window}"] = {
             "program": "pages",
             "to": f"s{window}",
-            "clients": _clients(asked["pages"]),
+            "clients": _clients(request["pages"]),
         }
         tasks[f"s{window}"] = {
             "program": "files",
@@ -52,7 +52,7 @@ def _plan(asked: Mapping[str, Any]) -> live.Emulation:
             "to": f"c{window}",
             "congestion": "cubic",
         }
-    return live.Emulation("\n".join(_scenario()), tasks, asked["limit_s"])
+    return live.Emulation("\n".join(_scenario()), tasks, request["limit_s"])
 
 
 def _scenario() -> Iterator[str]:
@@ -63,10 +63,10 @@ def _scenario() -> Iterator[str]:
 
 
 def _clients(count: int) -> list[list[tuple[float, list[int]]]]:
-    """What each client does: pauses in seconds, and sizes of a page's files. The same under every initial window.
+    """The work of each client: pauses in seconds, and sizes of a page's files; equal for every initial window.
 
-    So few pages of so heavy a tail would differ from the law by tens of per cent in the mean: one size is drawn from
-    each of as many equal parts of it as there are files.
+    With so few pages and so heavy a tail, the sample mean would differ from the distribution's by tens of per cent.
+    So one size is drawn from each of as many equal parts of the distribution as there are files.
     """
     draw = random.Random(1)
     scale = MEDIAN_OCTETS / (2 ** (1 / SHAPE) - 1)
@@ -89,7 +89,7 @@ def _median(run: _core.Run) -> float:
 
 
 class Live:
-    """Eight clients of the kernel's at each of three lines, all at once."""
+    """Eight kernel clients on each of three lines, all at once."""
 
     def experiments(self, plan: Plan) -> Iterable[AnyExperiment]:
         """One emulation; the same load simulated with Linux's TCP at both ends."""
@@ -112,7 +112,7 @@ class Live:
             )
 
     def evaluate(self, samples: Samples) -> Findings:
-        """Median page delays and by how much they shrink; where nothing could be measured, why."""
+        """Median page delays and their decreases; where no measurement was possible, the reason."""
         seen, notes = live.seen(samples, ("live",))
         if seen is None:
             return Findings(notes=notes)
@@ -153,7 +153,7 @@ def _cells(samples: Samples, seen: live.Seen) -> Iterable[Cell]:
 
 
 def _decrease(row: Mapping[str, int], alone: Any, took: Any) -> Cell:
-    """By how much the same pages came earlier, in the median of pairs."""
+    """The decrease in page time of the same pages: the median of pairs."""
     percents = 100 * (1 - took / alone)
     median = quantile_interval(percents, 50)
     return Cell(

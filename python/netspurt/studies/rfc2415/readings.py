@@ -1,4 +1,4 @@
-"""What hangs on the choices that the document leaves open: one after the other is made differently."""
+"""The effect of choices that the document leaves open: each reading changes one choice."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NODES = range(2, 10)
 
 @dataclass(frozen=True)
 class Reading:
-    """One choice made differently; ``flow`` are settings of every web client's application."""
+    """One changed choice; ``flow`` has settings of every web client's application."""
 
     words: str
     http: Http = HTTP10
@@ -40,15 +40,15 @@ class Reading:
 
     @property
     def is_ours(self) -> bool:
-        """Whether it is that of the tables, whose runs serve here too."""
+        """Whether it is the reading of the tables, whose runs are used here too."""
         return not self.settings and not self.flow
 
     def key(self, load: Load) -> Key:
-        """The name of a load's experiment."""
+        """The key of a load's experiment."""
         return load.key if self.is_ours else ("reading", self.http.name, self.words, load.webs, load.window)
 
     def of(self, load: Load) -> dict[str, Value]:
-        """All that distinguishes a run from the scenario file."""
+        """All settings of a run beyond the scenario file."""
         web = {f"flow.{flow}.app.{name}": value for flow in range(4) for name, value in self.flow.items()}
         return {**load.settings(), **self.settings, **web}
 
@@ -85,7 +85,7 @@ class Readings:
     """The loads without file transfers, which have the narrowest bars."""
 
     def experiments(self, plan: Plan) -> Iterable[Experiment]:
-        """All readings but that of the tables, which is run for these. Nothing in a quick run."""
+        """All readings except that of the tables, which the grid runs. None in a quick run."""
         if plan.quick:
             return
         for reading, webs, window in product(READINGS, WEBS, (1, 3)):
@@ -100,7 +100,7 @@ class Readings:
                 )
 
     def evaluate(self, samples: Samples) -> Findings:
-        """One table, the published numbers among the names of its rows."""
+        """One table, with the published numbers among its row names."""
         if not any(
             samples.knows(each.key(Load(each.http, 8, 0, 1))) for each in READINGS if not each.is_ours
         ):
@@ -124,8 +124,8 @@ class Readings:
                     cell = Cell(row, quantity, unit, None, None, reason="another reading of the document")
                     cells.append(estimated(cell, values))
         note = (
-            "One choice at a time made differently. The README says which were made, and why; a reading that comes "
-            "nearer in one row goes away from another."
+            "Each row changes one choice. The README lists the choices and their reasons. No reading improves "
+            "every row: each one that is closer in one row is further off in another."
         )
         title = "Other readings of what the document leaves open, without file transfers"
         return Findings(tables=(Table("beyond_readings", title, tuple(cells), kind="beyond", note=note),))

@@ -1,4 +1,4 @@
-"""Why a larger initial window helps: the same file to one client, with one segment and with four."""
+"""The effect of a larger initial window: the same file to one client, with one segment and with four."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from netspurt import _core
 
 SHOWN = (1, 4)
-"""Initial windows side by side."""
+"""The compared initial windows."""
 
 SCENARIO = "page.toml"
 
@@ -40,7 +40,7 @@ class OneFile:
             )
 
     def evaluate(self, samples: Samples) -> Findings:
-        """The picture, if both were run."""
+        """The picture, if both runs exist."""
         seen = {window: samples.one(("one-file", window), dict) for window in SHOWN}
         flows = {f"IW {window}": segments for window, segments in seen.items() if segments is not None}
         if len(flows) < len(SHOWN):
@@ -52,8 +52,8 @@ class OneFile:
                 Picture(
                     "rfc2415-one-file",
                     "One file over the empty path, with initial windows of one and four segments",
-                    "A file of 14,600 bytes over a connection of its own: the round trips in which slow start sends "
-                    "one, two and four segments are what a larger initial window saves.",
+                    "A file of 14,600 bytes over its own connection: the larger initial window saves the round trips "
+                    "in which slow start sends one, two and four segments.",
                     "Segments against time: four steps with one segment, two with four.",
                     partial(plot.sequence_charts, flows),
                 ),

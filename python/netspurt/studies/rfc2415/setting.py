@@ -1,4 +1,4 @@
-"""The document's setting, shared by the parts of the study: what is run, what is measured, what was published."""
+"""The document's setting, shared by the parts of the study: runs, measured quantities, published values."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ WINDOWS = (1, 2, 3, 4)
 """Initial windows in segments."""
 RUN_S = 360.0
 SEEDS = 10
-"""Of every run with a bar; the document has one."""
+"""Seeds of every run with a bar; the document has one."""
 BOTTLENECK = ("bottleneck", "n1->n0")
 """The link and direction that all replies take."""
 
 
 @dataclass(frozen=True)
 class Http:
-    """A model of the web, with the names of its tables."""
+    """A web model, with the names of its tables."""
 
     name: str
     words: str
@@ -40,7 +40,7 @@ class Http:
 
 HTTP10 = Http("1.0", "HTTP/1.0", {"kind": "1.0"}, "table1", "table3")
 HTTP11 = Http("1.1", "HTTP/1.1", {"kind": "1.1", "order": "as-one"}, "table4", "table5")
-"""One connection sends all of the information, says section 3: one transfer of the sum of the sizes."""
+"""Section 3 says that one connection sends all information: one transfer of the sum of the sizes."""
 MODELS = (HTTP10, HTTP11)
 
 
@@ -55,7 +55,7 @@ class Load:
 
     @property
     def key(self) -> Key:
-        """Its name among the experiments."""
+        """Its key among the experiments."""
         return ("grid", self.http.name, self.webs, self.ftps, self.window)
 
     @property
@@ -65,21 +65,21 @@ class Load:
 
     @property
     def place(self) -> tuple[int, int, int]:
-        """Where the published tables have it: web clients, FTP clients, initial window."""
+        """Its place in the published tables: web clients, FTP clients, initial window."""
         return self.webs, self.ftps, self.window
 
     @property
     def row(self) -> dict[str, Label]:
-        """What names its row."""
+        """The labels of its row."""
         return {"web_clients": self.webs, "ftp_clients": self.ftps, "initial_window": self.window}
 
     @property
     def scenario(self) -> str:
-        """A flow cannot stand for no clients, so there are two files."""
+        """The scenario file. A flow cannot have zero clients, so there are two files."""
         return "web_and_files.toml" if self.ftps else "web.toml"
 
     def settings(self) -> dict[str, Value]:
-        """What distinguishes this run from the scenario file."""
+        """The settings of this run, applied to the scenario file."""
         settings: dict[str, Value] = {"tcp.initial_window": f"{self.window} segments"}
         for flow in range(4):
             settings[f"flow.{flow}.count"] = self.webs // 4
@@ -95,7 +95,7 @@ def loads(http: Http) -> Iterable[Load]:
 
 
 class Measured(NamedTuple):
-    """What one run gave. Times in seconds; drops in per cent of what came to the bottleneck."""
+    """The outcome of one run. Times in seconds; drops in per cent of the arrivals at the bottleneck."""
 
     page_delay_s: Mapping[str, float]
     """Median over all pages of the flows of a name."""
@@ -139,7 +139,7 @@ def measure(run: _core.Run) -> Measured:
 
 
 def estimated(cell: Cell, values: Sequence[float] | None) -> Cell:
-    """The cell with the mean over seeds and its interval; ``values`` is None if they are not all there."""
+    """The cell with the mean over seeds and its interval; ``values`` is None if some are missing."""
     if values is None:
         return replace(cell, measured=None, runs=0)
     estimate = mean_interval(values)
@@ -147,14 +147,14 @@ def estimated(cell: Cell, values: Sequence[float] | None) -> Cell:
 
 
 def each(runs: Sequence[Measured], what: str) -> list[float]:
-    """One quantity of each run; ``what`` names a flow's median page delay or a field."""
+    """One quantity of each run; ``what`` names a field, or a flow for its median page delay."""
     if runs and what in runs[0].page_delay_s:
         return [run.page_delay_s[what] for run in runs]
     return [float(getattr(run, what)) for run in runs]
 
 
 class Runs:
-    """The outcomes by load. Loads that were not run, or not all of whose seeds were, are None."""
+    """The outcomes by load; None for a load with missing seeds."""
 
     def __init__(self, samples: Samples, key: Callable[[Load], Key] = lambda load: load.key) -> None:
         self._samples = samples
@@ -176,9 +176,9 @@ class Runs:
         return None if values is None else sum(values) / len(values)
 
     def decreases(self, load: Load, what: str = "web") -> list[float] | None:
-        """By how many per cent the median page delay lies below that at an initial window of one segment.
+        """The decrease of the median page delay relative to an initial window of one segment, in per cent.
 
-        The same seed draws the same pages, so each pair of runs is a difference of its own.
+        The same seed gives the same pages, so each pair of runs gives one difference.
         """
         one, more = self.each(replace(load, window=1), what), self.each(load, what)
         if one is None or more is None:
@@ -193,7 +193,7 @@ def published(table: str) -> list[dict[str, str]]:
 
 
 def by_load(table: str, column: str) -> dict[tuple[int, int, int], float]:
-    """A quantity of tables 1 to 5 by web clients, FTP clients and initial window; ``{}`` stands for the window."""
+    """A quantity of tables 1 to 5 by web clients, FTP clients and initial window; ``{}`` is replaced by the window."""
     numbers = {}
     for row in published(table):
         for window in WINDOWS:
@@ -213,7 +213,7 @@ def published_decreases(http: Http) -> dict[tuple[int, int, int], float]:
 
 
 def published_delays(http: Http) -> dict[tuple[int, int, int], float]:
-    """Median page delays in seconds: at one segment as printed, else what follows from the decrease."""
+    """Median page delays in seconds: as printed at one segment, else computed from the decrease."""
     start, falls = by_load(http.delay_table, _DELAY[http.name]), published_decreases(http)
     derived = {
         (webs, ftps, window): start[webs, ftps, 1] * (1 - fall / 100)

@@ -27,38 +27,38 @@ OF_THREE = "web of three"
 """The name of the flows with three segments."""
 
 LINE_MEGABYTES = 1.5e6 / 8 * 360 / 1e6
-"""What the line carries in a run."""
+"""The capacity of the line in a run."""
 
 HURT = 0.05
-"""A page of a user with one segment may take so much longer, as a share, before it counts: runs scatter by as much."""
+"""The tolerated increase of the page delay of users with one segment, as a share; runs scatter by this much."""
 
 
 @dataclass(frozen=True)
 class Mixture:
-    """So many clients: all with one window, or half with one segment and half with three."""
+    """A number of clients: all with one window, or half with one segment and half with three."""
 
     webs: int
     window: int | None
 
     @property
     def load(self) -> Load:
-        """The load, if all are alike."""
+        """The load, if all clients are alike."""
         return Load(HTTP10, self.webs, 0, self.window or 1)
 
     @property
     def key(self) -> Key:
-        """Its name among the experiments: that of the grid, where the grid runs the very same."""
+        """Its key among the experiments; the grid's key if the grid contains the same run."""
         if self.in_grid:
             return self.load.key
         return ("split", self.webs, "mixed" if self.window is None else self.window)
 
     @property
     def in_grid(self) -> bool:
-        """Whether tables 1 to 5 need this run as well."""
+        """Whether tables 1 to 5 contain this run."""
         return self.window is not None and self.webs in WEBS
 
     def settings(self) -> dict[str, Value]:
-        """What distinguishes this run from the scenario file."""
+        """The settings of this run, applied to the scenario file."""
         settings = self.load.settings()
         if self.window is None:
             for flow in (2, 3):
@@ -71,10 +71,10 @@ MIXTURES = tuple(Mixture(webs, window) for webs in (16, 32, 64) for window in (1
 
 
 class Split:
-    """Nine runs: 16, 32 and 64 clients, alike and mixed. Four of them are the grid's."""
+    """Nine runs: 16, 32 and 64 clients, alike and mixed. Four of them belong to the grid."""
 
     def experiments(self, plan: Plan) -> Iterable[Experiment]:
-        """Those that the grid does not run."""
+        """The runs that the grid does not contain."""
         for mixture in MIXTURES:
             if not mixture.in_grid:
                 yield Experiment(
@@ -86,7 +86,7 @@ class Split:
                 )
 
     def evaluate(self, samples: Samples) -> Findings:
-        """The table, and whether the users with one segment are hurt."""
+        """The table, and whether the users with one segment are harmed."""
         cells: list[Cell] = []
         for row in published("table6"):
             mixed = row["split"] == "yes"
@@ -131,7 +131,7 @@ def _value(run: Measured, quantity: str, name: str) -> float:
 
 
 def goodput_shares() -> list[float]:
-    """Printed goodput over what the printed utilisation comes to in 360 s, one number for each run of the table."""
+    """Printed goodput over printed utilisation times capacity in 360 s, one number for each run of the table."""
     shares = []
     for row in published("table6"):
         runs = [("iw1_or_mixed", ("iw1", "iw3") if row["split"] == "yes" else ("iw1",))]
@@ -147,16 +147,16 @@ def _goodput_note() -> str:
     shares = goodput_shares()
     return (
         f"Goodput of table 6: in each of the {len(shares)} runs of the original it is {min(shares):.2f} to "
-        f"{max(shares):.2f} of what the printed utilisation comes to in 360 s. Headers and what is sent twice make up "
-        "a few hundredths, so some part of the run, or of the data, is not counted. Ours counts every byte that the "
-        "clients got."
+        f"{max(shares):.2f} of the data that the printed utilisation carries in 360 s. Headers and retransmissions "
+        "explain a few hundredths, so the original does not count a part of the run, or of the data. Our goodput "
+        "counts every byte that the clients received."
     )
 
 
 def _unharmed(samples: Samples, webs: int) -> Check:
     words = (
         f"with {webs // 2} users of three segments beside them, {webs // 2} users of one segment wait no longer than "
-        f"among {webs} of their own kind (within {100 * HURT:g} %)"
+        f"among {webs} users of one segment (within {100 * HURT:g} %)"
     )
     alone, mixed = samples.all(Mixture(webs, 1).key), samples.all(Mixture(webs, None).key)
     if alone is None or mixed is None:

@@ -13,9 +13,9 @@ from netspurt.studies.rfc889.surface import Shape
 
 STUDY = Study(
     name="rfc889",
-    title="Delays, and timeouts that follow them",
+    title="Internet delays, and timeouts that follow them",
     document="D. L. Mills, Internet Delay Experiments, RFC 889, December 1983 (tables of sections 2.1 and 3.1)",
-    asked=(
+    question=(
         "The document asks how delay in the Internet of 1983 depends on the length of packets, and how well TCP's "
         "retransmission timeout follows it. It fits lines to the delays of 29 paths, replays the timeout over 52 runs "
         "of 512 echoes, and proposes an estimate that rises faster than it falls."

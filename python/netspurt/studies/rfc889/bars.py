@@ -1,4 +1,4 @@
-"""Bars that only this document needs."""
+"""Bars that only this study needs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from decimal import ROUND_DOWN, Decimal
 
 @dataclass(frozen=True)
 class AllowedByRounding:
-    """The printed number lies in the range that the rounding of those it was computed from allows."""
+    """The printed number lies in the range that follows from the rounding of its inputs."""
 
     low: float
     high: float
@@ -25,7 +25,7 @@ class AllowedByRounding:
 
 @dataclass(frozen=True)
 class Within:
-    """The measured number lies at most so far from the published one, in the cell's unit."""
+    """The measured number differs from the published one by at most this much, in the cell's unit."""
 
     distance: float
     words: str
@@ -37,14 +37,14 @@ class Within:
 
 
 def cut(value: float, decimals: int) -> float:
-    """A number cut (not rounded) to so many digits behind the point, as the document prints efficiencies."""
-    # A quotient that is 0.29 in decimals must not be cut to 0.28 for a last bit.
+    """A number truncated to this many decimals, as the document prints efficiencies."""
+    # Rounding errors must not truncate a quotient of 0.29 to 0.28.
     return float(Decimal(value + 1e-12).quantize(Decimal(1).scaleb(-decimals), ROUND_DOWN))
 
 
 @dataclass(frozen=True)
 class Cut:
-    """The measured number, cut to so many digits, lies at most so far from the published one."""
+    """The measured number, truncated to this many digits, differs from the published one by at most this much."""
 
     decimals: int
     distance: float = 0.0

@@ -1,4 +1,4 @@
-"""Beyond the document: today's timers over its 52 runs, and over a simulated path with cross traffic."""
+"""Beyond the document: later timers over its 52 runs, and over a simulated path with cross traffic."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _REASON = "beyond the document"
 
 
 def measure(run: Mapping[str, Floats]) -> dict[tuple[str, str], dict[str, float]]:
-    """Every timer by both rules; waits of a loss in multiples of the mean delay of the run."""
+    """Every timer by both rules; the wait after a loss is in multiples of the mean delay of the run."""
     delays = native(run)
     return {
         (name, rules): replay(delays, words, rules) for (name, words), rules in product(TIMERS.items(), RULES)
@@ -52,7 +52,7 @@ def measure(run: Mapping[str, Floats]) -> dict[tuple[str, str], dict[str, float]
 
 
 class Timers:
-    """The table of section 3.1 with the timers that came later."""
+    """The table of section 3.1 with later timers."""
 
     def experiments(self, plan: Plan) -> Iterable[AnyExperiment]:
         """A few synthetic runs for each row."""
@@ -96,14 +96,14 @@ class Timers:
                 )
         table = Table(
             "beyond_timers",
-            "Later timers over synthetic runs of the 52 rows, means for a run",
+            "Later timers over synthetic runs of the 52 rows, means per run",
             tuple(cells),
             kind="beyond",
             note=(
-                "Times are one way, as in the document. Late is how much longer than the answer would have taken a "
-                "lost packet waits for its retransmission. By the rules of a connection, timeouts double until there "
-                "is a sample, and a packet that was sent twice gives none. These timers hear round trips of seconds: "
-                "floors of 0.2 or 1 s and ticks of half a second, which decide on today's paths, hardly show."
+                "Times are one way, as in the document. Late is the extra time that a lost packet waits for its "
+                "retransmission, compared with the delay of an answer. By the rules of a connection, timeouts double "
+                "until there is a sample, and a packet sent twice gives none. RTTs are seconds here, so floors of 0.2 "
+                "or 1 s and ticks of half a second, which dominate on current paths, have little effect."
             ),
         )
         return Findings(tables=(table,))
@@ -113,16 +113,16 @@ CROSS = "cross.toml"
 
 
 def samples_of(run: _core.Run) -> dict[str, Floats]:
-    """The round trips that the probing connection measured, halved."""
+    """The RTTs that the probing connection measured, halved."""
     time_s, rtt_s = series_of_flow(run, "rtt", "probe", "client")
     return {"time_s": time_s, "delay_s": rtt_s / 2.0}
 
 
 class CrossTraffic:
-    """A simulated path of the document's day, on which transfers come and go."""
+    """A simulated path of 1983 on which transfers start and end."""
 
     def experiments(self, plan: Plan) -> Iterable[AnyExperiment]:
-        """One run: there is no randomness in it."""
+        """One run: it has no randomness."""
         yield Experiment(key=("cross",), scenario=CROSS, record=("rtt",), measure=samples_of)
 
     def evaluate(self, samples: Samples) -> Findings:
@@ -148,8 +148,8 @@ class CrossTraffic:
             tuple(cells),
             kind="beyond",
             note=(
-                f"{len(delays)} round trips as the probing connection measured them. Each transfer fills the queue in "
-                "a few round trips: the delay becomes sixteen times what it was, and stays so until it is over."
+                f"{len(delays)} RTTs measured by the probing connection. Each transfer fills the queue within "
+                "a few RTTs: the delay rises to sixteen times its former value until the transfer ends."
             ),
         )
         return Findings(tables=(table,), pictures=(_picture(path),))
@@ -169,7 +169,7 @@ def _picture(path: Mapping[str, Floats]) -> Picture:
         title="Timeouts on a simulated path with cross traffic",
         caption=(
             "A request every second over a line of 56 kbit/s; twice a transfer with a window of 8 KiB fills its queue. "
-            "Each delay a point, timeouts as lines, all one way."
+            "Each point is a delay, each line a timeout, all one way."
         ),
         alt="Delay jumps to a plateau while a transfer runs; the timeouts follow at different speeds.",
         make=lambda: [

@@ -1,4 +1,4 @@
-"""Beyond the document: the prober over emulated paths with glitches, and the timers replayed over what it found."""
+"""Beyond the document: the prober over emulated paths with glitches, and a replay of the timers over its delays."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ PATHS = {
         'rates = ["256 kbit/s", "0 bit/s", "256 kbit/s"], repeat = "8 s" }'
     ),
 }
-"""A line, and the same with an interruption of a second and a half in every eight: what waited comes late, each packet
-a little less so than the one before."""
+"""A line, and the same line with an interruption of 1.5 s in every eight seconds: waiting packets arrive late, each a
+little less late than the one before."""
 
 
 def _scenario() -> str:
@@ -40,7 +40,7 @@ def _scenario() -> str:
 
 
 def probe(asked: Mapping[str, Any]) -> dict[str, Measured]:
-    """Probes both paths at once; whatever keeps that from working becomes a sentence."""
+    """Probes both paths at once; any failure becomes a sentence."""
     low, high = asked["octets"]
     command = [sys.executable, "-m", "netspurt", "ping", "--fast", "--json", "--timeout", "5"]
     command += ["--count", str(asked["count"]), "--interval", str(asked["interval"])]
@@ -61,10 +61,12 @@ def probe(asked: Mapping[str, Any]) -> dict[str, Measured]:
 
 def _read(file: Path, said: Mapping[str, Any]) -> Measured:
     if said["status"] not in (0, 1) or not file.exists():
-        return Measured({}, said["error"].strip().removeprefix("netspurt: ") or "the prober said nothing")
+        return Measured(
+            {}, said["error"].strip().removeprefix("netspurt: ") or "the prober exited without output"
+        )
     (found,) = delays.read(str(file))
     if not np.isfinite(found.delay_s).any():
-        return Measured({}, "nobody answered")
+        return Measured({}, "there was no answer")
     return Measured({"time_s": found.time_s, "delay_s": found.delay_s})
 
 
@@ -72,7 +74,7 @@ class Emulated:
     """A line with and without interruptions, probed side by side."""
 
     def experiments(self, plan: Plan) -> Iterable[AnyExperiment]:
-        """Half a minute for both; three minutes in full."""
+        """Half a minute for both paths in a quick run, three minutes in a full run."""
         if plan.live:
             yield LiveExperiment(
                 key=("emulated",),
@@ -81,7 +83,7 @@ class Emulated:
             )
 
     def evaluate(self, samples: Samples) -> Findings:
-        """What was measured, and what each timer would have cost; where nothing was, why."""
+        """The measurements, and the cost of each timer; where no measurement was possible, the reason."""
         measured = samples.one(("emulated",), dict) if samples.knows(("emulated",)) else None
         if measured is None:
             return Findings()
@@ -100,8 +102,8 @@ class Emulated:
             tuple(cells),
             kind="beyond",
             note=(
-                "Live: 256 kbit/s, 50 ms each way, one packet in a hundred lost in each direction; with interruptions, "
-                "nothing leaves for 1.5 s in every 8. Delays are one way, halves of round trips."
+                "Live: 256 kbit/s, 50 ms one way, 1 % packet loss in each direction; with interruptions, "
+                "the link sends nothing for 1.5 s in every 8 s. Delays are one way, half the RTT."
             ),
         )
         return Findings(tables=(table,), notes=tuple(notes))

@@ -1,4 +1,4 @@
-"""The timeout over a glitch, and how the filter starts."""
+"""The timeout over a glitch, and the start of the filter."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ SHOWN = "ISID *"
 """A run with five superfluous retransmissions."""
 
 BEFORE, AFTER = 25, 60
-"""Cycles shown round the longest delay."""
+"""Number of cycles shown around the longest delay."""
 
 START = "RICE-1"
 _START = (
-    "RICE-1 tells how the filter starts if the first packet is lost: from 50 ms one way, which costs .1 s and then "
+    "RICE-1 shows the start of the filter if the first packet is lost: from 50 ms one way, which costs .1 s and then "
     "three superfluous retransmissions, as printed"
 )
 
 
 def measure(run: Mapping[str, Floats]) -> dict[str, Floats]:
-    """Delays round the longest one, and both timeouts."""
+    """Delays around the longest one, and both timeouts."""
     delays, delay_s = native(run), run["delay_s"]
     peak = int(np.nanargmax(delay_s))
     shown = slice(max(0, peak - BEFORE), peak + AFTER)
@@ -40,10 +40,10 @@ def measure(run: Mapping[str, Floats]) -> dict[str, Floats]:
 
 
 class Glitch:
-    """One synthetic run, and one that is constant but for its start."""
+    """One synthetic run, and one that is constant except for its start."""
 
     def experiments(self, plan: Plan) -> Iterable[AnyExperiment]:
-        """The run that is drawn."""
+        """The run in the picture."""
         run = next(run for run in runs() if run.name == SHOWN)
         yield PathExperiment(
             key=("glitch", run.name), scenario=PATH, settings=run_settings(run), measure=measure
@@ -56,7 +56,7 @@ class Glitch:
 
 
 def _start() -> Check:
-    """RICE-1: 512 packets of 40 octets, CoV .11, one lost at .1 s, 3 sent again in vain at 2.3 s."""
+    """RICE-1: 512 packets of 40 octets, CoV .11, one lost at .1 s, 3 superfluous retransmissions at 2.3 s."""
     printed = next(run for run in runs() if run.name == START)
     received_s = printed.good_s / (CYCLES - 1)
     delay_s = np.full(CYCLES, received_s)
@@ -67,9 +67,7 @@ def _start() -> Check:
         and found["rtx"] == printed.rtx
         and abs(found["rtx_s"] - printed.rtx_s.value) < 0.1 * printed.rtx_s.value
     )
-    words = (
-        f"{found['lost_s']:.2f} s, {found['rtx']:.0f} packets, {found['rtx_s']:.2f} s where 2.3 s are printed"
-    )
+    words = f"{found['lost_s']:.2f} s, {found['rtx']:.0f} packets, {found['rtx_s']:.2f} s; the document prints 2.3 s"
     return Check(_START, holds, words)
 
 
@@ -84,9 +82,9 @@ def _picture(columns: Mapping[str, Floats]) -> Picture:
         name="rfc889-glitch",
         title="The timeout over a glitch",
         caption=(
-            f"A synthetic run like {SHOWN}: each delay a point, the timeout for it a line. What lies above the line "
-            "was sent again in vain. With one F (left) the timeout takes several long delays to rise; with two (right) "
-            "it rises at once and falls slowly."
+            f"A synthetic run like {SHOWN}: each point is a delay, the line is its timeout. A point above the line "
+            "is a superfluous retransmission. With one F (left) the timeout needs several long delays to rise. With "
+            "two (right) it rises at once and falls slowly."
         ),
         alt="During a burst of long delays the asymmetric timeout rises faster and stays high for longer.",
         make=lambda: [

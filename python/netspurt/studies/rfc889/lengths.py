@@ -1,4 +1,4 @@
-"""Delay against length (section 2): the published rates, and what a regression finds on paths made from the lines."""
+"""Delay against length (section 2): the published rates, and regressions on paths generated from the lines."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ KINDS = {
 """The four kinds of path that the pictures show."""
 
 RUNS = 100
-"""Runs of 512 packets from which it is judged how often a regression finds what the path was made with."""
+"""Runs of 512 packets for the share of regressions that recover the rate of the path."""
 
-FOUND = "a regression of 512 packets finds the rate that a path was made with, within its 95 % interval"
+FOUND = "a regression of 512 packets recovers the rate of the path within its 95 % interval"
 AT_LEAST = 0.9
-"""Noise that grows with the delay is not what the interval assumes: a little less than 95 % is to be expected."""
+"""The noise grows with the delay, which the interval does not assume: a little less than 95 % is expected."""
 
 
 class Rates:
     """The table of section 2.1."""
 
     def experiments(self, plan: Plan) -> Iterable[AnyExperiment]:
-        """Nothing is run: rates follow from delays."""
+        """No experiments: rates follow from delays."""
         return ()
 
     def evaluate(self, samples: Samples) -> Findings:
@@ -82,7 +82,7 @@ def _rates(host: Host) -> Iterable[Cell]:
 
 
 def _rice() -> list[Cell]:
-    """Delays of table 1 beside the means of the runs with packets of that length."""
+    """Delays of table 1, compared with the means of the runs with packets of that length."""
     lines = next(host.lines for host in hosts() if host.host == RICE)
     means = {run.octets: run for run in runs() if run.host.startswith(RICE) and run.octets}
     cells = []
@@ -96,10 +96,10 @@ def _rice() -> list[Cell]:
 
 
 class Lines:
-    """Paths made from the published lines with noise on them, measured and fitted as the document did."""
+    """Paths generated from the published lines plus noise, measured and fitted as in the document."""
 
     def experiments(self, plan: Plan) -> Iterable[AnyExperiment]:
-        """The four kinds of path, without glitches: the document's lines are of the ordinary delays."""
+        """The four kinds of path, without glitches: the document's lines describe ordinary delays."""
         for host in KINDS:
             lines = next(each.lines for each in hosts() if each.host == host)
             yield PathExperiment(
@@ -111,7 +111,7 @@ class Lines:
             )
 
     def evaluate(self, samples: Samples) -> Findings:
-        """How far the regressions lie apart, how often they are right, and the scatter pictures."""
+        """The spread of the regressions, the share of correct ones, and the scatter plots."""
         cells: list[Cell] = []
         right: list[bool] = []
         panels: dict[str, tuple[Floats, Floats, Characteristic | None]] = {}
@@ -128,7 +128,7 @@ class Lines:
                     each.rate_interval_bps[0] <= line.rate <= each.rate_interval_bps[1] for each in found
                 ]
                 row = {"host": host, "octets": f"{line.octets[0]}–{line.octets[1]}"}
-                # A line that does not rise has an infinite rate, which cannot be averaged.
+                # A flat or falling line has an infinite rate, which cannot be averaged.
                 low, high = np.percentile(rates, [2.5, 97.5], method="nearest")
                 cells.append(
                     Cell(
@@ -145,10 +145,10 @@ class Lines:
         share = sum(right) / len(right)
         table = Table(
             "beyond_regression",
-            "What a regression finds on synthetic paths made from the published lines: median, and 95 % of runs",
+            "Regressions on synthetic paths generated from the published lines: median, and 95 % of runs",
             tuple(cells),
             kind="beyond",
-            note="A rate is the reciprocal of a slope: on a nearly flat line, 512 packets say little about it.",
+            note="A rate is the reciprocal of a slope: on a nearly flat line, 512 packets determine it poorly.",
         )
         found_words = f"in {share:.0%} of {len(right)} lines"
         return Findings(
@@ -173,9 +173,9 @@ def _picture(panels: Mapping[str, tuple[Floats, Floats, Characteristic | None]])
         name="rfc889-lengths",
         title="Delay against length on four kinds of path",
         caption=(
-            "One synthetic run of 512 packets for each, made from the published lines, with regression lines and their "
-            "95 % intervals. Paths over the ARPANET show two characteristics with a step at 126 octets; over a "
-            "satellite the length counts for little."
+            "One synthetic run of 512 packets for each path, generated from the published lines, with regression lines "
+            "and their 95 % intervals. Paths over the ARPANET show two characteristics with a step at 126 octets; over "
+            "a satellite the length has little effect."
         ),
         alt="Delay rises with length along one line on the local path and along two with a step on the other three.",
         make=partial(plot_delays.delay_against_length_charts, dict(panels)),

@@ -1,4 +1,4 @@
-"""Beyond the document: paths of the machine that runs the study, probed while it runs."""
+"""Beyond the document: probes over paths of the machine that runs the study."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from netspurt.studies.rfc889.setting import native, replay
 LIVE = "live.toml"
 
 LIMIT_S = 60.0
-"""Nothing here takes longer, whatever becomes of it."""
+"""Time limit of each probe."""
 
 PAIR = """
 set -e
@@ -37,14 +37,14 @@ ip link set near up
 nsenter -t $other -n sh -ec "ip address add 10.9.0.2/24 dev far; ip link set far up"
 "$@"
 """
-"""Two network namespaces joined by a virtual Ethernet; then the command, in the first."""
+"""Joins two network namespaces by a virtual Ethernet, then runs the command in the first."""
 
 SHOWN = ("RFC 889", "RFC 6298", "Linux")
 
 
 @dataclass(frozen=True)
 class Way:
-    """A path: its name, whom to ask, and what is put before the command that asks."""
+    """A path: its name, the probed host, and the prefix of the probing command."""
 
     name: str
     host: str
@@ -59,17 +59,17 @@ WAYS = (
 
 @dataclass(frozen=True)
 class Measured:
-    """Columns of what was found, times and delays one way in seconds; or in a sentence why nothing was."""
+    """Columns of the measurement, times and one-way delays in seconds; or a sentence that says why there are none."""
 
     columns: Mapping[str, Floats]
     why_not: str = ""
 
 
 def probe(way: Way, asked: Mapping[str, Any]) -> Measured:
-    """Probes a path; whatever keeps that from working becomes a sentence."""
+    """Probes a path; any failure becomes a sentence."""
     missing = [name for name in ("unshare", "nsenter", "ip") if way.before and shutil.which(name) is None]
     if missing:
-        return Measured({}, f"there is no {' and no '.join(missing)} here")
+        return Measured({}, f"this machine has no {' and no '.join(missing)}")
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "probe.parquet"
         low, high = asked["octets"]
@@ -81,7 +81,7 @@ def probe(way: Way, asked: Mapping[str, Any]) -> Measured:
         except (OSError, subprocess.TimeoutExpired) as error:
             return Measured({}, str(error))
         if run.returncode not in (0, 1) or not file.exists():
-            lines: Sequence[str] = run.stderr.strip().splitlines() or ["the prober said nothing"]
+            lines: Sequence[str] = run.stderr.strip().splitlines() or ["the prober exited without output"]
             return Measured({}, lines[-1].removeprefix("netspurt: "))
         (found,) = delays.read(str(file))
     if not np.isfinite(found.delay_s).any():
@@ -90,7 +90,7 @@ def probe(way: Way, asked: Mapping[str, Any]) -> Measured:
 
 
 class Live:
-    """Loopback and a pair of namespaces, with the timers replayed over what they gave."""
+    """Loopback and a pair of namespaces, with a replay of the timers over the measured delays."""
 
     def experiments(self, plan: Plan) -> Iterable[AnyExperiment]:
         """Two seconds for each path."""
@@ -98,7 +98,7 @@ class Live:
             yield LiveExperiment(key=("live", way.name), scenario=LIVE, measure=_measure(way))
 
     def evaluate(self, samples: Samples) -> Findings:
-        """What was measured, and what each timer would have cost; where nothing was, why."""
+        """The measurements, and the cost of each timer; where no measurement was possible, the reason."""
         cells: list[Cell] = []
         notes: list[str] = []
         for way in WAYS:
@@ -118,9 +118,9 @@ class Live:
             tuple(cells),
             kind="beyond",
             note=(
-                "Another run on another machine gives other figures. Delays are one way, halves of round trips. On "
-                "paths of microseconds the floors of today's timers are thousands of round trips: they send nothing "
-                "needlessly, and a lost packet would wait for all of the floor."
+                "Another run or another machine gives other figures. Delays are one way, half the RTT. On "
+                "paths of microseconds the RTO floors of current timers are thousands of RTTs: no retransmission is "
+                "superfluous, and a lost packet waits for the whole floor."
             ),
         )
         return Findings(tables=(table,), notes=tuple(notes))
@@ -131,7 +131,7 @@ def _measure(way: Way) -> Any:
 
 
 def cells_of(path: str, measured: Measured) -> Iterable[Cell]:
-    """What was measured on a path, and what each timer would have cost there."""
+    """The measurements of a path, and the cost of each timer on it."""
     delay_s = np.asarray(measured.columns["delay_s"])
     good = delay_s[np.isfinite(delay_s)]
     row = {"path": path, "timer": ""}

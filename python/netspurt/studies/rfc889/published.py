@@ -16,14 +16,12 @@ FIRST_LONG = 126
 """The first length of a multi-packet message."""
 
 RICE = "RICE"
-ROUND_TRIP = (
-    "table 1 gives RICE twice the delay of table 2: it looks like a round trip, and stands as printed"
-)
+ROUND_TRIP = "table 1 gives RICE twice the delay of table 2: it appears to be an RTT, and is kept as printed"
 
 
 @dataclass(frozen=True)
 class Printed:
-    """A number and the digits it was printed with."""
+    """A number and its printed digits."""
 
     value: float
     decimals: int
@@ -36,7 +34,7 @@ class Printed:
 
 @dataclass(frozen=True)
 class Line:
-    """Delays in ms one way at two lengths in octets, and the printed rate in bit/s."""
+    """One-way delays in ms at two lengths in octets, and the printed rate in bit/s."""
 
     octets: tuple[int, int]
     delay_ms: tuple[float, float]
@@ -49,7 +47,7 @@ class Line:
 
     @property
     def rate_range(self) -> tuple[float, float]:
-        """What rates the delays allow, each being rounded to 1 ms: their difference may be off by as much."""
+        """The range of rates that the delays allow: each is rounded to 1 ms, so their difference is ±1 ms."""
         return self._rate(1.0), self._rate(-1.0)
 
     def _rate(self, more_ms: float) -> float:
@@ -84,18 +82,18 @@ class Run:
 
     @property
     def name(self) -> str:
-        """As the document names it; UCL stands in two sections, measured from two places."""
+        """The document's name; UCL appears in two sections, measured from two places."""
         from_nta = self.section.startswith("NTA") and self.host == "UCL"
         return self.host + (" *" if self.busy else "") + (" from NTA" if from_nta else "")
 
     @property
     def good_s(self) -> float:
-        """Time in which good data was sent: the mean over all cycles, lost ones as zero."""
+        """Time in which good data was sent: the mean over all cycles, with zero for lost ones."""
         return CYCLES * self.mean_ms.value / 1000.0
 
     @property
     def wasted_s(self) -> float:
-        """Time lost to losses and superfluous retransmissions."""
+        """Time wasted by losses and superfluous retransmissions."""
         return self.lost_s.value + self.rtx_s.value
 
 
@@ -148,7 +146,7 @@ def _rows(name: str) -> list[dict[str, str]]:
 
 
 def lines_of(run: Run) -> tuple[Line, ...]:
-    """The lines along which a run's lengths cost: those of its host, at low or high traffic; none for equal lengths."""
+    """The delay lines of a run: those of its host, at low or high traffic; none if all lengths are equal."""
     if run.octets is not None:
         return ()
     by_name = {host.host: host.lines for host in hosts()}

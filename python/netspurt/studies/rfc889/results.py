@@ -1,4 +1,4 @@
-"""The table of section 3.1: what its rows say by themselves, and the replay over synthetic paths like each of them."""
+"""The table of section 3.1: identities within its rows, and the replay over synthetic paths like each row."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ LOST_TIME = Fraction(0.15)
 TOTAL = Within(1.0, "total within 1 s of its parts")
 
 ENOUGH_LOSSES = 3
-"""From so many losses on, the time they cost says something."""
+"""The least number of losses for which their time cost is judged."""
 
 MUST_REACH = {"efficiency": 49, "rtx_packets": 46, "lost_time": 19}
 
 NULL_PER_LOSS = 2.3
-"""The null model: no superfluous retransmission at all, and so many mean delays for each loss."""
+"""The null model: no superfluous retransmission, and this many mean delays for each loss."""
 
 BETTER, WORSE = ("FOE", "ISID", "ISIA"), ("FACC", "UCL")
-"""Hosts of whose runs the document says that two values of F did better, or worse, than one of 7/8 (section 3.3)."""
+"""Hosts on whose runs, says the document, two values of F did better, or worse, than one of 7/8 (section 3.3)."""
 
 Outcome = dict[str, dict[str, float]]
 
 
 def measure(path: Mapping[str, Floats]) -> Outcome:
-    """The document's timer, and the one of its day, over one synthetic run."""
+    """The document's timer, and the usual timer of 1983, over one synthetic run."""
     delays = native(path)
     return {name: replay(delays, words) for name, words in (("mills", MILLS), ("symmetric", SYMMETRIC))}
 
@@ -44,7 +44,7 @@ class Results:
     """All 52 runs."""
 
     def experiments(self, plan: Plan) -> Iterable[AnyExperiment]:
-        """Many runs for each row: of 512 delays with two glitches, one is not like another."""
+        """Many runs for each row: runs of 512 delays with two glitches vary widely."""
         for run in runs():
             yield PathExperiment(
                 key=("run", run.name),
@@ -63,8 +63,8 @@ class Results:
             "Table of section 3.1: its own identities, and the replay over synthetic runs",
             tuple(cells),
             note=(
-                "Each synthetic run has the mean, the coefficient of variation and the losses of its row: these are "
-                "put in. Means over seeds. The null model knows no timer: nothing is sent again in vain, and a loss "
+                "Each synthetic run has the mean, the coefficient of variation and the losses of its row as inputs. "
+                "Values are means over seeds. The null model has no timer: no retransmission is superfluous, a loss "
                 f"costs {NULL_PER_LOSS} mean delays."
             ),
         )
@@ -129,9 +129,9 @@ def _synthetic(run: Run, outcomes: Sequence[Outcome] | None) -> Iterable[Cell]:
 
 def _reason(run: Run, name: str) -> str:
     if name == "rtx_s":
-        return "how long the few longest delays of one run were is not in what is put in"
+        return "the inputs do not include the lengths of the few longest delays of one run"
     if name == "lost_s" and run.lost < ENOUGH_LOSSES:
-        return "too few losses to say" if run.lost else "nothing was lost"
+        return "too few losses to judge" if run.lost else "no losses"
     return ""
 
 
@@ -159,7 +159,7 @@ def _count(cells: Iterable[Cell], quantity: str) -> Check:
 
 
 def _null_check(cells: Iterable[Cell]) -> Check:
-    """How much the agreement is worth."""
+    """The value of the agreement, compared with a null model."""
     words = "the replay matches more efficiencies than the null model does"
     judged = [cell for cell in cells if cell.quantity == "efficiency"]
     if any(cell.measured is None for cell in judged):
@@ -173,7 +173,7 @@ def _null_check(cells: Iterable[Cell]) -> Check:
 
 
 def _gain(outcomes: Mapping[str, Sequence[Outcome] | None], host: str) -> list[float] | None:
-    """Efficiency of two values of F less that of one, for each seed, averaged over the host's runs."""
+    """Efficiency of two values of F minus that of one, for each seed, averaged over the host's runs."""
     mine = [outcomes[run.name] for run in runs() if run.host.split("-")[0] == host]
     if any(each is None for each in mine):
         return None
@@ -220,11 +220,11 @@ def _gains_table(outcomes: Mapping[str, Sequence[Outcome] | None]) -> Table:
         )
     return Table(
         "beyond_gain",
-        "Efficiency gained by two values of F over one of 7/8, by host",
+        "Efficiency gain of two values of F over one of 7/8, by host",
         tuple(cells),
         kind="beyond",
         note=(
-            "The signs are the document's, the sizes are not: ten points would need a coefficient of variation of 0.75 "
-            "or more and 25 to 40 bursts of long delays in a run."
+            "The signs agree with the document, the sizes do not: ten points would need a coefficient of variation of "
+            "0.75 or more and 25 to 40 bursts of long delays in a run."
         ),
     )

@@ -1,4 +1,4 @@
-"""What the parts of the study share: settings of a run's synthetic path, and the timers that are replayed over it."""
+"""Common parts of the study: settings of the synthetic path of a run, and the replayed timers."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 PATH = "path.toml"
 
 BOUNDLESS = "min=0s,max=0s"
-"""RFC 889 knows no bounds."""
+"""RFC 889 has no bounds."""
 
 MILLS = f"rfc889:f1=0.9375,f2=0.75,g=2,{BOUNDLESS}"
 SYMMETRIC = f"rfc889:f1=0.875,f2=0.875,g=2,{BOUNDLESS}"
 """The values of the document, and those "now used in typical implementations", F = 7/8 and G = 2."""
 
 TOO_CLOSE = f"rfc889:f1=0.875,f2=0.875,g=1.5,{BOUNDLESS}"
-"""The lower end of what RFC 793 allows for G."""
+"""The lower end of the range of G in RFC 793."""
 
 
 def line_settings(lines: Sequence[Line]) -> dict[str, Value]:
-    """The path's lines; without any, all packets take equally long."""
+    """The path's lines; without any, all packets have the same delay."""
     if not lines:
         return {}
     settings: dict[str, Value] = {
@@ -42,7 +42,7 @@ def line_settings(lines: Sequence[Line]) -> dict[str, Value]:
 
 
 def run_settings(run: Run) -> dict[str, Value]:
-    """A path that has the run's lengths and lines, and comes to its mean, variation and losses."""
+    """A path with the run's lengths and lines, calibrated to its mean, variation and losses."""
     lengths: dict[str, Value] = {}
     if run.octets is not None:
         lengths["length"] = {"kind": "fixed", "octets": run.octets}
@@ -54,14 +54,14 @@ def run_settings(run: Run) -> dict[str, Value]:
 
 
 def native(run: Mapping[str, Floats]) -> _core.Delays:
-    """The delays of a synthetic run where the replay is."""
+    """The delays of a synthetic run as the native type that the replay needs."""
     from netspurt import _core
 
     return _core.Delays(np.asarray(run["delay_s"], dtype=np.float64))
 
 
 def replay(delays: _core.Delays, words: str, rules: str = "document") -> dict[str, float]:
-    """What a timer costs: lost, lost_s, rtx, rtx_s, total_s, efficiency, and a few percentiles of its timeout."""
+    """The cost of a timer: lost, lost_s, rtx, rtx_s, total_s, efficiency, and percentiles of its timeout."""
     outcome = delays.replay(estimator(words), rules)
     row = costs(delays.summary(), outcome)
     return {**row, "late_p50_s": outcome["late_p50_s"], "late_p95_s": outcome["late_p95_s"]}

@@ -1,4 +1,4 @@
-"""How much F1, F2 and G matter (section 3.3): the surface over all 52 synthetic runs."""
+"""The influence of F1, F2 and G (section 3.3): the surface over all 52 synthetic runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SYMMETRIC = ("0.875", "0.875", "2")
 TOO_CLOSE = ("0.875", "0.875", "1.5")
 
 SENSIBLE = (("0.875", "0.90625", "0.9375", "0.96875"), ("0.625", "0.75", "0.8125"), ("2", "2.25", "2.5"))
-"""The neighbourhood of the document's values that is expected to be flat."""
+"""The neighbourhood of the document's values, which is expected to be flat."""
 
 FLAT = 0.02
 BAD = 0.05
@@ -40,7 +40,7 @@ _BAD = f"one F = 7/8 with G = 1.5 is clearly bad: at least {BAD} below the docum
 
 
 def measure(run: Mapping[str, Floats]) -> Floats:
-    """The efficiency of each member of the grid over one synthetic run, in the grid's shape."""
+    """The efficiency of each point of the grid over one synthetic run, in the grid's shape."""
     delays = native(run)
     columns = delays.grid(_estimators([("min", "0 s"), ("max", "0 s")]), "document")
     good_s = delays.summary()["good_s"]
@@ -68,7 +68,7 @@ class Shape:
             )
 
     def evaluate(self, samples: Samples) -> Findings:
-        """Flat where it is sensible, and bad where it is not; an optimum that stands out, or not."""
+        """Checks for a flat neighbourhood, a bad region, and whether one optimum is significant."""
         by_run = [samples.all(("surface", run.name)) for run in runs()]
         known = [np.mean(each, axis=0) for each in by_run if each is not None]
         if len(known) < len(by_run):
@@ -140,8 +140,8 @@ def _picture(surface: Surface) -> Picture:
         name="rfc889-surface",
         title="Mean efficiency over F1 and F2",
         caption=(
-            "Over the synthetic runs of all 52 rows, with G at its best. The star is the best member of the grid; "
-            "dots mark those that cannot be told from it (95 %, bootstrap over the 52 runs)."
+            "Over the synthetic runs of all 52 rows, with the best G for each point. The star is the best point of the "
+            "grid; dots mark points that do not differ significantly from it (95 %, bootstrap over the 52 runs)."
         ),
         alt="Efficiency changes little over most of the map.",
         make=partial(plot_delays.surface_map, surface, "Mean efficiency"),

@@ -14,10 +14,10 @@ STUDY = Study(
     document=(
         "K. A. Williams et al., TCP sending rate control at Tera bits per second (table I, figures 1 and 2)"
     ),
-    asked=(
-        "The paper asks what is left of TCP's performance when a line carries 1 to 10 Tbit/s, and whether a window "
-        "scaled up to 1.07 GB helps. It reports the time to fetch one megabyte over a link of 1 µs with and without "
-        "scaling, the growth of the congestion window, and the goodput of 8 MB files when packets are lost."
+    question=(
+        "The paper asks how TCP performs on a line of 1 to 10 Tbit/s, and whether a window scaled up to 1.07 GB "
+        "helps. It reports the time to fetch one megabyte over a link of 1 µs with and without "
+        "scaling, the growth of the congestion window, and the goodput of 8 MB files under packet loss."
     ),
     parts=(Table1(), Figure1(), Figure2(), Sweeps(), Ethernet()),
 )

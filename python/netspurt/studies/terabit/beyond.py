@@ -1,6 +1,6 @@
-"""What the paper's conclusion misses: its 28 µs is the cap of 100 segments, not the delay.
+"""A cause that the paper's conclusion omits: its 28 µs follow from the cap of 100 segments, not from the delay.
 
-Cap, initial window, delay and rate are swept one at a time; then today's TCP over 400 and 800 Gbit/s Ethernet.
+The part sweeps cap, initial window, delay and rate one at a time. Then it runs Linux TCP over 400 and 800 Gbit/s.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NO_CAP = "infinite"
 
 @dataclass(frozen=True)
 class Sweep:
-    """One setting varied, the others as in table I with scaling at 10 Tbit/s."""
+    """One varied setting; the others are as in table I with scaling at 10 Tbit/s."""
 
     name: str
     title: str
@@ -41,7 +41,7 @@ SWEEPS = (
         "send_window",
         ("10 segments", "30 segments", "100 segments", "300 segments", "1000 segments"),
         "tcp.send_window",
-        note="The delay is the same in every row: what the paper calls latency-limited is in part its cap.",
+        note="The delay is the same in every row: the cap causes part of the time that the paper calls latency.",
     ),
     Sweep(
         "beyond_initial_window",
@@ -50,7 +50,7 @@ SWEEPS = (
         ("1 segments", "3 segments", "10 segments", "100 segments", "1000 segments"),
         "tcp.initial_window",
         (("tcp.send_window", NO_CAP),),
-        note="Slow start, not the line, decides the time of a short transfer: each doubling saves a round trip.",
+        note="Slow start, not the line rate, limits a short transfer: each doubling saves one RTT.",
     ),
     Sweep(
         "beyond_delay",
@@ -58,7 +58,7 @@ SWEEPS = (
         "delay",
         ("10 ns", "100 ns", "1 us", "10 us", "100 us", "1 ms"),
         "link.line.delay",
-        note="Time grows with delay in proportion as soon as the window cannot fill the pipe.",
+        note="The time is proportional to the delay as soon as the window is smaller than the bandwidth-delay product.",
     ),
     Sweep(
         "beyond_rate",
@@ -75,13 +75,13 @@ class Sweeps:
     """One table for each swept setting."""
 
     def experiments(self, plan: Plan) -> Iterable[Experiment]:
-        """No randomness, so one run for each value."""
+        """One run for each value: the runs have no randomness."""
         for sweep in SWEEPS:
             for value in sweep.values:
                 yield Experiment(key=(sweep.name, value), scenario=SCENARIO, settings=sweep.settings(value))
 
     def evaluate(self, samples: Samples) -> Findings:
-        """Transmission time and goodput of table I's transfer under each value."""
+        """Transmission time and goodput of table I's transfer for each value."""
         tables = (
             Table(
                 sweep.name,
@@ -105,7 +105,7 @@ ETHERNET_BYTES = (1_000_000, 8_000_000, 64_000_000)
 
 
 class Ethernet:
-    """Today's TCP over today's fastest Ethernet, near and far."""
+    """The profile linux over the fastest current Ethernet, on short and long paths."""
 
     def experiments(self, plan: Plan) -> Iterable[Experiment]:
         """One run for each rate, delay and file size."""
@@ -137,7 +137,7 @@ class Ethernet:
             "400 and 800 Gbit/s Ethernet, profile linux, windows up to 1 GB",
             cells,
             kind="beyond",
-            note="From 25 µs on, a doubled line rate saves little for files of 1 and 8 MB: round trips decide.",
+            note="From 25 µs on, a doubled line rate saves little for files of 1 and 8 MB: the RTT limits them.",
         )
         return Findings(tables=(table,))
 

@@ -1,6 +1,6 @@
-"""The transfer of table I as a formula, for line rates at which no round fills the pipe.
+"""The transfer of table I as a formula, for line rates at which no round fills the path.
 
-Lives here: arithmetic on the paper's setting, independent of the simulator, as an oracle beside it.
+Lives here: arithmetic on the paper's setting, independent of the simulator, as a reference for it.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ REQUEST_BYTES = 4
 
 @dataclass(frozen=True)
 class Rounds:
-    """The shape of a transfer: its number of round trips, and the segments sent in the last one."""
+    """A transfer as its number of round trips, and the number of segments in the last one."""
 
     count: int
     last: int
 
 
 WITHOUT_SCALING = Rounds(19, 10)
-"""Slow start to 65,535 bytes, then a segment more each round: the 667 segments end in the 19th."""
+"""Slow start to 65,535 bytes, then one more segment per round: the 667 segments end in the 19th."""
 
 WITH_SCALING = Rounds(13, 40)
 """Slow start to the cap of 100 segments: the 667 segments end in the 13th round."""
@@ -30,8 +30,8 @@ WITH_SCALING = Rounds(13, 40)
 def transmission_time_s(rate_bps: float, rounds: Rounds) -> float:
     """Seconds from the client's SYN to the arrival of the last byte.
 
-    Three empty segments and a request travel before the first data segment; every round but the last takes
-    a round trip of one data segment and its ACK; the last segment is short.
+    Three empty segments and a request precede the first data segment. Every round except the last takes
+    the RTT of one data segment and its ACK. The last segment is short.
     """
     segment = 8 * (MSS_BYTES + HEADER_BYTES) / rate_bps
     short = 8 * (FILE_BITS / 8 % MSS_BYTES + HEADER_BYTES) / rate_bps

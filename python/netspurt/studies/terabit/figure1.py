@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 RATE = "1 Tbit/s"
 EQUAL_UNTIL_S = 15e-6
-PARTED_BY_S = 17e-6
-"""The paper's curves part in the round that begins a little after 15 µs and is over at 17 µs."""
+DIVERGED_BY_S = 17e-6
+"""The paper's curves first differ in the round from a little after 15 µs to 17 µs."""
 SLOPE_BAR = 0.1
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -27,13 +27,13 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Growth:
-    """A congestion window in time: from ``time_s[i]`` on it has ``segments[i]`` segments; both shape (n,)."""
+    """A congestion window over time: from ``time_s[i]`` on it has ``segments[i]`` segments; both have shape (n,)."""
 
     time_s: Floats
     segments: Floats
 
     def at(self, time_s: Floats) -> Floats:
-        """The window at given times, none of them before the first sample."""
+        """The window at the given times; none may be before the first sample."""
         place = np.searchsorted(self.time_s, time_s, side="right") - 1
         return self.segments[np.clip(place, 0, None)]
 
@@ -45,7 +45,7 @@ def growth(run: _core.Run) -> Growth:
 
 
 class Figure1:
-    """Two transfers of table I, watched."""
+    """Two transfers of table I with recorded congestion windows."""
 
     def experiments(self, plan: Plan) -> Iterable[Experiment]:
         """One transfer without and one with scaling."""
@@ -59,12 +59,12 @@ class Figure1:
             )
 
     def evaluate(self, samples: Samples) -> Findings:
-        """Where the curves part, how fast the lower one grows then, and the picture."""
+        """The first divergence of the curves, the growth of the lower one after it, and the picture."""
         without, scaled = samples.one(_key(False), Growth), samples.one(_key(True), Growth)
         if without is None or scaled is None:
-            return Findings(checks=(Check(_PART, None), Check(_LINEAR, None)))
-        parts = parting_s(without, scaled)
-        slope = slope_per_round(without, parts)
+            return Findings(checks=(Check(_DIVERGENCE, None), Check(_LINEAR, None)))
+        divergence_s = first_divergence_s(without, scaled)
+        slope = slope_per_round(without, divergence_s)
         from netspurt import plot
 
         curves = {
@@ -76,8 +76,8 @@ class Figure1:
             title="Figure 1: growth of the congestion window",
             caption=(
                 "Congestion window of the server at 1 Tbit/s in the transfer of table I. Both curves double in each "
-                "round of 2 µs until the window reaches 65,535 bytes, just after 15 µs; from there the lower one grows "
-                "by one segment a round. In-flight data is capped at 100 segments in both."
+                "round of 2 µs until the window reaches 65,535 bytes, just after 15 µs; then the lower curve grows "
+                "by one segment per round. In-flight data is capped at 100 segments in both."
             ),
             alt="Two staircase curves of window against time, equal to 15 µs, then one steep and one almost flat.",
             make=lambda: [
@@ -87,9 +87,9 @@ class Figure1:
         return Findings(
             checks=(
                 Check(
-                    _PART,
-                    EQUAL_UNTIL_S < parts <= PARTED_BY_S,
-                    f"they part at {parts * 1e6:.2f} µs",
+                    _DIVERGENCE,
+                    EQUAL_UNTIL_S < divergence_s <= DIVERGED_BY_S,
+                    f"the first divergence is at {divergence_s * 1e6:.2f} µs",
                 ),
                 Check(_LINEAR, abs(slope - 1.0) <= SLOPE_BAR, f"{slope:.3f} MSS for each 2 µs"),
             ),
@@ -97,7 +97,7 @@ class Figure1:
         )
 
 
-_PART = "figure 1: the curves are equal until 15 µs and part in the 16 µs round"
+_DIVERGENCE = "figure 1: the curves are equal until 15 µs and diverge in the 16 µs round"
 _LINEAR = "figure 1: after that the window without scaling grows by one MSS for each 2 µs"
 
 
@@ -105,8 +105,8 @@ def _key(scaling: bool) -> Key:
     return ("figure1", "scaled" if scaling else "unscaled")
 
 
-def parting_s(one: Growth, other: Growth) -> float:
-    """The first time at which two windows differ; infinite if they never do."""
+def first_divergence_s(one: Growth, other: Growth) -> float:
+    """The first time at which two windows differ; infinite if they never differ."""
     times = np.union1d(one.time_s, other.time_s)
     times = times[times <= min(one.time_s[-1], other.time_s[-1])]
     different = np.flatnonzero(np.abs(one.at(times) - other.at(times)) > 1e-9)
@@ -114,9 +114,9 @@ def parting_s(one: Growth, other: Growth) -> float:
 
 
 def slope_per_round(curve: Growth, after_s: float) -> float:
-    """Mean growth in segments for each round trip of 2 µs, from one round after ``after_s`` on.
+    """Mean growth in segments per RTT of 2 µs, starting one round after ``after_s``.
 
-    The last rounds are left out: with the file at its end they carry less than a window.
+    The last rounds are excluded: at the end of the file they carry less than a window.
     """
     round_s = 2 * DELAY_S
     begin, end = after_s + round_s, float(curve.time_s[-1]) - 2 * round_s

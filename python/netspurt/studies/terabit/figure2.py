@@ -27,7 +27,7 @@ BARS = {
 """By packet error rate; read off the paper's curve, which prints no numbers."""
 
 SAME_POINTS = 2.0
-"""How far 1 and 10 Tbit/s may differ, in points of lossless goodput."""
+"""The allowed difference between 1 and 10 Tbit/s, in points of lossless goodput."""
 
 _NO_NUMBERS = "the figure prints no numbers"
 _SAME = "figure 2: goodput relative to lossless differs by at most 2 points between 1 and 10 Tbit/s"
@@ -55,7 +55,7 @@ class Point:
 
     @cached_property
     def interval(self) -> tuple[float, float]:
-        """95 % interval of the mean by bootstrap: the goodputs are either near lossless or near nothing."""
+        """95 % interval of the mean by bootstrap: each goodput is either near lossless or near zero."""
         return bootstrap_interval(self.files) if len(self.files) > 1 else (self.mean, self.mean)
 
 
@@ -78,7 +78,7 @@ class Figure2:
                 )
 
     def evaluate(self, samples: Samples) -> Findings:
-        """The figure as a table and a picture; why the mean over files is the number to compare."""
+        """The figure as a table and a picture, and why the mean over files is the number to compare."""
         points = {
             (rate, error_rate): _point(samples, rate, error_rate) for rate in RATES for error_rate in BARS
         }
@@ -167,8 +167,8 @@ def _why_totals_differ(points: list[Point]) -> str:
     example = next(point for point in points if point.rate == RATES[0] and point.error_rate == 1e-4)
     file_s = 8.0 * FILE_BYTES / example.lossless / 1e9
     return (
-        f"Figure 2 compares the mean of the goodputs of single files. Total bits over total time tells another story: "
-        f"at {example.rate} and a packet error rate of 1e-4 it gives {example.total:.3g} Gbit/s where the mean over "
+        f"Figure 2 compares the mean of the goodputs of single files. Total bits over total time gives another result: "
+        f"at {example.rate} and a packet error rate of 1e-4 it is {example.total:.3g} Gbit/s, while the mean over "
         f"files is {example.mean:.3g} Gbit/s. A file takes {file_s * 1e6:.0f} µs without loss, so one retransmission "
         f"timeout of 1 s costs as much time as {1 / file_s:,.0f} files: the few files with a timeout decide the total."
     )
@@ -184,7 +184,7 @@ def _picture(points: list[Point]) -> Picture:
         title="Figure 2: goodput against packet error rate",
         caption=(
             "Mean goodput of single 8 MB files with scaling, with 95 % bootstrap intervals; dotted: without loss. "
-            "Up to an error rate of 1e-5 nothing is lost, at 1e-3 half, at 1e-2 almost everything."
+            "Loss has no effect up to an error rate of 1e-5; it halves goodput at 1e-3 and removes almost all at 1e-2."
         ),
         alt="Goodput is flat to an error rate of 1e-5 and falls to nearly nothing at 1e-2, alike for both line rates.",
         make=lambda: [plot.error_rate_chart(curves, lossless)],

@@ -9,10 +9,10 @@ from netspurt.settings import Value
 SCENARIO = "table1.toml"
 
 FILE_BITS = 8e6
-"""Table I transfers 8 Mbit, as its footer says."""
+"""Table I transfers 8 Mbit, according to its footer."""
 
 SSTHRESH = {False: "65535 B", True: "1073725440 B"}
-"""Initial ssthresh without and with scaling (65,535 · 2^14): the whole of the paper's "scaling" option."""
+"""Initial ssthresh without and with scaling (65,535 · 2^14): the only effect of the paper's "scaling" option."""
 
 MSS_BYTES = 1500
 HEADER_BYTES = 40
@@ -37,10 +37,10 @@ RATES = (
 
 
 def settings(rate: str, scaling: bool) -> dict[str, Value]:
-    """What distinguishes one cell of table I from the scenario file."""
+    """The settings of one cell of table I, applied to the scenario file."""
     return {"link.line.rate": rate, "tcp.initial_ssthresh": SSTHRESH[scaling]}
 
 
 def goodput_gbps(bits: float, seconds: float) -> float:
-    """Delivered bits over the time of the transfer, in Gbit/s; 0 for a transfer without an end."""
+    """Delivered bits over the time of the transfer, in Gbit/s; 0 for an unfinished transfer."""
     return bits / seconds / 1e9

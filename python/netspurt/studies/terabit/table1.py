@@ -23,12 +23,12 @@ from netspurt.studies.verdict import PrintedDigits, prints_alike
 
 DECIMALS = 2
 CLOCK_S = 2e-12
-"""How far simulation and formula may part: the clock counts whole picoseconds."""
+"""The allowed difference between simulation and formula: the clock counts whole picoseconds."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A setting other than the paper's that must fail to give its table, or the comparison says nothing."""
+    """A setting other than the paper's. It must not reproduce the table; otherwise the comparison proves nothing."""
 
     name: str
     words: str
@@ -59,7 +59,7 @@ def published() -> dict[tuple[float, bool], tuple[float, float]]:
 
 
 class Table1:
-    """Runs the ten transfers of table I, then again under settings that must not reproduce it."""
+    """Runs the ten transfers of table I, then repeats them under settings that must not reproduce it."""
 
     def experiments(self, plan: Plan) -> Iterable[Experiment]:
         """Ten transfers for the paper's setting and ten for each variant; no randomness, so one seed."""
@@ -72,7 +72,7 @@ class Table1:
                 )
 
     def evaluate(self, samples: Samples) -> Findings:
-        """The table, its closed form, and whether the variants fail as they should."""
+        """The table, its closed form, and whether the variants fail as expected."""
         table = Table(
             "table1", "Table I: performance with and without scaling", tuple(_cells(samples, PAPER))
         )
@@ -94,7 +94,7 @@ def _seconds(samples: Samples, variant: Variant, rate: LineRate, scaling: bool) 
 
 
 def null_model_s(rate_bps: float) -> float:
-    """A rule without TCP: the bits at the line rate, and one round trip to ask for them."""
+    """A rule without TCP: the bits at the line rate, plus one RTT for the request."""
     return FILE_BITS / rate_bps + 2 * DELAY_S
 
 
@@ -133,7 +133,7 @@ def _discriminates(samples: Samples, variant: Variant) -> Check:
     if any(cell.verdict == "not run" for cell in cells):
         return Check(words, None)
     exact = sum(cell.verdict == "exact" for cell in cells)
-    return Check(words, exact < len(cells), f"{exact} of {len(cells)} numbers come out to the printed digit")
+    return Check(words, exact < len(cells), f"{exact} of {len(cells)} numbers agree to the printed digit")
 
 
 def _closed_form(samples: Samples) -> Check:
