@@ -1,4 +1,4 @@
-//! Opening and closing: the transitions of RFC 9293, figure 5, that are not made by data.
+//! Opening and closing: the state transitions of RFC 9293, figure 5.
 
 use crate::connection::Connection;
 use crate::opening::reply::Reply;
@@ -61,7 +61,7 @@ impl Connection {
             }
             self.rcv.acknowledge(Reason::Ack);
         } else {
-            // Simultaneous open: our SYN goes out again, with the ACK of the peer's.
+            // Simultaneous open: our SYN is retransmitted with the ACK of the peer's SYN.
             self.snd.send_syn_again();
             self.cx.enter(now, State::SynReceived);
         }
@@ -74,7 +74,7 @@ impl Connection {
         }
     }
 
-    /// The peer's SYN: sequence numbers, options, window.
+    /// Processes the peer's SYN: sequence numbers, options, window.
     fn synchronize(&mut self, now: Time, segment: &Segment) {
         self.settle(now, &segment.options);
         self.agree_on_ecn(now, segment);
@@ -87,23 +87,23 @@ impl Connection {
         self.cx.note(now, Event::PeerWindow { window });
     }
 
-    /// Text that came with a SYN is kept until the connection is open. A FIN beside the text of a bare SYN is left for the
-    /// peer to repeat: the state that it leads to has no place before that.
+    /// Stores the data of a SYN until the connection is open. A FIN on a SYN without ACK is ignored, because no state
+    /// transition exists for it; the peer retransmits it.
     fn take_syn_text(&mut self, now: Time, segment: &Segment) {
         if segment.payload.len > 0 {
             self.take_text(now, segment, 1);
         }
     }
 
-    /// The connection is open.
+    /// Enters ESTABLISHED, or FIN-WAIT-1 if the application has closed.
     pub(super) fn become_established(&mut self, now: Time) {
         let closing = self.snd.is_closing();
         self.cx.enter(now, if closing { State::FinWait1 } else { State::Established });
         self.arm_keep_alive(now);
     }
 
-    /// Back to LISTEN, as if nothing had been (section 3.10.7.4, RST and SYN in SYN-RECEIVED); unless the application
-    /// has closed, and listens no more.
+    /// Returns to LISTEN with the initial state (section 3.10.7.4, RST and SYN in SYN-RECEIVED). If the application has
+    /// closed, the connection ends instead.
     pub(super) fn return_to_listen(&mut self, now: Time) {
         if self.snd.is_closing() {
             self.finish(now, CloseReason::Reset);
@@ -124,7 +124,7 @@ impl Connection {
         }
     }
 
-    /// The peer's FIN has been passed: everything it sent has arrived.
+    /// The peer's FIN and all data before it have arrived.
     pub(super) fn peer_has_closed(&mut self, now: Time) {
         self.rcv.acknowledge(Reason::Ack);
         match self.cx.state() {
@@ -136,9 +136,9 @@ impl Connection {
         }
     }
 
-    /// TIME-WAIT: nothing is left to do but to answer old duplicates for 2·MSL.
+    /// Enters TIME-WAIT, which answers old duplicates for 2·MSL.
     pub(super) fn wait_out(&mut self, now: Time) {
-        // An ACK that is delayed stays due: no timer but one runs from here on.
+        // A delayed ACK becomes due now, because only the TIME-WAIT timer runs from here on.
         self.stop_timers();
         self.snd.wait_out(now + self.cx.config.time_wait);
         self.cx.enter(now, State::TimeWait);
@@ -154,7 +154,7 @@ mod tests {
     use crate::wire::seq::Seq;
     use std::sync::Arc;
 
-    /// A SYN that offers all there is.
+    /// A SYN with all options.
     fn rich_syn() -> Segment {
         let options = Options {
             mss: Some(1000),
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listener_that_is_reset_is_a_new_listener_but_for_its_counters() {
+    fn a_listener_after_a_reset_has_its_initial_state_except_for_counters() {
         for profile in profile::profiles() {
             let config = Arc::new(profile.config.clone());
             let new = || {

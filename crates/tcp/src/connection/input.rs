@@ -1,4 +1,4 @@
-//! A segment arrives: RFC 9293, section 3.10.7, in the order of its steps.
+//! Processing of arriving segments: RFC 9293, section 3.10.7, in the order of its steps.
 
 use crate::config::{UnsentAcked, Unstamped};
 use crate::connection::Connection;
@@ -13,7 +13,7 @@ use crate::time::Time;
 use crate::wire::segment::{Flags, Segment};
 
 impl Connection {
-    /// A segment arrived for this connection, its checksum was good.
+    /// Processes a segment of this connection with a correct checksum.
     #[inline]
     pub fn handle_segment(&mut self, now: Time, segment: &Segment) {
         self.cx.stats.segments_received += 1;
@@ -26,7 +26,7 @@ impl Connection {
         self.takes_any(now, segment);
     }
 
-    /// The same by the full procedure, whatever the segment is: for a driver that has other costs.
+    /// The same without the fast path. Drivers for which the code size matters more than the time use it.
     pub fn handle_any_segment(&mut self, now: Time, segment: &Segment) {
         self.cx.stats.segments_received += 1;
         if self.cx.has_keep_alive() {
@@ -35,7 +35,7 @@ impl Connection {
         self.takes_any(now, segment);
     }
 
-    /// The full procedure.
+    /// The full path.
     pub(super) fn takes_any(&mut self, now: Time, segment: &Segment) {
         match self.cx.state() {
             State::Closed => {
@@ -62,7 +62,7 @@ impl Connection {
             return self.arrives_with_rst_or_syn(now, segment, start);
         }
         if !flags.has(Flags::ACK) {
-            // Text that was left for the peer to repeat makes its SYN, when it comes again, reach into the window.
+            // If the data of the peer's SYN was not accepted, the retransmitted SYN lies partly in the window.
             if flags.has(Flags::SYN) {
                 self.answer_syn_again(now, segment);
             }
@@ -71,7 +71,8 @@ impl Connection {
         if !self.take_ack(now, segment) {
             return;
         }
-        // Only now: who acknowledges what was never sent may not put PAWS out of action either.
+        // This must follow the check of the ACK. Otherwise a segment that acknowledges unsent data could set TS.Recent
+        // and disable PAWS.
         self.rcv.renew_ts_recent(&self.cx, now, start, segment);
         if flags.has(Flags::URG) && self.cx.state().may_receive() {
             self.take_urgent(now, segment);
@@ -84,14 +85,15 @@ impl Connection {
             if self.rcv.take_fin(start + i64::from(segment.payload.len)) {
                 self.peer_has_closed(now);
             } else {
-                // Behind a gap, where the ACK tells of the gap (RFC 5681, section 4.2); or one FIN too many.
+                // The FIN follows a gap, and the ACK reports the gap (RFC 5681, section 4.2); or the FIN is a
+                // duplicate.
                 self.rcv.acknowledge(Reason::DuplicateAck);
             }
         }
     }
 
-    /// First step: the segment is not acceptable. It is answered with an ACK unless it is a reset, or lacks the timestamp
-    /// agreed on (RFC 7323, section 3.2); in TIME-WAIT the FIN, when it comes again, starts the wait anew.
+    /// First step: the segment is not acceptable. The reply is an ACK, unless the segment is a reset or lacks the
+    /// negotiated timestamp (RFC 7323, section 3.2). In TIME-WAIT a retransmitted FIN restarts the timer.
     #[cold]
     fn arrives_outside(&mut self, now: Time, segment: &Segment, start: i64) {
         let unstamped = self.cx.agreed.timestamps
@@ -102,7 +104,7 @@ impl Connection {
         }
         if self.cx.state() == State::SynReceived && segment.flags.has(Flags::SYN) && start == 0 {
             if segment.flags.has(Flags::ACK) {
-                // Simultaneous open: the peer's SYN comes again with the ACK of ours (RFC 9293, figure 8).
+                // Simultaneous open: the peer retransmits its SYN with the ACK of ours (RFC 9293, figure 8).
                 if self.take_ack(now, segment) {
                     self.rcv.acknowledge(Reason::Ack);
                 }
@@ -124,7 +126,7 @@ impl Connection {
         } else if segment.flags.has(Flags::ACK) && self.hears_outside(start, segment.seq_len()) {
             self.take_ack(now, segment);
         }
-        // MUST-66: the pointer of what a closed window cannot take counts all the same.
+        // MUST-66: the urgent pointer is processed even if a closed window excludes the data.
         let is_next = self.rcv.window() == 0 && start == expected;
         if segment.flags.has(Flags::URG) && is_next && self.cx.state().may_receive() {
             self.take_urgent(now, segment);
@@ -166,7 +168,8 @@ impl Connection {
         true
     }
 
-    /// Our SYN-ACK was lost, or crossed the peer's second SYN: only a SYN-ACK helps a peer in SYN-SENT.
+    /// Answers a retransmitted SYN with our SYN-ACK, because a peer in SYN-SENT needs it. The first SYN-ACK was lost or
+    /// is still in flight.
     #[cold]
     fn answer_syn_again(&mut self, now: Time, segment: &Segment) {
         if !self.hear_syn_again(segment) {
@@ -176,10 +179,10 @@ impl Connection {
         self.snd.send_syn_again();
     }
 
-    /// Whether the ACK of a segment that stands outside the window is to be heard all the same (RFC 9293, section 3.10.7.4,
-    /// for a closed window, and appendix A.2): one before the left edge stands a peer that does not know yet that its
-    /// probing byte was taken, and at the right edge one whose last segments were lost. Two such ends would else answer
-    /// ACK with ACK for ever.
+    /// Whether the ACK of a segment outside the window is processed nevertheless (RFC 9293, section 3.10.7.4, for a
+    /// closed window, and appendix A.2). One position before the left edge, the peer has not yet received the ACK of
+    /// its window probe. At the right edge, the peer's last segments were lost. Without this rule two such ends would
+    /// exchange ACKs without end.
     fn hears_outside(&self, start: i64, seq_len: u32) -> bool {
         let expected = self.rcv.nxt() as i64;
         let at_an_edge = start + 1 == expected || self.rcv.is_right_edge(start);
@@ -187,7 +190,7 @@ impl Connection {
             || (self.cx.state().is_synchronized() && seq_len == 0 && at_an_edge)
     }
 
-    /// Second and fourth steps, as RFC 5961 has them.
+    /// Second and fourth steps, with the changes of RFC 5961.
     #[cold]
     fn arrives_with_rst_or_syn(&mut self, now: Time, segment: &Segment, start: i64) {
         if !segment.flags.has(Flags::RST) {
@@ -206,7 +209,7 @@ impl Connection {
             State::SynReceived if self.returns_to_listen() => self.return_to_listen(now),
             State::SynReceived if self.cx.is_open_early() => self.finish(now, CloseReason::Reset),
             State::SynReceived => self.finish(now, CloseReason::Refused),
-            // Section 3.10.7.4 tells the user nothing here; but what was not acknowledged may not have arrived.
+            // Section 3.10.7.4 reports no error to the user here. But unacknowledged data may not have arrived.
             State::Closing | State::LastAck | State::TimeWait
                 if self.snd.space().una() >= self.snd.space().data_end() =>
             {
@@ -216,7 +219,7 @@ impl Connection {
         }
     }
 
-    /// A challenge ACK, as often as the limit permits (RFC 5961, section 7).
+    /// Sends a challenge ACK if the limit permits (RFC 5961, section 7).
     #[cold]
     pub(super) fn challenge(&mut self, now: Time) {
         if self.cx.may_challenge(now) {
@@ -224,8 +227,8 @@ impl Connection {
         }
     }
 
-    /// Sixth step: the pointer names the byte behind the urgent data (RFC 9293, section 3.8.5), and only what moves it
-    /// ahead of what was read is news.
+    /// Sixth step: the pointer gives the byte after the urgent data (RFC 9293, section 3.8.5). It is new only if it is
+    /// ahead of the data that was read.
     #[cold]
     fn take_urgent(&mut self, now: Time, segment: &Segment) {
         let position = self.rcv.position(segment.seq.plus(u32::from(segment.urgent)));
@@ -235,7 +238,7 @@ impl Connection {
         }
     }
 
-    /// What was taken in is acknowledged now, or when the timer that is armed here expires.
+    /// Schedules the ACK of accepted data: now, or when the delayed ACK timer expires.
     #[inline(always)]
     pub(super) fn schedule_ack(&mut self, now: Time, text: Text, len: u32) {
         if self.cx.config.acking.counts_segments() {
@@ -251,7 +254,7 @@ impl Connection {
         self.rcv.schedule_ack_otherwise(&self.cx, now, times, text, len);
     }
 
-    /// Seventh step.
+    /// Seventh step: the data.
     #[inline]
     pub(super) fn take_text(&mut self, now: Time, segment: &Segment, start: i64) {
         let len = segment.payload.len;

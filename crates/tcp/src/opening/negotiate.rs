@@ -1,24 +1,24 @@
-//! What two SYN segments agree on. One pure function: what we would do, what the peer's SYN says, what holds then.
+//! Negotiation on the SYN segments: pure functions of our configuration and the options of the peer's SYN.
 
 use crate::config::{Config, MssCounts, Recovery, SynOptions, WindowOption};
 use crate::wire::options::{BigWindow, Layout, Options, Timestamps};
 
-/// MSS of a peer that names none (RFC 9293, section 3.7.1, MUST-15; the value for IPv4).
+/// MSS of a peer that announces none (RFC 9293, section 3.7.1, MUST-15; the value for IPv4).
 const DEFAULT_MSS: u16 = 536;
-/// Largest shift (RFC 7323, section 2.3).
+/// Largest window scale shift (RFC 7323, section 2.3).
 const MAX_SHIFT: u8 = 14;
 /// Bytes of the headers of IPv4 and TCP without options.
 pub(crate) const HEADERS: u32 = 40;
 /// Largest Big Window: 30 bits (RFC 1106, section 1).
 const BIGGEST: u32 = (1 << 30) - 1;
 
-/// How windows are read and written after the SYN segments.
+/// The encoding of windows after the SYN segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum WindowForm {
-    /// 16 bits as they stand.
+    /// 16 bits without scaling.
     #[default]
     Plain,
-    /// Shifts agreed on the SYN segments (RFC 7323).
+    /// Shifts negotiated on the SYN segments (RFC 7323).
     Shifted { ours: u8, theirs: u8 },
     /// A shift in every segment.
     EachSegment,
@@ -26,12 +26,12 @@ pub(crate) enum WindowForm {
     Big,
 }
 
-/// What holds on an open connection.
+/// The result of the negotiation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Agreed {
-    /// Bytes that a full segment counts, ours and the peer's limit taken together.
+    /// The effective send MSS: the smaller of our limit and the peer's.
     pub(crate) mss: u16,
-    /// Payload bytes of a full segment: the MSS, less the options of every segment if it counts them.
+    /// Payload bytes of a full segment: the MSS, minus the options of every segment if the MSS includes them.
     pub(crate) payload: u16,
     /// Header length of a segment with the options that every segment carries.
     pub(crate) header_len: u8,
@@ -51,11 +51,10 @@ pub(crate) const fn shift_for(window: u32) -> u8 {
     shift
 }
 
-/// The options of our SYN, or, if `heard` are those of the peer's, of our SYN-ACK: there nothing is offered that the
-/// peer did not offer (RFC 7323, sections 2.2 and 3.2; RFC 1106, section 3).
+/// The options of our SYN, or of our SYN-ACK if `heard` are the options of the peer's SYN. A SYN-ACK offers only what
+/// the peer has offered (RFC 7323, sections 2.2 and 3.2; RFC 1106, section 3).
 ///
-/// `path_mtu` of zero means unknown: the MSS that is announced is bounded by a known one, as the route's is in Linux
-/// (`dst_metric_advmss()`).
+/// A `path_mtu` of zero means unknown. A known path MTU limits the announced MSS, as in Linux (`dst_metric_advmss()`).
 pub(crate) fn syn_options(
     config: &Config,
     heard: Option<&Options>,
@@ -71,7 +70,7 @@ pub(crate) fn syn_options(
     }
 }
 
-/// The options that the configuration would offer, or answer with.
+/// The options of a SYN or a SYN-ACK according to the configuration.
 fn offer(config: &Config, heard: Option<&Options>, timestamps: Timestamps) -> Options {
     let offered = |by_us: bool, by_peer: fn(&Options) -> bool| by_us && heard.is_none_or(by_peer);
     let window = config.window_option;
@@ -96,7 +95,7 @@ fn offer(config: &Config, heard: Option<&Options>, timestamps: Timestamps) -> Op
     }
 }
 
-/// What the peer offers: what its SYN says, or, where SYN segments say nothing, what we would.
+/// The peer's offer: the options of its SYN, or our own offer if SYN segments carry no options.
 pub(crate) fn believed(config: &Config, heard: &Options) -> Options {
     match config.syn_options {
         SynOptions::Announced => Options { mss: Some(heard.mss.unwrap_or(DEFAULT_MSS)), ..*heard },
@@ -104,7 +103,7 @@ pub(crate) fn believed(config: &Config, heard: &Options) -> Options {
     }
 }
 
-/// What holds once both SYN segments are known. `path_mtu` of zero means unknown.
+/// The result of the negotiation, from both SYN segments. A `path_mtu` of zero means unknown.
 pub(crate) fn agree(config: &Config, heard: &Options, path_mtu: u32) -> Agreed {
     let heard = &believed(config, heard);
     let window = match config.window_option {
@@ -133,7 +132,7 @@ pub(crate) fn agree(config: &Config, heard: &Options, path_mtu: u32) -> Agreed {
     agreed
 }
 
-/// The largest segment for a path MTU, without the two headers; a path MTU of zero limits nothing.
+/// The largest MSS for a path MTU; a path MTU of zero is no limit.
 pub(crate) fn within_path(path_mtu: u32) -> u16 {
     if path_mtu == 0 {
         u16::MAX
@@ -143,7 +142,7 @@ pub(crate) fn within_path(path_mtu: u32) -> u16 {
 }
 
 impl Agreed {
-    /// What holds before the peer's SYN has arrived.
+    /// The values before the peer's SYN has arrived.
     pub(crate) fn before_a_syn(config: &Config) -> Self {
         Self { mss: config.mss, payload: config.mss, header_len: 20, ..Self::default() }
     }
@@ -151,16 +150,17 @@ impl Agreed {
     /// Sets the segment size from the peer's MSS and the path MTU (RFC 9293, section 3.7.1: Eff.snd.MSS).
     pub(crate) fn limit_segments(&mut self, config: &Config, peer: u16, path_mtu: u32) {
         let (path, options) = (within_path(path_mtu), u16::from(self.header_len - 20));
-        // A peer that names an absurd MSS shall not make us send headers only.
+        // The lower bound protects against a peer with a tiny MSS.
         self.mss = config.mss.min(peer.max(64)).min(path).max(64);
         self.payload = match config.mss_counts {
-            // What the path takes has options in it, whatever the MSS counts.
+            // The path MTU includes the options, even if the MSS does not.
             MssCounts::Data => self.mss.min(path.saturating_sub(options).max(1)),
             MssCounts::DataAndOptions => self.mss - options.min(self.mss - 1),
         };
     }
 
-    /// The options that every segment after the SYN carries, announcing the upper bits, or the shift, of `window`.
+    /// The options that every segment after the SYN carries. They include the upper bits or the shift of `window`, if
+    /// the encoding needs them.
     #[inline]
     pub(crate) fn every_segment(&self, timestamps: Timestamps, window: u32) -> Options {
         let mut options = Options::NONE;
@@ -175,8 +175,8 @@ impl Agreed {
         options
     }
 
-    /// The window that a SYN announces: never scaled (RFC 7323, section 2.2); but a Big Window offer names the window in
-    /// force once both sides have agreed (RFC 1106, section 3).
+    /// The window that a SYN announces. It is never scaled (RFC 7323, section 2.2). A negotiated Big Window offer
+    /// contains the initial window (RFC 1106, section 3).
     pub(crate) fn read_syn_window(&self, field: u16, options: &Options) -> u32 {
         match (self.window, options.big_window) {
             (WindowForm::Big, Some(BigWindow::Offer(offer))) => offer & BIGGEST,
@@ -184,8 +184,8 @@ impl Agreed {
         }
     }
 
-    /// The window that a segment after the SYN announces: `field` of its header, and its options. A segment without
-    /// the option that should carry the rest is read as 16 bits.
+    /// The window that a segment after the SYN announces in the header `field` and in its options. Without the required
+    /// option only the 16 bits of the header apply.
     #[inline]
     pub(crate) fn read_window(&self, field: u16, options: &Options) -> u32 {
         let field = u32::from(field);
@@ -194,14 +194,14 @@ impl Agreed {
             WindowForm::Shifted { theirs, .. } => field << theirs,
             WindowForm::EachSegment => field << options.segment_scale.unwrap_or(0).min(MAX_SHIFT),
             WindowForm::Big => match options.big_window {
-                // The option has room for 15 bits, the window for 30 in all (RFC 1106, sections 1 and 3.1).
+                // The option holds 15 bits, the window has 30 (RFC 1106, sections 1 and 3.1).
                 Some(BigWindow::Upper(upper)) => (u32::from(upper & 0x7FFF) << 16 | field).min(BIGGEST),
                 Some(BigWindow::Offer(_)) | None => field,
             },
         }
     }
 
-    /// What the peer must have offered for this to hold: a SYN-ACK that comes again offers no more than the first.
+    /// The peer's offer that leads to this result. A retransmitted SYN-ACK must not offer more than the first.
     pub(crate) fn as_offer(&self) -> Options {
         Options {
             window_scale: matches!(self.window, WindowForm::Shifted { .. }).then_some(0),
@@ -214,7 +214,7 @@ impl Agreed {
         }
     }
 
-    /// The shifts agreed on the SYN segments: of the windows we read, and of those we announce.
+    /// The negotiated shifts: of the peer's windows, and of ours.
     pub(crate) const fn shifts(&self) -> (u8, u8) {
         match self.window {
             WindowForm::Shifted { ours, theirs } => (theirs, ours),
@@ -222,7 +222,7 @@ impl Agreed {
         }
     }
 
-    /// The largest window that our SYN can have announced: 16 bits, or what a Big Window offer says.
+    /// The largest window that our SYN can announce: 16 bits, or 30 with a Big Window offer.
     pub(crate) const fn syn_window(&self) -> u32 {
         match self.window {
             WindowForm::Big => BIGGEST,
@@ -240,8 +240,8 @@ impl Agreed {
         }
     }
 
-    /// How `window` bytes are announced: the header field, and the window that the peer will read. It rounds down;
-    /// but it never falls below `promised`, which was announced before (RFC 7323, section 2.4).
+    /// Encodes a window; returns the header field and the window that the peer decodes. It rounds down, but not below
+    /// `promised`, the window that was announced before (RFC 7323, section 2.4).
     #[inline]
     pub(crate) fn write_window(&self, window: u32, promised: u32) -> (u16, u32) {
         let round = |shift: u8| {
@@ -253,7 +253,7 @@ impl Agreed {
             WindowForm::Plain => (window.min(0xFFFF) as u16, window.min(0xFFFF)),
             WindowForm::Shifted { ours, .. } => round(ours),
             WindowForm::EachSegment => {
-                // What was promised may need one shift more to be rounded up to.
+                // To round `promised` up may require a larger shift.
                 let shift = shift_for(window);
                 let fits = promised.div_ceil(1 << shift) <= 0xFFFF;
                 round(if fits { shift } else { (shift + 1).min(MAX_SHIFT) })

@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::opening::state::State;
 use crate::receive::receiver::Receiver;
 use crate::time::{Coarse, Span, Time};
-use crate::wire::options::since_echoed;
+use crate::wire::options::echo_age;
 use crate::wire::segment::Segment;
 
 /// Segments that the application is expected to read in the first round trip (`TCP_INIT_CWND`).
@@ -72,7 +72,7 @@ impl Tuning {
     /// A timestamp comes back (`tcp_rcv_rtt_measure_ts()`). It is ours only if it can be: our first segment left at `first`.
     fn echoes(&mut self, now: Time, echo: u32, first: Coarse) {
         if echo != self.echoed
-            && let Some(rtt) = since_echoed(now, echo, first)
+            && let Some(rtt) = echo_age(now, echo, first)
         {
             self.echoed = echo;
             self.echo(rtt.max(Span::from_ms(1)));

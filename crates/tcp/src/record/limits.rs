@@ -1,22 +1,22 @@
-//! What kept a sender from sending faster, and for how long (RFC 4898, `tcpEStatsPerfSndLim`; Linux, `tcp_chrono_start()`).
+//! What limited a sender, and for how long (RFC 4898, `tcpEStatsPerfSndLim`; Linux, `tcp_chrono_start()`).
 
 use crate::time::{Span, Time};
 
-/// What a sender with something to send waits for.
+/// What a sender with data waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Limit {
-    /// Nothing: there is nothing to be sent.
+    /// Nothing: there is no data to send.
     #[default]
     Idle,
-    /// The network, or its own choice: cwnd, pacing, a policy for short segments.
+    /// The network or the sender itself: cwnd, pacing, a policy for short segments.
     Busy,
     /// The peer's window.
     ReceiveWindow,
-    /// The application, which waits for room in the send buffer.
+    /// The send buffer: the application waits for space in it.
     SendBuffer,
 }
 
-/// For how long each has lasted; together, the first three are how long there was something to be sent.
+/// The duration of each limit. Their sum is the time during which there was data to send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Limits {
     /// [`Limit::Busy`].
@@ -27,7 +27,7 @@ pub struct Limits {
     pub send_buffer: Span,
 }
 
-/// What has been measured so far.
+/// The durations up to now.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Clock {
     now: Limit,
@@ -36,12 +36,12 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Nothing limits the sender, from `now` on.
+    /// Starts at `now` without a limit.
     pub(crate) fn starting(now: Time) -> Self {
         Self { since: now, ..Self::default() }
     }
 
-    /// Another limit from `now` on.
+    /// Sets the limit from `now` on.
     pub(crate) fn turn(&mut self, now: Time, limit: Limit) {
         if limit != self.now {
             self.past = self.read(now);
@@ -49,7 +49,7 @@ impl Clock {
         }
     }
 
-    /// The sums up to `now`.
+    /// The durations up to `now`.
     pub(crate) fn read(&self, now: Time) -> Limits {
         let (mut sums, lasted) = (self.past, now - self.since);
         match self.now {
@@ -79,6 +79,6 @@ mod tests {
         assert_eq!((sums.busy, sums.receive_window), (Span::from_ms(20), Span::from_ms(30)));
         assert_eq!(sums.send_buffer, Span::from_ms(40));
         clock.turn(at(1000), Limit::Busy);
-        assert_eq!(clock.read(at(1001)).busy, Span::from_ms(21), "what lasts still counts");
+        assert_eq!(clock.read(at(1001)).busy, Span::from_ms(21), "the present limit counts up to now");
     }
 }

@@ -98,13 +98,13 @@ impl Options {
         }
         let order = if option.order == Order::Ect0First { 0 } else { 4 };
         let mut sack = self.sack;
-        sack.put_beside(1 + order + option.len, octets);
+        sack.set_extra(1 + order + option.len, octets);
         Self { sack, ..self }
     }
 
     /// The counters of accurate ECN, if there is such an option.
     pub fn accurate_ecn(&self) -> Option<AccurateEcn> {
-        let (what, octets) = self.sack.beside();
+        let (what, octets) = self.sack.extra();
         let what = what.checked_sub(1)?;
         let order = if what < 4 { Order::Ect0First } else { Order::Ect1First };
         let (fields, _) = octets.as_chunks::<3>();
