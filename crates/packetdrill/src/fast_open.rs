@@ -5,7 +5,7 @@ use crate::socket::{Role, Socket};
 use crate::stack::Stack;
 use crate::sysctl::number;
 use netspurt_tcp::Connection;
-use netspurt_tcp::fast_open::{Client, Demand, FastOpen, Form, Key, Server, SynData};
+use netspurt_tcp::fast_open::{Client, CookiePolicy, FastOpen, Form, Key, Server, SynData};
 use netspurt_tcp::state::State;
 use nix::errno::Errno;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -92,16 +92,16 @@ impl Stack {
         remote: Ipv4Addr,
     ) -> Server {
         let bits = self.fast_open_bits();
-        let demand = match (bits & SERVER > 0 && early < listener.early, bits & SERVER_WITHOUT_COOKIE > 0) {
-            (false, _) => Demand::Never,
-            (true, true) => Demand::Nothing,
-            (true, false) => Demand::Cookie,
+        let policy = match (bits & SERVER > 0 && early < listener.early, bits & SERVER_WITHOUT_COOKIE > 0) {
+            (false, _) => CookiePolicy::Disabled,
+            (true, true) => CookiePolicy::NotRequired,
+            (true, false) => CookiePolicy::Required,
         };
         let root = self.settings.root.as_ref();
         let read = || read_keys(&std::fs::read_to_string(root?.join("tcp_fastopen_key")).ok()?);
         let (key, before) = listener.keys.or_else(read).unwrap_or((Key([0; 16]), None));
         let cookie = |key: Key| key.cookie(remote.into(), local.into());
-        Server { demand, cookie: cookie(key), before: before.map(cookie) }
+        Server { policy, cookie: cookie(key), previous: before.map(cookie) }
     }
 
     /// Opens a connection whose SYN asks for a cookie, or carries as much of `len` bytes as it may; how many those are.
@@ -177,7 +177,7 @@ impl Stack {
         let known = self.known.entry(*remote.ip()).or_default();
         known.mss = Some(outcome.mss);
         let asked = known.option();
-        match outcome.heard.filter(|_| outcome.asked) {
+        match outcome.peer_option.filter(|_| outcome.option_sent) {
             Some(heard @ FastOpen { cookie: Some(_), .. }) => known.shown = Some(heard),
             _ if !timed_out && outcome.data == SynData::None && asked.cookie.is_none() => {
                 known.failed = Some(if known.failed.is_some() { Form::Experimental } else { Form::Numbered });
@@ -189,7 +189,7 @@ impl Stack {
 
 /// Whether the SYN's data was taken whole, as TCP_INFO tells (TCPI_OPT_SYN_DATA).
 pub(crate) fn syn_data_taken(stream: &Connection) -> bool {
-    stream.fast_open().is_some_and(|outcome| outcome.data == SynData::Taken)
+    stream.fast_open().is_some_and(|outcome| outcome.data == SynData::Accepted)
 }
 
 #[cfg(test)]

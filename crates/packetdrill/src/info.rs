@@ -110,7 +110,7 @@ fn write(fields: &mut Fields, stream: &Connection, now: Time, silent_ms: u32) {
     // tcpi_delivery_rate; what was busy includes what was limited.
     fields.longs(&[0, u64::from(micros(limits.busy)) + window + buffer, window, buffer]);
     // A SYN counts as one, whatever it carried (`tcp_rcv_synsent_state_process()`).
-    let with_syn = stream.fast_open().map_or(0, |outcome| outcome.taken);
+    let with_syn = stream.fast_open().map_or(0, |outcome| outcome.accepted);
     let delivered = u32::from(stream.state().is_synchronized()) + segments(stream.acknowledged() - with_syn);
     fields.words(&[delivered, 0]);
     fields.longs(&[stream.written() - stream.unsent(), 0]);

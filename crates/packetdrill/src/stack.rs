@@ -271,7 +271,7 @@ impl Stack {
 
     /// The answer to a segment for which there is no connection.
     fn refuse(&mut self, local: SocketAddrV4, remote: SocketAddrV4, segment: &Segment) {
-        let Some(reset) = netspurt_tcp::refuse(segment) else { return };
+        let Some(reset) = netspurt_tcp::reset_for(segment) else { return };
         let ip = Ip::new(Addresses::V4 { source: *local.ip(), destination: *remote.ip() });
         let ports = Ports { source: local.port(), destination: remote.port() };
         self.left.extend(packet(self.now, &reset, ports, &ip));
@@ -292,7 +292,7 @@ impl Stack {
         match report.code {
             4 => {
                 if let Some(stream) = socket.stream_mut() {
-                    stream.hear_too_big(self.now, report.seq, u32::from(report.mtu));
+                    stream.handle_packet_too_big(self.now, report.seq, u32::from(report.mtu));
                 }
             }
             code if opening => {

@@ -6,7 +6,7 @@ use crate::spec::NodeId;
 use crate::world::World;
 use netspurt_tcp::Connection;
 use netspurt_tcp::config::FastOpenUse;
-use netspurt_tcp::fast_open::{Client, Cookie, Demand, FastOpen, Form, Key, Server};
+use netspurt_tcp::fast_open::{Client, Cookie, CookiePolicy, FastOpen, Form, Key, Server};
 use netspurt_tcp::time::Time;
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ impl World {
         }
         let key = Key(self.hosts[flow.to.0 as usize].cookie_key(self.seed));
         let cookie = key.cookie(address(flow.from.0).into(), address(flow.to.0).into());
-        Some(Server { demand: Demand::Cookie, cookie, before: None })
+        Some(Server { policy: CookiePolicy::Required, cookie, previous: None })
     }
 
     /// The client at `place` opens, with what its host knows of the server. With a cookie the application may write at once, as a
@@ -49,8 +49,8 @@ impl World {
     pub(crate) fn keep_cookie(&mut self, place: u32) {
         let endpoint = &self.endpoints[place as usize];
         let outcome = endpoint.connection.as_ref().and_then(Connection::fast_open);
-        let Some(outcome) = outcome.filter(|outcome| outcome.asked) else { return };
-        if let Some(FastOpen { cookie: Some(cookie), .. }) = outcome.heard {
+        let Some(outcome) = outcome.filter(|outcome| outcome.option_sent) else { return };
+        if let Some(FastOpen { cookie: Some(cookie), .. }) = outcome.peer_option {
             let flow = &self.spec.flows[endpoint.description as usize];
             self.cookies.insert((flow.from, flow.to), (cookie, outcome.mss));
         }

@@ -93,7 +93,7 @@ impl Context {
         Self {
             state: State::Closed,
             passive: false,
-            agreed: Agreed::before_a_syn(&config),
+            agreed: Agreed::before_syn(&config),
             closed: None,
             unusual: NOT_ESTABLISHED,
             stats: Counters::default(),
@@ -110,10 +110,10 @@ impl Context {
     pub(crate) fn return_to_listen(&mut self, now: Time) {
         if let Some(rare) = self.rare.take() {
             let Rare { counters, log, reply, fast_open, .. } = *rare;
-            let fast_open = fast_open.and_then(|memory| memory.of_a_listener());
+            let fast_open = fast_open.and_then(|memory| memory.for_listener());
             self.rare = Some(Box::new(Rare { counters, log, reply, fast_open, ..Rare::default() }));
         }
-        self.agreed = Agreed::before_a_syn(&self.config);
+        self.agreed = Agreed::before_syn(&self.config);
         self.unusual.set(ECN.and(SYN_DATA), false);
         self.enter(now, State::Listen);
     }
@@ -271,12 +271,12 @@ impl Context {
     }
 
     /// State of Fast Open, if it is in use.
-    pub(crate) fn fast(&self) -> Option<&fast_open::Memory> {
+    pub(crate) fn fast_open(&self) -> Option<&fast_open::Memory> {
         self.rare.as_ref()?.fast_open.as_deref()
     }
 
     /// The same for changes.
-    pub(crate) fn fast_mut(&mut self) -> Option<&mut fast_open::Memory> {
+    pub(crate) fn fast_open_mut(&mut self) -> Option<&mut fast_open::Memory> {
         self.rare.as_mut()?.fast_open.as_deref_mut()
     }
 
@@ -287,20 +287,20 @@ impl Context {
 
     /// Whether a SYN with a valid cookie has opened this connection before the end of its handshake.
     pub(crate) fn is_open_early(&self) -> bool {
-        self.state == State::SynReceived && self.fast().is_some_and(|memory| memory.open)
+        self.state == State::SynReceived && self.fast_open().is_some_and(|memory| memory.open)
     }
 
     /// Whether this end sent a Fast Open SYN. If the peer did so too, data on the peer's SYN is not accepted; the peer
     /// retransmits it.
-    pub(crate) fn opens_fast(&self) -> bool {
-        self.fast().is_some_and(|memory| matches!(memory.side, fast_open::Side::Client(_)))
+    pub(crate) fn is_fast_open_client(&self) -> bool {
+        self.fast_open().is_some_and(|memory| matches!(memory.side, fast_open::Side::Client(_)))
     }
 
     /// Sets the end of the data of our SYN that the peer did not accept and that must be retransmitted; 0 if there is
     /// none.
-    pub(crate) fn set_syn_data_again(&mut self, end: u64) {
-        if let Some(memory) = self.fast_mut() {
-            memory.again = end;
+    pub(crate) fn set_syn_data_to_retransmit(&mut self, end: u64) {
+        if let Some(memory) = self.fast_open_mut() {
+            memory.retransmit_until = end;
         }
         self.unusual.set(SYN_DATA, end > 0);
     }

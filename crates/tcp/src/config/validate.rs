@@ -39,7 +39,7 @@ pub enum ConfigError {
     /// This congestion control, which requires pacing, without pacing.
     WithoutPacing(&'static str),
     /// The initial size of a buffer is above its final size.
-    BeginsTooLarge([&'static str; 2]),
+    InitialTooLarge([&'static str; 2]),
     /// Pacing together with congestion control "none", which has no cwnd.
     PacingWithoutWindow,
     /// A slow start increase other than one or two segments.
@@ -75,7 +75,7 @@ impl ConfigError {
             Self::WithoutRack(key) => [*key, "recovery"],
             Self::DctcpWithoutEcn => ["congestion", "ecn"],
             Self::ProbesOfCutData => ["path_mtu_discovery", "segments_cut"],
-            Self::BeginsTooLarge(keys) => *keys,
+            Self::InitialTooLarge(keys) => *keys,
             Self::WithoutPacing(_) | Self::PacingWithoutWindow => ["congestion", "pacing"],
             Self::SlowStartPerAck(_) => ["slow_start_per_ack"; 2],
             Self::SharedKind(_) | Self::StandardKind(_) | Self::SameNumber(_) => ["option_layout"; 2],
@@ -122,7 +122,7 @@ impl fmt::Display for ConfigError {
                 "congestion {name:?} requires pacing: set pacing = true or choose another \
                  congestion control"
             ),
-            Self::BeginsTooLarge([first, most]) => {
+            Self::InitialTooLarge([first, most]) => {
                 write!(f, "{first} is larger than {most}, its upper limit: reduce it or remove it")
             }
             Self::PacingWithoutWindow => f.write_str(
@@ -220,7 +220,7 @@ impl Config {
             let most =
                 if keys[1] == "send_buffer" { self.send_buffer } else { u64::from(self.receive_window) };
             if first > most {
-                return Err(ConfigError::BeginsTooLarge(keys));
+                return Err(ConfigError::InitialTooLarge(keys));
             }
         }
         match self.initial_window {

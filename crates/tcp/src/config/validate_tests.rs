@@ -103,12 +103,12 @@ const VALUES: &[Row] = &[
     row(|c| c.dup_ack_threshold = 0, ConfigError::Zero("dup_ack_threshold"), |c| c.dup_ack_threshold = 1),
     row(
         |c| c.initial_receive_window = Some(c.receive_window + 1),
-        ConfigError::BeginsTooLarge(["initial_receive_window", "receive_window"]),
+        ConfigError::InitialTooLarge(["initial_receive_window", "receive_window"]),
         |c| c.initial_receive_window = Some(c.receive_window),
     ),
     row(
         |c| c.initial_send_buffer = Some(c.send_buffer + 1),
-        ConfigError::BeginsTooLarge(["initial_send_buffer", "send_buffer"]),
+        ConfigError::InitialTooLarge(["initial_send_buffer", "send_buffer"]),
         |c| c.initial_send_buffer = None,
     ),
     row(
@@ -204,7 +204,7 @@ const fn name(error: &ConfigError) -> &'static str {
         ConfigError::WithoutRack(_) => "WithoutRack",
         ConfigError::WithoutPacing(_) => "WithoutPacing",
         ConfigError::PacingWithoutWindow => "PacingWithoutWindow",
-        ConfigError::BeginsTooLarge(_) => "BeginsTooLarge",
+        ConfigError::InitialTooLarge(_) => "InitialTooLarge",
         ConfigError::SlowStartPerAck(_) => "SlowStartPerAck",
         ConfigError::DctcpWithoutEcn => "DctcpWithoutEcn",
         ConfigError::SharedKind(_) => "SharedKind",

@@ -28,9 +28,9 @@ impl Connection {
 
     /// The result of Fast Open, if it is in use.
     pub fn fast_open(&self) -> Option<Outcome> {
-        let Memory { side, data, taken, heard, .. } = *self.cx.fast()?;
-        let asked = matches!(side, Side::Client(Client { option: Some(_), .. }));
-        Some(Outcome { data, taken, asked, heard, mss: self.snd.peer_mss() })
+        let Memory { side, data, accepted, peer_option, .. } = *self.cx.fast_open()?;
+        let option_sent = matches!(side, Side::Client(Client { option: Some(_), .. }));
+        Some(Outcome { data, accepted, option_sent, peer_option, mss: self.snd.peer_mss() })
     }
 
     /// Whether a SYN with a valid cookie has opened this connection before the end of its handshake.
@@ -50,23 +50,23 @@ impl Connection {
     }
 
     /// Stores the option of the SYN-ACK at a client.
-    pub(super) fn hear_fast_open(&mut self, segment: &Segment) {
-        if let Some(memory) = self.cx.fast_mut() {
-            memory.heard = segment.options.fast_open();
+    pub(super) fn store_fast_open_option(&mut self, segment: &Segment) {
+        if let Some(memory) = self.cx.fast_open_mut() {
+            memory.peer_option = segment.options.fast_open();
         }
     }
 
     /// Decides whether a listener accepts the data of a SYN.
-    pub(super) fn takes_syn_text(&mut self, segment: &Segment) -> bool {
-        let Some(memory) = self.cx.fast_mut() else { return true };
+    pub(super) fn accepts_syn_data(&mut self, segment: &Segment) -> bool {
+        let Some(memory) = self.cx.fast_open_mut() else { return true };
         let Side::Server(server) = memory.side else { return true };
-        let verdict = server.judge(segment);
-        memory.heard = segment.options.fast_open();
+        let verdict = server.evaluate(segment);
+        memory.peer_option = segment.options.fast_open();
         (memory.answer, memory.open) = (verdict.answer, verdict.open);
         memory.data = match (segment.payload.len, verdict.open) {
             (0, _) => SynData::None,
-            (_, true) => SynData::Taken,
-            (_, false) => SynData::Refused,
+            (_, true) => SynData::Accepted,
+            (_, false) => SynData::Rejected,
         };
         verdict.open
     }
@@ -78,7 +78,7 @@ impl Connection {
     }
 
     /// Whether the segment is a retransmission of the peer's SYN.
-    pub(super) fn is_syn_again(&self, segment: &Segment, start: i64) -> bool {
+    pub(super) fn is_repeated_syn(&self, segment: &Segment, start: i64) -> bool {
         self.cx.state() == State::SynReceived && start == 0 && !segment.flags.any(Flags::RST | Flags::ACK)
     }
 }

@@ -17,14 +17,14 @@ impl Connection {
             return;
         }
         if flags.has(Flags::ACK) {
-            self.cx.reply(Reply::refuse(segment));
+            self.cx.reply(Reply::reset_for(segment));
             return;
         }
         if flags.has(Flags::SYN) {
             self.synchronize(now, segment);
             self.cx.enter(now, State::SynReceived);
-            if self.takes_syn_text(segment) {
-                self.take_syn_text(now, segment);
+            if self.accepts_syn_data(segment) {
+                self.process_syn_data(now, segment);
             }
         }
     }
@@ -36,7 +36,7 @@ impl Connection {
         let ours_acknowledged = flags.has(Flags::ACK);
         if ours_acknowledged && (ack <= 0 || ack > self.snd.space().max() as i64) {
             if !flags.has(Flags::RST) {
-                self.cx.reply(Reply::refuse(segment));
+                self.cx.reply(Reply::reset_for(segment));
             }
             return;
         }
@@ -52,11 +52,11 @@ impl Connection {
         }
         self.synchronize(now, segment);
         if ours_acknowledged {
-            self.hear_fast_open(segment);
+            self.store_fast_open_option(segment);
             self.snd.syn_acknowledged(&mut self.cx, now, ack as u64);
             self.snd.settle_syn_data(&mut self.cx, ack as u64);
             self.become_established(now);
-            if self.cx.opens_fast() && self.snd.waits_behind_syn(&self.cx) {
+            if self.cx.is_fast_open_client() && self.snd.waits_behind_syn(&self.cx) {
                 self.rcv.opens_with_data(&self.cx, now);
             }
             self.rcv.acknowledge(Reason::Ack);
@@ -65,8 +65,8 @@ impl Connection {
             self.snd.send_syn_again();
             self.cx.enter(now, State::SynReceived);
         }
-        if ours_acknowledged || !self.cx.opens_fast() {
-            self.take_syn_text(now, segment);
+        if ours_acknowledged || !self.cx.is_fast_open_client() {
+            self.process_syn_data(now, segment);
         }
         let behind_text = i64::from(segment.payload.len) + 1;
         if ours_acknowledged && flags.has(Flags::FIN) && self.rcv.take_fin(behind_text) {
@@ -89,7 +89,7 @@ impl Connection {
 
     /// Stores the data of a SYN until the connection is open. A FIN on a SYN without ACK is ignored, because no state
     /// transition exists for it; the peer retransmits it.
-    fn take_syn_text(&mut self, now: Time, segment: &Segment) {
+    fn process_syn_data(&mut self, now: Time, segment: &Segment) {
         if segment.payload.len > 0 {
             self.take_text(now, segment, 1);
         }
@@ -118,7 +118,7 @@ impl Connection {
     pub(super) fn fin_acknowledged(&mut self, now: Time) {
         match self.cx.state() {
             State::FinWait1 => self.cx.enter(now, State::FinWait2),
-            State::Closing => self.wait_out(now),
+            State::Closing => self.enter_time_wait(now),
             State::LastAck => self.finish(now, CloseReason::Finished),
             _ => {}
         }
@@ -129,15 +129,15 @@ impl Connection {
         self.rcv.acknowledge(Reason::Ack);
         match self.cx.state() {
             State::SynReceived | State::Established => self.cx.enter(now, State::CloseWait),
-            State::FinWait1 if self.snd.space().fin_acknowledged() => self.wait_out(now),
+            State::FinWait1 if self.snd.space().fin_acknowledged() => self.enter_time_wait(now),
             State::FinWait1 => self.cx.enter(now, State::Closing),
-            State::FinWait2 => self.wait_out(now),
+            State::FinWait2 => self.enter_time_wait(now),
             _ => {}
         }
     }
 
     /// Enters TIME-WAIT, which answers old duplicates for 2·MSL.
-    pub(super) fn wait_out(&mut self, now: Time) {
+    pub(super) fn enter_time_wait(&mut self, now: Time) {
         // A delayed ACK becomes due now, because only the TIME-WAIT timer runs from here on.
         self.stop_timers();
         self.snd.wait_out(now + self.cx.config.time_wait);

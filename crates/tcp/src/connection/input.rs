@@ -20,10 +20,10 @@ impl Connection {
         if self.cx.has_keep_alive() {
             self.restart_keep_alive(now);
         }
-        if self.takes_predicted(now, segment) {
+        if self.process_predicted(now, segment) {
             return;
         }
-        self.takes_any(now, segment);
+        self.process_fully(now, segment);
     }
 
     /// The same without the fast path. Drivers for which the code size matters more than the time use it.
@@ -32,15 +32,15 @@ impl Connection {
         if self.cx.has_keep_alive() {
             self.restart_keep_alive(now);
         }
-        self.takes_any(now, segment);
+        self.process_fully(now, segment);
     }
 
     /// The full path.
-    pub(super) fn takes_any(&mut self, now: Time, segment: &Segment) {
+    pub(super) fn process_fully(&mut self, now: Time, segment: &Segment) {
         match self.cx.state() {
             State::Closed => {
                 if !segment.flags.has(Flags::RST) {
-                    self.cx.reply(Reply::refuse(segment));
+                    self.cx.reply(Reply::reset_for(segment));
                 }
             }
             State::Listen => self.arrives_in_listen(now, segment),
@@ -58,13 +58,13 @@ impl Connection {
         {
             return self.arrives_outside(now, segment, start);
         }
-        if flags.any(Flags::RST | Flags::SYN) && !self.is_syn_again(segment, start) {
+        if flags.any(Flags::RST | Flags::SYN) && !self.is_repeated_syn(segment, start) {
             return self.arrives_with_rst_or_syn(now, segment, start);
         }
         if !flags.has(Flags::ACK) {
             // If the data of the peer's SYN was not accepted, the retransmitted SYN lies partly in the window.
             if flags.has(Flags::SYN) {
-                self.answer_syn_again(now, segment);
+                self.answer_repeated_syn(now, segment);
             }
             return;
         }
@@ -109,21 +109,21 @@ impl Connection {
                     self.rcv.acknowledge(Reason::Ack);
                 }
             } else {
-                self.answer_syn_again(now, segment);
+                self.answer_repeated_syn(now, segment);
             }
             return;
         }
         self.cx.counters().duplicates_received += 1;
         self.rcv.note_duplicate(start, segment.payload.len);
         if segment.flags.has(Flags::SYN) {
-            self.hear_syn_ack_again(segment, start);
+            self.process_repeated_syn_ack(segment, start);
             self.challenge(now);
             return;
         }
         let expected = self.rcv.nxt() as i64;
         if !self.rcv.passes_timestamps(&self.cx, now, segment) {
             self.cx.counters().paws_drops += 1;
-        } else if segment.flags.has(Flags::ACK) && self.hears_outside(start, segment.seq_len()) {
+        } else if segment.flags.has(Flags::ACK) && self.accepts_ack_outside_window(start, segment.seq_len()) {
             self.take_ack(now, segment);
         }
         // MUST-66: the urgent pointer is processed even if a closed window excludes the data.
@@ -143,10 +143,10 @@ impl Connection {
     pub(super) fn take_ack(&mut self, now: Time, segment: &Segment) -> bool {
         if self.cx.state() == State::SynReceived {
             let Some(ack) = self.snd.space().acknowledged_by(segment.ack).filter(|ack| *ack > 0) else {
-                self.cx.reply(Reply::refuse(segment));
+                self.cx.reply(Reply::reset_for(segment));
                 return false;
             };
-            self.hear_first_ack(now, segment);
+            self.process_handshake_ack(now, segment);
             self.snd.syn_acknowledged(&mut self.cx, now, ack);
             self.snd.expect_window_from(segment.seq.minus(1));
             self.become_established(now);
@@ -171,8 +171,8 @@ impl Connection {
     /// Answers a retransmitted SYN with our SYN-ACK, because a peer in SYN-SENT needs it. The first SYN-ACK was lost or
     /// is still in flight.
     #[cold]
-    fn answer_syn_again(&mut self, now: Time, segment: &Segment) {
-        if !self.hear_syn_again(segment) {
+    fn answer_repeated_syn(&mut self, now: Time, segment: &Segment) {
+        if !self.process_repeated_syn(segment) {
             self.give_up(now, CloseReason::Reset);
             return;
         }
@@ -183,7 +183,7 @@ impl Connection {
     /// closed window, and appendix A.2). One position before the left edge, the peer has not yet received the ACK of
     /// its window probe. At the right edge, the peer's last segments were lost. Without this rule two such ends would
     /// exchange ACKs without end.
-    fn hears_outside(&self, start: i64, seq_len: u32) -> bool {
+    fn accepts_ack_outside_window(&self, start: i64, seq_len: u32) -> bool {
         let expected = self.rcv.nxt() as i64;
         let at_an_edge = start + 1 == expected || self.rcv.is_right_edge(start);
         (self.rcv.window() == 0 && start == expected)

@@ -21,7 +21,7 @@ mod time_wait;
 use crate::config::Config;
 use crate::congestion::CongestionControl;
 use crate::context::Context;
-use crate::opening::negotiate::{agree, believed};
+use crate::opening::negotiate::{agree, peer_offer};
 use crate::opening::reply::Reply;
 use crate::opening::state::{CloseReason, State};
 use crate::receive::receiver::{AckDue, Receiver};
@@ -233,7 +233,7 @@ impl Connection {
         self.snd.segments_together(&self.cx, least)
     }
 
-    /// Sets the path MTU from the route of the driver. For ICMP messages use [`hear_too_big`](Self::hear_too_big).
+    /// Sets the path MTU from the route of the driver. For ICMP messages use [`handle_packet_too_big`](Self::handle_packet_too_big).
     pub fn set_path_mtu(&mut self, mtu: u32) {
         self.snd.set_path_mtu(&mut self.cx, mtu);
     }
@@ -242,7 +242,7 @@ impl Connection {
     /// bytes (RFC 1191; RFC 8201). Returns whether the message is accepted. The segment must be in flight and longer
     /// than `mtu` (RFC 5927, section 4.1 and RFC 8201, section 4). The sender retransmits segments that are too long at
     /// once, without a reaction of congestion control.
-    pub fn hear_too_big(&mut self, now: Time, seq: Seq, mtu: u32) -> bool {
+    pub fn handle_packet_too_big(&mut self, now: Time, seq: Seq, mtu: u32) -> bool {
         self.snd.hear_too_big(&mut self.cx, now, seq, mtu)
     }
 
@@ -352,10 +352,10 @@ impl Connection {
     }
 
     /// Sets the result of the negotiation after both SYN segments.
-    fn settle(&mut self, now: Time, heard: &Options) {
+    fn settle(&mut self, now: Time, peer: &Options) {
         let config = &self.cx.config;
-        self.snd.set_peer_mss(believed(config, heard).mss.unwrap_or(config.mss));
-        self.cx.agreed = agree(config, heard, self.snd.path_mtu());
+        self.snd.set_peer_mss(peer_offer(config, peer).mss.unwrap_or(config.mss));
+        self.cx.agreed = agree(config, peer, self.snd.path_mtu());
         self.snd.begin_mtu_search(&mut self.cx, now);
         let (payload, largest) = (u32::from(self.cx.agreed.payload), self.cx.agreed.largest_window());
         self.rcv.limit_buffer(largest);

@@ -16,7 +16,7 @@ use crate::wire::segment::{Ecn, Flags, Payload, Segment};
 impl Connection {
     /// Processes the segment if it is one of these. Returns `false`, without any change, if it needs the full path.
     #[inline]
-    pub(super) fn takes_predicted(&mut self, now: Time, segment: &Segment) -> bool {
+    pub(super) fn process_predicted(&mut self, now: Time, segment: &Segment) -> bool {
         let options = &segment.options;
         let expected = self.cx.predicts_arrival()
             && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
@@ -33,7 +33,7 @@ impl Connection {
             // The fast path records no events, so it is not used while events are recorded.
             !self.cx.is_recording() && self.snd.take_predicted_ack(&mut self.cx, now, segment)
         } else {
-            self.takes_predicted_text(now, segment)
+            self.process_predicted_data(now, segment)
         };
         if taken && self.cx.agreed.timestamps {
             self.rcv.renew_ts_recent(&self.cx, now, start as i64, segment);
@@ -50,7 +50,7 @@ impl Connection {
 
     /// Processes the next data in order, with no other information.
     #[inline(always)]
-    fn takes_predicted_text(&mut self, now: Time, segment: &Segment) -> bool {
+    fn process_predicted_data(&mut self, now: Time, segment: &Segment) -> bool {
         let payload = segment.payload;
         if !self.snd.space().acknowledges_nothing_new(segment.ack) || !self.rcv.takes_whole(payload) {
             return false;

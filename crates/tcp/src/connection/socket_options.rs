@@ -36,9 +36,9 @@ impl Connection {
             Change::UserTimeout(timeout) => {
                 config.user_timeout = timeout;
                 // For outstanding data it starts now.
-                self.snd.stop_patience();
+                self.snd.stop_user_timeout();
                 if self.snd.space().is_outstanding() {
-                    self.snd.start_patience(&self.cx, now);
+                    self.snd.start_user_timeout(&self.cx, now);
                 }
             }
             Change::KeepAlive(keep_alive) => {

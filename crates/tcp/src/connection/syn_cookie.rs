@@ -8,7 +8,7 @@
 
 use crate::config::Config;
 use crate::connection::Connection;
-use crate::opening::fast_open::{Cookie, Demand, Server};
+use crate::opening::fast_open::{Cookie, CookiePolicy, Server};
 use crate::opening::isn::write_address;
 use crate::time::Time;
 use crate::wire::codec::{Addresses, Ports};
@@ -52,7 +52,7 @@ impl Maker<'_> {
         let mut answer = listener.poll_transmit(now).filter(|_| opens)?.segment;
         let options = &mut answer.options;
         if let Some(stamps) = &mut options.timestamps {
-            let said = remembered(&syn.options, answer.flags.has(Flags::ECE));
+            let said = encode_options(&syn.options, answer.flags.has(Flags::ECE));
             // The timestamp must not be ahead of the clock, because the next one must not be older (RFC 7323, section
             // 5).
             let stamp = stamps.value & !((1 << OPTION_BITS) - 1) | said;
@@ -76,7 +76,7 @@ impl Maker<'_> {
         let size = shown >> 24 & 7;
         let made = [period(now), period(now).wrapping_sub(1)];
         made.into_iter().find(|made| self.cookie(irs, *made, size) == shown)?;
-        let options = Options { mss: Some(SIZES[size as usize]), ..recalled(ack.options.timestamps) };
+        let options = Options { mss: Some(SIZES[size as usize]), ..decode_options(ack.options.timestamps) };
         let marks = ack.options.timestamps.is_some_and(|stamps| stamps.echo >> 5 & 1 == 1);
         let flags = if marks { Flags::SYN | Flags::ECE | Flags::CWR } else { Flags::SYN };
         let syn = Segment { seq: irs, flags, window: ack.window, options, ..Segment::default() };
@@ -109,19 +109,19 @@ fn period(now: Time) -> u32 {
 fn listener(config: &Arc<Config>, iss: Seq) -> Connection {
     let listener = Connection::listen(Arc::clone(config), iss);
     match Cookie::new(&[0; 4]) {
-        Some(cookie) => listener.listening_fast(Server { demand: Demand::Never, cookie, before: None }),
+        Some(cookie) => listener.listening_fast(Server { policy: CookiePolicy::Disabled, cookie, previous: None }),
         None => listener,
     }
 }
 
 /// Encodes the options of a SYN in the low bits of a timestamp.
-fn remembered(heard: &Options, marks: bool) -> u32 {
-    let shift = heard.window_scale.map_or(NO_SHIFT, |shift| u32::from(shift.min(14)));
-    shift | u32::from(heard.sack_permitted) << 4 | u32::from(marks) << 5
+fn encode_options(peer: &Options, marks: bool) -> u32 {
+    let shift = peer.window_scale.map_or(NO_SHIFT, |shift| u32::from(shift.min(14)));
+    shift | u32::from(peer.sack_permitted) << 4 | u32::from(marks) << 5
 }
 
 /// Decodes the options from the echoed timestamp.
-fn recalled(stamps: Option<Timestamps>) -> Options {
+fn decode_options(stamps: Option<Timestamps>) -> Options {
     let Some(Timestamps { value, echo }) = stamps else { return Options::NONE };
     let shift = echo & 15;
     Options {

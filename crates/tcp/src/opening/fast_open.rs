@@ -116,24 +116,24 @@ pub struct Client {
 
 /// When a server accepts data on a SYN.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Demand {
+pub enum CookiePolicy {
     /// Never. The server ignores the option and the data; the client retransmits the data.
-    Never,
+    Disabled,
     /// With a valid cookie. A client with another cookie, or with a request, gets the cookie (RFC 7413, section 4.2.2).
-    Cookie,
+    Required,
     /// Always, without a cookie (RFC 7413, section 4.1.3: clients are authenticated in other ways).
-    Nothing,
+    NotRequired,
 }
 
 /// The input of a server's passive open.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Server {
     /// When it accepts data on a SYN.
-    pub demand: Demand,
+    pub policy: CookiePolicy,
     /// This client's cookie.
     pub cookie: Cookie,
     /// The cookie of the previous key, which is still valid (RFC 7413, section 4.1.2).
-    pub before: Option<Cookie>,
+    pub previous: Option<Cookie>,
 }
 
 /// A server's decision on a SYN.
@@ -148,21 +148,21 @@ pub(crate) struct Verdict {
 impl Server {
     /// RFC 7413, section 4.2.2; where it leaves a choice, as in Linux (`tcp_try_fastopen()`). A SYN with a valid cookie
     /// and without data opens the connection too.
-    pub(crate) fn judge(&self, segment: &Segment) -> Verdict {
-        let shut = Verdict { open: false, answer: None };
-        let heard = segment.options.fast_open();
-        if self.demand == Demand::Never || (heard.is_none() && segment.payload.len == 0) {
-            return shut;
+    pub(crate) fn evaluate(&self, segment: &Segment) -> Verdict {
+        let rejected = Verdict { open: false, answer: None };
+        let option = segment.options.fast_open();
+        if self.policy == CookiePolicy::Disabled || (option.is_none() && segment.payload.len == 0) {
+            return rejected;
         }
-        let Some(FastOpen { form, cookie }) = heard else {
-            return Verdict { open: self.demand == Demand::Nothing, ..shut };
+        let Some(FastOpen { form, cookie }) = option else {
+            return Verdict { open: self.policy == CookiePolicy::NotRequired, ..rejected };
         };
-        let given = Some(FastOpen { form, cookie: Some(self.cookie) });
+        let with_cookie = Some(FastOpen { form, cookie: Some(self.cookie) });
         match cookie {
-            _ if self.demand == Demand::Nothing => Verdict { open: true, answer: None },
-            Some(shown) if shown == self.cookie => Verdict { open: true, answer: None },
-            Some(shown) if Some(shown) == self.before => Verdict { open: true, answer: given },
-            Some(_) | None => Verdict { open: false, answer: given },
+            _ if self.policy == CookiePolicy::NotRequired => Verdict { open: true, answer: None },
+            Some(received) if received == self.cookie => Verdict { open: true, answer: None },
+            Some(received) if Some(received) == self.previous => Verdict { open: true, answer: with_cookie },
+            Some(_) | None => Verdict { open: false, answer: with_cookie },
         }
     }
 }
@@ -175,9 +175,9 @@ pub enum SynData {
     /// The data is in flight.
     Sent,
     /// The receiver accepted all of it or the first part.
-    Taken,
+    Accepted,
     /// The receiver rejected it, or the SYN was lost. The sender retransmits it when the connection is open.
-    Refused,
+    Rejected,
 }
 
 /// The result of Fast Open.
@@ -186,11 +186,11 @@ pub struct Outcome {
     /// The state of the data on the SYN: on ours at the client, on the peer's at the server.
     pub data: SynData,
     /// Bytes of data on our SYN that the peer accepted.
-    pub taken: u64,
+    pub accepted: u64,
     /// Whether our SYN carried the option. An unsolicited cookie must not be cached.
-    pub asked: bool,
+    pub option_sent: bool,
     /// The option on the peer's SYN; at a client, the cookie for the next connection.
-    pub heard: Option<FastOpen>,
+    pub peer_option: Option<FastOpen>,
     /// The MSS that the peer's SYN announced, for the next connection.
     pub mss: u16,
 }
@@ -206,18 +206,18 @@ pub(crate) enum Side {
 pub(crate) struct Memory {
     pub(crate) side: Side,
     pub(crate) data: SynData,
-    pub(crate) taken: u64,
-    pub(crate) heard: Option<FastOpen>,
+    pub(crate) accepted: u64,
+    pub(crate) peer_option: Option<FastOpen>,
     pub(crate) answer: Option<FastOpen>,
     /// The server has accepted the SYN, so the application may read and write before the end of the handshake.
     pub(crate) open: bool,
     /// The end position of the data of our SYN that must be retransmitted; 0 if there is none.
-    pub(crate) again: u64,
+    pub(crate) retransmit_until: u64,
 }
 
 impl Memory {
     /// The state of a listener before a SYN arrives; `None` at a client.
-    pub(crate) fn of_a_listener(&self) -> Option<Box<Self>> {
+    pub(crate) fn for_listener(&self) -> Option<Box<Self>> {
         matches!(self.side, Side::Server(_)).then(|| Self::new(self.side))
     }
 
@@ -225,11 +225,11 @@ impl Memory {
         Box::new(Self {
             side,
             data: SynData::None,
-            taken: 0,
-            heard: None,
+            accepted: 0,
+            peer_option: None,
             answer: None,
             open: false,
-            again: 0,
+            retransmit_until: 0,
         })
     }
 }

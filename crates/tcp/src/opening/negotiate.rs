@@ -51,28 +51,28 @@ pub(crate) const fn shift_for(window: u32) -> u8 {
     shift
 }
 
-/// The options of our SYN, or of our SYN-ACK if `heard` are the options of the peer's SYN. A SYN-ACK offers only what
+/// The options of our SYN, or of our SYN-ACK if `peer` are the options of the peer's SYN. A SYN-ACK offers only what
 /// the peer has offered (RFC 7323, sections 2.2 and 3.2; RFC 1106, section 3).
 ///
 /// A `path_mtu` of zero means unknown. A known path MTU limits the announced MSS, as in Linux (`dst_metric_advmss()`).
 pub(crate) fn syn_options(
     config: &Config,
-    heard: Option<&Options>,
+    peer: Option<&Options>,
     timestamps: Timestamps,
     path_mtu: u32,
 ) -> Options {
     match config.syn_options {
         SynOptions::Announced => {
-            let options = offer(config, heard, timestamps);
-            Options { mss: options.mss.map(|mss| mss.min(within_path(path_mtu))), ..options }
+            let options = offer(config, peer, timestamps);
+            Options { mss: options.mss.map(|mss| mss.min(mss_for_path_mtu(path_mtu))), ..options }
         }
         SynOptions::Assumed => Options::NONE,
     }
 }
 
 /// The options of a SYN or a SYN-ACK according to the configuration.
-fn offer(config: &Config, heard: Option<&Options>, timestamps: Timestamps) -> Options {
-    let offered = |by_us: bool, by_peer: fn(&Options) -> bool| by_us && heard.is_none_or(by_peer);
+fn offer(config: &Config, peer: Option<&Options>, timestamps: Timestamps) -> Options {
+    let offered = |by_us: bool, by_peer: fn(&Options) -> bool| by_us && peer.is_none_or(by_peer);
     let window = config.window_option;
     let shift = shift_for(config.receive_window);
     Options {
@@ -96,44 +96,44 @@ fn offer(config: &Config, heard: Option<&Options>, timestamps: Timestamps) -> Op
 }
 
 /// The peer's offer: the options of its SYN, or our own offer if SYN segments carry no options.
-pub(crate) fn believed(config: &Config, heard: &Options) -> Options {
+pub(crate) fn peer_offer(config: &Config, peer: &Options) -> Options {
     match config.syn_options {
-        SynOptions::Announced => Options { mss: Some(heard.mss.unwrap_or(DEFAULT_MSS)), ..*heard },
+        SynOptions::Announced => Options { mss: Some(peer.mss.unwrap_or(DEFAULT_MSS)), ..*peer },
         SynOptions::Assumed => offer(config, None, Timestamps::default()),
     }
 }
 
 /// The result of the negotiation, from both SYN segments. A `path_mtu` of zero means unknown.
-pub(crate) fn agree(config: &Config, heard: &Options, path_mtu: u32) -> Agreed {
-    let heard = &believed(config, heard);
+pub(crate) fn agree(config: &Config, peer: &Options, path_mtu: u32) -> Agreed {
+    let peer = &peer_offer(config, peer);
     let window = match config.window_option {
-        WindowOption::Rfc7323 => heard.window_scale.map_or(WindowForm::Plain, |theirs| WindowForm::Shifted {
+        WindowOption::Rfc7323 => peer.window_scale.map_or(WindowForm::Plain, |theirs| WindowForm::Shifted {
             ours: shift_for(config.receive_window),
             theirs: theirs.min(MAX_SHIFT),
         }),
-        WindowOption::ScaleEverySegment if heard.segment_scale.is_some() => WindowForm::EachSegment,
-        WindowOption::BigWindow if matches!(heard.big_window, Some(BigWindow::Offer(_))) => WindowForm::Big,
+        WindowOption::ScaleEverySegment if peer.segment_scale.is_some() => WindowForm::EachSegment,
+        WindowOption::BigWindow if matches!(peer.big_window, Some(BigWindow::Offer(_))) => WindowForm::Big,
         WindowOption::None | WindowOption::ScaleEverySegment | WindowOption::BigWindow => WindowForm::Plain,
     };
     let mut agreed = Agreed {
         window,
-        timestamps: config.timestamps && heard.timestamps.is_some(),
-        sack: config.sack && heard.sack_permitted,
+        timestamps: config.timestamps && peer.timestamps.is_some(),
+        sack: config.sack && peer.sack_permitted,
         nak: config.recovery == Recovery::Nak
             && match config.layout {
                 Layout::Document { .. } => true,
-                Layout::Shared { .. } => heard.nak_permitted,
+                Layout::Shared { .. } => peer.nak_permitted,
             },
         ..Agreed::default()
     };
     let options = agreed.every_segment(Timestamps::default(), 0).wire_len(config.layout);
     agreed.header_len = 20 + options;
-    agreed.limit_segments(config, heard.mss.unwrap_or(DEFAULT_MSS), path_mtu);
+    agreed.limit_segments(config, peer.mss.unwrap_or(DEFAULT_MSS), path_mtu);
     agreed
 }
 
 /// The largest MSS for a path MTU; a path MTU of zero is no limit.
-pub(crate) fn within_path(path_mtu: u32) -> u16 {
+pub(crate) fn mss_for_path_mtu(path_mtu: u32) -> u16 {
     if path_mtu == 0 {
         u16::MAX
     } else {
@@ -143,13 +143,13 @@ pub(crate) fn within_path(path_mtu: u32) -> u16 {
 
 impl Agreed {
     /// The values before the peer's SYN has arrived.
-    pub(crate) fn before_a_syn(config: &Config) -> Self {
+    pub(crate) fn before_syn(config: &Config) -> Self {
         Self { mss: config.mss, payload: config.mss, header_len: 20, ..Self::default() }
     }
 
     /// Sets the segment size from the peer's MSS and the path MTU (RFC 9293, section 3.7.1: Eff.snd.MSS).
     pub(crate) fn limit_segments(&mut self, config: &Config, peer: u16, path_mtu: u32) {
-        let (path, options) = (within_path(path_mtu), u16::from(self.header_len - 20));
+        let (path, options) = (mss_for_path_mtu(path_mtu), u16::from(self.header_len - 20));
         // The lower bound protects against a peer with a tiny MSS.
         self.mss = config.mss.min(peer.max(64)).min(path).max(64);
         self.payload = match config.mss_counts {
@@ -241,21 +241,21 @@ impl Agreed {
     }
 
     /// Encodes a window; returns the header field and the window that the peer decodes. It rounds down, but not below
-    /// `promised`, the window that was announced before (RFC 7323, section 2.4).
+    /// `announced`, the window that was announced before (RFC 7323, section 2.4).
     #[inline]
-    pub(crate) fn write_window(&self, window: u32, promised: u32) -> (u16, u32) {
+    pub(crate) fn write_window(&self, window: u32, announced: u32) -> (u16, u32) {
         let round = |shift: u8| {
             let (down, step) = (window >> shift, 1_u32 << shift);
-            let field = if down << shift >= promised { down } else { promised.div_ceil(step) }.min(0xFFFF);
+            let field = if down << shift >= announced { down } else { announced.div_ceil(step) }.min(0xFFFF);
             (field as u16, field << shift)
         };
         match self.window {
             WindowForm::Plain => (window.min(0xFFFF) as u16, window.min(0xFFFF)),
             WindowForm::Shifted { ours, .. } => round(ours),
             WindowForm::EachSegment => {
-                // To round `promised` up may require a larger shift.
+                // To round `announced` up may require a larger shift.
                 let shift = shift_for(window);
-                let fits = promised.div_ceil(1 << shift) <= 0xFFFF;
+                let fits = announced.div_ceil(1 << shift) <= 0xFFFF;
                 round(if fits { shift } else { (shift + 1).min(MAX_SHIFT) })
             }
             WindowForm::Big => (window as u16, window),

@@ -16,7 +16,7 @@ pub(crate) struct Reply {
 
 impl Reply {
     /// The reset in reply to `segment` (RFC 9293, section 3.10.7.1).
-    pub(crate) fn refuse(segment: &Segment) -> Self {
+    pub(crate) fn reset_for(segment: &Segment) -> Self {
         if segment.flags.has(Flags::ACK) {
             Self { seq: segment.ack, ack: Seq(0), flags: Flags::RST, connected: false }
         } else {
@@ -37,6 +37,6 @@ impl Reply {
 
 /// The reply to a segment that belongs to no connection: a reset, or `None` if the segment is a reset (RFC 9293,
 /// section 3.10.7.1).
-pub fn refuse(segment: &Segment) -> Option<Segment> {
-    (!segment.flags.has(Flags::RST)).then(|| Reply::refuse(segment).segment())
+pub fn reset_for(segment: &Segment) -> Option<Segment> {
+    (!segment.flags.has(Flags::RST)).then(|| Reply::reset_for(segment).segment())
 }

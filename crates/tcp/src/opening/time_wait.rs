@@ -20,7 +20,7 @@ impl TimeWait {
     /// Whether a SYN with this sequence number and timestamp may open a new connection between the same sockets. Its
     /// timestamp, or without one its sequence number, must be beyond all earlier ones (RFC 6191, section 2; RFC 9293,
     /// section 3.6.1, MAY-2).
-    pub fn admits(&self, seq: Seq, timestamp: Option<u32>) -> bool {
+    pub fn accepts_syn(&self, seq: Seq, timestamp: Option<u32>) -> bool {
         let new_number = seq.distance_from(self.expected) >= 0;
         match self.ts_recent.zip(timestamp) {
             Some((recent, timestamp)) => {

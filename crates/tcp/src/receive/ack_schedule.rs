@@ -1,4 +1,4 @@
-//! Delayed ACKs: when what was received is acknowledged, by the policy in force.
+//! Delayed ACKs: when received data is acknowledged, by the configured policy.
 
 use crate::context::Context;
 use crate::receive::acking::{Acking, Arrival};
@@ -7,7 +7,7 @@ use crate::record::event::{Event, Timer};
 use crate::record::reason::Reason;
 use crate::time::{Span, Time};
 
-/// The times of the path that some policies go by.
+/// The times of the path that some policies use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathTimes {
     pub(crate) rto: Span,
@@ -15,7 +15,7 @@ pub(crate) struct PathTimes {
 }
 
 impl Receiver {
-    /// Data was taken in: it is acknowledged now, or when the timer that is armed here expires.
+    /// Schedules the ACK of accepted data: now, or when the delayed ACK timer expires.
     #[inline(always)]
     pub(crate) fn schedule_ack(&mut self, now: Time, text: Text, acking: Acking) {
         if let Some(when) = self.when_to_acknowledge(now, text, acking)
@@ -25,7 +25,7 @@ impl Receiver {
         }
     }
 
-    /// As [`Self::schedule_ack`], for a policy that looks at more than a count of segments.
+    /// Like [`Self::schedule_ack`], for a policy that does not only count segments.
     #[cold]
     pub(crate) fn schedule_ack_otherwise(
         &mut self,
@@ -46,7 +46,7 @@ impl Receiver {
         }
     }
 
-    /// What a policy with a memory says of a segment. Returns the instant at which a timer must expire, if one is needed.
+    /// Applies a policy with state to a segment. Returns the deadline of a timer, if one is needed.
     fn ask_memory(
         &mut self,
         cx: &Context,
@@ -77,7 +77,7 @@ impl Receiver {
         }
     }
 
-    /// The connection opens while data waits that no SYN carried.
+    /// The connection opens while data waits that the SYN did not carry.
     pub(crate) fn opens_with_data(&mut self, cx: &Context, now: Time) {
         let acking = cx.config.acking;
         if acking.remembers() {
@@ -92,14 +92,13 @@ impl Receiver {
         self.delayed_ack
     }
 
-    /// No acknowledgment is delayed any more.
+    /// Stops the delayed ACK timer.
     #[inline]
     pub(crate) fn stop_delayed_ack(&mut self) {
         self.delayed_ack = Time::NEVER;
     }
 
-    /// The timer of a delayed ACK may have expired: if so, the ACK is due now. `rto` is the sender's timeout, from which
-    /// some policies learn.
+    /// Makes the ACK due if the delayed ACK timer has expired. `rto` is the RTO of the sender, which some policies use.
     pub(crate) fn delayed_ack_ran_out(&mut self, cx: &mut Context, now: Time, rto: Span) {
         if self.delayed_ack > now {
             return;
@@ -114,7 +113,7 @@ impl Receiver {
         }
     }
 
-    /// The application has read: the window may have opened far enough for an update, or what is delayed is due.
+    /// The application has read `len` bytes. A window update or a delayed ACK may be due.
     #[inline(always)]
     pub(crate) fn was_read(&mut self, cx: &Context, len: u64) {
         let growth = if len > 0 { self.growth() } else { 0 };
@@ -125,8 +124,8 @@ impl Receiver {
         }
     }
 
-    /// The application has read, so that the window could grow by `growth`. For a policy that does not count segments alone,
-    /// what is delayed may be due.
+    /// The application has read, and the window could grow by `growth`. With a policy that does not only count
+    /// segments, a delayed ACK may be due.
     #[cold]
     fn acknowledge_what_was_read(&mut self, cx: &Context, growth: u64) {
         let mss = u32::from(cx.agreed.payload);

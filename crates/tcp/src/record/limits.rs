@@ -42,7 +42,7 @@ impl Clock {
     }
 
     /// Sets the limit from `now` on.
-    pub(crate) fn turn(&mut self, now: Time, limit: Limit) {
+    pub(crate) fn set_limit(&mut self, now: Time, limit: Limit) {
         if limit != self.now {
             self.past = self.read(now);
             (self.now, self.since) = (limit, now);
@@ -70,15 +70,15 @@ mod tests {
     fn each_limit_is_charged_for_the_time_that_it_lasts() {
         let at = |ms| Time::ZERO + Span::from_ms(ms);
         let mut clock = Clock::default();
-        clock.turn(at(10), Limit::Busy);
-        clock.turn(at(30), Limit::ReceiveWindow);
-        clock.turn(at(35), Limit::ReceiveWindow);
-        clock.turn(at(60), Limit::SendBuffer);
-        clock.turn(at(100), Limit::Idle);
+        clock.set_limit(at(10), Limit::Busy);
+        clock.set_limit(at(30), Limit::ReceiveWindow);
+        clock.set_limit(at(35), Limit::ReceiveWindow);
+        clock.set_limit(at(60), Limit::SendBuffer);
+        clock.set_limit(at(100), Limit::Idle);
         let sums = clock.read(at(1000));
         assert_eq!((sums.busy, sums.receive_window), (Span::from_ms(20), Span::from_ms(30)));
         assert_eq!(sums.send_buffer, Span::from_ms(40));
-        clock.turn(at(1000), Limit::Busy);
+        clock.set_limit(at(1000), Limit::Busy);
         assert_eq!(clock.read(at(1001)).busy, Span::from_ms(21), "the present limit counts up to now");
     }
 }

@@ -49,6 +49,6 @@ impl Sender {
             (false, true) => Limit::Busy,
             (false, false) => Limit::Idle,
         };
-        clock.turn(now, limit);
+        clock.set_limit(now, limit);
     }
 }

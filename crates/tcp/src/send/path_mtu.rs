@@ -7,7 +7,7 @@
 use crate::config::PathMtuDiscovery;
 use crate::congestion::Signal;
 use crate::context::Context;
-use crate::opening::negotiate::{HEADERS, within_path};
+use crate::opening::negotiate::{HEADERS, mss_for_path_mtu};
 use crate::opening::state::State;
 use crate::ranges::Range;
 use crate::record::reason::{Hold, Reason};
@@ -73,7 +73,7 @@ enum OnAck {
 impl Sender {
     /// Bytes of data and options that a segment may have on this path.
     pub(crate) fn path_room(&self) -> u32 {
-        u32::from(within_path(self.effective_mtu()))
+        u32::from(mss_for_path_mtu(self.effective_mtu()))
     }
 
     /// The path MTU has become known, or has changed: what a driver knows of a route. A message from the network goes to

@@ -23,7 +23,7 @@ impl Sender {
     }
 
     fn syn_room_of(&self, cx: &Context, written: u64) -> u32 {
-        let Some(Side::Client(client)) = cx.fast().map(|memory| memory.side) else { return 0 };
+        let Some(Side::Client(client)) = cx.fast_open().map(|memory| memory.side) else { return 0 };
         let asks = client.option.is_some_and(|option| option.cookie.is_none());
         if asks || self.space.max > 0 || cx.state() != State::SynSent {
             return 0;
@@ -34,19 +34,19 @@ impl Sender {
 
     /// What the SYN, or SYN-ACK, that leaves now says of Fast Open.
     pub(crate) fn fast_open_option(&self, cx: &Context) -> Option<FastOpen> {
-        match cx.fast()?.side {
+        match cx.fast_open()?.side {
             Side::Client(client) if self.space.max == 0 => client.option,
             Side::Client(_) => None,
-            Side::Server(_) => cx.fast()?.answer,
+            Side::Server(_) => cx.fast_open()?.answer,
         }
     }
 
     /// Our SYN leaves with so many bytes.
     pub(crate) fn note_syn_data(&mut self, cx: &mut Context, len: u32) {
-        if let Some(memory) = cx.fast_mut() {
+        if let Some(memory) = cx.fast_open_mut() {
             memory.data = match (len, memory.data) {
                 (1.., _) => SynData::Sent,
-                (0, SynData::Sent) => SynData::Refused,
+                (0, SynData::Sent) => SynData::Rejected,
                 (0, data) => data,
             };
         }
@@ -54,7 +54,7 @@ impl Sender {
 
     /// The SYN was too large for the path: it goes again at once, without data.
     pub(crate) fn forgo_syn_data(&mut self, cx: &Context) {
-        if cx.state() == State::SynSent && cx.fast().is_some_and(|memory| memory.data == SynData::Sent) {
+        if cx.state() == State::SynSent && cx.fast_open().is_some_and(|memory| memory.data == SynData::Sent) {
             self.space.nxt = 0;
             self.space.timed_end = 0;
         }
@@ -62,24 +62,24 @@ impl Sender {
 
     /// What of the SYN's data is on its way a second time.
     pub(crate) fn syn_data_again(&self, cx: &Context) -> u64 {
-        cx.fast().map_or(0, |memory| memory.again.min(self.space.max).saturating_sub(self.space.una))
+        cx.fast_open().map_or(0, |memory| memory.retransmit_until.min(self.space.max).saturating_sub(self.space.una))
     }
 
     /// Whether data waits to be sent that no SYN carried.
     pub(crate) fn waits_behind_syn(&self, cx: &Context) -> bool {
-        cx.fast().is_some_and(|memory| self.space.data_end() > self.space.max.max(memory.again))
+        cx.fast_open().is_some_and(|memory| self.space.data_end() > self.space.max.max(memory.retransmit_until))
     }
 
     /// Our SYN is acknowledged up to `ack`: what else it carried counts as never sent.
     pub(crate) fn settle_syn_data(&mut self, cx: &mut Context, ack: u64) {
         let sent = self.space.max;
-        let Some(memory) = cx.fast_mut().filter(|memory| matches!(memory.side, Side::Client(_))) else {
+        let Some(memory) = cx.fast_open_mut().filter(|memory| matches!(memory.side, Side::Client(_))) else {
             return;
         };
         if sent > 1 {
-            memory.data = if ack == sent { SynData::Taken } else { SynData::Refused };
-            memory.taken = ack - 1;
-            cx.set_syn_data_again(if ack < sent { sent } else { 0 });
+            memory.data = if ack == sent { SynData::Accepted } else { SynData::Rejected };
+            memory.accepted = ack - 1;
+            cx.set_syn_data_to_retransmit(if ack < sent { sent } else { 0 });
             self.space.max = ack;
             self.space.nxt = ack;
             self.space.una = self.space.una.max(ack);
@@ -89,7 +89,7 @@ impl Sender {
 
     /// Whether data at this position was on a SYN that did not bring it.
     pub(crate) fn repeats_syn_data(&self, cx: &Context, start: u64) -> bool {
-        cx.fast().is_some_and(|memory| start < memory.again)
+        cx.fast_open().is_some_and(|memory| start < memory.retransmit_until)
     }
 
     /// Our SYN is acknowledged.
@@ -108,7 +108,7 @@ impl Sender {
             self.restart_retransmit(cx, now);
         }
         // The user waits for nothing any more; from the next segment sent on, again.
-        self.stop_patience();
+        self.stop_user_timeout();
         if self.timers.is_backed_off() {
             self.begin_after_a_lost_syn(cx);
         }

@@ -46,7 +46,7 @@ pub(crate) fn run(seed: u64, steps: u32) {
             4 if dice.permille(100) => tcp.set_path_mtu(dice.pick(&[0, 1, 68, 576, 1500, u32::MAX])),
             4 => {
                 let seq = if dice.permille(500) { seen.una } else { Seq(dice.next() as u32) };
-                let _ = tcp.hear_too_big(now, seq, dice.pick(&[0, 68, 300, 1000, 65_535]));
+                let _ = tcp.handle_packet_too_big(now, seq, dice.pick(&[0, 68, 300, 1000, 65_535]));
             }
             5 => {
                 let _ = tcp.write_urgent(now, 10);

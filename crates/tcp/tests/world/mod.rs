@@ -313,7 +313,7 @@ impl World {
         let now = self.now;
         if let Some(at) = self.reports.iter().position(|report| report.0 <= now) {
             let (_, to, seq) = self.reports.remove(at);
-            self.sides[to].tcp.hear_too_big(now, seq, self.path.mtu);
+            self.sides[to].tcp.handle_packet_too_big(now, seq, self.path.mtu);
             self.settle();
             return true;
         }

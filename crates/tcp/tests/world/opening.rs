@@ -2,7 +2,7 @@
 
 use super::Dice;
 use netspurt_tcp::Connection;
-use netspurt_tcp::fast_open::{Client, Cookie, Demand, FastOpen, Form, Server};
+use netspurt_tcp::fast_open::{Client, Cookie, CookiePolicy, FastOpen, Form, Server};
 use netspurt_tcp::state::State;
 use netspurt_tcp::time::Time;
 
@@ -31,8 +31,8 @@ impl Opening {
 
     /// A listener, which may grant cookies.
     pub(super) fn listening(self, tcp: Connection, dice: &mut Dice) -> Connection {
-        let demand = dice.pick(&[Demand::Never, Demand::Cookie, Demand::Cookie, Demand::Nothing]);
-        let server = Server { demand, cookie: cookie(1), before: dice.pick(&[None, Some(cookie(2))]) };
+        let policy = dice.pick(&[CookiePolicy::Disabled, CookiePolicy::Required, CookiePolicy::Required, CookiePolicy::NotRequired]);
+        let server = Server { policy, cookie: cookie(1), previous: dice.pick(&[None, Some(cookie(2))]) };
         if self.fast { tcp.listening_fast(server) } else { tcp }
     }
 }

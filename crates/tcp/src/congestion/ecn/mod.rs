@@ -1,9 +1,9 @@
-//! Explicit congestion notification (RFC 3168, section 6.1): what stands on SYN segments, which segments are ECN-capable,
-//! how the receiver tells of marks, and what they mean to the sender. Accurate feedback (RFC 9768) differs in what is told, and lies
-//! in files of its own; congestion control hears of both by the same signals.
+//! Explicit congestion notification (RFC 3168, section 6.1): the flags of SYN segments, the ECN-capable segments, the
+//! feedback of the receiver, and the reaction of the sender. Accurate feedback (RFC 9768) has files of its own.
+//! Congestion control receives the same signals for both.
 //!
-//! A connection that has agreed on it has a `Memory`; one that has not pays for none of it. Which codepoint a segment has in
-//! its IP header stands in [`Segment::ecn`], and is the driver's to carry.
+//! A connection with ECN has a `Memory`; others need no space for it. [`Segment::ecn`] is the codepoint for the IP
+//! header; the driver copies it.
 
 pub(crate) mod accurate;
 mod ace;
@@ -26,35 +26,34 @@ use handshake::{ACE, Mode, answered, asked};
 /// The two flags of an ECN-setup SYN (RFC 3168, section 6.1.1).
 pub(crate) const BOTH: Flags = Flags(Flags::ECE.0 | Flags::CWR.0);
 
-/// What our own SYN segments have said so far.
+/// The request on our last SYN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Said {
-    /// Nothing: none has left.
+    /// No SYN was sent.
     Nothing,
-    /// That we would use ECN.
+    /// ECN.
     Setup,
-    /// That we would use accurate ECN.
+    /// Accurate ECN.
     Accurate,
-    /// The last of them, that we would not.
+    /// No ECN.
     Plain,
 }
 
-/// What holds once the peer's SYN is known.
+/// The result of the negotiation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Agreement {
     /// No ECN.
     None,
-    /// We tell of marks, but what we send is not ECN-capable.
+    /// We report marks, but our segments are not ECN-capable.
     Receives,
     /// Both.
     Full,
-    /// Accurate feedback; and the codepoint under which our SYN has arrived, if the peer has told.
+    /// Accurate feedback; with the codepoint of our SYN, if the peer has reported it.
     Accurate(Option<Ecn>),
 }
 
-/// The flags of our SYN, which has been sent `before` so many times. A SYN without an answer may have met a host or a
-/// firewall that drops ECN-setup SYNs: it goes again without (section 6.1.1.1; one that asks for accurate ECN tries twice,
-/// RFC 9768, section 3.1.4.1).
+/// The flags of our SYN after `before` transmissions. A host or firewall may drop ECN-setup SYNs, so the retransmission
+/// does not request ECN (section 6.1.1.1). A request for accurate ECN is sent twice (RFC 9768, section 3.1.4.1).
 pub(crate) const fn on_syn(choice: EcnUse, before: u8) -> Flags {
     match choice {
         EcnUse::Rfc3168 if before == 0 => BOTH,
@@ -65,9 +64,9 @@ pub(crate) const fn on_syn(choice: EcnUse, before: u8) -> Flags {
     }
 }
 
-/// What we and the peer agree on: `flags` are those of its SYN or SYN-ACK (section 6.1.1). A SYN-ACK with both flags is the
-/// echo of a host that knows neither (section 6.1.1.2). Who has fallen back sends nothing ECN-capable, but what it has said
-/// before may have been heard.
+/// The result of the negotiation; `flags` are those of the peer's SYN or SYN-ACK (section 6.1.1). A SYN-ACK with both
+/// flags comes from a host that reflects reserved bits (section 6.1.1.2). After a fallback our segments are not
+/// ECN-capable, but the peer may have received the earlier request.
 pub(crate) const fn agree(choice: EcnUse, said: Said, flags: Flags) -> Agreement {
     match choice {
         EcnUse::Rfc9768 => return agree_accurately(said, flags),
@@ -92,8 +91,8 @@ pub(crate) const fn agree(choice: EcnUse, said: Said, flags: Flags) -> Agreement
     }
 }
 
-/// The same for a host that knows accurate ECN (RFC 9768, sections 3.1.2 and 3.1.3). A SYN in answer to ours is taken as if ours
-/// had never been.
+/// The same for a host with accurate ECN (RFC 9768, sections 3.1.2 and 3.1.3). In a simultaneous open our own request
+/// has no effect.
 const fn agree_accurately(said: Said, flags: Flags) -> Agreement {
     let mode = if flags.has(Flags::ACK) { answered(flags) } else { asked(flags) };
     match (mode, said) {
@@ -104,61 +103,61 @@ const fn agree_accurately(said: Said, flags: Flags) -> Agreement {
     }
 }
 
-/// Whether a segment may be ECN-capable: only one with new data, not one sent again, not one without any, not a probe
-/// (sections 6.1.4 to 6.1.6). `max` is behind all that was ever sent.
+/// Whether a segment may be ECN-capable: only a segment with new data is. Retransmissions, segments without data and
+/// window probes are not (sections 6.1.4 to 6.1.6). `max` is SND.MAX.
 pub(crate) fn is_capable(plan: &Plan, max: u64) -> bool {
     plan.len > 0 && plan.start >= max && plan.reason != Reason::WindowProbe
 }
 
-/// What an ACK with ECE means.
+/// The reaction to an ACK with ECE.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OnEcho {
-    /// The window shrinks, as for a loss.
+    /// Reduce cwnd, as for a loss.
     Reduce,
-    /// It has shrunk for this window of data already.
+    /// Ignore it: cwnd was already reduced for this window of data.
     Wait,
 }
 
-/// How the receiver tells of marks.
+/// The form of the receiver's feedback.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Echo {
-    /// From a mark until CWR (RFC 3168, section 6.1.3).
+    /// ECE from a mark until CWR (RFC 3168, section 6.1.3).
     UntilReduced,
-    /// Each ACK tells what the last segment was (RFC 8257, section 3.2).
+    /// ECE reflects the mark of each segment (RFC 8257, section 3.2).
     Exact,
-    /// Packets and bytes are counted (RFC 9768).
+    /// Counters of packets and bytes (RFC 9768).
     Counted,
 }
 
-/// What follows from a segment with text for the ACK of it.
+/// When the ACK of a data segment is due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
     /// Nothing.
     Ordinary,
-    /// It leaves at once.
+    /// Immediately.
     AtOnce,
 }
 
-/// What a connection with ECN remembers.
+/// The ECN state of a connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Memory {
     agreement: Agreement,
     echo: Echo,
-    /// An ACK that tells of a mark may open the window all the same: the window shrinks by no more than was marked.
+    /// An ACK that reports a mark may still increase cwnd, because the reduction is proportional to the marks.
     in_proportion: bool,
-    /// What is counted, where that is agreed on.
+    /// The state of accurate ECN, if it was negotiated.
     accurate: Option<Box<Accurate>>,
-    /// Our ACKs have ECE.
+    /// Our ACKs carry ECE.
     echoing: bool,
-    /// The ACK that is being taken in, or was last, told of a mark.
+    /// The current ACK, or the last one, reported a mark.
     told: bool,
-    /// The next new data has CWR.
+    /// The next segment with new data carries CWR.
     cwr_due: bool,
-    /// SND.MAX when the window shrank last.
+    /// SND.MAX at the last reduction of cwnd.
     reduced_at: u64,
-    /// The same, where a mark was the reason.
+    /// The same for reductions due to marks.
     marked_at: u64,
-    /// The round that is being counted: up to where it goes, bytes acknowledged in it, and those of them by ACKs with ECE
+    /// The end of the current round, the bytes acknowledged in it, and the bytes acknowledged by ACKs with ECE
     /// (`WindowEnd`, `BytesAcked`, `BytesMarked` of RFC 8257, section 3.3).
     round_end: u64,
     acked: u32,
@@ -183,25 +182,25 @@ impl Memory {
         }
     }
 
-    /// Accurate feedback is agreed on, and its counters begin.
+    /// Creates the state of a connection with accurate ECN.
     pub(crate) fn counting(agreement: Agreement, accurate: Accurate, in_proportion: bool) -> Self {
         let accurate = Some(Box::new(accurate));
         Self { accurate, in_proportion, ..Self::new(agreement, Echo::Counted) }
     }
 
-    /// The counters of accurate feedback, where that is agreed on.
+    /// The state of accurate ECN, if it was negotiated.
     #[inline]
     pub(crate) fn accurate(&mut self) -> Option<&mut Accurate> {
         self.accurate.as_deref_mut()
     }
 
-    /// The same, to be read.
+    /// The same for reading.
     pub(crate) fn accurate_state(&self) -> Option<&Accurate> {
         self.accurate.as_deref()
     }
 
-    /// The ACK that is being taken in reports a mark, or does not.
-    pub(crate) fn set_told(&mut self, told: bool) {
+    /// Sets whether the current ACK reports a mark.
+    pub(crate) fn set_marked(&mut self, told: bool) {
         self.told = told;
     }
 
@@ -213,7 +212,7 @@ impl Memory {
         }
     }
 
-    /// The peer's text has come: its CWR first, then its mark (section 6.1.3 and erratum 3639).
+    /// Processes CWR, and then the mark, of a data segment of the peer (section 6.1.3 and erratum 3639).
     pub(crate) fn hears(&mut self, segment: &Segment) -> Answer {
         let before = self.echoing;
         let marked = segment.ecn == Ecn::Ce;
@@ -230,34 +229,35 @@ impl Memory {
         }
     }
 
-    /// The codepoint and the flags of a segment that leaves.
+    /// The codepoint and the flags of a departing segment.
     pub(crate) fn leaves(&mut self, capable: bool) -> (Ecn, Flags) {
         let mut flags = if self.echoing { Flags::ECE } else { Flags::NONE };
         if !(capable && self.sends()) {
             return (Ecn::NotEct, flags);
         }
-        // Section 6.1.2: on the first new data after the reduction, and on no more than that.
+        // Section 6.1.2: only on the first new data after the reduction.
         if core::mem::take(&mut self.cwr_due) {
             flags = flags | Flags::CWR;
         }
         (Ecn::Ect0, flags)
     }
 
-    /// An ACK with ECE has come, which acknowledges up to `una`: not more than once for each window of data (section 6.1.2).
-    /// The segment with CWR is the first behind `reduced_at`, and until it is acknowledged the peer repeats itself.
+    /// Decides on an ACK with ECE that acknowledges up to `una`. One reduction per window of data is permitted (section
+    /// 6.1.2). The segment with CWR is the first one after `reduced_at`. The peer repeats ECE until it has received
+    /// that segment.
     pub(crate) const fn on_echo(&self, una: u64) -> OnEcho {
         if una > self.reduced_at { OnEcho::Reduce } else { OnEcho::Wait }
     }
 
-    /// Whether the ACK up to `una` that is being taken in opens no window. A mark that is told until the sender has reduced keeps it
-    /// shut for a round trip; one that is counted does as much.
+    /// Whether the current ACK, up to `una`, does not increase cwnd. With classic ECN the repeated ECE prevents an
+    /// increase for a round trip; with accurate ECN the effect is the same.
     pub(crate) const fn is_shut(&self, una: u64) -> bool {
         let lasts = matches!(self.echo, Echo::Counted) && una <= self.marked_at;
         !self.in_proportion && (self.told || lasts)
     }
 
-    /// Congestion control hears of this; `max` is SND.MAX. Whatever shrinks the window is told to the peer, unless it is
-    /// taken back.
+    /// Records a signal to congestion control; `max` is SND.MAX. Every reduction is announced to the peer by CWR,
+    /// unless it is undone.
     pub(crate) fn note_signal(&mut self, signal: Signal, max: u64) {
         match signal {
             Signal::EnterRecovery | Signal::Timeout { .. } | Signal::EcnCe => {
@@ -272,7 +272,8 @@ impl Memory {
         }
     }
 
-    /// An ACK of `bytes`, `marked` of them marked, up to `una`, SND.NXT being `nxt`: the bytes of a round that is over, acknowledged and marked.
+    /// Counts an ACK of `bytes` up to `una`, of which `marked` were marked; `nxt` is SND.NXT. At the end of a round it
+    /// returns the acknowledged and the marked bytes of the round.
     pub(crate) fn count(&mut self, una: u64, nxt: u64, bytes: u32, marked: u32) -> Option<(u32, u32)> {
         self.acked = self.acked.saturating_add(bytes);
         self.marked = self.marked.saturating_add(marked);
@@ -285,7 +286,7 @@ impl Memory {
 }
 
 impl Config {
-    /// How this receiver tells of marks: as its peer, configured alike, wants to hear it.
+    /// The form of the feedback, for a peer with the same configuration.
     pub(crate) fn ecn_echo(&self) -> Echo {
         match self.congestion {
             congestion::Kind::Dctcp => Echo::Exact,

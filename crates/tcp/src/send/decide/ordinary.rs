@@ -113,7 +113,7 @@ impl Sender {
         self.open_window(cx, now, bytes as u32, flight);
         self.cwnd_limited = false;
         self.restart_retransmit(cx, now);
-        self.start_patience(cx, now);
+        self.start_user_timeout(cx, now);
         true
     }
 }
