@@ -201,7 +201,8 @@ fn whatever_the_path_does_both_streams_arrive_whole() {
             }
         };
         let shown = [Some(cookie()), None, Cookie::new(b"abcd")][seed as usize % 3];
-        let policy = [CookiePolicy::Required, CookiePolicy::NotRequired, CookiePolicy::Disabled][seed as usize / 3 % 3];
+        let policy = [CookiePolicy::Required, CookiePolicy::NotRequired, CookiePolicy::Disabled]
+            [seed as usize / 3 % 3];
         let mut pair = Pair::new(config(), config(), DELAY).path(path);
         let server = Server { policy, cookie: cookie(), previous: None };
         pair.server = Connection::listen(Arc::new(config()), Seq(77)).listening_fast(server);

@@ -131,7 +131,8 @@ impl Connection {
     #[inline]
     pub(super) fn handshake_ack(&self) -> Option<Plan> {
         let memory = self.cx.ecn_state()?;
-        let must_report_syn_ack = memory.accurate_state().is_some_and(|accurate| accurate.receiver.must_report_syn_ack());
+        let must_report_syn_ack =
+            memory.accurate_state().is_some_and(|accurate| accurate.receiver.must_report_syn_ack());
         let AckDue::Now(reason) = self.rcv.due() else { return None };
         let bare = self.rcv.is_in_order() && self.cx.state().is_synchronized();
         (must_report_syn_ack && bare && self.cx.state() != State::Closed).then(|| Plan {

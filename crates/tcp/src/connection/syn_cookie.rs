@@ -109,7 +109,9 @@ fn period(now: Time) -> u32 {
 fn listener(config: &Arc<Config>, iss: Seq) -> Connection {
     let listener = Connection::listen(Arc::clone(config), iss);
     match Cookie::new(&[0; 4]) {
-        Some(cookie) => listener.listening_fast(Server { policy: CookiePolicy::Disabled, cookie, previous: None }),
+        Some(cookie) => {
+            listener.listening_fast(Server { policy: CookiePolicy::Disabled, cookie, previous: None })
+        }
         None => listener,
     }
 }

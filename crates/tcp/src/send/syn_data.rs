@@ -62,12 +62,14 @@ impl Sender {
 
     /// Bytes of the SYN's data whose retransmission is in flight.
     pub(crate) fn syn_data_again(&self, cx: &Context) -> u64 {
-        cx.fast_open().map_or(0, |memory| memory.retransmit_until.min(self.space.max).saturating_sub(self.space.una))
+        cx.fast_open()
+            .map_or(0, |memory| memory.retransmit_until.min(self.space.max).saturating_sub(self.space.una))
     }
 
     /// Whether there is unsent data that the SYN did not carry.
     pub(crate) fn waits_behind_syn(&self, cx: &Context) -> bool {
-        cx.fast_open().is_some_and(|memory| self.space.data_end() > self.space.max.max(memory.retransmit_until))
+        cx.fast_open()
+            .is_some_and(|memory| self.space.data_end() > self.space.max.max(memory.retransmit_until))
     }
 
     /// Our SYN is acknowledged up to `ack`: the rest of its data counts as unsent.

@@ -31,7 +31,12 @@ impl Opening {
 
     /// A listener, which may grant cookies.
     pub(super) fn listening(self, tcp: Connection, dice: &mut Dice) -> Connection {
-        let policy = dice.pick(&[CookiePolicy::Disabled, CookiePolicy::Required, CookiePolicy::Required, CookiePolicy::NotRequired]);
+        let policy = dice.pick(&[
+            CookiePolicy::Disabled,
+            CookiePolicy::Required,
+            CookiePolicy::Required,
+            CookiePolicy::NotRequired,
+        ]);
         let server = Server { policy, cookie: cookie(1), previous: dice.pick(&[None, Some(cookie(2))]) };
         if self.fast { tcp.listening_fast(server) } else { tcp }
     }

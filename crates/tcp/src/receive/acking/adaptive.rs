@@ -270,7 +270,11 @@ mod tests {
         let armed = Arrival { armed: at(60), ..ARRIVAL };
         assert_eq!(adaptive.wait(at(0), &armed, BOUNDS), Due::At(at(60)), "an earlier timer stays");
         let about_to = Arrival { armed: at(50), ..ARRIVAL };
-        assert_eq!(adaptive.wait(at(0), &about_to, BOUNDS), Due::Now, "a timer that is about to expire means now");
+        assert_eq!(
+            adaptive.wait(at(0), &about_to, BOUNDS),
+            Due::Now,
+            "a timer that is about to expire means now"
+        );
     }
 
     #[test]

@@ -34,7 +34,9 @@ impl fmt::Display for EncodeError {
             Self::Body { body, payload } => {
                 write!(f, "the body has {body} bytes, but the segment carries {payload} bytes of payload")
             }
-            Self::Length { len } => write!(f, "{len} bytes are too long for an IP packet: the limit is 65535"),
+            Self::Length { len } => {
+                write!(f, "{len} bytes are too long for an IP packet: the limit is 65535")
+            }
         }
     }
 }

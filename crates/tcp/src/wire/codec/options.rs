@@ -238,7 +238,8 @@ fn read_sack(body: &[u8]) -> Option<SackBlocks> {
 /// Finds the option without assigned kind that matches, and its content after the ExID. An experimental option without
 /// one of our ExIDs belongs to another experiment (RFC 6994, section 3).
 fn find_experimental(kind: u8, body: &[u8], layout: Layout) -> Option<(Experimental, &[u8])> {
-    const OWN: [Experimental; 4] = [Experimental::Nak, Experimental::Offer, Experimental::Upper, Experimental::Scale];
+    const OWN: [Experimental; 4] =
+        [Experimental::Nak, Experimental::Offer, Experimental::Upper, Experimental::Scale];
     match layout {
         Layout::Document { nak, offer, upper, scale } => {
             let which = [nak, offer, upper, scale].into_iter().position(|own| own == kind)?;
