@@ -343,7 +343,7 @@ impl Congestion {
     }
 
     /// Whether the algorithm controls cwnd during recovery itself, without PRR.
-    pub(crate) fn rules_recoveries(&self) -> bool {
+    pub(crate) fn controls_recovery_cwnd(&self) -> bool {
         matches!(self.algorithm, Algorithm::Bbr(_) | Algorithm::Bbr3(_))
     }
 
@@ -432,7 +432,7 @@ mod tests {
             assert_eq!((cc.cwnd(), cc.ssthresh()), (4000, 60_000), "{kind:?}");
         }
         assert_eq!(start(Kind::None).cwnd(), u32::MAX);
-        // ssthresh means nothing to one that goes by a model of the path.
+        // ssthresh has no meaning for an algorithm with a path model.
         for kind in [Kind::Bbr, Kind::Bbr3] {
             assert_eq!((start(kind).cwnd(), start(kind).ssthresh()), (4000, u32::MAX), "{kind:?}");
         }

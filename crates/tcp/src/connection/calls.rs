@@ -124,7 +124,7 @@ impl Connection {
         if self.cx.config.initial_receive_window.is_some() {
             self.rcv.tune_to_reader(&self.cx, now);
         }
-        self.rcv.was_read(&self.cx, len);
+        self.rcv.on_read(&self.cx, len);
         Payload { offset: position.saturating_sub(1), len: len as u32 }
     }
 

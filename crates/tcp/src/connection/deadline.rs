@@ -18,7 +18,7 @@ impl Connection {
     /// Handles all timers that have expired at `now`. A call before [`next_deadline`](Self::next_deadline) has no
     /// effect.
     pub fn handle_deadline(&mut self, now: Time) {
-        self.rcv.delayed_ack_ran_out(&mut self.cx, now, self.snd.timeout());
+        self.rcv.on_delayed_ack_timer(&mut self.cx, now, self.snd.timeout());
         match self.snd.main_timer_ran_out(&mut self.cx, now) {
             Expired::Nothing => {}
             Expired::TimeWait => self.finish(now, CloseReason::Finished),

@@ -3,10 +3,12 @@
 
 use crate::config::{EcnUse, SynOptions};
 use crate::congestion::ecn::accurate::Accurate;
-use crate::congestion::ecn::handshake::{ACE, Mode, ace_of, asked, first_ack};
+use crate::congestion::ecn::handshake::{ACE, Mode, ace_of, first_ack, requested_mode};
 use crate::congestion::ecn::receiver::{Receiver, Trial};
 use crate::congestion::ecn::sender::{Feedback, Sender};
-use crate::congestion::ecn::{AccurateEcn, Agreement, BOTH, Memory, Order, Said, agree, is_capable, on_syn};
+use crate::congestion::ecn::{
+    AccurateEcn, Agreement, BOTH, Memory, Order, SentRequest, agree, is_capable, on_syn,
+};
 use crate::congestion::{self, Signal};
 use crate::connection::Connection;
 use crate::opening::state::State;
@@ -31,11 +33,11 @@ impl Connection {
         let choice = self.cx.config.ecn;
         let said = match self.cx.state() {
             State::SynSent => match on_syn(choice, self.snd.unanswered()) {
-                BOTH => Said::Setup,
-                ACE => Said::Accurate,
-                _ => Said::Plain,
+                BOTH => SentRequest::Setup,
+                ACE => SentRequest::Accurate,
+                _ => SentRequest::Plain,
             },
-            _ => Said::Nothing,
+            _ => SentRequest::Nothing,
         };
         match agree(choice, said, syn.flags) {
             Agreement::None => {}
@@ -52,7 +54,7 @@ impl Connection {
     /// 3.1.5).
     pub(super) fn process_repeated_syn(&mut self, syn: &Segment) -> bool {
         let knows_accurate = matches!(self.cx.config.ecn, EcnUse::Rfc9768 | EcnUse::AcceptRfc9768);
-        let mode = asked(syn.flags);
+        let mode = requested_mode(syn.flags);
         let Some(memory) = self.cx.ecn() else { return true };
         if let Some(accurate) = memory.accurate() {
             accurate.syn_again(syn.ecn, mode);
@@ -84,7 +86,7 @@ impl Connection {
             if memory.accurate().is_some() {
                 return self.write_accurate(plan, segment);
             }
-            let (codepoint, flags) = memory.leaves(is_capable(plan, max));
+            let (codepoint, flags) = memory.fields_of_departure(is_capable(plan, max));
             segment.ecn = codepoint;
             segment.flags = segment.flags | flags;
         }
@@ -196,7 +198,7 @@ impl Connection {
         let Some(accurate) = self.accurate() else { return };
         let receiver = &mut accurate.receiver;
         if plan.len > 0 && !fresh {
-            return receiver.note_resent(plan.start);
+            return receiver.note_retransmission(plan.start);
         }
         let trial = match (receiver.must_report_syn_ack(), fresh) {
             (true, false) => Trial::Handshake,
@@ -213,7 +215,7 @@ impl Connection {
         if !fits {
             return;
         }
-        receiver.note_told(fresh.then_some(plan.start));
+        receiver.note_option_sent(fresh.then_some(plan.start));
         segment.options = options;
         segment.header_len = self.make_room(&options, plan);
         segment.payload.len = plan.len;

@@ -54,9 +54,9 @@ impl Connection {
         if ours_acknowledged {
             self.store_fast_open_option(segment);
             self.snd.syn_acknowledged(&mut self.cx, now, ack as u64);
-            self.snd.settle_syn_data(&mut self.cx, ack as u64);
+            self.snd.syn_data_acknowledged(&mut self.cx, ack as u64);
             self.become_established(now);
-            if self.cx.is_fast_open_client() && self.snd.waits_behind_syn(&self.cx) {
+            if self.cx.is_fast_open_client() && self.snd.has_unsent_after_syn(&self.cx) {
                 self.rcv.opens_with_data(&self.cx, now);
             }
             self.rcv.acknowledge(Reason::Ack);

@@ -23,7 +23,7 @@ impl Connection {
             && segment.seq == self.rcv.seq(self.rcv.nxt())
             && self.cx.agreed.read_window(segment.window, options) == self.snd.space().wnd()
             && (segment.header_len == 20 || (options.sack.is_empty() && options.nak.is_none()))
-            && self.snd.is_undisturbed()
+            && self.snd.predicts_arrival()
             && self.is_stamp_in_order(segment);
         if !expected {
             return false;
@@ -74,13 +74,13 @@ impl Connection {
                 let reason = self.send_data(now, segment);
                 self.snd.count_run(segment.payload.len);
                 if let Some(why) = then {
-                    self.snd.hold_back(&mut self.cx, now, why);
+                    self.snd.end_opportunity(&mut self.cx, now, why);
                 }
                 Some(Departure { reason, last: then.is_some() })
             }
             Ordinary::NoData(why) => {
                 let reason = self.send_ack(now, segment);
-                self.snd.hold_back(&mut self.cx, now, why);
+                self.snd.end_opportunity(&mut self.cx, now, why);
                 reason.map(|reason| Departure { reason, last: true })
             }
             Ordinary::Other => self.transmit_any(now, segment),

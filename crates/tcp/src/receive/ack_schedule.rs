@@ -36,8 +36,8 @@ impl Receiver {
         len: u32,
     ) {
         let acking = cx.config.acking;
-        let when = if acking.remembers() {
-            self.ask_memory(cx, now, times, text, len)
+        let when = if acking.has_state() {
+            self.apply_stateful_policy(cx, now, times, text, len)
         } else {
             self.when_to_acknowledge(now, text, acking)
         };
@@ -47,7 +47,7 @@ impl Receiver {
     }
 
     /// Applies a policy with state to a segment. Returns the deadline of a timer, if one is needed.
-    fn ask_memory(
+    fn apply_stateful_policy(
         &mut self,
         cx: &Context,
         now: Time,
@@ -72,7 +72,7 @@ impl Receiver {
             let due = acking.arrives(now, &arrival, memory);
             self.acknowledge_when(now, due, false)
         } else {
-            acking.is_alarmed(&arrival, memory);
+            acking.on_possible_loss(&arrival, memory);
             self.when_to_acknowledge(now, text, acking)
         }
     }
@@ -80,7 +80,7 @@ impl Receiver {
     /// The connection opens while data waits that the SYN did not carry.
     pub(crate) fn opens_with_data(&mut self, cx: &Context, now: Time) {
         let acking = cx.config.acking;
-        if acking.remembers() {
+        if acking.has_state() {
             let memory = self.extras().acking.get_or_insert_with(|| Box::new(acking.memory()));
             acking.opens_with_data(now, memory);
         }
@@ -99,7 +99,7 @@ impl Receiver {
     }
 
     /// Makes the ACK due if the delayed ACK timer has expired. `rto` is the RTO of the sender, which some policies use.
-    pub(crate) fn delayed_ack_ran_out(&mut self, cx: &mut Context, now: Time, rto: Span) {
+    pub(crate) fn on_delayed_ack_timer(&mut self, cx: &mut Context, now: Time, rto: Span) {
         if self.delayed_ack > now {
             return;
         }
@@ -108,26 +108,26 @@ impl Receiver {
             cx.note(now, Event::Fired { timer: Timer::DelayedAck });
             self.acknowledge(Reason::DelayedAck);
             if let Some(memory) = self.extras.as_mut().and_then(|extras| extras.acking.as_mut()) {
-                cx.config.acking.waited_in_vain(rto, memory);
+                cx.config.acking.on_timer_ack(rto, memory);
             }
         }
     }
 
     /// The application has read `len` bytes. A window update or a delayed ACK may be due.
     #[inline(always)]
-    pub(crate) fn was_read(&mut self, cx: &Context, len: u64) {
+    pub(crate) fn on_read(&mut self, cx: &Context, len: u64) {
         let growth = if len > 0 { self.growth() } else { 0 };
         if cx.config.acking.counts_segments() {
             self.update_window_by(growth, u32::from(cx.agreed.payload));
         } else {
-            self.acknowledge_what_was_read(cx, growth);
+            self.acknowledge_after_read(cx, growth);
         }
     }
 
     /// The application has read, and the window could grow by `growth`. With a policy that does not only count
     /// segments, a delayed ACK may be due.
     #[cold]
-    fn acknowledge_what_was_read(&mut self, cx: &Context, growth: u64) {
+    fn acknowledge_after_read(&mut self, cx: &Context, growth: u64) {
         let mss = u32::from(cx.agreed.payload);
         match cx.config.acking {
             Acking::DelayedBytes { every, .. } | Acking::FreeTickBytes { every, .. } => {

@@ -21,7 +21,7 @@ impl Receiver {
             let unacknowledged = segment.payload.len > 0 || self.progress().1 > 0;
             accurate.receiver.arrives(segment, unacknowledged)
         } else {
-            memory.hears(segment)
+            memory.process_data(segment)
         };
         if segment.ecn == Ecn::Ce {
             cx.counters().marks_received += 1;

@@ -46,7 +46,7 @@ pub enum Reason {
     KeepAlive,
     /// Our FIN, without data.
     Fin,
-    /// An ACK that was due at once.
+    /// An ACK that was due immediately.
     Ack,
     /// An ACK that the delayed ACK timer released.
     DelayedAck,

@@ -90,9 +90,9 @@ impl Sender {
     /// Increases cwnd for an ACK of new data outside recovery. An ACK that reports a mark does not increase it (RFC
     /// 3168, section 6.1.2), except with feedback per segment (RFC 8257, section 3.4).
     #[inline]
-    pub(crate) fn open_window_unless_told(&mut self, cx: &mut Context, now: Time, bytes: u32, flight: u64) {
+    pub(crate) fn open_window_unless_marked(&mut self, cx: &mut Context, now: Time, bytes: u32, flight: u64) {
         let una = self.space.una;
-        if !cx.ecn().is_some_and(|memory| memory.is_shut(una)) {
+        if !cx.ecn().is_some_and(|memory| memory.prevents_growth(una)) {
             self.open_window(cx, now, bytes, flight);
         }
     }

@@ -28,7 +28,7 @@ impl Sender {
     }
 
     /// Updates the limit after a sending opportunity or an ACK.
-    pub(crate) fn turn_limit(&mut self, cx: &Context, now: Time) {
+    pub(crate) fn update_limit(&mut self, cx: &Context, now: Time) {
         if self.extras.as_ref().is_none_or(|rare| rare.limits.is_none()) {
             return;
         }

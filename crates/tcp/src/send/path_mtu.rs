@@ -85,7 +85,7 @@ impl Sender {
             search.low = search.low.min(mtu);
         }
         self.size_segments(cx);
-        self.forgo_syn_data(cx);
+        self.retransmit_syn_without_data(cx);
     }
 
     /// A router says that a packet with this sequence number was longer than the next link takes, which is `mtu` bytes (RFC 1191;

@@ -53,7 +53,7 @@ impl Sender {
     }
 
     /// The SYN was too long for the path: it is retransmitted immediately without data.
-    pub(crate) fn forgo_syn_data(&mut self, cx: &Context) {
+    pub(crate) fn retransmit_syn_without_data(&mut self, cx: &Context) {
         if cx.state() == State::SynSent && cx.fast_open().is_some_and(|memory| memory.data == SynData::Sent) {
             self.space.nxt = 0;
             self.space.timed_end = 0;
@@ -67,13 +67,13 @@ impl Sender {
     }
 
     /// Whether there is unsent data that the SYN did not carry.
-    pub(crate) fn waits_behind_syn(&self, cx: &Context) -> bool {
+    pub(crate) fn has_unsent_after_syn(&self, cx: &Context) -> bool {
         cx.fast_open()
             .is_some_and(|memory| self.space.data_end() > self.space.max.max(memory.retransmit_until))
     }
 
     /// Our SYN is acknowledged up to `ack`: the rest of its data counts as unsent.
-    pub(crate) fn settle_syn_data(&mut self, cx: &mut Context, ack: u64) {
+    pub(crate) fn syn_data_acknowledged(&mut self, cx: &mut Context, ack: u64) {
         let sent = self.space.max;
         let Some(memory) = cx.fast_open_mut().filter(|memory| matches!(memory.side, Side::Client(_))) else {
             return;
@@ -90,7 +90,7 @@ impl Sender {
     }
 
     /// Whether data at this position was on our SYN and was not accepted.
-    pub(crate) fn repeats_syn_data(&self, cx: &Context, start: u64) -> bool {
+    pub(crate) fn is_rejected_syn_data(&self, cx: &Context, start: u64) -> bool {
         cx.fast_open().is_some_and(|memory| start < memory.retransmit_until)
     }
 
@@ -112,13 +112,13 @@ impl Sender {
         // The user timeout stops and restarts with the next segment.
         self.stop_user_timeout();
         if self.timers.is_backed_off() {
-            self.begin_after_a_lost_syn(cx);
+            self.begin_after_lost_syn(cx);
         }
     }
 
     /// Starts after a retransmitted SYN. The initial window is one segment (RFC 5681, section 3.1), and the RTO is at
     /// least 3 s (RFC 6298, section 5.7).
-    fn begin_after_a_lost_syn(&mut self, cx: &Context) {
+    fn begin_after_lost_syn(&mut self, cx: &Context) {
         self.begin_with(cx, u32::from(cx.agreed.payload));
         if matches!(self.rto, Rto::Rfc6298(_) | Rto::Linux(_)) {
             self.timers.reset_rto(Span::from_secs(3).max(self.rto.rto(&cx.config.rto)));

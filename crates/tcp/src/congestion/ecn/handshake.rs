@@ -21,7 +21,7 @@ pub(crate) const fn flags_of(ace: u8) -> Flags {
 }
 
 /// The flags that report the codepoint of the peer's SYN or SYN-ACK (tables 2 and 3).
-pub(crate) const fn tell(arrived: Ecn) -> Flags {
+pub(crate) const fn report_codepoint(arrived: Ecn) -> Flags {
     flags_of(match arrived {
         Ecn::NotEct => 0b010,
         Ecn::Ect1 => 0b011,
@@ -42,7 +42,7 @@ pub(crate) enum Mode {
 }
 
 /// The request of a SYN, for a host with accurate ECN. Undefined combinations of flags request it too (section 3.1.3).
-pub(crate) const fn asked(syn: Flags) -> Mode {
+pub(crate) const fn requested_mode(syn: Flags) -> Mode {
     match ace_of(syn) {
         0b000 => Mode::Off,
         0b011 => Mode::Classic,
@@ -52,7 +52,7 @@ pub(crate) const fn asked(syn: Flags) -> Mode {
 
 /// The reply of a SYN-ACK to a SYN with a request for accurate ECN (table 2). All three flags come from a host that
 /// reflects reserved bits; 101 is reserved for future use (section 3.1.3).
-pub(crate) const fn answered(syn_ack: Flags) -> Mode {
+pub(crate) const fn accepted_mode(syn_ack: Flags) -> Mode {
     match ace_of(syn_ack) {
         0b001 => Mode::Classic,
         0b010 => Mode::Accurate(Some(Ecn::NotEct)),
@@ -97,7 +97,7 @@ mod tests {
     const NONE: Flags = Flags::NONE;
 
     #[test]
-    fn the_field_is_three_flags() {
+    fn the_ace_field_consists_of_three_flags() {
         for ace in 0..8 {
             assert_eq!(ace_of(flags_of(ace)), ace);
         }
@@ -118,22 +118,22 @@ mod tests {
             (NONE, Off),
             (ACE, Off),
         ] {
-            assert_eq!(answered(Flags::SYN | Flags::ACK | syn_ack), mode, "{syn_ack:?}");
+            assert_eq!(accepted_mode(Flags::SYN | Flags::ACK | syn_ack), mode, "{syn_ack:?}");
         }
         for (syn, mode) in [(ACE, Accurate(None)), (CWR | ECE, Classic), (NONE, Off)] {
-            assert_eq!(asked(Flags::SYN | syn), mode, "{syn:?}");
+            assert_eq!(requested_mode(Flags::SYN | syn), mode, "{syn:?}");
         }
         // Section 3.1.3.
         for syn in [AE, AE | ECE, AE | CWR, CWR, ECE] {
-            assert_eq!(asked(Flags::SYN | syn), Accurate(None), "{syn:?}");
+            assert_eq!(requested_mode(Flags::SYN | syn), Accurate(None), "{syn:?}");
         }
     }
 
     #[test]
     fn tables_3_and_4_are_each_others_inverse() {
         for ecn in [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce] {
-            assert_eq!(first_ack(ace_of(tell(ecn))), FirstAck::Codepoint(ecn));
-            assert_eq!(answered(tell(ecn)), Mode::Accurate(Some(ecn)));
+            assert_eq!(first_ack(ace_of(report_codepoint(ecn))), FirstAck::Codepoint(ecn));
+            assert_eq!(accepted_mode(report_codepoint(ecn)), Mode::Accurate(Some(ecn)));
         }
         assert_eq!(first_ack(0), FirstAck::NoFeedback);
         for ace in [0b001, 0b101, 0b111] {

@@ -21,14 +21,14 @@ use crate::record::reason::Reason;
 use crate::send::space::Plan;
 use crate::wire::segment::{Ecn, Flags, Segment};
 use accurate::Accurate;
-use handshake::{ACE, Mode, answered, asked};
+use handshake::{ACE, Mode, accepted_mode, requested_mode};
 
 /// The two flags of an ECN-setup SYN (RFC 3168, section 6.1.1).
 pub(crate) const BOTH: Flags = Flags(Flags::ECE.0 | Flags::CWR.0);
 
 /// The request on our last SYN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Said {
+pub(crate) enum SentRequest {
     /// No SYN was sent.
     Nothing,
     /// ECN.
@@ -67,11 +67,11 @@ pub(crate) const fn on_syn(choice: EcnUse, before: u8) -> Flags {
 /// The result of the negotiation; `flags` are those of the peer's SYN or SYN-ACK (section 6.1.1). A SYN-ACK with both
 /// flags comes from a host that reflects reserved bits (section 6.1.1.2). After a fallback our segments are not
 /// ECN-capable, but the peer may have received the earlier request.
-pub(crate) const fn agree(choice: EcnUse, said: Said, flags: Flags) -> Agreement {
+pub(crate) const fn agree(choice: EcnUse, said: SentRequest, flags: Flags) -> Agreement {
     match choice {
         EcnUse::Rfc9768 => return agree_accurately(said, flags),
         EcnUse::AcceptRfc9768 => {
-            return if matches!(said, Said::Nothing) {
+            return if matches!(said, SentRequest::Nothing) {
                 agree_accurately(said, flags)
             } else {
                 Agreement::None
@@ -84,21 +84,21 @@ pub(crate) const fn agree(choice: EcnUse, said: Said, flags: Flags) -> Agreement
         return Agreement::None;
     }
     match (choice, said) {
-        (EcnUse::Off, _) | (EcnUse::Accept, Said::Setup | Said::Plain) => Agreement::None,
-        (_, Said::Nothing) | (EcnUse::Rfc3168, Said::Setup) => Agreement::Full,
-        (_, Said::Plain) => Agreement::Receives,
-        (_, Said::Setup | Said::Accurate) => Agreement::None,
+        (EcnUse::Off, _) | (EcnUse::Accept, SentRequest::Setup | SentRequest::Plain) => Agreement::None,
+        (_, SentRequest::Nothing) | (EcnUse::Rfc3168, SentRequest::Setup) => Agreement::Full,
+        (_, SentRequest::Plain) => Agreement::Receives,
+        (_, SentRequest::Setup | SentRequest::Accurate) => Agreement::None,
     }
 }
 
 /// The same for a host with accurate ECN (RFC 9768, sections 3.1.2 and 3.1.3). In a simultaneous open our own request
 /// has no effect.
-const fn agree_accurately(said: Said, flags: Flags) -> Agreement {
-    let mode = if flags.has(Flags::ACK) { answered(flags) } else { asked(flags) };
+const fn agree_accurately(said: SentRequest, flags: Flags) -> Agreement {
+    let mode = if flags.has(Flags::ACK) { accepted_mode(flags) } else { requested_mode(flags) };
     match (mode, said) {
         (Mode::Off, _) => Agreement::None,
         (Mode::Accurate(syn), _) => Agreement::Accurate(syn),
-        (Mode::Classic, Said::Plain) => Agreement::Receives,
+        (Mode::Classic, SentRequest::Plain) => Agreement::Receives,
         (Mode::Classic, _) => Agreement::Full,
     }
 }
@@ -150,7 +150,7 @@ pub(crate) struct Memory {
     /// Our ACKs carry ECE.
     echoing: bool,
     /// The current ACK, or the last one, reported a mark.
-    told: bool,
+    echo_marked: bool,
     /// The next segment with new data carries CWR.
     cwr_due: bool,
     /// SND.MAX at the last reduction of cwnd.
@@ -172,7 +172,7 @@ impl Memory {
             in_proportion: matches!(echo, Echo::Exact),
             accurate: None,
             echoing: false,
-            told: false,
+            echo_marked: false,
             cwr_due: false,
             reduced_at: 0,
             marked_at: 0,
@@ -200,8 +200,8 @@ impl Memory {
     }
 
     /// Sets whether the current ACK reports a mark.
-    pub(crate) fn set_marked(&mut self, told: bool) {
-        self.told = told;
+    pub(crate) fn set_marked(&mut self, marked: bool) {
+        self.echo_marked = marked;
     }
 
     /// Whether our segments may be ECN-capable.
@@ -213,7 +213,7 @@ impl Memory {
     }
 
     /// Processes CWR, and then the mark, of a data segment of the peer (section 6.1.3 and erratum 3639).
-    pub(crate) fn hears(&mut self, segment: &Segment) -> Answer {
+    pub(crate) fn process_data(&mut self, segment: &Segment) -> Answer {
         let before = self.echoing;
         let marked = segment.ecn == Ecn::Ce;
         match self.echo {
@@ -230,7 +230,7 @@ impl Memory {
     }
 
     /// The codepoint and the flags of a departing segment.
-    pub(crate) fn leaves(&mut self, capable: bool) -> (Ecn, Flags) {
+    pub(crate) fn fields_of_departure(&mut self, capable: bool) -> (Ecn, Flags) {
         let mut flags = if self.echoing { Flags::ECE } else { Flags::NONE };
         if !(capable && self.sends()) {
             return (Ecn::NotEct, flags);
@@ -251,9 +251,9 @@ impl Memory {
 
     /// Whether the current ACK, up to `una`, does not increase cwnd. With classic ECN the repeated ECE prevents an
     /// increase for a round trip; with accurate ECN the effect is the same.
-    pub(crate) const fn is_shut(&self, una: u64) -> bool {
+    pub(crate) const fn prevents_growth(&self, una: u64) -> bool {
         let lasts = matches!(self.echo, Echo::Counted) && una <= self.marked_at;
-        !self.in_proportion && (self.told || lasts)
+        !self.in_proportion && (self.echo_marked || lasts)
     }
 
     /// Records a signal to congestion control; `max` is SND.MAX. Every reduction is announced to the peer by CWR,
@@ -302,7 +302,7 @@ mod tests {
     const ECE: Flags = Flags::ECE;
 
     #[test]
-    fn a_syn_asks_once_and_falls_back() {
+    fn the_first_syn_requests_ecn_and_retransmissions_fall_back() {
         assert_eq!(on_syn(EcnUse::Rfc3168, 0), BOTH);
         assert_eq!(on_syn(EcnUse::Rfc3168, 1), Flags::NONE);
         assert_eq!([0, 1, 2].map(|before| on_syn(EcnUse::Rfc9768, before)), [ACE, ACE, Flags::NONE]);
@@ -312,29 +312,29 @@ mod tests {
     }
 
     #[test]
-    fn both_must_have_said_so() {
+    fn ecn_is_used_only_if_both_ends_negotiate_it() {
         use EcnUse::{Accept, Off, Rfc3168};
         let (syn, syn_ack) = (Flags::SYN, Flags::SYN | Flags::ACK);
         for (choice, said, flags, expected) in [
-            (Accept, Said::Nothing, syn | BOTH, Agreement::Full),
-            (Rfc3168, Said::Nothing, syn | BOTH, Agreement::Full),
-            (Off, Said::Nothing, syn | BOTH, Agreement::None),
-            (Accept, Said::Nothing, syn | ECE, Agreement::None),
-            (Accept, Said::Nothing, syn, Agreement::None),
-            (Rfc3168, Said::Setup, syn_ack | ECE, Agreement::Full),
-            (Rfc3168, Said::Setup, syn_ack | BOTH, Agreement::None),
-            (Rfc3168, Said::Setup, syn_ack, Agreement::None),
-            (Rfc3168, Said::Plain, syn_ack | ECE, Agreement::Receives),
-            (Accept, Said::Plain, syn_ack | ECE, Agreement::None),
-            (Rfc3168, Said::Setup, syn | BOTH, Agreement::Full),
-            (Accept, Said::Plain, syn | BOTH, Agreement::None),
+            (Accept, SentRequest::Nothing, syn | BOTH, Agreement::Full),
+            (Rfc3168, SentRequest::Nothing, syn | BOTH, Agreement::Full),
+            (Off, SentRequest::Nothing, syn | BOTH, Agreement::None),
+            (Accept, SentRequest::Nothing, syn | ECE, Agreement::None),
+            (Accept, SentRequest::Nothing, syn, Agreement::None),
+            (Rfc3168, SentRequest::Setup, syn_ack | ECE, Agreement::Full),
+            (Rfc3168, SentRequest::Setup, syn_ack | BOTH, Agreement::None),
+            (Rfc3168, SentRequest::Setup, syn_ack, Agreement::None),
+            (Rfc3168, SentRequest::Plain, syn_ack | ECE, Agreement::Receives),
+            (Accept, SentRequest::Plain, syn_ack | ECE, Agreement::None),
+            (Rfc3168, SentRequest::Setup, syn | BOTH, Agreement::Full),
+            (Accept, SentRequest::Plain, syn | BOTH, Agreement::None),
         ] {
             assert_eq!(agree(choice, said, flags), expected, "{choice:?} {said:?} {flags:?}");
         }
     }
 
     #[test]
-    fn only_new_data_is_capable() {
+    fn only_new_data_is_ecn_capable() {
         let plan = Plan { start: 1001, len: 1000, flags: Flags::NONE, reason: Reason::NewData };
         assert!(is_capable(&plan, 1001));
         assert!(!is_capable(&plan, 1002), "part of it was sent before");
@@ -347,31 +347,31 @@ mod tests {
         let mut memory = Memory::new(Agreement::Full, Echo::UntilReduced);
         let arrives = |ecn, flags| Segment { ecn, flags, ..Segment::default() };
         let mut echoing = |ecn, flags| {
-            memory.hears(&arrives(ecn, flags));
+            memory.process_data(&arrives(ecn, flags));
             memory.echoing
         };
         assert!(!echoing(Ecn::Ect0, Flags::ACK));
         assert!(echoing(Ecn::Ce, Flags::ACK));
-        assert!(echoing(Ecn::Ect0, Flags::ACK), "until the sender has said that it has reduced");
+        assert!(echoing(Ecn::Ect0, Flags::ACK), "until the sender sends CWR");
         assert!(echoing(Ecn::Ce, Flags::ACK | Flags::CWR));
         assert!(!echoing(Ecn::Ect0, Flags::ACK | Flags::CWR));
     }
 
     #[test]
-    fn an_exact_echo_changes_at_once_with_what_comes() {
+    fn an_exact_echo_acknowledges_immediately_at_each_change() {
         let mut memory = Memory::new(Agreement::Full, Echo::Exact);
-        let mut hears = |ecn| memory.hears(&Segment { ecn, ..Segment::default() });
+        let mut hears = |ecn| memory.process_data(&Segment { ecn, ..Segment::default() });
         use Answer::{AtOnce, Ordinary};
         let answers = [Ecn::Ect0, Ecn::Ce, Ecn::Ce, Ecn::Ect0, Ecn::Ect0].map(&mut hears);
         assert_eq!(answers, [Ordinary, AtOnce, Ordinary, AtOnce, Ordinary]);
     }
 
     #[test]
-    fn a_round_is_over_when_all_that_was_out_at_its_beginning_is_acknowledged() {
+    fn a_round_ends_when_the_data_in_flight_at_its_start_is_acknowledged() {
         let mut memory = Memory::new(Agreement::Full, Echo::Exact);
         assert_eq!(memory.count(1001, 10_001, 1000, 0), Some((1000, 0)), "the first begins the next");
         assert_eq!(memory.count(6001, 15_001, 5000, 5000), None);
-        assert_eq!(memory.count(10_001, 20_001, 4000, 0), None, "not behind it yet");
+        assert_eq!(memory.count(10_001, 20_001, 4000, 0), None, "not past the end");
         assert_eq!(memory.count(11_001, 21_001, 1000, 1000), Some((10_000, 6000)));
     }
 }

@@ -138,7 +138,7 @@ mod tests {
     const COUNTERS: ByteCounters = ByteCounters { ect0: 0x0112_3456, ce: 0xAB_CDEF, ect1: 1 };
 
     #[test]
-    fn both_orders_say_the_same_and_short_ones_say_less() {
+    fn both_orders_carry_the_same_counters_and_short_options_fewer() {
         for (order, first) in [(Order::Ect0First, 0x12_3456), (Order::Ect1First, 1)] {
             for len in 0..=3 {
                 let option = AccurateEcn::new(order, COUNTERS, len);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_wraps_and_does_not_go_back() {
+    fn a_counter_wraps_and_a_decrease_is_ignored() {
         assert_eq!(growth(1, 1001), 1000);
         assert_eq!(growth(0x01FF_FFFE, 3), 5, "it is wider here than on the wire");
         assert_eq!(growth(1001, 1), 0);

@@ -1,7 +1,7 @@
 //! The receiver of accurate ECN: its counters and its reports (RFC 9768, sections 3.2, 3.2.2.5.1 and 3.2.3.3).
 
 use super::Answer;
-use super::handshake::{flags_of, tell};
+use super::handshake::{flags_of, report_codepoint};
 use super::option::{AccurateEcn, ByteCounters, Order};
 use crate::wire::segment::{Ecn, Flags, Segment};
 
@@ -54,7 +54,7 @@ impl Receiver {
 
     /// The flags of our SYN-ACK, which report the codepoint of the peer's SYN.
     pub(crate) const fn syn_ack(&self) -> Flags {
-        tell(self.opened)
+        report_codepoint(self.opened)
     }
 
     /// Handles a retransmitted SYN.
@@ -102,7 +102,7 @@ impl Receiver {
         self.since_ack = 0;
         if bare && self.must_report_syn_ack {
             self.must_report_syn_ack = false;
-            return tell(self.opened);
+            return report_codepoint(self.opened);
         }
         flags_of((self.packets % 8) as u8)
     }
@@ -133,7 +133,7 @@ impl Receiver {
     }
 
     /// Records that an option is sent; `data` is the position of a data segment that tests the path.
-    pub(crate) const fn note_told(&mut self, data: Option<u64>) {
+    pub(crate) const fn note_option_sent(&mut self, data: Option<u64>) {
         self.told = self.bytes;
         if let (Some(start), Sending::Untried) = (data, self.option) {
             self.option = Sending::Tried(start);
@@ -142,7 +142,7 @@ impl Receiver {
 
     /// Records a retransmission. If the segment at `start` tested the path, no more options are sent (section
     /// 3.2.3.2.2).
-    pub(crate) fn note_resent(&mut self, start: u64) {
+    pub(crate) fn note_retransmission(&mut self, start: u64) {
         if self.option == Sending::Tried(start) {
             self.option = Sending::Lost;
         }

@@ -1,7 +1,7 @@
 //! The sender under accurate ECN: the evaluation of the peer's counters, and the checks for their plausibility (RFC
 //! 9768, sections 3.2.2 and 3.2.3.2).
 
-use super::ace::{self, Told};
+use super::ace::{self, AceInput};
 use super::handshake::FirstAck;
 use super::option::{AccurateEcn, ByteCounters, growth};
 use crate::wire::segment::Ecn;
@@ -51,7 +51,7 @@ pub(crate) struct Sender {
     /// Consecutive ACKs with a contradiction between option and ACE field.
     contradictions: u8,
     /// The feedback of the current ACK.
-    heard: Option<Feedback>,
+    feedback: Option<Feedback>,
     /// The bytes delivered before it.
     delivered: u64,
 }
@@ -67,7 +67,7 @@ impl Sender {
             no_option_yet: true,
             skips: false,
             contradictions: 0,
-            heard: None,
+            feedback: None,
             delivered: 0,
         }
     }
@@ -119,16 +119,16 @@ impl Sender {
 
     /// Stores the feedback of an ACK before the ACK is processed; `delivered` are the bytes delivered so far. Returns
     /// whether it reports a mark.
-    pub(crate) fn receive_feedback(&mut self, heard: Feedback, delivered: u64) -> bool {
-        self.try_option(heard.option);
+    pub(crate) fn receive_feedback(&mut self, feedback: Feedback, delivered: u64) -> bool {
+        self.try_option(feedback.option);
         self.delivered = delivered;
         if core::mem::take(&mut self.skips) {
             return false;
         }
-        self.heard = Some(heard);
-        let ce = heard.option.and_then(|option| self.marked_bytes(option));
-        let news = ace::least(heard.ace, self.packets) > 0 || ce.is_some_and(|bytes| bytes > 0);
-        heard.is_latest && self.reacts_to_marks() && news
+        self.feedback = Some(feedback);
+        let ce = feedback.option.and_then(|option| self.marked_bytes(option));
+        let news = ace::least(feedback.ace, self.packets) > 0 || ce.is_some_and(|bytes| bytes > 0);
+        feedback.is_latest && self.reacts_to_marks() && news
     }
 
     /// Marked bytes beyond those known, if the option reports them. A counter that never changed can be absent.
@@ -151,28 +151,28 @@ impl Sender {
     pub(crate) fn conclude(&mut self, delivered: u64, mss: u32) -> (Marks, u32) {
         let newly = u32::try_from(delivered.saturating_sub(self.delivered)).unwrap_or(u32::MAX);
         self.delivered = delivered;
-        let Some(heard) = self.heard.take().filter(|heard| heard.is_latest || newly > 0) else {
+        let Some(feedback) = self.feedback.take().filter(|feedback| feedback.is_latest || newly > 0) else {
             return (Marks::default(), newly);
         };
         let packets = newly.div_ceil(mss.max(1));
         // Section 3.2.2.4; but after three marked packets the value is valid.
-        if core::mem::take(&mut self.is_first) && heard.ace == 0 && packets < 3 {
+        if core::mem::take(&mut self.is_first) && feedback.ace == 0 && packets < 3 {
             self.trust = Trust::None;
         }
-        let bytes = heard.option.and_then(|option| self.marked_bytes(option));
-        let told = Told { ace: heard.ace, known: self.packets, packets, bytes, mss };
+        let bytes = feedback.option.and_then(|option| self.marked_bytes(option));
+        let told = AceInput { ace: feedback.ace, known: self.packets, packets, bytes, mss };
         let marked = ace::marked(told);
         // Section 3.2.3.2.5: the option reports marked bytes, the field reports no packet, and the field cannot have
         // wrapped. Packets may be smaller than assumed, so the first contradiction is accepted.
         if let Some(1..) = bytes {
-            let contradicts = ace::least(heard.ace, self.packets) == 0 && packets < 8;
+            let contradicts = ace::least(feedback.ace, self.packets) == 0 && packets < 8;
             self.contradictions = if contradicts { self.contradictions.saturating_add(1) } else { 0 };
             if self.contradictions > 1 {
                 self.stop_sending();
             }
         }
         self.packets = self.packets.wrapping_add(marked);
-        if let Some(option) = heard.option.filter(|_| !self.ignores_option) {
+        if let Some(option) = feedback.option.filter(|_| !self.ignores_option) {
             self.count(option);
         }
         if !self.reacts_to_marks() {

@@ -111,7 +111,7 @@ impl Adaptive {
     }
 
     /// `tcp_enter_quickack_mode()`: out-of-order data or a duplicate.
-    pub(super) fn is_alarmed(&mut self, arrival: &Arrival, bounds: Bounds) {
+    pub(super) fn on_possible_loss(&mut self, arrival: &Arrival, bounds: Bounds) {
         self.measure(arrival);
         self.quicken(arrival, bounds);
         self.interactive = false;
@@ -137,7 +137,7 @@ impl Adaptive {
     }
 
     /// The timer has sent the ACK (`tcp_delack_timer_handler()`).
-    pub(super) fn waited_in_vain(&mut self, rto: Span, bounds: Bounds) {
+    pub(super) fn on_timer_ack(&mut self, rto: Span, bounds: Bounds) {
         if self.interactive {
             self.interactive = false;
             self.ato = bounds.min;
@@ -251,12 +251,12 @@ mod tests {
     #[test]
     fn an_expired_delay_doubles_the_ato_or_ends_interactive_mode() {
         let mut adaptive = settled();
-        adaptive.waited_in_vain(Span::from_ms(300), BOUNDS);
+        adaptive.on_timer_ack(Span::from_ms(300), BOUNDS);
         assert_eq!(adaptive.ato, Span::from_ms(80));
-        adaptive.waited_in_vain(Span::from_ms(100), BOUNDS);
+        adaptive.on_timer_ack(Span::from_ms(100), BOUNDS);
         assert_eq!(adaptive.ato, Span::from_ms(100), "no longer than the timeout");
         adaptive.interactive = true;
-        adaptive.waited_in_vain(Span::from_ms(300), BOUNDS);
+        adaptive.on_timer_ack(Span::from_ms(300), BOUNDS);
         assert_eq!((adaptive.ato, adaptive.interactive), (Span::from_ms(40), false));
     }
 
@@ -281,7 +281,7 @@ mod tests {
     fn quick_acks_return_after_a_possible_loss() {
         let mut adaptive = settled();
         adaptive.interactive = true;
-        adaptive.is_alarmed(&ARRIVAL, BOUNDS);
+        adaptive.on_possible_loss(&ARRIVAL, BOUNDS);
         assert_eq!(adaptive.arrives(at(1010), &ARRIVAL, BOUNDS), Due::Now);
     }
 

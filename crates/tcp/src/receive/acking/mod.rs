@@ -141,7 +141,7 @@ impl Acking {
     }
 
     /// Whether the policy has state.
-    pub(crate) const fn remembers(self) -> bool {
+    pub(crate) const fn has_state(self) -> bool {
         matches!(self, Self::QuickStart { .. } | Self::Adaptive(_))
     }
 
@@ -171,10 +171,10 @@ impl Acking {
     }
 
     /// Out-of-order data or a duplicate has arrived, which is acknowledged immediately.
-    pub(crate) fn is_alarmed(self, arrival: &Arrival, memory: &mut Memory) {
+    pub(crate) fn on_possible_loss(self, arrival: &Arrival, memory: &mut Memory) {
         match self {
             Self::QuickStart { young, .. } => memory.young_until = arrival.received + u64::from(young),
-            Self::Adaptive(bounds) => memory.adaptive.is_alarmed(arrival, bounds),
+            Self::Adaptive(bounds) => memory.adaptive.on_possible_loss(arrival, bounds),
             _ => {}
         }
     }
@@ -187,9 +187,9 @@ impl Acking {
     }
 
     /// The timer has sent the ACK; `rto` is the present RTO.
-    pub(crate) fn waited_in_vain(self, rto: Span, memory: &mut Memory) {
+    pub(crate) fn on_timer_ack(self, rto: Span, memory: &mut Memory) {
         if let Self::Adaptive(bounds) = self {
-            memory.adaptive.waited_in_vain(rto, bounds);
+            memory.adaptive.on_timer_ack(rto, bounds);
         }
     }
 }

@@ -28,7 +28,7 @@ impl Sender {
         } else {
             self.decide_unopened(cx, now, in_order)
         };
-        self.in_its_turn(cx, now, decision)
+        self.apply_pacing(cx, now, decision)
     }
 
     /// The sequence position of a segment without data, SYN and FIN. It must lie in the peer's window; otherwise the
@@ -167,7 +167,7 @@ impl Sender {
         };
         match verdict {
             Verdict::Send(len) => {
-                let fresh = if self.repeats_syn_data(cx, start) {
+                let fresh = if self.is_rejected_syn_data(cx, start) {
                     Reason::SynDataAgain
                 } else if self.loss.dup_acks > 0 && self.loss.phase == Phase::Open && self.at_cwnd() {
                     Reason::LimitedTransmit

@@ -78,7 +78,7 @@ impl Sender {
 
     /// Whether the state of the sender permits the fast path for an arriving segment.
     #[inline]
-    pub(crate) fn is_undisturbed(&self) -> bool {
+    pub(crate) fn predicts_arrival(&self) -> bool {
         self.loss.is_quiet()
             && !self.unusual.has(PACED.and(MTU_SEARCH))
             && self.rack.as_ref().is_none_or(|rack| rack.is_calm())

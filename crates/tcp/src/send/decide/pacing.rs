@@ -34,26 +34,26 @@ impl Sender {
 
     /// The decision, or a hold if pacing or the interface delays the segment.
     #[inline]
-    pub(crate) fn in_its_turn(&self, cx: &Context, now: Time, decision: Decision) -> Decision {
+    pub(crate) fn apply_pacing(&self, cx: &Context, now: Time, decision: Decision) -> Decision {
         let Some(extras) = &self.extras else { return decision };
         match decision {
             Decision::Send(plan) | Decision::Short(plan) | Decision::Last(plan, _) => {
-                self.not_its_turn(cx, extras, now, &plan).map_or(decision, Decision::Hold)
+                self.pacing_hold(cx, extras, now, &plan).map_or(decision, Decision::Hold)
             }
             Decision::Hold(_) => decision,
         }
     }
 
     /// The hold by the pacer or by the interface, if any.
-    fn not_its_turn(&self, cx: &Context, extras: &Extras, now: Time, plan: &Plan) -> Option<Hold> {
-        if extras.paced.as_ref().is_some_and(|paced| paced.pacer.next() > now) && waits_its_turn(plan) {
+    fn pacing_hold(&self, cx: &Context, extras: &Extras, now: Time, plan: &Plan) -> Option<Hold> {
+        if extras.paced.as_ref().is_some_and(|paced| paced.pacer.next() > now) && is_paced_segment(plan) {
             return Some(Hold::Pacing);
         }
         extras.interface.as_ref().and_then(|interface| self.waits_for_interface(cx, interface, now, plan))
     }
 
     /// Arms the timer for a segment that only pacing or the interface delays.
-    pub(crate) fn wait_for_turn(&mut self, why: Hold) {
+    pub(crate) fn arm_pacing_timer(&mut self, why: Hold) {
         self.timers.hold = why;
         let extras = self.extras();
         let turn = match why {
@@ -81,7 +81,7 @@ impl Sender {
 }
 
 /// Whether pacing applies to the segment: to all data except probes.
-fn waits_its_turn(plan: &Plan) -> bool {
+fn is_paced_segment(plan: &Plan) -> bool {
     let asks = matches!(
         plan.reason,
         Reason::Timeout | Reason::TailProbe | Reason::TailProbeData | Reason::WindowProbe

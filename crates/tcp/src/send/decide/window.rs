@@ -94,15 +94,15 @@ impl Sender {
     /// Ends a sending opportunity for the reason `why`, and updates the measured limit.
     pub(crate) fn rest(&mut self, cx: &mut Context, now: Time, why: Hold) {
         if matches!(why, Hold::Pacing | Hold::Autocork) {
-            return self.wait_for_turn(why);
+            return self.arm_pacing_timer(why);
         }
-        self.hold_back(cx, now, why);
-        self.turn_limit(cx, now);
+        self.end_opportunity(cx, now, why);
+        self.update_limit(cx, now);
     }
 
     /// Ends a sending opportunity for the reason `why`. An idle sender with a closed window must probe it.
     #[inline]
-    pub(crate) fn hold_back(&mut self, cx: &mut Context, now: Time, why: Hold) {
+    pub(crate) fn end_opportunity(&mut self, cx: &mut Context, now: Time, why: Hold) {
         if why.is_policy() {
             self.hold_tail(cx, now, why);
         }

@@ -60,7 +60,7 @@ pub trait Policy: core::fmt::Debug + Send {
 
     /// Whether an ACK can release a segment that this policy holds back. Only then does the condition in brackets of
     /// RFC 9293, section 3.8.6.2.1, apply: nothing is unacknowledged.
-    fn heeds_acks(&self) -> bool;
+    fn is_released_by_acks(&self) -> bool;
 }
 
 impl Policy for Transmit {
@@ -79,7 +79,7 @@ impl Policy for Transmit {
     }
 
     #[inline]
-    fn heeds_acks(&self) -> bool {
+    fn is_released_by_acks(&self) -> bool {
         match self {
             Self::NagleStrict | Self::NagleLiberal | Self::Minshall | Self::Linux22 => true,
             Self::NoDelay | Self::Doupnik | Self::DoupnikLiberal | Self::Cork => false,

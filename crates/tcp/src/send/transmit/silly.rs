@@ -7,7 +7,7 @@ use crate::config::Cutting;
 /// Whether to send a segment that is as long as the window permits and shorter than the unsent data.
 pub(super) fn is_worth<P: Policy + ?Sized>(policy: &P, s: &Situation) -> bool {
     // In brackets in the RFC, since it is Nagle's condition: [SND.NXT = SND.UNA].
-    let idle = !policy.heeds_acks() || s.unacknowledged == 0;
+    let idle = !policy.is_released_by_acks() || s.unacknowledged == 0;
     // A segment that was cut at the write is not cut again.
     let divisible = s.cutting == Cutting::AtSend;
     divisible && idle && s.allowed > 0 && s.allowed >= u64::from(s.max_window) / 2
