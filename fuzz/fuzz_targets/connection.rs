@@ -17,7 +17,7 @@ use netspurt_tcp::acking::Acking;
 use netspurt_tcp::config::{Config, EcnUse, LossMeans, WindowOption};
 use netspurt_tcp::congestion::Kind;
 use netspurt_tcp::ecn::{AccurateEcn, ByteCounters, Order};
-use netspurt_tcp::fast_open::{Client, Cookie, Demand, FastOpen, Form, Server};
+use netspurt_tcp::fast_open::{Client, Cookie, CookiePolicy, FastOpen, Form, Server};
 use netspurt_tcp::options::{BigWindow, Layout, Nak, Options, SackBlock, SackBlocks, Timestamps};
 use netspurt_tcp::profile;
 use netspurt_tcp::segment::{Ecn, Flags, Payload, Segment};
@@ -189,8 +189,8 @@ impl Bench {
         config.validate().ok()?;
         let config = Arc::new(config);
         let server = setup.fast.map(|n| {
-            let demand = [Demand::Cookie, Demand::Nothing, Demand::Never][usize::from(n) % 3];
-            Server { demand, cookie: cookie(true), before: None }
+            let demand = [CookiePolicy::Required, CookiePolicy::NotRequired, CookiePolicy::Disabled][usize::from(n) % 3];
+            Server { policy, cookie: cookie(true), before: None }
         });
         let make = || match (setup.passive, server) {
             (false, _) => Connection::new(Arc::clone(&config), OURS),

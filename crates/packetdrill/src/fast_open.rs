@@ -2,7 +2,7 @@
 //! net/ipv4/tcp_metrics.c, net/ipv4/tcp_fastopen.c).
 
 use crate::sysctl::{FastOpenBits, Settings};
-use netspurt_tcp::fast_open::{Demand, FastOpen, Form, Key, Outcome, Server, SynData};
+use netspurt_tcp::fast_open::{CookiePolicy, FastOpen, Form, Key, Outcome, Server, SynData};
 use nix::errno::Errno;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -50,7 +50,7 @@ impl Cache {
         let entry = self.0.entry(server).or_default();
         entry.mss = Some(outcome.mss);
         let request = entry.option();
-        match outcome.heard.filter(|_| outcome.asked) {
+        match outcome.peer_option.filter(|_| outcome.option_sent) {
             Some(answer @ FastOpen { cookie: Some(_), .. }) => entry.cookie = Some(answer),
             _ if timeouts == 0 && outcome.data == SynData::None && request.cookie.is_none() => {
                 entry.failed = Some(if entry.failed.is_some() { Form::Experimental } else { Form::Numbered });
@@ -102,15 +102,15 @@ pub(crate) fn server(
     remote: Ipv4Addr,
 ) -> Server {
     let enabled = settings.fast_open(FastOpenBits::SERVER) && pending.count < pending.limit;
-    let demand = match (enabled, settings.fast_open(FastOpenBits::SERVER_WITHOUT_COOKIE)) {
-        (false, _) => Demand::Never,
-        (true, true) => Demand::Nothing,
-        (true, false) => Demand::Cookie,
+    let policy = match (enabled, settings.fast_open(FastOpenBits::SERVER_WITHOUT_COOKIE)) {
+        (false, _) => CookiePolicy::Disabled,
+        (true, true) => CookiePolicy::NotRequired,
+        (true, false) => CookiePolicy::Required,
     };
     let read = || read_keys(&settings.text("tcp_fastopen_key")?);
     let (key, previous) = keys.or_else(read).unwrap_or((Key([0; 16]), None));
     let cookie = |key: Key| key.cookie(remote.into(), local.into());
-    Server { demand, cookie: cookie(key), before: previous.map(cookie) }
+    Server { policy, cookie: cookie(key), previous: previous.map(cookie) }
 }
 
 #[cfg(test)]

@@ -294,7 +294,7 @@ impl Stack {
 
     /// Sends a reset for a segment that belongs to no connection.
     fn reset(&mut self, local: SocketAddrV4, remote: SocketAddrV4, segment: &Segment) {
-        let Some(reset) = netspurt_tcp::refuse(segment) else { return };
+        let Some(reset) = netspurt_tcp::reset_for(segment) else { return };
         let ip = Ip::new(Addresses::V4 { source: *local.ip(), destination: *remote.ip() });
         let ports = Ports { source: local.port(), destination: remote.port() };
         self.sent.extend(packet(self.now, &reset, ports, &ip));
@@ -315,7 +315,7 @@ impl Stack {
         match report.code {
             4 => {
                 if let Some(stream) = socket.stream_mut() {
-                    stream.hear_too_big(self.now, report.seq, u32::from(report.mtu));
+                    stream.handle_packet_too_big(self.now, report.seq, u32::from(report.mtu));
                 }
             }
             code if opening => {

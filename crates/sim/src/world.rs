@@ -219,7 +219,7 @@ impl World {
         }
         let current = packet.generation == endpoint.generation;
         if let Some(connection) = endpoint.connection.as_mut().filter(|_| current)
-            && connection.hear_too_big(now, packet.segment.seq, u32::from(packet.mtu))
+            && connection.handle_packet_too_big(now, packet.segment.seq, u32::from(packet.mtu))
         {
             self.stir(now, place);
         }

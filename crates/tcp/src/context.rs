@@ -1,4 +1,4 @@
-//! What both halves of a connection share: its configuration, what was negotiated, its state, and what it records.
+//! State that sender and receiver share: configuration, negotiated options, connection state, counters and events.
 
 use crate::config::Config;
 use crate::congestion::ecn;
@@ -13,17 +13,18 @@ use crate::time::Time;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The shared part of a connection. Sender and receiver read it, and record in it.
+/// The shared part of a connection. Sender and receiver read it and record counters and events in it.
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) config: Arc<Config>,
     state: State,
-    /// Opened by [`Connection::listen`](crate::Connection::listen): a reset in SYN-RECEIVED leads back to LISTEN.
+    /// The connection was opened by [`Connection::listen`](crate::Connection::listen). A reset in SYN-RECEIVED returns
+    /// it to LISTEN.
     pub(crate) passive: bool,
     pub(crate) agreed: Agreed,
-    /// Why it is over, once it is.
+    /// Why the connection is closed; `None` while it is not.
     pub(crate) closed: Option<CloseReason>,
-    /// What keeps segments from the short way.
+    /// The conditions that exclude the fast path.
     unusual: Prediction,
     pub(crate) stats: Counters,
     rare: Option<Box<Rare>>,
@@ -38,24 +39,24 @@ pub(crate) struct Counters {
     pub(crate) rtt_sum_ns: u64,
 }
 
-/// What few connections need. It is allocated on first use.
+/// State that few connections need. It is allocated on first use.
 #[derive(Debug)]
 struct Rare {
-    /// Counters other than [`Counters`], which stay zero here.
+    /// All counters except those of [`Counters`], which stay zero here.
     counters: Stats,
-    /// Events not yet taken, if they are recorded.
+    /// Recorded events that the driver has not fetched; `None` if events are not recorded.
     log: Option<VecDeque<(Time, Event)>>,
-    /// A segment outside the sequence space that is to be sent: a reset.
+    /// A reset that waits for transmission.
     reply: Option<Reply>,
-    /// Challenge ACKs sent in the second that began at the instant (RFC 5961, section 7).
+    /// Challenge ACKs sent in the present interval of one second, and its start (RFC 5961, section 7).
     challenged: u32,
     challenged_since: Time,
-    /// When the next keep-alive probe is due, and how many in a row had no answer.
+    /// When the next keep-alive probe is due, and the number of consecutive unanswered probes.
     keep_alive: Time,
     keep_alives: u8,
     /// State of ECN, if both ends use it.
     ecn: Option<ecn::Memory>,
-    /// State of Fast Open, where it is tried.
+    /// State of Fast Open, if it is in use.
     fast_open: Option<Box<fast_open::Memory>>,
 }
 
@@ -75,24 +76,24 @@ impl Default for Rare {
     }
 }
 
-/// The connection is in any other state than ESTABLISHED.
+/// The connection is not in ESTABLISHED.
 const NOT_ESTABLISHED: Prediction = Prediction::bit(0);
 /// Both ends use ECN.
 const ECN: Prediction = Prediction::bit(1);
 /// Events are recorded.
 const RECORDING: Prediction = Prediction::bit(2);
-/// A reset is to be sent.
+/// A reset waits for transmission.
 const REPLY: Prediction = Prediction::bit(3);
-/// Data of our SYN must be sent again.
+/// Data of our SYN must be retransmitted.
 const SYN_DATA: Prediction = Prediction::bit(4);
 
 impl Context {
-    /// A connection in CLOSED with nothing agreed.
+    /// A connection in CLOSED, before any negotiation.
     pub(crate) fn new(config: Arc<Config>) -> Self {
         Self {
             state: State::Closed,
             passive: false,
-            agreed: Agreed::before_a_syn(&config),
+            agreed: Agreed::before_syn(&config),
             closed: None,
             unusual: NOT_ESTABLISHED,
             stats: Counters::default(),
@@ -105,19 +106,19 @@ impl Context {
         self.rare.get_or_insert_default()
     }
 
-    /// The connection returns to LISTEN: what a SYN brought is forgotten. Configuration, counters and recorded events stay.
+    /// Returns to LISTEN and discards all that the last SYN set. Configuration, counters and recorded events stay.
     pub(crate) fn return_to_listen(&mut self, now: Time) {
         if let Some(rare) = self.rare.take() {
             let Rare { counters, log, reply, fast_open, .. } = *rare;
-            let fast_open = fast_open.and_then(|memory| memory.of_a_listener());
+            let fast_open = fast_open.and_then(|memory| memory.for_listener());
             self.rare = Some(Box::new(Rare { counters, log, reply, fast_open, ..Rare::default() }));
         }
-        self.agreed = Agreed::before_a_syn(&self.config);
+        self.agreed = Agreed::before_syn(&self.config);
         self.unusual.set(ECN.and(SYN_DATA), false);
         self.enter(now, State::Listen);
     }
 
-    /// Counters of unusual events, to be increased.
+    /// The counters of rare events, for updates.
     pub(crate) fn counters(&mut self) -> &mut Stats {
         &mut self.rare().counters
     }
@@ -144,7 +145,7 @@ impl Context {
         self.unusual.set(RECORDING, on);
     }
 
-    /// The oldest event not yet taken.
+    /// Removes and returns the oldest recorded event.
     pub(crate) fn poll_event(&mut self) -> Option<(Time, Event)> {
         self.rare.as_mut()?.log.as_mut()?.pop_front()
     }
@@ -160,7 +161,7 @@ impl Context {
         }
     }
 
-    /// Whether events are recorded. What only events need is computed only then.
+    /// Whether events are recorded. Callers compute values that only events need only if it is true.
     #[inline]
     pub(crate) fn is_recording(&self) -> bool {
         self.unusual.has(RECORDING)
@@ -172,26 +173,26 @@ impl Context {
         self.state
     }
 
-    /// Listens: the next SYN makes it answer.
+    /// Enters LISTEN and waits for a SYN.
     pub(crate) fn listen(&mut self) {
         self.state = State::Listen;
         self.passive = true;
     }
 
-    /// Enters a state.
+    /// Enters `to` and records the change.
     pub(crate) fn enter(&mut self, now: Time, to: State) {
         let from = core::mem::replace(&mut self.state, to);
         self.unusual.set(NOT_ESTABLISHED, to != State::Established);
         self.note(now, Event::State { from, to });
     }
 
-    /// A reset is to be sent.
+    /// A reset waits for transmission.
     pub(crate) fn reply(&mut self, reply: Reply) {
         self.rare().reply = Some(reply);
         self.unusual.set(REPLY, true);
     }
 
-    /// The reset that is to be sent, once.
+    /// Removes and returns the reset that waits for transmission.
     #[inline]
     pub(crate) fn take_reply(&mut self) -> Option<Reply> {
         if !self.unusual.has(REPLY) {
@@ -230,20 +231,20 @@ impl Context {
         self.rare.as_ref().is_some_and(|rare| !rare.keep_alive.is_never())
     }
 
-    /// Whether nothing unusual has ever happened.
+    /// Whether no rare state has ever been needed.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         self.rare.is_none()
     }
 
-    /// A keep-alive probe is due at `at`.
+    /// Sets the time of the next keep-alive probe.
     pub(crate) fn set_keep_alive(&mut self, at: Time) {
         if !at.is_never() || self.rare.is_some() {
             self.rare().keep_alive = at;
         }
     }
 
-    /// Keep-alive probes in a row without an answer.
+    /// The number of consecutive unanswered keep-alive probes.
     pub(crate) fn keep_alives(&mut self) -> &mut u8 {
         &mut self.rare().keep_alives
     }
@@ -257,58 +258,60 @@ impl Context {
         self.rare.as_mut()?.ecn.as_mut()
     }
 
-    /// The same, to be read.
+    /// The same for reading.
     #[inline]
     pub(crate) fn ecn_state(&self) -> Option<&ecn::Memory> {
         self.rare.as_ref()?.ecn.as_ref()
     }
 
-    /// Both ends use ECN, or do not any more.
+    /// Turns ECN on or off.
     pub(crate) fn set_ecn(&mut self, memory: Option<ecn::Memory>) {
         self.unusual.set(ECN, memory.is_some());
         self.rare().ecn = memory;
     }
 
-    /// State of Fast Open, where it is tried.
-    pub(crate) fn fast(&self) -> Option<&fast_open::Memory> {
+    /// State of Fast Open, if it is in use.
+    pub(crate) fn fast_open(&self) -> Option<&fast_open::Memory> {
         self.rare.as_ref()?.fast_open.as_deref()
     }
 
-    /// The same, to be changed.
-    pub(crate) fn fast_mut(&mut self) -> Option<&mut fast_open::Memory> {
+    /// The same for changes.
+    pub(crate) fn fast_open_mut(&mut self) -> Option<&mut fast_open::Memory> {
         self.rare.as_mut()?.fast_open.as_deref_mut()
     }
 
-    /// Fast Open is tried.
+    /// Starts to use Fast Open.
     pub(crate) fn set_fast_open(&mut self, memory: Box<fast_open::Memory>) {
         self.rare().fast_open = Some(memory);
     }
 
-    /// Whether a SYN with a valid cookie has opened this connection before its handshake is over.
+    /// Whether a SYN with a valid cookie has opened this connection before the end of its handshake.
     pub(crate) fn is_open_early(&self) -> bool {
-        self.state == State::SynReceived && self.fast().is_some_and(|memory| memory.open)
+        self.state == State::SynReceived && self.fast_open().is_some_and(|memory| memory.open)
     }
 
-    /// Whether this end tried to open with data: data on the SYN of a peer that did so too is left for it to retransmit.
-    pub(crate) fn opens_fast(&self) -> bool {
-        self.fast().is_some_and(|memory| matches!(memory.side, fast_open::Side::Client(_)))
+    /// Whether this end sent a Fast Open SYN. If the peer did so too, data on the peer's SYN is not accepted; the peer
+    /// retransmits it.
+    pub(crate) fn is_fast_open_client(&self) -> bool {
+        self.fast_open().is_some_and(|memory| matches!(memory.side, fast_open::Side::Client(_)))
     }
 
-    /// Our SYN carried data up to `end` that the peer did not take, and that must be sent again; 0 if it took all.
-    pub(crate) fn set_syn_data_again(&mut self, end: u64) {
-        if let Some(memory) = self.fast_mut() {
-            memory.again = end;
+    /// Sets the end of the data of our SYN that the peer did not accept and that must be retransmitted; 0 if there is
+    /// none.
+    pub(crate) fn set_syn_data_to_retransmit(&mut self, end: u64) {
+        if let Some(memory) = self.fast_open_mut() {
+            memory.retransmit_until = end;
         }
         self.unusual.set(SYN_DATA, end > 0);
     }
 
-    /// Whether an arriving segment may take the short way, as far as this is concerned.
+    /// Whether the shared state permits the fast path for an arriving segment.
     #[inline]
     pub(crate) fn predicts_arrival(&self) -> bool {
         !self.unusual.has(NOT_ESTABLISHED.and(ECN))
     }
 
-    /// Whether a departing one may.
+    /// Whether the shared state permits the fast path for a departing segment.
     #[inline]
     pub(crate) fn predicts_departure(&self) -> bool {
         self.unusual.is_empty()
@@ -331,7 +334,7 @@ impl Context {
         (state, passive, agreed, closed, unusual, reply, ecn, fast_open)
     }
 
-    /// The counters of another, for a test that compares all else.
+    /// Copies the counters of `other`, for a test that compares everything else.
     #[cfg(test)]
     pub(crate) fn take_counters_of(&mut self, other: &mut Self) {
         self.stats = other.stats;
@@ -349,7 +352,7 @@ mod tests {
 
     #[test]
     fn more_than_two_to_the_32_samples_are_counted() {
-        // At a sample for each of a million ACKs a second, 32 bits are used up after 72 minutes.
+        // With a million RTT samples per second, a 32-bit counter overflows after 72 minutes.
         let config = Arc::new(profile::by_name("linux").expect("a built-in profile").config.clone());
         let mut ends = [Connection::new(Arc::clone(&config), Seq(1)), Connection::listen(config, Seq(2))];
         let count = u64::from(u32::MAX);
@@ -357,7 +360,7 @@ mod tests {
         ends[0].open(Time::ZERO);
         for (from, to, ms) in [(0, 1, 0), (1, 0, 10)] {
             let now = Time::ZERO + Span::from_ms(ms);
-            let out = ends[from].poll_transmit(now).expect("a SYN, or its answer");
+            let out = ends[from].poll_transmit(now).expect("a SYN or a SYN-ACK");
             ends[to].handle_segment(now + Span::from_ms(10), &out.segment);
         }
         assert_eq!(ends[0].stats().rtt_samples, count + 1);

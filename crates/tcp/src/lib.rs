@@ -1,11 +1,11 @@
-//! One TCP, written without I/O.
+//! A TCP implementation without I/O.
 //!
-//! [`Connection`] owns no clock, no socket, no payload bytes and no randomness. Segments, application calls and the time
-//! go in; segments, deadlines and events come out. So the same code runs in a deterministic simulator, in a real-time
-//! emulator and on the wire.
+//! [`Connection`] owns no clock, no socket, no payload bytes and no randomness. Segments, application calls and the
+//! time are its inputs. Segments, deadlines and events are its outputs. Therefore the same code runs in a deterministic
+//! simulator, in a real-time emulator and on a real network.
 //!
-//! Each mechanism of the literature is one file that bears its name: see [`congestion`], [`recovery`],
-//! [`send::transmit`], [`receive::acking`].
+//! Each mechanism of the literature has one file with its name: see [`congestion`], [`recovery`], [`send::transmit`],
+//! [`receive::acking`].
 
 // Unit tests share a file with the tests of the public API, which name the crate.
 #[cfg(test)]
@@ -32,7 +32,7 @@ pub use connection::calls::{Behind, WriteError};
 pub use connection::socket_options::Change;
 pub use connection::syn_cookie;
 pub use connection::{Connection, Departure, Transmission};
-pub use opening::reply::refuse;
+pub use opening::reply::reset_for;
 pub use opening::time_wait::TimeWait;
 pub use opening::{fast_open, isn, state};
 pub use receive::acking;

@@ -1,36 +1,36 @@
-//! The condition word of header prediction: bits that are set where the state of a connection leaves the ordinary.
+//! The condition word of header prediction. A set bit means that the connection is not in its common state.
 //!
-//! The context and the sender hold one each, and set only their own bits. While both are empty a segment may take the short
-//! way ([`crate::connection`], `prediction.rs`).
+//! The context and the sender own one word each. While both words are empty, a segment may take the fast path
+//! ([`crate::connection`], `prediction.rs`).
 
-/// Which conditions are unusual. Each owner defines its own bits.
+/// The set of unusual conditions. Each owner defines its own bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Prediction(u8);
 
 impl Prediction {
-    /// The bit with this number alone, from 0 to 7.
+    /// Only the bit with this number, from 0 to 7.
     pub(crate) const fn bit(number: u8) -> Self {
         Self(1 << number)
     }
 
-    /// Both sets together.
+    /// The union of both sets.
     pub(crate) const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Nothing is unusual.
+    /// Whether no condition is unusual.
     #[inline]
     pub(crate) const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether any of these is set.
+    /// Whether any of `bits` is set.
     #[inline]
     pub(crate) const fn has(self, bits: Self) -> bool {
         self.0 & bits.0 != 0
     }
 
-    /// Sets these, or clears them.
+    /// Sets `bits`, or clears them.
     #[inline]
     pub(crate) const fn set(&mut self, bits: Self, on: bool) {
         if on {
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bit_is_set_until_it_is_cleared_and_leaves_the_others_alone() {
+    fn setting_or_clearing_one_bit_does_not_change_the_others() {
         let (a, b) = (Prediction::bit(0), Prediction::bit(7));
         let mut word = Prediction::default();
         assert!(word.is_empty());

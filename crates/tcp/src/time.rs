@@ -1,7 +1,7 @@
 //! Time as one integer: picoseconds in a `u64`.
 //!
-//! A 40-byte ACK at 10 Tb/s lasts 32 ps, and 2^64 ps are 213 days: one unit serves a terabit link and a day-long
-//! run. No float decides when a packet moves.
+//! The transmission of a 40-byte ACK at 10 Tb/s takes 32 ps, and 2^64 ps are 213 days. One unit is therefore enough for
+//! a terabit link and for a run of a day. No float decides when a packet moves.
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Sub};
@@ -10,20 +10,20 @@ use core::ops::{Add, AddAssign, Sub};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Time(u64);
 
-/// An instant in the last hour, to a microsecond: half the room of a [`Time`], for where room is dear.
+/// An instant of the last 71 minutes with a resolution of one microsecond. It needs half the memory of a [`Time`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Stamp(u32);
 
 impl Stamp {
     const MICROSECOND: u64 = 1_000_000;
 
-    /// This instant.
+    /// Rounds `now` down to this resolution.
     #[inline]
     pub(crate) const fn at(now: Time) -> Self {
         Self((now.0 / Self::MICROSECOND) as u32)
     }
 
-    /// The instant again, which lies at most 71 minutes before `now`.
+    /// The full instant. It must lie at most 71 minutes before `now`.
     pub(crate) const fn instant(self, now: Time) -> Time {
         let micros = now.0 / Self::MICROSECOND;
         let ago = (micros as u32).wrapping_sub(self.0) as u64;
@@ -31,17 +31,17 @@ impl Stamp {
     }
 }
 
-/// An instant, rounded down to 4.3 milliseconds: half the room of a [`Time`], and all of its range.
+/// An instant with a resolution of 4.3 milliseconds. It needs half the memory of a [`Time`] and covers its whole range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Coarse(u32);
 
 impl Coarse {
-    /// This instant.
+    /// Rounds `now` down to this resolution.
     pub(crate) const fn at(now: Time) -> Self {
         Self((now.0 >> 32) as u32)
     }
 
-    /// The instant again, or up to 4.3 milliseconds before it.
+    /// The instant, rounded down by up to 4.3 milliseconds.
     pub(crate) const fn instant(self) -> Time {
         Time((self.0 as u64) << 32)
     }
@@ -67,24 +67,24 @@ impl Time {
         self.0
     }
 
-    /// Seconds since the origin, for people and plots; never for deciding when something happens.
+    /// Seconds since the origin, for output only. No decision about time may use them.
     pub fn as_secs_f64(self) -> f64 {
         Span(self.0).as_secs_f64()
     }
 
-    /// How long `self` lies after `earlier`; zero if it does not.
+    /// The time from `earlier` to `self`; zero if `earlier` is later.
     pub const fn since(self, earlier: Self) -> Span {
         Span(self.0.saturating_sub(earlier.0))
     }
 
-    /// Whether this stands for "no deadline".
+    /// Whether this means "no deadline".
     pub const fn is_never(self) -> bool {
         self.0 == u64::MAX
     }
 }
 
 impl Span {
-    /// No time at all.
+    /// Zero time.
     pub const ZERO: Self = Self(0);
     /// Longer than every span that can be reached.
     pub const MAX: Self = Self(u64::MAX);
@@ -113,7 +113,7 @@ impl Span {
     pub const fn as_ps(self) -> u64 {
         self.0
     }
-    /// This span in seconds, for people and plots.
+    /// This span in seconds, for output only.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 * 1e-12
     }
@@ -126,11 +126,11 @@ impl Span {
         let wide = self.0 as u128 * num as u128 / den as u128;
         if wide > u64::MAX as u128 { Self::MAX } else { Self(wide as u64) }
     }
-    /// `self` less `other`, not below zero.
+    /// `self` minus `other`, or zero if `other` is larger.
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
-    /// How far the two lie apart.
+    /// The absolute difference.
     pub const fn abs_diff(self, other: Self) -> Self {
         Self(self.0.abs_diff(other.0))
     }
@@ -185,7 +185,7 @@ impl fmt::Debug for Span {
 }
 
 impl fmt::Display for Span {
-    /// In the largest unit that leaves at least one before the point: `290 ms`, `1.5 us`.
+    /// In the largest unit in which the value is at least one: `290 ms`, `1.5 us`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const UNITS: [(u64, &str); 4] =
             [(1_000_000_000_000, "s"), (1_000_000_000, "ms"), (1_000_000, "us"), (1_000, "ns")];
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_coarse_instant_lies_a_few_milliseconds_before_itself_at_most() {
+    fn a_coarse_instant_is_rounded_down_by_less_than_five_milliseconds() {
         for then in [Time::ZERO, Time::ZERO + Span::from_secs(200 * 24 * 3600), Time::from_ps(u64::MAX - 1)] {
             let coarse = Coarse::at(then).instant();
             assert!(coarse <= then && then - coarse < Span::from_us(4295), "{then:?} {coarse:?}");
@@ -213,14 +213,14 @@ mod tests {
     }
 
     #[test]
-    fn spans_print_in_their_own_unit() {
+    fn spans_print_in_the_largest_unit_that_fits() {
         assert_eq!(Span::from_ms(290).to_string(), "290 ms");
         assert_eq!(Span::from_ps(1_500_000).to_string(), "1.5 us");
         assert_eq!(Span::ZERO.to_string(), "0 ps");
     }
 
     #[test]
-    fn a_stamp_gives_the_instant_back_to_a_microsecond() {
+    fn a_stamp_keeps_the_instant_to_a_microsecond() {
         let then = Time::ZERO + Span::from_secs(100_000) + Span::from_ns(1_234_567);
         let now = then + Span::from_secs(3600);
         assert_eq!(Stamp::at(then).instant(now), Time::ZERO + Span::from_secs(100_000) + Span::from_us(1234));

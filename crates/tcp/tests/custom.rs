@@ -117,7 +117,7 @@ impl Policy for Never {
     fn hold(&self, _: &Situation) -> Option<Hold> {
         Some(Hold::Own)
     }
-    fn heeds_acks(&self) -> bool {
+    fn is_released_by_acks(&self) -> bool {
         false
     }
 }

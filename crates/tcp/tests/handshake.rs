@@ -15,7 +15,7 @@ use netspurt_tcp::seq::Seq;
 use netspurt_tcp::state::{CloseReason, State};
 use netspurt_tcp::time::Span;
 use netspurt_tcp::transmit::Transmit;
-use netspurt_tcp::{WriteError, refuse};
+use netspurt_tcp::{WriteError, reset_for};
 
 const DELAY: Span = Span::from_ms(50);
 
@@ -436,13 +436,13 @@ fn a_listener_may_turn_to_an_active_open() {
 #[test]
 fn segments_to_no_connection_are_refused_so_that_the_sender_believes_it() {
     // RFC 9293, section 3.10.7.1.
-    let with_ack = refuse(&data(700, 42, 10)).expect("a reset");
+    let with_ack = reset_for(&data(700, 42, 10)).expect("a reset");
     assert_eq!((with_ack.flags, with_ack.seq), (RST, data(700, 42, 10).ack));
     let syn = with_text(segment(SYN, 700, 0), 10);
-    let without = refuse(&syn).expect("a reset");
+    let without = reset_for(&syn).expect("a reset");
     assert_eq!((without.flags, without.seq, without.ack), (RST_ACK, Seq(0), syn.seq.plus(11)));
-    assert_eq!(refuse(&segment(RST, 1, 0)), None);
-    assert_eq!(refuse(&segment(RST_ACK, 1, 1)), None);
+    assert_eq!(reset_for(&segment(RST, 1, 0)), None);
+    assert_eq!(reset_for(&segment(RST_ACK, 1, 1)), None);
 }
 
 #[test]

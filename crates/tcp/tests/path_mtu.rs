@@ -188,11 +188,11 @@ fn what_a_router_calls_too_big_leaves_again_at_once() {
         let cwnd = lab.tcp.cwnd();
         lab.at(150);
         let (now, first) = (lab.now, Lab::behind(0));
-        assert!(!lab.tcp.hear_too_big(now, first.plus(30_000), 1500), "that was never sent");
-        assert!(!lab.tcp.hear_too_big(now, first.minus(1), 1500), "that has arrived");
-        assert!(!lab.tcp.hear_too_big(now, first, 2000), "as long as they are");
-        assert!(lab.tcp.hear_too_big(now, first, 1500), "{recovery:?}");
-        assert!(!lab.tcp.hear_too_big(now, first.plus(1960), 1500), "it is known already");
+        assert!(!lab.tcp.handle_packet_too_big(now, first.plus(30_000), 1500), "that was never sent");
+        assert!(!lab.tcp.handle_packet_too_big(now, first.minus(1), 1500), "that has arrived");
+        assert!(!lab.tcp.handle_packet_too_big(now, first, 2000), "as long as they are");
+        assert!(lab.tcp.handle_packet_too_big(now, first, 1500), "{recovery:?}");
+        assert!(!lab.tcp.handle_packet_too_big(now, first.plus(1960), 1500), "it is known already");
         lab.write(1);
         let sent = data(&lab, from);
         assert_eq!(
@@ -217,7 +217,7 @@ fn a_router_that_refuses_the_probe_says_what_to_try_next() {
     let from = lab.sent.len();
     lab.at(150);
     let (now, first) = (lab.now, Lab::behind(0));
-    assert!(lab.tcp.hear_too_big(now, first, 1500));
+    assert!(lab.tcp.handle_packet_too_big(now, first, 1500));
     lab.write(1);
     assert_eq!(data(&lab, from)[..2], [(0, 1000, TooBig), (1000, 480, TooBig)]);
     assert_eq!((lab.tcp.segment_payload(), lab.tcp.ssthresh()), (1000, u32::MAX));
@@ -250,7 +250,7 @@ fn a_path_is_known_to_have_room_for_options_too_whatever_the_mss_counts() {
     assert_eq!(data(&lab, from)[0].1, 1960);
     lab.at(150);
     let now = lab.now;
-    assert!(lab.tcp.hear_too_big(now, Lab::behind(0), 1500));
+    assert!(lab.tcp.handle_packet_too_big(now, Lab::behind(0), 1500));
     // What the peer sends beyond a gap is reported beside our data.
     let from = lab.sent.len();
     lab.data(5000, 100);

@@ -79,7 +79,7 @@ fn two_idle_ends_keep_each_other_alive() {
 fn a_peer_that_lost_its_memory_is_found_out_by_a_probe() {
     let mut lone = Lone::established(probing(), FULL, 5000);
     let probe = lone.until(ms(3_600_000))[0].segment;
-    let reset = netspurt_tcp::refuse(&probe).expect("a reset");
+    let reset = netspurt_tcp::reset_for(&probe).expect("a reset");
     lone.gets(reset);
     assert_eq!(
         lone.c.closed(),

@@ -253,7 +253,7 @@ fn write_write_read_stalls_for_every_pair_of_a_rule_that_heeds_acks_and_a_receiv
             let begin = pair.now;
             pair.write(End::Server, 100);
             pair.write(End::Server, 100);
-            let held = policy.heeds_acks();
+            let held = policy.is_released_by_acks();
             assert_eq!(pair.server.held(pair.now).is_some(), held, "{policy:?}");
             while pair.client_read < 200 {
                 assert!(pair.step(begin + Span::from_secs(1)), "{policy:?} against {name} never ends");

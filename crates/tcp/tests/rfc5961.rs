@@ -6,7 +6,7 @@ use common::lone::{ACK, FULL, Lone, Out, RST, SYN, ack, data, plain, segment};
 use common::ms;
 use netspurt_tcp::config::Config;
 use netspurt_tcp::reason::Reason;
-use netspurt_tcp::refuse;
+use netspurt_tcp::reset_for;
 use netspurt_tcp::segment::Segment;
 use netspurt_tcp::state::{CloseReason, State};
 
@@ -97,7 +97,7 @@ fn a_peer_that_restarted_makes_its_way_through_the_challenge() {
     let mut lone = established();
     let challenge = lone.gets(segment(SYN, 400_000, 0))[0].segment;
     // To the peer in SYN-SENT this ACK is of something it never sent (3.10.7.3, first), and it answers as CLOSED does.
-    let reset = refuse(&challenge).expect("a reset");
+    let reset = reset_for(&challenge).expect("a reset");
     assert_eq!((reset.flags, reset.seq), (RST, challenge.ack));
     lone.gets(reset);
     assert_eq!(lone.c.closed(), Some(CloseReason::Reset));
@@ -108,7 +108,7 @@ fn a_peer_that_lost_its_memory_is_convinced_by_its_own_reset() {
     // Section 3.5.1, figure 11: our data meets nobody.
     let mut lone = Lone::established(plain(), FULL, 5000);
     let sent = lone.writes(100)[0].segment;
-    lone.gets(refuse(&sent).expect("a reset"));
+    lone.gets(reset_for(&sent).expect("a reset"));
     assert_eq!(lone.c.closed(), Some(CloseReason::Reset));
 }
 

@@ -243,7 +243,7 @@ fn a_packet_that_ip_cannot_carry_is_named() {
     let error = write(&file, &setup(), vec![record(Time::ZERO + Span::from_secs(2), data(0, 65_500))]);
     assert_eq!(
         error.unwrap_err().to_string(),
-        "a packet sent at 2 s cannot be captured: 65540 octets are too long for an IP packet: 65535 at most"
+        "a packet sent at 2 s cannot be captured: 65540 bytes are too long for an IP packet: the limit is 65535"
     );
 }
 

@@ -262,7 +262,7 @@ impl Host {
     /// Sends the response to a segment without a connection (RFC 9293, section 3.10.7.1).
     fn refuse(&mut self, pair: Pair, segment: &Segment, wire: &mut dyn Wire) {
         let label = Label::new(pair.local, pair.remote, self.configs[0].layout);
-        if let (Some(reset), Some(label)) = (netspurt_tcp::refuse(segment), label) {
+        if let (Some(reset), Some(label)) = (netspurt_tcp::reset_for(segment), label) {
             self.tally.refused += 1;
             send_alone(&reset, &label, &mut self.header, wire);
         }
@@ -280,7 +280,7 @@ impl Host {
                 let Some(socket) = self.sockets.get(id) else { return };
                 // The connection calculates with the length of an IPv4 header.
                 let wider = if pair.local.is_ipv6() { 20 } else { 0 };
-                if mtu < self.settings.mtu && socket.connection.hear_too_big(now, seq, mtu - wider) {
+                if mtu < self.settings.mtu && socket.connection.handle_packet_too_big(now, seq, mtu - wider) {
                     self.touch(id);
                 }
             }

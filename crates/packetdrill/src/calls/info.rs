@@ -111,7 +111,7 @@ fn write(fields: &mut Fields, stream: &Connection, now: Time, idle_ms: u32) {
     // tcpi_delivery_rate, then the times; Linux's busy time includes the limited times.
     fields.longs(&[0, u64::from(micros(limits.busy)) + window + buffer, window, buffer]);
     // Linux counts a SYN as one packet, with or without data (`tcp_rcv_synsent_state_process()`).
-    let with_syn = stream.fast_open().map_or(0, |outcome| outcome.taken);
+    let with_syn = stream.fast_open().map_or(0, |outcome| outcome.accepted);
     let delivered = u32::from(stream.state().is_synchronized()) + segments(stream.acknowledged() - with_syn);
     fields.words(&[delivered, 0]);
     fields.longs(&[stream.written() - stream.unsent(), 0]);
@@ -120,5 +120,5 @@ fn write(fields: &mut Fields, stream: &Connection, now: Time, idle_ms: u32) {
 
 /// Whether the peer has acknowledged all data of the SYN (TCPI_OPT_SYN_DATA).
 fn syn_data_acknowledged(stream: &Connection) -> bool {
-    stream.fast_open().is_some_and(|outcome| outcome.data == SynData::Taken)
+    stream.fast_open().is_some_and(|outcome| outcome.data == SynData::Accepted)
 }

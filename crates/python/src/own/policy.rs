@@ -27,22 +27,22 @@ pub(crate) struct Situation {
 pub(super) struct Own {
     origin: Arc<Origin>,
     object: Option<Py<PyAny>>,
-    heeds_acks: bool,
+    is_released_by_acks: bool,
 }
 
 impl Own {
     pub(super) fn new(origin: Arc<Origin>) -> Self {
         let made = origin.ask(None, |py| {
             let object = origin.instance(origin.make.bind(py).call0(), &TRAITS)?;
-            let heeds_acks = match object.getattr_opt(pyo3::intern!(py, "heeds_acks"))? {
+            let is_released_by_acks = match object.getattr_opt(pyo3::intern!(py, "is_released_by_acks"))? {
                 None => true,
-                Some(heeds) => truth(&origin, &object, "its heeds_acks is", &heeds)?,
+                Some(heeds) => truth(&origin, &object, "its is_released_by_acks is", &heeds)?,
             };
-            Ok(Some((heeds_acks, object.unbind())))
+            Ok(Some((is_released_by_acks, object.unbind())))
         });
         match made {
-            Some((heeds_acks, object)) => Self { origin, object: Some(object), heeds_acks },
-            None => Self { origin, object: None, heeds_acks: true },
+            Some((is_released_by_acks, object)) => Self { origin, object: Some(object), is_released_by_acks },
+            None => Self { origin, object: None, is_released_by_acks: true },
         }
     }
 }
@@ -75,7 +75,7 @@ impl Policy for Own {
         holds.then_some(Hold::Own)
     }
 
-    fn heeds_acks(&self) -> bool {
-        self.heeds_acks
+    fn is_released_by_acks(&self) -> bool {
+        self.is_released_by_acks
     }
 }

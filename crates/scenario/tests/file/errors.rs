@@ -155,7 +155,7 @@ fn a_window_of_two_to_the_thirty_is_placed() {
 fn nak_against_sack_is_placed() {
     assert_eq!(
         changed("profile = \"bsd43-tahoe\"", "profile = \"linux\"\nrecovery = \"nak\""),
-        "bad.toml:9:12: recovery \"nak\" and sack exclude each other: both tell the sender what is missing; set sack = \
+        "bad.toml:9:12: recovery \"nak\" and sack exclude each other: both report missing data to the sender; set sack = \
          false or choose recovery = \"sack\""
     );
     assert!(
@@ -181,7 +181,7 @@ fn other_contradictions_of_tcp_are_placed() {
     );
     assert!(tcp("option_layout = { kind = \"shared\", option = 252 }").contains("RFC 6994"));
     assert!(tcp("rto = { kind = \"rfc6298\", min = \"90 s\" }").contains("lower bound"));
-    assert!(tcp("acking = { kind = \"adaptive\", min = \"300 ms\" }").contains("least wait of acking"));
+    assert!(tcp("acking = { kind = \"adaptive\", min = \"300 ms\" }").contains("minimum delay of acking"));
     assert!(tcp("sack = 1").starts_with("bad.toml:8:8: host.earth.tcp.sack: expected true or false"));
 }
 

@@ -65,7 +65,7 @@ impl Policy for OwnNagle {
     fn hold(&self, s: &Situation) -> Option<Hold> {
         Transmit::NagleStrict.hold(s).map(|_| Hold::Own)
     }
-    fn heeds_acks(&self) -> bool {
+    fn is_released_by_acks(&self) -> bool {
         true
     }
 }

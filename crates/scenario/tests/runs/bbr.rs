@@ -31,7 +31,7 @@ fn bbr_without_pacing_is_refused_with_the_reason() {
     assert!(sentence.starts_with("bbr.toml:4:"), "{sentence}");
     assert!(
         sentence.contains(
-            "congestion \"bbr\" steers by the rate at which segments leave: set pacing = true or choose another congestion control"
+            "congestion \"bbr\" requires pacing: set pacing = true or choose another congestion control"
         ),
         "{sentence}"
     );

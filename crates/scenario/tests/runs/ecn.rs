@@ -244,10 +244,7 @@ fn a_scenario_asks_for_it_and_dctcp_is_refused_without() {
     let refused =
         parse("congestion = 'dctcp'").and_then(|s| s.build("s").map(drop).map_err(|e| e.to_string()));
     let sentence = refused.expect_err("the profile rfc does not ask");
-    assert!(
-        sentence.contains("congestion \"dctcp\" lives on what ECN tells: set ecn = \"rfc3168\""),
-        "{sentence}"
-    );
+    assert!(sentence.contains("congestion \"dctcp\" requires ECN: set ecn = \"rfc3168\""), "{sentence}");
     for ecn in ["rfc3168", "rfc9768"] {
         let tcp = format!("congestion = 'dctcp'\necn = '{ecn}'");
         let result = run(parse(&tcp).expect("a scenario").build("s").expect("a world"));

@@ -5,7 +5,7 @@ use crate::host::processor::Pace;
 use crate::spec::{FlowSpec, NodeId};
 use netspurt_tcp::Connection;
 use netspurt_tcp::config::FastOpenUse;
-use netspurt_tcp::fast_open::{Client, Cookie, Demand, FastOpen, Form, Key, Server};
+use netspurt_tcp::fast_open::{Client, Cookie, CookiePolicy, FastOpen, Form, Key, Server};
 use netspurt_tcp::time::Time;
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub(crate) fn server(flow: &FlowSpec, host: &mut Host, seed: u64) -> Option<Serv
     }
     let key = Key(host.cookie_key(seed));
     let cookie = key.cookie(address(flow.from.0).into(), address(flow.to.0).into());
-    Some(Server { demand: Demand::Cookie, cookie, before: None })
+    Some(Server { policy: CookiePolicy::Required, cookie, previous: None })
 }
 
 impl Cookies {
@@ -45,8 +45,8 @@ impl Cookies {
     #[cold]
     pub(crate) fn keep_cookie(&mut self, flow: &FlowSpec, endpoint: &Endpoint) {
         let outcome = endpoint.connection.as_ref().and_then(Connection::fast_open);
-        let Some(outcome) = outcome.filter(|outcome| outcome.asked) else { return };
-        if let Some(FastOpen { cookie: Some(cookie), .. }) = outcome.heard {
+        let Some(outcome) = outcome.filter(|outcome| outcome.option_sent) else { return };
+        if let Some(FastOpen { cookie: Some(cookie), .. }) = outcome.peer_option {
             self.0.insert((flow.from, flow.to), (cookie, outcome.mss));
         }
     }

@@ -144,7 +144,8 @@ impl Ports {
                 let by_clock = self.goes_by_clock(timestamp) && now - *since >= LATER;
                 let client_lets = by_clock || client.is_none_or(|until| until <= now);
                 client_lets
-                    && server.is_none_or(|waiting| waiting.until <= now || waiting.admits(iss(), timestamp))
+                    && server
+                        .is_none_or(|waiting| waiting.until <= now || waiting.accepts_syn(iss(), timestamp))
             }
         }
     }

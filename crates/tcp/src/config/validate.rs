@@ -1,4 +1,4 @@
-//! What a [`Config`] must not say: contradictions and values that no TCP can carry.
+//! Validation of a [`Config`]: contradictions and values that TCP cannot represent.
 
 use crate::config::{Config, Counting, Cutting, InitialWindow, PathMtuDiscovery, Recovery, TimerGrain};
 use crate::congestion;
@@ -8,62 +8,62 @@ use crate::time::Span;
 use crate::wire::options::Layout;
 use core::fmt;
 
-/// No window reaches 2^30 bytes: RFC 7323, section 2.3, so that old and new segments can be told apart.
+/// Windows are below 2^30 bytes, so that old and new segments can be distinguished (RFC 7323, section 2.3).
 pub const WINDOW_LIMIT: u32 = 1 << 30;
-/// Header options take up to 40 bytes of a segment; below this little or nothing would be left for data.
+/// Header options take up to 40 bytes of a segment. A smaller MSS would leave little or no space for data.
 pub const SMALLEST_MSS: u16 = 64;
 /// An IPv4 packet holds 65,535 bytes, 40 of them headers.
 pub const LARGEST_MSS: u16 = 65_495;
 
-/// What is wrong with a configuration. Its text is one sentence that names the keys as [`Config`] does.
+/// Why a configuration is invalid. Its text is one sentence with the keys of [`Config`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ConfigError {
     /// The MSS is outside [`SMALLEST_MSS`] … [`LARGEST_MSS`].
     Mss(u16),
-    /// The same of what probes for the path MTU begin with.
+    /// The base MSS of path MTU probing is outside the same range.
     BaseMss(u16),
     /// The window of this key is not below [`WINDOW_LIMIT`].
     WindowTooLarge(&'static str),
     /// This key must not be zero.
     Zero(&'static str),
-    /// NAK recovery beside SACK.
+    /// NAK recovery together with SACK.
     NakBesideSack,
     /// SACK recovery without SACK.
     SackRecoveryWithoutSack,
-    /// Detection of losses by time without SACK, which tells what has arrived.
+    /// RACK without SACK.
     RackWithoutSack,
-    /// Probes for the path MTU by a sender whose segments are cut before it is known what may leave.
+    /// Path MTU probes with data that is cut when it is written.
     ProbesOfCutData,
-    /// A part of detection by time, this key, without it.
+    /// This key, which requires RACK, without RACK.
     WithoutRack(&'static str),
-    /// This congestion control, which asks for a rate, without pacing.
+    /// This congestion control, which requires pacing, without pacing.
     WithoutPacing(&'static str),
-    /// A buffer is to begin larger than it may become.
-    BeginsTooLarge([&'static str; 2]),
-    /// Pacing beside a congestion control that has no window to pace by.
+    /// The initial size of a buffer is above its final size.
+    InitialTooLarge([&'static str; 2]),
+    /// Pacing together with congestion control "none", which has no cwnd.
     PacingWithoutWindow,
-    /// Slow start by other than one or two segments.
+    /// A slow start increase other than one or two segments.
     SlowStartPerAck(u8),
-    /// DCTCP by a host that does not ask for ECN.
+    /// DCTCP without a request for ECN.
     DctcpWithoutEcn,
     /// A shared experimental option kind other than 253 and 254.
     SharedKind(u8),
-    /// An option kind that a standard has taken.
+    /// An option kind of a standard option.
     StandardKind(u8),
     /// Two options with the same number.
     SameNumber(u16),
-    /// A tick whose first fall comes after its period, in this key.
+    /// A tick in this key whose phase is not below its period.
     Phase(&'static str),
-    /// A lower bound of the timeout above the upper one.
+    /// A lower bound of the RTO above its upper bound.
     RtoBounds,
-    /// A least wait of an ACK above its longest.
+    /// A minimum ACK delay above the maximum.
     AckBounds,
     /// A factor of an estimator outside what its document allows.
     RtoFactor(&'static str),
 }
 
 impl ConfigError {
-    /// The fields of [`Config`] that are at fault; the same one twice if it is only one.
+    /// The invalid fields of [`Config`]; if there is only one, it is returned twice.
     pub const fn keys(&self) -> [&'static str; 2] {
         match self {
             Self::Mss(_) => ["mss"; 2],
@@ -75,7 +75,7 @@ impl ConfigError {
             Self::WithoutRack(key) => [*key, "recovery"],
             Self::DctcpWithoutEcn => ["congestion", "ecn"],
             Self::ProbesOfCutData => ["path_mtu_discovery", "segments_cut"],
-            Self::BeginsTooLarge(keys) => *keys,
+            Self::InitialTooLarge(keys) => *keys,
             Self::WithoutPacing(_) | Self::PacingWithoutWindow => ["congestion", "pacing"],
             Self::SlowStartPerAck(_) => ["slow_start_per_ack"; 2],
             Self::SharedKind(_) | Self::StandardKind(_) | Self::SameNumber(_) => ["option_layout"; 2],
@@ -97,52 +97,52 @@ impl fmt::Display for ConfigError {
             Self::WindowTooLarge(key) => {
                 write!(f, "{key} is too large: every TCP window lies below 2^30 = {WINDOW_LIMIT} bytes")
             }
-            Self::Zero(key) => write!(f, "{key} must not be zero, nor any count or span in it"),
+            Self::Zero(key) => write!(f, "{key} must not be zero, and no count or duration in it may be zero"),
             Self::NakBesideSack => f.write_str(
-                "recovery \"nak\" and sack exclude each other: both tell the sender what is missing; \
+                "recovery \"nak\" and sack exclude each other: both report missing data to the sender; \
                  set sack = false or choose recovery = \"sack\"",
             ),
             Self::SackRecoveryWithoutSack => f.write_str(
-                "recovery \"sack\" needs what SACK reports: set sack = true or choose another recovery",
+                "recovery \"sack\" requires SACK: set sack = true or choose another recovery",
             ),
             Self::RackWithoutSack => f.write_str(
-                "recovery \"rack\" needs SACK, which tells what has arrived: set sack = true or choose another recovery",
+                "recovery \"rack\" requires SACK: set sack = true or choose another recovery",
             ),
             Self::WithoutRack(key) => {
-                write!(f, "{key} is a part of recovery \"rack\": choose that, or set {key} = false")
+                write!(f, "{key} requires recovery \"rack\": choose it or set {key} = false")
             }
             Self::ProbesOfCutData => f.write_str(
-                "probes for the path MTU are cut when they leave: set path_mtu_discovery = \"icmp\" or segments_cut = \"at-send\"",
+                "path MTU probes require that data is cut when it is sent: set path_mtu_discovery = \"icmp\" or segments_cut = \"at-send\"",
             ),
             Self::DctcpWithoutEcn => f.write_str(
-                "congestion \"dctcp\" lives on what ECN tells: set ecn = \"rfc3168\" or \"rfc9768\", or choose another congestion control",
+                "congestion \"dctcp\" requires ECN: set ecn = \"rfc3168\" or \"rfc9768\", or choose another congestion control",
             ),
             Self::WithoutPacing(name) => write!(
                 f,
-                "congestion {name:?} steers by the rate at which segments leave: set pacing = true or choose another \
+                "congestion {name:?} requires pacing: set pacing = true or choose another \
                  congestion control"
             ),
-            Self::BeginsTooLarge([first, most]) => {
-                write!(f, "{first} is larger than {most}, up to which it grows: make it smaller, or leave it out")
+            Self::InitialTooLarge([first, most]) => {
+                write!(f, "{first} is larger than {most}, its upper limit: reduce it or remove it")
             }
             Self::PacingWithoutWindow => f.write_str(
-                "pacing goes by cwnd, and congestion \"none\" has none: set pacing = false or choose another congestion control",
+                "pacing requires a cwnd, and congestion \"none\" has none: set pacing = false or choose another congestion control",
             ),
             Self::SlowStartPerAck(n) => {
-                write!(f, "slow_start_per_ack is {n}: slow start opens cwnd by 1 or by 2 segments an ACK")
+                write!(f, "slow_start_per_ack is {n}: it must be 1 or 2 segments per ACK")
             }
             Self::SharedKind(kind) => {
-                write!(f, "option kind {kind} is not shared by experiments: RFC 6994 names 253 and 254")
+                write!(f, "option kind {kind} is not an experimental kind: choose 253 or 254 (RFC 6994)")
             }
             Self::StandardKind(kind) => {
                 write!(f, "option kind {kind} belongs to a standard option: choose another")
             }
             Self::SameNumber(number) => write!(f, "two options of option_layout have the number {number}"),
             Self::Phase(key) => write!(f, "the phase of {key} must be less than its period"),
-            Self::AckBounds => f.write_str("the least wait of acking is above its longest one"),
+            Self::AckBounds => f.write_str("the minimum delay of acking is above its maximum"),
             Self::RtoBounds => f.write_str("the lower bound of rto is above its upper bound"),
             Self::RtoFactor(factor) => {
-                write!(f, "the factor {factor} of rto is outside what its document allows")
+                write!(f, "the factor {factor} of rto is outside the range in its document")
             }
         }
     }
@@ -151,9 +151,9 @@ impl fmt::Display for ConfigError {
 impl core::error::Error for ConfigError {}
 
 impl Config {
-    /// Whether a connection can be made of this; the first thing found wrong if not.
+    /// Checks the configuration and returns the first error.
     ///
-    /// A `receive_window` above 65,535 bytes without a window option is no error: it is merely announced as 65,535.
+    /// A `receive_window` above 65,535 bytes without a window option is valid; the announced window is then 65,535.
     pub fn validate(&self) -> Result<(), ConfigError> {
         if !(SMALLEST_MSS..=LARGEST_MSS).contains(&self.mss) {
             return Err(ConfigError::Mss(self.mss));
@@ -220,7 +220,7 @@ impl Config {
             let most =
                 if keys[1] == "send_buffer" { self.send_buffer } else { u64::from(self.receive_window) };
             if first > most {
-                return Err(ConfigError::BeginsTooLarge(keys));
+                return Err(ConfigError::InitialTooLarge(keys));
             }
         }
         match self.initial_window {
@@ -293,7 +293,7 @@ impl Layout {
 }
 
 impl rto::Kind {
-    /// Whether an estimator can be made of these parameters.
+    /// Checks the parameters of an estimator.
     pub fn validate(self) -> Result<(), ConfigError> {
         match self {
             Self::Rfc793 { alpha, beta, min, max, initial } => {

@@ -103,12 +103,12 @@ const VALUES: &[Row] = &[
     row(|c| c.dup_ack_threshold = 0, ConfigError::Zero("dup_ack_threshold"), |c| c.dup_ack_threshold = 1),
     row(
         |c| c.initial_receive_window = Some(c.receive_window + 1),
-        ConfigError::BeginsTooLarge(["initial_receive_window", "receive_window"]),
+        ConfigError::InitialTooLarge(["initial_receive_window", "receive_window"]),
         |c| c.initial_receive_window = Some(c.receive_window),
     ),
     row(
         |c| c.initial_send_buffer = Some(c.send_buffer + 1),
-        ConfigError::BeginsTooLarge(["initial_send_buffer", "send_buffer"]),
+        ConfigError::InitialTooLarge(["initial_send_buffer", "send_buffer"]),
         |c| c.initial_send_buffer = None,
     ),
     row(
@@ -204,7 +204,7 @@ const fn name(error: &ConfigError) -> &'static str {
         ConfigError::WithoutRack(_) => "WithoutRack",
         ConfigError::WithoutPacing(_) => "WithoutPacing",
         ConfigError::PacingWithoutWindow => "PacingWithoutWindow",
-        ConfigError::BeginsTooLarge(_) => "BeginsTooLarge",
+        ConfigError::InitialTooLarge(_) => "InitialTooLarge",
         ConfigError::SlowStartPerAck(_) => "SlowStartPerAck",
         ConfigError::DctcpWithoutEcn => "DctcpWithoutEcn",
         ConfigError::SharedKind(_) => "SharedKind",
@@ -222,7 +222,7 @@ fn rows() -> impl Iterator<Item = &'static Row> {
 }
 
 #[test]
-fn each_contradiction_is_refused_and_its_mending_is_not() {
+fn each_contradiction_is_rejected_and_its_correction_is_accepted() {
     for Row { wrong, error, mended } in rows() {
         assert_eq!(changed(wrong), Err(*error), "{error}");
         let both = changed(|config| {
@@ -234,7 +234,7 @@ fn each_contradiction_is_refused_and_its_mending_is_not() {
 }
 
 #[test]
-fn there_is_a_row_for_each_refusal() {
+fn there_is_a_row_for_each_error() {
     let mut names: Vec<&str> = rows().map(|row| name(&row.error)).collect();
     names.sort_unstable();
     names.dedup();
@@ -243,7 +243,7 @@ fn there_is_a_row_for_each_refusal() {
 }
 
 #[test]
-fn a_refusal_is_one_sentence_that_names_its_keys() {
+fn an_error_is_one_sentence_that_names_its_keys() {
     for Row { error, .. } in rows() {
         let sentence = error.to_string();
         // The options' numbers are named instead of their table; the MSS is in capitals.
@@ -254,7 +254,7 @@ fn a_refusal_is_one_sentence_that_names_its_keys() {
 }
 
 #[test]
-fn what_excludes_each_other_stands_in_the_documentation_word_by_word() {
+fn the_documentation_lists_each_contradiction_with_its_message() {
     let page = include_str!("../../../../docs/validation.md");
     for Row { error, .. } in BETWEEN_MECHANISMS {
         assert!(page.contains(&error.to_string()), "docs/validation.md lacks: {error}");

@@ -1,4 +1,4 @@
-//! CUBIC, RFC 9438, in integers: the same run on every machine.
+//! CUBIC, RFC 9438, in integer arithmetic, so that results are the same on every machine.
 
 use super::growth::Window;
 use super::hystart::{HyStart, Pace};
@@ -9,13 +9,13 @@ use crate::time::{Span, Time};
 /// The window as a cubic function of the time since the last loss, not of the round trips.
 ///
 /// C = 0.4 segments/s³ and β = 0.7 (sections 4.6 and 5.1), with fast convergence (section 4.7). Section numbers below
-/// are RFC 9438's. Time within the curve is counted in 2⁻²⁰ s, windows in bytes; what an ACK adds is carried to the
-/// last fraction.
+/// are RFC 9438's. Time within the curve is counted in 2⁻²⁰ s, windows in bytes; fractions of the increase per ACK are
+/// kept.
 ///
-/// * A window that the sender does not use does not grow, and such times are not part of `t` (sections 4.2 and 5.8).
+/// * A cwnd that the sender does not use does not grow, and such times do not count in `t` (sections 4.2 and 5.8).
 /// * Slow start is RFC 5681's (section 4.10) and ends *at* ssthresh: a reduction leaves cwnd = ssthresh, and that is
 ///   avoidance, as RFC 5681, section 3.1, permits.
-/// * An ACK's share of a window is what [`Growth`] counts: with [`Counting::Acks`] a segment, else its bytes.
+/// * [`Growth`] determines how an ACK is counted: with [`Counting::Acks`] a segment, else its bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cubic {
     state: State,
@@ -23,7 +23,7 @@ pub struct Cubic {
     undo: Option<State>,
     initial: u32,
     in_recovery: bool,
-    /// When slow start is left without a loss.
+    /// The rule that ends slow start without a loss.
     hystart: Option<HyStart>,
 }
 
@@ -37,7 +37,7 @@ struct State {
     w_est: u64,
     /// K in 2⁻²⁰ s.
     k: u64,
-    /// What ACKs have earned and cwnd has not yet got: bytes times cwnd.
+    /// The fraction of the increase that cwnd does not yet include: bytes times cwnd.
     credit: u64,
     epoch: Time,
     last_ack: Time,
@@ -48,7 +48,7 @@ struct State {
 enum Stage {
     /// Not in avoidance; the next stage starts from the present cwnd, K = 0 (sections 4.8 and 4.10).
     Fresh,
-    /// Not in avoidance; the next stage heads for W_max.
+    /// Not in avoidance; the next stage grows towards W_max.
     AfterLoss,
     /// In avoidance since `epoch`.
     Avoidance,
@@ -68,13 +68,13 @@ impl Cubic {
         Self { state, undo: None, initial: cwnd, in_recovery: false, hystart: None }
     }
 
-    /// The same, with a rule by which slow start is left before it overruns the path.
+    /// The same with a rule that ends slow start before a loss.
     #[must_use]
     pub fn with_hystart(self, rule: config::HyStart) -> Self {
         Self { hystart: HyStart::new(rule), ..self }
     }
 
-    /// An ACK of new data in slow start, if a rule looks at it.
+    /// An ACK of new data in slow start with HyStart.
     fn slow_start_watched(&mut self, bytes: u32, view: &View) {
         let Some(hystart) = &mut self.hystart else { return self.state.acked(bytes, view) };
         let before = self.state.window.cwnd;
@@ -95,8 +95,8 @@ impl Cubic {
         let converging = cwnd < state.w_max;
         state.w_max = if converging { scaled(cwnd, 17, 20) } else { cwnd };
         state.cwnd_prior = cwnd;
-        // RFC 9438, section 4.6: what is in flight, but no more than cwnd allowed. What is outstanding may be more than that: it
-        // counts what has arrived behind a hole.
+        // RFC 9438, section 4.6: the data in flight, but at most cwnd. The outstanding data may be more, because it
+        // includes data that has arrived after a gap.
         let reduced = scaled(view.flight.min(cwnd), 7, 10);
         let least = |segments: u32| reduced.max(view.mss.saturating_mul(segments));
         state.window.set(least(floor), least(2));
@@ -180,7 +180,7 @@ impl State {
 
     fn acked(&mut self, bytes: u32, view: &View) {
         if !view.cwnd_limited {
-            // The stage stands still meanwhile: `t` does not run.
+            // The clock `t` of the stage stops meanwhile.
             self.epoch += view.now.since(self.last_ack.max(self.epoch));
         } else if self.window.cwnd < self.window.ssthresh {
             self.window.slow_start(bytes, view.mss);
@@ -238,7 +238,7 @@ impl CongestionControl for Cubic {
     }
 }
 
-/// A span in 2⁻²⁰ s, cut off at 20 hours: 2²⁰ / 10¹² = 2⁸ / 5¹².
+/// A span in 2⁻²⁰ s, limited to 20 hours: 2²⁰ / 10¹² = 2⁸ / 5¹².
 fn fine(span: Span) -> u64 {
     (span.as_ps().min((1 << 56) - 1) << 8) / 5_u64.pow(12)
 }

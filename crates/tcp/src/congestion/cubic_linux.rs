@@ -1,4 +1,4 @@
-//! CUBIC as Linux has it (`tcp_cubic.c`; S. Ha, I. Rhee and L. Xu, "CUBIC", ACM SIGOPS OSR 42(5), 2008).
+//! CUBIC as in Linux (`tcp_cubic.c`; S. Ha, I. Rhee and L. Xu, "CUBIC", ACM SIGOPS OSR 42(5), 2008).
 
 use super::cubic::cube_root;
 use super::growth::Window;
@@ -7,19 +7,19 @@ use super::{CongestionControl, Signal, View};
 use crate::config::{self, Counting, Growth};
 use crate::time::{Span, Time};
 
-/// What RFC 9438 was made of, and what still differs from it.
+/// The implementation on which RFC 9438 is based, with these differences:
 ///
-/// * Before the first loss, and after a timeout until the next one, there is no W_max to go by. The curve from K = 0 would stand
-///   nearly still; a twentieth of a window in each round trip is the least then. It matters since HyStart ends slow start
+/// * Before the first loss, and after a timeout until the next one, there is no W_max. The curve from K = 0 would
+///   hardly grow, so the minimum growth is a twentieth of cwnd per RTT. It matters because HyStart ends slow start
 ///   early.
-/// * All is counted in whole segments: how many ACKs earn one is a quotient cut off, so that growth is up to half as fast again
-///   where the curve is steep.
-/// * W_cubic is asked for one *shortest* round trip ahead. The queue has no part in it.
-/// * The window that Reno would have gains eight segments in fifteen windows throughout; cwnd follows it within a round trip.
-/// * The clock of the curve stands still while nothing is out, however little of cwnd was used otherwise.
-/// * Undo gives back cwnd and ssthresh, not the curve: a new one begins.
+/// * All counts are whole segments. The number of ACKs per segment is a quotient that is rounded down, so growth is up
+///   to 50 % faster where the curve is steep.
+/// * W_cubic is evaluated one *minimum* RTT ahead, without queueing delay.
+/// * The Reno window estimate grows by eight segments in fifteen windows; cwnd follows it within one RTT.
+/// * The clock of the curve stops only while nothing is in flight.
+/// * Undo restores cwnd and ssthresh, but not the curve; a new one starts.
 ///
-/// The unit of its clock is 2⁻¹⁰ s, about a jiffy where there are a thousand a second.
+/// The unit of its clock is 2⁻¹⁰ s, about a jiffy with HZ = 1000.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CubicLinux {
     window: Window,
@@ -33,11 +33,11 @@ pub struct CubicLinux {
     /// When the last ACK left nothing outstanding.
     empty_since: Option<Time>,
     rule: config::HyStart,
-    /// Nothing once it has found the end of slow start, until a timeout.
+    /// `None` after it has ended slow start, until a timeout.
     hystart: Option<HyStart>,
 }
 
-/// What avoidance goes by. Windows in segments, times in 2⁻¹⁰ s.
+/// The state of avoidance. Windows in segments, times in 2⁻¹⁰ s.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Curve {
     /// 0: no loss yet.
@@ -47,9 +47,9 @@ struct Curve {
     /// When this stage of avoidance began.
     epoch: Option<Time>,
     shortest_rtt: Option<Span>,
-    /// So many segments acknowledged earn one.
+    /// The number of acknowledged segments per increase of one segment (`cnt`).
     price: u32,
-    /// For what cwnd, and when, the price was set.
+    /// The cwnd and the time of the last update of `price`.
     priced: (u32, u64),
     /// Segments acknowledged and not yet counted in `w_est`.
     uncounted: u32,
@@ -63,20 +63,20 @@ const ONE: u32 = 1024;
 /// C = 410/1024 segments/s³.
 const C: u128 = 410;
 
-/// As long as cwnd stays the same, the price does too: 1/32 s.
+/// While cwnd is constant, the price is not updated for 1/32 s.
 const STEADY: u64 = 32;
 
-/// Without W_max: at most so many ACKs for a segment.
+/// Without W_max: the largest number of ACKs per segment.
 const UNKNOWN: u32 = 20;
 
-/// At least so many.
+/// The smallest number of ACKs per segment.
 const DEAREST: u32 = 2;
 
-/// Just after a recovery round trips are not believed.
+/// RTT samples are ignored for this time after a recovery.
 const SETTLING: Span = Span::from_secs(1);
 
 impl CubicLinux {
-    /// With the given initial `cwnd` and `ssthresh` in bytes, and a rule by which slow start is left.
+    /// With the given initial `cwnd` and `ssthresh` in bytes, and a rule that ends slow start.
     pub fn new(cwnd: u32, ssthresh: u32, growth: Growth, rule: config::HyStart) -> Self {
         Self {
             window: Window::new(cwnd, ssthresh, growth),
@@ -127,7 +127,7 @@ impl CubicLinux {
         pace
     }
 
-    /// `tcp_slow_start()`: up to ssthresh and no further; what is left is for avoidance.
+    /// `tcp_slow_start()`: up to ssthresh; returns the rest for avoidance.
     fn slow_start(&mut self, segments: u32, mss: u32, pace: Pace) -> u32 {
         let (before, ssthresh) = (self.window.cwnd, self.window.ssthresh);
         self.window.slow_start(segments.saturating_mul(mss), mss);
@@ -139,7 +139,7 @@ impl CubicLinux {
     /// `tcp_cong_avoid_ai()`.
     fn avoid(&mut self, segments: u32, mss: u32, now: Time) {
         let price = self.curve.price((self.window.cwnd / mss).max(1), segments, now);
-        // What was earned at a higher price is worth one segment at most.
+        // Segments counted at a higher price give at most one segment.
         let mut grown = 0;
         if self.earned >= price {
             (self.earned, grown) = (0, 1);
@@ -150,7 +150,7 @@ impl CubicLinux {
         self.window.cwnd = self.window.cwnd.saturating_add(grown.saturating_mul(mss));
     }
 
-    /// `cubictcp_recalc_ssthresh()`: what is in flight or cwnd, as configured, but no more than cwnd.
+    /// `cubictcp_recalc_ssthresh()`: based on the data in flight or on cwnd, as configured, but at most cwnd.
     fn threshold(&mut self, view: &View) -> u32 {
         let mss = view.mss.max(1);
         let cwnd = self.window.cwnd;
@@ -176,7 +176,7 @@ impl CubicLinux {
         self.set(ssthresh, ssthresh);
     }
 
-    /// `tcp_enter_loss()`; all that was known of the path is forgotten (`bictcp_reset()`).
+    /// `tcp_enter_loss()`; the state of the curve is reset (`bictcp_reset()`).
     fn time_out(&mut self, first: bool, view: &View) {
         let ssthresh = if first && !self.in_recovery { self.threshold(view) } else { self.window.ssthresh };
         self.set(view.mss, ssthresh);
@@ -196,15 +196,16 @@ impl Curve {
         }
     }
 
-    /// Data left again after all was acknowledged at `empty_since`: from the last segment before to the first one after is as
-    /// long as from the last ACK before to the first one after. That is no part of the curve (`cubictcp_cwnd_event()`).
+    /// Data was sent again after all data was acknowledged at `empty_since`. The interval between the last ACK before
+    /// the pause and the first ACK after it equals that between the segments. It does not count on the clock of the
+    /// curve (`cubictcp_cwnd_event()`).
     fn skip_pause(&mut self, empty_since: Option<Time>, now: Time) {
         if let (Some(epoch), Some(since)) = (&mut self.epoch, empty_since) {
             *epoch = (*epoch + now.since(since)).min(now);
         }
     }
 
-    /// The end of a stage, by a loss with `cwnd` segments; below the last W_max it makes room for others.
+    /// The end of a stage by a loss at `cwnd` segments. Below the last W_max, fast convergence applies.
     fn lost_at(&mut self, cwnd: u32) {
         let converging = cwnd < self.w_max;
         let wide = u64::from(cwnd) * u64::from(ONE + BETA) / u64::from(2 * ONE);
@@ -221,7 +222,7 @@ impl Curve {
         now
     }
 
-    /// `bictcp_update()`: how many segments acknowledged earn one, now that so many more have been.
+    /// `bictcp_update()`: the number of acknowledged segments per increase, after `segments` more were acknowledged.
     fn price(&mut self, cwnd: u32, segments: u32, now: Time) -> u32 {
         let tick = ticks(now.since(Time::ZERO));
         let (for_cwnd, at) = self.priced;
@@ -250,7 +251,7 @@ impl Curve {
         self.price
     }
 
-    /// W_cubic. Below the origin it is cut off upwards, above it downwards.
+    /// W_cubic. Below the origin the offset is rounded so that the value is higher, above it lower.
     fn at(&self, t: Span) -> u32 {
         let t = ticks(t);
         let distance = u128::from(t.abs_diff(self.k).min(1 << 26));
@@ -258,8 +259,8 @@ impl Curve {
         if t < self.k { self.origin.saturating_sub(off) } else { self.origin.saturating_add(off) }
     }
 
-    /// The price with which `cwnd` gets where Reno would be within a round trip, if that is ahead: the additive increase that
-    /// makes up for β is 3 (1 − β) / (1 + β), here 8/15.
+    /// The price with which `cwnd` reaches the Reno window within one RTT, if that window is larger. The equivalent
+    /// additive increase is 3 (1 − β) / (1 + β), here 8/15.
     fn as_reno(&mut self, cwnd: u32) -> u32 {
         let one = u32::try_from(u64::from(cwnd) * 15 / 8).unwrap_or(u32::MAX).max(1);
         let steps = self.uncounted.saturating_sub(1) / one;

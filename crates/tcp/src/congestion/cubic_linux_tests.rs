@@ -34,7 +34,7 @@ fn ack(cc: &mut CubicLinux, now: Time, rtt: Span, segments: u32) {
 }
 
 #[test]
-fn before_the_first_loss_the_window_grows_by_a_twentieth_in_each_round_trip() {
+fn before_the_first_loss_the_window_grows_by_a_twentieth_per_rtt() {
     for per_ack in [1, 2] {
         let mut cc = with(400, 400 * MSS);
         let mut now = START;
@@ -46,7 +46,7 @@ fn before_the_first_loss_the_window_grows_by_a_twentieth_in_each_round_trip() {
 }
 
 #[test]
-fn the_curve_needs_as_long_to_w_max_as_its_cube_root_says() {
+fn the_curve_reaches_w_max_after_k() {
     // 717/1024 of 1000 segments are 700: K = cbrt(300 · 1024/410) s.
     let mut cc = after_loss_at(1000);
     assert_eq!(cc.cwnd(), 700_000);
@@ -55,7 +55,7 @@ fn the_curve_needs_as_long_to_w_max_as_its_cube_root_says() {
     let k = cc.curve.k as f64 / f64::from(ONE);
     let expected = (300.0_f64 * 1024.0 / 410.0).cbrt();
     assert!((k - expected).abs() < 0.001, "{k}, not {expected}");
-    // cwnd gets where the curve is a round trip from now, a round trip later.
+    // cwnd reaches the value of the curve one RTT ahead after one RTT.
     while now < START + Span::from_secs(14) {
         round(&mut cc, &mut now, RTT, 1);
         let t = (now - START).as_ps() as f64 / 1e12;
@@ -67,7 +67,7 @@ fn the_curve_needs_as_long_to_w_max_as_its_cube_root_says() {
 }
 
 #[test]
-fn the_queue_has_no_part_in_how_far_the_curve_looks_ahead() {
+fn the_curve_is_evaluated_one_minimum_rtt_ahead_regardless_of_the_queue() {
     let mut cc = after_loss_at(1000);
     ack(&mut cc, START, RTT, 1);
     let target = cc.curve.at(RTT);
@@ -78,7 +78,7 @@ fn the_queue_has_no_part_in_how_far_the_curve_looks_ahead() {
 }
 
 #[test]
-fn where_reno_is_faster_the_window_follows_eight_fifteenths_of_a_segment_in_a_round_trip() {
+fn where_reno_is_faster_the_window_grows_by_eight_fifteenths_of_a_segment_per_rtt() {
     let mut cc = after_loss_at(40);
     let mut now = START;
     for _ in 0..45 {
@@ -90,7 +90,7 @@ fn where_reno_is_faster_the_window_follows_eight_fifteenths_of_a_segment_in_a_ro
 }
 
 #[test]
-fn a_window_grows_by_half_in_a_round_trip_at_the_most() {
+fn the_window_grows_by_at_most_half_per_rtt() {
     let mut cc = after_loss_at(20);
     ack(&mut cc, START, RTT, 1);
     let late = START + Span::from_secs(60);
@@ -100,14 +100,14 @@ fn a_window_grows_by_half_in_a_round_trip_at_the_most() {
 }
 
 #[test]
-fn slow_start_stops_at_the_threshold_and_avoidance_gets_the_rest() {
+fn slow_start_stops_at_the_threshold_and_avoidance_counts_the_rest() {
     let mut cc = with(10, 12 * MSS);
     ack(&mut cc, START, RTT, 5);
     assert_eq!((cc.cwnd(), cc.earned), (12_000, 3));
 }
 
 #[test]
-fn a_second_loss_below_w_max_makes_room_for_others() {
+fn a_second_loss_below_w_max_applies_fast_convergence() {
     let mut cc = after_loss_at(100);
     assert_eq!((cc.curve.w_max, cc.cwnd()), (100, 70_000));
     cc.on(Signal::EnterRecovery, &view(MSS, 70_000));
@@ -117,7 +117,7 @@ fn a_second_loss_below_w_max_makes_room_for_others() {
 }
 
 #[test]
-fn a_timeout_forgets_the_path() {
+fn a_timeout_resets_the_curve() {
     let mut cc = after_loss_at(100);
     ack(&mut cc, START, RTT, 1);
     cc.on(Signal::Timeout { first: true }, &view(MSS, 70_000));
@@ -132,7 +132,7 @@ fn a_timeout_forgets_the_path() {
 }
 
 #[test]
-fn undo_gives_the_window_back_and_a_new_curve_begins() {
+fn undo_restores_the_window_and_starts_a_new_curve() {
     let mut cc = after_loss_at(100);
     ack(&mut cc, START, RTT, 1);
     cc.on(Signal::EnterRecovery, &view(MSS, 70_000));
@@ -141,7 +141,7 @@ fn undo_gives_the_window_back_and_a_new_curve_begins() {
 }
 
 #[test]
-fn a_pause_is_no_part_of_the_curve() {
+fn a_pause_does_not_count_on_the_clock_of_the_curve() {
     let mut cc = after_loss_at(1000);
     ack(&mut cc, START, RTT, 1);
     let all = View { now: START + RTT, acknowledged: 5, sent: 5, ..view(MSS, MSS) };
@@ -171,7 +171,7 @@ fn idling_restarts_with_the_initial_window_and_keeps_three_quarters_as_threshold
 }
 
 #[test]
-fn hystart_ends_the_first_slow_start_once_and_that_after_a_timeout_again() {
+fn hystart_ends_slow_start_once_and_again_after_a_timeout() {
     let mut cc = CubicLinux::new(20 * MSS, u32::MAX, BY_BYTES, config::HyStart::Linux);
     let mut now = START;
     let mut acknowledged = 0;

@@ -57,7 +57,7 @@ fn the_time_to_w_max_is_k() {
 }
 
 #[test]
-fn where_reno_is_faster_the_window_grows_as_renos_would() {
+fn where_reno_is_faster_the_window_grows_like_reno() {
     // 10 ms and 40 segments: CUBIC would need 3.1 s to get back, AIMD(9/17, 0.7) needs 23 round trips.
     let mut cc = after_loss_at(40);
     let mut now = Time::ZERO;
@@ -69,7 +69,7 @@ fn where_reno_is_faster_the_window_grows_as_renos_would() {
 }
 
 #[test]
-fn a_loss_takes_three_tenths_of_what_is_in_flight() {
+fn a_loss_reduces_the_window_to_seven_tenths_of_the_data_in_flight() {
     let mut cc = Cubic::new(50_000, u32::MAX, GROWTH);
     cc.on(Signal::EnterRecovery, &view(MSS, 40_000));
     assert_eq!((cc.cwnd(), cc.ssthresh(), cc.state.w_max), (28_000, 28_000, 50_000));
@@ -108,7 +108,7 @@ fn a_timeout_starts_over_and_the_next_stage_has_its_plateau_at_once() {
 }
 
 #[test]
-fn a_window_that_is_not_used_neither_grows_nor_ages() {
+fn an_unused_window_does_not_grow_and_its_clock_stops() {
     let rtt = Span::from_ms(100);
     let (mut steady, mut paused) = (after_loss_at(1000), after_loss_at(1000));
     let (mut steady_now, mut paused_now) = (Time::ZERO, Time::ZERO);

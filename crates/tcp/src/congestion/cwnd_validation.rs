@@ -1,21 +1,21 @@
-//! How far a sender uses its congestion window: one that is not used says nothing of the path, and does not open
-//! (RFC 7661's concern; Linux, `tcp_cwnd_validate()` and `tcp_is_cwnd_limited()`).
+//! cwnd validation: how much of cwnd a sender uses. An unused cwnd gives no information about the path and does not
+//! grow (RFC 7661; Linux, `tcp_cwnd_validate()` and `tcp_is_cwnd_limited()`).
 
-/// What the present window of data has shown.
+/// The use of cwnd in the present window of data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Usage {
-    /// Where the present window of data ends: the lower half of a position.
+    /// The end of the present window of data: the lower half of a position.
     until: u32,
-    /// The most that was out at a time, in bytes; [`LIMITED`] if cwnd was used up.
+    /// The largest number of bytes in flight; [`LIMITED`] if cwnd was used up.
     most: u32,
 }
 
-/// More than is ever out: one number says both, as every connection has one.
+/// A value above every number of bytes in flight. One number represents both to save memory.
 const LIMITED: u32 = u32::MAX;
 
 impl Usage {
-    /// Something was sent: everything up to `nxt`, of which `una` on is out; `limited` if that used cwnd up. What shows
-    /// a window in full use counts until another one has been acknowledged.
+    /// Records a transmission: the data from `una` to `nxt` is in flight, and `limited` means that it used up cwnd. A
+    /// full use counts until the next window of data is acknowledged.
     #[inline]
     pub(crate) fn note(&mut self, una: u64, nxt: u64, limited: bool) {
         let out = if limited {
@@ -29,8 +29,8 @@ impl Usage {
         }
     }
 
-    /// Whether an ACK may open `cwnd`: if it was the limit; in slow start also if twice as much has been out as it
-    /// holds.
+    /// Whether an ACK may increase `cwnd`: if cwnd was the limit, or in slow start if at least half of it was in
+    /// flight.
     #[inline]
     pub(crate) const fn opens(&self, cwnd: u32, slow_start: bool) -> bool {
         self.most == LIMITED || slow_start && cwnd < self.most.saturating_mul(2)
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_window_that_was_used_up_opens_until_all_of_it_is_acknowledged_and_another_was_sent() {
+    fn a_used_up_window_grows_until_it_is_acknowledged_and_another_was_sent() {
         let mut usage = Usage::default();
         usage.note(1, 10_001, true);
         assert!(usage.opens(10_000, false));
@@ -53,12 +53,12 @@ mod tests {
     }
 
     #[test]
-    fn slow_start_opens_to_twice_what_was_out() {
+    fn slow_start_increases_cwnd_to_twice_the_data_in_flight() {
         let mut usage = Usage::default();
         usage.note(1, 6001, false);
         assert!(usage.opens(10_000, true) && usage.opens(11_999, true));
         assert!(!usage.opens(12_000, true) && !usage.opens(10_000, false));
         usage.note(1, 4001, false);
-        assert!(usage.opens(11_999, true), "the most counts");
+        assert!(usage.opens(11_999, true), "the maximum counts");
     }
 }

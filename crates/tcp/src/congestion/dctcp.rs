@@ -1,8 +1,8 @@
-//! DCTCP (RFC 8257): the window shrinks by as much as was marked. Where the marks tell early of a short queue, that keeps the
-//! queue short and the link busy all the same.
+//! DCTCP (RFC 8257): the reduction of cwnd is proportional to the marks. With a low marking threshold this keeps the
+//! queue short and the link busy.
 //!
-//! `alpha` follows, round by round, the share of bytes that met congestion; a window in which there was a mark is cut by
-//! half of it. All else is as under RFC 5681.
+//! `alpha` estimates the share of marked bytes per round. After a window with a mark, cwnd decreases by half of that
+//! share. Everything else follows RFC 5681.
 
 use super::{CongestionControl, Reno, Signal, View};
 use crate::config::Growth;
@@ -21,17 +21,17 @@ pub struct Dctcp {
 }
 
 impl Dctcp {
-    /// With the given initial `cwnd` and `ssthresh` in bytes. Alpha begins with 1: the first mark is taken for the worst.
+    /// With the given initial `cwnd` and `ssthresh` in bytes. Alpha starts at 1: the first mark halves cwnd.
     pub const fn new(cwnd: u32, ssthresh: u32, growth: Growth) -> Self {
         Self { reno: Reno::with_cautious_exit(cwnd, ssthresh, growth), alpha: ONE }
     }
 
-    /// The share of bytes that were marked, as estimated.
+    /// The estimated share of marked bytes.
     pub fn alpha(&self) -> f64 {
         f64::from(self.alpha) / f64::from(ONE)
     }
 
-    /// Section 4.2. A share too small for the gain to see falls to zero.
+    /// Section 4.2. A share below the resolution of the gain becomes zero.
     fn estimate(&mut self, acked: u32, marked: u32) {
         let share = u64::from(ONE) * u64::from(marked.min(acked)) / u64::from(acked.max(1));
         if self.alpha >> GAIN_SHIFT == 0 {
@@ -77,14 +77,14 @@ mod tests {
     }
 
     #[test]
-    fn alpha_begins_with_one_so_that_the_first_mark_halves_the_window() {
+    fn alpha_starts_at_one_so_that_the_first_mark_halves_the_window() {
         let mut cc = Dctcp::new(20_000, u32::MAX, GROWTH);
         cc.on(Signal::EcnCe, &view(1000, 20_000));
         assert_eq!((cc.cwnd(), cc.ssthresh()), (10_000, 10_000));
     }
 
     #[test]
-    fn alpha_follows_the_share_of_marks_as_a_low_pass_filter_does() {
+    fn alpha_is_a_low_pass_filter_of_the_share_of_marks() {
         for share in [0.0, 0.1, 0.5, 1.0] {
             let mut cc = Dctcp::new(20_000, u32::MAX, GROWTH);
             let mut expected = 1.0;
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn without_marks_alpha_reaches_zero_and_with_marks_alone_it_stays_one() {
+    fn alpha_reaches_zero_without_marks_and_stays_one_if_all_is_marked() {
         let mut cc = Dctcp::new(20_000, u32::MAX, GROWTH);
         (0..100).for_each(|_| round(&mut cc, 1000, 1000));
         assert!((cc.alpha() - 1.0).abs() < 1e-9, "{}", cc.alpha());
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_shrinks_by_half_of_alpha() {
+    fn a_mark_reduces_the_window_by_half_of_alpha() {
         let mut cc = Dctcp::new(100_000, 100_000, GROWTH);
         (0..300).for_each(|_| round(&mut cc, 10_000, 2000));
         let alpha = cc.alpha();
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_is_a_loss() {
+    fn a_loss_halves_the_window_as_in_reno() {
         let mut cc = Dctcp::new(100_000, u32::MAX, GROWTH);
         (0..300).for_each(|_| round(&mut cc, 1000, 0));
         cc.on(Signal::EnterRecovery, &view(1000, 100_000));

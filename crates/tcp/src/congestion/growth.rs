@@ -1,9 +1,9 @@
-//! How a window opens: slow start and congestion avoidance, as Tahoe, Reno and (in slow start) CUBIC share them.
+//! The growth of cwnd: slow start and congestion avoidance of Tahoe and Reno, and slow start of CUBIC.
 
 use super::View;
 use crate::config::{Counting, Grows, Growth};
 
-/// cwnd and ssthresh with the rule by which acknowledgments open the window. All in bytes.
+/// cwnd and ssthresh in bytes, with the rule for their growth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Window {
     pub(super) cwnd: u32,
@@ -18,27 +18,27 @@ impl Window {
         Self { cwnd, ssthresh, acked: 0, growth }
     }
 
-    /// Sets both; what was counted towards the next step is forgotten.
+    /// Sets both and resets the count of acknowledged bytes.
     pub(super) fn set(&mut self, cwnd: u32, ssthresh: u32) {
         self.cwnd = cwnd;
         self.ssthresh = ssthresh;
         self.acked = 0;
     }
 
-    /// Whether an ACK opens the window at all.
+    /// Whether an ACK increases cwnd.
     #[inline]
     pub(super) fn opens(&self, view: &View) -> bool {
         view.cwnd_limited || self.always_opens()
     }
 
-    /// The same whether or not the sender used all of it.
+    /// Whether an ACK increases cwnd even if the sender did not use all of it.
     #[inline]
     pub(super) fn always_opens(&self) -> bool {
         self.growth.grows == Grows::Always
     }
 
-    /// Slow start (RFC 5681, section 3.1, equation 2; RFC 3465, section 2.2): cwnd opens by what was counted, times
-    /// the factor of RFC 1106, section 4.2. No division.
+    /// Slow start (RFC 5681, section 3.1, equation 2; RFC 3465, section 2.2): cwnd increases by the counted bytes,
+    /// times the factor of RFC 1106, section 4.2.
     #[inline]
     pub(super) fn slow_start(&mut self, bytes: u32, mss: u32) {
         let counted = match self.growth.counting {
@@ -50,10 +50,10 @@ impl Window {
         self.cwnd = self.cwnd.saturating_add(step);
     }
 
-    /// Congestion avoidance, about one segment in a round trip.
+    /// Congestion avoidance: an increase of about one segment per RTT.
     ///
-    /// Counting ACKs, each adds `mss * mss / cwnd`, at least one byte, and no fraction is carried (RFC 5681, section
-    /// 3.1, equation 3; 4.3BSD). Counting bytes, cwnd opens by one segment whenever a whole cwnd has been
+    /// If ACKs are counted, each adds `mss * mss / cwnd`, at least one byte, and no fraction is kept (RFC 5681, section
+    /// 3.1, equation 3; 4.3BSD). If bytes are counted, cwnd increases by one segment whenever a whole cwnd has been
     /// acknowledged (RFC 3465, section 2.1).
     #[inline]
     pub(super) fn avoid(&mut self, bytes: u32, mss: u32) {
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_start_counts_what_it_is_told_to_count() {
+    fn slow_start_follows_the_configured_counting() {
         let after = |counting, bytes| {
             let mut window = window(10_000, counting, 1);
             window.slow_start(bytes, 1000);
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn two_segments_an_ack_triple_the_window_in_a_round() {
+    fn two_segments_per_ack_triple_the_window_in_a_round() {
         let mut window = window(1000, Counting::Acks, 2);
         for expected in [3000, 9000, 27_000, 81_000] {
             for _ in 0..window.cwnd / 1000 {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn the_slow_start_factor_does_not_touch_avoidance() {
+    fn the_slow_start_factor_does_not_affect_avoidance() {
         let mut window = window(10_000, Counting::Acks, 2);
         window.avoid(1000, 1000);
         assert_eq!(window.cwnd, 10_100);

@@ -1,11 +1,11 @@
-//! Leaving slow start before it overruns the path: when round trips grow longer, a queue has formed.
+//! The end of slow start before losses: an increase of the RTT shows that a queue has formed.
 //!
-//! Two rules: that of Linux (`tcp_cubic.c`; S. Ha and I. Rhee, "Taming the elephants", Computer Networks 55(9), 2011), which
-//! ends slow start at once, also where ACKs have come in one train for half of the shortest round trip and half of what bursts
-//! may add; and HyStart++ (RFC 9406), which goes on at a quarter of the speed for five rounds, and back to full speed if the
-//! delay was a false alarm.
+//! Two rules: that of Linux (`tcp_cubic.c`; S. Ha and I. Rhee, "Taming the elephants", Computer Networks 55(9), 2011),
+//! which ends slow start immediately. It also ends slow start when an ACK train lasts for half of the shortest RTT plus
+//! half of the time that bursts may add. HyStart++ (RFC 9406) continues at a quarter of the growth for five rounds. It
+//! returns to full slow start if the RTT decreases again.
 //!
-//! Both need a round-trip time with nearly every ACK.
+//! Both need an RTT sample with nearly every ACK.
 
 use super::View;
 use crate::config;
@@ -23,27 +23,26 @@ const ROUNDS: u8 = 5;
 /// hystart_low_window, in segments.
 const LOW_WINDOW: u32 = 16;
 
-/// hystart_ack_delta_us: ACKs that come no further apart belong to one train.
+/// hystart_ack_delta_us: the largest interval between ACKs of one train.
 const TRAIN: Span = Span::from_ms(2);
 
-/// Segments are sent and received by bursts of so many bytes at the most, of which a round trip may hold some; and the longest that
-/// they may take (`hystart_ack_delay()`).
+/// The largest burst in bytes, and the largest time that bursts may add to an RTT (`hystart_ack_delay()`).
 const BURSTS: u64 = 4 * 65_536;
 const LONGEST_BURSTS: Span = Span::from_ms(1);
 
-/// What slow start does with an ACK.
+/// The effect of an ACK in slow start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Pace {
-    /// It goes on.
+    /// The full increase.
     Full,
-    /// A quarter of it (CSS_GROWTH_DIVISOR).
+    /// A quarter of the increase (CSS_GROWTH_DIVISOR).
     Quarter,
-    /// It is over.
+    /// Slow start ends.
     Over,
 }
 
 impl Pace {
-    /// The window, where slow start at full speed takes it from `before` to `after`.
+    /// The new cwnd, if full slow start increases it from `before` to `after`.
     pub(super) const fn opened(self, before: u32, after: u32) -> u32 {
         match self {
             Self::Quarter => before + (after - before) / 4,
@@ -52,7 +51,7 @@ impl Pace {
     }
 }
 
-/// What is known of the rounds so far.
+/// The state of the detection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct HyStart {
     rule: config::HyStart,
@@ -71,7 +70,7 @@ pub(super) struct HyStart {
 }
 
 impl HyStart {
-    /// Nothing is known yet; `None` where there is no rule.
+    /// The initial state; `None` without a rule.
     pub(super) fn new(rule: config::HyStart) -> Option<Self> {
         (rule != config::HyStart::Off).then_some(Self {
             rule,
@@ -111,7 +110,7 @@ impl HyStart {
         self.samples = 0;
     }
 
-    /// The sample from which on `base` has grown too long.
+    /// The smallest sample that counts as an increase above `base`.
     fn limit(base: Span) -> Span {
         let eighth = Span::from_ps(base.as_ps() / 8);
         base + eighth.clamp(THRESHOLDS.0, THRESHOLDS.1)
@@ -126,7 +125,7 @@ impl HyStart {
         if view.now - self.train <= TRAIN {
             self.train = view.now;
             let whole = shortest + bursts(cwnd, view.srtt.unwrap_or(shortest));
-            // A paced sender fills a round trip with one train: then it tells that the path is full only once it is longer.
+            // With pacing, a train lasts for the whole RTT. It shows a full path only if it is longer.
             let limit = if view.paced { whole } else { Span::from_ps(whole.as_ps() / 2) };
             if view.now - self.round_began > limit {
                 return Pace::Over;
@@ -157,7 +156,7 @@ impl HyStart {
     }
 }
 
-/// What bursts add to a round trip when twice `cwnd` leaves in each, as in slow start.
+/// The time that bursts add to the RTT, if twice `cwnd` is sent per RTT as in slow start.
 fn bursts(cwnd: u32, srtt: Span) -> Span {
     let wide = u128::from(srtt.as_ps()) * u128::from(BURSTS) / (2 * u128::from(cwnd.max(1)));
     u64::try_from(wide).map_or(LONGEST_BURSTS, |ps| Span::from_ps(ps).min(LONGEST_BURSTS))
@@ -199,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delay_that_stays_ends_slow_start_after_five_careful_rounds() {
+    fn a_lasting_delay_ends_slow_start_after_five_conservative_rounds() {
         use Pace::{Full, Over, Quarter};
         // 100 ms and an eighth of it.
         assert_eq!(rounds(config::HyStart::Rfc9406, &[100, 100, 111], 3000), [Full, Full, Full]);
@@ -208,21 +207,21 @@ mod tests {
     }
 
     #[test]
-    fn a_false_alarm_is_taken_back() {
+    fn slow_start_resumes_if_the_rtt_decreases_again() {
         use Pace::{Full, Quarter};
         let paces = rounds(config::HyStart::Rfc9406, &[100, 100, 120, 100, 101], 3000);
         assert_eq!(paces, [Full, Full, Quarter, Full, Full]);
     }
 
     #[test]
-    fn small_growth_counts_only_beyond_four_milliseconds_and_sixteen_are_always_enough() {
+    fn the_threshold_lies_between_four_and_sixteen_milliseconds() {
         assert_eq!(*rounds(config::HyStart::Rfc9406, &[8, 8, 11], 100).last().unwrap(), Pace::Full);
         assert_eq!(*rounds(config::HyStart::Rfc9406, &[8, 8, 12], 100).last().unwrap(), Pace::Quarter);
         assert_eq!(*rounds(config::HyStart::Rfc9406, &[400, 400, 416], 3000).last().unwrap(), Pace::Quarter);
     }
 
     #[test]
-    fn linux_leaves_at_once_by_delay_or_by_a_train_of_acks() {
+    fn linux_ends_slow_start_immediately_by_delay_or_by_an_ack_train() {
         assert_eq!(rounds(config::HyStart::Linux, &[100, 112], 3000), [Pace::Full, Pace::Full]);
         assert_eq!(rounds(config::HyStart::Linux, &[100, 113], 3000), [Pace::Full, Pace::Over]);
         // A train of 20 ACKs, a millisecond apart, is longer than half of 30 ms.
@@ -231,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_train_may_be_longer_by_half_a_millisecond_for_the_bursts_in_it() {
+    fn bursts_extend_the_train_by_up_to_half_a_millisecond() {
         // 20 ACKs last 15.2 ms; half of 30 and of the millisecond that bursts may take is 15.5, half of 29 and one are 15.
         assert_eq!(rounds(config::HyStart::Linux, &[30], 800), [Pace::Full]);
         assert_eq!(rounds(config::HyStart::Linux, &[29], 800), [Pace::Over]);

@@ -1,8 +1,7 @@
 //! Congestion control: how much may be in flight. One file per algorithm.
 //!
-//! An algorithm hears what happened as a [`Signal`] with one meaning each, sees the connection through a [`View`],
-//! and answers with `cwnd` and `ssthresh`. Which segment is resent, and when, is not its business: that is
-//! `recovery`.
+//! An algorithm receives events as [`Signal`]s with one meaning each and the state of the connection as a [`View`]. It
+//! returns `cwnd` and `ssthresh`. It does not decide about retransmissions; `recovery` does.
 
 pub(crate) mod cwnd_validation;
 pub mod delivery_rate;
@@ -36,36 +35,35 @@ use crate::config::Config;
 use crate::congestion::delivery_rate::{LostSegment, RateSample};
 use crate::time::{Span, Time};
 
-/// What an algorithm may know of the connection when a signal arrives.
+/// The state of the connection at a signal.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     /// Now.
     pub now: Time,
     /// Bytes of a full segment.
     pub mss: u32,
-    /// FlightSize: bytes sent and not yet acknowledged, *before* what happened took effect (RFC 5681, section 2).
-    /// With [`Signal::ExitRecovery`] alone: what is still outstanding *after* the ACK that ended recovery (RFC 6582,
-    /// section 3.2, step 3).
+    /// FlightSize: bytes sent and not yet acknowledged, *before* the event took effect (RFC 5681, section 2). Only with
+    /// [`Signal::ExitRecovery`] it is the value *after* the ACK that ended recovery (RFC 6582, section 3.2, step 3).
     pub flight: u32,
     /// The window that limits the sender: min(cwnd, peer's window, own cap), in bytes.
     pub window: u32,
-    /// Smoothed round-trip time, once there is one.
+    /// Smoothed RTT, if there is a sample.
     pub srtt: Option<Span>,
-    /// The round-trip time that the last ACK has shown, where losses are noticed by time or deliveries are measured: then
-    /// nearly every one shows one.
+    /// The RTT sample of the last ACK, if losses are detected by time or delivery rates are measured. Nearly every ACK
+    /// then has a sample.
     pub rtt: Option<Span>,
-    /// Whether segments leave at a rate.
+    /// Whether the sender paces.
     pub paced: bool,
     /// Bytes acknowledged so far, this ACK included, and bytes sent so far.
     pub acknowledged: u64,
     /// See [`acknowledged`](Self::acknowledged).
     pub sent: u64,
-    /// Whether the sender had used all of cwnd when the acknowledged data left (RFC 9438, section 4.3 and RFC 7661's
-    /// concern: a window that is not used says nothing about the path).
+    /// Whether the sender used all of cwnd when the acknowledged data was sent. An unused window gives no information
+    /// about the path (RFC 9438, section 4.3; RFC 7661).
     pub cwnd_limited: bool,
 }
 
-/// What happened, one meaning each.
+/// An event. Each has one meaning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Signal {
     /// New data was acknowledged, outside recovery.
@@ -73,99 +71,100 @@ pub enum Signal {
         /// How many bytes.
         bytes: u32,
     },
-    /// The `n`-th duplicate acknowledgment in a row arrived, outside recovery.
+    /// The `n`-th consecutive duplicate ACK arrived, outside recovery.
     DupAck {
         /// Counted from 1.
         n: u32,
     },
-    /// A loss was noticed without a timeout: one per window of data.
+    /// A loss was detected without a timeout: once per window of data.
     EnterRecovery,
-    /// Some, not all, of what was in flight at the loss has been acknowledged.
+    /// A partial ACK: a part of the data in flight at the loss was acknowledged.
     PartialAck {
         /// How many bytes.
         bytes: u32,
     },
-    /// All that was in flight at the loss has been acknowledged.
+    /// All data in flight at the loss was acknowledged.
     ExitRecovery,
-    /// The retransmission timer ran out.
+    /// The retransmission timer expired.
     Timeout {
-        /// Whether this is the first time for this data (RFC 5681, equation 4: ssthresh falls only once).
+        /// Whether this is the first time for this data (RFC 5681, equation 4: ssthresh decreases only once).
         first: bool,
     },
     /// The peer reports a congestion mark (RFC 3168).
     EcnCe,
-    /// A round trip is over in which `acked` bytes were acknowledged, `marked` of them by ACKs that told of a mark
-    /// (RFC 8257, section 3.3).
+    /// A round has ended in which `acked` bytes were acknowledged, `marked` of them by ACKs with ECE (RFC 8257, section
+    /// 3.3).
     RoundMarked {
         /// All of them.
         acked: u32,
         /// Those with ECE.
         marked: u32,
     },
-    /// The reduction was a mistake.
+    /// The last reduction was spurious.
     Undo,
-    /// Data is about to leave after an idle time of at least one RTO (RFC 5681, section 4.1).
+    /// The sender restarts after an idle time of at least one RTO (RFC 5681, section 4.1).
     IdleRestart,
-    /// Data leaves again after a pause of the application, however short: nothing was in flight. Only where deliveries are
-    /// measured.
+    /// The sender restarts after a pause of the application of any length with nothing in flight. Only if delivery
+    /// rates are measured.
     Resumed,
 }
 
-/// What a connection begins with.
+/// The initial values of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Start {
     /// The configured initial window.
     pub cwnd: u32,
-    /// The configured slow start threshold; `u32::MAX` stands for infinite.
+    /// The configured slow start threshold; `u32::MAX` is infinite.
     pub ssthresh: u32,
-    /// What there is of chance: the initial sequence number.
+    /// The seed for random choices: the initial sequence number.
     pub seed: u32,
 }
 
 /// A congestion control algorithm. All quantities in bytes.
 pub trait CongestionControl: core::fmt::Debug + Send {
-    /// The connection begins, for the user's own: when it is put in place, once the handshake has settled the size of
-    /// segments, and after a lost SYN. Built-in algorithms are made anew instead.
+    /// Starts a user-defined algorithm. It is called when the algorithm is set, when the handshake has determined the
+    /// MSS, and after a lost SYN. Built-in algorithms are created anew instead.
     fn begin(&mut self, start: &Start) {
         let _ = start;
     }
-    /// Takes notice of what happened.
+    /// Processes an event.
     fn on(&mut self, signal: Signal, view: &View);
-    /// The congestion window; asked after each signal.
+    /// The congestion window; it is read after each signal.
     fn cwnd(&self) -> u32;
-    /// The slow start threshold; `u32::MAX` stands for infinite.
+    /// The slow start threshold; `u32::MAX` is infinite.
     fn ssthresh(&self) -> u32;
 
-    /// Takes notice of what an acknowledgment tells of deliveries, once all else that it says has been taken in. Comes with
-    /// every ACK, but only where deliveries are measured ([`Kind::needs_rates`], or pacing).
+    /// Processes the delivery rate sample of an ACK, after all other effects of the ACK. It is called for every ACK,
+    /// but only if delivery rates are measured ([`Kind::needs_rates`], or pacing).
     fn delivered(&mut self, sample: &RateSample, view: &View) {
         let _ = (sample, view);
     }
-    /// Takes notice of a segment that was found lost. Comes for each of them, before the sample of the acknowledgment that has
-    /// shown it, and only where deliveries are measured.
+    /// Processes a lost segment. It is called for each one, before the sample of the ACK that revealed the loss, and
+    /// only if delivery rates are measured.
     fn lost(&mut self, segment: &LostSegment, view: &View) {
         let _ = (segment, view);
     }
-    /// Bytes per second at which segments shall leave, where that is not to follow from cwnd; asked after each signal.
+    /// The pacing rate in bytes per second, or `None` if it follows from cwnd. It is read after each signal.
     fn pacing_rate(&self) -> Option<u64> {
         None
     }
-    /// Whether less is sent now than the path could carry, on purpose: samples then tell nothing of the path.
+    /// Whether the algorithm deliberately sends less than the path can carry. Samples then give no information about
+    /// the path.
     fn is_sparing(&self) -> bool {
         false
     }
-    /// What it knows of the path, if it goes by that.
+    /// The path model, if the algorithm has one.
     fn path(&self) -> Option<PathModel> {
         None
     }
 }
 
-/// A path as a congestion control sees it.
+/// The path model of a congestion control.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PathModel {
-    /// Bytes per second that it carries.
+    /// Its bandwidth in bytes per second.
     pub bandwidth: u64,
-    /// The round trip without a queue, once known.
+    /// The RTT without queueing delay, if known.
     pub min_rtt: Option<Span>,
 }
 
@@ -182,25 +181,25 @@ pub enum Kind {
     NewReno,
     /// RFC 9438.
     Cubic,
-    /// CUBIC as Linux has it.
+    /// CUBIC as in Linux.
     CubicLinux,
     /// RFC 8257.
     Dctcp,
-    /// Brakmo and Peterson, as Linux has it.
+    /// Vegas (Brakmo and Peterson), as in Linux.
     Vegas,
-    /// BBR version 1, as Linux has it.
+    /// BBR version 1, as in Linux.
     Bbr,
     /// BBR version 3, after its draft.
     Bbr3,
 }
 
 impl Kind {
-    /// Whether it lives on what is measured of deliveries.
+    /// Whether it needs delivery rate samples.
     pub const fn needs_rates(self) -> bool {
         matches!(self, Self::Vegas | Self::Bbr | Self::Bbr3)
     }
 
-    /// The name of one that steers by a pacing rate of its own.
+    /// The name of an algorithm that sets a pacing rate.
     pub const fn needs_pacing(self) -> Option<&'static str> {
         match self {
             Self::Bbr => Some("bbr"),
@@ -210,17 +209,17 @@ impl Kind {
     }
 }
 
-/// The built-in algorithms, dispatched statically, and a place for the user's own.
+/// The built-in algorithms, dispatched statically, and a user-defined one.
 #[derive(Debug)]
 enum Algorithm {
     None(Unlimited),
     Tahoe(Tahoe),
     /// Also serves NewReno.
     Reno(Reno),
-    /// Boxed, since it is larger than the rest.
+    /// Boxed, because it is larger than the others.
     Cubic(Box<Cubic>),
     CubicLinux(Box<CubicLinux>),
-    /// Boxed, for the same reason, as all that follow.
+    /// Boxed for the same reason, as all others below.
     Dctcp(Box<Dctcp>),
     Vegas(Box<Vegas>),
     Bbr(Box<Bbr>),
@@ -229,7 +228,7 @@ enum Algorithm {
 }
 
 impl Algorithm {
-    /// The algorithm as what they all are.
+    /// The algorithm as a trait object.
     #[inline]
     fn get(&self) -> &dyn CongestionControl {
         match self {
@@ -246,7 +245,7 @@ impl Algorithm {
         }
     }
 
-    /// The same, to tell it something.
+    /// The same for changes.
     fn get_mut(&mut self) -> &mut dyn CongestionControl {
         match self {
             Self::None(cc) => cc,
@@ -267,13 +266,13 @@ impl Algorithm {
 #[derive(Debug)]
 pub(crate) struct Congestion {
     algorithm: Algorithm,
-    /// What the algorithm said last: it changes its mind only when it hears something, and is asked far more often.
+    /// The last value of the algorithm. It changes only at signals and is read much more often.
     cwnd: u32,
 }
 
 impl Congestion {
-    /// A new instance of the configured algorithm with the given initial `cwnd` in bytes. `seed` is what there is of chance:
-    /// the initial sequence number.
+    /// A new instance of the configured algorithm with the given initial `cwnd` in bytes. `seed` is the initial
+    /// sequence number.
     pub(crate) fn new(config: &Config, cwnd: u32, seed: u32) -> Self {
         let Config { congestion, initial_ssthresh: ssthresh, growth, hystart, .. } = *config;
         Self::with(match congestion {
@@ -294,13 +293,13 @@ impl Congestion {
         })
     }
 
-    /// The user's own.
+    /// A user-defined algorithm.
     pub(crate) fn custom(mut own: Box<dyn CongestionControl>, start: &Start) -> Self {
         own.begin(start);
         Self::with(Algorithm::Custom(own))
     }
 
-    /// The connection begins anew, for the user's own; `false` from a built-in one.
+    /// Restarts a user-defined algorithm; returns `false` for a built-in one.
     pub(crate) fn begin(&mut self, start: &Start) -> bool {
         let Algorithm::Custom(own) = &mut self.algorithm else { return false };
         own.begin(start);
@@ -313,7 +312,7 @@ impl Congestion {
         Self { algorithm, cwnd }
     }
 
-    /// Takes notice of what happened.
+    /// Processes an event.
     pub(crate) fn on(&mut self, signal: Signal, view: &View) {
         match &mut self.algorithm {
             Algorithm::None(cc) => cc.on(signal, view),
@@ -330,8 +329,8 @@ impl Congestion {
         self.cwnd = self.algorithm.get().cwnd();
     }
 
-    /// [`Signal::Acked`], which comes more often than all others together, for algorithms that look at nothing but the
-    /// size of a segment; `false` from one that wants a whole [`View`].
+    /// [`Signal::Acked`], the most frequent signal, for algorithms that only need the MSS. Returns `false` for an
+    /// algorithm that needs a [`View`].
     #[inline]
     pub(crate) fn acked(&mut self, bytes: u32, mss: u32) -> bool {
         self.cwnd = match &mut self.algorithm {
@@ -343,34 +342,34 @@ impl Congestion {
         true
     }
 
-    /// Whether it has its own way with losses: no other reduces the window then.
-    pub(crate) fn rules_recoveries(&self) -> bool {
+    /// Whether the algorithm controls cwnd during recovery itself, without PRR.
+    pub(crate) fn controls_recovery_cwnd(&self) -> bool {
         matches!(self.algorithm, Algorithm::Bbr(_) | Algorithm::Bbr3(_))
     }
 
-    /// Takes notice of what was delivered.
+    /// Processes a delivery rate sample.
     pub(crate) fn delivered(&mut self, sample: &RateSample, view: &View) {
         self.algorithm.get_mut().delivered(sample, view);
         self.cwnd = self.algorithm.get().cwnd();
     }
 
-    /// Takes notice of what was lost.
+    /// Processes a lost segment.
     pub(crate) fn lost(&mut self, segment: &LostSegment, view: &View) {
         self.algorithm.get_mut().lost(segment, view);
         self.cwnd = self.algorithm.get().cwnd();
     }
 
-    /// The rate it asks for.
+    /// The pacing rate of the algorithm.
     pub(crate) fn pacing_rate(&self) -> Option<u64> {
         self.algorithm.get().pacing_rate()
     }
 
-    /// Whether it spares the path on purpose.
+    /// Whether the algorithm deliberately sends less than the path can carry.
     pub(crate) fn is_sparing(&self) -> bool {
         self.algorithm.get().is_sparing()
     }
 
-    /// What it knows of the path.
+    /// The path model of the algorithm.
     pub(crate) fn path(&self) -> Option<PathModel> {
         self.algorithm.get().path()
     }
@@ -381,7 +380,7 @@ impl Congestion {
         self.cwnd
     }
 
-    /// The slow start threshold; `u32::MAX` stands for infinite.
+    /// The slow start threshold; `u32::MAX` is infinite.
     pub(crate) fn ssthresh(&self) -> u32 {
         self.algorithm.get().ssthresh()
     }
@@ -433,7 +432,7 @@ mod tests {
             assert_eq!((cc.cwnd(), cc.ssthresh()), (4000, 60_000), "{kind:?}");
         }
         assert_eq!(start(Kind::None).cwnd(), u32::MAX);
-        // ssthresh means nothing to one that goes by a model of the path.
+        // ssthresh has no meaning for an algorithm with a path model.
         for kind in [Kind::Bbr, Kind::Bbr3] {
             assert_eq!((start(kind).cwnd(), start(kind).ssthresh()), (4000, u32::MAX), "{kind:?}");
         }

@@ -2,9 +2,9 @@
 
 use super::{CongestionControl, Signal, View};
 
-/// Never in the way: `cwnd` is infinite, and the peer's window and the sender's own cap alone limit what is in flight.
+/// `cwnd` is infinite. Only the peer's window and the sender's own cap limit the data in flight.
 ///
-/// RFC 793 knew nothing else; and it is what "noise, not congestion" means in RFC 1106, section 4.2, taken to its end.
+/// This is the behaviour of RFC 793. It is also the extreme case of "noise, not congestion" in RFC 1106, section 4.2.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Unlimited;
 
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_moves_it() {
+    fn no_signal_changes_the_window() {
         let mut cc = Unlimited;
         cc.on(Signal::Timeout { first: true }, &view(1000, 8000));
         assert_eq!((cc.cwnd(), cc.ssthresh()), (u32::MAX, u32::MAX));

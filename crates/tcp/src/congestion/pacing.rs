@@ -1,49 +1,49 @@
-//! Pacing: segments leave one by one at a rate, instead of in the bursts that acknowledgments set free (Linux,
-//! `tcp_output.c`, `tcp_pacing_check()` and `tcp_update_skb_after_send()`; draft-ietf-ccwg-bbr, section "Pacing Rate").
+//! Pacing: segments are sent one by one at a rate, not in bursts after ACKs (Linux, `tcp_output.c`,
+//! `tcp_pacing_check()` and `tcp_update_skb_after_send()`; draft-ietf-ccwg-bbr, section "Pacing Rate").
 
 use crate::time::{Span, Time};
 
-/// Segments with data that leave at once when a connection begins: Linux spares the first window, as its packet scheduler
-/// `fq` did before.
+/// The number of data segments at the start of a connection that are not paced. Linux does not pace the first window,
+/// like its packet scheduler `fq`.
 const UNPACED: u8 = 10;
 
-/// As fast as they come.
+/// No pacing.
 pub(crate) const UNLIMITED: u64 = u64::MAX;
 
-/// When the next segment with data may leave.
+/// The state of pacing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Pacer {
     /// Bytes of data per second.
     rate: u64,
-    /// The earliest departure of the next segment with data; an ACK alone waits for nothing.
+    /// The earliest departure time of the next data segment. ACKs without data are not paced.
     next: Time,
-    /// Segments sent, as far as it matters.
+    /// The number of segments sent, up to [`UNPACED`].
     sent: u8,
 }
 
 impl Pacer {
-    /// Nothing has been sent, and there is no rate yet.
+    /// The initial state without a rate.
     pub(crate) const fn new() -> Self {
         Self { rate: UNLIMITED, next: Time::ZERO, sent: 0 }
     }
 
-    /// Bytes per second; [`UNLIMITED`] where none is set.
+    /// The rate in bytes per second; [`UNLIMITED`] if none is set.
     pub(crate) fn rate(&self) -> u64 {
         self.rate
     }
 
-    /// From now on this is the rate. What has left at another one is done with.
+    /// Sets the rate. It does not affect segments that were already sent.
     pub(crate) fn set_rate(&mut self, bytes_per_second: u64) {
         self.rate = bytes_per_second.max(1);
     }
 
-    /// When the next segment may leave.
+    /// The earliest departure time of the next segment.
     pub(crate) fn next(&self) -> Time {
         self.next
     }
 
-    /// `len` bytes of data leave. The next segment waits for as long as these take at the rate; up to half of that is made up
-    /// for by the time that this one came after its turn.
+    /// Records the transmission of `len` bytes. The next segment waits for the time that these bytes take at the rate.
+    /// If this segment was late, up to half of that time is deducted.
     pub(crate) fn sent(&mut self, now: Time, len: u32) {
         let late = now - self.next;
         self.next = self.next.max(now);
@@ -57,19 +57,19 @@ impl Pacer {
     }
 }
 
-/// How long so many bytes take at a rate in bytes per second, rounded up.
+/// The time that `bytes` take at a rate in bytes per second, rounded up.
 pub(crate) fn duration(bytes: u64, rate: u64) -> Span {
     let ps = (u128::from(bytes) * u128::from(PS_PER_SECOND)).div_ceil(u128::from(rate.max(1)));
     Span::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
 }
 
-/// Bytes per second, rounded down: so many bytes in a span.
+/// The rate of `bytes` in a span, in bytes per second, rounded down.
 pub(crate) fn rate(bytes: u64, span: Span) -> u64 {
     let per_second = u128::from(bytes) * u128::from(PS_PER_SECOND) / u128::from(span.as_ps().max(1));
     u64::try_from(per_second).unwrap_or(u64::MAX)
 }
 
-/// Bytes that pass in a span at a rate in bytes per second, rounded down.
+/// The bytes of a span at a rate in bytes per second, rounded down.
 pub(crate) fn volume(rate: u64, span: Span) -> u64 {
     let bytes = u128::from(rate) * u128::from(span.as_ps()) / u128::from(PS_PER_SECOND);
     u64::try_from(bytes).unwrap_or(u64::MAX)
@@ -77,9 +77,9 @@ pub(crate) fn volume(rate: u64, span: Span) -> u64 {
 
 const PS_PER_SECOND: u64 = 1_000_000_000_000;
 
-/// The rate for a congestion control that asks for none: twice a window in each round trip while it doubles, else 1.2 windows
-/// (Linux, `tcp_update_pacing_rate()` with `tcp_pacing_ss_ratio` = 200 and `tcp_pacing_ca_ratio` = 120). Slow start is
-/// over for it at half of ssthresh, so that the last doubling is not delayed.
+/// The rate for a congestion control without a pacing rate: two windows per RTT in slow start, otherwise 1.2 windows
+/// (Linux, `tcp_update_pacing_rate()` with `tcp_pacing_ss_ratio` = 200 and `tcp_pacing_ca_ratio` = 120). For pacing,
+/// slow start ends at half of ssthresh.
 pub(crate) fn by_window(cwnd: u32, ssthresh: u32, outstanding: u64, srtt: Option<Span>) -> u64 {
     let Some(srtt) = srtt else { return UNLIMITED };
     let percent = if cwnd < ssthresh / 2 { 200 } else { 120 };

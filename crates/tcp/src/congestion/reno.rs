@@ -1,22 +1,22 @@
-//! RFC 5681, with the exit rule of RFC 6582 on request.
+//! RFC 5681, optionally with the exit rule of RFC 6582.
 
 use super::growth::Window;
 use super::{CongestionControl, Signal, View};
 use crate::config::Growth;
 
-/// Halve what is in flight, then add a segment in each round trip.
+/// Halve the data in flight, then add one segment per RTT.
 ///
 /// * The inflation of cwnd by duplicate ACKs and its deflation by partial ACKs (RFC 5681, section 3.2, steps 4 to 6)
 ///   belong to `recovery`; `cwnd` here is the window without them.
-/// * An ACK opens the window whether or not the sender used all of it, as in the BSD systems (RFC 7661 came later), unless
-///   [`Grows`](crate::config::Grows) says otherwise.
+/// * An ACK increases cwnd even if the sender did not use all of it, as in the BSD systems, unless
+///   [`Grows`](crate::config::Grows) is set differently.
 /// * A congestion mark within a recovery is part of the same event (RFC 3168, section 6.1.2) and changes nothing.
-/// * Undo restores cwnd and ssthresh as they stood before the last reduction (RFC 4015, section 3.2, without its
-///   limits on bursts), unless the window has grown beyond by then.
+/// * Undo restores cwnd and ssthresh from before the last reduction (RFC 4015, section 3.2, without its limits on
+///   bursts), unless cwnd has grown above its old value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reno {
     window: Window,
-    /// The initial window: the restart window is no larger.
+    /// The initial window, which is the limit of the restart window.
     initial: u32,
     prior_cwnd: u32,
     prior_ssthresh: u32,
@@ -29,7 +29,7 @@ pub struct Reno {
 enum Exit {
     /// cwnd = ssthresh.
     Plain,
-    /// At most a segment more than is in flight, so that no burst follows.
+    /// At most one segment more than the data in flight, to avoid a burst.
     Cautious,
 }
 
@@ -54,12 +54,12 @@ impl Reno {
         Self { exit: Exit::Cautious, ..Self::new(cwnd, ssthresh, growth) }
     }
 
-    /// RFC 5681, section 3.1, equation 4: half of what is in flight, at least two segments.
+    /// RFC 5681, section 3.1, equation 4: half of the data in flight, at least two segments.
     fn threshold(view: &View) -> u32 {
         (view.flight / 2).max(view.mss.saturating_mul(2))
     }
 
-    /// Whether an ACK opens the window whatever the sender made of it.
+    /// Whether an ACK increases cwnd even if the sender did not use all of it.
     #[inline]
     pub(super) fn always_grows(&self) -> bool {
         self.window.always_opens()
@@ -87,7 +87,7 @@ impl Reno {
         self.window.set(ssthresh, ssthresh);
     }
 
-    /// A mark brings the window down to this, unless a recovery has done so already.
+    /// Reduces cwnd to this value after a mark, unless a recovery has already reduced it.
     pub(super) fn mark(&mut self, cwnd: u32) {
         if !self.in_recovery {
             self.remember();
@@ -95,7 +95,7 @@ impl Reno {
         }
     }
 
-    /// Another one that steers by it sets both.
+    /// Sets both, for an algorithm that is based on this one.
     pub(super) fn steer(&mut self, cwnd: u32, ssthresh: u32) {
         self.window.set(cwnd, ssthresh);
     }
@@ -112,7 +112,7 @@ impl Reno {
         self.in_recovery = false;
     }
 
-    /// Only a recovery that no timeout has cut short has anything to end.
+    /// Ends a recovery, unless a timeout has already ended it.
     fn exit_recovery(&mut self, view: &View) {
         if core::mem::take(&mut self.in_recovery) {
             let cwnd = match self.exit {
@@ -182,14 +182,14 @@ mod tests {
             })
             .collect();
         assert_eq!(rounds[..3], [2000, 4000, 8000]);
-        // Equation 3 divides by the window that has just grown, so a round adds a little less than a segment.
+        // Equation 3 divides by the increased window, so a round adds slightly less than a segment.
         for pair in rounds[2..].windows(2) {
             assert!((850..=1000).contains(&(pair[1] - pair[0])), "{pair:?}");
         }
     }
 
     #[test]
-    fn a_loss_halves_what_is_in_flight() {
+    fn a_loss_reduces_the_window_to_half_of_the_data_in_flight() {
         let mut cc = Reno::new(20_000, u32::MAX, GROWTH);
         cc.on(Signal::EnterRecovery, &view(1000, 15_001));
         assert_eq!((cc.cwnd(), cc.ssthresh()), (7500, 7500));
@@ -240,12 +240,12 @@ mod tests {
     }
 
     #[test]
-    fn undo_restores_what_stood_before_the_reduction() {
+    fn undo_restores_the_values_before_the_reduction() {
         let mut cc = Reno::new(20_000, 64_000, GROWTH);
         cc.on(Signal::EnterRecovery, &view(1000, 20_000));
         cc.on(Signal::Timeout { first: true }, &view(1000, 20_000));
         cc.on(Signal::Undo, &view(1000, 20_000));
-        assert_eq!((cc.cwnd(), cc.ssthresh()), (20_000, 64_000), "one loss, whatever followed");
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (20_000, 64_000), "from before the first reduction");
     }
 
     #[test]

@@ -4,15 +4,14 @@ use super::growth::Window;
 use super::{CongestionControl, Signal, View};
 use crate::config::Growth;
 
-/// Every loss, however it was noticed, halves the threshold and starts over from one segment.
+/// Every loss, however it was detected, halves ssthresh and restarts from one segment.
 ///
 /// * Loss: ssthresh = half of min(cwnd, peer's window) in whole segments, at least two of them; cwnd = 1 MSS. This
-///   happens at *every* timeout, also at one for data that had timed out before.
-/// * An ACK opens the window whether or not the sender used all of it, unless [`Grows`](crate::config::Grows) says
-///   otherwise, and slow start still rules at cwnd =
-///   ssthresh: the system compared `cwnd > ssthresh` to choose avoidance.
-/// * The cap of 65,535 bytes that the system put on cwnd is left to the window field: RFC 1106 lifted both.
-/// * A congestion mark counts as a loss (RFC 3168, section 6.1.2), and nothing is ever undone: the system knew neither.
+///   happens at *every* timeout, even if the data has timed out before.
+/// * An ACK increases cwnd even if the sender did not use all of it, unless [`Grows`](crate::config::Grows) is set
+///   differently. At cwnd = ssthresh slow start applies, because the system compared `cwnd > ssthresh` for avoidance.
+/// * The system limited cwnd to 65,535 bytes. Here the window field has this effect; RFC 1106 removed both limits.
+/// * A congestion mark counts as a loss (RFC 3168, section 6.1.2), and there is no undo. The system had neither.
 /// * After an idle time, cwnd = 1 MSS.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tahoe {
@@ -25,7 +24,7 @@ impl Tahoe {
         Self { window: Window::new(cwnd, ssthresh, growth) }
     }
 
-    /// Whether an ACK opens the window whatever the sender made of it.
+    /// Whether an ACK increases cwnd even if the sender did not use all of it.
     #[inline]
     pub(super) fn always_grows(&self) -> bool {
         self.window.always_opens()
@@ -98,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn each_timeout_halves_anew() {
+    fn each_timeout_halves_the_threshold_again() {
         let mut cc = Tahoe::new(16_000, u32::MAX, GROWTH);
         cc.on(Signal::Timeout { first: true }, &View { window: 16_000, ..view(1000, 0) });
         cc.on(Signal::Timeout { first: false }, &View { window: 1000, ..view(1000, 0) });
@@ -106,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_start_still_rules_at_the_threshold() {
+    fn slow_start_applies_at_the_threshold() {
         let mut cc = Tahoe::new(1000, 4000, GROWTH);
         ack_a_round(&mut cc, 1000);
         ack_a_round(&mut cc, 1000);

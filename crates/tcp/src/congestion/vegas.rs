@@ -1,9 +1,8 @@
-//! Vegas: the queue is what the window holds beyond the path (Brakmo and Peterson, IEEE JSAC 13(8), 1995; Linux,
-//! `tcp_vegas.c`).
+//! Vegas: control of the queue by the RTT (Brakmo and Peterson, IEEE JSAC 13(8), 1995; Linux, `tcp_vegas.c`).
 //!
-//! The shortest round trip of all is the path's; the shortest of the last round is that with the queue. What cwnd would
-//! carry in the one and does not in the other, stands in the queue: between [`ALPHA`] and [`BETA`] segments of it are
-//! what Vegas wants there. Slow start ends when there is more than [`GAMMA`].
+//! The shortest RTT of all is that of the path without a queue; the shortest RTT of the last round includes the
+//! queueing delay. The difference of the rates gives the number of segments in the queue. Vegas keeps it between
+//! [`ALPHA`] and [`BETA`]. Slow start ends when it exceeds [`GAMMA`].
 
 use super::{CongestionControl, Reno, Signal, View};
 use crate::config::Growth;
@@ -15,10 +14,10 @@ const ALPHA: u64 = 2;
 const BETA: u64 = 4;
 /// Segments in the queue that end slow start (`gamma`).
 const GAMMA: u64 = 1;
-/// Round trips measured in a round below which they are not believed: the only one might be a delayed ACK's.
+/// The smallest number of RTT samples in a round. With fewer, the only sample may include a delayed ACK.
 const FEW: u32 = 2;
 
-/// The state of Vegas. Losses are Reno's affair, and while one is repaired, the window is too.
+/// The state of Vegas. Reno handles losses, and it controls cwnd during recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Vegas {
     reno: Reno,
@@ -27,9 +26,9 @@ pub struct Vegas {
     /// minRTT and cntRTT: the shortest one of this round, and how many were measured.
     round: Option<Span>,
     samples: u32,
-    /// The round is over once more than so much is acknowledged.
+    /// The round ends when more than this is acknowledged.
     round_end: u64,
-    /// Up to here a timeout is being repaired.
+    /// The end of the recovery from a timeout.
     repairing_until: u64,
     in_recovery: bool,
 }
@@ -73,7 +72,7 @@ impl Vegas {
         }
     }
 
-    /// A round is over: one segment more or less, or the end of slow start.
+    /// The end of a round: cwnd changes by one segment, or slow start ends.
     fn steer(&mut self, base: Span, round: Span, bytes: u32, view: &View) {
         let mss = view.mss.max(1);
         let (cwnd, ssthresh) = (self.reno.cwnd(), self.reno.ssthresh());
@@ -83,7 +82,7 @@ impl Vegas {
             if queued <= GAMMA {
                 self.reno.on(Signal::Acked { bytes }, view);
             } else {
-                // What the path holds, and one more.
+                // The data on the path plus one segment.
                 let target = carried(cwnd, base, round).saturating_add(mss);
                 let cwnd = cwnd.min(target);
                 self.set(cwnd, below(cwnd), mss);
@@ -103,7 +102,7 @@ impl Vegas {
     }
 }
 
-/// Bytes of a window that the path itself holds.
+/// The bytes of cwnd that are on the path and not in the queue.
 fn carried(cwnd: u32, base: Span, round: Span) -> u32 {
     let wide = u128::from(cwnd) * u128::from(base.as_ps()) / u128::from(round.as_ps().max(1));
     u32::try_from(wide).unwrap_or(u32::MAX)
@@ -129,7 +128,7 @@ impl CongestionControl for Vegas {
                 self.in_recovery = false;
                 self.repairing_until = view.sent;
             }
-            // After a pause the path may be another one.
+            // After a pause the path may have changed.
             Signal::IdleRestart | Signal::Resumed => {
                 self.base = None;
                 self.begin_round(view);
@@ -184,15 +183,15 @@ mod tests {
     }
 
     #[test]
-    fn slow_start_ends_at_what_the_path_holds() {
-        assert_eq!(after(20, u32::MAX, 105).cwnd(), 21 * MSS, "one in the queue is no reason");
+    fn slow_start_ends_at_the_bandwidth_delay_product() {
+        assert_eq!(after(20, u32::MAX, 105).cwnd(), 21 * MSS, "one segment in the queue does not end it");
         let cc = after(20, u32::MAX, 125);
         assert_eq!(cc.cwnd(), 17 * MSS, "16 on the path and one");
         assert_eq!(cc.ssthresh(), 16 * MSS);
     }
 
     #[test]
-    fn a_loss_is_a_loss_and_the_round_after_it_begins_anew() {
+    fn a_loss_halves_the_window_as_in_reno_and_restarts_the_round() {
         let mut cc = after(20, 1, 115);
         cc.on(Signal::EnterRecovery, &view(MSS, 20 * MSS));
         assert_eq!(cc.cwnd(), 10 * MSS);
@@ -201,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_with_few_measurements_is_renos() {
+    fn a_round_with_few_samples_follows_reno() {
         let mut cc = Vegas::new(20 * MSS, 1, GROWTH);
         let mut seen = view(MSS, 20 * MSS);
         seen.rtt = Some(Span::from_ms(500));

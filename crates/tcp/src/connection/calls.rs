@@ -1,4 +1,4 @@
-//! What the application asks of a connection: RFC 9293, sections 3.10.1 to 3.10.5.
+//! The calls of the application: RFC 9293, sections 3.10.1 to 3.10.5.
 
 use crate::connection::Connection;
 use crate::opening::state::{CloseReason, State};
@@ -7,7 +7,7 @@ use crate::time::Time;
 use crate::wire::segment::Payload;
 use crate::wire::seq::Seq;
 
-/// Why [`Connection::write`] took nothing (RFC 9293, section 3.10.2).
+/// Why [`Connection::write`] accepted no data (RFC 9293, section 3.10.2).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum WriteError {
     /// There is no connection.
@@ -27,18 +27,18 @@ impl core::fmt::Display for WriteError {
 
 impl core::error::Error for WriteError {}
 
-/// What follows behind a piece of data.
+/// What follows a part of a write.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Behind {
-    /// More of the same application data: the piece is a part of a larger write.
+    /// More of the same application data.
     More,
-    /// Nothing: application data ends here (PSH, RFC 9293, section 3.9.1.2).
+    /// Nothing: the application data ends here (PSH, RFC 9293, section 3.9.1.2).
     Nothing,
 }
 
 impl Connection {
-    /// Active open from CLOSED or LISTEN (RFC 9293, section 3.10.1): the SYN is the next thing to transmit. In any
-    /// other state nothing happens.
+    /// Active open from CLOSED or LISTEN (RFC 9293, section 3.10.1): the next segment is the SYN. In any other state
+    /// nothing happens.
     pub fn open(&mut self, now: Time) {
         if matches!(self.cx.state(), State::Closed | State::Listen) && self.closed().is_none() {
             self.cx.passive = false;
@@ -46,8 +46,8 @@ impl Connection {
         }
     }
 
-    /// The application hands over `len` bytes and so marks an end of application data; returns how many found room in
-    /// the send buffer. Before the connection is open they wait.
+    /// Writes `len` bytes that end application data. Returns the number of bytes that the send buffer accepted. Before
+    /// the connection is open they stay in the buffer.
     ///
     /// # Errors
     /// [`WriteError::NotConnected`] in CLOSED and LISTEN, [`WriteError::Closing`] after [`close`](Self::close).
@@ -55,10 +55,10 @@ impl Connection {
         self.write_part(now, len, Behind::Nothing)
     }
 
-    /// The same for a host that hands over a write in parts, such as clusters of 2048 bytes: only the last of them ends
-    /// application data, the others promise more. Returns how many bytes found room in the send buffer; if the last part
-    /// does not find room whole, application data ends where it was cut, unless it is handed over as
-    /// [`Behind::More`] and its rest as [`Behind::Nothing`].
+    /// The same for a host that passes a write in parts, such as clusters of 2048 bytes. Only the last part ends
+    /// application data. Returns the number of bytes that the send buffer accepted. If the buffer accepts only a
+    /// portion of the last part, application data ends after that portion. To avoid this, pass the portion as
+    /// [`Behind::More`] and the rest as [`Behind::Nothing`].
     ///
     /// # Errors
     /// As for [`write`](Self::write).
@@ -72,13 +72,13 @@ impl Connection {
         Ok(self.snd.write(&mut self.cx, now, len, behind == Behind::Nothing))
     }
 
-    /// How many bytes a [`write`](Self::write) would accept now.
+    /// The number of bytes that [`write`](Self::write) accepts now.
     #[inline]
     pub fn room(&self) -> u64 {
         self.snd.room(&self.cx)
     }
 
-    /// Bytes that the send buffer holds.
+    /// The size of the send buffer in bytes.
     #[inline]
     pub fn send_buffer(&self) -> u64 {
         self.snd.send_buffer(&self.cx)
@@ -94,14 +94,14 @@ impl Connection {
         Ok(accepted)
     }
 
-    /// All that is written may leave, and application data ends there: what an application does that takes TCP_CORK out, or
-    /// flushes its buffer. A policy that waits for acknowledgments still waits for them (RFC 1122, section 4.2.3.4:
+    /// Ends application data after all written bytes, so that they may be sent. An application does this when it clears
+    /// TCP_CORK or flushes its buffer. A policy that waits for ACKs still waits for them (RFC 1122, section 4.2.3.4:
     /// "regardless of the PSH bit").
     pub fn uncork(&mut self) {
         self.snd.uncork(&self.cx);
     }
 
-    /// The same, but application data does not end there: what Linux does with what MSG_MORE held, once TCP_NODELAY is set.
+    /// The same without an end of application data. Linux does this with data held by MSG_MORE when TCP_NODELAY is set.
     pub fn release(&mut self) {
         self.snd.release(&self.cx);
     }
@@ -116,8 +116,7 @@ impl Connection {
         }
     }
 
-    /// The application takes at most `max` bytes: which part of the peer's stream it gets. `len` is capped at
-    /// `u32::MAX`.
+    /// Reads at most `max` bytes and returns their range in the peer's stream. The length is at most `u32::MAX`.
     #[inline(always)]
     pub fn read(&mut self, now: Time, max: u64) -> Payload {
         let max = max.min(self.readable()).min(u64::from(u32::MAX));
@@ -125,36 +124,36 @@ impl Connection {
         if self.cx.config.initial_receive_window.is_some() {
             self.rcv.tune_to_reader(&self.cx, now);
         }
-        self.rcv.was_read(&self.cx, len);
+        self.rcv.on_read(&self.cx, len);
         Payload { offset: position.saturating_sub(1), len: len as u32 }
     }
 
-    /// Since when the acknowledgment of received data is being delayed, to a microsecond; `None` if none is.
+    /// Since when an ACK is delayed, with a resolution of one microsecond; `None` if no ACK is delayed.
     pub fn ack_delayed_since(&self, now: Time) -> Option<Time> {
         self.rcv.waits_since(now)
     }
 
-    /// Where in the peer's stream the byte of this sequence number stands: the place nearest to what is expected next. For a
-    /// driver with real bytes; without meaning before the peer's SYN.
+    /// The stream offset of the byte with this sequence number, as the offset nearest to the next expected byte. It
+    /// serves drivers with real bytes and is undefined before the peer's SYN.
     #[inline]
     pub fn place(&self, seq: Seq) -> i64 {
         self.rcv.position(seq) - 1
     }
 
-    /// The bytes of the peer's stream that the segment handled last brought beyond a gap, if it did: a driver with real bytes
-    /// keeps them. What it brought in order is what [`received`](Self::received) grew by, as far as the segment reaches.
+    /// The stream range that the last segment delivered out of order, if any. A driver with real bytes must store these
+    /// bytes. The increase of [`received`](Self::received) gives the bytes of the segment that were in order.
     #[inline]
     pub fn take_held(&mut self) -> Option<Range> {
         self.rcv.take_held().map(|held| Range::new(held.start - 1, held.end - 1))
     }
 
-    /// Whether the peer has closed and everything that it sent was read.
+    /// Whether the peer has closed and the application has read everything.
     #[inline]
     pub fn peer_finished(&self) -> bool {
         self.rcv.is_finished() && self.rcv.readable() == 0
     }
 
-    /// No more writes: FIN goes out behind what is written (RFC 9293, section 3.10.4).
+    /// Closes the sending direction: a FIN follows the written data (RFC 9293, section 3.10.4).
     pub fn close(&mut self, now: Time) {
         match self.cx.state() {
             State::Closed | State::Listen | State::SynSent => self.finish(now, CloseReason::Aborted),
@@ -162,13 +161,13 @@ impl Connection {
                 self.snd.close();
                 self.cx.enter(now, State::FinWait1);
             }
-            // Queued: the FIN leaves once the connection is open, or behind what is still to be sent.
+            // The FIN is sent after the connection is open and all data is sent.
             State::SynReceived | State::CloseWait => self.snd.close(),
             State::FinWait1 | State::FinWait2 | State::Closing | State::LastAck | State::TimeWait => {}
         }
     }
 
-    /// Gives the connection up, with a RST where the peer knows of it (RFC 9293, section 3.10.5).
+    /// Aborts the connection, with a RST if the peer has state for it (RFC 9293, section 3.10.5).
     pub fn abort(&mut self, now: Time) {
         self.give_up(now, CloseReason::Aborted);
     }

@@ -1,4 +1,4 @@
-//! A deadline has come: RFC 9293, section 3.10.8, with probes and keep-alives.
+//! Expired timers: RFC 9293, section 3.10.8, with probes and keep-alives.
 
 use crate::connection::Connection;
 use crate::opening::state::{CloseReason, State};
@@ -8,16 +8,17 @@ use crate::send::Expired;
 use crate::time::Time;
 
 impl Connection {
-    /// When [`handle_deadline`](Self::handle_deadline) wants to be called; [`Time::NEVER`] if nothing is armed.
+    /// When [`handle_deadline`](Self::handle_deadline) must be called; [`Time::NEVER`] if no timer is armed.
     #[inline]
     pub fn next_deadline(&self) -> Time {
         let next = self.snd.next_deadline().min(self.rcv.next_deadline());
         if self.cx.is_plain() { next } else { next.min(self.cx.keep_alive()) }
     }
 
-    /// The time has come that [`next_deadline`](Self::next_deadline) named. Harmless if it has not.
+    /// Handles all timers that have expired at `now`. A call before [`next_deadline`](Self::next_deadline) has no
+    /// effect.
     pub fn handle_deadline(&mut self, now: Time) {
-        self.rcv.delayed_ack_ran_out(&mut self.cx, now, self.snd.timeout());
+        self.rcv.on_delayed_ack_timer(&mut self.cx, now, self.snd.timeout());
         match self.snd.main_timer_ran_out(&mut self.cx, now) {
             Expired::Nothing => {}
             Expired::TimeWait => self.finish(now, CloseReason::Finished),
@@ -43,7 +44,7 @@ impl Connection {
         }
     }
 
-    /// A segment of the peer has arrived: the idle time starts anew.
+    /// Restarts the idle time after a segment of the peer.
     #[cold]
     pub(super) fn restart_keep_alive(&mut self, now: Time) {
         if !self.cx.keep_alive().is_never() {
@@ -52,7 +53,7 @@ impl Connection {
         }
     }
 
-    /// The connection was idle for long: is the peer still there (RFC 9293, section 3.8.4)?
+    /// The idle time has passed: sends a keep-alive probe (RFC 9293, section 3.8.4).
     fn keep_alive_ran_out(&mut self, now: Time) {
         self.cx.set_keep_alive(Time::NEVER);
         let Some(keep_alive) = self.cx.config.keep_alive else { return };
@@ -65,7 +66,7 @@ impl Connection {
             return;
         }
         self.cx.set_keep_alive(now + keep_alive.interval);
-        // While data is outstanding, the retransmission timer asks already.
+        // While data is outstanding, its retransmissions serve as probes.
         if !self.snd.space().is_outstanding() {
             *self.cx.keep_alives() += 1;
             self.rcv.acknowledge(Reason::KeepAlive);

@@ -1,11 +1,14 @@
-//! ECN, wired: what the handshake agrees on, what segments carry, and what arriving ones report (RFC 3168, RFC 9768).
+//! ECN on a connection: negotiation, fields of departing segments, and feedback of arriving segments (RFC 3168, RFC
+//! 9768).
 
 use crate::config::{EcnUse, SynOptions};
 use crate::congestion::ecn::accurate::Accurate;
-use crate::congestion::ecn::handshake::{ACE, Mode, ace_of, asked, first_ack};
+use crate::congestion::ecn::handshake::{ACE, Mode, ace_of, first_ack, requested_mode};
 use crate::congestion::ecn::receiver::{Receiver, Trial};
-use crate::congestion::ecn::sender::{Heard, Sender};
-use crate::congestion::ecn::{AccurateEcn, Agreement, BOTH, Memory, Order, Said, agree, is_capable, on_syn};
+use crate::congestion::ecn::sender::{Feedback, Sender};
+use crate::congestion::ecn::{
+    AccurateEcn, Agreement, BOTH, Memory, Order, SentRequest, agree, is_capable, on_syn,
+};
 use crate::congestion::{self, Signal};
 use crate::connection::Connection;
 use crate::opening::state::State;
@@ -16,7 +19,7 @@ use crate::time::Time;
 use crate::wire::options::{OPTION_SPACE, Options};
 use crate::wire::segment::{Ecn, Flags, Segment};
 
-/// SACK blocks that are reported rather than counters (RFC 9768, section 3.2.3.3).
+/// This number of SACK blocks has priority over counters (RFC 9768, section 3.2.3.3).
 const BLOCKS_FIRST: usize = 2;
 
 impl Connection {
@@ -25,16 +28,16 @@ impl Connection {
         self.cx.ecn()?.accurate()
     }
 
-    /// The peer's SYN has come, in whatever state that finds us.
+    /// Negotiates ECN when the peer's SYN arrives, in any state.
     pub(super) fn agree_on_ecn(&mut self, now: Time, syn: &Segment) {
         let choice = self.cx.config.ecn;
         let said = match self.cx.state() {
             State::SynSent => match on_syn(choice, self.snd.unanswered()) {
-                BOTH => Said::Setup,
-                ACE => Said::Accurate,
-                _ => Said::Plain,
+                BOTH => SentRequest::Setup,
+                ACE => SentRequest::Accurate,
+                _ => SentRequest::Plain,
             },
-            _ => Said::Nothing,
+            _ => SentRequest::Nothing,
         };
         match agree(choice, said, syn.flags) {
             Agreement::None => {}
@@ -46,11 +49,12 @@ impl Connection {
         }
     }
 
-    /// The peer's SYN has come again. If it says no more what it had said, it has fallen back (section 6.1.1.1). Returns whether it
-    /// may: classic and accurate feedback must not both be asked for (RFC 9768, section 3.1.5).
-    pub(super) fn hear_syn_again(&mut self, syn: &Segment) -> bool {
+    /// Handles a retransmitted SYN. If it no longer requests ECN, the peer has fallen back (section 6.1.1.1). Returns
+    /// `false` on an illegal change: the SYN must not switch between classic and accurate feedback (RFC 9768, section
+    /// 3.1.5).
+    pub(super) fn process_repeated_syn(&mut self, syn: &Segment) -> bool {
         let knows_accurate = matches!(self.cx.config.ecn, EcnUse::Rfc9768 | EcnUse::AcceptRfc9768);
-        let mode = asked(syn.flags);
+        let mode = requested_mode(syn.flags);
         let Some(memory) = self.cx.ecn() else { return true };
         if let Some(accurate) = memory.accurate() {
             accurate.syn_again(syn.ecn, mode);
@@ -74,7 +78,7 @@ impl Connection {
         if self.cx.ecn().is_some_and(|memory| memory.sends()) { Flags::ECE } else { Flags::NONE }
     }
 
-    /// Writes codepoint and flags on a segment that is about to leave.
+    /// Sets the codepoint and the flags of a departing segment.
     #[inline]
     pub(super) fn write_ecn(&mut self, plan: &mut Plan, segment: &mut Segment) {
         let max = self.snd.space().max();
@@ -82,57 +86,58 @@ impl Connection {
             if memory.accurate().is_some() {
                 return self.write_accurate(plan, segment);
             }
-            let (codepoint, flags) = memory.leaves(is_capable(plan, max));
+            let (codepoint, flags) = memory.fields_of_departure(is_capable(plan, max));
             segment.ecn = codepoint;
             segment.flags = segment.flags | flags;
         }
     }
 
-    /// An ACK is about to be taken in: whether it tells of a mark.
+    /// Returns whether an ACK reports a mark, before the ACK is processed.
     #[inline]
     pub(super) fn note_echo(&mut self, segment: &Segment) -> bool {
         let Some(memory) = self.cx.ecn() else { return false };
         if memory.accurate().is_some() {
-            return self.hear_counts(segment);
+            return self.process_ecn_counters(segment);
         }
         let echo = segment.flags.0 & (Flags::ECE.0 | Flags::SYN.0) == Flags::ECE.0;
         let told = echo && memory.sends();
-        memory.set_told(told);
+        memory.set_marked(told);
         told
     }
 
-    /// Both ends agree on accurate ECN: `syn` is the peer's SYN or SYN-ACK, `told` the codepoint under which ours arrived.
+    /// Starts accurate ECN. `syn` is the peer's SYN or SYN-ACK; `told` is the codepoint with which our SYN arrived.
     pub(super) fn begin_accurate(&mut self, now: Time, syn: &Segment, told: Option<Ecn>) {
         let (mut receiver, mut sender) = (Receiver::new(syn.ecn), Sender::new());
         if syn.flags.has(Flags::ACK) {
             receiver.syn_ack_arrives(syn.ecn);
             sender.try_option(syn.options.accurate_ecn());
         }
-        sender.came(told.unwrap_or(Ecn::NotEct));
+        sender.check_not_ect(told.unwrap_or(Ecn::NotEct));
         let in_proportion = self.cx.config.congestion == congestion::Kind::Dctcp;
         let memory =
             Memory::counting(Agreement::Accurate(told), Accurate::new(receiver, sender), in_proportion);
         self.cx.set_ecn(Some(memory));
         if told == Some(Ecn::Ce) {
-            self.heed_opening_mark(now);
+            self.react_to_handshake_mark(now);
         }
     }
 
-    /// A segment of the handshake was marked: the window has not been used yet, but it shrinks.
-    fn heed_opening_mark(&mut self, now: Time) {
+    /// Reduces cwnd because a segment of the handshake was marked.
+    fn react_to_handshake_mark(&mut self, now: Time) {
         let cwnd = u64::from(self.snd.cwnd());
         self.cx.counters().marks_told += 1;
         self.snd.signal(&mut self.cx, now, Signal::EcnCe, cwnd);
     }
 
-    /// The bare ACK that tells under which codepoint the SYN-ACK has come leaves before any data (section 3.2.2.1).
+    /// The ACK without data that reports the codepoint of the SYN-ACK. It precedes any data (section 3.2.2.1).
     #[inline]
     pub(super) fn handshake_ack(&self) -> Option<Plan> {
         let memory = self.cx.ecn_state()?;
-        let owes = memory.accurate_state().is_some_and(|accurate| accurate.receiver.owes());
+        let must_report_syn_ack =
+            memory.accurate_state().is_some_and(|accurate| accurate.receiver.must_report_syn_ack());
         let AckDue::Now(reason) = self.rcv.due() else { return None };
         let bare = self.rcv.is_in_order() && self.cx.state().is_synchronized();
-        (owes && bare && self.cx.state() != State::Closed).then(|| Plan {
+        (must_report_syn_ack && bare && self.cx.state() != State::Closed).then(|| Plan {
             start: self.snd.ack_position(reason),
             len: 0,
             flags: Flags::NONE,
@@ -140,7 +145,8 @@ impl Connection {
         })
     }
 
-    /// The options of our SYN-ACK with the counters, which try the path the first time (section 3.2.3.2.1).
+    /// Adds the counters to the options of our SYN-ACK. They test whether the path passes the option (section
+    /// 3.2.3.2.1).
     pub(super) fn with_first_counters(&mut self, options: Options) -> Options {
         let (layout, announced) =
             (self.cx.config.layout, self.cx.config.syn_options == SynOptions::Announced);
@@ -157,24 +163,24 @@ impl Connection {
         with.into_iter().find(fits).unwrap_or(options)
     }
 
-    /// The SYN-ACK has come again: its ACK is told as the first one was.
-    pub(super) fn hear_syn_ack_again(&mut self, segment: &Segment, start: i64) {
+    /// Handles a retransmitted SYN-ACK; its ACK reports the codepoint again.
+    pub(super) fn process_repeated_syn_ack(&mut self, segment: &Segment, start: i64) {
         let opened = !self.cx.passive && start == 0 && segment.flags.has(Flags::ACK);
         if let Some(accurate) = self.accurate().filter(|_| opened) {
             accurate.receiver.syn_ack_arrives(segment.ecn);
         }
     }
 
-    /// Our SYN-ACK is acknowledged. If by a bare ACK, that tells how it arrived, and counts nothing (table 4).
-    pub(super) fn hear_first_ack(&mut self, now: Time, segment: &Segment) {
+    /// Handles the ACK of our SYN-ACK. An ACK without data reports the codepoint of the SYN-ACK and no count (table 4).
+    pub(super) fn process_handshake_ack(&mut self, now: Time, segment: &Segment) {
         let bare = segment.seq_len() == 0 && segment.options.sack.is_empty();
         let Some(accurate) = self.accurate().filter(|_| bare) else { return };
-        if accurate.sender.take_first(first_ack(ace_of(segment.flags))) {
-            self.heed_opening_mark(now);
+        if accurate.sender.process_handshake_ack(first_ack(ace_of(segment.flags))) {
+            self.react_to_handshake_mark(now);
         }
     }
 
-    /// A segment is about to leave: the count of marked packets, and where there is news and room the counters of bytes.
+    /// Writes the count of marked packets, and the byte counters if they have changed and there is space.
     pub(super) fn write_accurate(&mut self, plan: &mut Plan, segment: &mut Segment) {
         let max = self.snd.space().max();
         let fresh = plan.len > 0 && plan.start >= max && plan.reason != Reason::WindowProbe;
@@ -186,16 +192,16 @@ impl Connection {
         segment.flags = segment.flags | accurate.receiver.flags(bare);
     }
 
-    /// Adds the counters of bytes. Two SACK blocks come first, others give way (section 3.2.3.3).
+    /// Adds the byte counters. They replace SACK blocks beyond the second (section 3.2.3.3).
     fn add_counters(&mut self, plan: &mut Plan, segment: &mut Segment, fresh: bool) {
         let layout = self.cx.config.layout;
         let Some(accurate) = self.accurate() else { return };
         let receiver = &mut accurate.receiver;
         if plan.len > 0 && !fresh {
-            return receiver.note_resent(plan.start);
+            return receiver.note_retransmission(plan.start);
         }
-        let trial = match (receiver.owes(), fresh) {
-            (true, false) => Trial::Opening,
+        let trial = match (receiver.must_report_syn_ack(), fresh) {
+            (true, false) => Trial::Handshake,
             (_, true) => Trial::Data,
             _ => Trial::No,
         };
@@ -209,16 +215,16 @@ impl Connection {
         if !fits {
             return;
         }
-        receiver.note_told(fresh.then_some(plan.start));
+        receiver.note_option_sent(fresh.then_some(plan.start));
         segment.options = options;
         segment.header_len = self.make_room(&options, plan);
         segment.payload.len = plan.len;
         segment.flags = Flags::ACK | plan.flags;
     }
 
-    /// An ACK is about to be taken in: whether it tells of a mark. One that acknowledges nothing new may be older than one that came
-    /// before it (appendix A.1).
-    pub(super) fn hear_counts(&mut self, segment: &Segment) -> bool {
+    /// Returns whether an ACK reports a mark, before the ACK is processed. An ACK without new information may be older
+    /// than an earlier one (appendix A.1).
+    pub(super) fn process_ecn_counters(&mut self, segment: &Segment) -> bool {
         let delivered = self.snd.bytes_delivered();
         let stamp = segment.options.timestamps.filter(|_| self.cx.agreed.timestamps);
         let is_latest = self.snd.space().position(segment.ack) > self.snd.space().una() as i64
@@ -226,15 +232,16 @@ impl Connection {
             || stamp.is_some_and(|stamp| self.rcv.is_newer(stamp.value));
         let (ace, data_was_sent) = (ace_of(segment.flags), self.snd.space().max() > 1);
         let Some(memory) = self.cx.ecn() else { return false };
-        memory.set_told(false);
+        memory.set_marked(false);
         let Some(accurate) = memory.accurate() else { return false };
-        let heard = Heard { ace, option: segment.options.accurate_ecn(), is_latest };
-        // Before the first data nothing can have been marked: an ACK that tells of the SYN-ACK once more is no count.
+        let heard = Feedback { ace, option: segment.options.accurate_ecn(), is_latest };
+        // Before the first data no packet can be marked. The ACE field then repeats the codepoint of the SYN-ACK and is
+        // no count.
         if segment.flags.has(Flags::SYN) || !data_was_sent {
             return false;
         }
-        let told = accurate.sender.hear(heard, delivered);
-        memory.set_told(told);
+        let told = accurate.sender.receive_feedback(heard, delivered);
+        memory.set_marked(told);
         told
     }
 }

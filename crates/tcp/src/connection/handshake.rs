@@ -1,4 +1,4 @@
-//! Opening and closing: the transitions of RFC 9293, figure 5, that are not made by data.
+//! Opening and closing: the state transitions of RFC 9293, figure 5.
 
 use crate::connection::Connection;
 use crate::opening::reply::Reply;
@@ -17,14 +17,14 @@ impl Connection {
             return;
         }
         if flags.has(Flags::ACK) {
-            self.cx.reply(Reply::refuse(segment));
+            self.cx.reply(Reply::reset_for(segment));
             return;
         }
         if flags.has(Flags::SYN) {
             self.synchronize(now, segment);
             self.cx.enter(now, State::SynReceived);
-            if self.takes_syn_text(segment) {
-                self.take_syn_text(now, segment);
+            if self.accepts_syn_data(segment) {
+                self.process_syn_data(now, segment);
             }
         }
     }
@@ -36,7 +36,7 @@ impl Connection {
         let ours_acknowledged = flags.has(Flags::ACK);
         if ours_acknowledged && (ack <= 0 || ack > self.snd.space().max() as i64) {
             if !flags.has(Flags::RST) {
-                self.cx.reply(Reply::refuse(segment));
+                self.cx.reply(Reply::reset_for(segment));
             }
             return;
         }
@@ -52,21 +52,21 @@ impl Connection {
         }
         self.synchronize(now, segment);
         if ours_acknowledged {
-            self.hear_fast_open(segment);
+            self.store_fast_open_option(segment);
             self.snd.syn_acknowledged(&mut self.cx, now, ack as u64);
-            self.snd.settle_syn_data(&mut self.cx, ack as u64);
+            self.snd.syn_data_acknowledged(&mut self.cx, ack as u64);
             self.become_established(now);
-            if self.cx.opens_fast() && self.snd.waits_behind_syn(&self.cx) {
+            if self.cx.is_fast_open_client() && self.snd.has_unsent_after_syn(&self.cx) {
                 self.rcv.opens_with_data(&self.cx, now);
             }
             self.rcv.acknowledge(Reason::Ack);
         } else {
-            // Simultaneous open: our SYN goes out again, with the ACK of the peer's.
+            // Simultaneous open: our SYN is retransmitted with the ACK of the peer's SYN.
             self.snd.send_syn_again();
             self.cx.enter(now, State::SynReceived);
         }
-        if ours_acknowledged || !self.cx.opens_fast() {
-            self.take_syn_text(now, segment);
+        if ours_acknowledged || !self.cx.is_fast_open_client() {
+            self.process_syn_data(now, segment);
         }
         let behind_text = i64::from(segment.payload.len) + 1;
         if ours_acknowledged && flags.has(Flags::FIN) && self.rcv.take_fin(behind_text) {
@@ -74,7 +74,7 @@ impl Connection {
         }
     }
 
-    /// The peer's SYN: sequence numbers, options, window.
+    /// Processes the peer's SYN: sequence numbers, options, window.
     fn synchronize(&mut self, now: Time, segment: &Segment) {
         self.settle(now, &segment.options);
         self.agree_on_ecn(now, segment);
@@ -87,23 +87,23 @@ impl Connection {
         self.cx.note(now, Event::PeerWindow { window });
     }
 
-    /// Text that came with a SYN is kept until the connection is open. A FIN beside the text of a bare SYN is left for the
-    /// peer to repeat: the state that it leads to has no place before that.
-    fn take_syn_text(&mut self, now: Time, segment: &Segment) {
+    /// Stores the data of a SYN until the connection is open. A FIN on a SYN without ACK is ignored, because no state
+    /// transition exists for it; the peer retransmits it.
+    fn process_syn_data(&mut self, now: Time, segment: &Segment) {
         if segment.payload.len > 0 {
             self.take_text(now, segment, 1);
         }
     }
 
-    /// The connection is open.
+    /// Enters ESTABLISHED, or FIN-WAIT-1 if the application has closed.
     pub(super) fn become_established(&mut self, now: Time) {
         let closing = self.snd.is_closing();
         self.cx.enter(now, if closing { State::FinWait1 } else { State::Established });
         self.arm_keep_alive(now);
     }
 
-    /// Back to LISTEN, as if nothing had been (section 3.10.7.4, RST and SYN in SYN-RECEIVED); unless the application
-    /// has closed, and listens no more.
+    /// Returns to LISTEN with the initial state (section 3.10.7.4, RST and SYN in SYN-RECEIVED). If the application has
+    /// closed, the connection ends instead.
     pub(super) fn return_to_listen(&mut self, now: Time) {
         if self.snd.is_closing() {
             self.finish(now, CloseReason::Reset);
@@ -118,27 +118,27 @@ impl Connection {
     pub(super) fn fin_acknowledged(&mut self, now: Time) {
         match self.cx.state() {
             State::FinWait1 => self.cx.enter(now, State::FinWait2),
-            State::Closing => self.wait_out(now),
+            State::Closing => self.enter_time_wait(now),
             State::LastAck => self.finish(now, CloseReason::Finished),
             _ => {}
         }
     }
 
-    /// The peer's FIN has been passed: everything it sent has arrived.
+    /// The peer's FIN and all data before it have arrived.
     pub(super) fn peer_has_closed(&mut self, now: Time) {
         self.rcv.acknowledge(Reason::Ack);
         match self.cx.state() {
             State::SynReceived | State::Established => self.cx.enter(now, State::CloseWait),
-            State::FinWait1 if self.snd.space().fin_acknowledged() => self.wait_out(now),
+            State::FinWait1 if self.snd.space().fin_acknowledged() => self.enter_time_wait(now),
             State::FinWait1 => self.cx.enter(now, State::Closing),
-            State::FinWait2 => self.wait_out(now),
+            State::FinWait2 => self.enter_time_wait(now),
             _ => {}
         }
     }
 
-    /// TIME-WAIT: nothing is left to do but to answer old duplicates for 2·MSL.
-    pub(super) fn wait_out(&mut self, now: Time) {
-        // An ACK that is delayed stays due: no timer but one runs from here on.
+    /// Enters TIME-WAIT, which answers old duplicates for 2·MSL.
+    pub(super) fn enter_time_wait(&mut self, now: Time) {
+        // A delayed ACK becomes due now, because only the TIME-WAIT timer runs from here on.
         self.stop_timers();
         self.snd.wait_out(now + self.cx.config.time_wait);
         self.cx.enter(now, State::TimeWait);
@@ -154,7 +154,7 @@ mod tests {
     use crate::wire::seq::Seq;
     use std::sync::Arc;
 
-    /// A SYN that offers all there is.
+    /// A SYN with all options.
     fn rich_syn() -> Segment {
         let options = Options {
             mss: Some(1000),
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listener_that_is_reset_is_a_new_listener_but_for_its_counters() {
+    fn a_listener_after_a_reset_has_its_initial_state_except_for_counters() {
         for profile in profile::profiles() {
             let config = Arc::new(profile.config.clone());
             let new = || {

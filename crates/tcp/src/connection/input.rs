@@ -1,4 +1,4 @@
-//! A segment arrives: RFC 9293, section 3.10.7, in the order of its steps.
+//! Processing of arriving segments: RFC 9293, section 3.10.7, in the order of its steps.
 
 use crate::config::{UnsentAcked, Unstamped};
 use crate::connection::Connection;
@@ -13,34 +13,34 @@ use crate::time::Time;
 use crate::wire::segment::{Flags, Segment};
 
 impl Connection {
-    /// A segment arrived for this connection, its checksum was good.
+    /// Processes a segment of this connection with a correct checksum.
     #[inline]
     pub fn handle_segment(&mut self, now: Time, segment: &Segment) {
         self.cx.stats.segments_received += 1;
         if self.cx.has_keep_alive() {
             self.restart_keep_alive(now);
         }
-        if self.takes_predicted(now, segment) {
+        if self.process_predicted(now, segment) {
             return;
         }
-        self.takes_any(now, segment);
+        self.process_fully(now, segment);
     }
 
-    /// The same by the full procedure, whatever the segment is: for a driver that has other costs.
+    /// The same without the fast path. Drivers for which the code size matters more than the time use it.
     pub fn handle_any_segment(&mut self, now: Time, segment: &Segment) {
         self.cx.stats.segments_received += 1;
         if self.cx.has_keep_alive() {
             self.restart_keep_alive(now);
         }
-        self.takes_any(now, segment);
+        self.process_fully(now, segment);
     }
 
-    /// The full procedure.
-    pub(super) fn takes_any(&mut self, now: Time, segment: &Segment) {
+    /// The full path.
+    pub(super) fn process_fully(&mut self, now: Time, segment: &Segment) {
         match self.cx.state() {
             State::Closed => {
                 if !segment.flags.has(Flags::RST) {
-                    self.cx.reply(Reply::refuse(segment));
+                    self.cx.reply(Reply::reset_for(segment));
                 }
             }
             State::Listen => self.arrives_in_listen(now, segment),
@@ -58,20 +58,21 @@ impl Connection {
         {
             return self.arrives_outside(now, segment, start);
         }
-        if flags.any(Flags::RST | Flags::SYN) && !self.is_syn_again(segment, start) {
+        if flags.any(Flags::RST | Flags::SYN) && !self.is_repeated_syn(segment, start) {
             return self.arrives_with_rst_or_syn(now, segment, start);
         }
         if !flags.has(Flags::ACK) {
-            // Text that was left for the peer to repeat makes its SYN, when it comes again, reach into the window.
+            // If the data of the peer's SYN was not accepted, the retransmitted SYN lies partly in the window.
             if flags.has(Flags::SYN) {
-                self.answer_syn_again(now, segment);
+                self.answer_repeated_syn(now, segment);
             }
             return;
         }
         if !self.take_ack(now, segment) {
             return;
         }
-        // Only now: who acknowledges what was never sent may not put PAWS out of action either.
+        // This must follow the check of the ACK. Otherwise a segment that acknowledges unsent data could set TS.Recent
+        // and disable PAWS.
         self.rcv.renew_ts_recent(&self.cx, now, start, segment);
         if flags.has(Flags::URG) && self.cx.state().may_receive() {
             self.take_urgent(now, segment);
@@ -84,14 +85,15 @@ impl Connection {
             if self.rcv.take_fin(start + i64::from(segment.payload.len)) {
                 self.peer_has_closed(now);
             } else {
-                // Behind a gap, where the ACK tells of the gap (RFC 5681, section 4.2); or one FIN too many.
+                // The FIN follows a gap, and the ACK reports the gap (RFC 5681, section 4.2); or the FIN is a
+                // duplicate.
                 self.rcv.acknowledge(Reason::DuplicateAck);
             }
         }
     }
 
-    /// First step: the segment is not acceptable. It is answered with an ACK unless it is a reset, or lacks the timestamp
-    /// agreed on (RFC 7323, section 3.2); in TIME-WAIT the FIN, when it comes again, starts the wait anew.
+    /// First step: the segment is not acceptable. The reply is an ACK, unless the segment is a reset or lacks the
+    /// negotiated timestamp (RFC 7323, section 3.2). In TIME-WAIT a retransmitted FIN restarts the timer.
     #[cold]
     fn arrives_outside(&mut self, now: Time, segment: &Segment, start: i64) {
         let unstamped = self.cx.agreed.timestamps
@@ -102,19 +104,19 @@ impl Connection {
         }
         if self.cx.state() == State::SynReceived && segment.flags.has(Flags::SYN) && start == 0 {
             if segment.flags.has(Flags::ACK) {
-                // Simultaneous open: the peer's SYN comes again with the ACK of ours (RFC 9293, figure 8).
+                // Simultaneous open: the peer retransmits its SYN with the ACK of ours (RFC 9293, figure 8).
                 if self.take_ack(now, segment) {
                     self.rcv.acknowledge(Reason::Ack);
                 }
             } else {
-                self.answer_syn_again(now, segment);
+                self.answer_repeated_syn(now, segment);
             }
             return;
         }
         self.cx.counters().duplicates_received += 1;
         self.rcv.note_duplicate(start, segment.payload.len);
         if segment.flags.has(Flags::SYN) {
-            self.hear_syn_ack_again(segment, start);
+            self.process_repeated_syn_ack(segment, start);
             self.challenge(now);
             return;
         }
@@ -123,14 +125,14 @@ impl Connection {
         if !is_stamped_well {
             self.cx.counters().paws_drops += 1;
         }
-        let is_heard = is_stamped_well
+        let is_taken = is_stamped_well
             && segment.flags.has(Flags::ACK)
-            && self.hears_outside(start, segment.seq_len())
+            && self.accepts_ack_outside_window(start, segment.seq_len())
             && self.take_ack(now, segment);
         // MUST-66: the pointer of what a closed window cannot take counts all the same, unless the segment must be dropped for
         // its timestamp or its ACK.
         let is_next = self.rcv.window() == 0 && start == expected;
-        if is_heard && segment.flags.has(Flags::URG) && is_next && self.cx.state().may_receive() {
+        if is_taken && segment.flags.has(Flags::URG) && is_next && self.cx.state().may_receive() {
             self.take_urgent(now, segment);
         }
         let ends_where_the_fin_did = start + i64::from(segment.seq_len()) == expected;
@@ -145,10 +147,10 @@ impl Connection {
     pub(super) fn take_ack(&mut self, now: Time, segment: &Segment) -> bool {
         if self.cx.state() == State::SynReceived {
             let Some(ack) = self.snd.space().acknowledged_by(segment.ack).filter(|ack| *ack > 0) else {
-                self.cx.reply(Reply::refuse(segment));
+                self.cx.reply(Reply::reset_for(segment));
                 return false;
             };
-            self.hear_first_ack(now, segment);
+            self.process_handshake_ack(now, segment);
             self.snd.syn_acknowledged(&mut self.cx, now, ack);
             self.snd.expect_window_from(segment.seq.minus(1));
             self.become_established(now);
@@ -170,28 +172,29 @@ impl Connection {
         true
     }
 
-    /// Our SYN-ACK was lost, or crossed the peer's second SYN: only a SYN-ACK helps a peer in SYN-SENT.
+    /// Answers a retransmitted SYN with our SYN-ACK, because a peer in SYN-SENT needs it. The first SYN-ACK was lost or
+    /// is still in flight.
     #[cold]
-    fn answer_syn_again(&mut self, now: Time, segment: &Segment) {
-        if !self.hear_syn_again(segment) {
+    fn answer_repeated_syn(&mut self, now: Time, segment: &Segment) {
+        if !self.process_repeated_syn(segment) {
             self.give_up(now, CloseReason::Reset);
             return;
         }
         self.snd.send_syn_again();
     }
 
-    /// Whether the ACK of a segment that stands outside the window is to be heard all the same (RFC 9293, section 3.10.7.4,
-    /// for a closed window, and appendix A.2): one before the left edge stands a peer that does not know yet that its
-    /// probing byte was taken, and at the right edge one whose last segments were lost. Two such ends would else answer
-    /// ACK with ACK for ever.
-    fn hears_outside(&self, start: i64, seq_len: u32) -> bool {
+    /// Whether the ACK of a segment outside the window is processed nevertheless (RFC 9293, section 3.10.7.4, for a
+    /// closed window, and appendix A.2). One position before the left edge, the peer has not yet received the ACK of
+    /// its window probe. At the right edge, the peer's last segments were lost. Without this rule two such ends would
+    /// exchange ACKs without end.
+    fn accepts_ack_outside_window(&self, start: i64, seq_len: u32) -> bool {
         let expected = self.rcv.nxt() as i64;
         let at_an_edge = start + 1 == expected || self.rcv.is_right_edge(start);
         (self.rcv.window() == 0 && start == expected)
             || (self.cx.state().is_synchronized() && seq_len == 0 && at_an_edge)
     }
 
-    /// Second and fourth steps, as RFC 5961 has them.
+    /// Second and fourth steps, with the changes of RFC 5961.
     #[cold]
     fn arrives_with_rst_or_syn(&mut self, now: Time, segment: &Segment, start: i64) {
         if !segment.flags.has(Flags::RST) {
@@ -210,7 +213,7 @@ impl Connection {
             State::SynReceived if self.returns_to_listen() => self.return_to_listen(now),
             State::SynReceived if self.cx.is_open_early() => self.finish(now, CloseReason::Reset),
             State::SynReceived => self.finish(now, CloseReason::Refused),
-            // Section 3.10.7.4 tells the user nothing here; but what was not acknowledged may not have arrived.
+            // Section 3.10.7.4 reports no error to the user here. But unacknowledged data may not have arrived.
             State::Closing | State::LastAck | State::TimeWait
                 if self.snd.space().una() >= self.snd.space().data_end() =>
             {
@@ -220,7 +223,7 @@ impl Connection {
         }
     }
 
-    /// A challenge ACK, as often as the limit permits (RFC 5961, section 7).
+    /// Sends a challenge ACK if the limit permits (RFC 5961, section 7).
     #[cold]
     pub(super) fn challenge(&mut self, now: Time) {
         if self.cx.may_challenge(now) {
@@ -228,8 +231,8 @@ impl Connection {
         }
     }
 
-    /// Sixth step: the pointer names the byte behind the urgent data (RFC 9293, section 3.8.5), and only what moves it
-    /// ahead of what was read is news.
+    /// Sixth step: the pointer gives the byte after the urgent data (RFC 9293, section 3.8.5). It is new only if it is
+    /// ahead of the data that was read.
     #[cold]
     fn take_urgent(&mut self, now: Time, segment: &Segment) {
         let position = self.rcv.position(segment.seq.plus(u32::from(segment.urgent)));
@@ -239,7 +242,7 @@ impl Connection {
         }
     }
 
-    /// What was taken in is acknowledged now, or when the timer that is armed here expires.
+    /// Schedules the ACK of accepted data: now, or when the delayed ACK timer expires.
     #[inline(always)]
     pub(super) fn schedule_ack(&mut self, now: Time, text: Text, len: u32) {
         if self.cx.config.acking.counts_segments() {
@@ -255,7 +258,7 @@ impl Connection {
         self.rcv.schedule_ack_otherwise(&self.cx, now, times, text, len);
     }
 
-    /// Seventh step.
+    /// Seventh step: the data.
     #[inline]
     pub(super) fn take_text(&mut self, now: Time, segment: &Segment, start: i64) {
         let len = segment.payload.len;

@@ -1,7 +1,7 @@
-//! [`Connection`]: what an application and a network see of TCP.
+//! [`Connection`]: the interface of TCP to application and network.
 //!
-//! The connection owns the sender, the receiver and what they share, and wires them: a segment's steps, the handshake, the
-//! calls of the application, deadlines.
+//! The connection owns the sender, the receiver and their shared state. It connects them: the steps for a segment, the
+//! handshake, the calls of the application, the deadlines.
 
 pub(crate) mod calls;
 mod deadline;
@@ -22,7 +22,7 @@ mod time_wait;
 use crate::config::Config;
 use crate::congestion::CongestionControl;
 use crate::context::Context;
-use crate::opening::negotiate::{agree, believed};
+use crate::opening::negotiate::{agree, peer_offer};
 use crate::opening::reply::Reply;
 use crate::opening::state::{CloseReason, State};
 use crate::receive::receiver::{AckDue, Receiver};
@@ -41,42 +41,43 @@ use crate::wire::segment::{Flags, Segment};
 use crate::wire::seq::Seq;
 use std::sync::Arc;
 
-/// A segment on its way out, and why.
+/// A segment to send, and the reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Transmission {
-    /// What. The driver fetches the payload bytes from its buffer at [`Payload::offset`](crate::wire::segment::Payload::offset).
+    /// The segment. The driver fetches the payload bytes from its buffer at
+    /// [`Payload::offset`](crate::wire::segment::Payload::offset).
     pub segment: Segment,
     /// Why.
     pub reason: Reason,
 }
 
-/// What [`Connection::transmit_into`] wrote down.
+/// The result of [`Connection::transmit_into`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Departure {
-    /// Why the segment leaves.
+    /// Why the segment is sent.
     pub reason: Reason,
-    /// Nothing follows: asking once more would bring `None`.
+    /// No other segment follows: the next call would return `None`.
     pub last: bool,
 }
 
 /// One end of a TCP connection.
 ///
-/// It does no I/O: a *driver* tells it what happened and asks it what to do. The methods are of four kinds.
+/// It does no I/O. A *driver* passes events to it and performs its output. The methods are of four kinds.
 ///
 /// * **The application**: [`open`](Self::open), [`write`](Self::write), [`read`](Self::read),
 ///   [`close`](Self::close), [`abort`](Self::abort).
-/// * **The network**: [`handle_segment`](Self::handle_segment), for segments whose checksum was right and whose
-///   addresses and ports are this connection's.
-/// * **The clock**: [`next_deadline`](Self::next_deadline) names an instant; from then on
-///   [`handle_deadline`](Self::handle_deadline) shall be called.
-/// * **What comes out**: after every call of the first three kinds, call [`poll_transmit`](Self::poll_transmit) until it
-///   returns `None`, then look at [`next_deadline`](Self::next_deadline) again.
+/// * **The network**: [`handle_segment`](Self::handle_segment), for segments with a correct checksum and the addresses
+///   and ports of this connection.
+/// * **The clock**: [`next_deadline`](Self::next_deadline) returns an instant; call
+///   [`handle_deadline`](Self::handle_deadline) at that instant.
+/// * **Output**: after every call of the first three kinds, call [`poll_transmit`](Self::poll_transmit) until it
+///   returns `None`, then read [`next_deadline`](Self::next_deadline) again.
 ///
-/// `now` must never go back from one call to the next; its origin is the driver's choice. Payload bytes stay with the
-/// driver: the connection speaks of ranges of the stream, counted in 64 bits from 0.
+/// `now` must never decrease from one call to the next; the driver chooses its origin. Payload bytes stay with the
+/// driver. The connection uses ranges of the stream with 64-bit offsets from 0.
 #[derive(Debug)]
 pub struct Connection {
-    /// What both halves share.
+    /// The state that sender and receiver share.
     cx: Context,
     snd: Sender,
     rcv: Receiver,
@@ -93,7 +94,7 @@ impl Connection {
         }
     }
 
-    /// A connection in LISTEN: the next SYN makes it answer. A driver makes one for each SYN to a listening port.
+    /// A connection in LISTEN, which answers the next SYN. A driver creates one for each SYN to a listening port.
     pub fn listen(config: Arc<Config>, iss: Seq) -> Self {
         let mut tcp = Self::new(config, iss);
         tcp.cx.listen();
@@ -106,7 +107,7 @@ impl Connection {
         self.cx.state()
     }
 
-    /// Why it is over, once it is.
+    /// Why the connection is closed; `None` while it is not.
     #[inline]
     pub fn closed(&self) -> Option<CloseReason> {
         self.cx.closed
@@ -160,13 +161,13 @@ impl Connection {
         self.snd.ssthresh()
     }
 
-    /// Bytes in the network as far as the sender can tell.
+    /// The sender's estimate of the bytes in flight.
     pub fn flight(&self) -> u32 {
         self.snd.in_network(&self.cx) as u32
     }
 
-    /// Whether a segment that began at this sequence number may still be on its way: what an ICMP message must be about
-    /// to be believed (RFC 5927, section 4.1).
+    /// Whether a segment that starts at this sequence number may still be in flight. An ICMP message is accepted only
+    /// for such a segment (RFC 5927, section 4.1).
     pub fn has_outstanding(&self, seq: Seq) -> bool {
         self.snd.has_outstanding(seq)
     }
@@ -181,7 +182,7 @@ impl Connection {
         u32::from(self.cx.agreed.payload)
     }
 
-    /// Smoothed round-trip time, once there is one.
+    /// Smoothed RTT, if there is a sample.
     pub fn srtt(&self) -> Option<Span> {
         self.snd.srtt(&self.cx)
     }
@@ -191,80 +192,78 @@ impl Connection {
         self.snd.timeout()
     }
 
-    /// Starts or stops recording events. What a connection does is the same either way.
+    /// Starts or stops recording events. It does not change the behaviour of the connection.
     pub fn record_events(&mut self, on: bool) {
         self.cx.record_events(on);
     }
 
-    /// The oldest event not yet taken.
+    /// Removes and returns the oldest recorded event.
     pub fn poll_event(&mut self) -> Option<(Time, Event)> {
         self.cx.poll_event()
     }
 
-    /// Starts or stops measuring what limits the sender. What a connection does is the same either way.
+    /// Starts or stops measuring what limits the sender. It does not change the behaviour of the connection.
     pub fn measure_limits(&mut self, now: Time, on: bool) {
         self.snd.measure_limits(now, on);
     }
 
-    /// For how long each limit has held, if that is measured.
+    /// The duration of each limit, if it is measured.
     pub fn limits(&self, now: Time) -> Option<Limits> {
         self.snd.limits(now)
     }
 
-    /// The application has found no room for what it wants to write, and waits.
+    /// Records that the application waits for space in the send buffer.
     pub fn note_no_room(&mut self) {
         self.snd.note_no_room();
     }
 
-    /// A look at the state, in the terms of Linux's TCP_INFO where it has one.
+    /// A snapshot of the state, in the terms of Linux's TCP_INFO where it has one.
     pub fn info(&self) -> Info {
         self.snd.info(&self.cx)
     }
 
-    /// The short segment that the transmission policy holds back, as it stood when
-    /// [`poll_transmit`](Self::poll_transmit) last returned `None`; `None` if nothing is held, or if something other than the
-    /// policy holds it.
+    /// The short segment that the transmission policy held back when [`poll_transmit`](Self::poll_transmit) last
+    /// returned `None`. `None` if there is no such segment, or if something other than the policy holds it back.
     pub fn held(&self, now: Time) -> Option<Held> {
         self.snd.held(now)
     }
 
-    /// How many segments Linux hands over together at most, and at least `least` where that is more than the path's share:
-    /// what it would send in a millisecond if it were paced, more on a short path (`tcp_tso_autosize()`), but no more than
-    /// half of cwnd (`tcp_cwnd_test()`).
+    /// The largest number of segments in one TSO burst in Linux: the data of one millisecond at the pacing rate, more
+    /// on a short path, but at least `least` (`tcp_tso_autosize()`), and at most half of cwnd (`tcp_cwnd_test()`).
     pub fn segments_together(&self, least: u64) -> u64 {
         self.snd.segments_together(&self.cx, least)
     }
 
-    /// The path MTU has become known, or has changed: what a driver knows of a route. A message from the network goes to
-    /// [`hear_too_big`](Self::hear_too_big).
+    /// Sets the path MTU from the route of the driver. For ICMP messages use [`handle_packet_too_big`](Self::handle_packet_too_big).
     pub fn set_path_mtu(&mut self, mtu: u32) {
         self.snd.set_path_mtu(&mut self.cx, mtu);
     }
 
-    /// A router reports that a packet with this sequence number was longer than the next link takes, which is `mtu` bytes
-    /// (RFC 1191; RFC 8201). Returns whether it is believed: the segment must be under way, and longer than that (RFC 5927,
-    /// section 4.1 and RFC 8201, section 4). What was too long leaves again at once; congestion control is not involved.
-    pub fn hear_too_big(&mut self, now: Time, seq: Seq, mtu: u32) -> bool {
+    /// Handles an ICMP "packet too big" message: a packet with this sequence number exceeded the MTU of a link, `mtu`
+    /// bytes (RFC 1191; RFC 8201). Returns whether the message is accepted. The segment must be in flight and longer
+    /// than `mtu` (RFC 5927, section 4.1 and RFC 8201, section 4). The sender retransmits segments that are too long at
+    /// once, without a reaction of congestion control.
+    pub fn handle_packet_too_big(&mut self, now: Time, seq: Seq, mtu: u32) -> bool {
         self.snd.hear_too_big(&mut self.cx, now, seq, mtu)
     }
 
-    /// Puts the user's own congestion control in place of the configured one; before the connection is opened.
+    /// Replaces the configured congestion control with a user-defined one. Call it before the connection is opened.
     pub fn set_congestion(&mut self, own: Box<dyn CongestionControl>) {
         self.snd.set_congestion(&self.cx, own);
     }
 
-    /// Puts the user's own policy for short segments in place of the configured one; before the connection is opened.
+    /// Replaces the configured policy for short segments with a user-defined one. Call it before the connection is
+    /// opened.
     pub fn set_transmit(&mut self, own: Box<dyn Policy>) {
         self.snd.set_transmit(own);
     }
 
-    /// Puts the user's own estimator of the retransmission timeout in place of the configured one; before the connection is
-    /// opened.
+    /// Replaces the configured RTO estimator with a user-defined one. Call it before the connection is opened.
     pub fn set_rto(&mut self, own: Box<dyn RtoEstimator>) {
         self.snd.set_rto(&self.cx, own);
     }
 
-    /// The next segment to send. Call until `None` after every other call.
+    /// The next segment to send. After every other call, call it until it returns `None`.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmission> {
         let mut segment = Segment::default();
@@ -272,15 +271,15 @@ impl Connection {
         Some(Transmission { segment, reason })
     }
 
-    /// The same for a driver that counts instructions: the segment is made where it shall stay, and the last one says
-    /// that it is the last. `segment` is overwritten whole if there is one, and is of no meaning otherwise; what stood
-    /// there before must be a segment too, without options where its header has no room for any.
+    /// The same for a driver that needs fewer instructions. It writes the segment in place and reports whether it is
+    /// the last. If it returns a departure, `segment` is overwritten as a whole; otherwise its content is undefined.
+    /// Before the call it must hold a segment. If its header length is 20, it must have no options.
     #[inline]
     pub fn transmit_into(&mut self, now: Time, segment: &mut Segment) -> Option<Departure> {
         self.transmit_ordinary(now, segment)
     }
 
-    /// The same by the full procedure, whatever the segment is: for a driver that has other costs.
+    /// The same without the fast path. Drivers for which the code size matters more than the time use it.
     pub fn transmit_any(&mut self, now: Time, segment: &mut Segment) -> Option<Departure> {
         if let Some(reply) = self.cx.take_reply() {
             return Some(Departure { reason: self.send_reply(now, reply, segment), last: false });
@@ -307,13 +306,13 @@ impl Connection {
         reason.map(|reason| Departure { reason, last: hold.is_some() })
     }
 
-    /// What to send now, or why nothing: a pure decision.
+    /// Decides what to send now, or why nothing. It changes no state.
     #[inline]
     fn decide(&self, now: Time) -> Decision {
         let decision = self.snd.decide(&self.cx, now, self.rcv.is_in_order());
         let Decision::Hold(hold) = decision else { return decision };
         match self.rcv.due() {
-            // What is over says nothing more, though what it has received may still be read.
+            // A closed connection sends no ACKs, although its received data may still be read.
             AckDue::Now(reason) if self.cx.state() != State::Closed => {
                 let start = self.snd.ack_position(reason);
                 Decision::Last(Plan { start, len: 0, flags: Flags::NONE, reason }, hold)
@@ -322,14 +321,14 @@ impl Connection {
         }
     }
 
-    /// No timer runs any more.
+    /// Stops all timers.
     fn stop_timers(&mut self) {
         self.snd.stop_timers();
         self.rcv.stop_delayed_ack();
         self.cx.set_keep_alive(Time::NEVER);
     }
 
-    /// The connection is over.
+    /// Closes the connection.
     fn finish(&mut self, now: Time, why: CloseReason) {
         if self.cx.closed.is_none() {
             self.cx.closed = Some(why);
@@ -341,7 +340,7 @@ impl Connection {
         }
     }
 
-    /// The connection is over, and a reset goes to the peer if it knows of the connection.
+    /// Closes the connection and sends a reset if the peer has state for it.
     fn give_up(&mut self, now: Time, why: CloseReason) {
         if matches!(
             self.cx.state(),
@@ -353,11 +352,11 @@ impl Connection {
         self.finish(now, why);
     }
 
-    /// Both SYN segments are known: settles what holds.
-    fn settle(&mut self, now: Time, heard: &Options) {
+    /// Sets the result of the negotiation after both SYN segments.
+    fn settle(&mut self, now: Time, peer: &Options) {
         let config = &self.cx.config;
-        self.snd.set_peer_mss(believed(config, heard).mss.unwrap_or(config.mss));
-        self.cx.agreed = agree(config, heard, self.snd.path_mtu());
+        self.snd.set_peer_mss(peer_offer(config, peer).mss.unwrap_or(config.mss));
+        self.cx.agreed = agree(config, peer, self.snd.path_mtu());
         self.snd.begin_mtu_search(&mut self.cx, now);
         let (payload, largest) = (u32::from(self.cx.agreed.payload), self.cx.agreed.largest_window());
         self.rcv.limit_buffer(largest);
@@ -368,7 +367,7 @@ impl Connection {
         self.snd.begin(&self.cx);
     }
 
-    /// So many round-trip samples have been taken.
+    /// Sets the number of RTT samples.
     #[cfg(test)]
     pub(crate) fn set_rtt_samples(&mut self, count: u64) {
         self.cx.stats.rtt_samples = count;

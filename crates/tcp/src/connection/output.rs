@@ -1,4 +1,4 @@
-//! Making segments: header, options, and what accompanies them.
+//! Construction of segments: header, options, and the updates of the state.
 
 use crate::config::MssCounts;
 use crate::connection::Connection;
@@ -14,7 +14,7 @@ use crate::wire::segment::{Ecn, Flags, Payload, Segment};
 use crate::wire::seq::Seq;
 
 impl Connection {
-    /// Sends what was decided.
+    /// Sends the segment of a plan.
     #[inline]
     pub(super) fn emit(&mut self, now: Time, mut plan: Plan, segment: &mut Segment) -> Reason {
         let syn = plan.flags.has(Flags::SYN);
@@ -35,7 +35,7 @@ impl Connection {
         plan.reason
     }
 
-    /// A reset, which stands outside the sequence.
+    /// Writes a reset, which is independent of the send sequence.
     #[cold]
     pub(super) fn send_reply(&mut self, now: Time, reply: Reply, segment: &mut Segment) -> Reason {
         self.cx.stats.segments_sent += 1;
@@ -48,7 +48,7 @@ impl Connection {
         Reason::Reset
     }
 
-    /// A SYN, with the ACK of the peer's if that has come. Its window is never scaled.
+    /// A SYN, or a SYN-ACK if the peer's SYN has arrived. Its window is never scaled.
     #[cold]
     fn syn_segment(&mut self, now: Time, len: u32) -> Segment {
         let timestamps = self.timestamps(now);
@@ -75,7 +75,7 @@ impl Connection {
         }
     }
 
-    /// Any other segment: all of them acknowledge.
+    /// Any other segment. All of them carry an ACK.
     #[inline]
     fn ordinary_segment(&mut self, now: Time, plan: &mut Plan, segment: &mut Segment) {
         let (window, announced) = self.rcv.announce(&self.cx.agreed, self.cx.config.window_growth);
@@ -91,8 +91,8 @@ impl Connection {
         segment.payload = Payload { offset: plan.start.saturating_sub(1), len: plan.len };
     }
 
-    /// The options that every segment carries, `announced` being the window. A header without room for options had none
-    /// before: there is nothing to be cleared.
+    /// Writes the options that every segment carries; `announced` is the window. If the header length of the old
+    /// segment was 20, it had no options to clear.
     #[inline]
     pub(super) fn write_options(&self, now: Time, announced: u32, segment: &mut Segment) {
         let before = core::mem::replace(&mut segment.header_len, self.cx.agreed.header_len);
@@ -103,8 +103,8 @@ impl Connection {
         }
     }
 
-    /// Adds a NAK and SACK blocks where there is room; returns the header length. Where the MSS counts options, the
-    /// payload makes room for them.
+    /// Adds a NAK and SACK blocks if there is space; returns the header length. If the MSS includes options, they
+    /// reduce the payload.
     #[cold]
     fn add_reports(&mut self, options: &mut Options, plan: &mut Plan) -> u8 {
         options.nak = self.rcv.take_nak();
@@ -119,7 +119,7 @@ impl Connection {
         self.make_room(options, plan)
     }
 
-    /// The length of the header with these options, for which the payload makes room where the MSS counts them.
+    /// The header length with these options. If the MSS includes options, they reduce the payload of the plan.
     pub(super) fn make_room(&self, options: &Options, plan: &mut Plan) -> u8 {
         let header_len = 20 + options.wire_len(self.cx.config.layout);
         let most = match self.cx.config.mss_counts {

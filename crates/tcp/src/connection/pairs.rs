@@ -42,7 +42,7 @@ impl Policy for Impatient {
         None
     }
 
-    fn heeds_acks(&self) -> bool {
+    fn is_released_by_acks(&self) -> bool {
         false
     }
 }

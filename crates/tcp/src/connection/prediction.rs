@@ -1,9 +1,10 @@
-//! Header prediction (V. Jacobson, "4BSD TCP header prediction", ACM CCR 20(2), 1990): on an open connection without
-//! losses nearly every segment is either the next data or an ACK of some of what is outstanding, and nearly every segment
-//! that leaves is a full one of new data or an ACK. These take a short way.
+//! Header prediction (V. Jacobson, "4BSD TCP header prediction", ACM CCR 20(2), 1990): On an open connection without
+//! losses, nearly every arriving segment is either the next data in order or an ACK of outstanding data. Nearly every
+//! departing segment is a full segment of new data or an ACK. These segments take a fast path.
 //!
-//! The short way does what the full procedure would do, without the tests whose results are known. Each short way first
-//! decides and then writes: a segment that it declines has changed nothing. A test sends the same segments through both.
+//! The fast path has the same effect as the full path, without the tests whose results are known. It decides first and
+//! writes afterwards, so a segment that it declines changes no state. A test sends the same segments through both
+//! paths.
 
 use crate::connection::{Connection, Departure};
 use crate::receive::receiver::{AckDue, Text};
@@ -13,26 +14,26 @@ use crate::time::Time;
 use crate::wire::segment::{Ecn, Flags, Payload, Segment};
 
 impl Connection {
-    /// Takes the segment if it is one of the two; `false` if it needs the full procedure, and then nothing has changed.
+    /// Processes the segment if it is one of these. Returns `false`, without any change, if it needs the full path.
     #[inline]
-    pub(super) fn takes_predicted(&mut self, now: Time, segment: &Segment) -> bool {
+    pub(super) fn process_predicted(&mut self, now: Time, segment: &Segment) -> bool {
         let options = &segment.options;
         let expected = self.cx.predicts_arrival()
             && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
             && segment.seq == self.rcv.seq(self.rcv.nxt())
             && self.cx.agreed.read_window(segment.window, options) == self.snd.space().wnd()
             && (segment.header_len == 20 || (options.sack.is_empty() && options.nak.is_none()))
-            && self.snd.is_undisturbed()
+            && self.snd.predicts_arrival()
             && self.is_stamp_in_order(segment);
         if !expected {
             return false;
         }
         let start = self.rcv.nxt();
         let taken = if segment.payload.len == 0 {
-            // Only while nobody records events, so that nothing needs to be noted.
+            // The fast path records no events, so it is not used while events are recorded.
             !self.cx.is_recording() && self.snd.take_predicted_ack(&mut self.cx, now, segment)
         } else {
-            self.takes_predicted_text(now, segment)
+            self.process_predicted_data(now, segment)
         };
         if taken && self.cx.agreed.timestamps {
             self.rcv.renew_ts_recent(&self.cx, now, start as i64, segment);
@@ -40,21 +41,21 @@ impl Connection {
         taken
     }
 
-    /// Whether the timestamp, if timestamps were agreed on, passes PAWS.
+    /// Whether the timestamp passes PAWS, if timestamps were negotiated.
     #[inline]
     fn is_stamp_in_order(&self, segment: &Segment) -> bool {
         !self.cx.agreed.timestamps
             || segment.options.timestamps.is_some_and(|stamps| !self.rcv.is_older(stamps.value))
     }
 
-    /// The next data in order, with nothing else to report.
+    /// Processes the next data in order, with no other information.
     #[inline(always)]
-    fn takes_predicted_text(&mut self, now: Time, segment: &Segment) -> bool {
+    fn process_predicted_data(&mut self, now: Time, segment: &Segment) -> bool {
         let payload = segment.payload;
         if !self.snd.space().acknowledges_nothing_new(segment.ack) || !self.rcv.takes_whole(payload) {
             return false;
         }
-        // An empty segment may have stood further right.
+        // WL1 may be larger after a segment without data.
         self.snd.confirm_window(segment.seq, segment.ack);
         if self.cx.config.initial_receive_window.is_some() {
             self.rcv.tune_to_arrival(&self.cx, now, self.snd.first_sent(), segment);
@@ -63,7 +64,7 @@ impl Connection {
         true
     }
 
-    /// Sends what the short way can send, or takes the full procedure.
+    /// Sends a segment by the fast path, or else by the full path.
     #[inline]
     pub(super) fn transmit_ordinary(&mut self, now: Time, segment: &mut Segment) -> Option<Departure> {
         let undisturbed = self.cx.predicts_departure() && self.rcv.is_in_order();
@@ -112,7 +113,7 @@ impl Connection {
         Some(reason)
     }
 
-    /// What the headers of both have in common: all acknowledge, none has anything else to report.
+    /// Writes the header fields that both kinds have in common.
     #[inline(always)]
     fn write_header(&mut self, now: Time, position: u64, segment: &mut Segment) {
         let (window, announced) = self.rcv.announce(&self.cx.agreed, self.cx.config.window_growth);
@@ -136,7 +137,7 @@ mod tests {
     use std::collections::VecDeque;
     use std::sync::Arc;
 
-    /// Which way segments take into a connection and out of it.
+    /// The path that segments take into a connection and out of it.
     #[derive(Clone, Copy, PartialEq)]
     enum Way {
         Short,
@@ -154,7 +155,7 @@ mod tests {
         }
     }
 
-    /// Every segment of a transfer over a path that loses one in `loss`, both ways, and why it was sent.
+    /// All segments of a transfer over a path with a loss rate of 1/`loss` in both directions, with their reasons.
     fn transfer(profile: &profile::Profile, loss: u64, seed: u64, way: Way) -> Vec<Transmission> {
         let config = Arc::new(profile.config.clone());
         let mut ends = [Connection::new(Arc::clone(&config), Seq(7)), Connection::listen(config, Seq(9))];
@@ -193,12 +194,12 @@ mod tests {
                 }
             }
         }
-        assert!(ends[0].acknowledged() > 100_000, "{}: the transfer got somewhere", profile.name);
+        assert!(ends[0].acknowledged() > 100_000, "{}: the transfer makes progress", profile.name);
         sent
     }
 
     #[test]
-    fn an_ordinary_segment_is_taken_and_sent_as_the_full_procedure_would() {
+    fn the_fast_path_sends_the_same_segments_as_the_full_path() {
         for profile in profile::profiles() {
             for (loss, seed) in [(u64::MAX, 1), (300, 2), (30, 3)] {
                 let (with, without) =

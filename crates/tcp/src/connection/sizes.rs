@@ -1,4 +1,4 @@
-//! What a connection costs, held by a test so that no field slips in unnoticed.
+//! Memory budgets of a connection and of a segment.
 
 #[cfg(test)]
 mod tests {
@@ -6,7 +6,7 @@ mod tests {
 
     #[test]
     fn a_connection_without_losses_stays_within_its_budget() {
-        // All told it may be 1 KiB; what only losses, resets or marks need is made when they come.
+        // The total budget is 1 KiB. State that only losses, resets or marks need is allocated on first use.
         assert!(size_of::<crate::Connection>() <= 376, "{}", size_of::<crate::Connection>());
     }
 

@@ -1,4 +1,4 @@
-//! What an application may change of a connection that exists already: socket options.
+//! Socket options: settings that an application may change on an existing connection.
 
 use crate::config::KeepAlive;
 use crate::connection::Connection;
@@ -6,14 +6,15 @@ use crate::send::transmit::Transmit;
 use crate::time::{Span, Time};
 use std::sync::Arc;
 
-/// A choice that can be made anew at any time.
+/// A setting that can change at any time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Change {
-    /// When a short segment leaves (TCP_NODELAY, TCP_CORK). What the old policy held is judged by the new one.
+    /// When a short segment is sent (TCP_NODELAY, TCP_CORK). The new policy also applies to segments that the old one
+    /// held back.
     Transmit(Transmit),
-    /// Send buffer in bytes (SO_SNDBUF). What is buffered already stays.
+    /// Send buffer in bytes (SO_SNDBUF). Data in the buffer stays.
     SendBuffer(u64),
-    /// The user's patience (TCP_USER_TIMEOUT; RFC 9293, section 3.8.3), from the next segment sent on.
+    /// The user timeout (TCP_USER_TIMEOUT; RFC 9293, section 3.8.3). For outstanding data it starts now.
     UserTimeout(Option<Span>),
     /// Retransmissions of a SYN before giving up (TCP_SYNCNT).
     SynRetries(u8),
@@ -22,7 +23,7 @@ pub enum Change {
 }
 
 impl Connection {
-    /// Makes a choice anew; other connections with the same configuration keep theirs.
+    /// Changes a setting of this connection only, even if others share the configuration.
     pub fn change(&mut self, now: Time, change: Change) {
         let config = Arc::make_mut(&mut self.cx.config);
         match change {
@@ -34,10 +35,10 @@ impl Connection {
             }
             Change::UserTimeout(timeout) => {
                 config.user_timeout = timeout;
-                // It counts from now for what is outstanding.
-                self.snd.stop_patience();
+                // For outstanding data it starts now.
+                self.snd.stop_user_timeout();
                 if self.snd.space().is_outstanding() {
-                    self.snd.start_patience(&self.cx, now);
+                    self.snd.start_user_timeout(&self.cx, now);
                 }
             }
             Change::KeepAlive(keep_alive) => {

@@ -1,14 +1,14 @@
-//! SYN cookies: a listener without room for another half-open connection remembers nothing of a SYN. What it must know comes
-//! back in the ACK of its SYN-ACK, whose initial sequence number nobody else could have made (Bernstein, "SYN cookies", 1996;
-//! RFC 4987, section 3.6; Linux, net/ipv4/syncookies.c).
+//! SYN cookies: a listener without space for another half-open connection stores no state for a SYN. The ACK of its
+//! SYN-ACK returns the state, which is encoded in the initial sequence number. Only the owner of the key can compute
+//! that number (Bernstein, "SYN cookies", 1996; RFC 4987, section 3.6; Linux, net/ipv4/syncookies.c).
 //!
-//! The 32 bits, beyond the peer's own initial number: five count periods of 64 s, three name a segment size, 24 are a keyed hash
-//! of both and of the connection's name. Window scale, SACK and ECN have no room there: they stand in the lowest bits of our
-//! timestamp, which the peer echoes; without timestamps they are not agreed on.
+//! The 32 bits are added to the peer's initial sequence number. Five bits count periods of 64 s, three select an MSS,
+//! and 24 are a keyed hash of both and of addresses and ports. The lowest bits of our timestamp, which the peer echoes,
+//! encode window scale, SACK and ECN. Without timestamps these are not negotiated.
 
 use crate::config::Config;
 use crate::connection::Connection;
-use crate::opening::fast_open::{Cookie, Demand, Server};
+use crate::opening::fast_open::{Cookie, CookiePolicy, Server};
 use crate::opening::isn::write_address;
 use crate::time::Time;
 use crate::wire::codec::{Addresses, Ports};
@@ -19,30 +19,30 @@ use core::hash::Hasher;
 use siphasher::sip::SipHasher24;
 use std::sync::Arc;
 
-/// Segment sizes that can be remembered: the largest that is not above the peer's is.
+/// The MSS values that a cookie can encode. It encodes the largest one that is not above the peer's MSS.
 const SIZES: [u16; 8] = [64, 536, 1220, 1300, 1400, 1440, 1460, 8960];
-/// Length of a period in seconds; a cookie is good in the one that it was made in and in the next.
+/// Length of a period in seconds. A cookie is valid in its own period and in the next.
 const PERIOD: u64 = 64;
 /// Bits of a timestamp that carry options.
 const OPTION_BITS: u32 = 6;
-/// The shift that says that there is none.
+/// The shift value that means "no window scale".
 const NO_SHIFT: u32 = 15;
 
-/// The name of a connection as this end sends, and the secret that its cookies are made with: sixteen octets that the driver
-/// draws once and tells nobody.
+/// Addresses and ports of a connection, and the key for its cookies: sixteen random bytes that the driver draws once
+/// and keeps secret.
 #[derive(Clone, Copy, Debug)]
 pub struct Maker<'a> {
-    /// The secret.
+    /// The key.
     pub key: &'a [u8; 16],
-    /// Our address is the source.
+    /// The addresses; ours is the source.
     pub addresses: Addresses,
-    /// Our port is the source.
+    /// The ports; ours is the source.
     pub ports: Ports,
 }
 
 impl Maker<'_> {
-    /// The SYN-ACK for a SYN, of which nothing is kept; `None` if the segment is no SYN to a listener. Text on it is left for the
-    /// peer to repeat.
+    /// The SYN-ACK for a SYN, without stored state; `None` if the segment is not a SYN without ACK. The data of the SYN
+    /// is not accepted; the peer retransmits it.
     pub fn answer(&self, config: &Arc<Config>, now: Time, syn: &Segment) -> Option<Segment> {
         let opens = syn.flags.has(Flags::SYN) && !syn.flags.any(Flags::ACK | Flags::RST);
         let size = SIZES.partition_point(|size| *size <= syn.options.mss.unwrap_or(536)).max(1) - 1;
@@ -52,8 +52,9 @@ impl Maker<'_> {
         let mut answer = listener.poll_transmit(now).filter(|_| opens)?.segment;
         let options = &mut answer.options;
         if let Some(stamps) = &mut options.timestamps {
-            let said = remembered(&syn.options, answer.flags.has(Flags::ECE));
-            // Never ahead of the clock: the next one must not be older (RFC 7323, section 5).
+            let said = encode_options(&syn.options, answer.flags.has(Flags::ECE));
+            // The timestamp must not be ahead of the clock, because the next one must not be older (RFC 7323, section
+            // 5).
             let stamp = stamps.value & !((1 << OPTION_BITS) - 1) | said;
             stamps.value = if stamp > stamps.value { stamp.wrapping_sub(1 << OPTION_BITS) } else { stamp };
         } else {
@@ -64,8 +65,8 @@ impl Maker<'_> {
         Some(answer)
     }
 
-    /// The connection that an ACK with a cookie of ours opens, about to take that ACK; `None` if it shows none, or one that is too
-    /// old.
+    /// The connection that an ACK with a valid cookie opens; pass the ACK to it next. `None` if the cookie is invalid
+    /// or too old.
     pub fn restore(&self, config: &Arc<Config>, now: Time, ack: &Segment) -> Option<Connection> {
         if !ack.flags.has(Flags::ACK) || ack.flags.any(Flags::SYN | Flags::RST) {
             return None;
@@ -75,19 +76,19 @@ impl Maker<'_> {
         let size = shown >> 24 & 7;
         let made = [period(now), period(now).wrapping_sub(1)];
         made.into_iter().find(|made| self.cookie(irs, *made, size) == shown)?;
-        let options = Options { mss: Some(SIZES[size as usize]), ..recalled(ack.options.timestamps) };
+        let options = Options { mss: Some(SIZES[size as usize]), ..decode_options(ack.options.timestamps) };
         let marks = ack.options.timestamps.is_some_and(|stamps| stamps.echo >> 5 & 1 == 1);
         let flags = if marks { Flags::SYN | Flags::ECE | Flags::CWR } else { Flags::SYN };
         let syn = Segment { seq: irs, flags, window: ack.window, options, ..Segment::default() };
         let mut connection = listener(config, iss);
         connection.handle_segment(now, &syn);
-        // The SYN-ACK left long ago: nobody knows when.
+        // The departure time of the SYN-ACK is unknown.
         while connection.poll_transmit(now).is_some() {}
         connection.snd.forget_timing();
         Some(connection)
     }
 
-    /// The 32 bits for a peer that began with `irs`.
+    /// The cookie for a peer with the initial sequence number `irs`.
     fn cookie(&self, irs: Seq, period: u32, size: u32) -> u32 {
         let mut hasher = SipHasher24::new_with_key(self.key);
         for address in [self.addresses.source(), self.addresses.destination()] {
@@ -104,23 +105,25 @@ fn period(now: Time) -> u32 {
     (now.as_ps() / 1_000_000_000_000 / PERIOD) as u32
 }
 
-/// A listener that leaves text on a SYN alone.
+/// A listener that does not accept data on a SYN.
 fn listener(config: &Arc<Config>, iss: Seq) -> Connection {
     let listener = Connection::listen(Arc::clone(config), iss);
     match Cookie::new(&[0; 4]) {
-        Some(cookie) => listener.listening_fast(Server { demand: Demand::Never, cookie, before: None }),
+        Some(cookie) => {
+            listener.listening_fast(Server { policy: CookiePolicy::Disabled, cookie, previous: None })
+        }
         None => listener,
     }
 }
 
-/// What of a SYN's options goes into a timestamp.
-fn remembered(heard: &Options, marks: bool) -> u32 {
-    let shift = heard.window_scale.map_or(NO_SHIFT, |shift| u32::from(shift.min(14)));
-    shift | u32::from(heard.sack_permitted) << 4 | u32::from(marks) << 5
+/// Encodes the options of a SYN in the low bits of a timestamp.
+fn encode_options(peer: &Options, marks: bool) -> u32 {
+    let shift = peer.window_scale.map_or(NO_SHIFT, |shift| u32::from(shift.min(14)));
+    shift | u32::from(peer.sack_permitted) << 4 | u32::from(marks) << 5
 }
 
-/// The same read back from the echo of it.
-fn recalled(stamps: Option<Timestamps>) -> Options {
+/// Decodes the options from the echoed timestamp.
+fn decode_options(stamps: Option<Timestamps>) -> Options {
     let Some(Timestamps { value, echo }) = stamps else { return Options::NONE };
     let shift = echo & 15;
     Options {
@@ -157,7 +160,7 @@ mod tests {
         Arc::new(profile::by_name(name).expect("a built-in profile").config.clone())
     }
 
-    /// A client that has heard the answer of a server without memory, and its ACK.
+    /// A client after the SYN-ACK of a server without state, and its ACK.
     fn opened(config: &Arc<Config>, now: Time) -> (Connection, Segment) {
         let mut client = Connection::new(Arc::clone(config), Seq(4_000_000_000));
         client.open(now);
@@ -169,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_connection_agreed_on_comes_back_with_the_ack() {
+    fn the_ack_restores_the_negotiated_options() {
         let config = config("linux");
         let (client, ack) = opened(&config, at(1000));
         let later = at(1000) + Span::from_ms(120);
@@ -180,24 +183,24 @@ mod tests {
         assert_eq!((here.sack, here.timestamps), (true, true));
         assert_eq!((here.peer_shift, here.own_shift), (there.own_shift, there.peer_shift));
         assert_eq!(server.segment_payload(), client.segment_payload());
-        assert_eq!(server.srtt(), None, "nobody knows when the SYN-ACK left");
+        assert_eq!(server.srtt(), None, "the departure time of the SYN-ACK is unknown");
         let data = Segment { payload: Payload { offset: 0, len: 700 }, ..ack };
         server.handle_segment(later, &data);
         assert_eq!(server.readable(), 700);
     }
 
     #[test]
-    fn without_timestamps_only_the_segment_size_is_remembered() {
+    fn without_timestamps_only_the_mss_is_restored() {
         let config = Arc::new(Config { timestamps: false, ..Config::clone(&config("linux")) });
         let (client, ack) = opened(&config, at(1000));
-        assert_eq!((client.info().sack, client.info().own_shift), (false, 0), "the client was told so");
+        assert_eq!((client.info().sack, client.info().own_shift), (false, 0), "the SYN-ACK offers neither");
         let mut server = MAKER.restore(&config, at(1001), &ack).expect("it is ours");
         server.handle_segment(at(1001), &ack);
         assert_eq!((server.info().sack, server.segment_payload()), (false, 1460));
     }
 
     #[test]
-    fn a_cookie_is_good_for_its_own_period_and_the_next() {
+    fn a_cookie_is_valid_in_its_own_period_and_the_next() {
         let config = config("linux");
         let (_, ack) = opened(&config, at(10 * PERIOD));
         assert!(MAKER.restore(&config, at(12 * PERIOD - 1), &ack).is_some());
@@ -205,22 +208,22 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_answered_opens() {
+    fn only_an_ack_with_a_valid_cookie_opens() {
         let config = config("linux");
         let (_, ack) = opened(&config, at(1000));
         let opens = |maker: Maker<'_>, ack: &Segment| maker.restore(&config, at(1000), ack).is_some();
         assert!(opens(MAKER, &ack));
-        assert!(!opens(Maker { key: b"0123456789abcdeg", ..MAKER }, &ack), "another secret");
+        assert!(!opens(Maker { key: b"0123456789abcdeg", ..MAKER }, &ack), "another key");
         assert!(!opens(Maker { ports: Ports { source: 81, ..MAKER.ports }, ..MAKER }, &ack));
         for bit in 0..32 {
             assert!(!opens(MAKER, &Segment { ack: Seq(ack.ack.0 ^ 1 << bit), ..ack }), "bit {bit}");
         }
-        assert!(!opens(MAKER, &Segment { seq: ack.seq.plus(1), ..ack }), "another beginning");
+        assert!(!opens(MAKER, &Segment { seq: ack.seq.plus(1), ..ack }), "another initial sequence number");
         assert!(!opens(MAKER, &Segment { flags: Flags::SYN | Flags::ACK, ..ack }));
     }
 
     #[test]
-    fn the_segment_size_is_the_largest_known_one_that_the_peer_takes() {
+    fn the_restored_mss_is_the_largest_table_value_not_above_the_peers() {
         let config = config("linux");
         for (said, kept) in
             [(None, 536), (Some(1460), 1460), (Some(1459), 1440), (Some(100), 64), (Some(9000), 1460)]

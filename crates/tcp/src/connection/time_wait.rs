@@ -1,4 +1,4 @@
-//! What must be kept of a connection in TIME-WAIT, and when a SYN may replace it.
+//! The state of a connection in TIME-WAIT, and when a SYN may replace it.
 
 use crate::connection::Connection;
 use crate::opening::state::State;
@@ -6,7 +6,7 @@ use crate::opening::time_wait::TimeWait;
 use crate::wire::segment::{Flags, Segment};
 
 impl Connection {
-    /// What has to be kept of this connection if it is in TIME-WAIT.
+    /// The state to store for this connection, if it is in TIME-WAIT.
     pub fn time_wait(&self) -> Option<TimeWait> {
         (self.cx.state() == State::TimeWait).then(|| TimeWait {
             until: self.snd.waits_until(),
@@ -15,11 +15,11 @@ impl Connection {
         })
     }
 
-    /// Whether this segment may open a new connection in place of this one, as [`TimeWait::admits`] has it. The driver
-    /// then drops this connection and makes a new one.
+    /// Whether this segment may open a new connection in place of this one, by [`TimeWait::accepts_syn`]. The driver
+    /// then drops this connection and creates a new one.
     pub fn may_be_replaced(&self, syn: &Segment) -> bool {
         let is_syn = syn.flags.has(Flags::SYN) && !syn.flags.any(Flags::ACK | Flags::RST);
         let timestamp = syn.options.timestamps.map(|timestamps| timestamps.value);
-        is_syn && self.time_wait().is_some_and(|waiting| waiting.admits(syn.seq, timestamp))
+        is_syn && self.time_wait().is_some_and(|waiting| waiting.accepts_syn(syn.seq, timestamp))
     }
 }

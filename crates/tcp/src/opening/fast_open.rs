@@ -1,8 +1,8 @@
 //! Fast Open: data on a SYN (RFC 7413).
 //!
-//! A client that has been at a server before shows the cookie that it got there, and its SYN may carry data, which the server
-//! hands to the application, and may answer, before the handshake is over. The driver keeps cookies and knows addresses; the
-//! connection knows what a SYN may carry and what becomes of it.
+//! A client with a cookie from an earlier connection to the server sends it with its SYN, and the SYN may carry data.
+//! The server delivers the data to the application, and may send data, before the end of the handshake. The driver
+//! stores cookies and addresses. The connection handles the data on the SYN.
 
 use crate::opening::isn::write_address;
 use crate::wire::options::{Options, SackBlocks};
@@ -11,16 +11,16 @@ use core::hash::Hasher;
 use core::net::IpAddr;
 use siphasher::sip::SipHasher24;
 
-/// How the option stands on the wire.
+/// The encoding of the option.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Form {
     /// Kind 34 (RFC 7413, section 4.1.1).
     Numbered,
-    /// Kind 254 with ExID 0xF989: as it was tried out before it had a number (RFC 7413, section 4.1.1; RFC 6994).
+    /// Kind 254 with ExID 0xF989: the form before the assignment of a kind (RFC 7413, section 4.1.1; RFC 6994).
     Experimental,
 }
 
-/// A cookie: 4 to 16 octets, an even number (RFC 7413, section 4.1.1).
+/// A cookie of 4 to 16 bytes; the length is even (RFC 7413, section 4.1.1).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Cookie {
     len: u8,
@@ -28,29 +28,29 @@ pub struct Cookie {
 }
 
 impl Cookie {
-    /// A cookie of these octets; `None` if they cannot be one.
+    /// A cookie of these bytes; `None` if the length is illegal.
     pub fn new(from: &[u8]) -> Option<Self> {
         let mut octets = [0; 16];
         octets.get_mut(..from.len())?.copy_from_slice(from);
         (from.len() >= 4 && from.len().is_multiple_of(2)).then_some(Self { len: from.len() as u8, octets })
     }
 
-    /// Its octets.
+    /// Its bytes.
     pub fn as_slice(&self) -> &[u8] {
         &self.octets[..usize::from(self.len)]
     }
 }
 
-/// What a Fast Open option says: without a cookie it asks for one.
+/// The content of a Fast Open option.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FastOpen {
-    /// How it stands on the wire.
+    /// The encoding.
     pub form: Form,
-    /// The cookie; `None` asks for one.
+    /// The cookie; `None` requests one.
     pub cookie: Option<Cookie>,
 }
 
-/// The head of the option as [`Options`] keep it.
+/// Form and cookie length, as [`Options`] store them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Head {
     form: Form,
@@ -58,14 +58,14 @@ pub struct Head {
 }
 
 impl Head {
-    /// Octets on the wire without padding.
+    /// Length on the wire without padding.
     pub(crate) fn wire_len(self) -> u8 {
         self.len + if self.form == Form::Numbered { 2 } else { 4 }
     }
 }
 
 impl Options {
-    /// The same with this Fast Open option. SACK blocks give way to it.
+    /// Returns the options with this Fast Open option, which replaces SACK blocks.
     #[must_use]
     pub fn with_fast_open(self, FastOpen { form, cookie }: FastOpen) -> Self {
         let octets = cookie.map_or([0; 16], |cookie| cookie.octets);
@@ -87,12 +87,12 @@ impl Options {
     }
 }
 
-/// A server's secret, which its cookies are made with (RFC 7413, section 4.1.2).
+/// The secret key for a server's cookies (RFC 7413, section 4.1.2).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Key(pub [u8; 16]);
 
 impl Key {
-    /// The cookie of this client at this server: SipHash-2-4 over both addresses, as Linux makes it.
+    /// The cookie of this client at this server: SipHash-2-4 over both addresses, as in Linux.
     pub fn cookie(&self, client: IpAddr, server: IpAddr) -> Cookie {
         let mut hasher = SipHasher24::new_with_key(&self.0);
         for address in [client, server] {
@@ -104,94 +104,94 @@ impl Key {
     }
 }
 
-/// What a client knows when it opens.
+/// The input of a client's active open.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Client {
-    /// What the SYN says of Fast Open: a cookie, or the wish for one; `None` sends data with neither, to a server that is known
-    /// to ask for no cookies (RFC 7413, section 4.1.3).
+    /// The option on the SYN: a cookie or a request for one. `None` sends data without the option, to a server that
+    /// does not require cookies (RFC 7413, section 4.1.3).
     pub option: Option<FastOpen>,
-    /// The MSS that the server announced last; 536 if unknown (RFC 7413, section 4.2.1).
+    /// The MSS that the server last announced; 536 if unknown (RFC 7413, section 4.2.1).
     pub mss: u16,
 }
 
-/// What a server demands of data on a SYN.
+/// When a server accepts data on a SYN.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Demand {
-    /// There is no Fast Open here: the data is left for the client to repeat, the option is not answered.
-    Never,
-    /// The right cookie; who shows another one, or asks, is given it (RFC 7413, section 4.2.2).
-    Cookie,
-    /// Nothing: every SYN's data is taken (RFC 7413, section 4.1.3: whoever may send here is known otherwise).
-    Nothing,
+pub enum CookiePolicy {
+    /// Never. The server ignores the option and the data; the client retransmits the data.
+    Disabled,
+    /// With a valid cookie. A client with another cookie, or with a request, gets the cookie (RFC 7413, section 4.2.2).
+    Required,
+    /// Always, without a cookie (RFC 7413, section 4.1.3: clients are authenticated in other ways).
+    NotRequired,
 }
 
-/// What a server knows when a SYN comes.
+/// The input of a server's passive open.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Server {
-    /// What it demands.
-    pub demand: Demand,
+    /// When it accepts data on a SYN.
+    pub policy: CookiePolicy,
     /// This client's cookie.
     pub cookie: Cookie,
-    /// The cookie of the key before, which is still taken (RFC 7413, section 4.1.2).
-    pub before: Option<Cookie>,
+    /// The cookie of the previous key, which is still valid (RFC 7413, section 4.1.2).
+    pub previous: Option<Cookie>,
 }
 
-/// What a server makes of a SYN.
+/// A server's decision on a SYN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Verdict {
-    /// Its data is taken, and the application may answer before the handshake is over.
+    /// The data is accepted, and the application may send before the end of the handshake.
     pub(crate) open: bool,
-    /// What the SYN-ACK says.
+    /// The option on the SYN-ACK.
     pub(crate) answer: Option<FastOpen>,
 }
 
 impl Server {
-    /// RFC 7413, section 4.2.2; where it leaves a choice, as Linux (`tcp_try_fastopen()`): a SYN with the right cookie and no
-    /// data opens at once too.
-    pub(crate) fn judge(&self, segment: &Segment) -> Verdict {
-        let shut = Verdict { open: false, answer: None };
-        let heard = segment.options.fast_open();
-        if self.demand == Demand::Never || (heard.is_none() && segment.payload.len == 0) {
-            return shut;
+    /// RFC 7413, section 4.2.2; where it leaves a choice, as in Linux (`tcp_try_fastopen()`). A SYN with a valid cookie
+    /// and without data opens the connection too.
+    pub(crate) fn evaluate(&self, segment: &Segment) -> Verdict {
+        let rejected = Verdict { open: false, answer: None };
+        let option = segment.options.fast_open();
+        if self.policy == CookiePolicy::Disabled || (option.is_none() && segment.payload.len == 0) {
+            return rejected;
         }
-        let Some(FastOpen { form, cookie }) = heard else {
-            return Verdict { open: self.demand == Demand::Nothing, ..shut };
+        let Some(FastOpen { form, cookie }) = option else {
+            return Verdict { open: self.policy == CookiePolicy::NotRequired, ..rejected };
         };
-        let given = Some(FastOpen { form, cookie: Some(self.cookie) });
+        let with_cookie = Some(FastOpen { form, cookie: Some(self.cookie) });
         match cookie {
-            _ if self.demand == Demand::Nothing => Verdict { open: true, answer: None },
-            Some(shown) if shown == self.cookie => Verdict { open: true, answer: None },
-            Some(shown) if Some(shown) == self.before => Verdict { open: true, answer: given },
-            Some(_) | None => Verdict { open: false, answer: given },
+            _ if self.policy == CookiePolicy::NotRequired => Verdict { open: true, answer: None },
+            Some(received) if received == self.cookie => Verdict { open: true, answer: None },
+            Some(received) if Some(received) == self.previous => Verdict { open: true, answer: with_cookie },
+            Some(_) | None => Verdict { open: false, answer: with_cookie },
         }
     }
 }
 
-/// What became of the data on a SYN.
+/// The state of the data on a SYN.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SynData {
-    /// There was none.
+    /// The SYN carried no data.
     None,
-    /// It is on its way.
+    /// The data is in flight.
     Sent,
-    /// The receiver took it: all of it, or the first part.
-    Taken,
-    /// The receiver did not, or the SYN was lost: it is sent again when the connection is open.
-    Refused,
+    /// The receiver accepted all of it or the first part.
+    Accepted,
+    /// The receiver rejected it, or the SYN was lost. The sender retransmits it when the connection is open.
+    Rejected,
 }
 
-/// How Fast Open went.
+/// The result of Fast Open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outcome {
-    /// What became of the data on the SYN: on ours, or on the peer's.
+    /// The state of the data on the SYN: on ours at the client, on the peer's at the server.
     pub data: SynData,
-    /// Bytes of our SYN that the peer took with it.
-    pub taken: u64,
-    /// Our SYN said something of Fast Open: what the peer's says unasked is not to be remembered.
-    pub asked: bool,
-    /// What the peer's SYN said: to a client, the cookie to be shown next time.
-    pub heard: Option<FastOpen>,
-    /// The MSS that the peer's SYN announced, for the next time.
+    /// Bytes of data on our SYN that the peer accepted.
+    pub accepted: u64,
+    /// Whether our SYN carried the option. An unsolicited cookie must not be cached.
+    pub option_sent: bool,
+    /// The option on the peer's SYN; at a client, the cookie for the next connection.
+    pub peer_option: Option<FastOpen>,
+    /// The MSS that the peer's SYN announced, for the next connection.
     pub mss: u16,
 }
 
@@ -201,23 +201,23 @@ pub(crate) enum Side {
     Server(Server),
 }
 
-/// What an end remembers of it.
+/// The Fast Open state of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Memory {
     pub(crate) side: Side,
     pub(crate) data: SynData,
-    pub(crate) taken: u64,
-    pub(crate) heard: Option<FastOpen>,
+    pub(crate) accepted: u64,
+    pub(crate) peer_option: Option<FastOpen>,
     pub(crate) answer: Option<FastOpen>,
-    /// A server's connection that is as good as open, though the handshake is not over.
+    /// The server has accepted the SYN, so the application may read and write before the end of the handshake.
     pub(crate) open: bool,
-    /// Position behind the data of our SYN that must be sent again; 0 if there is none.
-    pub(crate) again: u64,
+    /// The end position of the data of our SYN that must be retransmitted; 0 if there is none.
+    pub(crate) retransmit_until: u64,
 }
 
 impl Memory {
-    /// What a listener knows before a SYN arrives.
-    pub(crate) fn of_a_listener(&self) -> Option<Box<Self>> {
+    /// The state of a listener before a SYN arrives; `None` at a client.
+    pub(crate) fn for_listener(&self) -> Option<Box<Self>> {
         matches!(self.side, Side::Server(_)).then(|| Self::new(self.side))
     }
 
@@ -225,11 +225,11 @@ impl Memory {
         Box::new(Self {
             side,
             data: SynData::None,
-            taken: 0,
-            heard: None,
+            accepted: 0,
+            peer_option: None,
             answer: None,
             open: false,
-            again: 0,
+            retransmit_until: 0,
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Initial sequence numbers that an outsider cannot guess (RFC 6528; RFC 9293, section 3.4.1, MUST-8 and SHLD-1).
+//! Initial sequence numbers that an attacker cannot predict (RFC 6528; RFC 9293, section 3.4.1, MUST-8 and SHLD-1).
 
 use crate::time::Time;
 use crate::wire::codec::{Addresses, Ports};
@@ -9,13 +9,12 @@ use siphasher::sip::SipHasher24;
 
 /// ISN = M + F(local address, local port, remote address, remote port, secret key) (RFC 6528, section 3).
 ///
-/// `local` and `remote` are the source and the destination of what we send. M is a clock that steps every 4 us and
-/// comes from `now`. F is a keyed pseudorandom function: here SipHash-2-4, cut to 32 bits. The RFC suggests MD5 over
-/// the same fields; SipHash was made for short inputs and a secret key, is what Linux uses for this purpose, and
-/// costs a few tens of nanoseconds.
+/// Local and remote are source and destination of the segments that we send. M is a clock with a period of 4 us and
+/// follows from `now`. F is a keyed pseudorandom function, here SipHash-2-4, truncated to 32 bits. The RFC suggests MD5
+/// over the same fields. SipHash is designed for short inputs with a secret key; Linux uses it for this purpose too.
 ///
-/// The key is 16 random bytes that the driver draws once when it starts and tells nobody; neither it nor the clock is
-/// ambient, so a simulation repeats itself.
+/// The key is 16 random bytes that the driver draws once at its start and keeps secret. Key and clock are arguments, so
+/// that a simulation is reproducible.
 pub fn initial_sequence_number(key: &[u8; 16], addresses: Addresses, ports: Ports, now: Time) -> Seq {
     let mut hasher = SipHasher24::new_with_key(key);
     for (address, port) in [(addresses.source(), ports.source), (addresses.destination(), ports.destination)]
@@ -27,7 +26,7 @@ pub fn initial_sequence_number(key: &[u8; 16], addresses: Addresses, ports: Port
     Seq(hasher.finish() as u32).plus(clock)
 }
 
-/// Takes an address into a keyed hash. The length of the input tells the two versions of IP apart.
+/// Adds an address to a keyed hash. The length of the input distinguishes the two IP versions.
 pub(crate) fn write_address(hasher: &mut SipHasher24, address: IpAddr) {
     match address {
         IpAddr::V4(address) => hasher.write(&address.octets()),
@@ -57,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn every_part_of_the_connections_name_and_the_key_matter() {
+    fn the_number_depends_on_addresses_ports_and_key() {
         let base = initial_sequence_number(&KEY, ADDRESSES, PORTS, Time::ZERO);
         let swapped = Addresses::V4 {
             source: Ipv4Addr::new(198, 51, 100, 7),

@@ -1,4 +1,4 @@
-//! Opening and closing: the states of RFC 9293, figure 5, the handshake, what it negotiates, and TIME-WAIT.
+//! Opening and closing: the states of RFC 9293, figure 5, the handshake, its negotiation, and TIME-WAIT.
 
 pub mod fast_open;
 pub mod isn;

@@ -1,11 +1,11 @@
-//! What two SYN segments agree on. One pure function: what we would do, what the peer's SYN says, what holds then.
+//! Negotiation on the SYN segments: pure functions of our configuration and the options of the peer's SYN.
 
 use crate::config::{Config, MssCounts, Recovery, SynOptions, WindowOption};
 use crate::wire::options::{BigWindow, Layout, Options, Timestamps};
 
-/// MSS of a peer that names none (RFC 9293, section 3.7.1, MUST-15; the value for IPv4).
+/// MSS of a peer that announces none (RFC 9293, section 3.7.1, MUST-15; the value for IPv4).
 const DEFAULT_MSS: u16 = 536;
-/// Largest shift (RFC 7323, section 2.3).
+/// Largest window scale shift (RFC 7323, section 2.3).
 const MAX_SHIFT: u8 = 14;
 /// Bytes of the headers of IPv4 and TCP without options.
 pub(crate) const HEADERS: u32 = 40;
@@ -14,13 +14,13 @@ const BY_OPTIONS: u8 = u8::MAX;
 /// Largest Big Window: 30 bits (RFC 1106, section 1).
 const BIGGEST: u32 = (1 << 30) - 1;
 
-/// How windows are read and written after the SYN segments.
+/// The encoding of windows after the SYN segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum WindowForm {
-    /// 16 bits as they stand.
+    /// 16 bits without scaling.
     #[default]
     Plain,
-    /// Shifts agreed on the SYN segments (RFC 7323).
+    /// Shifts negotiated on the SYN segments (RFC 7323).
     Shifted { ours: u8, theirs: u8 },
     /// A shift in every segment.
     EachSegment,
@@ -28,12 +28,12 @@ pub(crate) enum WindowForm {
     Big,
 }
 
-/// What holds on an open connection.
+/// The result of the negotiation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Agreed {
-    /// Bytes that a full segment counts, ours and the peer's limit taken together.
+    /// The effective send MSS: the smaller of our limit and the peer's.
     pub(crate) mss: u16,
-    /// Payload bytes of a full segment: the MSS, less the options of every segment if it counts them.
+    /// Payload bytes of a full segment: the MSS, minus the options of every segment if the MSS includes them.
     pub(crate) payload: u16,
     /// Header length of a segment with the options that every segment carries.
     pub(crate) header_len: u8,
@@ -55,29 +55,28 @@ pub(crate) const fn shift_for(window: u32) -> u8 {
     shift
 }
 
-/// The options of our SYN, or, if `heard` are those of the peer's, of our SYN-ACK: there nothing is offered that the
-/// peer did not offer (RFC 7323, sections 2.2 and 3.2; RFC 1106, section 3).
+/// The options of our SYN, or of our SYN-ACK if `peer` are the options of the peer's SYN. A SYN-ACK offers only what
+/// the peer has offered (RFC 7323, sections 2.2 and 3.2; RFC 1106, section 3).
 ///
-/// `path_mtu` of zero means unknown: the MSS that is announced is bounded by a known one, as the route's is in Linux
-/// (`dst_metric_advmss()`).
+/// A `path_mtu` of zero means unknown. A known path MTU limits the announced MSS, as in Linux (`dst_metric_advmss()`).
 pub(crate) fn syn_options(
     config: &Config,
-    heard: Option<&Options>,
+    peer: Option<&Options>,
     timestamps: Timestamps,
     path_mtu: u32,
 ) -> Options {
     match config.syn_options {
         SynOptions::Announced => {
-            let options = offer(config, heard, timestamps);
-            Options { mss: options.mss.map(|mss| mss.min(within_path(path_mtu))), ..options }
+            let options = offer(config, peer, timestamps);
+            Options { mss: options.mss.map(|mss| mss.min(mss_for_path_mtu(path_mtu))), ..options }
         }
         SynOptions::Assumed => Options::NONE,
     }
 }
 
-/// The options that the configuration would offer, or answer with.
-fn offer(config: &Config, heard: Option<&Options>, timestamps: Timestamps) -> Options {
-    let offered = |by_us: bool, by_peer: fn(&Options) -> bool| by_us && heard.is_none_or(by_peer);
+/// The options of a SYN or a SYN-ACK according to the configuration.
+fn offer(config: &Config, peer: Option<&Options>, timestamps: Timestamps) -> Options {
+    let offered = |by_us: bool, by_peer: fn(&Options) -> bool| by_us && peer.is_none_or(by_peer);
     let window = config.window_option;
     let shift = shift_for(config.receive_window);
     Options {
@@ -100,24 +99,24 @@ fn offer(config: &Config, heard: Option<&Options>, timestamps: Timestamps) -> Op
     }
 }
 
-/// What the peer offers: what its SYN says, or, where SYN segments say nothing, what we would.
-pub(crate) fn believed(config: &Config, heard: &Options) -> Options {
+/// The peer's offer: the options of its SYN, or our own offer if SYN segments carry no options.
+pub(crate) fn peer_offer(config: &Config, peer: &Options) -> Options {
     match config.syn_options {
-        SynOptions::Announced => Options { mss: Some(heard.mss.unwrap_or(DEFAULT_MSS)), ..*heard },
+        SynOptions::Announced => Options { mss: Some(peer.mss.unwrap_or(DEFAULT_MSS)), ..*peer },
         SynOptions::Assumed => offer(config, None, Timestamps::default()),
     }
 }
 
-/// What holds once both SYN segments are known. `path_mtu` of zero means unknown.
-pub(crate) fn agree(config: &Config, heard: &Options, path_mtu: u32) -> Agreed {
-    let heard = &believed(config, heard);
+/// The result of the negotiation, from both SYN segments. A `path_mtu` of zero means unknown.
+pub(crate) fn agree(config: &Config, peer: &Options, path_mtu: u32) -> Agreed {
+    let peer = &peer_offer(config, peer);
     let window = match config.window_option {
-        WindowOption::Rfc7323 => heard.window_scale.map_or(WindowForm::Plain, |theirs| WindowForm::Shifted {
+        WindowOption::Rfc7323 => peer.window_scale.map_or(WindowForm::Plain, |theirs| WindowForm::Shifted {
             ours: shift_for(config.receive_window),
             theirs: theirs.min(MAX_SHIFT),
         }),
-        WindowOption::ScaleEverySegment if heard.segment_scale.is_some() => WindowForm::EachSegment,
-        WindowOption::BigWindow if matches!(heard.big_window, Some(BigWindow::Offer(_))) => WindowForm::Big,
+        WindowOption::ScaleEverySegment if peer.segment_scale.is_some() => WindowForm::EachSegment,
+        WindowOption::BigWindow if matches!(peer.big_window, Some(BigWindow::Offer(_))) => WindowForm::Big,
         WindowOption::None | WindowOption::ScaleEverySegment | WindowOption::BigWindow => WindowForm::Plain,
     };
     let mut agreed = Agreed {
@@ -127,23 +126,23 @@ pub(crate) fn agree(config: &Config, heard: &Options, path_mtu: u32) -> Agreed {
             WindowForm::Shifted { theirs, .. } => theirs,
             WindowForm::EachSegment | WindowForm::Big => BY_OPTIONS,
         },
-        timestamps: config.timestamps && heard.timestamps.is_some(),
-        sack: config.sack && heard.sack_permitted,
+        timestamps: config.timestamps && peer.timestamps.is_some(),
+        sack: config.sack && peer.sack_permitted,
         nak: config.recovery == Recovery::Nak
             && match config.layout {
                 Layout::Document { .. } => true,
-                Layout::Shared { .. } => heard.nak_permitted,
+                Layout::Shared { .. } => peer.nak_permitted,
             },
         ..Agreed::default()
     };
     let options = agreed.every_segment(Timestamps::default(), 0).wire_len(config.layout);
     agreed.header_len = 20 + options;
-    agreed.limit_segments(config, heard.mss.unwrap_or(DEFAULT_MSS), path_mtu);
+    agreed.limit_segments(config, peer.mss.unwrap_or(DEFAULT_MSS), path_mtu);
     agreed
 }
 
-/// The largest segment for a path MTU, without the two headers; a path MTU of zero limits nothing.
-pub(crate) fn within_path(path_mtu: u32) -> u16 {
+/// The largest MSS for a path MTU; a path MTU of zero is no limit.
+pub(crate) fn mss_for_path_mtu(path_mtu: u32) -> u16 {
     if path_mtu == 0 {
         u16::MAX
     } else {
@@ -152,24 +151,25 @@ pub(crate) fn within_path(path_mtu: u32) -> u16 {
 }
 
 impl Agreed {
-    /// What holds before the peer's SYN has arrived.
-    pub(crate) fn before_a_syn(config: &Config) -> Self {
+    /// The values before the peer's SYN has arrived.
+    pub(crate) fn before_syn(config: &Config) -> Self {
         Self { mss: config.mss, payload: config.mss, header_len: 20, ..Self::default() }
     }
 
     /// Sets the segment size from the peer's MSS and the path MTU (RFC 9293, section 3.7.1: Eff.snd.MSS).
     pub(crate) fn limit_segments(&mut self, config: &Config, peer: u16, path_mtu: u32) {
-        let (path, options) = (within_path(path_mtu), u16::from(self.header_len - 20));
-        // A peer that names an absurd MSS shall not make us send headers only.
+        let (path, options) = (mss_for_path_mtu(path_mtu), u16::from(self.header_len - 20));
+        // The lower bound protects against a peer with a tiny MSS.
         self.mss = config.mss.min(peer.max(64)).min(path).max(64);
         self.payload = match config.mss_counts {
-            // What the path takes has options in it, whatever the MSS counts.
+            // The path MTU includes the options, even if the MSS does not.
             MssCounts::Data => self.mss.min(path.saturating_sub(options).max(1)),
             MssCounts::DataAndOptions => self.mss - options.min(self.mss - 1),
         };
     }
 
-    /// The options that every segment after the SYN carries, announcing the upper bits, or the shift, of `window`.
+    /// The options that every segment after the SYN carries. They include the upper bits or the shift of `window`, if
+    /// the encoding needs them.
     #[inline]
     pub(crate) fn every_segment(&self, timestamps: Timestamps, window: u32) -> Options {
         let mut options = Options::NONE;
@@ -184,8 +184,8 @@ impl Agreed {
         options
     }
 
-    /// The window that a SYN announces: never scaled (RFC 7323, section 2.2); but a Big Window offer names the window in
-    /// force once both sides have agreed (RFC 1106, section 3).
+    /// The window that a SYN announces. It is never scaled (RFC 7323, section 2.2). A negotiated Big Window offer
+    /// contains the initial window (RFC 1106, section 3).
     pub(crate) fn read_syn_window(&self, field: u16, options: &Options) -> u32 {
         match (self.window, options.big_window) {
             (WindowForm::Big, Some(BigWindow::Offer(offer))) => offer & BIGGEST,
@@ -193,8 +193,8 @@ impl Agreed {
         }
     }
 
-    /// The window that a segment after the SYN announces: `field` of its header, and its options. A segment without
-    /// the option that should carry the rest is read as 16 bits.
+    /// The window that a segment after the SYN announces in the header `field` and in its options. Without the required
+    /// option only the 16 bits of the header apply.
     #[inline]
     pub(crate) fn read_window(&self, field: u16, options: &Options) -> u32 {
         let field = u32::from(field);
@@ -212,14 +212,14 @@ impl Agreed {
             WindowForm::Plain | WindowForm::Shifted { .. } => field << self.read_shift,
             WindowForm::EachSegment => field << options.segment_scale.unwrap_or(0).min(MAX_SHIFT),
             WindowForm::Big => match options.big_window {
-                // The option has room for 15 bits, the window for 30 in all (RFC 1106, sections 1 and 3.1).
+                // The option holds 15 bits, the window has 30 (RFC 1106, sections 1 and 3.1).
                 Some(BigWindow::Upper(upper)) => (u32::from(upper & 0x7FFF) << 16 | field).min(BIGGEST),
                 Some(BigWindow::Offer(_)) | None => field,
             },
         }
     }
 
-    /// What the peer must have offered for this to hold: a SYN-ACK that comes again offers no more than the first.
+    /// The peer's offer that leads to this result. A retransmitted SYN-ACK must not offer more than the first.
     pub(crate) fn as_offer(&self) -> Options {
         Options {
             window_scale: matches!(self.window, WindowForm::Shifted { .. }).then_some(0),
@@ -232,7 +232,7 @@ impl Agreed {
         }
     }
 
-    /// The shifts agreed on the SYN segments: of the windows we read, and of those we announce.
+    /// The negotiated shifts: of the peer's windows, and of ours.
     pub(crate) const fn shifts(&self) -> (u8, u8) {
         match self.window {
             WindowForm::Shifted { ours, theirs } => (theirs, ours),
@@ -240,7 +240,7 @@ impl Agreed {
         }
     }
 
-    /// The largest window that our SYN can have announced: 16 bits, or what a Big Window offer says.
+    /// The largest window that our SYN can announce: 16 bits, or 30 with a Big Window offer.
     pub(crate) const fn syn_window(&self) -> u32 {
         match self.window {
             WindowForm::Big => BIGGEST,
@@ -258,22 +258,22 @@ impl Agreed {
         }
     }
 
-    /// How `window` bytes are announced: the header field, and the window that the peer will read. It rounds down;
-    /// but it never falls below `promised`, which was announced before (RFC 7323, section 2.4).
+    /// Encodes a window; returns the header field and the window that the peer decodes. It rounds down, but not below
+    /// `announced`, the window that was announced before (RFC 7323, section 2.4).
     #[inline]
-    pub(crate) fn write_window(&self, window: u32, promised: u32) -> (u16, u32) {
+    pub(crate) fn write_window(&self, window: u32, announced: u32) -> (u16, u32) {
         let round = |shift: u8| {
             let (down, step) = (window >> shift, 1_u32 << shift);
-            let field = if down << shift >= promised { down } else { promised.div_ceil(step) }.min(0xFFFF);
+            let field = if down << shift >= announced { down } else { announced.div_ceil(step) }.min(0xFFFF);
             (field as u16, field << shift)
         };
         match self.window {
             WindowForm::Plain => (window.min(0xFFFF) as u16, window.min(0xFFFF)),
             WindowForm::Shifted { ours, .. } => round(ours),
             WindowForm::EachSegment => {
-                // What was promised may need one shift more to be rounded up to.
+                // To round `announced` up may require a larger shift.
                 let shift = shift_for(window);
-                let fits = promised.div_ceil(1 << shift) <= 0xFFFF;
+                let fits = announced.div_ceil(1 << shift) <= 0xFFFF;
                 round(if fits { shift } else { (shift + 1).min(MAX_SHIFT) })
             }
             WindowForm::Big => (window as u16, window),

@@ -1,21 +1,22 @@
-//! A segment outside the sequence space: a reset.
+//! Resets.
 
 use crate::wire::segment::{Flags, Segment};
 use crate::wire::seq::Seq;
 
-/// A segment that stands outside the sequence: a reset.
+/// A reset, which is independent of the send sequence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Reply {
     pub(crate) seq: Seq,
     pub(crate) ack: Seq,
     pub(crate) flags: Flags,
-    /// It is of a connection that may have agreed on timestamps: a reset should carry them then (RFC 7323, section 3.2).
+    /// The reset belongs to a connection. If the connection has negotiated timestamps, the reset should carry them (RFC
+    /// 7323, section 3.2).
     pub(crate) connected: bool,
 }
 
 impl Reply {
-    /// The reset that makes the sender of `segment` give up (RFC 9293, section 3.10.7.1).
-    pub(crate) fn refuse(segment: &Segment) -> Self {
+    /// The reset in reply to `segment` (RFC 9293, section 3.10.7.1).
+    pub(crate) fn reset_for(segment: &Segment) -> Self {
         if segment.flags.has(Flags::ACK) {
             Self { seq: segment.ack, ack: Seq(0), flags: Flags::RST, connected: false }
         } else {
@@ -34,8 +35,8 @@ impl Reply {
     }
 }
 
-/// The answer to a segment for which there is no connection: a reset, or nothing if it was one itself
-/// (RFC 9293, section 3.10.7.1).
-pub fn refuse(segment: &Segment) -> Option<Segment> {
-    (!segment.flags.has(Flags::RST)).then(|| Reply::refuse(segment).segment())
+/// The reply to a segment that belongs to no connection: a reset, or `None` if the segment is a reset (RFC 9293,
+/// section 3.10.7.1).
+pub fn reset_for(segment: &Segment) -> Option<Segment> {
+    (!segment.flags.has(Flags::RST)).then(|| Reply::reset_for(segment).segment())
 }

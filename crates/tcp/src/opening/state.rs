@@ -8,9 +8,9 @@ pub enum State {
     Closed,
     /// Waiting for a SYN.
     Listen,
-    /// Our SYN is out.
+    /// Our SYN is sent.
     SynSent,
-    /// Both SYNs are out, ours is not acknowledged.
+    /// Both SYNs are sent; ours is not acknowledged.
     SynReceived,
     /// Open.
     Established,
@@ -22,14 +22,14 @@ pub enum State {
     CloseWait,
     /// Both have closed; our FIN is not acknowledged.
     Closing,
-    /// The peer closed first, our FIN is out.
+    /// The peer closed first; our FIN is sent and not acknowledged.
     LastAck,
-    /// Both FINs are acknowledged; old duplicates may still be about.
+    /// Both FINs are acknowledged; old duplicates may still arrive.
     TimeWait,
 }
 
 impl State {
-    /// All eleven.
+    /// All states.
     pub const ALL: [Self; 11] = [
         Self::Closed,
         Self::Listen,
@@ -44,7 +44,7 @@ impl State {
         Self::TimeWait,
     ];
 
-    /// Whether both SYNs have been exchanged and acknowledged: the "synchronized states" of RFC 9293.
+    /// Whether both SYNs are acknowledged: the "synchronized states" of RFC 9293.
     pub const fn is_synchronized(self) -> bool {
         !matches!(self, Self::Closed | Self::Listen | Self::SynSent | Self::SynReceived)
     }
@@ -60,7 +60,7 @@ impl State {
     }
 }
 
-/// Why a connection is over.
+/// Why a connection is closed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum CloseReason {
     /// Both sides closed and everything was delivered.
@@ -69,11 +69,11 @@ pub enum CloseReason {
     Reset,
     /// The peer answered our SYN with a reset.
     Refused,
-    /// We gave it up by [`crate::Connection::abort`].
+    /// The application called [`crate::Connection::abort`].
     Aborted,
     /// No answer after the last permitted retransmission.
     TimedOut,
-    /// The user timeout ran out.
+    /// The user timeout expired.
     UserTimeout,
     /// Keep-alive probes went unanswered.
     KeepAliveTimeout,

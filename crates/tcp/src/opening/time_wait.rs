@@ -1,26 +1,26 @@
-//! What has to be known of a connection that waits in TIME-WAIT: little enough to be kept without the connection.
+//! The small state of a connection in TIME-WAIT.
 
 use crate::time::Time;
 use crate::wire::seq::Seq;
 
-/// What is left of a connection in TIME-WAIT.
+/// The state of a connection in TIME-WAIT.
 ///
-/// A driver with many of them keeps this in its table instead of the [`Connection`], under the pair of sockets.
+/// A driver with many connections stores it in its table instead of the [`Connection`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TimeWait {
-    /// When 2·MSL are over.
+    /// When 2·MSL have passed.
     pub until: Time,
     /// The next sequence number expected from the peer.
     pub(crate) expected: Seq,
-    /// TS.Recent, if timestamps were agreed on.
+    /// TS.Recent, if timestamps were negotiated.
     pub(crate) ts_recent: Option<u32>,
 }
 
 impl TimeWait {
-    /// Whether a SYN of this sequence number and timestamp may open a new connection between the same sockets: its
-    /// timestamp, or without one its sequence number, lies beyond all that was seen (RFC 6191, section 2; RFC 9293,
+    /// Whether a SYN with this sequence number and timestamp may open a new connection between the same sockets. Its
+    /// timestamp, or without one its sequence number, must be beyond all earlier ones (RFC 6191, section 2; RFC 9293,
     /// section 3.6.1, MAY-2).
-    pub fn admits(&self, seq: Seq, timestamp: Option<u32>) -> bool {
+    pub fn accepts_syn(&self, seq: Seq, timestamp: Option<u32>) -> bool {
         let new_number = seq.distance_from(self.expected) >= 0;
         match self.ts_recent.zip(timestamp) {
             Some((recent, timestamp)) => {

@@ -1,4 +1,4 @@
-//! Delayed ACKs: when what was received is acknowledged, by the policy in force.
+//! Delayed ACKs: when received data is acknowledged, by the configured policy.
 
 use crate::context::Context;
 use crate::receive::acking::{Acking, Arrival};
@@ -7,7 +7,7 @@ use crate::record::event::{Event, Timer};
 use crate::record::reason::Reason;
 use crate::time::{Span, Time};
 
-/// The times of the path that some policies go by.
+/// The times of the path that some policies use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathTimes {
     pub(crate) rto: Span,
@@ -15,7 +15,7 @@ pub(crate) struct PathTimes {
 }
 
 impl Receiver {
-    /// Data was taken in: it is acknowledged now, or when the timer that is armed here expires.
+    /// Schedules the ACK of accepted data: now, or when the delayed ACK timer expires.
     #[inline(always)]
     pub(crate) fn schedule_ack(&mut self, now: Time, text: Text, acking: Acking) {
         if let Some(when) = self.when_to_acknowledge(now, text, acking)
@@ -25,7 +25,7 @@ impl Receiver {
         }
     }
 
-    /// As [`Self::schedule_ack`], for a policy that looks at more than a count of segments.
+    /// Like [`Self::schedule_ack`], for a policy that does not only count segments.
     #[cold]
     pub(crate) fn schedule_ack_otherwise(
         &mut self,
@@ -36,8 +36,8 @@ impl Receiver {
         len: u32,
     ) {
         let acking = cx.config.acking;
-        let when = if acking.remembers() {
-            self.ask_memory(cx, now, times, text, len)
+        let when = if acking.has_state() {
+            self.apply_stateful_policy(cx, now, times, text, len)
         } else {
             self.when_to_acknowledge(now, text, acking)
         };
@@ -46,8 +46,8 @@ impl Receiver {
         }
     }
 
-    /// What a policy with a memory says of a segment. Returns the instant at which a timer must expire, if one is needed.
-    fn ask_memory(
+    /// Applies a policy with state to a segment. Returns the deadline of a timer, if one is needed.
+    fn apply_stateful_policy(
         &mut self,
         cx: &Context,
         now: Time,
@@ -72,15 +72,15 @@ impl Receiver {
             let due = acking.arrives(now, &arrival, memory);
             self.acknowledge_when(now, due, false)
         } else {
-            acking.is_alarmed(&arrival, memory);
+            acking.on_possible_loss(&arrival, memory);
             self.when_to_acknowledge(now, text, acking)
         }
     }
 
-    /// The connection opens while data waits that no SYN carried.
+    /// The connection opens while data waits that the SYN did not carry.
     pub(crate) fn opens_with_data(&mut self, cx: &Context, now: Time) {
         let acking = cx.config.acking;
-        if acking.remembers() {
+        if acking.has_state() {
             let memory = self.extras().acking.get_or_insert_with(|| Box::new(acking.memory()));
             acking.opens_with_data(now, memory);
         }
@@ -92,15 +92,14 @@ impl Receiver {
         self.delayed_ack
     }
 
-    /// No acknowledgment is delayed any more.
+    /// Stops the delayed ACK timer.
     #[inline]
     pub(crate) fn stop_delayed_ack(&mut self) {
         self.delayed_ack = Time::NEVER;
     }
 
-    /// The timer of a delayed ACK may have expired: if so, the ACK is due now. `rto` is the sender's timeout, from which
-    /// some policies learn.
-    pub(crate) fn delayed_ack_ran_out(&mut self, cx: &mut Context, now: Time, rto: Span) {
+    /// Makes the ACK due if the delayed ACK timer has expired. `rto` is the RTO of the sender, which some policies use.
+    pub(crate) fn on_delayed_ack_timer(&mut self, cx: &mut Context, now: Time, rto: Span) {
         if self.delayed_ack > now {
             return;
         }
@@ -109,26 +108,26 @@ impl Receiver {
             cx.note(now, Event::Fired { timer: Timer::DelayedAck });
             self.acknowledge(Reason::DelayedAck);
             if let Some(memory) = self.extras.as_mut().and_then(|extras| extras.acking.as_mut()) {
-                cx.config.acking.waited_in_vain(rto, memory);
+                cx.config.acking.on_timer_ack(rto, memory);
             }
         }
     }
 
-    /// The application has read: the window may have opened far enough for an update, or what is delayed is due.
+    /// The application has read `len` bytes. A window update or a delayed ACK may be due.
     #[inline(always)]
-    pub(crate) fn was_read(&mut self, cx: &Context, len: u64) {
+    pub(crate) fn on_read(&mut self, cx: &Context, len: u64) {
         let growth = if len > 0 { self.growth() } else { 0 };
         if cx.config.acking.counts_segments() {
             self.update_window_by(growth, u32::from(cx.agreed.payload));
         } else {
-            self.acknowledge_what_was_read(cx, growth);
+            self.acknowledge_after_read(cx, growth);
         }
     }
 
-    /// The application has read, so that the window could grow by `growth`. For a policy that does not count segments alone,
-    /// what is delayed may be due.
+    /// The application has read, and the window could grow by `growth`. With a policy that does not only count
+    /// segments, a delayed ACK may be due.
     #[cold]
-    fn acknowledge_what_was_read(&mut self, cx: &Context, growth: u64) {
+    fn acknowledge_after_read(&mut self, cx: &Context, growth: u64) {
         let mss = u32::from(cx.agreed.payload);
         match cx.config.acking {
             Acking::DelayedBytes { every, .. } | Acking::FreeTickBytes { every, .. } => {

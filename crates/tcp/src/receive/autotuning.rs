@@ -1,45 +1,47 @@
-//! How much of its buffers a connection uses: the window that it offers begins small and follows what the application reads
-//! (Linux, `tcp_grow_window()` and `tcp_rcv_space_adjust()`; "Dynamic Right-Sizing", Fisk and Feng, 2001), and the send buffer
-//! follows cwnd (Linux, `tcp_sndbuf_expand()`).
+//! Autotuning of the buffers. The receive window starts small and follows the rate at which the application reads
+//! (Linux, `tcp_grow_window()` and `tcp_rcv_space_adjust()`; "Dynamic Right-Sizing", Fisk and Feng, 2001), The send
+//! buffer follows cwnd (Linux, `tcp_sndbuf_expand()`).
 //!
-//! Linux counts the memory of packets; here buffers are counted in bytes of data, of which its default of half takes account.
+//! Linux counts the memory of packets; here buffers count bytes of data. The defaults are half as large for this
+//! reason.
 
 use crate::context::Context;
 use crate::opening::state::State;
 use crate::receive::receiver::Receiver;
 use crate::time::{Coarse, Span, Time};
-use crate::wire::options::since_echoed;
+use crate::wire::options::echo_age;
 use crate::wire::segment::Segment;
 
 /// Segments that the application is expected to read in the first round trip (`TCP_INIT_CWND`).
 const FIRST_SEGMENTS: u32 = 10;
-/// The largest window that a SYN announces, with which the offer begins (`tcp_select_initial_window()`).
+/// The largest window that a SYN announces, which is the initial window (`tcp_select_initial_window()`).
 const FIRST_WINDOW: u32 = 65_535;
 
-/// What is remembered of the receive window's growth.
+/// The state of receive window autotuning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Tuning {
-    /// The buffer as it is now, and the largest it may become.
+    /// The present buffer size, and its upper limit.
     buffer: u32,
     most: u32,
-    /// The window that is offered to an application which reads at once: it opens with each segment that comes.
+    /// The window for an application that reads immediately. It increases with each segment.
     offered: u32,
-    /// A round trip as the receiver sees it: by echoed timestamps, else no longer than a window's worth takes to come.
+    /// The RTT estimate of the receiver, from echoed timestamps, or else from the time in which a window of data
+    /// arrives.
     rtt: Option<Span>,
-    /// The timestamp that was echoed last: each tells its round trip once.
+    /// The last echoed timestamp. Each timestamp gives one sample.
     echoed: u32,
-    /// The position whose arrival ends a window's worth, and when that began.
+    /// The position that ends the present window of data, and the time of its start.
     window_end: u64,
     window_since: Time,
-    /// Bytes that the application read in the best round trip.
+    /// The largest number of bytes that the application has read in an RTT.
     space: u32,
-    /// Where it was, and when, as this round trip began.
+    /// The read position and the time at the start of this RTT.
     read_before: u64,
     read_since: Time,
 }
 
 impl Tuning {
-    /// Begins with a buffer of `first` bytes, which may grow to `most`.
+    /// Starts with a buffer of `first` bytes, which may grow to `most`.
     pub(crate) fn new(now: Time, first: u32, most: u32, mss: u32) -> Self {
         Self {
             buffer: first.min(most),
@@ -55,13 +57,13 @@ impl Tuning {
         }
     }
 
-    /// How far the right edge may lie from what was read, `unread` bytes waiting.
+    /// The largest distance of the right edge from the read position, if `unread` bytes wait.
     pub(crate) fn limit(&self, unread: u64) -> u32 {
         u64::from(self.offered).saturating_add(unread).min(u64::from(self.buffer)) as u32
     }
 
-    /// A segment of `len` bytes has come in order: the offer opens by two segments, unless it is a sliver, whose packet takes
-    /// more memory than the window that it would open.
+    /// A segment of `len` bytes has arrived in order: the window increases by two segments. A tiny segment has no
+    /// effect, because its packet takes more memory than the increase.
     pub(crate) fn arrives(&mut self, len: u32, mss: u32) {
         if len.saturating_mul(2) >= mss {
             let opens = 2 * mss.max(len);
@@ -69,17 +71,18 @@ impl Tuning {
         }
     }
 
-    /// A timestamp comes back (`tcp_rcv_rtt_measure_ts()`). It is ours only if it can be: our first segment left at `first`.
+    /// Takes an RTT sample from an echoed timestamp (`tcp_rcv_rtt_measure_ts()`), if it is valid. Our first segment was
+    /// sent at `first`.
     fn echoes(&mut self, now: Time, echo: u32, first: Coarse) {
         if echo != self.echoed
-            && let Some(rtt) = since_echoed(now, echo, first)
+            && let Some(rtt) = echo_age(now, echo, first)
         {
             self.echoed = echo;
             self.echo(rtt.max(Span::from_ms(1)));
         }
     }
 
-    /// A round trip took so long.
+    /// Takes an RTT sample.
     #[cold]
     fn echo(&mut self, rtt: Span) {
         let rtt = rtt.as_ps().max(1);
@@ -87,7 +90,7 @@ impl Tuning {
         self.rtt = Some(Span::from_ps(smooth));
     }
 
-    /// Without timestamps: data up to `received` has come. A window's worth takes a round trip at least
+    /// Without timestamps: data up to `received` has arrived. A window of data takes at least one RTT
     /// (`tcp_rcv_rtt_measure()`).
     pub(crate) fn received(&mut self, now: Time, received: u64, window: u32) {
         if received < self.window_end {
@@ -101,8 +104,8 @@ impl Tuning {
         self.window_since = now;
     }
 
-    /// The application has read up to `read`. If it read more than ever in a round trip, the sender may be about to double its
-    /// window: there is to be room for twice as much, and more while the rate grows.
+    /// The application has read up to `read`. If it read more than ever in one RTT, the sender may double its cwnd
+    /// next. The buffer then grows to twice that amount, and more while the rate increases.
     pub(crate) fn read(&mut self, now: Time, read: u64, mss: u32) {
         let Some(rtt) = self.rtt else { return };
         if now - self.read_since < rtt {
@@ -123,21 +126,21 @@ impl Tuning {
 }
 
 impl Receiver {
-    /// Both SYN segments are known: the window begins to grow from here, if it does.
+    /// Starts autotuning after both SYN segments, if it is configured.
     pub(crate) fn begin_tuning(&mut self, cx: &Context, now: Time) {
         let Some(first) = cx.config.initial_receive_window else { return };
         let most = cx.config.receive_window.min(cx.agreed.largest_window());
-        // Less than one step of the scale could not be told from nothing.
+        // A window below one unit of the window scale would be announced as zero.
         let first = first.max(1 << cx.agreed.shifts().1);
         let tuning = Tuning::new(now, first, most, u32::from(cx.agreed.mss));
         self.set_buffer(tuning.limit(0));
         self.extras().tuning = Some(Box::new(tuning));
     }
 
-    /// Data has arrived in order; our first segment left at `first`.
+    /// Data has arrived in order. Our first segment was sent at `first`.
     #[cold]
     pub(crate) fn tune_to_arrival(&mut self, cx: &Context, now: Time, first: Coarse, segment: &Segment) {
-        // What came with a SYN says nothing of a rate.
+        // Data on a SYN gives no information about the rate.
         if cx.state() == State::SynReceived {
             return;
         }
@@ -183,26 +186,26 @@ mod tests {
     }
 
     #[test]
-    fn the_offer_opens_by_two_segments_for_each_that_comes_up_to_the_buffer() {
+    fn the_window_increases_by_two_segments_per_segment_up_to_the_buffer() {
         let mut tuning = Tuning { buffer: 70_000, ..tuning() };
         assert_eq!(tuning.limit(0), 65_535);
         tuning.arrives(MSS, MSS);
         assert_eq!(tuning.limit(0), 67_535);
         tuning.arrives(100, MSS);
-        assert_eq!(tuning.limit(0), 67_535, "slivers open nothing");
+        assert_eq!(tuning.limit(0), 67_535, "tiny segments do not increase it");
         (0..5).for_each(|_| tuning.arrives(MSS, MSS));
         assert_eq!(tuning.limit(0), 70_000);
     }
 
     #[test]
-    fn what_nobody_reads_narrows_the_window_only_when_the_buffer_fills() {
+    fn unread_data_reduces_the_window_only_when_the_buffer_fills() {
         let tuning = Tuning { buffer: 200_000, ..tuning() };
         assert_eq!(tuning.limit(100_000) - 100_000, 65_535);
         assert_eq!(tuning.limit(150_000) - 150_000, 50_000);
     }
 
     #[test]
-    fn a_reader_that_doubles_its_rate_each_round_trip_finds_room_for_the_next_doubling() {
+    fn the_buffer_has_space_for_the_next_doubling_of_the_reading_rate() {
         let (mut tuning, mut read) = (tuning(), 1);
         for round in 1..=8_u64 {
             // Slow start from ten segments.
@@ -213,14 +216,14 @@ mod tests {
         }
         let before = tuning.buffer;
         tuning.read(at(900), read + 10_000, MSS);
-        assert_eq!(tuning.buffer, before, "a pause takes nothing away");
+        assert_eq!(tuning.buffer, before, "a pause does not reduce it");
     }
 
     #[test]
-    fn the_buffer_never_grows_beyond_its_bound_nor_within_a_round_trip() {
+    fn the_buffer_never_grows_beyond_its_limit_nor_within_an_rtt() {
         let mut tuning = Tuning::new(at(0), 65_536, 100_000, MSS);
         tuning.read(at(1000), 1_000_000, MSS);
-        assert_eq!(tuning.buffer, 65_536, "no round trip is known");
+        assert_eq!(tuning.buffer, 65_536, "there is no RTT sample");
         tuning.echo(Span::from_ms(100));
         tuning.read(at(99), 1_000_000, MSS);
         assert_eq!(tuning.buffer, 65_536);
@@ -229,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn without_timestamps_a_round_trip_is_no_longer_than_the_quickest_window() {
+    fn without_timestamps_the_rtt_is_at_most_the_shortest_time_of_a_window() {
         let mut tuning = Tuning::new(at(0), 65_536, 6 << 20, MSS);
         tuning.received(at(0), 1, 10_000);
         tuning.received(at(50), 9_000, 10_000);

@@ -1,4 +1,4 @@
-//! Congestion marks that arrive (RFC 3168, section 6.1.3; RFC 8257, section 3.2; RFC 9768).
+//! Congestion marks of arriving segments (RFC 3168, section 6.1.3; RFC 8257, section 3.2; RFC 9768).
 
 use crate::congestion::ecn::Answer;
 use crate::context::Context;
@@ -7,8 +7,8 @@ use crate::record::reason::Reason;
 use crate::wire::segment::{Ecn, Segment};
 
 impl Receiver {
-    /// An acceptable segment has arrived. A mark on a segment without data is ignored (section 6.1.5), unless packets are
-    /// counted.
+    /// Processes the mark of an acceptable segment. A mark on a segment without data is ignored (section 6.1.5), except
+    /// with accurate ECN.
     #[inline]
     pub(crate) fn take_mark(&mut self, cx: &mut Context, segment: &Segment) {
         let may_receive = cx.state().may_receive();
@@ -21,7 +21,7 @@ impl Receiver {
             let unacknowledged = segment.payload.len > 0 || self.progress().1 > 0;
             accurate.receiver.arrives(segment, unacknowledged)
         } else {
-            memory.hears(segment)
+            memory.process_data(segment)
         };
         if segment.ecn == Ecn::Ce {
             cx.counters().marks_received += 1;

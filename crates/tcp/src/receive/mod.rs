@@ -1,6 +1,6 @@
-//! The receiving half: reassembly, the window that is announced, and when to acknowledge.
+//! The receiver: reassembly, the announced window, and the times of ACKs.
 //!
-//! [`Receiver`](receiver::Receiver) owns its state. It knows nothing of the sender.
+//! [`Receiver`](receiver::Receiver) owns its state. It does not depend on the sender.
 
 pub mod acking;
 

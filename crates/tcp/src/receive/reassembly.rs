@@ -1,8 +1,8 @@
-//! Reassembly: what is held beyond a gap, and in which order SACK reports it.
+//! Reassembly: out-of-order data, and the order of SACK reports.
 
 use crate::ranges::{Range, RangeSet};
 
-/// What is held beyond the left edge, and in which order SACK reports it.
+/// The out-of-order data, and the order of SACK reports.
 #[derive(Debug, Default)]
 pub(super) struct Reassembly {
     pub(super) held: RangeSet,
@@ -12,15 +12,15 @@ pub(super) struct Reassembly {
     pub(super) duplicate: Option<Range>,
     /// Position of the last NAK, which is not repeated (RFC 1106, section 2.1).
     pub(super) last_nak: u64,
-    /// The NAK that waits: position and count.
+    /// The NAK to send: position and count.
     pub(super) nak: Option<(u64, u8)>,
-    /// What was held last and no driver has fetched yet.
+    /// The last stored range, until the driver fetches it.
     pub(super) taken: Range,
 }
 
 impl Reassembly {
-    /// What of `range` is held already is a duplicate: the first such part is reported, unless one below it will be
-    /// (RFC 2883, section 4.2).
+    /// Records the first part of `range` that was received before as a duplicate, unless one below it is already
+    /// recorded (RFC 2883, section 4.2).
     #[inline]
     pub(super) fn note_overlap(&mut self, range: Range) {
         if let Some(held) = self.held.at_or_after(range.start)
@@ -31,7 +31,7 @@ impl Reassembly {
         }
     }
 
-    /// Nothing is held or waits to be told, and the hole of the last NAK lies behind the left edge.
+    /// Whether no data is stored, no report waits, and the gap of the last NAK is filled.
     pub(super) fn is_of_no_more_use(&self, nxt: u64) -> bool {
         self.held.is_empty() && self.duplicate.is_none() && self.nak.is_none() && self.last_nak < nxt
     }

@@ -1,6 +1,6 @@
-//! The receive sequence space: reassembly, the window we offer, and what to acknowledge and when.
+//! The receive sequence space: reassembly, the announced window, and the ACKs.
 //!
-//! Positions count from the peer's SYN, which is 0; stream offset `n` is position `n + 1`; the FIN stands behind the last
+//! Positions count from the peer's SYN, which is 0. Stream offset `n` is position `n + 1`. The FIN follows the last
 //! byte.
 
 use crate::config::{Config, WindowGrowth};
@@ -16,32 +16,32 @@ use crate::wire::options::{Nak, SackBlock, SackBlocks};
 use crate::wire::segment::Payload;
 use crate::wire::seq::Seq;
 
-/// Ranges held out of order at most: a peer that sends slivers shall not fill our memory.
+/// The largest number of out-of-order ranges. It limits the memory that a peer with tiny segments can use.
 const MAX_HELD: usize = 1 << 14;
 
-/// Whether an acknowledgment is due.
+/// Whether an ACK is due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum AckDue {
-    /// Nothing is to be acknowledged.
+    /// No.
     No,
-    /// When the timer runs out, or with the next segment.
+    /// When the delayed ACK timer expires, or with the next segment.
     Later,
-    /// Now, and why.
+    /// Now, for this reason.
     Now(Reason),
 }
 
-/// What became of a segment's text.
+/// The result of processing the data of a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Text {
-    /// In order. Whether it filled a gap, in whole or in part: something was held beyond.
+    /// In order. `fills_gap` is set if it filled a gap fully or partly.
     InOrder { fills_gap: bool },
-    /// Held beyond a gap.
+    /// Out of order; stored.
     OutOfOrder,
-    /// Nothing new.
+    /// No new data.
     Duplicate,
 }
 
-/// The receiving half of a connection.
+/// The receiver of a connection.
 #[derive(Debug)]
 pub(crate) struct Receiver {
     irs: Seq,
@@ -49,29 +49,29 @@ pub(crate) struct Receiver {
     buffer: u32,
     /// RCV.NXT.
     pub(super) nxt: u64,
-    /// Everything before this was read by the application.
+    /// The position up to which the application has read.
     pub(super) read: u64,
-    /// Right edge of the window announced; it never moves left.
+    /// Right edge of the announced window; it never moves left.
     edge: u64,
-    /// What the header said when a window was announced last, and how much was read by then: with nothing received or
-    /// read since, it says the same again.
+    /// The last announced window field, and the read position at that time. If nothing was received or read since, the
+    /// field is the same again.
     told_window: u16,
-    /// The lower half of a position; one that is not reached again where nothing was announced yet.
+    /// The lower half of a position. Before the first announcement it holds a position that never occurs.
     told_read: u32,
     reassembly: Option<Box<Reassembly>>,
-    /// Where the peer's FIN stands, if that is known: the lower half of a position, which is near the left edge.
+    /// The position of the peer's FIN, if known: its lower half, because it is near the left edge.
     fin: u32,
     fin_is_known: bool,
-    /// The left edge has passed the FIN.
+    /// The FIN and all data before it have arrived.
     finished: bool,
-    /// Last.ACK.sent (RFC 7323, section 4.3): the lower half of a position, which is near the left edge.
+    /// Last.ACK.sent (RFC 7323, section 4.3): the lower half of a position, because it is near the left edge.
     last_ack: u32,
     /// Segments with data received in order and not acknowledged.
     unacknowledged: u8,
     pub(super) due: AckDue,
-    /// Since when an acknowledgment waits.
+    /// Since when an ACK is delayed.
     waits_since: Stamp,
-    /// When the timer of a delayed ACK expires.
+    /// When the delayed ACK timer expires.
     pub(super) delayed_ack: Time,
     /// TS.Recent, and when it was set (RFC 7323, section 5).
     pub(super) ts_recent: u32,
@@ -79,14 +79,14 @@ pub(crate) struct Receiver {
     pub(super) extras: Option<Box<Extras>>,
 }
 
-/// What few receivers need. It is allocated on first use.
+/// State that few receivers need. It is allocated on first use.
 #[derive(Debug, Default)]
 pub(super) struct Extras {
-    /// What the delayed-ACK policy remembers, if it is one that does.
+    /// The state of the delayed ACK policy, if it has any.
     pub(super) acking: Option<Box<Memory>>,
-    /// How the receive window grows, where it does.
+    /// The state of autotuning, if it is in use.
     pub(super) tuning: Option<Box<Tuning>>,
-    /// RCV.UP: position behind urgent data that the peer sends, 0 if none.
+    /// RCV.UP: the position after the peer's urgent data; 0 if there is none.
     receive_urgent: u64,
 }
 
@@ -126,7 +126,7 @@ impl Receiver {
         (announced, received, ts_recent, ts_recent_at, extras)
     }
 
-    /// What few receivers need; allocated on first use.
+    /// The rare state; it is allocated on first use.
     pub(super) fn extras(&mut self) -> &mut Extras {
         self.extras.get_or_insert_default()
     }
@@ -137,13 +137,13 @@ impl Receiver {
         self.nxt
     }
 
-    /// Whether an acknowledgment is due.
+    /// Whether an ACK is due.
     #[inline]
     pub(crate) fn due(&self) -> AckDue {
         self.due
     }
 
-    /// Nothing is to be acknowledged any more.
+    /// Cancels all ACKs.
     pub(crate) fn finish_acks(&mut self) {
         self.due = AckDue::No;
         self.delayed_ack = Time::NEVER;
@@ -155,7 +155,8 @@ impl Receiver {
         (self.nxt - u64::from(self.is_finished())).max(1) - 1
     }
 
-    /// Takes in an urgent pointer: the position behind urgent data (RFC 9293, section 3.8.5). Returns whether it is news.
+    /// Processes an urgent pointer, the position after urgent data (RFC 9293, section 3.8.5). Returns whether it is
+    /// new.
     #[cold]
     pub(crate) fn take_urgent(&mut self, position: u64) -> bool {
         let news = position > self.read && position > self.extras.as_ref().map_or(0, |e| e.receive_urgent);
@@ -165,7 +166,7 @@ impl Receiver {
         news
     }
 
-    /// A segment leaves: policies that remember are told.
+    /// Updates the policies with state when a segment is sent.
     #[inline]
     pub(crate) fn segment_leaves(&mut self, now: Time, len: u32) {
         if let Some(memory) = self.extras.as_mut().and_then(|extras| extras.acking.as_mut()) {
@@ -182,19 +183,19 @@ impl Receiver {
         self.edge = 1 + u64::from(self.buffer.min(window));
     }
 
-    /// What our SYN announces: never more than 16 bits of it.
+    /// The window that our SYN announces: at most 16 bits.
     pub(crate) fn syn_window(&self, config: &Config) -> u16 {
         config.initial_receive_window.unwrap_or(u32::MAX).min(config.receive_window).min(0xFFFF) as u16
     }
 
-    /// No window above `largest` can be announced: the buffer beyond it is of no use.
+    /// Limits the buffer to `largest`, the largest window that can be announced.
     pub(crate) fn limit_buffer(&mut self, largest: u32) {
         self.buffer = self.buffer.min(largest);
     }
 
-    /// The buffer is of another size from now on; what was announced stays so.
+    /// Changes the buffer size; the announced window stays.
     pub(crate) fn set_buffer(&mut self, bytes: u32) {
-        // What a header said last would be said again.
+        // Invalidates the stored window field.
         if bytes != self.buffer {
             self.buffer = bytes;
             self.told_read = (self.read as u32).wrapping_sub(1);
@@ -218,15 +219,16 @@ impl Receiver {
         self.nxt as i64 + i64::from(seq.distance_from(self.seq(self.nxt)))
     }
 
-    /// RCV.WND: how much of what was announced is still open.
+    /// RCV.WND: the rest of the announced window.
     #[inline]
     pub(crate) fn window(&self) -> u32 {
         self.edge.saturating_sub(self.nxt) as u32
     }
 
-    /// The four tests of RFC 9293, section 3.10.7.4, table 6: does any of the segment fall into the window? The table
-    /// looks at the segment's two ends; one that covers the whole window (a FIN right behind it, the first byte already
-    /// taken as a probe) has both outside, and would be refused as often as it comes.
+    /// The four tests of RFC 9293, section 3.10.7.4, table 6: whether any part of the segment lies in the window. The
+    /// table only tests both ends of the segment. A segment that covers the whole window has both ends outside: its
+    /// first byte was accepted from a probe, and its FIN follows the window. The table would reject each of its
+    /// retransmissions.
     #[inline]
     pub(crate) fn accepts(&self, start: i64, seq_len: u32) -> bool {
         let (nxt, edge) = (self.nxt as i64, self.edge.max(self.nxt) as i64);
@@ -237,7 +239,7 @@ impl Receiver {
         start < edge && if seq_len > 0 { nxt <= last } else { nxt <= start }
     }
 
-    /// Takes in `len` bytes at position `start`, cut to the window. `now` and `acking` say when to acknowledge.
+    /// Processes `len` bytes at position `start`, limited to the window.
     #[inline]
     pub(crate) fn take(&mut self, start: i64, len: u32, mss: u32) -> (Text, Range) {
         let end = (start + i64::from(len)).min(self.edge.min(self.fin()) as i64);
@@ -262,8 +264,8 @@ impl Receiver {
         self.edge > self.nxt && position == self.edge as i64
     }
 
-    /// Takes in a payload that is known to stand at the left edge, if all of it is just what is expected there: it fits
-    /// into the window, nothing is held beyond, and no FIN is known of.
+    /// Processes a payload at the left edge, if all of it fits into the window, no out-of-order data is stored, and no
+    /// FIN is known.
     #[inline]
     pub(crate) fn takes_whole(&mut self, payload: Payload) -> bool {
         let end = self.nxt + u64::from(payload.len);
@@ -277,14 +279,14 @@ impl Receiver {
         whole
     }
 
-    /// Moves the left edge over `range` and what is held directly behind it; whether anything was held.
+    /// Moves the left edge past `range` and the stored data that follows it. Returns whether any data was stored.
     #[inline]
     fn append(&mut self, range: Range) -> bool {
         self.nxt = range.end;
         let Some(reassembly) = &mut self.reassembly else { return false };
         let fills_gap = !reassembly.held.is_empty();
         reassembly.note_overlap(range);
-        // Held ranges never touch each other, so only the one that `range` reaches into can carry the edge on.
+        // Stored ranges never touch each other, so at most one of them continues `range`.
         if let Some(next) = reassembly.held.at_or_after(range.end)
             && next.start <= range.end
         {
@@ -297,7 +299,7 @@ impl Receiver {
         fills_gap
     }
 
-    /// Holds `range`, which lies beyond a gap.
+    /// Stores `range`, which is out of order.
     fn hold(&mut self, range: Range, mss: u32) -> Text {
         let reassembly = self.reassembly.get_or_insert_default();
         let first = reassembly.held.first();
@@ -326,7 +328,7 @@ impl Receiver {
         Text::OutOfOrder
     }
 
-    /// Remembers a duplicate for D-SACK; `start` and `len` as they came.
+    /// Records a duplicate for D-SACK; `start` and `len` are those of the segment.
     pub(crate) fn note_duplicate(&mut self, start: i64, len: u32) {
         let start = start.max(1) as u64;
         let end = (start + u64::from(len)).min(self.nxt);
@@ -335,7 +337,7 @@ impl Receiver {
         }
     }
 
-    /// Decides when the segment just taken in is acknowledged. Returns the instant, if a timer shall wait for it.
+    /// Decides when the last segment is acknowledged. Returns the deadline, if the ACK is delayed.
     #[inline(always)]
     pub(super) fn when_to_acknowledge(&mut self, now: Time, text: Text, acking: Acking) -> Option<Time> {
         match text {
@@ -349,11 +351,11 @@ impl Receiver {
         None
     }
 
-    /// What is in order is acknowledged when it is due. Returns the instant, if a timer shall wait for it.
+    /// Acknowledges data in order at the time `due`. Returns the deadline, if the ACK is delayed.
     #[inline]
     pub(super) fn acknowledge_when(&mut self, now: Time, due: Due, fills_gap: bool) -> Option<Time> {
         match due {
-            // RFC 5681, section 4.2: at once when a gap is filled, in whole or in part.
+            // RFC 5681, section 4.2: immediately when a gap is filled fully or partly.
             Due::At(when) if !fills_gap && !matches!(self.due, AckDue::Now(_)) => {
                 if self.due == AckDue::No {
                     self.due = AckDue::Later;
@@ -366,17 +368,17 @@ impl Receiver {
         None
     }
 
-    /// Since when an acknowledgment waits for its timer, if one does.
+    /// Since when an ACK is delayed, if it is.
     pub(crate) fn waits_since(&self, now: Time) -> Option<Time> {
         (self.due == AckDue::Later).then(|| self.waits_since.instant(now))
     }
 
-    /// Bytes received in order since the connection began, and how many of them are not acknowledged.
+    /// Bytes received in order since the start of the connection, and how many of them are unacknowledged.
     pub(crate) fn progress(&self) -> (u64, u64) {
         (self.nxt.max(1) - 1, u64::from((self.nxt as u32).wrapping_sub(self.last_ack)))
     }
 
-    /// An acknowledgment is due now; an earlier reason stays, but for a NAK, which says more.
+    /// Makes an ACK due now. An earlier reason stays, but a NAK replaces it, because it carries more information.
     #[inline]
     pub(crate) fn acknowledge(&mut self, reason: Reason) {
         if !matches!(self.due, AckDue::Now(_)) || reason == Reason::Nak {
@@ -394,7 +396,7 @@ impl Receiver {
         self.nxt.wrapping_add_signed(i64::from(ahead))
     }
 
-    /// Remembers where the peer's FIN stands. Returns whether everything before it, and so the FIN, has arrived.
+    /// Records the position of the peer's FIN. Returns whether all data before it has arrived.
     pub(crate) fn take_fin(&mut self, position: i64) -> bool {
         if !self.fin_is_known && position >= self.nxt as i64 {
             (self.fin, self.fin_is_known) = (position as u32, true);
@@ -402,7 +404,7 @@ impl Receiver {
         self.finish()
     }
 
-    /// Passes the FIN if the left edge has reached it.
+    /// Moves the left edge past the FIN if all data has arrived.
     pub(crate) fn finish(&mut self) -> bool {
         let reached = self.nxt == self.fin();
         if reached {
@@ -413,12 +415,12 @@ impl Receiver {
         reached
     }
 
-    /// Whether the peer's FIN has been passed.
+    /// Whether the peer's FIN and all data have arrived.
     pub(crate) fn is_finished(&self) -> bool {
         self.finished
     }
 
-    /// Position just behind the last byte received in order.
+    /// The position after the last byte received in order.
     #[inline]
     fn data_end(&self) -> u64 {
         self.nxt - u64::from(self.finished)
@@ -430,7 +432,7 @@ impl Receiver {
         self.data_end().saturating_sub(self.read)
     }
 
-    /// The application reads at most `max` bytes: position and length of what it gets.
+    /// Reads at most `max` bytes; returns position and length.
     #[inline]
     pub(crate) fn read(&mut self, max: u64) -> (u64, u64) {
         let len = self.readable().min(max);
@@ -439,8 +441,8 @@ impl Receiver {
         (from, len)
     }
 
-    /// By how much the window could grow in the peer's eyes; zero if that is of no use: what is acknowledged at once tells of
-    /// the window too.
+    /// The possible increase of the announced window. It is zero if an ACK is due, because that ACK announces the
+    /// window too.
     #[inline]
     pub(crate) fn growth(&self) -> u64 {
         if matches!(self.due, AckDue::Now(_)) || self.is_finished() {
@@ -449,7 +451,7 @@ impl Receiver {
         (self.read + u64::from(self.buffer)).saturating_sub(self.edge)
     }
 
-    /// The window may open far enough for an update: by half the buffer, or by a segment if it was all but closed (RFC 9293,
+    /// Sends a window update if the window grows by half the buffer, or by a segment if it was nearly closed (RFC 9293,
     /// section 3.8.6.2.2).
     #[inline]
     pub(crate) fn update_window_by(&mut self, growth: u64, mss: u32) {
@@ -460,14 +462,14 @@ impl Receiver {
         }
     }
 
-    /// The window may open far enough to make an acknowledgment due where bytes are counted.
+    /// Makes an ACK due if the window grows far enough, with a policy that counts bytes.
     pub(crate) fn acknowledge_bytes(&mut self, growth: u64, mss: u32, segments: u8) {
         if growth > 0 && by_bytes::is_due(growth, self.buffer, mss, segments) {
             self.acknowledge(Reason::WindowUpdate);
         }
     }
 
-    /// What the header of an outgoing segment announces. Called when the segment leaves: the edge moves.
+    /// The window that a departing segment announces. It moves the right edge.
     #[inline(always)]
     pub(crate) fn announce(&mut self, agreed: &Agreed, grows: WindowGrowth) -> (u16, u32) {
         let promised = self.window();
@@ -485,12 +487,13 @@ impl Receiver {
         (field, window)
     }
 
-    /// 4.4BSD's avoidance of silly windows: less than a segment and a quarter of the buffer is not worth telling.
+    /// 4.4BSD's avoidance of silly windows: an increase below one segment and below a quarter of the buffer is not
+    /// announced.
     fn is_open_enough(&self, permitted: u64, mss: u16) -> bool {
         permitted.saturating_sub(self.nxt) >= u64::from(self.buffer / 4).min(u64::from(mss))
     }
 
-    /// A segment that acknowledges everything leaves. Returns RCV.NXT as a sequence number.
+    /// Records that a segment acknowledges everything. Returns RCV.NXT as a sequence number.
     #[inline]
     pub(crate) fn acknowledged(&mut self) -> Seq {
         self.last_ack = self.nxt as u32;
@@ -500,31 +503,31 @@ impl Receiver {
         self.seq(self.nxt)
     }
 
-    /// Whether the segment shall renew TS.Recent (RFC 7323, section 4.3, step 3).
+    /// Whether the segment updates TS.Recent (RFC 7323, section 4.3, step 3).
     #[inline]
     pub(crate) fn renews_timestamp(&self, start: i64) -> bool {
         (start as u32).wrapping_sub(self.last_ack) as i32 <= 0
     }
 
-    /// Nothing is held beyond the left edge, and there is nothing to report but that edge.
+    /// Whether no out-of-order data is stored and no report waits.
     #[inline]
     pub(crate) fn is_in_order(&self) -> bool {
         self.reassembly.is_none()
     }
 
-    /// Whether there is anything to report beside the left edge, SACK being permitted or not.
+    /// Whether there is a SACK or NAK report to send.
     #[inline]
     pub(crate) fn has_reports(&self, sack: bool) -> bool {
         self.reassembly.is_some() && (self.has_nak() || (sack && self.has_blocks()))
     }
 
-    /// Whether there is anything that a SACK option would report.
+    /// Whether there are SACK blocks to send.
     #[inline]
     pub(crate) fn has_blocks(&self) -> bool {
         self.reassembly.as_ref().is_some_and(|r| !r.held.is_empty() || r.duplicate.is_some())
     }
 
-    /// At most `room` blocks: the duplicate first, once (RFC 2883, section 4), then what changed last.
+    /// At most `room` blocks: first the D-SACK, once (RFC 2883, section 4), then the last changed ranges.
     pub(crate) fn take_blocks(&mut self, room: usize) -> SackBlocks {
         let (irs, nxt) = (self.irs, self.nxt);
         let block = |r: Range| SackBlock { left: irs.plus(r.start as u32), right: irs.plus(r.end as u32) };
@@ -541,7 +544,7 @@ impl Receiver {
         blocks
     }
 
-    /// The NAK that waits, as an option; it is remembered as sent.
+    /// Removes the waiting NAK and returns it as an option.
     #[inline]
     pub(crate) fn take_nak(&mut self) -> Option<Nak> {
         let reassembly = self.reassembly.as_mut()?;
@@ -556,13 +559,13 @@ impl Receiver {
         self.reassembly.as_ref().is_some_and(|reassembly| reassembly.nak.is_some())
     }
 
-    /// What the last segment brought beyond a gap, once.
+    /// Removes and returns the range that the last segment delivered out of order.
     pub(crate) fn take_held(&mut self) -> Option<Range> {
         let taken = core::mem::take(&mut self.reassembly.as_mut()?.taken);
         (!taken.is_empty()).then_some(taken)
     }
 
-    /// Drops a NAK that the peer would not understand.
+    /// Discards a NAK for a peer without the NAK option.
     pub(crate) fn forget_nak(&mut self) {
         if let Some(reassembly) = &mut self.reassembly {
             reassembly.nak = None;

@@ -1,4 +1,4 @@
-//! Timestamps of the peer: PAWS, and which of them is echoed (RFC 7323, sections 4 and 5).
+//! Timestamps of the peer: PAWS, and the choice of the echoed one (RFC 7323, sections 4 and 5).
 
 use crate::config::Unstamped;
 use crate::context::Context;
@@ -7,17 +7,17 @@ use crate::time::{Coarse, Span, Time};
 use crate::wire::options::Timestamps;
 use crate::wire::segment::{Flags, Segment};
 
-/// A TS.Recent older than this proves nothing (RFC 7323, section 5.5).
+/// PAWS does not apply if TS.Recent is older than this (RFC 7323, section 5.5).
 const TS_RECENT_LIFETIME: Span = Span::from_secs(24 * 24 * 3600);
 
 impl Receiver {
-    /// TS.Recent: what our segments echo.
+    /// TS.Recent, which our segments echo.
     #[inline]
     pub(crate) fn ts_recent(&self) -> u32 {
         self.ts_recent
     }
 
-    /// This timestamp is echoed from now on.
+    /// Sets TS.Recent.
     #[inline]
     pub(crate) fn set_ts_recent(&mut self, now: Time, value: u32) {
         self.ts_recent = value;
@@ -47,7 +47,7 @@ impl Receiver {
         (value.wrapping_sub(self.ts_recent) as i32) > 0
     }
 
-    /// Takes over the timestamp of an accepted segment at `start`, where it must be echoed (RFC 7323, section 4.3).
+    /// Updates TS.Recent from an accepted segment at `start`, if RFC 7323, section 4.3, requires it.
     #[inline]
     pub(crate) fn renew_ts_recent(&mut self, cx: &Context, now: Time, start: i64, segment: &Segment) {
         if let Some(timestamps) = segment.options.timestamps

@@ -1,4 +1,4 @@
-//! What happened inside a connection, with the time and the cause. Probes read events; they never reach into the state.
+//! Events inside a connection, with time and cause. Probes read events and do not access the state.
 
 use crate::opening::state::{CloseReason, State};
 use crate::record::reason::{Held, Reason};
@@ -7,23 +7,23 @@ use crate::time::{Span, Time};
 /// The timers of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Timer {
-    /// Something sent is unacknowledged.
+    /// The retransmission timer: sent data or a flag is unacknowledged.
     Retransmit,
-    /// Nothing comes back: a probe before the retransmission timer (RFC 8985, section 7).
+    /// The probe timeout (PTO) of a tail loss probe (RFC 8985, section 7).
     TailProbe,
-    /// What left before something that has arrived may still be on its way (RFC 8985, section 6).
+    /// The reordering timer of RACK (RFC 8985, section 6).
     Reordering,
     /// The peer's window is closed.
     Persist,
-    /// A short segment waits for the application: the ceiling on that.
+    /// The upper limit on the time for which a short segment waits for more data.
     Ceiling,
-    /// An acknowledgment waits.
+    /// The delayed ACK timer.
     DelayedAck,
     /// The connection is idle.
     KeepAlive,
     /// 2·MSL.
     TimeWait,
-    /// The user's patience.
+    /// The user timeout.
     UserTimeout,
 }
 
@@ -34,9 +34,9 @@ pub enum Phase {
     SlowStart,
     /// cwnd at or above ssthresh.
     CongestionAvoidance,
-    /// A loss is being repaired without a timeout.
+    /// Loss recovery without a timeout.
     Recovery,
-    /// A timeout's losses are being repaired.
+    /// Loss recovery after a timeout.
     TimeoutRecovery,
 }
 
@@ -50,7 +50,7 @@ pub enum Event {
         /// After.
         to: State,
     },
-    /// A segment left.
+    /// A segment was sent.
     Sent {
         /// Stream offset of its first byte (or of the next one, for a segment without data).
         offset: u64,
@@ -59,7 +59,7 @@ pub enum Event {
         /// Why.
         reason: Reason,
     },
-    /// The transmission policy begins to hold a short segment back.
+    /// The transmission policy starts to hold back a short segment.
     Held(Held),
     /// The peer acknowledged everything before this offset.
     Acknowledged {
@@ -87,17 +87,17 @@ pub enum Event {
     Armed {
         /// Which.
         timer: Timer,
-        /// When it will run out.
+        /// When it expires.
         deadline: Time,
     },
-    /// A timer ran out.
+    /// A timer expired.
     Fired {
         /// Which.
         timer: Timer,
     },
     /// The sender entered a phase.
     Phase(Phase),
-    /// The recovery, or the timeout, before was a mistake, and is undone.
+    /// The last recovery or timeout was spurious and has been undone.
     Undone,
     /// A NAK arrived.
     NakReceived {

@@ -1,26 +1,26 @@
-//! What a connection is doing: a look at the state, in the terms of Linux's TCP_INFO where it has one.
+//! A snapshot of the connection state, in the terms of Linux's TCP_INFO where it has one.
 
 use crate::congestion::PathModel;
 use crate::congestion::ecn::AccurateEcnInfo;
 use crate::record::event::Phase;
 use crate::time::Span;
 
-/// The state of a connection as its user may see it. Lengths are in bytes.
+/// A snapshot of a connection for its user. Lengths are in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Info {
-    /// Which phase the sender is in.
+    /// The phase of the sender.
     pub phase: Phase,
     /// Bytes sent and not acknowledged.
     pub unacknowledged: u64,
     /// Of these, reported as received by SACK (RFC 2018).
     pub sacked: u64,
-    /// Of these, taken for lost and not yet sent again.
+    /// Of these, marked lost and not yet retransmitted.
     pub lost: u64,
-    /// Of these, sent again and not yet known to have arrived.
+    /// Of these, retransmitted and not yet acknowledged or reported by SACK.
     pub resent: u64,
-    /// Duplicate ACKs in a row.
+    /// Consecutive duplicate ACKs.
     pub dup_acks: u32,
-    /// Retransmissions in a row without an answer.
+    /// Consecutive retransmissions without an ACK.
     pub unanswered: u8,
     /// How often the retransmission timeout has been doubled.
     pub backoff: u8,
@@ -32,23 +32,23 @@ pub struct Info {
     pub timestamps: bool,
     /// Whether both sides use SACK.
     pub sack: bool,
-    /// The least round-trip time of late, where losses are noticed by time.
+    /// The least recent RTT, if losses are detected by time.
     pub min_rtt: Option<Span>,
-    /// How many ACKs have shown that segments overtake each other, where losses are noticed by time.
+    /// The number of ACKs that have shown reordering, if losses are detected by time.
     pub reorderings: u32,
-    /// The most bytes by which one has got ahead of another, where losses are noticed by time.
+    /// The largest reordering distance in bytes, if losses are detected by time.
     pub reordering_extent: u64,
-    /// Bytes per second at which segments leave, if that is limited.
+    /// The pacing rate in bytes per second, if the sender paces.
     pub pacing_rate: Option<u64>,
-    /// Bytes per second that were last delivered, where that is measured: of the samples that the application limited only
-    /// one that is no lower counts.
+    /// The last delivery rate in bytes per second, if it is measured. An application-limited sample counts only if it
+    /// is not lower.
     pub delivery_rate: Option<u64>,
-    /// Whether the application limited it.
+    /// Whether the delivery rate was application-limited.
     pub is_app_limited: bool,
-    /// What congestion control knows of the path, if it goes by that.
+    /// The path model of congestion control, if it has one.
     pub path: Option<PathModel>,
-    /// The longest packets that leave because of what is known of the path, in bytes; 0 if nothing is.
+    /// The path MTU in bytes; 0 if it is unknown.
     pub path_mtu: u32,
-    /// What both ends have counted of marks, where ECN is accurate.
+    /// The counters of both ends, if accurate ECN is in use.
     pub accurate_ecn: Option<AccurateEcnInfo>,
 }

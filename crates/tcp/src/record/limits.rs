@@ -1,22 +1,22 @@
-//! What kept a sender from sending faster, and for how long (RFC 4898, `tcpEStatsPerfSndLim`; Linux, `tcp_chrono_start()`).
+//! What limited a sender, and for how long (RFC 4898, `tcpEStatsPerfSndLim`; Linux, `tcp_chrono_start()`).
 
 use crate::time::{Span, Time};
 
-/// What a sender with something to send waits for.
+/// What a sender with data waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Limit {
-    /// Nothing: there is nothing to be sent.
+    /// Nothing: there is no data to send.
     #[default]
     Idle,
-    /// The network, or its own choice: cwnd, pacing, a policy for short segments.
+    /// The network or the sender itself: cwnd, pacing, a policy for short segments.
     Busy,
     /// The peer's window.
     ReceiveWindow,
-    /// The application, which waits for room in the send buffer.
+    /// The send buffer: the application waits for space in it.
     SendBuffer,
 }
 
-/// For how long each has lasted; together, the first three are how long there was something to be sent.
+/// The duration of each limit. Their sum is the time during which there was data to send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Limits {
     /// [`Limit::Busy`].
@@ -27,7 +27,7 @@ pub struct Limits {
     pub send_buffer: Span,
 }
 
-/// What has been measured so far.
+/// The durations up to now.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Clock {
     now: Limit,
@@ -36,20 +36,20 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Nothing limits the sender, from `now` on.
+    /// Starts at `now` without a limit.
     pub(crate) fn starting(now: Time) -> Self {
         Self { since: now, ..Self::default() }
     }
 
-    /// Another limit from `now` on.
-    pub(crate) fn turn(&mut self, now: Time, limit: Limit) {
+    /// Sets the limit from `now` on.
+    pub(crate) fn set_limit(&mut self, now: Time, limit: Limit) {
         if limit != self.now {
             self.past = self.read(now);
             (self.now, self.since) = (limit, now);
         }
     }
 
-    /// The sums up to `now`.
+    /// The durations up to `now`.
     pub(crate) fn read(&self, now: Time) -> Limits {
         let (mut sums, lasted) = (self.past, now - self.since);
         match self.now {
@@ -70,15 +70,15 @@ mod tests {
     fn each_limit_is_charged_for_the_time_that_it_lasts() {
         let at = |ms| Time::ZERO + Span::from_ms(ms);
         let mut clock = Clock::default();
-        clock.turn(at(10), Limit::Busy);
-        clock.turn(at(30), Limit::ReceiveWindow);
-        clock.turn(at(35), Limit::ReceiveWindow);
-        clock.turn(at(60), Limit::SendBuffer);
-        clock.turn(at(100), Limit::Idle);
+        clock.set_limit(at(10), Limit::Busy);
+        clock.set_limit(at(30), Limit::ReceiveWindow);
+        clock.set_limit(at(35), Limit::ReceiveWindow);
+        clock.set_limit(at(60), Limit::SendBuffer);
+        clock.set_limit(at(100), Limit::Idle);
         let sums = clock.read(at(1000));
         assert_eq!((sums.busy, sums.receive_window), (Span::from_ms(20), Span::from_ms(30)));
         assert_eq!(sums.send_buffer, Span::from_ms(40));
-        clock.turn(at(1000), Limit::Busy);
-        assert_eq!(clock.read(at(1001)).busy, Span::from_ms(21), "what lasts still counts");
+        clock.set_limit(at(1000), Limit::Busy);
+        assert_eq!(clock.read(at(1001)).busy, Span::from_ms(21), "the present limit counts up to now");
     }
 }

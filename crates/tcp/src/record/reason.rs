@@ -1,18 +1,18 @@
-//! Why a segment was sent, or why nothing was: the vocabulary of traces.
+//! Why a segment was sent, or why no segment was sent: the terms that traces use.
 
 use crate::time::Time;
 
-/// Why a segment left.
+/// Why a segment was sent.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
 pub enum Reason {
-    /// Our SYN, first time.
+    /// Our SYN.
     Open,
     /// Our SYN with the ACK of the peer's.
     Accept,
     /// Data that was never sent before.
     NewData,
-    /// Data that a SYN carried and the peer did not take (RFC 7413, section 4.2.1).
+    /// Data of a SYN that the peer did not accept (RFC 7413, section 4.2.1).
     SynDataAgain,
     /// New data on one of the first duplicate ACKs (RFC 3042).
     LimitedTransmit,
@@ -24,31 +24,31 @@ pub enum Reason {
     SackHole,
     /// The last outstanding segment, once in a recovery (RFC 6675, NextSeg rule 4).
     SackRescue,
-    /// It left before something that has arrived, and long enough before (RFC 8985, section 6).
+    /// RACK has marked it lost: a segment sent sufficiently later has arrived (RFC 8985, section 6).
     RackLoss,
-    /// The last segment once more, since nothing came back (RFC 8985, section 7).
+    /// A tail loss probe that retransmits the last segment (RFC 8985, section 7).
     TailProbe,
-    /// The same with data that was never sent before.
+    /// A tail loss probe with new data.
     TailProbeData,
-    /// Data that was never sent before in a segment longer than the others, to learn whether the path takes it (RFC 4821).
+    /// New data in a segment above the present size, to probe the path MTU (RFC 4821).
     MtuProbe,
-    /// A router said that it was too long (RFC 1191).
+    /// A router reported that the packet was too big (RFC 1191).
     TooBig,
-    /// The receiver asked for it (RFC 1106).
+    /// The receiver requested it with a NAK (RFC 1106).
     NakResend,
-    /// The retransmission timer ran out.
+    /// The retransmission timer expired.
     Timeout,
     /// The rest of what was outstanding at a timeout (go-back-N).
     GoBackN,
-    /// A byte, to learn whether a zero window has opened (RFC 9293, section 3.8.6.1).
+    /// A zero-window probe (RFC 9293, section 3.8.6.1).
     WindowProbe,
     /// A keep-alive probe (RFC 9293, section 3.8.4).
     KeepAlive,
     /// Our FIN, without data.
     Fin,
-    /// An ACK that was due at once.
+    /// An ACK that was due immediately.
     Ack,
-    /// An ACK that had waited for its timer.
+    /// An ACK that the delayed ACK timer released.
     DelayedAck,
     /// An ACK of a segment out of order, or of one already received.
     DuplicateAck,
@@ -56,9 +56,9 @@ pub enum Reason {
     Nak,
     /// The window has opened.
     WindowUpdate,
-    /// An answer to a segment that RFC 5961 distrusts.
+    /// A challenge ACK (RFC 5961).
     ChallengeAck,
-    /// The connection is given up, or the segment had no business here.
+    /// A reset: the connection is aborted, or the segment belongs to no connection.
     Reset,
 }
 
@@ -94,7 +94,7 @@ impl Reason {
         Self::Reset,
     ];
 
-    /// The name used in files and pictures.
+    /// The name in files and plots.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Open => "syn",
@@ -127,7 +127,7 @@ impl Reason {
         }
     }
 
-    /// Whether the segment carries data that had been sent before.
+    /// Whether the segment carries data that was sent before.
     pub const fn is_retransmission(self) -> bool {
         matches!(
             self,
@@ -146,7 +146,7 @@ impl Reason {
     }
 }
 
-/// Why a sender that could be asked has nothing to send.
+/// Why a sender does not send.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
 pub enum Hold {
@@ -160,31 +160,30 @@ pub enum Hold {
     ReceiveWindow,
     /// The sender's own cap is reached.
     SendWindow,
-    /// The windows permit it, but it is not its turn yet: segments leave at a rate.
+    /// The windows permit it, but pacing delays the segment.
     Pacing,
-    /// Little may leave now, and the next ACK, which is near, makes room for more: segments are handed over together (Linux,
-    /// `tcp_tso_should_defer()`).
+    /// Only a small burst is permitted, and the next ACK is near and permits more (Linux, `tcp_tso_should_defer()`).
     Burst,
-    /// What is left is short, and the interface is still busy with what left before (Linux, `tcp_should_autocork()`).
+    /// The segment is short, and the interface still transmits earlier packets (Linux, `tcp_should_autocork()`).
     Autocork,
     /// Silly-window avoidance: the usable window is too small a part of the largest one seen
     /// (RFC 9293, section 3.8.6.2.1).
     SillyWindow,
-    /// What is left is short, and waits until all that was sent is acknowledged (RFC 896 and its variants).
+    /// The segment is short and waits until all sent data is acknowledged (RFC 896 and its variants).
     Nagle,
-    /// What is left is short, and waits until the last short segment is acknowledged (draft-minshall-nagle).
+    /// The segment is short and waits until the last short segment is acknowledged (draft-minshall-nagle).
     Minshall,
-    /// What is left is short, and waits for the end of application data, or for as much as fills it
+    /// The segment is short and waits until it is full, or until the application data ends
     /// (draft-doupnik-tcpimpl-nagle-mode-00).
     EndOfData,
-    /// What is left is short, and the connection is corked.
+    /// The segment is short, and the connection is corked.
     Cork,
-    /// What is left is short, and a policy of the user's own holds it.
+    /// The segment is short, and a user-defined policy holds it back.
     Own,
 }
 
 impl Hold {
-    /// Every one of them, in declaration order.
+    /// Every value, in declaration order.
     pub const ALL: [Self; 14] = [
         Self::NotOpen,
         Self::NoData,
@@ -202,7 +201,7 @@ impl Hold {
         Self::Own,
     ];
 
-    /// The name used in files and pictures.
+    /// The name in files and plots.
     pub const fn name(self) -> &'static str {
         match self {
             Self::NotOpen => "not-open",
@@ -227,7 +226,7 @@ impl Hold {
         matches!(self, Self::Nagle | Self::Minshall | Self::EndOfData | Self::Cork | Self::Own)
     }
 
-    /// Whether an acknowledgment can end it: then a peer that delays its ACKs waits for the sender that waits for it.
+    /// Whether an ACK can end it. In this case a sender and a peer with delayed ACKs wait for each other.
     pub const fn waits_for_ack(self) -> bool {
         matches!(self, Self::Nagle | Self::Minshall)
     }
@@ -242,13 +241,13 @@ pub struct Held {
     pub len: u32,
     /// What the policy waits for: [`Hold::is_policy`] holds.
     pub why: Hold,
-    /// How many bytes must be acknowledged to set it free; zero if no ACK will.
+    /// The number of bytes whose ACK releases it; zero if no ACK does.
     pub waits_for: u64,
-    /// Since when, to a microsecond.
+    /// Since when, with a resolution of one microsecond.
     pub since: Time,
 }
 
-/// As a trace tells it: `held: 873 bytes, nagle, waits for the ACK of 1460 bytes`.
+/// The text in a trace: `held: 873 bytes, nagle, waits for the ACK of 1460 bytes`.
 impl core::fmt::Display for Held {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "held: {} bytes, {}, waits ", self.len, self.why.name())?;

@@ -1,19 +1,19 @@
-//! Counters of a connection, the same for every world.
+//! Counters of a connection.
 
-/// What a connection has done so far. Counters only grow; they wrap never in practice.
+/// The counters of a connection. They only grow and never overflow in practice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stats {
     /// Segments sent, of every kind.
     pub segments_sent: u64,
     /// Segments received, of every kind.
     pub segments_received: u64,
-    /// Segments sent that carried data or FIN already sent before.
+    /// Segments sent with data or a FIN that was sent before.
     pub retransmitted: u32,
-    /// Times the retransmission timer ran out with something outstanding.
+    /// Expirations of the retransmission timer with data outstanding.
     pub timeouts: u32,
     /// Fast retransmits: entries into recovery without a timeout.
     pub fast_retransmits: u32,
-    /// Recoveries and timeouts that turned out a mistake, and were undone.
+    /// Recoveries and timeouts that were spurious and were undone.
     pub undone: u32,
     /// NAKs sent.
     pub naks_sent: u32,
@@ -21,35 +21,35 @@ pub struct Stats {
     pub naks_received: u32,
     /// Duplicate ACKs received.
     pub dup_acks_received: u32,
-    /// Segments received that carried nothing new.
+    /// Segments received without new data.
     pub duplicates_received: u32,
     /// Challenge ACKs sent.
     pub challenge_acks: u32,
     /// Segments dropped because the timestamp was old (PAWS).
     pub paws_drops: u32,
-    /// Segments received whose data came with a congestion mark (RFC 3168).
+    /// Data segments received with CE (RFC 3168).
     pub marks_received: u32,
-    /// Packets of ours that the peer tells it has received with a mark, where it counts them (RFC 9768).
+    /// Our packets that the peer reports as received with CE (RFC 9768).
     pub marks_told: u32,
-    /// Times the window shrank because the peer told of marks.
+    /// Reductions of cwnd due to ECN feedback.
     pub ecn_reductions: u32,
-    /// Segments sent to learn whether the path takes longer ones (RFC 4821).
+    /// Path MTU probes sent (RFC 4821).
     pub mtu_probes: u32,
-    /// Of these, lost for their length.
+    /// Path MTU probes lost because of their length.
     pub mtu_probes_lost: u32,
     /// Round-trip samples taken.
     pub rtt_samples: u64,
     /// Sum of the samples in nanoseconds.
     pub rtt_sum_ns: u64,
-    /// Bytes delivered in place of others: an old duplicate taken for new data (RFC 1110). Only a driver whose payload
-    /// offsets are the sender's own can know; a real network cannot.
+    /// Bytes of an old duplicate that were accepted as new data (RFC 1110). Only a simulator can detect them, because
+    /// its payload offsets are those of the sender.
     pub foreign_bytes: u64,
 }
 
 impl core::ops::AddAssign for Stats {
-    /// The counters of both together.
+    /// Adds all counters.
     fn add_assign(&mut self, other: Self) {
-        // Taken apart, so that a counter that is added to the type is not forgotten here.
+        // The pattern names every field, so that the compiler reports a new counter that is missing here.
         let Self {
             segments_sent,
             segments_received,

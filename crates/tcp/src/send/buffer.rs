@@ -1,15 +1,15 @@
-//! The send buffer, fixed or as large as cwnd needs (Linux, `tcp_sndbuf_expand()`).
+//! The send buffer: of fixed size, or growing with cwnd (Linux, `tcp_sndbuf_expand()`).
 
 use crate::context::Context;
 use crate::opening::state::State;
 use crate::send::{Sender, URGENT};
 use crate::time::Time;
 
-/// Segments that the send buffer holds at least (Linux, `TCP_INIT_CWND`).
+/// The minimum size of the send buffer in segments (Linux, `TCP_INIT_CWND`).
 const FIRST_SEGMENTS: u32 = 10;
 
 impl Sender {
-    /// How many bytes a [`write`](Self::write) would accept now.
+    /// The number of bytes that [`write`](Self::write) accepts now.
     #[inline]
     pub(crate) fn room(&self, cx: &Context) -> u64 {
         let shut = matches!(cx.state(), State::Closed | State::Listen | State::LastAck | State::TimeWait);
@@ -20,7 +20,7 @@ impl Sender {
         self.send_buffer(cx).saturating_sub(buffered)
     }
 
-    /// Bytes that the send buffer holds.
+    /// The size of the send buffer in bytes.
     #[inline]
     pub(crate) fn send_buffer(&self, cx: &Context) -> u64 {
         if let Some(first) = cx.config.initial_send_buffer {
@@ -34,8 +34,8 @@ impl Sender {
         }
     }
 
-    /// Takes in `len` bytes that the application writes, as far as there is room; `ends` marks an end of application data.
-    /// Returns how many were taken.
+    /// Accepts up to `len` bytes from the application; `ends` marks an end of application data. Returns the number of
+    /// accepted bytes.
     pub(crate) fn write(&mut self, cx: &mut Context, now: Time, len: u64, ends: bool) -> u64 {
         let accepted = len.min(self.room(cx));
         if accepted < len {
@@ -55,14 +55,14 @@ impl Sender {
         accepted
     }
 
-    /// All that was written so far is urgent.
+    /// Marks all written data as urgent.
     pub(crate) fn mark_urgent(&mut self) {
         self.unusual.set(URGENT, true);
         self.extras().send_urgent = self.space.data_end();
     }
 
-    /// The send buffer as it is now: twice cwnd, ten segments at least, as far as it may grow; it never shrinks, though cwnd
-    /// does.
+    /// The present size of the send buffer: twice cwnd, at least ten segments, up to its limit. It never shrinks, even
+    /// if cwnd does.
     #[cold]
     pub(crate) fn tuned_send_buffer(&self, cx: &Context, first: u64) -> u64 {
         let mss = u64::from(cx.agreed.payload);
@@ -71,7 +71,7 @@ impl Sender {
         wanted.max(first).max(before).min(cx.config.send_buffer)
     }
 
-    /// A write did not find room whole: what the send buffer has grown to, it stays.
+    /// Keeps the present size of the send buffer after a write that did not fit.
     #[cold]
     pub(crate) fn keep_send_buffer(&mut self, cx: &Context) {
         if cx.config.initial_send_buffer.is_some() {

@@ -1,4 +1,4 @@
-//! What congestion control is told, and what it may see.
+//! The signals to congestion control, and its view of the connection.
 
 use crate::config::{Grows, Reduces};
 use crate::congestion::{Signal, View};
@@ -8,7 +8,7 @@ use crate::send::Sender;
 use crate::time::{Span, Time};
 
 impl Sender {
-    /// What congestion control may see, `flight` bytes having been outstanding.
+    /// The view for congestion control; `flight` bytes were outstanding.
     pub(crate) fn view(&self, cx: &Context, now: Time, flight: u64) -> View {
         let own = cx.config.send_window.unwrap_or(u32::MAX);
         View {
@@ -25,7 +25,7 @@ impl Sender {
         }
     }
 
-    /// Tells congestion control.
+    /// Passes a signal to congestion control.
     pub(crate) fn signal(&mut self, cx: &mut Context, now: Time, signal: Signal, flight: u64) {
         let cuts = matches!(signal, Signal::EnterRecovery | Signal::Timeout { .. } | Signal::EcnCe);
         let flight = match cx.config.reduces {
@@ -38,7 +38,7 @@ impl Sender {
         self.note_window(cx, now);
     }
 
-    /// The same for an ACK of new data outside recovery, not noted.
+    /// The same for an ACK of new data outside recovery, without an event.
     #[inline(always)]
     pub(crate) fn open_window(&mut self, cx: &Context, now: Time, bytes: u32, flight: u64) {
         if !self.congestion.acked(bytes, u32::from(cx.agreed.payload)) {
@@ -46,14 +46,14 @@ impl Sender {
         }
     }
 
-    /// The same for an algorithm that looks at more than what was acknowledged.
+    /// The same for an algorithm that needs more than the number of acknowledged bytes.
     #[inline(never)]
     fn signal_acked(&mut self, cx: &Context, now: Time, bytes: u32, flight: u64) {
         let view = self.view(cx, now, flight);
         self.congestion.on(Signal::Acked { bytes }, &view);
     }
 
-    /// Notes the windows of congestion control.
+    /// Records the windows of congestion control as an event.
     #[inline]
     pub(crate) fn note_window(&mut self, cx: &mut Context, now: Time) {
         if cx.is_recording() {
@@ -62,7 +62,7 @@ impl Sender {
         }
     }
 
-    /// RFC 5681, section 4.1: a window that has not been used for an RTO says nothing any more.
+    /// RFC 5681, section 4.1: cwnd restarts after an idle time of one RTO.
     #[inline]
     pub(crate) fn restart_if_idle(&mut self, cx: &mut Context, now: Time) {
         if !self.space.is_outstanding() && cx.config.idle_restart && self.space.max > 1 {
@@ -77,7 +77,7 @@ impl Sender {
         }
     }
 
-    /// Whether the sender uses as much of cwnd as an ACK must find used to open it.
+    /// Whether the use of cwnd permits its growth (cwnd validation).
     #[inline]
     fn uses_cwnd(&self, cx: &Context) -> bool {
         let (cwnd, ssthresh) = (self.congestion.cwnd(), self.congestion.ssthresh());
@@ -87,17 +87,17 @@ impl Sender {
         }
     }
 
-    /// An ACK of new data outside recovery opens the window, but not one that tells of a mark (RFC 3168, section 6.1.2);
-    /// where each ACK does that for itself, it means no more than its share (RFC 8257, section 3.4).
+    /// Increases cwnd for an ACK of new data outside recovery. An ACK that reports a mark does not increase it (RFC
+    /// 3168, section 6.1.2), except with feedback per segment (RFC 8257, section 3.4).
     #[inline]
-    pub(crate) fn open_window_unless_told(&mut self, cx: &mut Context, now: Time, bytes: u32, flight: u64) {
+    pub(crate) fn open_window_unless_marked(&mut self, cx: &mut Context, now: Time, bytes: u32, flight: u64) {
         let una = self.space.una;
-        if !cx.ecn().is_some_and(|memory| memory.is_shut(una)) {
+        if !cx.ecn().is_some_and(|memory| memory.prevents_growth(una)) {
             self.open_window(cx, now, bytes, flight);
         }
     }
 
-    /// Congestion control hears of something.
+    /// Records a signal in the ECN state.
     #[inline]
     pub(crate) fn note_reduction(&mut self, cx: &mut Context, signal: Signal) {
         let max = self.space.max;

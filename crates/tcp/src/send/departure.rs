@@ -111,7 +111,7 @@ impl Sender {
             self.probe_before_timeout(cx, now);
         }
         if first {
-            self.start_patience(cx, now);
+            self.start_user_timeout(cx, now);
         }
     }
 

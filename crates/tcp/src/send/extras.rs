@@ -1,4 +1,4 @@
-//! What few senders need, kept out of the way of all others.
+//! State that few senders need.
 
 use crate::record::limits::Clock;
 use crate::send::decide::tso::Interface;
@@ -7,35 +7,35 @@ use crate::send::path_mtu::Search;
 use crate::send::transmit::Policy;
 use crate::time::Time;
 
-/// Allocated on first use.
+/// The rare state of a sender. It is allocated on first use.
 #[derive(Debug)]
 pub(super) struct Extras {
-    /// SND.UP: position behind urgent data that we send, 0 if none.
+    /// SND.UP: the position after our urgent data; 0 if there is none.
     pub(super) send_urgent: u64,
-    /// Position behind the last short segment sent, under the policy that asks for it.
+    /// The position after the last short segment sent, for the policy that needs it.
     pub(super) short_end: u64,
-    /// Position behind the data that a policy may hold no longer: uncorked, or held up to the ceiling.
+    /// The position up to which no policy may hold back data, after an uncork or at the ceiling.
     pub(super) released: u64,
-    /// The user's own policy for short segments.
+    /// The user-defined policy for short segments.
     pub(super) policy: Option<Box<dyn Policy>>,
     /// When the user timeout expires.
     pub(super) patience: Time,
-    /// Path MTU in bytes, 0 if unknown.
+    /// Path MTU in bytes; 0 if unknown.
     pub(super) path_mtu: u32,
-    /// The search for the path MTU, where probes are sent.
+    /// The state of path MTU probing, if it is in use.
     pub(super) mtu_search: Option<Box<Search>>,
-    /// Pacing and delivery rate samples, where either is in use.
+    /// Pacing and delivery rate samples, if either is in use.
     pub(super) paced: Option<Box<Paced>>,
-    /// The send buffer as it has grown.
+    /// The present size of a growing send buffer.
     pub(super) send_buffer: u64,
-    /// What limits the sender, where that is measured; and whether a writer waits for room.
+    /// What limits the sender, if it is measured, and whether the application waits for space.
     pub(super) limits: Option<Box<Clock>>,
     pub(super) no_room: bool,
-    /// The interface below, where anything depends on it.
+    /// The interface, if a mechanism depends on it.
     pub(super) interface: Option<Interface>,
     /// When a segment held back by pacing or by the interface may leave.
     pub(super) turn: Time,
-    /// NAKs received: a peer that sends them is known to send them (RFC 1106, section 5).
+    /// NAKs received. They show that the peer sends NAKs (RFC 1106, section 5).
     pub(super) naks_received: bool,
 }
 
@@ -61,7 +61,7 @@ impl Default for Extras {
 }
 
 impl Extras {
-    /// What is left of it as a connection goes back to LISTEN: what the driver has chosen.
+    /// The state after a return to LISTEN, which keeps the settings of the driver.
     pub(super) fn of_a_listener(self) -> Self {
         let Self { policy, path_mtu, limits, .. } = self;
         Self { policy, path_mtu, limits, ..Self::default() }

@@ -1,4 +1,4 @@
-//! The state of the sender as its user may see it.
+//! The snapshot of the connection state.
 
 use crate::congestion::pacing::UNLIMITED;
 use crate::context::Context;
@@ -6,7 +6,7 @@ use crate::record::info::Info;
 use crate::send::Sender;
 
 impl Sender {
-    /// The state of the connection, which is nearly all the sender's.
+    /// The snapshot of the connection; nearly all of it is state of the sender.
     pub(crate) fn info(&self, cx: &Context) -> Info {
         let rack = self.rack.as_deref();
         let paced = self.paced();

@@ -7,18 +7,18 @@ use crate::send::{LIMITS, Sender};
 use crate::time::Time;
 
 impl Sender {
-    /// Starts (or stops) measuring what limits the sender. What a connection does is the same either way.
+    /// Starts or stops measuring what limits the sender. It does not change the behaviour of the connection.
     pub(crate) fn measure_limits(&mut self, now: Time, on: bool) {
         self.unusual.set(LIMITS, on);
         self.extras().limits = on.then(|| Box::new(Clock::starting(now)));
     }
 
-    /// For how long what has limited the sender, if that is measured.
+    /// The duration of each limit, if it is measured.
     pub(crate) fn limits(&self, now: Time) -> Option<Limits> {
         Some(self.extras.as_ref()?.limits.as_ref()?.read(now))
     }
 
-    /// The application has found no room for what it wants to write, and waits.
+    /// Records that the application waits for space in the send buffer.
     pub(crate) fn note_no_room(&mut self) {
         if let Some(rare) = &mut self.extras
             && rare.limits.is_some()
@@ -27,8 +27,8 @@ impl Sender {
         }
     }
 
-    /// A sending opportunity is over, or an ACK has been taken in.
-    pub(crate) fn turn_limit(&mut self, cx: &Context, now: Time) {
+    /// Updates the limit after a sending opportunity or an ACK.
+    pub(crate) fn update_limit(&mut self, cx: &Context, now: Time) {
         if self.extras.as_ref().is_none_or(|rare| rare.limits.is_none()) {
             return;
         }
@@ -40,15 +40,15 @@ impl Sender {
         let no_room = rare.no_room;
         let Some(clock) = &mut rare.limits else { return };
         let limit = match (waiting, outstanding) {
-            // The opening is not the application's.
+            // The handshake does not count.
             _ if !open => Limit::Idle,
             (true, _) if hold == Hold::ReceiveWindow => Limit::ReceiveWindow,
             (true, _) => Limit::Busy,
-            // All that the buffer takes is out, and the application has more.
+            // The whole buffer is in flight, and the application waits with more data.
             (false, true) if no_room => Limit::SendBuffer,
             (false, true) => Limit::Busy,
             (false, false) => Limit::Idle,
         };
-        clock.turn(now, limit);
+        clock.set_limit(now, limit);
     }
 }

@@ -1,10 +1,10 @@
-//! Ends of application data: where a `write` ended, and so where PSH belongs.
+//! Ends of application data: the ends of writes, at which segments carry PSH.
 //!
-//! Hardly any connection has more than one that is not yet acknowledged, so the first stands by itself.
+//! Most connections have at most one unacknowledged end, so the first one is stored without an allocation.
 
 use std::collections::VecDeque;
 
-/// Positions behind each end of application data, in order.
+/// The positions after each end of application data, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
     /// The lowest; 0 if there is none.
@@ -24,12 +24,12 @@ impl Marks {
         }
     }
 
-    /// How many there are.
+    /// The number of marks.
     pub(crate) fn len(&self) -> usize {
         usize::from(self.first != 0) + self.later.as_ref().map_or(0, |later| later.len())
     }
 
-    /// Forgets the marks up to and including `position`.
+    /// Removes the marks up to and including `position`.
     #[inline]
     pub(crate) fn forget(&mut self, position: u64) {
         while self.first != 0 && self.first <= position {
@@ -37,7 +37,7 @@ impl Marks {
         }
     }
 
-    /// Whether a mark lies behind `start`, at `end` at the latest.
+    /// Whether a mark lies after `start` and not after `end`.
     #[inline]
     pub(crate) fn lies_in(&self, start: u64, end: u64) -> bool {
         if self.first == 0 || self.first > end {
@@ -51,7 +51,7 @@ impl Marks {
         })
     }
 
-    /// Whether the last mark stands at `position`.
+    /// Whether the last mark is at `position`.
     pub(crate) fn ends_at(&self, position: u64) -> bool {
         let last = self.later.as_ref().and_then(|later| later.back().copied()).unwrap_or(self.first);
         last == position && position != 0

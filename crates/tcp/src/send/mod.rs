@@ -214,7 +214,7 @@ impl Sender {
 
     /// The user waits for something from now on, if there is a limit to that.
     #[inline]
-    pub(crate) fn start_patience(&mut self, cx: &Context, now: Time) {
+    pub(crate) fn start_user_timeout(&mut self, cx: &Context, now: Time) {
         if let Some(patience) = cx.config.user_timeout {
             self.extras().patience = now + patience;
         }
@@ -222,7 +222,7 @@ impl Sender {
 
     /// The user waits for nothing any more.
     #[inline]
-    pub(crate) fn stop_patience(&mut self) {
+    pub(crate) fn stop_user_timeout(&mut self) {
         if let Some(rare) = &mut self.extras {
             rare.patience = Time::NEVER;
         }

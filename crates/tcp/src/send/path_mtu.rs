@@ -7,7 +7,7 @@
 use crate::config::PathMtuDiscovery;
 use crate::congestion::Signal;
 use crate::context::Context;
-use crate::opening::negotiate::{HEADERS, within_path};
+use crate::opening::negotiate::{HEADERS, mss_for_path_mtu};
 use crate::opening::state::State;
 use crate::ranges::Range;
 use crate::record::reason::{Hold, Reason};
@@ -73,7 +73,7 @@ enum OnAck {
 impl Sender {
     /// Bytes of data and options that a segment may have on this path.
     pub(crate) fn path_room(&self) -> u32 {
-        u32::from(within_path(self.effective_mtu()))
+        u32::from(mss_for_path_mtu(self.effective_mtu()))
     }
 
     /// The path MTU has become known, or has changed: what a driver knows of a route. A message from the network goes to
@@ -85,7 +85,7 @@ impl Sender {
             search.low = search.low.min(mtu);
         }
         self.size_segments(cx);
-        self.forgo_syn_data(cx);
+        self.retransmit_syn_without_data(cx);
     }
 
     /// A router says that a packet with this sequence number was longer than the next link takes, which is `mtu` bytes (RFC 1191;

@@ -1,7 +1,7 @@
-//! The send sequence space: what may go now, and what must go again.
+//! The send sequence space.
 //!
-//! Positions count from our SYN, which is 0; stream offset `n` is position `n + 1`; the FIN stands behind the last byte.
-//! What to send is decided by [`Connection::decide`], which changes nothing and names its reason.
+//! Positions count from our SYN, which is 0. Stream offset `n` is position `n + 1`. The FIN follows the last byte.
+//! [`Connection::decide`] decides what to send and returns the reason; it changes no state.
 
 use crate::congestion::cwnd_validation::Usage;
 use crate::ranges::Range;
@@ -18,29 +18,29 @@ pub(crate) struct Plan {
     pub(crate) start: u64,
     /// Bytes of data.
     pub(crate) len: u32,
-    /// SYN, FIN and PSH as they apply; ACK is added where the state has it.
+    /// SYN, FIN and PSH. The output adds ACK.
     pub(crate) flags: Flags,
     pub(crate) reason: Reason,
 }
 
-/// What a connection would do if it were asked now.
+/// The decision of a sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Decision {
     Send(Plan),
-    /// A short segment, and the transmission policy will want to know.
+    /// Send a short segment, which the transmission policy needs to record.
     Short(Plan),
-    /// The last one for now, and why nothing follows.
+    /// Send the last segment for now, with the reason why no other follows.
     Last(Plan, Hold),
     Hold(Hold),
 }
 
-/// What an acknowledgment number is worth.
+/// The result of the check of an acknowledgment number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum AckVerdict {
     Acceptable,
-    /// Older than any window that the peer ever offered.
+    /// Below SND.UNA by more than the largest window of the peer.
     TooOld,
-    /// Of data that was never sent.
+    /// It acknowledges data that was never sent.
     Unsent,
 }
 
@@ -50,13 +50,13 @@ pub(crate) struct SendSpace {
     iss: Seq,
     /// SND.UNA.
     pub(super) una: u64,
-    /// SND.NXT: goes back to `una` at a timeout.
+    /// SND.NXT. A timeout sets it back to `una`.
     pub(super) nxt: u64,
-    /// Behind the highest position ever sent.
+    /// SND.MAX: the position after the highest one ever sent.
     pub(super) max: u64,
     /// SND.WND: the peer's window.
     pub(super) wnd: u32,
-    /// The largest window that the peer ever offered (MAX.SND.WND of RFC 5961).
+    /// The largest window that the peer ever announced (MAX.SND.WND of RFC 5961).
     pub(super) max_wnd: u32,
     /// SND.WL1.
     pub(super) wl1: Seq,
@@ -64,16 +64,16 @@ pub(crate) struct SendSpace {
     pub(super) wl2: Seq,
     /// Bytes that the application has written.
     pub(super) written: u64,
-    /// Positions behind each end of application data that is not yet acknowledged.
+    /// The positions after each unacknowledged end of application data.
     pub(super) marks: Marks,
-    /// When our SYN left first.
+    /// When our SYN was first sent.
     pub(super) first_sent: Coarse,
-    /// How far cwnd is used, where that matters.
+    /// The state of cwnd validation.
     pub(super) usage: Usage,
-    /// The segment being timed: position that its ACK must reach, 0 if none.
+    /// The timed segment: the position that its ACK must reach; 0 if there is none.
     pub(super) timed_end: u64,
     pub(super) timed_at: Time,
-    /// When the last segment with data left.
+    /// When the last segment with data was sent.
     pub(super) last_sent: Time,
 }
 
@@ -110,7 +110,7 @@ impl SendSpace {
         self.nxt
     }
 
-    /// Behind the highest position ever sent.
+    /// SND.MAX: the position after the highest one ever sent.
     #[inline]
     pub(crate) fn max(&self) -> u64 {
         self.max
@@ -139,13 +139,13 @@ impl SendSpace {
         self.marks.lies_in(start, end)
     }
 
-    /// Whether an acknowledgment number is just SND.UNA.
+    /// Whether an acknowledgment number equals SND.UNA.
     #[inline]
     pub(crate) fn acknowledges_nothing_new(&self, ack: Seq) -> bool {
         ack == self.seq(self.una)
     }
 
-    /// The position that an acknowledgment number stands for, if it was sent.
+    /// The position of an acknowledgment number, if it was sent.
     pub(crate) fn acknowledged_by(&self, ack: Seq) -> Option<u64> {
         u64::try_from(self.position(ack)).ok().filter(|position| *position <= self.max)
     }
@@ -175,7 +175,7 @@ impl SendSpace {
         self.una as i64 + i64::from(seq.distance_from(self.seq(self.una)))
     }
 
-    /// Position of the FIN: behind the last byte written.
+    /// The position of the FIN, after the last byte written.
     #[inline]
     pub(crate) fn data_end(&self) -> u64 {
         1 + self.written
@@ -199,16 +199,17 @@ impl SendSpace {
         self.una < self.max
     }
 
-    /// Whether no segment that announced a window is later than one with these numbers.
+    /// Whether a segment with these numbers is not older than the last one that updated the window.
     #[inline]
     pub(super) fn is_latest(&self, seq: Seq, ack: Seq) -> bool {
         let ahead = ack.distance_from(self.wl2);
         ahead > 0 || (ahead == 0 && seq.distance_from(self.wl1) >= 0)
     }
 
-    /// Takes in the peer's window if the segment is not older than the one that set it (RFC 9293, section 3.10.7.4).
-    /// The acknowledgment decides first: a peer that resends goes back in sequence, never in what it acknowledges, and
-    /// counting its old window from its new acknowledgment would reach beyond what it ever announced.
+    /// Updates the peer's window if the segment is not older than the one that set it (RFC 9293, section 3.10.7.4). The
+    /// acknowledgment number has priority over the sequence number. A retransmission has an old sequence number and a
+    /// new acknowledgment number. An old window with a newer acknowledgment number would exceed the announced right
+    /// edge.
     #[inline]
     pub(crate) fn update_window(&mut self, seq: Seq, ack: Seq, window: u32) -> bool {
         let current = self.is_latest(seq, ack);
@@ -221,15 +222,15 @@ impl SendSpace {
         current
     }
 
-    /// The plan that sends `range` again: its data, and the FIN if that was sent and the range reaches it.
+    /// The plan that retransmits `range`: its data, and the FIN if it was sent and the range includes it.
     pub(crate) fn again(&self, range: Range, reason: Reason) -> Plan {
         let data_end = range.end.min(self.data_end());
         let len = data_end.saturating_sub(range.start) as u32;
         self.plan(range.start, len, reason, self.fin_sent())
     }
 
-    /// A plan for `len` bytes at `start`, with PSH where an end of application data lies in it, and FIN if it may stand
-    /// there and the bytes reach it.
+    /// A plan for `len` bytes at `start`. It has PSH if an end of application data lies in it. It has FIN if `fin`
+    /// permits it and the bytes reach the end.
     #[inline]
     pub(crate) fn plan(&self, start: u64, len: u32, reason: Reason, fin: bool) -> Plan {
         let end = start + u64::from(len);

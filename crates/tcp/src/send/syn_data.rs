@@ -7,23 +7,23 @@ use crate::recovery::rto::Rto;
 use crate::send::Sender;
 use crate::time::{Span, Time};
 
-/// Bytes of options that a SYN leaves room for, whichever it has (Linux, MAX_TCP_OPTION_SPACE).
+/// The space for options that a SYN with data reserves (Linux, MAX_TCP_OPTION_SPACE).
 const OPTION_SPACE: u32 = 40;
 
 impl Sender {
-    /// How many of `len` bytes the SYN could carry if they were written now.
+    /// How many of `len` bytes the SYN can carry, if they are written now.
     pub(crate) fn syn_room_for(&self, cx: &Context, len: u64) -> u32 {
         self.syn_room_of(cx, self.space.written + len)
     }
 
-    /// How many bytes the SYN that leaves now may carry: the first one only, for whoever does not answer it may be in the way of
-    /// such SYNs (RFC 7413, section 4.1.3.1).
+    /// How many bytes the next SYN may carry. Only the first SYN carries data, because a middlebox may drop such SYNs
+    /// (RFC 7413, section 4.1.3.1).
     pub(crate) fn syn_room(&self, cx: &Context) -> u32 {
         self.syn_room_of(cx, self.space.written)
     }
 
     fn syn_room_of(&self, cx: &Context, written: u64) -> u32 {
-        let Some(Side::Client(client)) = cx.fast().map(|memory| memory.side) else { return 0 };
+        let Some(Side::Client(client)) = cx.fast_open().map(|memory| memory.side) else { return 0 };
         let asks = client.option.is_some_and(|option| option.cookie.is_none());
         if asks || self.space.max > 0 || cx.state() != State::SynSent {
             return 0;
@@ -32,54 +32,56 @@ impl Sender {
         mss.saturating_sub(OPTION_SPACE).min(written.min(u64::from(u32::MAX)) as u32)
     }
 
-    /// What the SYN, or SYN-ACK, that leaves now says of Fast Open.
+    /// The Fast Open option of the next SYN or SYN-ACK.
     pub(crate) fn fast_open_option(&self, cx: &Context) -> Option<FastOpen> {
-        match cx.fast()?.side {
+        match cx.fast_open()?.side {
             Side::Client(client) if self.space.max == 0 => client.option,
             Side::Client(_) => None,
-            Side::Server(_) => cx.fast()?.answer,
+            Side::Server(_) => cx.fast_open()?.answer,
         }
     }
 
-    /// Our SYN leaves with so many bytes.
+    /// Records that our SYN carries `len` bytes.
     pub(crate) fn note_syn_data(&mut self, cx: &mut Context, len: u32) {
-        if let Some(memory) = cx.fast_mut() {
+        if let Some(memory) = cx.fast_open_mut() {
             memory.data = match (len, memory.data) {
                 (1.., _) => SynData::Sent,
-                (0, SynData::Sent) => SynData::Refused,
+                (0, SynData::Sent) => SynData::Rejected,
                 (0, data) => data,
             };
         }
     }
 
-    /// The SYN was too large for the path: it goes again at once, without data.
-    pub(crate) fn forgo_syn_data(&mut self, cx: &Context) {
-        if cx.state() == State::SynSent && cx.fast().is_some_and(|memory| memory.data == SynData::Sent) {
+    /// The SYN was too long for the path: it is retransmitted immediately without data.
+    pub(crate) fn retransmit_syn_without_data(&mut self, cx: &Context) {
+        if cx.state() == State::SynSent && cx.fast_open().is_some_and(|memory| memory.data == SynData::Sent) {
             self.space.nxt = 0;
             self.space.timed_end = 0;
         }
     }
 
-    /// What of the SYN's data is on its way a second time.
+    /// Bytes of the SYN's data whose retransmission is in flight.
     pub(crate) fn syn_data_again(&self, cx: &Context) -> u64 {
-        cx.fast().map_or(0, |memory| memory.again.min(self.space.max).saturating_sub(self.space.una))
+        cx.fast_open()
+            .map_or(0, |memory| memory.retransmit_until.min(self.space.max).saturating_sub(self.space.una))
     }
 
-    /// Whether data waits to be sent that no SYN carried.
-    pub(crate) fn waits_behind_syn(&self, cx: &Context) -> bool {
-        cx.fast().is_some_and(|memory| self.space.data_end() > self.space.max.max(memory.again))
+    /// Whether there is unsent data that the SYN did not carry.
+    pub(crate) fn has_unsent_after_syn(&self, cx: &Context) -> bool {
+        cx.fast_open()
+            .is_some_and(|memory| self.space.data_end() > self.space.max.max(memory.retransmit_until))
     }
 
-    /// Our SYN is acknowledged up to `ack`: what else it carried counts as never sent.
-    pub(crate) fn settle_syn_data(&mut self, cx: &mut Context, ack: u64) {
+    /// Our SYN is acknowledged up to `ack`: the rest of its data counts as unsent.
+    pub(crate) fn syn_data_acknowledged(&mut self, cx: &mut Context, ack: u64) {
         let sent = self.space.max;
-        let Some(memory) = cx.fast_mut().filter(|memory| matches!(memory.side, Side::Client(_))) else {
+        let Some(memory) = cx.fast_open_mut().filter(|memory| matches!(memory.side, Side::Client(_))) else {
             return;
         };
         if sent > 1 {
-            memory.data = if ack == sent { SynData::Taken } else { SynData::Refused };
-            memory.taken = ack - 1;
-            cx.set_syn_data_again(if ack < sent { sent } else { 0 });
+            memory.data = if ack == sent { SynData::Accepted } else { SynData::Rejected };
+            memory.accepted = ack - 1;
+            cx.set_syn_data_to_retransmit(if ack < sent { sent } else { 0 });
             self.space.max = ack;
             self.space.nxt = ack;
             self.space.una = self.space.una.max(ack);
@@ -87,9 +89,9 @@ impl Sender {
         }
     }
 
-    /// Whether data at this position was on a SYN that did not bring it.
-    pub(crate) fn repeats_syn_data(&self, cx: &Context, start: u64) -> bool {
-        cx.fast().is_some_and(|memory| start < memory.again)
+    /// Whether data at this position was on our SYN and was not accepted.
+    pub(crate) fn is_rejected_syn_data(&self, cx: &Context, start: u64) -> bool {
+        cx.fast_open().is_some_and(|memory| start < memory.retransmit_until)
     }
 
     /// Our SYN is acknowledged.
@@ -107,16 +109,16 @@ impl Sender {
         if cx.state() == State::SynReceived && self.space.is_outstanding() {
             self.restart_retransmit(cx, now);
         }
-        // The user waits for nothing any more; from the next segment sent on, again.
-        self.stop_patience();
+        // The user timeout stops and restarts with the next segment.
+        self.stop_user_timeout();
         if self.timers.is_backed_off() {
-            self.begin_after_a_lost_syn(cx);
+            self.begin_after_lost_syn(cx);
         }
     }
 
-    /// A SYN was lost, or its answer was late: nothing is known of the path but that. The initial window is one segment
-    /// (RFC 5681, section 3.1), and the timeout, if it would be shorter, 3 s (RFC 6298, section 5.7).
-    fn begin_after_a_lost_syn(&mut self, cx: &Context) {
+    /// Starts after a retransmitted SYN. The initial window is one segment (RFC 5681, section 3.1), and the RTO is at
+    /// least 3 s (RFC 6298, section 5.7).
+    fn begin_after_lost_syn(&mut self, cx: &Context) {
         self.begin_with(cx, u32::from(cx.agreed.payload));
         if matches!(self.rto, Rto::Rfc6298(_) | Rto::Linux(_)) {
             self.timers.reset_rto(Span::from_secs(3).max(self.rto.rto(&cx.config.rto)));

@@ -1,35 +1,35 @@
-//! Which deadlines are armed. Timers are moved, never cancelled and re-inserted: a driver only sees the earliest.
-//! The delayed ACK's is the receiver's, keep-alives are the connection's.
+//! The timers of the sender. A timer is a deadline that moves; the driver only uses the earliest one. The receiver owns
+//! the delayed ACK timer, and the context owns the keep-alive timer.
 
 use crate::config::TimerGrain;
 use crate::record::event::Timer;
 use crate::record::reason::Hold;
 use crate::time::{Span, Stamp, Time};
 
-/// Backoff shifts beyond this change nothing: the estimator's bound is reached long before.
+/// The largest backoff shift. The upper bound of the RTO is reached before it.
 const MAX_BACKOFF: u8 = 20;
 
 /// The deadlines of a connection, [`Time::NEVER`] where not armed.
 #[derive(Debug)]
 pub(crate) struct Timers {
-    /// Retransmission, or what else `role` says: of these never more than one runs.
+    /// The deadline of the main timer. At most one of its roles is active.
     main: Time,
-    /// The timeout in force, backoff included.
+    /// The present RTO, with backoff.
     rto: Span,
-    /// Times that the timer ran out in a row.
+    /// Consecutive expirations of the timer.
     backoff: u8,
-    /// Retransmissions in a row without an answer.
+    /// Consecutive retransmissions without an ACK.
     pub(super) unanswered: u8,
-    /// Retransmit, Persist or TimeWait.
+    /// The role of the main timer.
     role: Timer,
-    /// Why nothing was sent when the sender was last asked.
+    /// Why nothing was sent at the last opportunity.
     pub(super) hold: Hold,
-    /// Since when a transmission policy holds a short segment back.
+    /// Since when a transmission policy holds back a short segment.
     pub(crate) held_since: Stamp,
 }
 
 impl Timers {
-    /// Nothing is armed; the timeout is `rto`.
+    /// No timer is armed; the RTO is `rto`.
     pub(crate) fn new(rto: Span) -> Self {
         Self {
             main: Time::NEVER,
@@ -42,23 +42,23 @@ impl Timers {
         }
     }
 
-    /// The main timer's deadline, and which of its roles it plays.
+    /// The deadline and the role of the main timer.
     #[inline]
     pub(crate) fn main(&self) -> (Time, Timer) {
         (self.main, self.role)
     }
 
-    /// The timeout in force.
+    /// The present RTO.
     pub(crate) fn rto(&self) -> Span {
         self.rto
     }
 
-    /// How often the timeout has been doubled.
+    /// How often the RTO has been doubled.
     pub(crate) fn backoff(&self) -> u8 {
         self.backoff
     }
 
-    /// Whether the timer has run out since the last sample.
+    /// Whether the timer has expired since the last RTT sample.
     pub(crate) fn is_backed_off(&self) -> bool {
         self.backoff > 0
     }
@@ -75,14 +75,14 @@ impl Timers {
         !self.main.is_never() && matches!(self.role, Timer::Retransmit | Timer::TailProbe)
     }
 
-    /// A probe is to leave at this instant; or, if the timer would run out before, at `timeout` in its place (RFC 8985,
-    /// section 7.2).
+    /// Arms the probe timeout at `at`, or the retransmission timer at `timeout` if that is earlier (RFC 8985, section
+    /// 7.2).
     #[inline]
     pub(crate) fn probe(&mut self, at: Time, timeout: Time) {
         (self.main, self.role) = (at.min(timeout), Timer::TailProbe);
     }
 
-    /// Starts the persist timer unless it runs.
+    /// Starts the persist timer if it is not running.
     pub(crate) fn persist(&mut self, now: Time, grain: TimerGrain) {
         if self.main.is_never() {
             self.main = grain.deadline(now, self.rto);
@@ -90,7 +90,7 @@ impl Timers {
         }
     }
 
-    /// Starts the persist timer for what waits until `deadline` and no longer, unless one runs.
+    /// Starts the persist timer with this deadline, if it is not running.
     pub(crate) fn wait_until(&mut self, deadline: Time) {
         if self.main.is_never() {
             self.main = deadline;
@@ -103,7 +103,7 @@ impl Timers {
         self.role == Timer::Persist
     }
 
-    /// TIME-WAIT until then.
+    /// Arms the TIME-WAIT timer.
     pub(crate) fn wait_out(&mut self, end: Time) {
         self.main = end;
         self.role = Timer::TimeWait;
@@ -115,14 +115,14 @@ impl Timers {
         self.role = Timer::Retransmit;
     }
 
-    /// The timer ran out: the timeout doubles up to the estimator's bound (RFC 6298, section 5.5). `base` is the
+    /// Doubles the RTO after an expiration, up to the estimator's bound (RFC 6298, section 5.5). `base` is the
     /// estimator's timeout, `max` its bound.
     pub(crate) fn back_off(&mut self, base: Span, max: Span) {
         self.backoff = (self.backoff + 1).min(MAX_BACKOFF);
         self.rto = base.saturating_mul(1 << self.backoff).min(max.max(base));
     }
 
-    /// The timeout is this, without backoff.
+    /// Sets the RTO without backoff.
     #[inline]
     pub(crate) fn reset_rto(&mut self, rto: Span) {
         self.backoff = 0;
@@ -131,8 +131,8 @@ impl Timers {
 }
 
 impl TimerGrain {
-    /// When a timer of `span`, set now, runs out: on a ticking clock, at the n-th tick to come, n ticks being at least
-    /// `span`.
+    /// When a timer of `span`, set now, expires. On a ticking clock it expires at the n-th tick from now, where n ticks
+    /// are at least `span`.
     #[inline]
     pub fn deadline(self, now: Time, span: Span) -> Time {
         match self {
@@ -145,7 +145,7 @@ impl TimerGrain {
         }
     }
 
-    /// The round-trip time that this clock reads between two instants: on a ticking clock, the ticks between them.
+    /// The RTT between two instants on this clock: on a ticking clock, the ticks between them.
     #[inline]
     pub fn elapsed(self, from: Time, to: Time) -> Span {
         match self {
@@ -174,14 +174,14 @@ mod tests {
     }
 
     #[test]
-    fn a_timer_of_two_ticks_runs_out_at_the_second_tick_to_come() {
+    fn a_timer_of_two_ticks_expires_at_the_second_tick() {
         assert_eq!(TICKS.deadline(at(0), Span::from_ms(1000)), at(600));
         assert_eq!(TICKS.deadline(at(100), Span::from_ms(1000)), at(1100));
         assert_eq!(TICKS.deadline(at(99), Span::from_ms(1)), at(100));
     }
 
     #[test]
-    fn a_ticking_clock_counts_the_ticks_between() {
+    fn a_ticking_clock_counts_the_ticks_between_two_instants() {
         assert_eq!(TICKS.elapsed(at(90), at(110)), Span::from_ms(500));
         assert_eq!(TICKS.elapsed(at(110), at(590)), Span::ZERO);
         assert_eq!(TICKS.elapsed(at(100), at(1100)), Span::from_ms(1000));

@@ -1,6 +1,6 @@
-//! What is on the wire: sequence numbers, segments, options, and their bytes.
+//! The wire format: sequence numbers, segments, options, and their encoding in bytes.
 //!
-//! Nothing here knows of a connection.
+//! Nothing here depends on a connection.
 
 pub mod codec;
 pub mod options;

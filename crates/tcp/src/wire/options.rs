@@ -1,47 +1,49 @@
-//! TCP options as types; how they look on the wire depends on a [`Layout`] and is [`crate::wire::codec`]'s business.
+//! TCP options as types. Their encoding depends on a [`Layout`] and is implemented in [`crate::wire::codec`].
 
 use crate::time::{Coarse, Span, Time};
 use crate::wire::seq::Seq;
 
-/// The timestamps option (RFC 7323, section 3.2), in the sender's own clock units.
+/// The timestamps option (RFC 7323, section 3.2), in the units of the sender's clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Timestamps {
     /// TSval: the sender's clock.
     pub value: u32,
-    /// TSecr: the value being echoed; significant with ACK.
+    /// TSecr: the echoed value; significant with ACK.
     pub echo: u32,
 }
 
-/// One SACK block: sequence numbers from `left` up to, not including, `right` (RFC 2018, section 3).
+/// One SACK block: sequence numbers from `left` to `right`, `right` excluded (RFC 2018, section 3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SackBlock {
     /// First sequence number of the block.
     pub left: Seq,
-    /// The number just behind its last one.
+    /// The sequence number after the last one of the block.
     pub right: Seq,
 }
 
 /// At most four SACK blocks, the first of which may be a D-SACK (RFC 2883).
 ///
-/// Beside three of them there is room for the counters of an accurate ECN option: no header holds all of that and a fourth block.
+/// With at most three blocks the fourth place can hold the counters of an accurate ECN option. A header has no space
+/// for these counters and a fourth block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SackBlocks {
     len: u8,
-    /// What else stands here; 0 if nothing.
-    beside: u8,
-    /// The first of its octets; the others take the place of the last block.
-    octet: u8,
+    /// The kind of the extra content; 0 if there is none.
+    extra: u8,
+    /// The first of the extra bytes. The others are stored in the last block.
+    extra_first: u8,
     blocks: [SackBlock; 4],
 }
 
 impl SackBlocks {
     /// No block.
     pub const EMPTY: Self =
-        Self { len: 0, beside: 0, octet: 0, blocks: [SackBlock { left: Seq(0), right: Seq(0) }; 4] };
+        Self { len: 0, extra: 0, extra_first: 0, blocks: [SackBlock { left: Seq(0), right: Seq(0) }; 4] };
 
-    /// Appends a block; beyond the fourth, or the third beside an accurate ECN option, it does nothing and returns `false`.
+    /// Appends a block and returns `true`. If there is no space, it does nothing and returns `false`. The limit is four
+    /// blocks, or three with an accurate ECN option.
     pub fn push(&mut self, block: SackBlock) -> bool {
-        let room = usize::from(self.len) < self.blocks.len() - usize::from(self.beside != 0);
+        let room = usize::from(self.len) < self.blocks.len() - usize::from(self.extra != 0);
         if room {
             self.blocks[usize::from(self.len)] = block;
             self.len += 1;
@@ -49,7 +51,7 @@ impl SackBlocks {
         room
     }
 
-    /// Room for a cookie, where no block stands.
+    /// Stores a Fast Open cookie in the place of the blocks.
     pub(crate) fn from_words(words: [u32; 4]) -> Self {
         let mut blocks = Self::EMPTY;
         for (block, word) in blocks.blocks.iter_mut().zip(words) {
@@ -58,41 +60,41 @@ impl SackBlocks {
         blocks
     }
 
-    /// Nothing stands behind the first `most` blocks any more.
+    /// Keeps the first `most` blocks and clears the others.
     pub(crate) fn keep(&mut self, most: usize) {
         let most = most.min(usize::from(self.len));
-        let end = self.blocks.len() - usize::from(self.beside != 0);
+        let end = self.blocks.len() - usize::from(self.extra != 0);
         self.blocks[most..end].fill(SackBlock::default());
         self.len = most as u8;
     }
 
-    /// Puts something else, that is not 0, in the place of the last block.
-    pub(crate) fn put_beside(&mut self, what: u8, octets: [u8; 9]) {
+    /// Stores extra content of a kind that is not 0 in the place of the last block.
+    pub(crate) fn set_extra(&mut self, what: u8, octets: [u8; 9]) {
         self.keep(3);
         let [octet, l0, l1, l2, l3, r0, r1, r2, r3] = octets;
-        (self.beside, self.octet) = (what, octet);
+        (self.extra, self.extra_first) = (what, octet);
         let (left, right) = (u32::from_be_bytes([l0, l1, l2, l3]), u32::from_be_bytes([r0, r1, r2, r3]));
         self.blocks[3] = SackBlock { left: Seq(left), right: Seq(right) };
     }
 
-    /// What [`put_beside`](Self::put_beside) put there; 0 if nothing was.
-    pub(crate) fn beside(&self) -> (u8, [u8; 9]) {
+    /// The extra content that [`set_extra`](Self::set_extra) stored; kind 0 if there is none.
+    pub(crate) fn extra(&self) -> (u8, [u8; 9]) {
         let SackBlock { left, right } = self.blocks[3];
         let ([l0, l1, l2, l3], [r0, r1, r2, r3]) = (left.0.to_be_bytes(), right.0.to_be_bytes());
-        (self.beside, [self.octet, l0, l1, l2, l3, r0, r1, r2, r3])
+        (self.extra, [self.extra_first, l0, l1, l2, l3, r0, r1, r2, r3])
     }
 
-    /// What [`from_words`](Self::from_words) put there.
+    /// The words that [`from_words`](Self::from_words) stored.
     pub(crate) fn words(&self) -> [u32; 4] {
         self.blocks.map(|block| block.left.0)
     }
 
-    /// The blocks, in the order in which they stand in the option.
+    /// The blocks in the order of the option.
     pub fn as_slice(&self) -> &[SackBlock] {
         &self.blocks[..usize::from(self.len)]
     }
 
-    /// Whether there is none.
+    /// Whether there is no block.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -110,32 +112,32 @@ pub struct Nak {
 /// Options B and C of RFC 1106, section 3.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BigWindow {
-    /// Option B, on SYN segments: the offer, with a 30-bit window.
+    /// Option B, on SYN segments: it offers a 30-bit window.
     Offer(u32),
-    /// Option C, on every later segment: the upper 15 bits of the window.
+    /// Option C, on every segment after the SYN: the upper 15 bits of the window.
     Upper(u16),
 }
 
-/// The options of one segment. An option of unknown kind is skipped by the codec and leaves no trace here.
+/// The options of one segment. The codec skips options of unknown kind, so they do not appear here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Options {
     /// Maximum segment size, on SYN segments (RFC 9293, section 3.7.1).
     pub mss: Option<u16>,
     /// Window scale shift, on SYN segments (RFC 7323, section 2).
     pub window_scale: Option<u8>,
-    /// A shift carried by every segment: the second form of window scaling in "TCP sending rate control at Tera bits
-    /// per second", section II. In force when both SYN segments carry it.
+    /// A window scale shift in every segment: the second form of window scaling in "TCP sending rate control at Tera
+    /// bits per second", section II. It applies if both SYN segments carry it.
     pub segment_scale: Option<u8>,
     /// SACK-permitted, on SYN segments (RFC 2018, section 2).
     pub sack_permitted: bool,
-    /// The NAK option will be used (its ExID must stand on the SYN: RFC 6994, section 3.2).
+    /// NAK-permitted, on SYN segments: the ExID of the NAK option (RFC 6994, section 3.2, requires it on the SYN).
     pub nak_permitted: bool,
     /// Timestamps.
     pub timestamps: Option<Timestamps>,
     /// SACK blocks; empty if the option is absent.
     pub sack: SackBlocks,
-    /// The head of a Fast Open option, on SYN segments. Its cookie takes the room of SACK blocks, which no SYN carries:
-    /// [`with_fast_open`](Self::with_fast_open) and [`fast_open`](Self::fast_open) know where it is.
+    /// Form and length of a Fast Open option, on SYN segments. Its cookie is stored in the place of the SACK blocks,
+    /// which no SYN carries. Use [`with_fast_open`](Self::with_fast_open) and [`fast_open`](Self::fast_open).
     pub fast_open: Option<crate::opening::fast_open::Head>,
     /// Options B or C.
     pub big_window: Option<BigWindow>,
@@ -144,7 +146,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// No option at all.
+    /// No option.
     pub const NONE: Self = Self {
         mss: None,
         window_scale: None,
@@ -159,11 +161,11 @@ impl Options {
     };
 }
 
-/// How the options that never got numbers stand on the wire.
+/// The encoding of the options that have no assigned kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Layout {
-    /// The document's own layout with option kinds of the user's choice: A has 7 octets, B has 6, C has 4,
-    /// the scale in every segment has 3. Nothing stands on the SYN for A: RFC 1106 does not negotiate it.
+    /// The layout of the document, with configurable option kinds. A has 7 bytes, B has 6, C has 4, and the scale in
+    /// every segment has 3. RFC 1106 does not negotiate option A, so the SYN carries nothing for it.
     Document {
         /// Kind of option A (NAK).
         nak: u8,
@@ -174,8 +176,8 @@ pub enum Layout {
         /// Kind of the scale in every segment.
         scale: u8,
     },
-    /// RFC 6994: one experimental kind (253 or 254) and a 16-bit ExID each; two octets longer than the document's.
-    /// A NAK offer on a SYN is the bare ExID (4 octets).
+    /// RFC 6994: one experimental kind (253 or 254), and a 16-bit ExID for each option. Each option is two bytes longer
+    /// than in the document's layout. A NAK offer on a SYN consists of kind, length and ExID (4 bytes).
     Shared {
         /// 253 or 254.
         kind: u8,
@@ -191,13 +193,13 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// The document's layout with kinds that nothing else uses in practice.
+    /// The document's layout with kinds that no other option uses in practice.
     pub const DOCUMENT: Self = Self::Document { nak: 200, offer: 201, upper: 202, scale: 203 };
-    /// Experimental kind 253 with our own ExIDs.
+    /// Experimental kind 253 with ExIDs of this project.
     pub const SHARED: Self =
         Self::Shared { kind: 253, nak: 0x4E41, offer: 0x4257, upper: 0x4243, scale: 0x5343 };
 
-    /// Octets that an ExID adds to each of these options.
+    /// Bytes that an ExID adds to each of these options.
     const fn exid_len(self) -> u32 {
         match self {
             Self::Document { .. } => 0,
@@ -206,29 +208,28 @@ impl Layout {
     }
 }
 
-/// How options are put one behind the other.
+/// The alignment of options.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Packing {
-    /// Each of the options with numbers begins, with leading NOPs, so that its values lie on 32-bit words (RFC 7323,
-    /// appendix A; RFC 2018, section 3).
+    /// NOPs before each standard option align its values to 32-bit words (RFC 7323, appendix A; RFC 2018, section 3).
     Aligned,
-    /// No NOPs: all that is asked for fits into 40 octets in this way only.
+    /// No NOPs. It is used if the aligned options do not fit into 40 bytes.
     Tight,
 }
 
 impl Options {
-    /// Octets on the wire, padded to a multiple of four, so that 20 more make the header length.
+    /// Length on the wire in bytes, padded to a multiple of four. The header length is 20 bytes more.
     ///
-    /// MSS 4, window scale 3, SACK-permitted 2, timestamps 10, SACK 2 + 8 a block, accurate ECN 2 + 3 a counter, A 7, B 6, C 4,
-    /// scale in every segment 3; the last four two more each with an ExID. The first five are padded to whole words, with
-    /// SACK-permitted before timestamps taking the room of their padding: timestamps and n SACK blocks take
-    /// 12 + 4 + 8·n octets, as with everybody. If that exceeds 40 octets, nothing but the end is padded. More than 40
-    /// octets cannot be sent: the codec refuses them.
+    /// MSS takes 4 bytes, window scale 3, SACK-permitted 2, timestamps 10, SACK 2 + 8 per block, accurate ECN 2 + 3 per
+    /// counter. A takes 7, B 6, C 4, and the scale in every segment 3; an ExID adds two to each of these four. The
+    /// first five are padded to whole words. SACK-permitted before timestamps takes the place of their padding.
+    /// Timestamps and n SACK blocks take 12 + 4 + 8·n bytes, as in other systems. If the sum exceeds 40 bytes, only the
+    /// end is padded. The codec returns an error for more than 40 bytes.
     pub fn wire_len(&self, layout: Layout) -> u8 {
         self.packing(layout).1
     }
 
-    /// How the codec packs these options, and how many octets they take.
+    /// The packing of these options, and their length in bytes.
     pub(crate) fn packing(&self, layout: Layout) -> (Packing, u8) {
         let own = self.experimental_len(layout);
         let blocks = self.sack.as_slice().len() as u32;
@@ -271,7 +272,7 @@ impl Options {
         }
     }
 
-    /// Octets of the options that never got numbers.
+    /// Length in bytes of the options that have no assigned kind.
     fn experimental_len(&self, layout: Layout) -> u32 {
         let exid = layout.exid_len();
         let mut len = match self.big_window {
@@ -292,22 +293,23 @@ impl Options {
     }
 }
 
-/// Bytes that options may take (RFC 9293, section 3.1: the data offset has four bits).
+/// The largest total length of options in bytes (RFC 9293, section 3.1: the data offset has four bits).
 pub(crate) const OPTION_SPACE: usize = 40;
 
-/// How long ago the timestamp left that comes back now; `None` if no segment of ours can have carried it, `first` being the time of
-/// the first one. TSecr repeats what an arrived segment said (RFC 7323, sections 3.2 and 4.1): it is not ahead of our clock, which
-/// half of the circle of 32 bits decides (Linux, `tcp_rtt_tsopt_us()`, takes no difference above `INT_MAX` either), and it is not
-/// older than the connection. A peer that echoes anything else could set our timeout to any value.
-pub(crate) fn since_echoed(now: Time, echo: u32, first: Coarse) -> Option<Span> {
+/// The age of an echoed timestamp. It is `None` if no segment of ours can have carried it; `first` is the departure
+/// time of our first segment. TSecr repeats the TSval of a segment that has arrived (RFC 7323, sections 3.2 and 4.1).
+/// It therefore cannot be ahead of our clock, modulo 2^32 (Linux, `tcp_rtt_tsopt_us()`, accepts no difference above
+/// `INT_MAX` either). It cannot be older than the connection either. Without these bounds a peer could set our RTO to
+/// any value.
+pub(crate) fn echo_age(now: Time, echo: u32, first: Coarse) -> Option<Span> {
     let ago = timestamp(now).wrapping_sub(echo);
     let span = Span::from_ms(u64::from(ago));
-    // The tick of the clock in which the first one left began up to a millisecond before it.
+    // The clock has ticks of one millisecond, so the first timestamp can be up to a millisecond older than its segment.
     let alive = (now - first.instant()) + Span::from_ms(1);
     (ago.cast_signed() >= 0 && span <= alive).then_some(span)
 }
 
-/// Our timestamp clock: milliseconds (RFC 7323, section 5.4, asks for 1 ms to 1 s).
+/// Our timestamp clock in milliseconds (RFC 7323, section 5.4, requires a period of 1 ms to 1 s).
 #[inline]
 pub fn timestamp(now: Time) -> u32 {
     (now.as_ps() / 1_000_000_000) as u32

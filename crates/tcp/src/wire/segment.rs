@@ -1,4 +1,4 @@
-//! A segment: header fields, options, and *which* bytes of the stream it carries, never the bytes themselves.
+//! A segment: header fields, options, and the range of stream bytes that it carries. It does not hold the bytes.
 
 use crate::wire::options::Options;
 use crate::wire::seq::Seq;
@@ -18,7 +18,7 @@ impl Flags {
     pub const SYN: Self = Self(0x02);
     /// Reset the connection.
     pub const RST: Self = Self(0x04);
-    /// Push: an end of application data lies here.
+    /// Push: the segment ends a write of the application.
     pub const PSH: Self = Self(0x08);
     /// The acknowledgment field is significant.
     pub const ACK: Self = Self(0x10);
@@ -31,7 +31,7 @@ impl Flags {
     /// Accurate ECN (RFC 9768).
     pub const AE: Self = Self(0x100);
 
-    /// The bits that may be set: the other reserved ones are nobody's yet.
+    /// All assigned bits. The other bits are reserved.
     pub const ALL: Self = Self(0x1FF);
 
     /// Whether every bit of `other` is set here.
@@ -64,9 +64,9 @@ impl fmt::Debug for Flags {
 
 /// Which bytes a segment carries: `len` bytes of the *sender's* stream from `offset` on.
 ///
-/// The offset is the sender's own 64-bit count, so that a driver can fetch the bytes from its buffer, and so that a
-/// simulator can tell when a receiver takes old bytes for new ones (RFC 1110's objection): the sequence number says
-/// where the receiver will put them, the offset says what they are.
+/// The offset is the sender's own 64-bit count. A driver uses it to fetch the bytes from its buffer. A simulator uses
+/// it to detect that a receiver takes old bytes for new ones (RFC 1110's objection). The sequence number gives the
+/// place in the receiver's stream, the offset identifies the bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Payload {
     /// Offset of the first byte in the sender's stream; meaningless if `len` is 0.
@@ -79,19 +79,19 @@ pub struct Payload {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[repr(u8)]
 pub enum Ecn {
-    /// The sender does not understand marks.
+    /// The sender does not support ECN.
     #[default]
     NotEct = 0,
-    /// It does: ECT(1).
+    /// The sender supports ECN: ECT(1).
     Ect1 = 1,
-    /// It does: ECT(0).
+    /// The sender supports ECN: ECT(0).
     Ect0 = 2,
-    /// Congestion was experienced on the way.
+    /// Congestion experienced: a router on the path has marked the packet.
     Ce = 3,
 }
 
 impl Ecn {
-    /// The codepoint in the two last bits of an IPv4 type of service or an IPv6 traffic class.
+    /// The codepoint in the two low bits of an IPv4 type of service or an IPv6 traffic class.
     pub const fn from_bits(traffic_class: u8) -> Self {
         match traffic_class & 3 {
             0 => Self::NotEct,
@@ -108,7 +108,7 @@ impl Ecn {
     }
 }
 
-/// A TCP segment without ports, checksum and payload bytes: those belong to the driver and to [`crate::wire::codec`].
+/// A TCP segment without ports, checksum and payload bytes. The driver and [`crate::wire::codec`] handle these.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Segment {
     /// Sequence number of the first byte, or of the SYN.
@@ -119,9 +119,9 @@ pub struct Segment {
     pub flags: Flags,
     /// Length of the TCP header with its options, padded to four bytes: 20 … 60.
     pub header_len: u8,
-    /// The ECN field of the IP header that it travels under: the driver carries it to and fro.
+    /// The ECN field of the IP header of its packet. The driver copies it in both directions.
     pub ecn: Ecn,
-    /// The window field as it stands in the header: 16 bits, unscaled.
+    /// The window field of the header: 16 bits, before scaling.
     pub window: u16,
     /// The urgent pointer; significant with [`Flags::URG`].
     pub urgent: u16,
@@ -132,7 +132,7 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// SEG.LEN: sequence numbers occupied, counting SYN and FIN (RFC 9293, section 3.4).
+    /// SEG.LEN: the number of sequence numbers that the segment occupies, SYN and FIN included (RFC 9293, section 3.4).
     pub const fn seq_len(&self) -> u32 {
         self.payload.len + self.flags.has(Flags::SYN) as u32 + self.flags.has(Flags::FIN) as u32
     }

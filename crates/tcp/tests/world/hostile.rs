@@ -59,7 +59,7 @@ pub(crate) fn run(seed: u64, steps: u32) {
             4 => {
                 let seq = if dice.permille(500) { seen.una } else { Seq(dice.next() as u32) };
                 let mtu = dice.pick(&[0, 68, 300, 1000, 65_535]);
-                tcp.each(|tcp| tcp.hear_too_big(now, seq, mtu));
+                tcp.each(|tcp| tcp.handle_packet_too_big(now, seq, mtu));
             }
             5 => {
                 let _ = tcp.each(|tcp| tcp.write_urgent(now, 10));

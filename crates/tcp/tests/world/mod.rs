@@ -292,7 +292,7 @@ impl World {
         if let Some(at) = self.reports.iter().position(|report| report.0 <= now) {
             let (_, to, seq) = self.reports.remove(at);
             let mtu = self.path.mtu;
-            self.sides[to].tcp.each(|tcp| tcp.hear_too_big(now, seq, mtu));
+            self.sides[to].tcp.each(|tcp| tcp.handle_packet_too_big(now, seq, mtu));
             self.settle();
             return true;
         }

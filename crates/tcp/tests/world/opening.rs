@@ -2,7 +2,7 @@
 
 use super::dice::Dice;
 use super::twice::Twice;
-use netspurt_tcp::fast_open::{Client, Cookie, Demand, FastOpen, Form, Server};
+use netspurt_tcp::fast_open::{Client, Cookie, CookiePolicy, FastOpen, Form, Server};
 use netspurt_tcp::state::State;
 use netspurt_tcp::time::Time;
 
@@ -34,8 +34,13 @@ impl Opening {
 
     /// What a listener grants cookies by, if it does.
     pub(super) fn server(self, dice: &mut Dice) -> Option<Server> {
-        let demand = dice.pick(&[Demand::Never, Demand::Cookie, Demand::Cookie, Demand::Nothing]);
-        let server = Server { demand, cookie: cookie(1), before: dice.pick(&[None, Some(cookie(2))]) };
+        let policy = dice.pick(&[
+            CookiePolicy::Disabled,
+            CookiePolicy::Required,
+            CookiePolicy::Required,
+            CookiePolicy::NotRequired,
+        ]);
+        let server = Server { policy, cookie: cookie(1), previous: dice.pick(&[None, Some(cookie(2))]) };
         self.fast.then_some(server)
     }
 }

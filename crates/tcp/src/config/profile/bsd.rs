@@ -1,4 +1,4 @@
-//! The BSD systems, and what descends from them.
+//! The BSD systems and their descendants.
 
 use super::standard::BY_ACKS;
 use super::standard::RENO;
@@ -18,10 +18,10 @@ pub(super) const BSD43_TAHOE: Config = Config {
     // tcp_mss() rounded down to whole clusters of 1024 bytes (MCLBYTES); RFC 1106's figures fit it as well.
     mss: 1024,
     mss_counts: MssCounts::Data,
-    // The largest that 16 bits can say. RFC 1106's "64K" row.
+    // The largest 16-bit value. RFC 1106's "64K" row.
     receive_window: 65_535,
     send_window: None,
-    // Not what limits: the socket buffer of the day is given by the window of the scenario.
+    // It does not limit: the window of the scenario represents the socket buffer of that time.
     send_buffer: 1 << 20,
     initial_receive_window: None,
     initial_send_buffer: None,
@@ -43,7 +43,7 @@ pub(super) const BSD43_TAHOE: Config = Config {
     recovery: Recovery::Tahoe,
     // tcprexmtthresh = 3.
     dup_ack_threshold: 3,
-    // RFC 1106, section 4.3; without NAKs it means nothing.
+    // RFC 1106, section 4.3; without NAKs it has no effect.
     dup_acks_beside_naks: DupAcks::Ignored,
     limited_transmit: false,
     reordering_tick: Span::ZERO,
@@ -57,20 +57,21 @@ pub(super) const BSD43_TAHOE: Config = Config {
     congestion: congestion::Kind::Tahoe,
     // tcp_template(): snd_cwnd = t_maxseg.
     initial_window: InitialWindow::Segments(1),
-    // snd_ssthresh = 65535 in the code: with 16-bit windows the same as infinite; RFC 1106's larger windows need it so.
+    // snd_ssthresh = 65535 in the code: with 16-bit windows this is infinite; RFC 1106's larger windows need it to be
+    // so.
     initial_ssthresh: u32::MAX,
     growth: BY_ACKS,
-    // tcp_output(): an idle connection starts again from one segment.
+    // tcp_output(): an idle connection restarts from one segment.
     pacing: false,
     segmentation_offload: false,
     autocork: 0,
     idle_restart: true,
-    // PR_SLOWHZ = 2: TCPTV_MIN = 1 s, TCPTV_REXMTMAX = 64 s; mean and two deviations, four came with Reno.
+    // PR_SLOWHZ = 2: TCPTV_MIN = 1 s, TCPTV_REXMTMAX = 64 s; mean and two deviations; Reno introduced four.
     rto: rto::Kind::Tahoe { tick: Span::from_ms(500), min_ticks: 2, max_ticks: 128 },
     timer_grain: TimerGrain::Ticks { period: Span::from_ms(500), phase: Span::ZERO },
     // PR_FASTHZ = 5; the second segment brings a window update of two segments, which tcp_output() sends at once.
     acking: Acking::FreeTick { every: 2, period: Span::from_ms(200), phase: Span::ZERO },
-    // tcp_output(): a short segment goes only when idle.
+    // tcp_output(): a short segment is sent only when idle.
     transmit: Transmit::NagleStrict,
     keep_alive: None,
     user_timeout: None,
@@ -93,13 +94,13 @@ pub(super) const BSD43_BIGWINDOW: Config = Config {
 
 pub(super) const BSD43_BIGWINDOW_NAK: Config = Config {
     recovery: Recovery::Nak,
-    // Section 4.2: the loss of a packet is taken as noise.
+    // Section 4.2: the loss of a packet is interpreted as noise.
     loss_means: LossMeans::Noise,
     ..BSD43_BIGWINDOW
 };
 
 pub(super) const FREEBSD3: Config = Config {
-    // The draft's hosts share an Ethernet.
+    // The hosts of the draft are on one Ethernet.
     mss: 1460,
     // rc.conf: tcp_extensions="NO", so that no option but MSS is offered.
     timestamps: false,
@@ -110,19 +111,19 @@ pub(super) const FREEBSD3: Config = Config {
     send_buffer: 16_384,
     // tcp_mss(): both are rounded up to whole segments, 17,520 bytes here.
     round_buffers: true,
-    // tcp_output(): each segment announces all the room there is.
+    // tcp_output(): each segment announces all free space.
     window_growth: WindowGrowth::AtOnce,
     recovery: Recovery::Reno,
     congestion: congestion::Kind::Reno,
     // tcp_mss(): snd_cwnd = maxseg.
     initial_window: InitialWindow::Segments(1),
-    // tcp_output(): an idle connection starts again from one segment.
+    // tcp_output(): an idle connection restarts from one segment.
     idle_restart: true,
     // PR_SLOWHZ = 2, TCPTV_MIN = 1 s, TCPTV_REXMTMAX = 64 s; mean and four deviations.
     rto: rto::Kind::Jacobson88 { tick: Span::from_ms(500), min_ticks: 2, max_ticks: 128 },
     timer_grain: TimerGrain::Ticks { period: Span::from_ms(500), phase: Span::ZERO },
-    // PR_FASTHZ = 5; tcp_input() only sets TF_DELACK, and what acknowledges before the tick is the window update of a reader
-    // that has freed two segments or half of the buffer.
+    // PR_FASTHZ = 5; tcp_input() only sets TF_DELACK. Before the tick only a window update acknowledges, after the
+    // reader has freed two segments or half of the buffer.
     acking: Acking::FreeTickBytes { every: 2, period: Span::from_ms(200), phase: Span::ZERO },
     // The draft, section 3: strict Nagle mode.
     transmit: Transmit::NagleStrict,
@@ -134,7 +135,8 @@ pub(super) const FREEBSD3: Config = Config {
     ..RENO
 };
 
-/// Its sources were not available, to the draft's author neither; what he says of it differs from FreeBSD only in the window.
+/// The sources were not available, not even to the author of the draft. His description differs from FreeBSD only in
+/// the window.
 pub(super) const UNIXWARE7: Config = Config {
     // The draft, section 3: 32 KB.
     receive_window: 32_768,
@@ -151,14 +153,14 @@ pub(super) const FREEBSD: Config = Config {
     initial_receive_window: Some(65_536),
     send_buffer: 2 << 20,
     initial_send_buffer: Some(32_768),
-    // tcp_default_output(): each segment announces all the room there is.
+    // tcp_default_output(): each segment announces all free space.
     window_growth: WindowGrowth::AtOnce,
     // net.inet.tcp.rfc1323 and sack.enable; tolerate_missing_ts = 0.
     window_option: WindowOption::Rfc7323,
     timestamps: true,
     sack: true,
     unstamped: Unstamped::Dropped,
-    // The default stack: RFC 6675 with rfc6675_pipe; do_prr is not modelled without loss detection by time. rfc3042.
+    // The default stack: RFC 6675 with rfc6675_pipe; do_prr is not modelled without RACK. rfc3042.
     recovery: Recovery::Sack,
     limited_transmit: true,
     // net.inet.tcp.ecn.enable = 2.
@@ -178,9 +180,9 @@ pub(super) const FREEBSD: Config = Config {
     },
     // delayed_ack, delacktime.
     acking: Acking::Delayed { every: 2, delay: Span::from_ms(40) },
-    // tcp_default_output(): a short segment goes only when idle.
+    // tcp_default_output(): a short segment is sent only when idle.
     transmit: Transmit::NagleStrict,
-    // keepinit = 75 s ends a connection that does not open: the sixth retransmission of a SYN would come later.
+    // keepinit = 75 s ends a connection that does not open, before the sixth retransmission of the SYN.
     syn_retries: 5,
     // TCP_MAXRXTSHIFT, TCPTV_MSL.
     retries: 12,

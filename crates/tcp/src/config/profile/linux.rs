@@ -14,7 +14,7 @@ use crate::time::Span;
 pub(super) const LINUX: Config = Config {
     mss: 1460,
     mss_counts: MssCounts::DataAndOptions,
-    // tcp_rmem[2] and [1], of which tcp_adv_win_scale leaves half to the window at first; tcp_wmem[2] and [1].
+    // tcp_rmem[2] and [1], of which tcp_adv_win_scale initially gives half to the window; tcp_wmem[2] and [1].
     receive_window: 6 << 20,
     initial_receive_window: Some(65_536),
     send_buffer: 4 << 20,
@@ -22,19 +22,19 @@ pub(super) const LINUX: Config = Config {
     window_option: WindowOption::Rfc7323,
     // tcp_write_wakeup(), tcp_xmit_probe_skb().
     window_probe: WindowProbe::Empty,
-    // tcp_paws_discard() asks saw_tstamp; tcp_ack() drops what acknowledges beyond SND.NXT.
+    // tcp_paws_discard() checks saw_tstamp; tcp_ack() drops ACKs beyond SND.NXT.
     unstamped: Unstamped::Accepted,
     unsent_acked: UnsentAcked::Ignored,
     timestamps: true,
     sack: true,
     // tcp_recovery = 1, tcp_early_retrans = 3; tcp_cwnd_reduction(); tcp_try_undo_recovery(), tcp_frto = 2.
     recovery: Recovery::Rack,
-    // TCP_TIMEOUT_MIN, two ticks of CONFIG_HZ, is left out: systems differ, and it is within what a capture can tell.
+    // TCP_TIMEOUT_MIN, two ticks of CONFIG_HZ, is omitted: systems differ, and a capture can hardly show it.
     reordering_tick: Span::ZERO,
     tail_loss_probe: true,
     prr: true,
     undo: true,
-    // fq_codel, the packet scheduler of most systems, does not pace, and CUBIC does not ask for it.
+    // fq_codel, the packet scheduler of most systems, does not pace, and CUBIC does not require pacing.
     pacing: false,
     segmentation_offload: false,
     autocork: 0,
@@ -52,7 +52,7 @@ pub(super) const LINUX: Config = Config {
     // TCP_INIT_CWND = 10.
     initial_window: InitialWindow::Segments(10),
     initial_ssthresh: u32::MAX,
-    // tcp_slow_start() adds all that was acknowledged.
+    // tcp_slow_start() adds all acknowledged segments.
     growth: Growth {
         grows: Grows::WhenUsed,
         counting: Counting::Bytes { limit: u8::MAX },
@@ -78,22 +78,22 @@ pub(super) const LINUX: Config = Config {
 };
 
 pub(super) const BBR: Config = Config {
-    // tcp_congestion_control = bbr. It rules recoveries itself, and prr has no part in them.
+    // tcp_congestion_control = bbr. It sets cwnd during recoveries itself; prr has no effect.
     congestion: congestion::Kind::Bbr,
-    // bbr_init(): SK_PACING_NEEDED; the packet scheduler fq, or TCP's own timers, see to it.
+    // bbr_init(): SK_PACING_NEEDED; the packet scheduler fq or TCP's internal timers do the pacing.
     pacing: true,
-    // bictcp's alone.
+    // Only bictcp has it.
     hystart: HyStart::Off,
     ..LINUX
 };
 
 pub(super) const DCTCP: Config = Config {
-    // tcp_congestion_control = dctcp; dctcp_shift_g = 4 and dctcp_alpha_on_init = 1024 are constants of it here.
+    // tcp_congestion_control = dctcp; dctcp_shift_g = 4 and dctcp_alpha_on_init = 1024 are constants here.
     congestion: congestion::Kind::Dctcp,
-    // TCP_CONG_NEEDS_ECN: its SYN segments ask whatever tcp_ecn says. dctcp.rst advises tcp_ecn_fallback = 0; a SYN without an
-    // answer goes again without asking here.
+    // TCP_CONG_NEEDS_ECN: its SYN segments request ECN regardless of tcp_ecn. dctcp.rst recommends tcp_ecn_fallback =
+    // 0; here a retransmitted SYN does not request ECN.
     ecn: EcnUse::Rfc3168,
-    // bictcp's alone.
+    // Only bictcp has it.
     hystart: HyStart::Off,
     ..LINUX
 };
@@ -105,7 +105,7 @@ pub(super) const LINUX22: Config = Config {
     // SK_WMEM_MAX.
     send_buffer: 65_535,
     initial_send_buffer: None,
-    // tcp_do_sendmsg() cuts a write into segments, tcp_snd_test() sends them whole or not at all.
+    // tcp_do_sendmsg() cuts a write into segments; tcp_snd_test() sends only whole ones.
     cutting: Cutting::AtWrite,
     // sysctl_tcp_window_scaling, _timestamps and _sack: on.
     window_option: WindowOption::Rfc7323,
@@ -121,14 +121,14 @@ pub(super) const LINUX22: Config = Config {
     congestion: congestion::Kind::NewReno,
     hystart: HyStart::Off,
     reduces: Reduces::Flight,
-    // tcp_v4_init_sock(): two, for the sake of peers that count the SYN.
+    // tcp_v4_init_sock(): two, because of peers that count the SYN.
     initial_window: InitialWindow::Segments(2),
     growth: BY_ACKS,
     idle_restart: false,
     // TCP_RTO_MIN, TCP_RTO_MAX, TCP_TIMEOUT_INIT.
     rto: rto::Kind::Linux { min: Span::from_ms(200), max: Span::from_secs(120), initial: Span::from_secs(3) },
-    // The draft, section 3: 10 ms, adjusted as segments come (HZ/100 in tcp_enter_quickack_mode(), until one ACK has left; HZ/2
-    // at most).
+    // The draft, section 3: 10 ms, adapted to arriving segments (HZ/100 in tcp_enter_quickack_mode(), until one ACK is
+    // sent; HZ/2 at most).
     acking: Acking::Adaptive(Bounds { min: Span::from_ms(10), max: Span::from_ms(500), quick: 1 }),
     // tcp_snd_test().
     transmit: Transmit::Linux22,

@@ -1,7 +1,7 @@
-//! Named bundles of choices: what a system, a simulator or a standard did, as data.
+//! Named configurations of systems, simulators and standards.
 //!
-//! A profile is a starting point; a scenario overrides single keys. A choice without a comment follows from the
-//! profile's document or makes no difference to it. The phase of a free-running tick is zero here: the driver sets it.
+//! A scenario starts from a profile and overrides single keys. A value without a comment follows from the profile's
+//! document or has no effect on it. The phase of a free-running tick is zero here; the driver sets it.
 
 mod bsd;
 mod linux;
@@ -24,7 +24,7 @@ pub struct Profile {
     pub config: Config,
 }
 
-/// The profile in force where nothing else is said.
+/// The default profile.
 pub const DEFAULT: &str = "rfc";
 
 /// Every built-in profile, the oldest first.
@@ -52,7 +52,7 @@ static PROFILES: [Profile; 17] = [
     },
     Profile {
         name: "bsd43-bigwindow-nak",
-        summary: "4.3BSD-Tahoe with Big Window and NAK options, loss taken as noise",
+        summary: "4.3BSD-Tahoe with Big Window and NAK options, losses interpreted as noise",
         document: "RFC 1106, sections 2 to 4",
         config: bsd::BSD43_BIGWINDOW_NAK,
     },
@@ -64,7 +64,7 @@ static PROFILES: [Profile; 17] = [
     },
     Profile {
         name: "unixware7",
-        summary: "UnixWare 7.0.1 of 1999, as far as it is known: freebsd3 with a window of 32 KB",
+        summary: "UnixWare 7.0.1 of 1999, as far as known: freebsd3 with a window of 32 KB",
         document: "draft-doupnik-tcpimpl-nagle-mode-00, section 3",
         config: bsd::UNIXWARE7,
     },
@@ -112,7 +112,7 @@ static PROFILES: [Profile; 17] = [
     },
     Profile {
         name: "rfc",
-        summary: "what today's standards say: SACK recovery, CUBIC, ten segments at the start, timestamps, scaling",
+        summary: "the present standards: SACK recovery, CUBIC, ten segments at the start, timestamps, scaling",
         document: "RFC 9293, RFC 5681, RFC 6675, RFC 6298, RFC 6928, RFC 7323, RFC 9438, RFC 3042",
         config: standard::RFC,
     },
@@ -124,19 +124,19 @@ static PROFILES: [Profile; 17] = [
     },
     Profile {
         name: "linux",
-        summary: "Linux 6, as near as the mechanisms here allow: CUBIC, SACK, 200 ms least timeout, adaptive ACKs",
+        summary: "Linux 6, as close as the mechanisms here allow: CUBIC, SACK, 200 ms least timeout, adaptive ACKs",
         document: "Linux, Documentation/networking/ip-sysctl.rst, net/ipv4/tcp*.c",
         config: linux::LINUX,
     },
     Profile {
         name: "bbr",
-        summary: "linux with BBR version 1 and the pacing that it asks for",
+        summary: "linux with BBR version 1 and pacing",
         document: "Cardwell et al., ACM Queue 14(5), 2016; Linux, net/ipv4/tcp_bbr.c, tcp_rate.c",
         config: linux::BBR,
     },
     Profile {
         name: "dctcp",
-        summary: "linux with DCTCP, asking for ECN, for networks whose queues mark above a step",
+        summary: "linux with DCTCP and ECN, for networks whose queues mark above a threshold",
         document: "RFC 8257; Linux, Documentation/networking/dctcp.rst, net/ipv4/tcp_dctcp.c",
         config: linux::DCTCP,
     },

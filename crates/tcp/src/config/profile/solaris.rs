@@ -9,10 +9,11 @@ use crate::time::Span;
 
 pub(super) const SOLARIS7: Config = Config {
     mss: 1460,
-    // The draft, section 3: 8 KB (tcp_recv_hiwat); rounded up to whole segments it is the 8,760 bytes that Solaris is known by.
+    // The draft, section 3: 8 KB (tcp_recv_hiwat); rounded up to whole segments it is 8,760 bytes, the known window of
+    // Solaris.
     receive_window: 8192,
     round_buffers: true,
-    // tcp_xmit_hiwat is 8 KB too; but STREAMS lets a write through that crosses it.
+    // tcp_xmit_hiwat is 8 KB too; but STREAMS accepts a write that exceeds it.
     send_buffer: 16_384,
     // tcp_slow_start_initial.
     initial_window: InitialWindow::Segments(1),
@@ -23,8 +24,8 @@ pub(super) const SOLARIS7: Config = Config {
         initial: Span::from_secs(3),
         granularity: Span::from_ms(10),
     },
-    // The draft, section 3: 50 ms (tcp_deferred_ack_interval), on a timer of the connection's own. How many segments it lets
-    // pass on a local network is not said there; two are what RFC 1122 asks for.
+    // The draft, section 3: 50 ms (tcp_deferred_ack_interval), on a timer per connection. The draft does not give the
+    // number of segments per ACK on a local network; RFC 1122 requires two.
     acking: Acking::Delayed { every: 2, delay: Span::from_ms(50) },
     // The draft, section 3: liberal Nagle mode.
     transmit: Transmit::NagleLiberal,

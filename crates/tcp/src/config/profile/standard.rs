@@ -1,4 +1,4 @@
-//! What the standards say, then and now.
+//! The standards, past and present.
 
 use crate::config::{
     Config, Counting, Cutting, DupAcks, EcnUse, FastOpenUse, Grows, Growth, HyStart, InitialWindow,
@@ -12,12 +12,12 @@ use crate::send::transmit::Transmit;
 use crate::time::Span;
 use crate::wire::options::Layout;
 
-/// One ACK counts as one segment, slow start opens by one.
+/// One ACK counts as one segment; slow start increases cwnd by one segment.
 pub(super) const BY_ACKS: Growth =
     Growth { grows: Grows::Always, counting: Counting::Acks, slow_start_per_ack: 1 };
 
 pub(super) const RENO: Config = Config {
-    // Ethernet's 1500 bytes less 40.
+    // Ethernet's 1500 bytes minus 40.
     mss: 1460,
     mss_counts: MssCounts::DataAndOptions,
     receive_window: 65_535,
@@ -43,7 +43,7 @@ pub(super) const RENO: Config = Config {
     sack: false,
     recovery: Recovery::Reno,
     dup_ack_threshold: 3,
-    // RFC 1106, section 4.3; without NAKs it means nothing.
+    // RFC 1106, section 4.3; without NAKs it has no effect.
     dup_acks_beside_naks: DupAcks::Ignored,
     limited_transmit: false,
     reordering_tick: Span::ZERO,
@@ -58,7 +58,7 @@ pub(super) const RENO: Config = Config {
     initial_window: InitialWindow::Rfc2581,
     // RFC 5681, section 3.1: arbitrarily high.
     initial_ssthresh: u32::MAX,
-    // As deployed in that era; RFC 5681's own counting is a choice of its own.
+    // As deployed at that time; RFC 5681's counting is a separate choice.
     growth: BY_ACKS,
     pacing: false,
     segmentation_offload: false,
@@ -67,7 +67,7 @@ pub(super) const RENO: Config = Config {
     idle_restart: true,
     rto: RTO_RFC6298,
     timer_grain: TimerGrain::Continuous,
-    // RFC 5681, section 4.2: every second full segment, within 500 ms; 200 ms was the rule in practice.
+    // RFC 5681, section 4.2: every second full segment, within 500 ms; 200 ms was usual in practice.
     acking: DELAYED,
     // RFC 9293, section 3.7.4.
     transmit: Transmit::NagleStrict,
@@ -83,7 +83,7 @@ pub(super) const RENO: Config = Config {
     challenge_acks_per_second: 2,
 };
 
-/// RFC 6298, sections 2 and 2.5; its upper bound is the least one allowed.
+/// RFC 6298, sections 2 and 2.5; the upper bound is the smallest that it allows.
 pub(super) const RTO_RFC6298: rto::Kind = rto::Kind::Rfc6298 {
     min: Span::from_secs(1),
     max: Span::from_secs(60),
@@ -102,7 +102,7 @@ pub(super) const NEWRENO: Config = Config {
 };
 
 pub(super) const RFC: Config = Config {
-    // No document says how large; this much does not limit a path of 100 Mbit/s by way of two satellites.
+    // No document gives a size; this one does not limit a path of 100 Mbit/s over two satellites.
     receive_window: 16 << 20,
     send_buffer: 16 << 20,
     window_option: WindowOption::Rfc7323,
@@ -113,7 +113,7 @@ pub(super) const RFC: Config = Config {
     congestion: congestion::Kind::Cubic,
     initial_window: InitialWindow::Rfc6928,
     growth: Growth { grows: Grows::Always, counting: Counting::AcksByRfc5681, slow_start_per_ack: 1 },
-    // RFC 9293, section 3.8.2 (SHLD-8): ECN is there; who asks for it is answered.
+    // RFC 9293, section 3.8.2 (SHLD-8): ECN is accepted if the peer requests it.
     ecn: EcnUse::Accept,
     ..RENO
 };

@@ -1,13 +1,13 @@
-//! BBR version 1, as Linux has it (`tcp_bbr.c`; Cardwell et al., "BBR: Congestion-based congestion control", ACM Queue 14(5),
-//! 2016).
+//! BBR version 1, as in Linux (`tcp_bbr.c`; Cardwell et al., "BBR: Congestion-based congestion control", ACM Queue
+//! 14(5), 2016).
 //!
-//! It goes by a model of the path: the largest delivery rate of the last ten rounds and the least round trip of the last ten
-//! seconds. It paces at that rate, and keeps no more in flight than twice what the path holds. Losses tell it nothing, but
-//! for the first round of a recovery and for [`policer`].
+//! It uses a model of the path: the largest delivery rate of the last ten rounds and the minimum RTT of the last ten
+//! seconds. It paces at that rate and limits the data in flight to twice the bandwidth-delay product. It ignores
+//! losses, except in the first round of a recovery and in [`policer`].
 //!
-//! In *startup* it doubles its rate in each round until that brings no more; it *drains* the queue that this has made; then
-//! it *probes the bandwidth*, for a round at a quarter more in each eight, and *the round trip* every ten seconds, with four
-//! segments in flight. All in bytes, where Linux counts packets.
+//! In *startup* it doubles its rate in each round until the delivery rate no longer increases. It then *drains* the
+//! resulting queue. Later it *probes the bandwidth* with a rate 25 % higher in one round of eight, and *the RTT* every
+//! ten seconds with four segments in flight. It counts bytes; Linux counts packets.
 
 mod policer;
 mod window;
@@ -23,18 +23,18 @@ use policer::{Policer, Shown};
 
 /// 2/ln 2: the least gain at which the rate doubles in each round.
 const HIGH_GAIN: u64 = UNIT * 2885 / 1000 + 1;
-/// Its inverse: what startup has queued is gone in a round.
+/// Its inverse, which drains the queue of startup in one round.
 const DRAIN_GAIN: u64 = UNIT * 1000 / 2885;
-/// In flight, for each of the path's volume: so that late and stretched ACKs do no harm.
+/// The gain of cwnd over the bandwidth-delay product, which tolerates delayed and stretch ACKs.
 const CWND_GAIN: u64 = UNIT * 2;
-/// A round at more, one at less, six at the rate.
+/// One round above the rate, one below it, six at it.
 const CYCLE: [u64; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
-/// The rate is the largest of so many rounds.
+/// The length of the bandwidth filter in rounds.
 const BANDWIDTH_ROUNDS: u64 = CYCLE.len() as u64 + 2;
-/// Rounds that an excess of what was acknowledged is kept: as long, and as long again.
+/// The length of each of the two windows of the ACK aggregation filter in rounds.
 const EXCESS_ROUNDS: u8 = 5;
 
-/// What it is about.
+/// The mode.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Mode {
     Startup,
@@ -58,30 +58,30 @@ pub struct Bbr {
     aggregation: Aggregation,
 
     rounds: Rounds,
-    /// Whether the pipe has been found full.
+    /// The detection of a full pipe.
     plateau: Plateau,
     is_full: bool,
 
-    /// Which part of the cycle, and since when.
+    /// The phase of the gain cycle and its start.
     phase: usize,
     phase_began: Time,
     lull: Lull,
     resumed: bool,
 
-    /// cwnd before a recovery, or before the round trip was probed.
+    /// cwnd before a recovery or an RTT probe.
     prior_cwnd: u32,
     repairing: Repairing,
-    /// The first round of a recovery: as much leaves as arrives.
+    /// Packet conservation in the first round of a recovery.
     conserving: bool,
-    /// Totals as they last were.
+    /// The totals at the last sample.
     delivered: u64,
     lost: u64,
     chance: Chance,
 }
 
 impl Bbr {
-    /// With the given initial `cwnd` in bytes. `seed` decides where in the cycle it begins, so that flows do not probe in
-    /// step.
+    /// With the given initial `cwnd` in bytes. `seed` selects the first phase of the cycle, so that flows do not probe
+    /// at the same time.
     pub fn new(cwnd: u32, seed: u32) -> Self {
         Self {
             mode: Mode::Startup,
@@ -109,7 +109,7 @@ impl Bbr {
         }
     }
 
-    /// The estimate of the rate that the path carries, in bytes per second.
+    /// The bandwidth estimate in bytes per second.
     fn rate(&self) -> u64 {
         self.policer.rate().unwrap_or(self.bandwidth.get())
     }
@@ -161,7 +161,7 @@ impl Bbr {
         }
     }
 
-    /// `bbr_update_cycle_phase()`: a part of the cycle is over after a round trip, and when it has done what it was for.
+    /// `bbr_update_cycle_phase()`: a phase of the cycle ends after one RTT, when it has reached its goal.
     fn update_cycle(&mut self, sample: &RateSample, view: &View) {
         if self.mode != Mode::ProbeBandwidth {
             return;
@@ -183,7 +183,7 @@ impl Bbr {
         }
     }
 
-    /// Anywhere but in the part that drains what the first one has queued.
+    /// Starts the cycle in any phase except the one that drains the queue.
     fn begin_cycle(&mut self, now: Time) {
         self.mode = Mode::ProbeBandwidth;
         let back = self.chance.below(7) as usize;
@@ -235,7 +235,7 @@ impl Bbr {
         }
     }
 
-    /// The round trip has been probed for long enough.
+    /// Ends the RTT probe.
     fn end_lull(&mut self, now: Time) {
         self.min_rtt_at = now;
         self.cwnd = self.cwnd.max(self.prior_cwnd);
@@ -257,14 +257,14 @@ impl Bbr {
         self.resumed = true;
         self.aggregation.restart(view.now);
         match self.mode {
-            // No faster than the path, since there was no queue before.
+            // At the bandwidth of the path, because there is no queue after the pause.
             Mode::ProbeBandwidth => self.set_pacing_rate(UNIT, view),
             Mode::ProbeRtt if self.lull.is_over(view.now) => self.end_lull(view.now),
             Mode::ProbeRtt | Mode::Startup | Mode::Drain => {}
         }
     }
 
-    /// `bbr_set_state()`, and what `tcp_enter_loss()` leaves of cwnd.
+    /// `bbr_set_state()`, and the reduction of cwnd in `tcp_enter_loss()`.
     fn time_out(&mut self, first: bool, view: &View) {
         if first {
             self.save_cwnd();
@@ -289,7 +289,7 @@ impl CongestionControl for Bbr {
                 self.policer.reset(&shown);
             }
             Signal::Resumed => self.resume(view),
-            // All else it sees in the samples, or not at all.
+            // Other events appear in the samples or have no effect.
             Signal::Acked { .. }
             | Signal::DupAck { .. }
             | Signal::PartialAck { .. }

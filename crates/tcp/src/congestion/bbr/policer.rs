@@ -1,27 +1,27 @@
-//! Token buckets: a path that lets a burst pass and then drops down to a rate (Flach et al., "An Internet-wide analysis of
-//! traffic policing", SIGCOMM 2016; Linux, `tcp_bbr.c`, the long-term bandwidth).
+//! Detection of token bucket policers: a path that passes a burst and then drops packets above a rate (Flach et al.,
+//! "An Internet-wide analysis of traffic policing", SIGCOMM 2016; Linux, `tcp_bbr.c`, the long-term bandwidth).
 //!
-//! Two intervals in a row, each ended by a loss, with many losses and nearly the same rate: that is a policer, and its rate
-//! holds for a while in place of the largest one measured.
+//! Two consecutive intervals that end with a loss, with many losses and nearly the same rate, indicate a policer. Its
+//! rate then replaces the bandwidth estimate for some time.
 
 use crate::congestion::pacing;
 use crate::time::{Span, Time};
 
-/// An interval lasts at least so many rounds, and at most four times as many.
+/// The minimum length of an interval in rounds. The maximum is four times as long.
 const ROUNDS: u32 = 4;
-/// Lost for each 256 delivered from which on an interval is lossy: a fifth.
+/// The loss threshold of a lossy interval, per 256 bytes delivered: a fifth.
 const LOSSY: u64 = 50;
-/// Rates are alike that differ by no more than an eighth, or 4 kbit/s.
+/// Two rates are considered equal if they differ by at most an eighth, or 4 kbit/s.
 const ALIKE: u64 = 500;
-/// For so many rounds the rate holds.
+/// The number of rounds for which the rate applies.
 const HOLDS: u32 = 48;
 
-/// What is known of a policer.
+/// The state of the detection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Policer {
     sampling: bool,
     holds: bool,
-    /// The rate of the interval before; the policer's, if there is one.
+    /// The rate of the previous interval, or of the policer if one was detected.
     rate: u64,
     began: Time,
     delivered: u64,
@@ -29,28 +29,28 @@ pub(super) struct Policer {
     rounds: u32,
 }
 
-/// What an acknowledgment, or a timeout, shows.
+/// The input from an ACK or a timeout.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shown {
     pub(super) at: Time,
-    /// In all, in bytes.
+    /// Totals in bytes.
     pub(super) delivered: u64,
     pub(super) lost: u64,
-    /// Something was found lost.
+    /// A loss was detected.
     pub(super) is_loss: bool,
     pub(super) round_start: bool,
     pub(super) app_limited: bool,
-    /// The gain cycle runs.
+    /// Whether the gain cycle runs.
     pub(super) cycling: bool,
 }
 
 impl Policer {
-    /// The rate to keep to, if there is a policer.
+    /// The rate of the policer, if one was detected.
     pub(super) fn rate(&self) -> Option<u64> {
         self.holds.then_some(self.rate)
     }
 
-    /// All is forgotten.
+    /// Resets the detection.
     pub(super) fn reset(&mut self, shown: &Shown) {
         *self = Self::default();
         self.begin(shown);
@@ -60,7 +60,7 @@ impl Policer {
         (self.began, self.delivered, self.lost, self.rounds) = (shown.at, shown.delivered, shown.lost, 0);
     }
 
-    /// Takes notice. Returns whether a policer's rate has held for long enough: then the path is probed anew.
+    /// Processes the input. Returns whether the policer's rate has expired, so that the path is probed again.
     pub(super) fn watch(&mut self, shown: &Shown) -> bool {
         if self.holds {
             self.rounds += u32::from(shown.cycling && shown.round_start);
@@ -92,7 +92,7 @@ impl Policer {
         false
     }
 
-    /// An interval ends with a loss: the bucket is empty again.
+    /// An interval ends with a loss, when the bucket is empty again.
     fn judge(&mut self, shown: &Shown) {
         let (delivered, lost) = (shown.delivered - self.delivered, shown.lost - self.lost);
         let span = shown.at - self.began;
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn two_lossy_intervals_at_one_rate_are_a_policer() {
+    fn two_lossy_intervals_with_the_same_rate_indicate_a_policer() {
         let mut policer = Policer::default();
         let next = rounds(&mut policer, 1, &[(20_000, 5000); 4]);
         assert_eq!(policer.rate(), None, "one interval is no proof");
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn few_losses_or_another_rate_are_none() {
+    fn few_losses_or_different_rates_do_not_indicate_a_policer() {
         let mut few = Policer::default();
         rounds(&mut few, 1, &[(20_000, 2000); 30]);
         assert_eq!(few.rate(), None);
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn it_holds_for_48_rounds() {
+    fn the_policers_rate_applies_for_48_rounds() {
         let mut policer = Policer::default();
         let next = rounds(&mut policer, 1, &[(20_000, 5000); 8]);
         assert!(policer.rate().is_some());

@@ -1,4 +1,4 @@
-//! The arithmetic of the model; what it makes of a path stands in `tests/bbr.rs`.
+//! Tests of the arithmetic of the model. `tests/bbr.rs` tests its behaviour on a path.
 
 use super::super::tests::view;
 use super::*;
@@ -11,11 +11,11 @@ fn the_gains_are_those_of_the_document() {
     let doubling = 2.0 / 2f64.ln();
     assert!((as_real(HIGH_GAIN) - doubling).abs() < 0.01);
     assert!((as_real(DRAIN_GAIN) - 1.0 / doubling).abs() < 0.01);
-    assert_eq!(CYCLE.iter().sum::<u64>(), 8 * UNIT, "on the whole the cycle sends what the path carries");
+    assert_eq!(CYCLE.iter().sum::<u64>(), 8 * UNIT, "the mean gain of the cycle is one");
 }
 
 #[test]
-fn a_cycle_begins_anywhere_but_where_it_drains() {
+fn a_cycle_starts_in_any_phase_except_the_draining_one() {
     let phases: Vec<usize> = (0..200)
         .map(|seed| {
             let mut bbr = Bbr::new(10_000, 77_777_777_u32.wrapping_mul(seed));
@@ -52,7 +52,7 @@ fn the_window_counts_the_path_the_hosts_and_pairs() {
 }
 
 #[test]
-fn after_a_timeout_it_comes_back_to_the_window_it_had() {
+fn bbr_restores_its_window_after_a_timeout() {
     let mut bbr = Bbr::new(40 * MSS, 1);
     bbr.on(Signal::Timeout { first: true }, &view(MSS, 40_000));
     assert_eq!(bbr.cwnd(), MSS);

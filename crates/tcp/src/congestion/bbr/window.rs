@@ -1,4 +1,5 @@
-//! How much BBR keeps in flight: what the path holds, what hosts hold, what lumps of ACKs need; and less while it recovers.
+//! The cwnd of BBR: the bandwidth-delay product, plus space for bursts in hosts and for ACK aggregation, and less
+//! during recovery.
 
 use super::{Bbr, Mode, UNIT};
 use crate::congestion::View;
@@ -6,30 +7,30 @@ use crate::congestion::delivery_rate::{RateSample, Repairing};
 use crate::congestion::model::{least, narrow, path_volume};
 use crate::congestion::pacing;
 
-/// What a path of which nothing is known is taken to hold, in segments.
+/// The assumed bandwidth-delay product of an unknown path, in segments.
 const UNKNOWN: u64 = 10;
-/// A sender hands over what leaves within 2⁻¹⁰ s at once, but no more than this many bytes and segments,
+/// A burst is the data of 2⁻¹⁰ s, but at most this number of bytes and segments,
 const BURST_SHIFT: u32 = 10;
 const BURST_BYTES: u64 = 65_215;
 const BURST_SEGMENTS: u64 = 127;
-/// and no less than two segments, from 1.2 Mbit/s on.
+/// and at least two segments from 1.2 Mbit/s on.
 const SLOW: u64 = 150_000;
 
 impl Bbr {
-    /// What goes through the hosts at once (`bbr_tso_segs_goal()`).
+    /// The size of a burst in the hosts (`bbr_tso_segs_goal()`).
     fn burst(&self, mss: u64) -> u64 {
         let least = if self.pace.get() < SLOW { 1 } else { 2 };
         let segments = (self.pace.get() >> BURST_SHIFT).min(BURST_BYTES) / mss.max(1);
         segments.max(least).min(BURST_SEGMENTS) * mss
     }
 
-    /// What the path holds, times a gain, in whole segments (`bbr_bdp()`).
+    /// The bandwidth-delay product times a gain, in whole segments (`bbr_bdp()`).
     fn path_volume(&self, rate: u64, gain: u64, mss: u64) -> u64 {
         let Some(min_rtt) = self.min_rtt else { return UNKNOWN * mss };
         path_volume(rate, min_rtt, gain).next_multiple_of(mss.max(1))
     }
 
-    /// With what the hosts hold, in pairs of segments (`bbr_quantization_budget()`).
+    /// The volume plus the bursts in hosts, in pairs of segments (`bbr_quantization_budget()`).
     fn with_hosts(&self, volume: u64, mss: u64) -> u64 {
         let volume = (volume + 3 * self.burst(mss)).next_multiple_of(2 * mss.max(1));
         let probes = self.mode == Mode::ProbeBandwidth && self.phase == 0;
@@ -42,7 +43,7 @@ impl Bbr {
         self.with_hosts(self.path_volume(rate, gain, mss), mss)
     }
 
-    /// What will be in the network when the next segment leaves, itself counted while more is wanted there
+    /// The bytes in flight when the next segment is sent. They include that segment while the gain is above one
     /// (`bbr_packets_in_net_at_edt()`).
     pub(super) fn in_network_at_departure(&self, sample: &RateSample, in_flight: u64, view: &View) -> u64 {
         let until = sample.next_departure - view.now;
@@ -50,7 +51,7 @@ impl Bbr {
         (in_flight + more).saturating_sub(pacing::volume(self.rate(), until))
     }
 
-    /// A cwnd that was good enough, to come back to (`bbr_save_cwnd()`).
+    /// Saves cwnd, to restore it later (`bbr_save_cwnd()`).
     pub(super) fn save_cwnd(&mut self) {
         let was_cut = self.repairing != Repairing::Nothing || self.mode == Mode::ProbeRtt;
         self.prior_cwnd = if was_cut { self.prior_cwnd.max(self.cwnd) } else { self.cwnd };
@@ -85,7 +86,7 @@ impl Bbr {
         cwnd.max(least(view.mss))
     }
 
-    /// cwnd less what was lost; what is in flight when a recovery begins, and what it was before when it ends
+    /// cwnd minus the lost bytes; the data in flight at the start of a recovery, and the old value at its end
     /// (`bbr_set_cwnd_to_recover_or_restore()`).
     fn recovering(&mut self, sample: &RateSample, view: &View) -> u32 {
         let lost = narrow(sample.newly_lost);

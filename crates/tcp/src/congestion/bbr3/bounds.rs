@@ -1,8 +1,8 @@
-//! What losses and marks say of the path: a bound above for what is in flight, found while probing; and bounds for the time
-//! until the next probe (draft-ietf-ccwg-bbr, "Updating the Model Upon Packet Loss").
+//! The reaction to losses and marks: a long-term bound on the data in flight, which probing finds, and short-term
+//! bounds until the next probe (draft-ietf-ccwg-bbr, "Updating the Model Upon Packet Loss").
 //!
-//! The draft calls them `inflight_longterm`, `inflight_shortterm` and `bw_shortterm`; Linux, and whoever talks of them,
-//! `inflight_hi`, `inflight_lo` and `bw_lo`.
+//! The draft calls them `inflight_longterm`, `inflight_shortterm` and `bw_shortterm`; Linux calls them `inflight_hi`,
+//! `inflight_lo` and `bw_lo`.
 
 use super::{Bbr3, State};
 use crate::congestion::View;
@@ -10,20 +10,20 @@ use crate::congestion::delivery_rate::{LostSegment, RateSample};
 
 /// No bound.
 pub(super) const INFINITE: u64 = u64::MAX;
-/// `LossThresh`: of what was in flight, one in so many may get lost while it probes: 2 %.
+/// `LossThresh`: the tolerated loss rate of a probe is one in this number: 2 %.
 const LOSS_BOUND: u64 = 50;
 
-/// `Beta`: no more is taken back at once than CUBIC would.
+/// `Beta`: the multiplicative decrease, as in CUBIC.
 pub(super) const fn beta(value: u64) -> u64 {
     value / 10 * 7 + value % 10 * 7 / 10
 }
 
-/// How much at most.
+/// The bounds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Bounds {
-    /// Bytes in flight that the path was last seen to take without too much loss.
+    /// The last known bytes in flight without excessive loss.
     pub(super) inflight_hi: u64,
-    /// Bytes in flight, and bytes per second, until the next probe.
+    /// Bounds on bytes in flight and on bytes per second until the next probe.
     pub(super) inflight_lo: u64,
     pub(super) rate_lo: u64,
 }
@@ -37,27 +37,27 @@ impl Bounds {
     }
 }
 
-/// What one round trip has lost.
+/// The losses of one round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct LossRound {
-    /// Something, or something was marked.
+    /// Whether there was a loss or a mark.
     pub(super) lossy: bool,
     pub(super) marked: bool,
-    /// Pieces of the stream, with something between each two that was not lost.
+    /// The number of separate lost ranges of the stream.
     pub(super) holes: u32,
 }
 
-/// What was delivered and lost of late. Rounds here begin with a loss.
+/// The latest deliveries and losses. Rounds here start with a loss.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Latest {
-    /// The most of this round: bytes per second, and bytes in a round trip.
+    /// The maxima of this round: bytes per second, and bytes per RTT.
     pub(super) rate: u64,
     pub(super) inflight: u64,
-    /// This round; and the one that the acknowledgment being taken in has ended, if it has.
+    /// The present round, and the round that the current ACK has ended, if any.
     round: LossRound,
     pub(super) closed: Option<LossRound>,
     end: u64,
-    /// Where the last hole ends.
+    /// The end of the last lost range.
     hole_end: u64,
 }
 
@@ -95,10 +95,10 @@ impl Latest {
     }
 }
 
-/// What a recovery may have spoilt without need.
+/// The values to restore after a spurious recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Saved {
-    /// The state that losses have ended.
+    /// The state that losses ended.
     pub(super) state: Option<State>,
     bounds: Option<Bounds>,
 }
@@ -113,8 +113,8 @@ impl Bbr3 {
         self.latest.round.lossy = true;
     }
 
-    /// The peer reports marks, once for each window of data. They are congestion; the draft leaves open how much of it, so
-    /// they count as one loss too many.
+    /// The peer reports marks, once per window of data. The draft does not define their weight, so they count as a loss
+    /// rate above the threshold.
     pub(super) fn note_mark(&mut self, view: &View) {
         self.note_loss();
         self.latest.round.marked = true;
@@ -123,7 +123,7 @@ impl Bbr3 {
         }
     }
 
-    /// `AdaptLowerBoundsFromCongestion()`: after a lossy round trip, down towards what has still arrived.
+    /// `AdaptLowerBoundsFromCongestion()`: after a lossy round, reduces the bounds towards the delivered amounts.
     pub(super) fn adapt_lower_bounds(&mut self) {
         if self.state.accelerates() || self.latest.closed.is_none_or(|round| !round.lossy) {
             return;
@@ -135,8 +135,8 @@ impl Bbr3 {
         self.bounds.inflight_lo = self.latest.inflight.max(beta(inflight));
     }
 
-    /// `IsInflightTooHigh()`: more got lost than may of what was in flight. Who hears of one loss in a round trip cannot
-    /// tell how many there were.
+    /// `IsInflightTooHigh()`: whether the loss rate exceeds the threshold. A sender that learns of only one loss per
+    /// RTT cannot compute it.
     pub(super) fn is_too_high(&self, lost: u64, tx_in_flight: u64) -> bool {
         lost > tx_in_flight / LOSS_BOUND || (lost > 0 && !self.selective)
     }
@@ -160,7 +160,7 @@ impl Bbr3 {
         self.saved = Saved { state: None, bounds: Some(self.bounds) };
     }
 
-    /// `HandleSpuriousLossDetection()`: nothing was lost.
+    /// `HandleSpuriousLossDetection()`: the loss detection was spurious.
     pub(super) fn come_back(&mut self) {
         self.cwnd = self.cwnd.max(self.prior_cwnd);
         self.latest.round = LossRound::default();
@@ -186,7 +186,7 @@ impl Bbr3 {
     }
 }
 
-/// `InflightAtLoss()`: how much was in flight when losses reached the bound, for a segment with which they have passed it.
+/// `InflightAtLoss()`: the bytes in flight when the loss rate reached the threshold, for the segment that exceeded it.
 pub(super) const fn inflight_at_loss(segment: &LostSegment) -> u64 {
     let size = segment.end - segment.start;
     let before = segment.tx_in_flight.saturating_sub(size);

@@ -1,7 +1,7 @@
 //! How the bandwidth is probed: down, cruise, refill, up (draft-ietf-ccwg-bbr, "ProbeBW").
 //!
-//! A flow probes every two to three seconds, or, on a path that holds little, as often as Reno would fill it: so that Reno and
-//! CUBIC find time to grow in between.
+//! A flow probes every two to three seconds. On a path with a small bandwidth-delay product it probes as often as Reno
+//! would fill the path, so that Reno and CUBIC can grow in between.
 
 use super::bounds::INFINITE;
 use super::{Bbr3, State};
@@ -10,15 +10,15 @@ use crate::congestion::delivery_rate::RateSample;
 use crate::congestion::model::narrow;
 use crate::time::{Span, Time};
 
-/// Rounds after which it probes again at the latest, however much the path holds.
+/// The maximum number of rounds between probes.
 const MOST_ROUNDS: u64 = 63;
-/// What it waits for at least, and how much longer at most, in milliseconds.
+/// The minimum wait, and the maximum random addition, in milliseconds.
 const WAIT: Span = Span::from_secs(2);
 const MORE_MS: u64 = 1000;
-/// Doublings of how fast the bound above is raised.
+/// The maximum number of doublings of the slope of the upper bound.
 const MOST_DOUBLINGS: u32 = 30;
 
-/// What the acknowledgments that come in tell of.
+/// The part of the cycle to which the arriving ACKs belong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Feedback {
     /// Of no probe.
@@ -33,20 +33,21 @@ enum Feedback {
     Stopping,
 }
 
-/// How far the present probe has come, and what the one before has shown.
+/// The state of the present probe and the result of the last one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Probing {
     feedback: Feedback,
-    /// Losses found now tell of what left faster, and have not been heard yet.
+    /// New losses belong to faster transmissions and were not processed yet.
     pub(super) is_sampled: bool,
-    /// The last probe went too high; it was over as soon as it came to where the one before it had.
+    /// The last probe exceeded the loss threshold; the probe ended at the level of the one before it.
     pub(super) too_high: bool,
     cautious: bool,
-    /// When the cycle began, how long it waits before it probes, and rounds since it probed.
+    /// The start of the cycle, the wait before the next probe, and the rounds since the last probe.
     began: Time,
     wait: Span,
     pub(super) rounds_since: u64,
-    /// The bound above grows by a segment with so many bytes acknowledged; those since it did; the rounds of it.
+    /// The bytes acknowledged per increase of the upper bound by one segment, the bytes since the last increase, and
+    /// the rounds of the increase.
     per_segment: u64,
     acked: u64,
     doublings: u32,
@@ -85,13 +86,13 @@ impl Bbr3 {
         self.state = State::Down;
     }
 
-    /// What comes in for another round still tells of the probe.
+    /// The ACKs of another round still belong to the probe.
     pub(super) fn stop_feedback(&mut self) {
         self.probing.feedback = Feedback::Stopping;
         self.rounds.restart(self.delivered);
     }
 
-    /// Without waiting for a queue to go: there is none.
+    /// Starts without draining, because there is no queue.
     pub(super) fn start_cruise(&mut self, now: Time) {
         self.start_down(now);
         self.state = State::Cruise;
@@ -119,12 +120,12 @@ impl Bbr3 {
     /// `IsTimeToProbeBW()`.
     fn is_time_to_probe(&self, view: &View) -> bool {
         let Probing { began, wait, rounds_since, .. } = self.probing;
-        // As many rounds as there are segments: so long takes Reno to fill a queue as large as the path.
+        // As many rounds as segments: Reno needs this time to fill a queue of one bandwidth-delay product.
         let segments = self.target() / u64::from(view.mss.max(1));
         view.now > began + wait || rounds_since >= segments.min(MOST_ROUNDS)
     }
 
-    /// `IsTimeToCruise()`: the queue is gone, and some room is left for others.
+    /// `IsTimeToCruise()`: the queue is empty, and there is headroom for other flows.
     fn is_time_to_cruise(&self, sample: &RateSample, view: &View) -> bool {
         sample.in_flight <= self.with_headroom(view.mss)
             && sample.in_flight <= self.inflight(self.most_bandwidth(), view.mss)
@@ -143,7 +144,7 @@ impl Bbr3 {
         self.full_now
     }
 
-    /// cwnd is what limits the sender, and the bound above what limits cwnd.
+    /// Whether cwnd limits the sender and the upper bound limits cwnd.
     fn is_at_upper_bound(&self, sample: &RateSample, view: &View) -> bool {
         let cwnd = u64::from(self.cwnd);
         sample.prior_in_flight + u64::from(view.mss) > cwnd && cwnd >= self.bounds.inflight_hi
@@ -201,7 +202,7 @@ impl Bbr3 {
         }
     }
 
-    /// `TargetInflight()`: what the path holds, unless losses have cut cwnd.
+    /// `TargetInflight()`: the bandwidth-delay product, unless losses have reduced cwnd.
     pub(super) fn target(&self) -> u64 {
         u64::from(self.cwnd.min(narrow(self.path_volume(super::UNIT))))
     }

@@ -1,12 +1,13 @@
 //! BBR version 3 (draft-ietf-ccwg-bbr).
 //!
-//! As version 1 it goes by a model of the path: the largest delivery rate of two cycles of probing, and the least round trip
-//! of ten seconds. New is that losses and marks have a say: what was in flight when more than 2 % got lost bounds what is in
-//! flight from then on ([`bounds`]), and while it does not probe, each lossy round trip brings rate and volume down towards
-//! what still arrives, until it probes next.
+//! Like version 1 it uses a model of the path: the largest delivery rate of two probing cycles and the minimum RTT of
+//! ten seconds. In contrast to version 1 it reacts to losses and marks. If more than 2 % is lost, the data in flight at
+//! that time becomes an upper bound ([`bounds`]). Between probes, each lossy round reduces rate and volume towards the
+//! delivered amounts, until the next probe.
 //!
-//! In *startup* it doubles its rate in each round until that brings no more, or losses; it *drains* the queue that this has
-//! made; then it probes the bandwidth in four states ([`cycle`]), and the round trip every five seconds ([`round_trip`]).
+//! In *startup* it doubles its rate in each round until the delivery rate no longer increases or losses occur. It then
+//! *drains* the resulting queue. Later it probes the bandwidth in four states ([`cycle`]), and the RTT every five
+//! seconds ([`round_trip`]).
 
 mod bounds;
 mod cycle;
@@ -21,34 +22,34 @@ use bounds::{Bounds, Latest, Saved};
 use cycle::Probing;
 use round_trip::RoundTrip;
 
-/// Rounds that an excess of what was acknowledged is kept, as long, and as long again: in startup, and later.
+/// The length of each of the two windows of the ACK aggregation filter in rounds: in startup, and later.
 const EXCESS_ROUNDS: [u8; 2] = [1, 5];
-/// Startup is over when a round of a recovery has so many holes, and more lost than the bound.
+/// Startup ends when a round of a recovery has this number of lost ranges and a loss rate above the threshold.
 const STARTUP_HOLES: u32 = 6;
-/// After so many rounds the queue is taken for drained: the rate must have been overestimated.
+/// The maximum number of rounds in drain. After it the rate was probably overestimated.
 const DRAIN_ROUNDS: u64 = 3;
 
-/// What it is about.
+/// The state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     Startup,
     Drain,
-    /// The four states in which it probes the bandwidth: slower than the path, so that a queue goes,
+    /// The four states of bandwidth probing: below the rate of the path, to drain a queue,
     Down,
     /// at its rate,
     Cruise,
-    /// at its rate, with all in flight that the path is known to take,
+    /// at its rate, with the largest known volume in flight,
     Refill,
-    /// and faster.
+    /// and above its rate.
     Up,
     ProbeRtt,
 }
 
 impl State {
-    /// Times the estimated rate segments leave.
+    /// The pacing gain over the estimated rate.
     const fn pacing_gain(self) -> u64 {
         match self {
-            // 4 ln 2, rounded up: the least at which the rate doubles in each round.
+            // 4 ln 2, rounded up: the smallest gain that doubles the rate in each round.
             Self::Startup => UNIT * 277 / 100 + 1,
             Self::Drain => UNIT / 2,
             Self::Down => UNIT * 9 / 10,
@@ -57,7 +58,7 @@ impl State {
         }
     }
 
-    /// Times what the path holds may be in flight.
+    /// The gain of cwnd over the bandwidth-delay product.
     const fn cwnd_gain(self) -> u64 {
         match self {
             Self::Startup | Self::Drain | Self::Down | Self::Cruise | Self::Refill => UNIT * 2,
@@ -71,7 +72,7 @@ impl State {
         matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
     }
 
-    /// Whether it sends more, or as much as it may, to see what comes of it: losses then do not count against the path.
+    /// Whether it sends faster, or fills the path, to probe. Losses then do not reduce the short-term bounds.
     const fn accelerates(self) -> bool {
         matches!(self, Self::Startup | Self::Refill | Self::Up)
     }
@@ -95,27 +96,28 @@ pub struct Bbr3 {
     rounds: Rounds,
     probing: Probing,
 
-    /// Whether the pipe is full, as far as it was looked for of late; and that it ever was.
+    /// The detection of a full pipe: its present result, and whether it was ever full.
     plateau: Plateau,
     full_now: bool,
     full_reached: bool,
     drain_began: u64,
 
-    /// Data leaves again after a pause of the application.
+    /// The sender restarts after a pause of the application.
     resumed: bool,
-    /// cwnd before a recovery, or before the round trip was probed.
+    /// cwnd before a recovery or an RTT probe.
     prior_cwnd: u32,
     repairing: Repairing,
-    /// What to come back to, should the losses turn out to be none.
+    /// The values to restore if the losses were spurious.
     saved: Saved,
-    /// In all, and that the peer says what has arrived.
+    /// The total of delivered bytes, and whether the peer uses SACK.
     delivered: u64,
     selective: bool,
     chance: Chance,
 }
 
 impl Bbr3 {
-    /// With the given initial `cwnd` in bytes. `seed` decides when it probes, so that flows do not do so in step.
+    /// With the given initial `cwnd` in bytes. `seed` determines when it probes, so that flows do not probe at the same
+    /// time.
     pub fn new(cwnd: u32, seed: u32) -> Self {
         Self {
             state: State::Startup,
@@ -144,12 +146,12 @@ impl Bbr3 {
         }
     }
 
-    /// `BBR.max_bw`: what the path was seen to carry, in bytes per second.
+    /// `BBR.max_bw`: the largest measured bandwidth in bytes per second.
     fn most_bandwidth(&self) -> u64 {
         self.bandwidth[0].max(self.bandwidth[1])
     }
 
-    /// `BBR.bw`: the same, as far as recent losses let it be.
+    /// `BBR.bw`: the same, limited by the short-term bound.
     fn rate(&self) -> u64 {
         self.most_bandwidth().min(self.bounds.rate_lo)
     }
@@ -168,7 +170,7 @@ impl Bbr3 {
         }
     }
 
-    /// `AdvanceMaxBwFilter()`: a cycle is over. One without a sample does not count.
+    /// `AdvanceMaxBwFilter()`: the end of a cycle. A cycle without a sample does not count.
     fn advance_bandwidth(&mut self) {
         if self.bandwidth[0] > 0 {
             self.bandwidth = [0, self.bandwidth[0]];
@@ -190,7 +192,7 @@ impl Bbr3 {
         }
     }
 
-    /// `ResetFullBW()`: looks for a full pipe anew, from this rate.
+    /// `ResetFullBW()`: restarts the detection of a full pipe at this rate.
     fn look_for_plateau(&mut self, rate: u64) {
         self.plateau.restart(rate);
         self.full_now = false;
@@ -221,8 +223,8 @@ impl Bbr3 {
         }
     }
 
-    /// `CheckStartupHighLoss()`: a round of a recovery is over that was too lossy. A mark is worth as much, since the document
-    /// leaves open how much.
+    /// `CheckStartupHighLoss()`: whether a round of a recovery had too many losses. A mark counts the same, because the
+    /// document does not define its weight.
     fn loses_in_startup(&self, sample: &RateSample) -> bool {
         let Some(round) = self.latest.closed else { return false };
         let too_much = sample.interval.is_some_and(|i| self.is_too_high(i.lost, i.tx_in_flight));
@@ -246,7 +248,7 @@ impl Bbr3 {
         self.pace.want(scaled(self.rate(), gain), self.full_reached);
     }
 
-    /// `HandleRestartFromIdle()`: no faster than the path, since there was no queue before.
+    /// `HandleRestartFromIdle()`: at the bandwidth of the path, because there is no queue after the pause.
     fn resume(&mut self, view: &View) {
         self.resumed = true;
         self.aggregation.restart(view.now);
@@ -257,7 +259,7 @@ impl Bbr3 {
         }
     }
 
-    /// What was known before the first sample.
+    /// The initial values before the first sample.
     fn begin(&mut self, sample: &RateSample, now: Time) {
         if self.delivered == 0 && self.round_trip.least.is_none() {
             self.round_trip.begin(sample.min_rtt, now);
@@ -280,7 +282,7 @@ impl CongestionControl for Bbr3 {
             Signal::Undo => self.come_back(),
             Signal::Resumed => self.resume(view),
             Signal::EcnCe => self.note_mark(view),
-            // All else it sees in the samples, or not at all.
+            // Other events appear in the samples or have no effect.
             Signal::Acked { .. }
             | Signal::DupAck { .. }
             | Signal::PartialAck { .. }

@@ -1,6 +1,7 @@
-//! The least round trip, and how it is probed (draft-ietf-ccwg-bbr, "ProbeRTT").
+//! The minimum RTT and its probing (draft-ietf-ccwg-bbr, "ProbeRTT").
 //!
-//! Two minima: that of ten seconds is believed, that of five decides whether it is time to look again.
+//! There are two minima. The one of ten seconds is the estimate; the one of five seconds determines the time of the
+//! next probe.
 
 use super::{Bbr3, State};
 use crate::congestion::View;
@@ -11,13 +12,13 @@ use crate::time::{Span, Time};
 /// `ProbeRTTInterval`.
 const INTERVAL: Span = Span::from_secs(5);
 
-/// What is known of it.
+/// The state of the estimate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct RoundTrip {
-    /// What is believed, and since when.
+    /// The estimate, and its time.
     pub(super) least: Option<Span>,
     at: Time,
-    /// The least since it was last probed, and when it was seen; and that this is too long ago.
+    /// The minimum since the last probe, its time, and whether it has expired.
     recent: Option<Span>,
     recent_at: Time,
     expired: bool,
@@ -32,7 +33,7 @@ impl RoundTrip {
         (self.recent, self.recent_at) = (least, now);
     }
 
-    /// `UpdateMinRTT()`. A receiver that waits with an ACK does not refresh it.
+    /// `UpdateMinRTT()`. The sample of a delayed ACK does not refresh it.
     pub(super) fn update(&mut self, sample: &RateSample, now: Time) {
         self.expired = now > self.recent_at + INTERVAL;
         if let Some(rtt) = sample.rtt

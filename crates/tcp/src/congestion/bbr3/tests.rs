@@ -1,4 +1,4 @@
-//! The arithmetic of the model; what it makes of a path stands in `tests/bbr3.rs`.
+//! Tests of the arithmetic of the model. `tests/bbr3.rs` tests its behaviour on a path.
 
 use super::super::tests::view;
 use super::*;
@@ -24,7 +24,7 @@ fn the_gains_are_those_of_the_document() {
 }
 
 #[test]
-fn what_was_in_flight_when_losses_passed_two_percent_is_reckoned_to_the_byte() {
+fn the_bytes_in_flight_at_two_percent_loss_are_computed_exactly() {
     let at = |tx_in_flight, lost| {
         bounds::inflight_at_loss(&LostSegment { start: 1, end: 1001, tx_in_flight, lost, app_limited: false })
     };
@@ -38,7 +38,7 @@ fn what_was_in_flight_when_losses_passed_two_percent_is_reckoned_to_the_byte() {
 }
 
 #[test]
-fn no_more_is_taken_back_at_once_than_three_tenths() {
+fn one_decrease_is_at_most_three_tenths() {
     for value in [0, 1, 9, 10, 12_345, 1 << 40] {
         assert_eq!(bounds::beta(value), value * 7 / 10, "{value}");
     }
@@ -89,7 +89,7 @@ fn round(delivered: u64, rate: u64) -> RateSample {
 }
 
 #[test]
-fn a_lossy_round_of_cruising_goes_down_to_what_arrived_but_by_three_tenths_at_most() {
+fn a_lossy_round_of_cruising_reduces_the_bounds_by_at_most_three_tenths() {
     let seen = view(MSS, 100_000);
     for (arrives, expected) in [(900_000, 900_000), (500_000, 700_000)] {
         let mut bbr = cruising();
@@ -106,7 +106,7 @@ fn a_lossy_round_of_cruising_goes_down_to_what_arrived_but_by_three_tenths_at_mo
 }
 
 #[test]
-fn a_probe_that_loses_more_than_two_percent_sets_the_bound_and_goes_down() {
+fn a_probe_with_more_than_two_percent_loss_sets_the_bound_and_ends() {
     let seen = view(MSS, 100_000);
     let mut bbr = cruising();
     bbr.start_refill();
@@ -128,7 +128,7 @@ fn a_probe_that_loses_more_than_two_percent_sets_the_bound_and_goes_down() {
 }
 
 #[test]
-fn a_mistake_is_taken_back_and_the_probe_repeated() {
+fn a_spurious_loss_is_undone_and_the_probe_repeated() {
     let seen = view(MSS, 100_000);
     let mut bbr = cruising();
     bbr.start_refill();
@@ -143,7 +143,7 @@ fn a_mistake_is_taken_back_and_the_probe_repeated() {
 }
 
 #[test]
-fn a_mark_counts_as_one_loss_too_many() {
+fn a_mark_counts_as_excessive_loss() {
     let seen = view(MSS, 100_000);
     let mut bbr = cruising();
     bbr.on(Signal::EcnCe, &seen);
@@ -156,7 +156,7 @@ fn a_mark_counts_as_one_loss_too_many() {
 }
 
 #[test]
-fn after_a_timeout_it_comes_back_to_the_window_it_had() {
+fn bbr3_restores_its_window_after_a_timeout() {
     let mut bbr = cruising();
     bbr.on(Signal::Timeout { first: true }, &view(MSS, 200_000));
     assert_eq!(bbr.cwnd(), MSS);

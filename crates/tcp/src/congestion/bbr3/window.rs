@@ -1,4 +1,4 @@
-//! How much is in flight (draft-ietf-ccwg-bbr, "Congestion Window").
+//! The cwnd (draft-ietf-ccwg-bbr, "Congestion Window").
 
 use super::bounds::INFINITE;
 use super::{Bbr3, State, UNIT, least};
@@ -6,12 +6,12 @@ use crate::congestion::View;
 use crate::congestion::delivery_rate::{RateSample, Repairing};
 use crate::congestion::model::{narrow, path_volume};
 
-/// What leaves in this part of a second may leave at once, but no more than so many bytes, and no less than two segments;
+/// The time of a burst as a part of a second, and its upper limit in bytes. A burst has at least two segments;
 const QUANTA_PER_SECOND: u64 = 1000;
 const QUANTUM: u64 = 65_536;
-/// there is room for three of these: one each in the sender's queue, in its segmentation, and in the receiver.
+/// three of these bursts fit: one in the sender's queue, one in its segmentation, and one in the receiver.
 const QUANTA: u64 = 3;
-/// Of what the path takes, one part in so many, times three, is left to others: 15 %.
+/// The headroom for other flows is three parts in this number: 15 %.
 const HEADROOM_PARTS: u64 = 20;
 
 impl Bbr3 {
@@ -54,7 +54,7 @@ impl Bbr3 {
         self.path_volume(State::ProbeRtt.cwnd_gain()).max(u64::from(least(mss)))
     }
 
-    /// `SaveCwnd()`: a cwnd that was good enough, to come back to.
+    /// `SaveCwnd()`: saves cwnd, to restore it later.
     pub(super) fn save_cwnd(&mut self) {
         let was_cut = self.repairing != Repairing::Nothing || self.state == State::ProbeRtt;
         self.prior_cwnd = if was_cut { self.prior_cwnd.max(self.cwnd) } else { self.cwnd };

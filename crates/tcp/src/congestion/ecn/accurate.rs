@@ -7,28 +7,28 @@ use super::receiver::Receiver;
 use super::sender::Sender;
 use crate::wire::segment::{Ecn, Flags};
 
-/// What both halves of a connection remember.
+/// The state of both halves of a connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Accurate {
     pub(crate) receiver: Receiver,
     pub(crate) sender: Sender,
-    /// The SYN-ACK has gone out with counters: not again.
+    /// A SYN-ACK with counters was sent. Retransmissions do not carry them.
     tried_on_syn_ack: bool,
 }
 
 impl Accurate {
-    /// Nothing has been counted.
+    /// The initial state.
     pub(crate) const fn new(receiver: Receiver, sender: Sender) -> Self {
         Self { receiver, sender, tried_on_syn_ack: false }
     }
 
-    /// Whether our SYN-ACK may carry counters: the first one only. It has them from now on.
+    /// Returns `true` once, because only the first SYN-ACK may carry counters.
     pub(crate) const fn tries_on_syn_ack(&mut self) -> bool {
         !core::mem::replace(&mut self.tried_on_syn_ack, true)
     }
 
-    /// The flags of our SYN-ACK, which has gone out `before` so many times: the third goes without, in case a box on the way drops
-    /// the others; then nothing that can be marked follows (sections 3.1.5 and 3.2.3.2.2).
+    /// The flags of our SYN-ACK after `before` transmissions. The third one has none, because a middlebox may drop the
+    /// others. After it no segment is ECN-capable (sections 3.1.5 and 3.2.3.2.2).
     pub(crate) const fn on_syn_ack(&mut self, before: u8) -> Flags {
         if before <= 1 {
             return self.receiver.syn_ack();
@@ -37,7 +37,7 @@ impl Accurate {
         Flags::NONE
     }
 
-    /// The peer's SYN has come again, under this codepoint and asking for this (section 3.1.5).
+    /// Handles a retransmitted SYN with this codepoint and this request (section 3.1.5).
     pub(crate) fn syn_again(&mut self, arrived: Ecn, asks: Mode) {
         self.receiver.syn_again(arrived);
         self.tried_on_syn_ack = true;
@@ -47,23 +47,23 @@ impl Accurate {
     }
 }
 
-/// What both ends of a connection with accurate ECN have counted. Bytes are of payload; they wrap at 2^32.
+/// The counters of both ends of a connection with accurate ECN. Byte counters include only payload and wrap at 2^32.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AccurateEcnInfo {
-    /// Packets that came with a mark.
+    /// Packets received with CE.
     pub marks_received: u32,
     /// Bytes received, by codepoint.
     pub received: ByteCounters,
-    /// Packets of ours that the peer has seen marked.
+    /// Packets of ours that the peer received with CE.
     pub marks_delivered: u32,
-    /// Bytes of ours that the peer has received, by codepoint, as far as its options told.
+    /// Bytes of ours that the peer has received, by codepoint, according to its options.
     pub delivered: ByteCounters,
-    /// Whether what we send can be marked.
+    /// Whether our segments are ECN-capable.
     pub sends: bool,
 }
 
 impl Memory {
-    /// What has been counted, if ECN is accurate here.
+    /// The counters, if accurate ECN is in use.
     pub(crate) fn accurate_info(&self) -> Option<AccurateEcnInfo> {
         let Accurate { receiver, sender, .. } = self.accurate_state()?;
         let from_zero = |bytes: ByteCounters| ByteCounters {

@@ -1,34 +1,34 @@
-//! How many packets were marked, as the three bits of the ACE field tell it (RFC 9768, section 3.2.2.5.2 and appendix A.2).
+//! The number of marked packets from the three bits of the ACE field (RFC 9768, section 3.2.2.5.2 and appendix A.2).
 
 /// The field counts modulo this.
 const CYCLE: u32 = 8;
 
-/// What there is to go by.
+/// The input of the computation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Told {
+pub(crate) struct AceInput {
     /// The ACE field.
     pub(crate) ace: u8,
-    /// How many marked packets are known, from the initial value on.
+    /// The marked packets known so far, plus the initial value.
     pub(crate) known: u32,
-    /// Packets that the ACK acknowledges, were they all full.
+    /// Packets that the ACK acknowledges, if all were full.
     pub(crate) packets: u32,
-    /// Marked bytes beyond those known, where the option tells of them.
+    /// Marked bytes beyond those known, if the option reports them.
     pub(crate) bytes: Option<u32>,
     /// Bytes of a full segment.
     pub(crate) mss: u32,
 }
 
-/// The least number of packets that the field can mean.
+/// The smallest number of new marked packets that agrees with the field.
 pub(crate) const fn least(ace: u8, known: u32) -> u32 {
     (ace as u32).wrapping_sub(known) % CYCLE
 }
 
-/// Packets marked since: the field may have gone round between two ACKs.
+/// The number of new marked packets. The field can wrap between two ACKs.
 ///
-/// Where the option counts the bytes, it is as often as packets that were all full need for them. Else the worst is assumed:
-/// as many of the packets just acknowledged were marked as the field allows. If it asks for more than were
-/// acknowledged, it is right: there are packets without data.
-pub(crate) const fn marked(told: Told) -> u32 {
+/// If the option counts the bytes, the number of wraps is the one that full packets need for these bytes. Otherwise the
+/// worst case applies: of the packets just acknowledged, as many were marked as the field permits. If the field reports
+/// more packets than were acknowledged, it is correct, because there are packets without data.
+pub(crate) const fn marked(told: AceInput) -> u32 {
     let least = least(told.ace, told.known);
     match told.bytes {
         Some(bytes) => {
@@ -45,15 +45,15 @@ mod tests {
     use super::*;
 
     fn by_field(ace: u8, known: u32, packets: u32) -> u32 {
-        marked(Told { ace, known, packets, bytes: None, mss: 1000 })
+        marked(AceInput { ace, known, packets, bytes: None, mss: 1000 })
     }
 
     fn by_option(ace: u8, known: u32, bytes: u32) -> u32 {
-        marked(Told { ace, known, packets: 100, bytes: Some(bytes), mss: 1000 })
+        marked(AceInput { ace, known, packets: 100, bytes: Some(bytes), mss: 1000 })
     }
 
     #[test]
-    fn the_field_goes_round() {
+    fn the_field_wraps_at_eight() {
         assert_eq!(by_field(5, 5, 1), 0);
         assert_eq!(by_field(7, 5, 2), 2);
         assert_eq!(by_field(0, 5, 3), 3, "5, 6, 7, 0");
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_option_tells_how_often_it_went_round() {
+    fn the_option_determines_how_often_the_field_wrapped() {
         assert_eq!(by_option(7, 5, 2000), 2);
         assert_eq!(by_option(7, 5, 1), 2);
         assert_eq!(by_option(7, 5, 10_000), 10);

@@ -1,9 +1,9 @@
-//! Accurate ECN on the three segments of the handshake (RFC 9768, sections 3.1 and 3.2.2.1): who agrees on what, and how the
-//! codepoints under which SYN and SYN-ACK arrived are told.
+//! Accurate ECN on the three segments of the handshake (RFC 9768, sections 3.1 and 3.2.2.1): the negotiation, and the
+//! report of the codepoints with which SYN and SYN-ACK arrived.
 
 use crate::wire::segment::{Ecn, Flags};
 
-/// The three flags, which ask for accurate ECN on a SYN and are one field, ACE, on all that follows.
+/// The three flags. On a SYN they request accurate ECN; on later segments they are the ACE field.
 pub(crate) const ACE: Flags = Flags(Flags::AE.0 | Flags::CWR.0 | Flags::ECE.0);
 
 /// The three flags as a number (figure 3).
@@ -20,8 +20,8 @@ pub(crate) const fn flags_of(ace: u8) -> Flags {
     Flags(ae | cwr | ece)
 }
 
-/// How the codepoint is told under which the peer's SYN, or its SYN-ACK, has come (tables 2 and 3).
-pub(crate) const fn tell(arrived: Ecn) -> Flags {
+/// The flags that report the codepoint of the peer's SYN or SYN-ACK (tables 2 and 3).
+pub(crate) const fn report_codepoint(arrived: Ecn) -> Flags {
     flags_of(match arrived {
         Ecn::NotEct => 0b010,
         Ecn::Ect1 => 0b011,
@@ -30,19 +30,19 @@ pub(crate) const fn tell(arrived: Ecn) -> Flags {
     })
 }
 
-/// Which feedback a SYN, or its answer, leads to.
+/// The feedback that a SYN or a SYN-ACK negotiates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mode {
     /// None.
     Off,
     /// RFC 3168's.
     Classic,
-    /// Accurate; and the codepoint under which our SYN arrived, if that is told.
+    /// Accurate; with the codepoint of our SYN, if it is reported.
     Accurate(Option<Ecn>),
 }
 
-/// What the flags of a SYN ask of a host that knows accurate ECN: what is not defined yet asks for it too (section 3.1.3).
-pub(crate) const fn asked(syn: Flags) -> Mode {
+/// The request of a SYN, for a host with accurate ECN. Undefined combinations of flags request it too (section 3.1.3).
+pub(crate) const fn requested_mode(syn: Flags) -> Mode {
     match ace_of(syn) {
         0b000 => Mode::Off,
         0b011 => Mode::Classic,
@@ -50,9 +50,9 @@ pub(crate) const fn asked(syn: Flags) -> Mode {
     }
 }
 
-/// What the flags of a SYN-ACK answer to a SYN that has asked for accurate ECN (table 2). All three are the echo of a host that
-/// knows nothing of them; 101 is somebody's of the future (section 3.1.3).
-pub(crate) const fn answered(syn_ack: Flags) -> Mode {
+/// The reply of a SYN-ACK to a SYN with a request for accurate ECN (table 2). All three flags come from a host that
+/// reflects reserved bits; 101 is reserved for future use (section 3.1.3).
+pub(crate) const fn accepted_mode(syn_ack: Flags) -> Mode {
     match ace_of(syn_ack) {
         0b001 => Mode::Classic,
         0b010 => Mode::Accurate(Some(Ecn::NotEct)),
@@ -64,25 +64,25 @@ pub(crate) const fn answered(syn_ack: Flags) -> Mode {
     }
 }
 
-/// What the ACE field of a bare ACK tells whose SYN-ACK it answers (table 4).
+/// The report in the ACE field of the ACK of our SYN-ACK (table 4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FirstAck {
-    /// The peer gives no feedback, or it does not get through.
+    /// The peer sends no feedback, or the path removes it.
     NoFeedback,
-    /// The SYN-ACK has come under this codepoint.
-    Came(Ecn),
-    /// Nothing that is defined yet.
+    /// The SYN-ACK arrived with this codepoint.
+    Codepoint(Ecn),
+    /// A reserved value.
     Undefined,
 }
 
-/// Reads it.
+/// Decodes the ACE field.
 pub(crate) const fn first_ack(ace: u8) -> FirstAck {
     match ace {
         0b000 => FirstAck::NoFeedback,
-        0b010 => FirstAck::Came(Ecn::NotEct),
-        0b011 => FirstAck::Came(Ecn::Ect1),
-        0b100 => FirstAck::Came(Ecn::Ect0),
-        0b110 => FirstAck::Came(Ecn::Ce),
+        0b010 => FirstAck::Codepoint(Ecn::NotEct),
+        0b011 => FirstAck::Codepoint(Ecn::Ect1),
+        0b100 => FirstAck::Codepoint(Ecn::Ect0),
+        0b110 => FirstAck::Codepoint(Ecn::Ce),
         _ => FirstAck::Undefined,
     }
 }
@@ -97,7 +97,7 @@ mod tests {
     const NONE: Flags = Flags::NONE;
 
     #[test]
-    fn the_field_is_three_flags() {
+    fn the_ace_field_consists_of_three_flags() {
         for ace in 0..8 {
             assert_eq!(ace_of(flags_of(ace)), ace);
         }
@@ -118,22 +118,22 @@ mod tests {
             (NONE, Off),
             (ACE, Off),
         ] {
-            assert_eq!(answered(Flags::SYN | Flags::ACK | syn_ack), mode, "{syn_ack:?}");
+            assert_eq!(accepted_mode(Flags::SYN | Flags::ACK | syn_ack), mode, "{syn_ack:?}");
         }
         for (syn, mode) in [(ACE, Accurate(None)), (CWR | ECE, Classic), (NONE, Off)] {
-            assert_eq!(asked(Flags::SYN | syn), mode, "{syn:?}");
+            assert_eq!(requested_mode(Flags::SYN | syn), mode, "{syn:?}");
         }
         // Section 3.1.3.
         for syn in [AE, AE | ECE, AE | CWR, CWR, ECE] {
-            assert_eq!(asked(Flags::SYN | syn), Accurate(None), "{syn:?}");
+            assert_eq!(requested_mode(Flags::SYN | syn), Accurate(None), "{syn:?}");
         }
     }
 
     #[test]
     fn tables_3_and_4_are_each_others_inverse() {
         for ecn in [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce] {
-            assert_eq!(first_ack(ace_of(tell(ecn))), FirstAck::Came(ecn));
-            assert_eq!(answered(tell(ecn)), Mode::Accurate(Some(ecn)));
+            assert_eq!(first_ack(ace_of(report_codepoint(ecn))), FirstAck::Codepoint(ecn));
+            assert_eq!(accepted_mode(report_codepoint(ecn)), Mode::Accurate(Some(ecn)));
         }
         assert_eq!(first_ack(0), FirstAck::NoFeedback);
         for ace in [0b001, 0b101, 0b111] {

@@ -2,12 +2,12 @@
 
 use crate::wire::options::{Options, SackBlocks};
 
-/// Counters are as wide on the wire.
+/// Width of a counter on the wire.
 const BITS: u32 = 24;
-/// What fits.
+/// The mask of that width.
 const MASK: u32 = (1 << BITS) - 1;
 
-/// In which order the counters stand; those at the end may be missing.
+/// The order of the counters. Counters at the end can be absent.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Order {
     /// ECT(0), CE, ECT(1): option kind 172.
@@ -16,7 +16,7 @@ pub enum Order {
     Ect1First,
 }
 
-/// Bytes of payload, counted by the codepoint under which they arrived.
+/// Bytes of payload, by the codepoint of their packet.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct ByteCounters {
     /// ECT(0).
@@ -30,9 +30,9 @@ pub struct ByteCounters {
 /// The option: the lower 24 bits of none to three counters.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct AccurateEcn {
-    /// Which of them come first.
+    /// The order of the counters.
     pub order: Order,
-    /// How many of them there are.
+    /// The number of counters.
     len: u8,
     fields: [u32; 3],
 }
@@ -48,7 +48,7 @@ impl AccurateEcn {
         Self::read(order, fields.into_iter().take(usize::from(len)))
     }
 
-    /// The counters as they stand on the wire.
+    /// The counters as received, in the order of the option.
     pub(crate) fn read(order: Order, counters: impl Iterator<Item = u32>) -> Self {
         let (mut fields, mut len) = ([0; 3], 0);
         for (field, counter) in fields.iter_mut().zip(counters) {
@@ -58,7 +58,7 @@ impl AccurateEcn {
         Self { order, len, fields }
     }
 
-    /// The counters that there are, in their order on the wire.
+    /// The counters in the order of the option.
     pub fn fields(&self) -> impl Iterator<Item = u32> {
         self.fields.into_iter().take(usize::from(self.len))
     }
@@ -82,14 +82,14 @@ impl AccurateEcn {
         self.field(if self.order == Order::Ect1First { 0 } else { 2 })
     }
 
-    /// Octets on the wire without padding.
+    /// Length on the wire without padding.
     pub const fn wire_len(&self) -> u8 {
         2 + 3 * self.len
     }
 }
 
 impl Options {
-    /// The same with these counters. A fourth SACK block gives way to them.
+    /// Returns the options with these counters. They replace a fourth SACK block.
     #[must_use]
     pub fn with_accurate_ecn(self, option: AccurateEcn) -> Self {
         let mut octets = [0; 9];
@@ -98,13 +98,13 @@ impl Options {
         }
         let order = if option.order == Order::Ect0First { 0 } else { 4 };
         let mut sack = self.sack;
-        sack.put_beside(1 + order + option.len, octets);
+        sack.set_extra(1 + order + option.len, octets);
         Self { sack, ..self }
     }
 
     /// The counters of accurate ECN, if there is such an option.
     pub fn accurate_ecn(&self) -> Option<AccurateEcn> {
-        let (what, octets) = self.sack.beside();
+        let (what, octets) = self.sack.extra();
         let what = what.checked_sub(1)?;
         let order = if what < 4 { Order::Ect0First } else { Order::Ect1First };
         let (fields, _) = octets.as_chunks::<3>();
@@ -112,7 +112,7 @@ impl Options {
         Some(AccurateEcn::read(order, counters.take(usize::from(what % 4))))
     }
 
-    /// The same with these blocks. Four of them leave no room for counters of accurate ECN.
+    /// Returns the options with these blocks. Four blocks replace the counters of accurate ECN.
     #[must_use]
     pub fn with_sack(self, sack: SackBlocks) -> Self {
         let with = Self { sack, ..self };
@@ -123,8 +123,7 @@ impl Options {
     }
 }
 
-/// What a counter has grown by, `before` being what is known of it, where this stands on the wire. One that has gone back is not
-/// news.
+/// The increase of a counter from the known value `before` to the field. A decrease counts as zero.
 pub(crate) const fn growth(before: u32, field: u32) -> u32 {
     let step = field.wrapping_sub(before) & MASK;
     if step < 1 << (BITS - 1) { step } else { 0 }
@@ -139,7 +138,7 @@ mod tests {
     const COUNTERS: ByteCounters = ByteCounters { ect0: 0x0112_3456, ce: 0xAB_CDEF, ect1: 1 };
 
     #[test]
-    fn both_orders_say_the_same_and_short_ones_say_less() {
+    fn both_orders_carry_the_same_counters_and_short_options_fewer() {
         for (order, first) in [(Order::Ect0First, 0x12_3456), (Order::Ect1First, 1)] {
             for len in 0..=3 {
                 let option = AccurateEcn::new(order, COUNTERS, len);
@@ -156,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn three_blocks_stand_beside_it_and_a_fourth_gives_way() {
+    fn the_option_fits_with_three_sack_blocks_and_replaces_a_fourth() {
         let block = |n| SackBlock { left: Seq(n), right: Seq(n + 1) };
         let option = AccurateEcn::new(Order::Ect1First, COUNTERS, 2);
         let mut options = Options::NONE;
@@ -171,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_wraps_and_does_not_go_back() {
+    fn a_counter_wraps_and_a_decrease_is_ignored() {
         assert_eq!(growth(1, 1001), 1000);
         assert_eq!(growth(0x01FF_FFFE, 3), 5, "it is wider here than on the wire");
         assert_eq!(growth(1001, 1), 0);

@@ -1,50 +1,50 @@
-//! The receiver of accurate ECN: what it counts, and what it tells when (RFC 9768, sections 3.2, 3.2.2.5.1 and 3.2.3.3).
+//! The receiver of accurate ECN: its counters and its reports (RFC 9768, sections 3.2, 3.2.2.5.1 and 3.2.3.3).
 
 use super::Answer;
-use super::handshake::{flags_of, tell};
+use super::handshake::{flags_of, report_codepoint};
 use super::option::{AccurateEcn, ByteCounters, Order};
 use crate::wire::segment::{Ecn, Flags, Segment};
 
-/// Marked packets that bring forth an ACK, with data that is not acknowledged yet, and without: then it is an ACK of ACKs.
+/// The number of marked packets that triggers an ACK: with unacknowledged data, and without (an ACK of ACKs).
 const MARKS: [u8; 2] = [2, 3];
 
 /// Whether the counters are sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Sending {
-    /// They are, and where this position is sent again, the segment that tried the path with them was lost.
+    /// They are sent. A retransmission of this position shows that the segment that tested the path was lost.
     Tried(u64),
     Untried,
     Lost,
 }
 
-/// What a receiver remembers.
+/// The state of a receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Receiver {
-    /// Packets that came with a mark: r.cep, which begins with 5.
+    /// Packets received with CE: r.cep, which starts at 5.
     pub(crate) packets: u32,
     /// r.e0b, r.ceb and r.e1b.
     pub(crate) bytes: ByteCounters,
     /// The codepoint of the peer's SYN or SYN-ACK, the last one if there were several.
     opened: Ecn,
-    /// The next bare ACK tells that.
-    owes: bool,
-    /// Counters that an option has told.
+    /// The next ACK without data must report it.
+    must_report_syn_ack: bool,
+    /// The counters of the last option.
     told: ByteCounters,
     option: Sending,
-    /// The last packet had a mark; and so many since the last ACK.
+    /// Whether the last packet had CE, and the number of packets with CE since the last ACK.
     last_was_marked: bool,
     since_ack: u8,
 }
 
 impl Receiver {
-    /// The peer's SYN or SYN-ACK came under this codepoint.
+    /// The state after a SYN or SYN-ACK with this codepoint.
     pub(crate) const fn new(opened: Ecn) -> Self {
         let bytes = ByteCounters { ect0: 1, ce: 0, ect1: 1 };
         Self {
             packets: 5,
             bytes,
             opened,
-            owes: false,
+            must_report_syn_ack: false,
             told: bytes,
             option: Sending::Untried,
             last_was_marked: false,
@@ -52,30 +52,30 @@ impl Receiver {
         }
     }
 
-    /// The codepoint of the peer's SYN, as our SYN-ACK tells it.
+    /// The flags of our SYN-ACK, which report the codepoint of the peer's SYN.
     pub(crate) const fn syn_ack(&self) -> Flags {
-        tell(self.opened)
+        report_codepoint(self.opened)
     }
 
-    /// The peer's SYN has come again.
+    /// Handles a retransmitted SYN.
     pub(crate) const fn syn_again(&mut self, arrived: Ecn) {
         self.opened = arrived;
     }
 
-    /// The peer's SYN-ACK has come. A mark on it counts once, however often it comes.
+    /// Handles the peer's SYN-ACK. A mark counts once, even if the SYN-ACK is retransmitted.
     pub(crate) fn syn_ack_arrives(&mut self, arrived: Ecn) {
         if arrived == Ecn::Ce && self.packets == 5 {
             self.packets = 6;
         }
-        (self.opened, self.owes) = (arrived, true);
+        (self.opened, self.must_report_syn_ack) = (arrived, true);
     }
 
-    /// Whether a bare ACK is to tell of the SYN-ACK.
-    pub(crate) const fn owes(&self) -> bool {
-        self.owes
+    /// Whether an ACK without data must report the codepoint of the SYN-ACK.
+    pub(crate) const fn must_report_syn_ack(&self) -> bool {
+        self.must_report_syn_ack
     }
 
-    /// A packet has come that is acceptable; `unacknowledged` says whether there is data that waits for its ACK.
+    /// Counts an acceptable packet. `unacknowledged` is whether received data waits for its ACK.
     pub(crate) fn arrives(&mut self, segment: &Segment, unacknowledged: bool) -> Answer {
         let len = segment.payload.len;
         let marked = segment.ecn == Ecn::Ce;
@@ -97,23 +97,23 @@ impl Receiver {
         if changes || (marked && enough) { Answer::AtOnce } else { Answer::Ordinary }
     }
 
-    /// The flags of a segment that leaves, `bare` if it occupies nothing and reports nothing.
+    /// The flags of a departing segment; `bare` means without data, FIN and SACK blocks.
     pub(crate) const fn flags(&mut self, bare: bool) -> Flags {
         self.since_ack = 0;
-        if bare && self.owes {
-            self.owes = false;
-            return tell(self.opened);
+        if bare && self.must_report_syn_ack {
+            self.must_report_syn_ack = false;
+            return report_codepoint(self.opened);
         }
         flags_of((self.packets % 8) as u8)
     }
 
-    /// The counters that are to be told: all that ever changed, none if none has since the last time. The first bare ACK, and
-    /// the first segment with data, which `start` is the place of, try the path (section 3.2.3.2.1).
+    /// The counters to send: all that ever changed, or `None` if none has changed since the last option. The first ACK
+    /// and the first data segment test whether the path passes the option (section 3.2.3.2.1).
     pub(crate) fn option(&self, trial: Trial) -> Option<AccurateEcn> {
         let news = self.told != self.bytes;
         let tries = match (trial, self.option) {
             (_, Sending::Lost) => return None,
-            (Trial::Opening, _) => true,
+            (Trial::Handshake, _) => true,
             (Trial::Data, Sending::Untried) => true,
             _ => false,
         };
@@ -132,28 +132,29 @@ impl Receiver {
         AccurateEcn::new(order, self.bytes, len)
     }
 
-    /// An option leaves with a segment; one with data, at this place, that tries the path is remembered.
-    pub(crate) const fn note_told(&mut self, data: Option<u64>) {
+    /// Records that an option is sent; `data` is the position of a data segment that tests the path.
+    pub(crate) const fn note_option_sent(&mut self, data: Option<u64>) {
         self.told = self.bytes;
         if let (Some(start), Sending::Untried) = (data, self.option) {
             self.option = Sending::Tried(start);
         }
     }
 
-    /// What stands at this place is sent again: if it was what tried the path, no option leaves any more (section 3.2.3.2.2).
-    pub(crate) fn note_resent(&mut self, start: u64) {
+    /// Records a retransmission. If the segment at `start` tested the path, no more options are sent (section
+    /// 3.2.3.2.2).
+    pub(crate) fn note_retransmission(&mut self, start: u64) {
         if self.option == Sending::Tried(start) {
             self.option = Sending::Lost;
         }
     }
 }
 
-/// Whether a segment is one that tries whether options get through.
+/// Whether a segment tests if the path passes the option.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Trial {
-    /// One of the handshake.
-    Opening,
-    /// One with data that was not sent before.
+    /// A segment of the handshake.
+    Handshake,
+    /// A segment with new data.
     Data,
     No,
 }

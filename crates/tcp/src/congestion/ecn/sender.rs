@@ -1,58 +1,58 @@
-//! The sender under accurate ECN: what it makes of the peer's counters, and when it does not believe them (RFC 9768, sections 3.2.2
-//! and 3.2.3.2).
+//! The sender under accurate ECN: the evaluation of the peer's counters, and the checks for their plausibility (RFC
+//! 9768, sections 3.2.2 and 3.2.3.2).
 
-use super::ace::{self, Told};
+use super::ace::{self, AceInput};
 use super::handshake::FirstAck;
 use super::option::{AccurateEcn, ByteCounters, growth};
 use crate::wire::segment::Ecn;
 
-/// What an ACK tells, before it is known what it acknowledges.
+/// The feedback of an ACK, before the ACK is processed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Heard {
+pub(crate) struct Feedback {
     pub(crate) ace: u8,
     pub(crate) option: Option<AccurateEcn>,
-    /// No ACK that came before it tells of anything later.
+    /// No earlier ACK contains newer feedback.
     pub(crate) is_latest: bool,
 }
 
-/// What was marked.
+/// The newly marked packets and bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Marks {
     pub(crate) packets: u32,
     pub(crate) bytes: u32,
 }
 
-/// What the sender does about ECN.
+/// The reaction of the sender to ECN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Trust {
-    /// It sends what can be marked, and heeds marks.
+    /// It sends ECN-capable segments and reacts to marks.
     Full,
-    /// It sends nothing that can be marked, but what is told to be marked, is.
+    /// It sends no ECN-capable segments, but reacts to marks.
     Heeds,
-    /// Neither: what the peer tells is not what it has seen.
+    /// Neither, because the feedback is not plausible.
     None,
 }
 
-/// What a sender remembers.
+/// The state of a sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Sender {
-    /// s.cep: packets that the peer has seen marked, from 5 on.
+    /// s.cep: packets that the peer received with CE; it starts at 5.
     pub(crate) packets: u32,
     /// s.e0b, s.ceb and s.e1b.
     pub(crate) bytes: ByteCounters,
     trust: Trust,
-    /// No option is believed: its counters began with zero.
+    /// Options are ignored, because the counters started at zero.
     ignores_option: bool,
-    /// Nothing has been heard since the handshake; and an option neither, ever.
+    /// No feedback has arrived since the handshake.
     is_first: bool,
     no_option_yet: bool,
-    /// The next ACK has told of the SYN-ACK, and counts nothing.
+    /// The next ACK reports the codepoint of the SYN-ACK and contains no count.
     skips: bool,
-    /// ACKs in a row whose option and field contradict each other.
+    /// Consecutive ACKs with a contradiction between option and ACE field.
     contradictions: u8,
-    /// The ACK that is being taken in.
-    heard: Option<Heard>,
-    /// What had been delivered before it.
+    /// The feedback of the current ACK.
+    feedback: Option<Feedback>,
+    /// The bytes delivered before it.
     delivered: u64,
 }
 
@@ -67,38 +67,38 @@ impl Sender {
             no_option_yet: true,
             skips: false,
             contradictions: 0,
-            heard: None,
+            feedback: None,
             delivered: 0,
         }
     }
 
-    /// Whether what it sends can be marked.
+    /// Whether it sends ECN-capable segments.
     pub(crate) const fn sends(&self) -> bool {
         matches!(self.trust, Trust::Full)
     }
 
-    /// Nothing that can be marked leaves from now on.
+    /// Stops sending ECN-capable segments.
     pub(crate) const fn stop_sending(&mut self) {
         if self.sends() {
             self.trust = Trust::Heeds;
         }
     }
 
-    /// A segment of ours that could not be marked has come under this codepoint: any other was written on the way
-    /// (section 3.2.2.3).
-    pub(crate) fn came(&mut self, codepoint: Ecn) {
+    /// Checks the codepoint with which a Not-ECT segment of ours arrived. Any other codepoint shows that the path
+    /// changes the field (section 3.2.2.3).
+    pub(crate) fn check_not_ect(&mut self, codepoint: Ecn) {
         if codepoint != Ecn::NotEct {
             self.stop_sending();
         }
     }
 
-    /// What the bare ACK tells that answers our SYN-ACK (table 4). Returns whether that was marked.
-    pub(crate) fn take_first(&mut self, first: FirstAck) -> bool {
+    /// Processes the ACK of our SYN-ACK (table 4). Returns whether the SYN-ACK was marked.
+    pub(crate) fn process_handshake_ack(&mut self, first: FirstAck) -> bool {
         self.skips = true;
         match first {
             FirstAck::NoFeedback => self.trust = Trust::None,
-            FirstAck::Came(codepoint) => {
-                self.came(codepoint);
+            FirstAck::Codepoint(codepoint) => {
+                self.check_not_ect(codepoint);
                 if codepoint == Ecn::Ce {
                     self.packets = 6;
                 }
@@ -109,7 +109,7 @@ impl Sender {
         false
     }
 
-    /// An option has come. Counters that begin with zero were overwritten on the way (section 3.2.3.2.4).
+    /// Checks the first option. Counters that start at zero were overwritten on the path (section 3.2.3.2.4).
     pub(crate) fn try_option(&mut self, option: Option<AccurateEcn>) {
         if let Some(option) = option.filter(|_| self.no_option_yet) {
             self.no_option_yet = false;
@@ -117,20 +117,21 @@ impl Sender {
         }
     }
 
-    /// An ACK is about to be taken in, `delivered` bytes having been delivered before. Returns whether it tells of a mark.
-    pub(crate) fn hear(&mut self, heard: Heard, delivered: u64) -> bool {
-        self.try_option(heard.option);
+    /// Stores the feedback of an ACK before the ACK is processed; `delivered` are the bytes delivered so far. Returns
+    /// whether it reports a mark.
+    pub(crate) fn receive_feedback(&mut self, feedback: Feedback, delivered: u64) -> bool {
+        self.try_option(feedback.option);
         self.delivered = delivered;
         if core::mem::take(&mut self.skips) {
             return false;
         }
-        self.heard = Some(heard);
-        let ce = heard.option.and_then(|option| self.marked_bytes(option));
-        let news = ace::least(heard.ace, self.packets) > 0 || ce.is_some_and(|bytes| bytes > 0);
-        heard.is_latest && self.heeds() && news
+        self.feedback = Some(feedback);
+        let ce = feedback.option.and_then(|option| self.marked_bytes(option));
+        let news = ace::least(feedback.ace, self.packets) > 0 || ce.is_some_and(|bytes| bytes > 0);
+        feedback.is_latest && self.reacts_to_marks() && news
     }
 
-    /// Marked bytes beyond those known, if the option tells of them: a counter that never changed need not stand there.
+    /// Marked bytes beyond those known, if the option reports them. A counter that never changed can be absent.
     fn marked_bytes(&self, option: AccurateEcn) -> Option<u32> {
         if self.ignores_option {
             return None;
@@ -141,43 +142,43 @@ impl Sender {
         }
     }
 
-    const fn heeds(&self) -> bool {
+    const fn reacts_to_marks(&self) -> bool {
         !matches!(self.trust, Trust::None)
     }
 
-    /// The ACK has been taken in: `delivered` bytes have been delivered by now, in segments of `mss` bytes at most. What was
-    /// marked, and how much of it was delivered.
+    /// Evaluates the feedback after the ACK was processed; `delivered` are the bytes delivered so far, in segments of
+    /// at most `mss` bytes. Returns the new marks, and the bytes that this ACK delivered.
     pub(crate) fn conclude(&mut self, delivered: u64, mss: u32) -> (Marks, u32) {
         let newly = u32::try_from(delivered.saturating_sub(self.delivered)).unwrap_or(u32::MAX);
         self.delivered = delivered;
-        let Some(heard) = self.heard.take().filter(|heard| heard.is_latest || newly > 0) else {
+        let Some(feedback) = self.feedback.take().filter(|feedback| feedback.is_latest || newly > 0) else {
             return (Marks::default(), newly);
         };
         let packets = newly.div_ceil(mss.max(1));
-        // Section 3.2.2.4; but after three marked packets it would be right.
-        if core::mem::take(&mut self.is_first) && heard.ace == 0 && packets < 3 {
+        // Section 3.2.2.4; but after three marked packets the value is valid.
+        if core::mem::take(&mut self.is_first) && feedback.ace == 0 && packets < 3 {
             self.trust = Trust::None;
         }
-        let bytes = heard.option.and_then(|option| self.marked_bytes(option));
-        let told = Told { ace: heard.ace, known: self.packets, packets, bytes, mss };
+        let bytes = feedback.option.and_then(|option| self.marked_bytes(option));
+        let told = AceInput { ace: feedback.ace, known: self.packets, packets, bytes, mss };
         let marked = ace::marked(told);
-        // Section 3.2.3.2.5: bytes were marked and no packet was, and the field cannot have gone round. But packets may be smaller
-        // than they are taken for: the first time, that is believed.
+        // Section 3.2.3.2.5: the option reports marked bytes, the field reports no packet, and the field cannot have
+        // wrapped. Packets may be smaller than assumed, so the first contradiction is accepted.
         if let Some(1..) = bytes {
-            let contradicts = ace::least(heard.ace, self.packets) == 0 && packets < 8;
+            let contradicts = ace::least(feedback.ace, self.packets) == 0 && packets < 8;
             self.contradictions = if contradicts { self.contradictions.saturating_add(1) } else { 0 };
             if self.contradictions > 1 {
                 self.stop_sending();
             }
         }
         self.packets = self.packets.wrapping_add(marked);
-        if let Some(option) = heard.option.filter(|_| !self.ignores_option) {
+        if let Some(option) = feedback.option.filter(|_| !self.ignores_option) {
             self.count(option);
         }
-        if !self.heeds() {
+        if !self.reacts_to_marks() {
             return (Marks::default(), newly);
         }
-        // Appendix A.3: without the option the marked packets are taken for full ones.
+        // Appendix A.3: without the option the marked packets are assumed to be full.
         let bytes = bytes.unwrap_or_else(|| marked.saturating_mul(mss).min(newly));
         (Marks { packets: marked, bytes }, newly)
     }

@@ -1,18 +1,18 @@
-//! How much more is acknowledged at once than the path delivers meanwhile: who waits for ACKs that come in lumps needs as much
-//! more in flight (Linux, `tcp_bbr.c`, `bbr_update_ack_aggregation()`).
+//! ACK aggregation: the bytes acknowledged in excess of the estimated rate. With aggregated ACKs a sender needs this
+//! amount in addition in flight (Linux, `tcp_bbr.c`, `bbr_update_ack_aggregation()`).
 
 use crate::congestion::pacing;
 use crate::time::{Span, Time};
 
-/// An epoch in which so much was acknowledged tells nothing any more; in segments.
+/// An epoch restarts after this amount was acknowledged; in segments.
 const LONGEST: u64 = 1 << 20;
-/// No more is added than passes in this time.
+/// The addition is at most the data of this time at the estimated rate.
 const MOST: Span = Span::from_ms(100);
 
-/// The excess of late.
+/// The recent excess.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in crate::congestion) struct Aggregation {
-    /// Since when, and what was acknowledged since.
+    /// The start of the epoch, and the bytes acknowledged in it.
     began: Time,
     acked: u64,
     /// The largest excess of this window and of the one before, which of them is which, and the age of this one in rounds.
@@ -21,7 +21,7 @@ pub(in crate::congestion) struct Aggregation {
     age: u8,
 }
 
-/// What an acknowledgment adds.
+/// The input from an ACK.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::congestion) struct Delivered {
     pub(in crate::congestion) at: Time,
@@ -37,7 +37,7 @@ pub(in crate::congestion) struct Delivered {
 }
 
 impl Aggregation {
-    /// What was delivered before tells nothing of what comes.
+    /// Restarts the epoch.
     pub(in crate::congestion) fn restart(&mut self, now: Time) {
         (self.began, self.acked) = (now, 0);
     }
@@ -62,7 +62,7 @@ impl Aggregation {
         self.excess[self.current] = self.excess[self.current].max(excess);
     }
 
-    /// Bytes that shall be in flight beyond what the path needs.
+    /// The additional bytes in flight.
     pub(in crate::congestion) fn allowance(&self, bandwidth: u64) -> u64 {
         self.excess[0].max(self.excess[1]).min(pacing::volume(bandwidth, MOST))
     }
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn lumps_are_the_excess_and_are_forgotten_after_ten_rounds() {
+    fn aggregated_acks_are_the_excess_and_expire_after_ten_rounds() {
         let mut aggregation = Aggregation::default();
         after_lumps(&mut aggregation, 1, 12, 5);
         assert_eq!(aggregation.allowance(1_000_000), 12_000);
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_allowed_than_passes_in_a_tenth_of_a_second() {
+    fn the_allowance_is_at_most_the_data_of_a_tenth_of_a_second() {
         let mut aggregation = Aggregation::default();
         after_lumps(&mut aggregation, 1, 60, 1);
         assert_eq!(aggregation.allowance(100_000), 10_000);

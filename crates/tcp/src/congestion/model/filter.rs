@@ -1,7 +1,7 @@
-//! The largest value of late, in constant room (Kathleen Nichols' algorithm, as in Linux, `lib/minmax.c`).
+//! A windowed maximum in constant memory (Kathleen Nichols' algorithm, as in Linux, `lib/minmax.c`).
 
-/// The best three values of a window, each later than the one before it, so that there is another one when the best grows too
-/// old.
+/// The best three values of a window, each later than the one before it. When the best one expires, another one
+/// replaces it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in crate::congestion) struct WindowedMax([Sample; 3]);
 
@@ -17,7 +17,7 @@ impl WindowedMax {
         self.0[0].value
     }
 
-    /// A value at a time that never goes back; what is older than `window` is forgotten.
+    /// Adds a value at a time that never decreases. Values older than `window` expire.
     pub(in crate::congestion) fn add(&mut self, window: u64, at: u64, value: u64) {
         let new = Sample { at, value };
         let [best, second, third] = &mut self.0;
@@ -33,7 +33,7 @@ impl WindowedMax {
         self.age(window, new);
     }
 
-    /// Makes way for later values: the best may be too old, or the others too near to it.
+    /// Replaces expired values, and values too close in time to the best one.
     fn age(&mut self, window: u64, new: Sample) {
         let [best, second, third] = self.0;
         let age = new.at - best.at;
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_larger_value_holds_at_once_and_a_smaller_one_when_the_window_has_passed() {
+    fn a_larger_value_applies_immediately_and_a_smaller_one_after_the_window() {
         let mut filter = WindowedMax::default();
         filter.add(10, 0, 100);
         filter.add(10, 1, 300);

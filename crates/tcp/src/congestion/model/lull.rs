@@ -1,23 +1,23 @@
-//! The round trip is probed: little is in flight for a while, so that no queue is left.
+//! The RTT probe: few bytes are in flight for a short time, so that the queue is empty.
 
 use super::Rounds;
 use crate::time::{Span, Time};
 
-/// It lasts so long at least, and a round.
+/// The minimum duration; it also lasts at least one round.
 const LASTS: Span = Span::from_ms(200);
 
-/// How far that has come.
+/// The state of the probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in crate::congestion) struct Lull {
-    /// When it has lasted for long enough, once little enough is in flight.
+    /// The end of the probe, set when few enough bytes are in flight.
     until: Option<Time>,
     /// A round has passed since.
     round_passed: bool,
 }
 
 impl Lull {
-    /// An acknowledgment comes while it lasts, `delivered` bytes in all; `is_low` says that little is in flight. Returns
-    /// whether it is over.
+    /// Processes an ACK during the probe. `delivered` is the total of delivered bytes; `is_low` means that few enough
+    /// bytes are in flight. Returns whether the probe is over.
     pub(in crate::congestion) fn see(
         &mut self,
         now: Time,
@@ -36,7 +36,7 @@ impl Lull {
         false
     }
 
-    /// Whether it has lasted for long enough.
+    /// Whether the probe has reached its duration.
     pub(in crate::congestion) fn is_over(&self, now: Time) -> bool {
         self.until.is_some_and(|until| now > until)
     }

@@ -1,6 +1,6 @@
-//! What all versions of BBR share: the pieces of a model of the path, and how a model becomes a rate and a window.
+//! Components that all versions of BBR share: the parts of the path model, and the computation of rate and window.
 //!
-//! A piece knows nothing of the others, nor of states; what it makes of a path is decided in `bbr` and `bbr3`.
+//! A part does not depend on the others or on states; `bbr` and `bbr3` combine them.
 
 mod aggregation;
 mod filter;
@@ -21,30 +21,30 @@ use crate::time::Span;
 
 /// Gains are in 1/256.
 pub(super) const UNIT: u64 = 256;
-/// The round trip is the least of so long.
+/// The length of the minimum RTT filter.
 pub(super) const MIN_RTT_HOLDS: Span = Span::from_secs(10);
 
 /// Segments that are always in flight: two that a receiver acknowledges together, twice.
 const LEAST: u32 = 4;
 
-/// The least window.
+/// The minimum cwnd.
 pub(super) fn least(mss: u32) -> u32 {
     mss.saturating_mul(LEAST)
 }
 
-/// Bytes that a path of this rate and round trip holds, times a gain; so few at most that sums of them do not overflow.
+/// The bandwidth-delay product times a gain, limited so that sums do not overflow.
 pub(super) fn path_volume(rate: u64, rtt: Span, gain: u64) -> u64 {
     let volume = u128::from(pacing::volume(rate, rtt)) * u128::from(gain) / u128::from(UNIT);
     u64::try_from(volume).unwrap_or(u64::MAX / 4).min(u64::MAX / 4)
 }
 
-/// A window of so many bytes, or the largest there is.
+/// A window of `bytes`, limited to 32 bits.
 pub(super) fn narrow(bytes: u64) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
-/// A little chance, so that flows do not probe in step: a linear congruential generator, of which the upper bits are good
-/// enough.
+/// A small random number generator, so that flows do not probe at the same time: a linear congruential generator, of
+/// which the upper bits are used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Chance(pub(super) u32);
 

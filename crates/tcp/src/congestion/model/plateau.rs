@@ -1,13 +1,13 @@
-//! Whether the pipe is full: sending more brings no more.
+//! The detection of a full pipe: the delivery rate no longer increases.
 
 use super::UNIT;
 
-/// The pipe is full when so many rounds in a row
+/// The pipe is full when this number of consecutive rounds
 const ROUNDS: u8 = 3;
-/// have not brought as much as a quarter more.
+/// has not increased the rate by a quarter.
 const GAIN: u64 = UNIT * 5 / 4;
 
-/// The rate that was last grown to, and the rounds since.
+/// The last rate with an increase, and the rounds since.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in crate::congestion) struct Plateau {
     rate: u64,
@@ -15,12 +15,12 @@ pub(in crate::congestion) struct Plateau {
 }
 
 impl Plateau {
-    /// The search begins anew from this rate.
+    /// Restarts the detection at this rate.
     pub(in crate::congestion) fn restart(&mut self, rate: u64) {
         *self = Self { rate, rounds: 0 };
     }
 
-    /// A round has brought this rate, and the application was not what limited it. Returns whether the pipe is full.
+    /// Processes the rate of a round that was not application-limited. Returns whether the pipe is full.
     pub(in crate::congestion) fn is_reached(&mut self, rate: u64) -> bool {
         if u128::from(rate) * u128::from(UNIT) >= u128::from(self.rate) * u128::from(GAIN) {
             self.restart(rate);

@@ -1,18 +1,18 @@
-//! Round trips counted by what is delivered, not by a clock: a pause of the application ends none.
+//! Rounds counted by deliveries, not by a clock: a pause of the application does not end a round.
 
-/// The rounds of a connection; one ends when what left at its end is delivered.
+/// The rounds of a connection. A round ends when data sent after its start is delivered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in crate::congestion) struct Rounds {
-    /// So far.
+    /// The number of rounds.
     pub(in crate::congestion) count: u64,
-    /// One begins with the acknowledgment that is being taken in.
+    /// Whether the current ACK starts a round.
     pub(in crate::congestion) start: bool,
     end: u64,
 }
 
 impl Rounds {
-    /// An acknowledgment, `delivered` bytes in all, `prior` when what it is of left, if it tells. Returns whether a round
-    /// begins.
+    /// Processes an ACK. `delivered` is the total of delivered bytes; `prior` is the total when the acknowledged data
+    /// was sent, if known. Returns whether a round starts.
     pub(in crate::congestion) fn see(&mut self, prior: Option<u64>, delivered: u64) -> bool {
         self.start = prior.is_some_and(|prior| prior >= self.end);
         if self.start {
@@ -22,7 +22,7 @@ impl Rounds {
         self.start
     }
 
-    /// A round begins now, uncounted.
+    /// Starts a round without counting it.
     pub(in crate::congestion) fn restart(&mut self, delivered: u64) {
         self.end = delivered;
     }

@@ -1,45 +1,46 @@
-//! Linux's delayed ACK, which follows the traffic (net/ipv4/tcp_input.c and tcp_output.c since 2.4).
+//! The adaptive delayed ACK of Linux (net/ipv4/tcp_input.c and tcp_output.c since 2.4).
 //!
-//! * *Quick ACKs*: a connection begins with an ACK for every segment, as many as are needed to fill half of the window offered,
-//!   at most 16; so it does again after what looks like a loss, and after a pause longer than the retransmission timeout.
-//! * *ATO*: otherwise an ACK waits as long as segments lie apart on average, 40 ms at least; 200 ms at most, or a round trip if
-//!   that is shorter. An ACK that the timer had to send has waited in vain: the next waits twice as long.
-//! * *Interactive* (`pingpong`): the application has answered within an ATO. Then its next answer can be expected to take the
-//!   ACK along, and quick ACKs are off; until the timer had to send one.
-//! * More than one full segment unacknowledged is acknowledged at once, and so is what ends with a short segment as soon as it is
-//!   read, unless the connection is interactive.
+//! * *Quick ACKs*: at its start a connection acknowledges every segment. The number of quick ACKs is that of the
+//!   segments in half of the window, at most 16. Quick ACKs return after a possible loss and after a pause longer than
+//!   the RTO.
+//! * *ATO*: otherwise the delay is the average interval between segments, at least 40 ms. It is at most 200 ms, or the
+//!   RTT if that is shorter. If the timer sends the ACK, the next delay is twice as long.
+//! * *Interactive* (`pingpong`): the application has sent data within an ATO. Its next data will probably carry the
+//!   ACK, so quick ACKs are off until the timer sends an ACK.
+//! * More than one full unacknowledged segment is acknowledged immediately. Data that ends with a short segment is
+//!   acknowledged when it is read, unless the connection is interactive.
 
 use super::{Arrival, Due};
 use crate::time::{Span, Time};
 
-/// Full segments are believed to be no larger until larger ones come (`TCP_MSS_DEFAULT`).
+/// The initial estimate of the peer's full segments (`TCP_MSS_DEFAULT`).
 const MODEST_MSS: u32 = 536;
 
-/// The three numbers that can be chosen.
+/// The parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounds {
-    /// Least wait (`TCP_ATO_MIN`, `TCP_DELACK_MIN`).
+    /// Minimum delay (`TCP_ATO_MIN`, `TCP_DELACK_MIN`).
     pub min: Span,
-    /// Longest wait (`TCP_DELACK_MAX`).
+    /// Maximum delay (`TCP_DELACK_MAX`).
     pub max: Span,
-    /// Quick ACKs at most (`TCP_MAX_QUICKACKS`).
+    /// Maximum number of quick ACKs (`TCP_MAX_QUICKACKS`).
     pub quick: u8,
 }
 
-/// What is remembered of a connection.
+/// The state of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Adaptive {
-    /// How long an ACK waits; zero before the first data.
+    /// The ATO; zero before the first data.
     ato: Span,
-    /// When data last came.
+    /// When data last arrived.
     last: Time,
     /// Quick ACKs left.
     quick: u8,
-    /// The application answers what it reads.
+    /// Interactive mode (`pingpong`).
     interactive: bool,
-    /// The largest segment seen: what the peer's full ones hold.
+    /// The estimate of the peer's full segment size (`rcv_mss`).
     full: u32,
-    /// A short segment waits to be acknowledged.
+    /// A short segment is unacknowledged.
     ends_short: bool,
 }
 
@@ -48,7 +49,7 @@ impl Adaptive {
         Self { ato: Span::ZERO, last: Time::ZERO, quick: 0, interactive: false, full: 0, ends_short: false }
     }
 
-    /// Data has come in order.
+    /// Data has arrived in order.
     pub(super) fn arrives(&mut self, now: Time, arrival: &Arrival, bounds: Bounds) -> Due {
         self.measure(arrival);
         self.follow(now, arrival, bounds);
@@ -71,7 +72,7 @@ impl Adaptive {
         }
     }
 
-    /// `tcp_event_data_recv()`: half of the wait so far, and half of the distance to the last segment.
+    /// `tcp_event_data_recv()`: half of the present delay plus half of the interval to the last segment.
     fn follow(&mut self, now: Time, arrival: &Arrival, bounds: Bounds) {
         let half = Span::from_ps(self.ato.as_ps() / 2);
         let least = Span::from_ps(bounds.min.as_ps() / 2);
@@ -89,7 +90,7 @@ impl Adaptive {
         }
     }
 
-    /// `tcp_incr_quickack()`: as many as half of the window holds, two at least.
+    /// `tcp_incr_quickack()`: the number of segments in half of the window, at least two.
     fn quicken(&mut self, arrival: &Arrival, bounds: Bounds) {
         let enough = (arrival.window / (2 * self.full.max(1))).max(2);
         let enough = u8::try_from(enough).unwrap_or(u8::MAX).min(bounds.quick);
@@ -109,15 +110,15 @@ impl Adaptive {
         if arrival.armed <= soon { Due::Now } else { Due::At((now + wait).min(arrival.armed)) }
     }
 
-    /// `tcp_enter_quickack_mode()`: out of order, or seen before.
-    pub(super) fn is_alarmed(&mut self, arrival: &Arrival, bounds: Bounds) {
+    /// `tcp_enter_quickack_mode()`: out-of-order data or a duplicate.
+    pub(super) fn on_possible_loss(&mut self, arrival: &Arrival, bounds: Bounds) {
         self.measure(arrival);
         self.quicken(arrival, bounds);
         self.interactive = false;
         self.ato = bounds.min;
     }
 
-    /// A segment leaves, with `len` bytes of data, and acknowledges all that has come (`tcp_event_ack_sent()`,
+    /// A segment with `len` bytes of data is sent and acknowledges everything (`tcp_event_ack_sent()`,
     /// `tcp_event_data_sent()`).
     pub(super) fn leaves(&mut self, now: Time, len: u32) {
         self.quick = self.quick.saturating_sub(1);
@@ -127,16 +128,16 @@ impl Adaptive {
         }
     }
 
-    /// The connection is open, and data waits to be sent: it takes the first ACK along, and what it asks for can be expected to
-    /// come soon (`tcp_rcv_synsent_state_process()`, `sk_write_pending`).
+    /// The connection is open and data waits. The data carries the first ACK, and the response will probably follow
+    /// soon (`tcp_rcv_synsent_state_process()`, `sk_write_pending`).
     pub(super) fn opens_with_data(&mut self, now: Time, bounds: Bounds) {
         self.ato = bounds.min;
         self.quick = bounds.quick;
         self.last = now;
     }
 
-    /// The timer had to send the ACK (`tcp_delack_timer_handler()`).
-    pub(super) fn waited_in_vain(&mut self, rto: Span, bounds: Bounds) {
+    /// The timer has sent the ACK (`tcp_delack_timer_handler()`).
+    pub(super) fn on_timer_ack(&mut self, rto: Span, bounds: Bounds) {
         if self.interactive {
             self.interactive = false;
             self.ato = bounds.min;
@@ -145,7 +146,7 @@ impl Adaptive {
         }
     }
 
-    /// All that came was read: whether that is the moment to acknowledge it (`tcp_cleanup_rbuf()`).
+    /// Whether an ACK is due after all data was read (`tcp_cleanup_rbuf()`).
     pub(super) const fn is_due_once_read(&self) -> bool {
         self.ends_short && !self.interactive
     }
@@ -172,7 +173,7 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    /// One that has used its quick ACKs up, its last data having come at 1 s.
+    /// A state without quick ACKs; the last data arrived at 1 s.
     fn settled() -> Adaptive {
         let mut adaptive = Adaptive::new();
         adaptive.arrives(at(1000), &ARRIVAL, BOUNDS);
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_begins_with_sixteen_quick_acks() {
+    fn a_connection_starts_with_sixteen_quick_acks() {
         let mut adaptive = Adaptive::new();
         for n in 0..16 {
             assert_eq!(adaptive.arrives(at(10 * n), &ARRIVAL, BOUNDS), Due::Now, "the {n}-th");
@@ -202,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wait_follows_the_distance_of_segments_down_to_the_least_one() {
+    fn the_delay_follows_the_interval_of_segments_down_to_the_minimum() {
         let mut adaptive = settled();
         adaptive.ato = Span::from_ms(120);
         let waits: Vec<u64> = [1100, 1200, 1210, 1220, 1230, 1240, 1250, 1260]
@@ -211,7 +212,7 @@ mod tests {
                 adaptive.ato.as_ps() / 1_000_000_000
             })
             .to_vec();
-        // 120/2 + 100; 160/2 + 100; then 20 for each that follows at once.
+        // 120/2 + 100; 160/2 + 100; then 20 for each immediate successor.
         assert_eq!(waits, [160, 180, 110, 75, 57, 48, 44, 42]);
     }
 
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_longer_than_the_timeout_brings_quick_acks_back() {
+    fn quick_acks_return_after_a_pause_longer_than_the_rto() {
         let mut adaptive = settled();
         assert_eq!(adaptive.arrives(at(1301), &ARRIVAL, BOUNDS), Due::Now);
         assert_eq!(
@@ -236,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_makes_it_interactive_and_quick_acks_stop() {
+    fn data_within_the_ato_makes_it_interactive_and_stops_quick_acks() {
         let mut adaptive = Adaptive::new();
         assert_eq!(adaptive.arrives(at(1000), &ARRIVAL, BOUNDS), Due::Now);
         adaptive.leaves(at(1039), 100);
@@ -244,23 +245,23 @@ mod tests {
         let mut late = Adaptive::new();
         late.arrives(at(1000), &ARRIVAL, BOUNDS);
         late.leaves(at(1040), 100);
-        assert_eq!(late.arrives(at(1050), &ARRIVAL, BOUNDS), Due::Now, "an answer after the ATO is none");
+        assert_eq!(late.arrives(at(1050), &ARRIVAL, BOUNDS), Due::Now, "data after the ATO does not count");
     }
 
     #[test]
-    fn an_ack_that_the_timer_sent_waits_longer_next_time_or_ends_the_interaction() {
+    fn an_expired_delay_doubles_the_ato_or_ends_interactive_mode() {
         let mut adaptive = settled();
-        adaptive.waited_in_vain(Span::from_ms(300), BOUNDS);
+        adaptive.on_timer_ack(Span::from_ms(300), BOUNDS);
         assert_eq!(adaptive.ato, Span::from_ms(80));
-        adaptive.waited_in_vain(Span::from_ms(100), BOUNDS);
+        adaptive.on_timer_ack(Span::from_ms(100), BOUNDS);
         assert_eq!(adaptive.ato, Span::from_ms(100), "no longer than the timeout");
         adaptive.interactive = true;
-        adaptive.waited_in_vain(Span::from_ms(300), BOUNDS);
+        adaptive.on_timer_ack(Span::from_ms(300), BOUNDS);
         assert_eq!((adaptive.ato, adaptive.interactive), (Span::from_ms(40), false));
     }
 
     #[test]
-    fn the_wait_is_bounded_by_a_round_trip_and_by_the_longest() {
+    fn the_delay_is_limited_by_the_rtt_and_by_the_maximum() {
         let mut adaptive = settled();
         adaptive.ato = Span::from_ms(280);
         let near = Arrival { srtt: Some(Span::from_ms(90)), ..ARRIVAL };
@@ -269,19 +270,23 @@ mod tests {
         let armed = Arrival { armed: at(60), ..ARRIVAL };
         assert_eq!(adaptive.wait(at(0), &armed, BOUNDS), Due::At(at(60)), "an earlier timer stays");
         let about_to = Arrival { armed: at(50), ..ARRIVAL };
-        assert_eq!(adaptive.wait(at(0), &about_to, BOUNDS), Due::Now, "or is not waited for any more");
+        assert_eq!(
+            adaptive.wait(at(0), &about_to, BOUNDS),
+            Due::Now,
+            "a timer that is about to expire means now"
+        );
     }
 
     #[test]
-    fn what_looks_like_a_loss_brings_quick_acks_back() {
+    fn quick_acks_return_after_a_possible_loss() {
         let mut adaptive = settled();
         adaptive.interactive = true;
-        adaptive.is_alarmed(&ARRIVAL, BOUNDS);
+        adaptive.on_possible_loss(&ARRIVAL, BOUNDS);
         assert_eq!(adaptive.arrives(at(1010), &ARRIVAL, BOUNDS), Due::Now);
     }
 
     #[test]
-    fn a_short_end_is_acknowledged_when_read_unless_an_answer_is_expected() {
+    fn a_short_last_segment_is_acknowledged_when_read_unless_interactive() {
         let mut adaptive = settled();
         assert!(!adaptive.is_due_once_read());
         adaptive.arrives(at(1010), &Arrival { len: 100, unacknowledged: 100, ..ARRIVAL }, BOUNDS);

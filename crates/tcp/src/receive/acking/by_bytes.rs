@@ -1,11 +1,11 @@
-//! ACKs by bytes, as 4.4BSD and its heirs send them (`tcp_output()`, sender of a window update): what makes an ACK due at once
-//! is not how many segments have come, but how far the reader has moved the right edge of the window, by two full segments or
-//! by half of the buffer. All other data waits for the timer.
+//! ACKs by bytes, as in 4.4BSD and its descendants (`tcp_output()`, window updates). The number of segments does not
+//! matter. An ACK is due when the reader has moved the right edge of the window by two full segments or by half of the
+//! buffer. All other data waits for the timer.
 //!
-//! With full segments and a quick reader this acknowledges every second one, which is what RFC 1122, section 4.2.3.2, asks for;
-//! with short segments, or an odd one left over, it waits.
+//! With full segments and a fast reader this acknowledges every second segment, as RFC 1122, section 4.2.3.2, requires.
+//! With short segments or a single last one, the ACK is delayed.
 
-/// Whether the reader has freed enough: `growth` is by how much the window could grow in the peer's eyes.
+/// Whether the reader has freed enough; `growth` is the possible increase of the announced window.
 pub(crate) const fn is_due(growth: u64, buffer: u32, mss: u32, segments: u8) -> bool {
     growth >= segments as u64 * mss as u64 || 2 * growth >= buffer as u64
 }

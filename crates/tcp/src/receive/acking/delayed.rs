@@ -1,9 +1,9 @@
-//! The delayed ACK of RFC 9293, section 3.8.6.3, with a timer of the connection's own.
+//! The delayed ACK of RFC 9293, section 3.8.6.3, with a timer per connection.
 
 use super::Due;
 use crate::time::{Span, Time};
 
-/// Every `every`-th segment now, the others `delay` after they came.
+/// Every `every`-th segment now, the others `delay` after their arrival.
 pub(super) fn due(now: Time, unacknowledged: u8, every: u8, delay: Span) -> Due {
     if unacknowledged >= every { Due::Now } else { Due::At(now + delay) }
 }

@@ -1,4 +1,5 @@
-//! The delayed ACK of BSD: one clock for all connections ticks every 200 ms, and what waits leaves at the next tick.
+//! The delayed ACK of BSD: one clock for all connections ticks every 200 ms, and delayed ACKs are sent at the next
+//! tick.
 
 use super::Due;
 use crate::time::{Span, Time};
@@ -20,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_waits_leaves_at_the_next_tick_whenever_it_came() {
+    fn a_delayed_ack_is_sent_at_the_next_tick() {
         let (period, phase) = (Span::from_ms(200), Span::from_ms(30));
         let at = |ms| Time::ZERO + Span::from_ms(ms);
         assert_eq!(due(at(0), 1, 2, period, phase), Due::At(at(30)));

@@ -1,8 +1,7 @@
-//! When to acknowledge received data. Each policy is a file with its rule.
+//! Delayed ACK policies: when received data is acknowledged. Each policy has one file.
 //!
-//! What is out of order, or fills a gap, is acknowledged at once whatever the policy (RFC 5681, section 4.2): a policy judges
-//! what arrives in order. Most look at the segment and forget it; two remember something of the connection (`Memory`), and
-//! only connections with one of these have it.
+//! Every policy acknowledges out-of-order data and data that fills a gap immediately (RFC 5681, section 4.2). A policy
+//! decides only about data in order. Two policies keep state (`Memory`), which only their connections have.
 
 mod adaptive;
 pub(crate) mod by_bytes;
@@ -18,10 +17,10 @@ use adaptive::Adaptive;
 /// The choice of a delayed-ACK policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Acking {
-    /// Every segment at once.
+    /// Every segment immediately.
     EverySegment,
-    /// Every `every`-th segment at once, others after `delay` on a timer of the connection's own
-    /// (RFC 9293, section 3.8.6.3; RFC 5681, section 4.2).
+    /// Every `every`-th segment at once, others after `delay` on a timer per connection (RFC 9293, section 3.8.6.3; RFC
+    /// 5681, section 4.2).
     Delayed {
         /// Segments with data that make an ACK due; 1 is every segment.
         every: u8,
@@ -34,14 +33,14 @@ pub enum Acking {
         every: u8,
         /// Length of a tick.
         period: Span,
-        /// When the first tick falls, less than `period`.
+        /// The time of the first tick, less than `period`.
         phase: Span,
     },
     /// By bytes: at once when the reader has freed `every` full segments or half of the buffer, else after `delay`.
     DelayedBytes {
         /// Full segments freed that make an ACK due.
         every: u8,
-        /// How long the others wait.
+        /// The delay of the others.
         delay: Span,
     },
     /// By bytes: at once when the reader has freed `every` full segments or half of the buffer, else at the next tick of a
@@ -51,11 +50,11 @@ pub enum Acking {
         every: u8,
         /// Length of a tick.
         period: Span,
-        /// When the first tick falls, less than `period`.
+        /// The time of the first tick, less than `period`.
         phase: Span,
     },
-    /// Every segment at once while the connection is young, or has just met a loss; then every `every`-th, by bytes, others at the
-    /// next tick of a clock that runs freely (ns-2, `Agent/TCP/BayFullTcp`).
+    /// Every segment immediately while the connection is young or after a loss. Later every `every`-th one, by bytes,
+    /// and others at the next tick of a free-running clock (ns-2, `Agent/TCP/BayFullTcp`).
     QuickStart {
         /// Bytes for which a connection is young.
         young: u32,
@@ -63,28 +62,28 @@ pub enum Acking {
         every: u8,
         /// Length of a tick.
         period: Span,
-        /// When the first tick falls, less than `period`.
+        /// The time of the first tick, less than `period`.
         phase: Span,
     },
-    /// Following the traffic (Linux).
+    /// Adaptive (Linux).
     Adaptive(Bounds),
 }
 
-/// When the acknowledgment of a segment in order is due.
+/// When the ACK of a segment in order is due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Due {
     /// Now.
     Now,
-    /// At this instant, unless one leaves before.
+    /// At this instant, unless another segment carries it earlier.
     At(Time),
 }
 
-/// What a policy with a memory may look at when data has arrived.
+/// The input of a policy with state when data arrives.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
     /// Payload bytes of the segment.
     pub(crate) len: u32,
-    /// Bytes received in order since the connection began, this segment included.
+    /// Bytes received in order since the start of the connection, with this segment.
     pub(crate) received: u64,
     /// How many of them are not acknowledged.
     pub(crate) unacknowledged: u64,
@@ -92,24 +91,24 @@ pub(crate) struct Arrival {
     pub(crate) window: u32,
     /// Payload bytes of a full segment.
     pub(crate) mss: u32,
-    /// The retransmission timeout in force, and the smoothed round-trip time if there is one.
+    /// The present RTO, and the smoothed RTT if there is one.
     pub(crate) rto: Span,
     pub(crate) srtt: Option<Span>,
-    /// When the timer of an ACK that waits already runs out.
+    /// The deadline of the running delayed ACK timer.
     pub(crate) armed: Time,
 }
 
-/// What [`Acking::QuickStart`] and [`Acking::Adaptive`] remember of a connection.
+/// The state of [`Acking::QuickStart`] and [`Acking::Adaptive`] for a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Memory {
-    /// The connection is young until so many bytes have come.
+    /// The connection is young until this number of bytes has arrived.
     young_until: u64,
     adaptive: Adaptive,
 }
 
 impl Acking {
-    /// When to acknowledge, `unacknowledged` segments with data having arrived in order since the last ACK. A policy with a
-    /// memory is asked by `arrives` instead.
+    /// When to acknowledge, if `unacknowledged` data segments have arrived in order since the last ACK. For a policy
+    /// with state use `arrives`.
     #[inline]
     pub fn due(self, now: Time, unacknowledged: u8) -> Due {
         match self {
@@ -122,7 +121,7 @@ impl Acking {
         }
     }
 
-    /// Where no count of segments makes an ACK due, but a reader, or what is remembered.
+    /// For policies in which the reader or the state makes an ACK due.
     #[cold]
     fn due_otherwise(self, now: Time) -> Due {
         match self {
@@ -135,18 +134,18 @@ impl Acking {
         }
     }
 
-    /// Whether all that the policy looks at is how many segments have come.
+    /// Whether the policy only counts segments.
     #[inline]
     pub(crate) const fn counts_segments(&self) -> bool {
         matches!(self, Self::EverySegment | Self::Delayed { .. } | Self::FreeTick { .. })
     }
 
-    /// Whether the policy remembers anything of a connection.
-    pub(crate) const fn remembers(self) -> bool {
+    /// Whether the policy has state.
+    pub(crate) const fn has_state(self) -> bool {
         matches!(self, Self::QuickStart { .. } | Self::Adaptive(_))
     }
 
-    /// What it remembers of a new one.
+    /// The initial state.
     pub(crate) const fn memory(self) -> Memory {
         let young_until = match self {
             Self::QuickStart { young, .. } => young as u64,
@@ -171,11 +170,11 @@ impl Acking {
         }
     }
 
-    /// Data has arrived that is acknowledged at once: out of order, behind a gap, or seen before.
-    pub(crate) fn is_alarmed(self, arrival: &Arrival, memory: &mut Memory) {
+    /// Out-of-order data or a duplicate has arrived, which is acknowledged immediately.
+    pub(crate) fn on_possible_loss(self, arrival: &Arrival, memory: &mut Memory) {
         match self {
             Self::QuickStart { young, .. } => memory.young_until = arrival.received + u64::from(young),
-            Self::Adaptive(bounds) => memory.adaptive.is_alarmed(arrival, bounds),
+            Self::Adaptive(bounds) => memory.adaptive.on_possible_loss(arrival, bounds),
             _ => {}
         }
     }
@@ -187,22 +186,22 @@ impl Acking {
         }
     }
 
-    /// The timer had to send the ACK, `rto` being the retransmission timeout in force.
-    pub(crate) fn waited_in_vain(self, rto: Span, memory: &mut Memory) {
+    /// The timer has sent the ACK; `rto` is the present RTO.
+    pub(crate) fn on_timer_ack(self, rto: Span, memory: &mut Memory) {
         if let Self::Adaptive(bounds) = self {
-            memory.adaptive.waited_in_vain(rto, bounds);
+            memory.adaptive.on_timer_ack(rto, bounds);
         }
     }
 }
 
 impl Memory {
-    /// A segment leaves that acknowledges all, with `len` bytes of data.
+    /// A segment with `len` bytes of data is sent and acknowledges everything.
     #[cold]
     pub(crate) fn leaves(&mut self, now: Time, len: u32) {
         self.adaptive.leaves(now, len);
     }
 
-    /// Whether an ACK that waits is due once all that came was read.
+    /// Whether a delayed ACK is due after all data was read.
     pub(crate) const fn is_due_once_read(&self) -> bool {
         self.adaptive.is_due_once_read()
     }

@@ -1,11 +1,11 @@
-//! Every segment at once while the connection is young, then every second one: the delayed ACK of `Agent/TCP/BayFullTcp` in ns-2
-//! (`need_send()`), which the authors of RFC 2415 used.
+//! Every segment immediately while the connection is young, then every second one: the delayed ACK of
+//! `Agent/TCP/BayFullTcp` in ns-2 (`need_send()`), which the authors of RFC 2415 used.
 //!
-//! *Young* is anew what comes out of order or behind a hole. Afterwards bytes are counted, not segments: an ACK is due when two
-//! full segments' worth is unacknowledged. What waits leaves at the next tick of a clock that runs freely.
+//! Out-of-order data makes the connection young again. Later the policy counts bytes: an ACK is due when two full
+//! segments of data are unacknowledged. A delayed ACK is sent at the next tick of a free-running clock.
 
-/// Whether all that has arrived in order is acknowledged at once: `received` bytes in all, `unacknowledged` of them not yet
-/// acknowledged; the connection is young until `young_until` bytes have come.
+/// Whether an ACK is due. `received` bytes have arrived in order, `unacknowledged` of them are not acknowledged. The
+/// connection is young until `young_until` bytes have arrived.
 pub(super) const fn is_due(
     received: u64,
     unacknowledged: u64,

@@ -1,4 +1,4 @@
-//! Between which bounds a timeout lies, whatever was measured: each estimator has them.
+//! The lower and upper bounds of an RTO, which every estimator has.
 
 use super::Kind;
 use crate::time::Span;
@@ -18,13 +18,13 @@ impl Bounds {
         Self { min, max, initial }
     }
 
-    /// What the parameters of an estimator say.
+    /// The bounds in the parameters of an estimator.
     pub(super) fn of(kind: &Kind) -> Self {
         match *kind {
             Kind::Rfc793 { min, max, initial, .. }
             | Kind::Rfc889 { min, max, initial, .. }
             | Kind::Rfc6298 { min, max, initial, .. } => Self::new(min, max, initial),
-            // The floor stands under the variance, not under the timeout.
+            // The lower bound applies to the variance term, not to the RTO.
             Kind::Linux { max, initial, .. } => Self::new(Span::ZERO, max, initial),
             Kind::Jacobson88 { tick, min_ticks, max_ticks } | Kind::Tahoe { tick, min_ticks, max_ticks } => {
                 let ticks = |n: u32| tick.saturating_mul(u64::from(n));
@@ -34,7 +34,7 @@ impl Bounds {
         }
     }
 
-    /// `computed`, or the initial timeout, between the bounds; the upper one wins.
+    /// Limits `computed`, or the initial timeout, to the bounds. The upper bound has priority.
     #[inline]
     pub(super) fn apply(&self, computed: Option<Span>) -> Span {
         computed.unwrap_or(self.initial).max(self.min).min(self.max)

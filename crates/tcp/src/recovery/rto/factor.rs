@@ -23,11 +23,11 @@ impl Factor {
 
     /// The factor nearest to a decimal; a negative number counts as 0.
     pub fn from_f64(value: f64) -> Self {
-        // The cast saturates, and takes what is no number for 0.
+        // The cast saturates, and NaN becomes 0.
         Self((value * ONE as f64).round() as u32)
     }
 
-    /// For people and files.
+    /// For output.
     pub fn as_f64(self) -> f64 {
         f64::from(self.0) / ONE as f64
     }
@@ -38,7 +38,7 @@ impl Factor {
         if self.0 > ONE as u32 { Self::ONE } else { self }
     }
 
-    /// One less this factor, which is at most one.
+    /// One minus this factor, which is at most one.
     #[inline]
     pub(super) const fn rest(self) -> Self {
         Self(ONE as u32 - self.0)

@@ -5,15 +5,14 @@ use crate::time::Span;
 
 /// Mean and mean deviation in integers: srtt in 1/8, rttvar in 1/4 ticks.
 ///
-/// BSD's counter of a round trip stands at 1 when the segment leaves, so after n ticks it reads n + 1. The first
-/// sample takes the counter as it is, `srtt = 8 (n + 1)`, `rttvar = 2 (n + 1)`; each later one takes n:
-/// `srtt += n - srtt/8`, `rttvar += |n - srtt/8| - rttvar/4`, both at least 1. Before the first sample the timeout is
-/// 12 ticks (6 s).
+/// BSD's RTT counter is 1 when the segment is sent, so after n ticks it is n + 1. The first sample uses the counter
+/// unchanged, `srtt = 8 (n + 1)`, `rttvar = 2 (n + 1)`; each later one uses n: `srtt += n - srtt/8`, `rttvar += |n -
+/// srtt/8| - rttvar/4`, both at least 1. Before the first sample the timeout is 12 ticks (6 s).
 ///
-/// The timeout is srtt plus so many deviations as [`Deviations`] says.
+/// The timeout is srtt plus two or four mean deviations ([`Deviations`]).
 ///
-/// A sample is a number of ticks *crossed*, times the tick; a span that is no multiple of it (a recorded delay that is
-/// being replayed) is rounded down.
+/// A sample is a number of ticks *crossed*, times the tick; a span that is not a multiple of it, such as a recorded
+/// delay in a replay, is rounded down.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Jacobson88 {
     /// In 1/8 ticks; 0: no sample yet.
@@ -22,10 +21,10 @@ pub(crate) struct Jacobson88 {
     rttvar: u32,
 }
 
-/// How many mean deviations the timeout lies above the mean.
+/// The number of mean deviations in the timeout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Deviations {
-    /// Two: the paper as printed in 1988, and 4.3BSD-Tahoe, where the first timeout is twice the round trip.
+    /// Two: the paper as printed in 1988, and 4.3BSD-Tahoe, where the first timeout is twice the RTT.
     Two,
     /// Four: the paper as revised by Jacobson and Karels, 4.3BSD-Reno and everything after it.
     Four,
@@ -38,7 +37,7 @@ pub(super) const INITIAL_TICKS: u32 = 12;
 const MOST_TICKS: u64 = (1 << 24) - 1;
 
 impl Jacobson88 {
-    /// A clock that does not tick would divide by zero.
+    /// A tick of zero would divide by zero.
     #[inline]
     pub(super) fn sample(&mut self, rtt: Span, tick: Span) {
         let crossed = (rtt.as_ps() / tick.as_ps().max(1)).min(MOST_TICKS) as u32;
@@ -51,7 +50,7 @@ impl Jacobson88 {
         }
     }
 
-    /// The timeout in ticks, once there is a sample, before it is bounded.
+    /// The timeout in ticks before the bounds apply; `None` before the first sample.
     #[inline]
     pub(super) fn rto_ticks(&self, deviations: Deviations) -> Option<u32> {
         (self.srtt > 0).then(|| match deviations {
@@ -60,7 +59,7 @@ impl Jacobson88 {
         })
     }
 
-    /// The smoothed round trip, of which a tick is `tick`.
+    /// The smoothed RTT, for ticks of length `tick`.
     pub(super) fn srtt(&self, tick: Span) -> Option<Span> {
         (self.srtt > 0).then(|| tick.scale(u64::from(self.srtt), 8))
     }
@@ -85,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worked_example() {
+    fn jacobson88_estimates_match_a_calculation_by_hand() {
         // (ticks crossed, srtt in 1/8, rttvar in 1/4, timeout in ticks with four deviations, with two), by hand.
         let worked = [
             (0, 8, 2, 3, 2),           // counter 1: srtt 8, rttvar 2; 1 + 2; (2 + 2) / 2
@@ -122,7 +121,7 @@ mod tests {
         for _ in 0..100 {
             learnt.sample(Span::ZERO, TICK);
         }
-        // Where the shifts come to rest: srtt just below a tick, the deviation just below one.
+        // The fixed point of the shifts: srtt and the deviation are just below one tick.
         assert_eq!((learnt.srtt, learnt.rttvar), (7, 3));
         assert_eq!([Deviations::Two, Deviations::Four].map(|n| learnt.rto_ticks(n)), [Some(2), Some(3)]);
     }

@@ -6,12 +6,12 @@ use crate::time::Span;
 
 /// RFC 6298 with three changes, in microseconds:
 ///
-/// * a round trip that got *shorter* raises the deviation by an eighth of the usual gain only;
-/// * the variance term of a round trip is the largest deviation seen in it, and falls back by a quarter of the
-///   difference when a round trip is over ([`super::RtoEstimator::round_trip_over`]);
-/// * the floor of 200 ms stands under the variance term, not under the timeout.
+/// * a *shorter* RTT raises the deviation only by an eighth of the usual gain;
+/// * the variance term is the largest deviation in a round trip, and decreases by a quarter of the difference at the
+///   end of a round trip ([`super::RtoEstimator::round_trip_over`]);
+/// * the lower bound of 200 ms applies to the variance term, not to the RTO.
 ///
-/// Linux then rounds to its timer's jiffies; the grain of a timer is not the estimator's business here.
+/// Linux then rounds to jiffies. Here the estimator does not handle the granularity of the timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Linux {
     /// Eighths of a microsecond; 0: no sample yet.
@@ -23,17 +23,17 @@ pub(crate) struct Linux {
     round: Round,
 }
 
-/// Whether the end of a round trip can be told yet.
+/// Whether the end of a round trip can be detected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Round {
-    /// The sample just taken was the first: a round begins with it, and none is over.
+    /// There is one sample, which starts the first round.
     #[default]
     Begins,
     /// At least two samples.
     Runs,
 }
 
-/// Longest round trip that is taken in, 268 s: eight of them fit into 32 bits.
+/// The largest RTT sample, 268 s: eight times it fits into 32 bits.
 const LONGEST_US: u64 = (1 << 28) - 1;
 
 const fn micros(span: Span) -> u32 {
@@ -50,7 +50,7 @@ impl Linux {
         self.round = Round::Begins;
     }
 
-    /// `min` is TCP_RTO_MIN, the floor under the variance.
+    /// `min` is TCP_RTO_MIN, the lower bound of the variance term.
     #[inline]
     pub(super) fn sample(&mut self, rtt: Span, min: Span) {
         let rtt = micros(rtt);
@@ -71,7 +71,7 @@ impl Linux {
         self.round = Round::Runs;
     }
 
-    /// The timeout before it is bounded.
+    /// The timeout before the bounds apply.
     #[inline]
     pub(super) fn rto(&self) -> Option<Span> {
         let us = u64::from(self.srtt >> 3) + u64::from(self.rttvar);
@@ -98,7 +98,7 @@ mod tests {
     const FLOOR: Span = Span::from_ms(200);
 
     #[test]
-    fn a_worked_example() {
+    fn linux_estimates_match_a_calculation_by_hand() {
         // One sample in a round trip. (RTT in ms, srtt in us, mdev in us (in quarters: x4), rttvar in us), by hand.
         let worked = [
             (100, 100_000, 200_000, 200_000),
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_floor_stands_under_the_variance() {
+    fn the_lower_bound_applies_to_the_variance_term() {
         let mut estimator = Linux::default();
         for _ in 0..500 {
             estimator.sample(Span::from_us(80), FLOOR);

@@ -1,10 +1,10 @@
-//! Retransmission timeout estimators: from round-trip samples to a timeout. One file per document.
+//! RTO estimators: from RTT samples to a timeout. One file per document.
 //!
-//! An estimator hears only what it may learn from. Karn's rule, backoff and the grain of the timer are the business of
-//! `timers`; so the very same code replays recorded delays ([`Estimator`]).
+//! An estimator receives only valid samples. `timers` implements Karn's rule, backoff and the granularity of the timer.
+//! Therefore the same code can replay recorded delays ([`Estimator`]).
 //!
-//! What an estimator has learnt stands apart from its parameters: those a [`Kind`] holds, which all connections of one
-//! configuration share.
+//! The state of an estimator is separate from its parameters. A [`Kind`] holds the parameters, which all connections
+//! with one configuration share.
 
 mod bounds;
 mod factor;
@@ -26,16 +26,17 @@ use smooth::Mean;
 
 /// A retransmission timeout estimator.
 pub trait RtoEstimator: core::fmt::Debug + Send {
-    /// Takes in one round-trip time, of a segment that was sent only once.
+    /// Processes one RTT sample, of a segment that was sent only once.
     fn sample(&mut self, rtt: Span);
     /// The timeout for a first transmission, within the estimator's own bounds.
     fn rto(&self) -> Span;
-    /// The smoothed round-trip time, once there is one.
+    /// The smoothed RTT, if there is a sample.
     fn srtt(&self) -> Option<Span>;
     /// The largest timeout that backoff may reach.
     fn max(&self) -> Span;
-    /// A round trip is over: what was in flight when the last one ended, or at the first sample, is acknowledged.
-    /// To be called *after* the sample of that ACK. Only Linux listens; a replay of single delays calls it after each.
+    /// A round trip has ended: all data in flight at the end of the last one, or at the first sample, is acknowledged.
+    /// Call it *after* the sample of that ACK. Only the Linux estimator uses it. A replay of single delays calls it
+    /// after each.
     fn round_trip_over(&mut self) {}
 }
 
@@ -99,25 +100,25 @@ pub enum Kind {
         /// Clock granularity G.
         granularity: Span,
     },
-    /// Linux, `tcp_rtt_estimator`: mdev_max over a round trip, a floor under the variance, cautious decrease.
+    /// Linux, `tcp_rtt_estimator`: mdev_max over a round trip, a lower bound of the variance, a slow decrease.
     Linux {
-        /// TCP_RTO_MIN, the floor under the variance term: 200 ms.
+        /// TCP_RTO_MIN, the lower bound of the variance term: 200 ms.
         min: Span,
         /// TCP_RTO_MAX: 120 s.
         max: Span,
         /// TCP_TIMEOUT_INIT: 1 s.
         initial: Span,
     },
-    /// Always the same, whatever was measured; backoff does not raise it either. A yardstick for the others, and what
-    /// the host of RFC 889's day did that could not measure.
+    /// A constant timeout without backoff. It is a reference for the others, and the method of hosts in RFC 889's time
+    /// that could not measure the RTT.
     Fixed {
         /// The timeout.
         rto: Span,
     },
 }
 
-/// What an estimator has learnt, or the user's own estimator whole. The parameters are an argument: always those of the
-/// [`Kind`] that it was made for.
+/// The state of an estimator, or a user-defined estimator. The parameters are an argument: always those of the [`Kind`]
+/// for which it was created.
 #[derive(Debug)]
 pub(crate) enum Rto {
     /// RFC 793 and RFC 889.
@@ -130,7 +131,7 @@ pub(crate) enum Rto {
 }
 
 impl Rto {
-    /// Nothing yet.
+    /// The initial state.
     pub(crate) fn new(kind: &Kind) -> Self {
         match kind {
             Kind::Rfc793 { .. } | Kind::Rfc889 { .. } => Self::Mean(Mean::default()),
@@ -206,7 +207,7 @@ impl Rto {
     }
 }
 
-/// A built-in estimator that stands by itself, outside any connection: to replay recorded delays.
+/// A built-in estimator without a connection, to replay recorded delays.
 #[derive(Debug)]
 pub struct Estimator {
     kind: Kind,
@@ -214,7 +215,7 @@ pub struct Estimator {
 }
 
 impl Estimator {
-    /// One that has not heard a sample yet.
+    /// An estimator without samples.
     pub fn new(kind: Kind) -> Self {
         Self { kind, learnt: Rto::new(&kind) }
     }
@@ -247,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_learnt_is_small() {
+    fn the_state_of_an_estimator_is_small() {
         assert!(size_of::<Rto>() <= 24, "{}", size_of::<Rto>());
     }
 

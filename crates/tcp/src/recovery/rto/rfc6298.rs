@@ -1,11 +1,11 @@
-//! RFC 6298: the retransmission timeout of today's standard.
+//! RFC 6298: the RTO of the present standard.
 
 use crate::time::Span;
 
 /// RTO = SRTT + max(G, 4·RTTVAR), α = 1/8, β = 1/4 (RFC 6298, section 2).
 ///
-/// In picoseconds; SRTT is kept in eighths and RTTVAR in quarters, so that the means lose nothing to rounding.
-/// Backoff, and the 3 s after a lost SYN (section 5), are not the estimator's.
+/// In picoseconds; SRTT is kept in eighths and RTTVAR in quarters, so that the means have no rounding error. Backoff,
+/// and the 3 s after a lost SYN (section 5), are not part of the estimator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Rfc6298 {
     /// SRTT in 1/8 ps.
@@ -14,7 +14,7 @@ pub(crate) struct Rfc6298 {
     rttvar: u64,
 }
 
-/// Longest round trip that is taken in, 13 days: eight of them fit into 64 bits.
+/// The largest RTT sample, 13 days: eight times it fits into 64 bits.
 const LONGEST: u64 = 1 << 60;
 
 impl Rfc6298 {
@@ -61,8 +61,9 @@ mod tests {
     }
 
     #[test]
-    fn a_worked_example() {
-        // Round trips in ms; SRTT and SRTT + 4·RTTVAR in ns, worked out with fractions. No floor, to see the formula.
+    fn rfc6298_estimates_match_a_calculation_by_hand() {
+        // Round trips in ms; SRTT and SRTT + 4·RTTVAR in ns, worked out with fractions. Without a lower bound, to show
+        // the formula.
         let mut estimator = rfc6298(Span::ZERO, Span::from_secs(60), Span::from_secs(1), Span::from_us(1));
         assert_eq!((estimator.rto(), estimator.srtt()), (Span::from_secs(1), None));
         let worked = [
@@ -85,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_steady_path_comes_down_to_the_mean_and_the_clocks_grain() {
+    fn on_a_constant_path_the_rto_converges_to_the_mean_plus_the_granularity() {
         let (rtt, grain) = (Span::from_us(77), Span::from_us(10));
         let mut estimator = rfc6298(Span::ZERO, Span::ZERO, Span::from_secs(1), grain);
         for _ in 0..200 {
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn the_floor_of_one_second_holds() {
+    fn the_lower_bound_of_one_second_applies() {
         let second = Span::from_secs(1);
         let mut estimator = rfc6298(second, Span::from_secs(60), second, Span::ZERO);
         estimator.sample(Span::from_ms(10));

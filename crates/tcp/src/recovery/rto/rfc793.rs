@@ -1,13 +1,13 @@
 //! RFC 793, section 3.7: the first retransmission timeout of TCP.
 //!
-//! SRTT = α·SRTT + (1−α)·RTT; RTO = min(UBOUND, max(LBOUND, β·SRTT)). The document does not say how SRTT starts: here,
-//! as with everybody, the first sample is SRTT.
+//! SRTT = α·SRTT + (1−α)·RTT; RTO = min(UBOUND, max(LBOUND, β·SRTT)). The document does not define the initial SRTT.
+//! Here, as in other implementations, the first sample is SRTT.
 
 use super::Factor;
 use super::smooth::Mean;
 use crate::time::Span;
 
-/// SRTT takes in a sample.
+/// Updates SRTT with a sample.
 #[inline]
 pub(super) fn sample(srtt: &mut Mean, rtt: Span, alpha: Factor) {
     srtt.update(rtt, |_| alpha);
@@ -19,7 +19,7 @@ mod tests {
     use crate::time::Span;
 
     #[test]
-    fn a_worked_example() {
+    fn rfc793_estimates_match_a_calculation_by_hand() {
         // α = 0.875, β = 2, LBOUND 200 ms, UBOUND 1 s. Round trips in ms and SRTT in us, worked out with fractions:
         // each SRTT is (7 · SRTT + RTT) / 8.
         let ms = Span::from_ms;

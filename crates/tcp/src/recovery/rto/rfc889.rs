@@ -1,4 +1,4 @@
-//! RFC 889 (D. Mills, 1983): an estimator that is quick to learn of congestion and slow to forget it.
+//! RFC 889 (D. Mills, 1983): an estimator that follows an increase of the RTT quickly and a decrease slowly.
 //!
 //! E = F·E + (1−F)·R, with F = F1 if R < E, else F2; T = G·E (RFC 889, sections 3 and 3.3). With F1 > F2 the estimate
 //! follows a rise faster than a fall. The document's values are 15/16, 3/4 and 2. The first sample is E.
@@ -7,7 +7,7 @@ use super::Factor;
 use super::smooth::{Mean, Ordering};
 use crate::time::Span;
 
-/// E takes in a sample.
+/// Updates E with a sample.
 #[inline]
 pub(super) fn sample(estimate: &mut Mean, rtt: Span, f1: Factor, f2: Factor) {
     estimate.update(rtt, |order| match order {
@@ -28,7 +28,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worked_example() {
+    fn rfc889_estimates_match_a_calculation_by_hand() {
         // F1 = 0.9, F2 = 0.75, G = 2, no bounds; round trips in ms, estimates in ns.
         let mut estimator = rfc889(Factor::ratio(9, 10), Span::from_secs(5));
         assert_eq!(estimator.rto(), Span::from_secs(5));
@@ -71,7 +71,7 @@ mod tests {
         for (sample, estimate) in [(1024, 1024), (0, 960), (0, 900), (1924, 1156), (2180, 1412)] {
             estimator.sample(tick(sample));
             let off = estimator.srtt().map_or(u64::MAX, |srtt| srtt.abs_diff(tick(estimate)).as_ps());
-            // A sample of nothing counts as 1 ps.
+            // A sample of zero counts as 1 ps.
             assert!(off <= 4, "{estimator:?}, not {estimate}");
         }
     }

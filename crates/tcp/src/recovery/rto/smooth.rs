@@ -1,13 +1,13 @@
-//! What RFC 793 and RFC 889 share: an exponentially weighted mean.
+//! The exponentially weighted mean of RFC 793 and RFC 889.
 
 use super::Factor;
 use crate::time::Span;
 use core::num::NonZeroU64;
 
-/// Longest round trip that is taken in: 10,000 s.
+/// The largest RTT sample: 10,000 s.
 const LONGEST: u64 = 10_000_000_000_000_000;
 
-/// A mean in picoseconds; what a step rounds away is below one of them. A round trip of 0 counts as 1 ps.
+/// A mean in picoseconds; the rounding error of a step is below one picosecond. An RTT of 0 counts as 1 ps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Mean(Option<NonZeroU64>);
 

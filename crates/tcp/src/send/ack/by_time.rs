@@ -99,7 +99,7 @@ impl Sender {
         (loss.partial_seen, loss.inflation) = (false, 0);
         let reduces = cx.config.prr
             && cx.config.loss_means == LossMeans::Congestion
-            && !self.congestion.rules_recoveries();
+            && !self.congestion.controls_recovery_cwnd();
         if let Some(rack) = &mut self.rack {
             rack.prr = reduces.then(|| Prr::new(max - una));
         }

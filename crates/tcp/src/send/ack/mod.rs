@@ -100,9 +100,9 @@ impl Sender {
             self.note_retransmit_timer(cx, now);
         }
         if self.space.is_outstanding() {
-            self.start_patience(cx, now);
+            self.start_user_timeout(cx, now);
         } else {
-            self.stop_patience();
+            self.stop_user_timeout();
         }
     }
 

@@ -28,7 +28,7 @@ impl Sender {
                 if let Some(loss) = self.loss.known() {
                     loss.dup_acks = 0;
                 }
-                self.open_window_unless_told(cx, now, bytes, flight);
+                self.open_window_unless_marked(cx, now, bytes, flight);
                 self.note_window(cx, now);
                 true
             }
@@ -39,7 +39,7 @@ impl Sender {
                     rack.recovered();
                 }
                 if after_timeout {
-                    self.open_window_unless_told(cx, now, bytes, flight);
+                    self.open_window_unless_marked(cx, now, bytes, flight);
                     self.note_window(cx, now);
                 } else if cx.config.loss_means == LossMeans::Congestion {
                     self.signal(cx, now, Signal::ExitRecovery, self.space.max - self.space.una);

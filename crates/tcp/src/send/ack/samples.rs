@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::record::event::Event;
 use crate::send::Sender;
 use crate::time::Time;
-use crate::wire::options::since_echoed;
+use crate::wire::options::echo_age;
 
 impl Sender {
     /// A round-trip sample: where it is written down when each segment left, of the first one that `ack` covers; else of
@@ -19,7 +19,7 @@ impl Sender {
         let rtt = match (left, echo) {
             (Some(left), _) => cx.config.timer_grain.elapsed(left, now),
             (None, Some(echo)) if cx.agreed.timestamps && (timed || waited_for == 0) => {
-                let Some(rtt) = since_echoed(now, echo, self.space.first_sent) else { return };
+                let Some(rtt) = echo_age(now, echo, self.space.first_sent) else { return };
                 rtt
             }
             _ => return,

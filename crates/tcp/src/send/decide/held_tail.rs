@@ -1,4 +1,4 @@
-//! Short segments: what a transmission policy wants to know of the connection, what it holds back, and what sets that free.
+//! Short segments: the input of a transmission policy, the segment that it holds back, and the events that release it.
 
 use crate::config::Cutting;
 use crate::context::Context;
@@ -9,9 +9,8 @@ use crate::send::transmit::{Before, CEILING, End, Transmit};
 use crate::time::{Stamp, Time};
 
 impl Sender {
-    /// The short segment that the transmission policy holds back, as it stood when
-    /// [`poll_transmit`](Self::poll_transmit) last returned `None`; `None` if nothing is held, or something else than the policy
-    /// holds it.
+    /// The short segment that the transmission policy held back when [`poll_transmit`](Self::poll_transmit) last
+    /// returned `None`. `None` if there is no such segment, or if something other than the policy holds it back.
     pub(crate) fn held(&self, now: Time) -> Option<Held> {
         let why = self.timers.hold;
         why.is_policy().then(|| Held {
@@ -27,26 +26,25 @@ impl Sender {
         })
     }
 
-    /// All that is written may leave, and application data ends there: what an application does that takes TCP_CORK out, or
-    /// flushes its buffer. A policy that waits for acknowledgments still waits for them (RFC 1122, section 4.2.3.4:
+    /// Ends application data after all written bytes, so that they may be sent. An application does this when it clears
+    /// TCP_CORK or flushes its buffer. A policy that waits for ACKs still waits for them (RFC 1122, section 4.2.3.4:
     /// "regardless of the PSH bit").
     pub(crate) fn uncork(&mut self, cx: &Context) {
         self.mark_end();
         self.release(cx);
     }
 
-    /// The same, but application data does not end there: what Linux does with what MSG_MORE held, once TCP_NODELAY is set.
+    /// The same without an end of application data. Linux does this with data held by MSG_MORE when TCP_NODELAY is set.
     pub(crate) fn release(&mut self, cx: &Context) {
         if cx.config.transmit == Transmit::Cork {
             self.extras().released = self.space.data_end();
         }
     }
 
-    /// Segments that are cut when written are bounded by half of what the windows ever promised to take: the peer's first, and
-    /// our own cap.
+    /// Segments that are cut at the write have at most half of the smaller of the peer's first window and our own cap.
     pub(crate) fn bound_segments(&mut self, cx: &mut Context) {
         if cx.config.cutting == Cutting::AtWrite {
-            // A window that was closed in the SYN says nothing of what it will be.
+            // A zero window in the SYN gives no information about later windows.
             let offered = if self.space.max_wnd == 0 { u32::MAX } else { self.space.max_wnd };
             let window = offered.min(cx.config.send_window.unwrap_or(u32::MAX));
             let half = u16::try_from(window / 2).unwrap_or(u16::MAX).max(1);
@@ -54,24 +52,25 @@ impl Sender {
         }
     }
 
-    /// How many unacknowledged bytes lie before the end of the last short segment.
+    /// The unacknowledged bytes before the end of the last short segment.
     pub(crate) fn short_unacknowledged(&self) -> u64 {
         self.extras.as_ref().map_or(0, |rare| rare.short_end.saturating_sub(self.space.una))
     }
 
-    /// What left at this sending opportunity. Short segments do not add up to a full one: behind one there is nothing left.
+    /// What was sent at this opportunity. Short segments do not add up to a full one, because no data follows a short
+    /// segment.
     #[inline]
     pub(crate) fn before(&self, cx: &Context) -> Before {
         if self.run >= u32::from(cx.agreed.payload) { Before::FullSegments } else { Before::Nothing }
     }
 
-    /// What is known of the end of data, a piece at `start` being judged that reaches it.
+    /// The kind of end of the data, for a segment at `start` that reaches it.
     pub(crate) fn end_of_data(&self, cx: &Context, start: u64, closing: bool) -> End {
         let snd = &self.space;
         let end = snd.data_end();
-        // What the writer waits to add finds no room before this has left.
+        // The application cannot write more before this data is sent.
         let stuck = snd.una == start && end - start >= self.send_buffer(cx);
-        // A piece cut short by a SACK report, or resent, waits for nothing.
+        // A retransmission, or a segment that a SACK report limits, does not wait.
         if closing || stuck || start < snd.max {
             return End::Released;
         }
@@ -83,7 +82,7 @@ impl Sender {
         if snd.marks.ends_at(end) { End::Marked } else { End::More }
     }
 
-    /// The policy holds back what is left, which something else may have held until now.
+    /// The policy holds back the rest of the data; before, another reason may have applied.
     #[cold]
     pub(crate) fn hold_tail(&mut self, cx: &mut Context, now: Time, why: Hold) {
         let before = core::mem::replace(&mut self.timers.hold, why);
@@ -93,20 +92,20 @@ impl Sender {
                 cx.note(now, Event::Held(held));
             }
         }
-        // An ACK comes, or a timeout; but an application may never keep its word.
+        // An ACK or a timeout always follows, but the application may never write the announced data.
         if !why.waits_for_ack() {
             self.timers.wait_until((self.timers.held_since.instant(now) + CEILING).max(now));
         }
     }
 
-    /// What waits for the application has waited long enough.
+    /// Releases the segment that waits for the application, at the ceiling.
     pub(crate) fn ceiling_reached(&mut self) {
         self.timers.stop_retransmit();
         self.extras().released = self.space.data_end();
         self.mark_end();
     }
 
-    /// Application data ends here, as far as anybody knows.
+    /// Marks an end of application data.
     fn mark_end(&mut self) {
         let end = self.space.data_end();
         if self.space.una < end && self.space.written > 0 && !self.space.marks.ends_at(end) {

@@ -1,4 +1,4 @@
-//! What to send now, or why nothing: a pure decision, which names its reason.
+//! The decision what to send now, or why nothing is sent. It is pure and returns the reason.
 
 pub(super) mod held_tail;
 pub(crate) mod ordinary;
@@ -20,7 +20,7 @@ use crate::time::Time;
 use crate::wire::segment::Flags;
 
 impl Sender {
-    /// What to send now, or why nothing. `in_order` says that the receiver has nothing to report but its left edge.
+    /// Decides what to send now, or why nothing is sent. `in_order` means that the receiver has no out-of-order data.
     #[inline]
     pub(crate) fn decide(&self, cx: &Context, now: Time, in_order: bool) -> Decision {
         let decision = if cx.state().may_send() {
@@ -28,13 +28,13 @@ impl Sender {
         } else {
             self.decide_unopened(cx, now, in_order)
         };
-        self.in_its_turn(cx, now, decision)
+        self.apply_pacing(cx, now, decision)
     }
 
-    /// Where a segment that occupies nothing stands. It must fall into the peer's window, or the peer answers it with an
-    /// ACK of its own, and so for ever: behind all that was sent, though a timeout has sent SND.NXT back; but not behind
-    /// what lies beyond the window, such as a probing byte or a FIN. A keep-alive stands one before (RFC 9293,
-    /// section 3.8.4), so that the peer does answer.
+    /// The sequence position of a segment without data, SYN and FIN. It must lie in the peer's window; otherwise the
+    /// peer replies with an ACK, and the exchange never ends. It is the position after all sent data, even if a timeout
+    /// has set SND.NXT back, but not after data beyond the window such as a probe byte or a FIN. A keep-alive probe is
+    /// one position lower (RFC 9293, section 3.8.4), so that the peer replies.
     #[inline]
     pub(crate) fn ack_position(&self, reason: Reason) -> u64 {
         if matches!(reason, Reason::KeepAlive | Reason::WindowProbe) {
@@ -44,7 +44,7 @@ impl Sender {
         self.space.max.min(self.space.una + u64::from(self.space.wnd))
     }
 
-    /// A SYN, or nothing.
+    /// Decides before the connection is open: a SYN, or nothing.
     fn decide_unopened(&self, cx: &Context, now: Time, in_order: bool) -> Decision {
         let reason = match cx.state() {
             State::SynSent => Reason::Open,
@@ -71,7 +71,7 @@ impl Sender {
         self.decide_next(cx)
     }
 
-    /// Something is lost, or may be, or a closed window is to be probed.
+    /// Decides about retransmissions and window probes.
     fn decide_repair(&self, cx: &Context) -> Decision {
         if let Some(Resend { start, len, reason }) = self.loss.resend {
             let first = Range::new(start, start + u64::from(len.min(u32::from(cx.agreed.payload))));
@@ -98,8 +98,8 @@ impl Sender {
         self.decide_next(cx)
     }
 
-    /// One byte into a closed window (RFC 9293, section 3.8.6.1); of one that is open but silly, all that it permits
-    /// (section 3.8.6.2.1, rule 4).
+    /// The length of a window probe: one byte into a closed window (RFC 9293, section 3.8.6.1), or all that a silly
+    /// window permits (section 3.8.6.2.1, rule 4).
     #[cold]
     fn probe_len(&self, cx: &Context) -> u32 {
         let (permitted, _) = self.allowed(cx, self.space.nxt);
@@ -107,7 +107,7 @@ impl Sender {
         permitted.min(waiting).clamp(1, u64::from(cx.agreed.payload)) as u32
     }
 
-    /// NextSeg() of RFC 6675, section 4, while pipe leaves room for a segment; `None` without a scoreboard.
+    /// NextSeg() of RFC 6675, section 4, while pipe permits a segment; `None` without a scoreboard.
     fn decide_by_scoreboard(&self, cx: &Context) -> Option<Decision> {
         let board = self.loss.scoreboard.as_ref()?;
         if cx.config.recovery != Recovery::Sack {
@@ -131,7 +131,7 @@ impl Sender {
         Some(rescue.map_or(fresh, |range| Decision::Send(self.space.again(range, Reason::SackRescue))))
     }
 
-    /// The segment at SND.NXT: new data, or what a timeout has sent us back to.
+    /// Decides about the segment at SND.NXT: new data, or a retransmission after a timeout.
     pub(crate) fn decide_next(&self, cx: &Context) -> Decision {
         let snd = &self.space;
         let (start, stop) = self.next_range();
@@ -151,7 +151,7 @@ impl Sender {
             allowed,
             mss: u32::from(cx.agreed.payload),
             unacknowledged: snd.nxt - snd.una,
-            // A cap of our own is all the window there will ever be: waiting for more would be waiting for ever.
+            // The window never exceeds our own cap, so waiting for more would never end.
             max_window: snd.max_wnd.min(cx.config.send_window.unwrap_or(u32::MAX)),
             short_unacknowledged: self.short_unacknowledged(),
             before: self.before(cx),
@@ -165,7 +165,7 @@ impl Sender {
         };
         match verdict {
             Verdict::Send(len) => {
-                let fresh = if self.repeats_syn_data(cx, start) {
+                let fresh = if self.is_rejected_syn_data(cx, start) {
                     Reason::SynDataAgain
                 } else if self.loss.dup_acks > 0 && self.loss.phase == Phase::Open && self.at_cwnd() {
                     Reason::LimitedTransmit
@@ -173,7 +173,7 @@ impl Sender {
                     Reason::NewData
                 };
                 let plan = snd.plan(start, len, self.reason_at(start, fresh), self.is_closing());
-                // Behind the last one there will be none to wait for it.
+                // No other segment follows the last one.
                 let remembered = (cx.config.transmit == Transmit::Minshall || own.is_some())
                     && len < u32::from(cx.agreed.payload)
                     && !fin_waits
@@ -186,8 +186,8 @@ impl Sender {
         }
     }
 
-    /// Where the next segment begins, and where it must stop at the latest. After a timeout, what SACK reports as
-    /// received is passed over.
+    /// The start of the next segment, and its largest end. After a timeout it skips data that SACK has reported as
+    /// received.
     fn next_range(&self) -> (u64, u64) {
         let (nxt, end) = (self.space.nxt, self.space.data_end());
         if nxt < self.space.max
@@ -203,9 +203,9 @@ impl Sender {
         (nxt, end)
     }
 
-    /// Why data at `start` is sent: `fresh` if it never was before. Recovery from a timeout may be over, or replaced by
-    /// a fast retransmit (Tahoe, Reno), before SND.NXT has caught up. A byte that probed a closed window is not held
-    /// against the segment that carries it at last.
+    /// The reason for data at `start`: `fresh` if it was never sent. Recovery from a timeout may end, or be replaced by
+    /// a fast retransmit (Tahoe, Reno), before SND.NXT has caught up. A byte that was only sent as a window probe
+    /// counts as new.
     #[inline]
     fn reason_at(&self, start: u64, fresh: Reason) -> Reason {
         let probed = self.loss.phase == Phase::Open && start + 1 == self.space.max;
@@ -218,7 +218,7 @@ impl Sender {
         }
     }
 
-    /// What recovery by time sends next: what is lost, then new data.
+    /// Decides with RACK: lost data first, then new data.
     pub(crate) fn decide_by_time(&self, cx: &Context, rack: &Rack) -> Decision {
         let Some(first) = rack.first_lost(cx.agreed.payload) else { return self.decide_next(cx) };
         let (pipe, mss) = (self.in_network(cx), u64::from(cx.agreed.payload));

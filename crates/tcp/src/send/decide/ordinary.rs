@@ -1,8 +1,8 @@
-//! The ordinary segment on its way out: on an open connection without losses nearly every one is a full segment of new
-//! data or an acknowledgment without any. What [`crate::prediction::arriving`] is for arriving segments, this is for departing ones.
+//! The fast path of the sender. On an open connection without losses, nearly every departing segment is a full segment
+//! of new data or an ACK without data. This is the counterpart of header prediction for arriving segments.
 //!
-//! What is decided and done here is what [`crate::send::space`] and [`crate::send::output`] would decide and do, less the questions
-//! whose answers are known; a test sends the same segments both ways.
+//! The effect is the same as that of the full path, without the tests whose results are known. A test sends the same
+//! segments by both paths.
 
 use crate::config::Grows;
 use crate::context::Context;
@@ -11,20 +11,19 @@ use crate::send::{MTU_SEARCH, PACED, Sender};
 use crate::time::Time;
 use crate::wire::segment::Segment;
 
-/// What an undisturbed connection would do if it were asked now.
+/// The decision of the fast path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ordinary {
-    /// A full segment of new data; and if it fills the window, why nothing follows, though there is more to send.
+    /// Send a full segment of new data. If it fills the window, `then` is the reason why no other follows.
     Data { then: Option<Hold> },
-    /// No data, and why; perhaps an acknowledgment.
+    /// Send no data, for this reason; an ACK may be due.
     NoData(Hold),
-    /// What is to be done is out of the ordinary.
+    /// The full path must decide.
     Other,
 }
 
 impl Sender {
-    /// The ordinary case, and nearly all of them. [`Self::decide`], which knows all others, would say the same of this
-    /// one.
+    /// Decides by the fast path. If it decides, the result is the same as that of [`Self::decide`].
     #[inline]
     pub(crate) fn decide_ordinary(&self, cx: &Context) -> Ordinary {
         let snd = &self.space;
@@ -42,29 +41,29 @@ impl Sender {
         let unacknowledged = snd.nxt - snd.una;
         let (window, limit) = self.tightest_window(cx);
         if unacknowledged + mss > window {
-            // Beyond more than one window, which of them counts is for the full procedure to say.
+            // If the data exceeds more than one window, the full path determines the limit.
             let waits = unacknowledged > 0
                 && unacknowledged <= window
                 && !self.is_worth_half(cx, window - unacknowledged);
             return if waits { Ordinary::NoData(limit) } else { Ordinary::Other };
         }
-        // The window is full behind it, though there is another one to send: no need to ask again.
-        // The room that is left is less than half of it, as a segment is more.
+        // The segment fills the window, although more data waits. No other call is needed. The rest of the window is
+        // less than half of it, because a segment is more than half.
         let fills = unacknowledged + 2 * mss > window && waiting >= 2 * mss;
         Ordinary::Data { then: fills.then_some(limit) }
     }
 
-    /// Whether a piece that the window cuts to `room` bytes may be worth sending, as the largest window ever offered is small
-    /// (RFC 9293, section 3.8.6.2.1, condition 3): then the policy has a say.
+    /// Whether silly window avoidance may permit a segment that the window limits to `room` bytes, because the largest
+    /// window of the peer is small (RFC 9293, section 3.8.6.2.1, condition 3). The policy then decides.
     #[inline]
     fn is_worth_half(&self, cx: &Context, room: u64) -> bool {
         room >= u64::from(self.space.max_wnd.min(cx.config.send_window.unwrap_or(u32::MAX)) / 2)
     }
 
-    /// The smallest of the windows that count from SND.UNA, and which it is.
+    /// The smallest of the windows from SND.UNA, and its kind.
     #[inline]
     fn tightest_window(&self, cx: &Context) -> (u64, Hold) {
-        // One segment may always be out, or nothing would ever come back.
+        // One segment may always be in flight; otherwise no ACK would arrive.
         let mut window = self.congestion.cwnd().max(u32::from(cx.agreed.payload));
         let mut limit = Hold::CongestionWindow;
         if self.space.wnd < window {
@@ -78,7 +77,7 @@ impl Sender {
         (u64::from(window), limit)
     }
 
-    /// What [`hold_back`](Self::hold_back) does, for the reasons that [`decide_ordinary`](Self::decide_ordinary) gives: none of them
+    /// What [`end_opportunity`](Self::end_opportunity) does, for the reasons that [`decide_ordinary`](Self::decide_ordinary) gives: none of them
     /// is a transmission policy's.
     #[inline(always)]
     pub(crate) fn hold_ordinary(&mut self, cx: &mut Context, now: Time, why: Hold) {
@@ -92,21 +91,21 @@ impl Sender {
         match why {
             Hold::NoData => {}
             Hold::CongestionWindow => self.cwnd_limited = true,
-            _ => self.hold_back(cx, now, why),
+            _ => self.end_opportunity(cx, now, why),
         }
     }
 
-    /// Nothing about the sender makes an arriving segment unusual.
+    /// Whether the state of the sender permits the fast path for an arriving segment.
     #[inline]
-    pub(crate) fn is_undisturbed(&self) -> bool {
+    pub(crate) fn predicts_arrival(&self) -> bool {
         self.loss.is_quiet()
             && !self.unusual.has(PACED.and(MTU_SEARCH))
             && self.rack.as_ref().is_none_or(|rack| rack.is_calm())
             && !self.timers.is_persisting()
     }
 
-    /// Takes in an ACK of some, not all, of what is outstanding: the end of a flight stops a timer, and takes the full
-    /// procedure. Returns whether it was one.
+    /// Processes an ACK of a part of the outstanding data. An ACK of all of it stops a timer and takes the full path.
+    /// Returns whether it was processed.
     #[inline(always)]
     pub(crate) fn take_predicted_ack(&mut self, cx: &mut Context, now: Time, segment: &Segment) -> bool {
         let bytes = segment.ack.distance_from(self.space.seq(self.space.una));
@@ -132,7 +131,7 @@ impl Sender {
         self.open_window(cx, now, bytes as u32, flight);
         self.cwnd_limited = false;
         self.restart_retransmit(cx, now);
-        self.start_patience(cx, now);
+        self.start_user_timeout(cx, now);
         true
     }
 }

@@ -1,4 +1,4 @@
-//! Pacing: when a segment that may leave is due.
+//! Pacing: when a permitted segment is sent.
 
 use crate::congestion::delivery_rate::DeliveryRate;
 use crate::congestion::pacing::{self, Pacer};
@@ -11,7 +11,7 @@ use crate::send::{PACED, Sender};
 use crate::time::Time;
 
 impl Sender {
-    /// Both ends are known: departures are paced and deliveries measured from now on, if somebody asks for either.
+    /// Starts pacing and delivery rate measurement after the handshake, if either is required.
     pub(crate) fn begin_pacing(&mut self, cx: &Context) {
         if cx.config.pacing || cx.config.congestion.needs_rates() {
             let (pacer, rate) = (Pacer::new(), DeliveryRate::default());
@@ -23,7 +23,7 @@ impl Sender {
         }
     }
 
-    /// The opening segments have shown a round trip.
+    /// Sets the rate after the RTT sample of the handshake.
     pub(crate) fn begin_rates(&mut self, cx: &Context, now: Time) {
         let srtt = self.srtt(cx);
         if let Some(paced) = self.paced_mut() {
@@ -32,28 +32,28 @@ impl Sender {
         }
     }
 
-    /// What was decided, or that it is not its turn yet.
+    /// The decision, or a hold if pacing or the interface delays the segment.
     #[inline]
-    pub(crate) fn in_its_turn(&self, cx: &Context, now: Time, decision: Decision) -> Decision {
+    pub(crate) fn apply_pacing(&self, cx: &Context, now: Time, decision: Decision) -> Decision {
         let Some(extras) = &self.extras else { return decision };
         match decision {
             Decision::Send(plan) | Decision::Short(plan) | Decision::Last(plan, _) => {
-                self.not_its_turn(cx, extras, now, &plan).map_or(decision, Decision::Hold)
+                self.pacing_hold(cx, extras, now, &plan).map_or(decision, Decision::Hold)
             }
             Decision::Hold(_) => decision,
         }
     }
 
-    /// What other than windows and policies holds it back: the pacer, or the interface.
-    fn not_its_turn(&self, cx: &Context, extras: &Extras, now: Time, plan: &Plan) -> Option<Hold> {
-        if extras.paced.as_ref().is_some_and(|paced| paced.pacer.next() > now) && waits_its_turn(plan) {
+    /// The hold by the pacer or by the interface, if any.
+    fn pacing_hold(&self, cx: &Context, extras: &Extras, now: Time, plan: &Plan) -> Option<Hold> {
+        if extras.paced.as_ref().is_some_and(|paced| paced.pacer.next() > now) && is_paced_segment(plan) {
             return Some(Hold::Pacing);
         }
         extras.interface.as_ref().and_then(|interface| self.waits_for_interface(cx, interface, now, plan))
     }
 
-    /// Something is held back until a known time, and by nothing else.
-    pub(crate) fn wait_for_turn(&mut self, why: Hold) {
+    /// Arms the timer for a segment that only pacing or the interface delays.
+    pub(crate) fn arm_pacing_timer(&mut self, why: Hold) {
         self.timers.hold = why;
         let extras = self.extras();
         let turn = match why {
@@ -65,7 +65,7 @@ impl Sender {
         }
     }
 
-    /// The rate that holds from now on.
+    /// Updates the pacing rate.
     pub(in crate::send) fn refresh_pace(&mut self, cx: &Context) {
         if !cx.config.pacing {
             return;
@@ -80,8 +80,8 @@ impl Sender {
     }
 }
 
-/// What pacing holds back: all data but what asks whether anything still comes through.
-fn waits_its_turn(plan: &Plan) -> bool {
+/// Whether pacing applies to the segment: to all data except probes.
+fn is_paced_segment(plan: &Plan) -> bool {
     let asks = matches!(
         plan.reason,
         Reason::Timeout | Reason::TailProbe | Reason::TailProbeData | Reason::WindowProbe

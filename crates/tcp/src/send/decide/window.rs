@@ -1,4 +1,4 @@
-//! How much may leave: cwnd, the windows, and what is in the network.
+//! The limits of the sender: cwnd, the windows, and the bytes in flight.
 
 use crate::config::{Grows, Recovery};
 use crate::context::Context;
@@ -10,7 +10,7 @@ use crate::send::space::SendSpace;
 use crate::time::Time;
 
 impl Sender {
-    /// Bytes in the network as far as the sender can tell.
+    /// The sender's estimate of the bytes in flight.
     #[inline]
     pub(crate) fn in_network(&self, cx: &Context) -> u64 {
         let (una, nxt) = (self.space.una, self.space.nxt);
@@ -23,7 +23,7 @@ impl Sender {
         let by_sack = cx.config.recovery == Recovery::Sack;
         match self.loss.phase {
             Phase::Fast if by_sack => board.pipe(una, self.space.max),
-            // Other recoveries count what left the network by duplicate ACKs: not twice.
+            // Other recoveries count segments that have left the network by duplicate ACKs. They must not count twice.
             Phase::Fast => nxt - una,
             Phase::Open if !(by_sack && cx.config.limited_transmit) => nxt - una,
             Phase::Open | Phase::Loss => {
@@ -32,26 +32,26 @@ impl Sender {
         }
     }
 
-    /// cwnd with what duplicate ACKs add to it.
+    /// cwnd with the inflation by duplicate ACKs.
     #[inline]
     pub(crate) fn inflated_cwnd(&self) -> u32 {
         self.congestion.cwnd().saturating_add(self.loss.inflation)
     }
 
-    /// Whether cwnd is used up, were it not for what duplicate ACKs say has left the network.
+    /// Whether cwnd is used up, without the inflation by duplicate ACKs.
     pub(in crate::send) fn at_cwnd(&self) -> bool {
         self.space.nxt - self.space.una >= u64::from(self.congestion.cwnd())
     }
 
-    /// How many bytes from `start` on the windows permit, and which of them is the tightest.
+    /// How many bytes from `start` on the windows permit, and which window is the smallest.
     pub(crate) fn allowed(&self, cx: &Context, start: u64) -> (u64, Hold) {
         let snd = &self.space;
         let whole = |window: u64| {
             let mss = u64::from(cx.agreed.payload);
-            // A window below one segment is used as it is, or nothing could ever go.
+            // A window below one segment is used in parts; otherwise nothing could be sent.
             if cx.config.whole_segments && window > mss { window / mss * mss } else { window }
         };
-        // One segment may always be out, or nothing would ever come back.
+        // One segment may always be in flight; otherwise no ACK would arrive.
         let least = u32::from(cx.agreed.payload);
         let cwnd = u64::from(self.recovery_window().saturating_add(self.limited_transmit(cx)).max(least));
         let mut allowed = whole(cwnd).saturating_sub(self.in_network(cx));
@@ -71,8 +71,8 @@ impl Sender {
         (allowed, limit)
     }
 
-    /// Room for new data on the first two duplicate ACKs (RFC 3042). Where SACK reports rule, what they name has left
-    /// the network already and makes the room by itself.
+    /// The increase of the window for new data on the first two duplicate ACKs (RFC 3042). It is zero with SACK,
+    /// because data reported by SACK already counts as not in flight.
     #[inline]
     fn limited_transmit(&self, cx: &Context) -> u32 {
         let counts = cx.config.limited_transmit
@@ -82,7 +82,7 @@ impl Sender {
         if counts { self.loss.dup_acks.min(2) * u32::from(cx.agreed.payload) } else { 0 }
     }
 
-    /// cwnd, or what takes its place while a recovery lasts.
+    /// cwnd, or its replacement during a recovery.
     pub(crate) fn recovery_window(&self) -> u32 {
         let prr = self.rack.as_ref().and_then(|rack| rack.prr.as_ref());
         match prr {
@@ -91,18 +91,18 @@ impl Sender {
         }
     }
 
-    /// Nothing more is sent for now, and why; what limits the sender may be measured.
+    /// Ends a sending opportunity for the reason `why`, and updates the measured limit.
     pub(crate) fn rest(&mut self, cx: &mut Context, now: Time, why: Hold) {
         if matches!(why, Hold::Pacing | Hold::Autocork) {
-            return self.wait_for_turn(why);
+            return self.arm_pacing_timer(why);
         }
-        self.hold_back(cx, now, why);
-        self.turn_limit(cx, now);
+        self.end_opportunity(cx, now, why);
+        self.update_limit(cx, now);
     }
 
-    /// Nothing can be sent, and why: an idle sender before a closed window must probe it.
+    /// Ends a sending opportunity for the reason `why`. An idle sender with a closed window must probe it.
     #[inline]
-    pub(crate) fn hold_back(&mut self, cx: &mut Context, now: Time, why: Hold) {
+    pub(crate) fn end_opportunity(&mut self, cx: &mut Context, now: Time, why: Hold) {
         if why.is_policy() {
             self.hold_tail(cx, now, why);
         }
@@ -119,7 +119,7 @@ impl Sender {
         self.run = 0;
     }
 
-    /// A sending opportunity is over: how far it used cwnd.
+    /// Updates cwnd validation after a sending opportunity.
     #[cold]
     pub(in crate::send) fn note_usage(&mut self, cx: &Context, why: Hold) {
         let full = self.in_network(cx) + u64::from(cx.agreed.payload) > u64::from(self.recovery_window());
@@ -128,7 +128,7 @@ impl Sender {
         self.space.usage.note(una, max, limits || full);
     }
 
-    /// Whether it is cwnd that cuts short what waits.
+    /// Whether cwnd limits the unsent data.
     #[cold]
     fn waits_for_cwnd(&self, cx: &Context) -> bool {
         let (room, limit) = self.allowed(cx, self.space.nxt);

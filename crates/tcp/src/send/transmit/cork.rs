@@ -1,5 +1,5 @@
-//! Linux's TCP_CORK (tcp(7)): full segments only, until the application takes the cork out or
-//! closes, or the [ceiling](super::CEILING) of 200 ms is reached.
+//! Linux's TCP_CORK (tcp(7)): full segments only, until the application clears the option or closes, or until the
+//! [ceiling](super::CEILING) of 200 ms is reached.
 
 use crate::record::reason::Hold;
 
@@ -13,14 +13,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_full_segments_leave_though_all_is_acknowledged_and_data_ends() {
+    fn a_short_segment_waits_although_all_is_acknowledged_and_data_ends() {
         let s = Situation { available: 999, before: Before::FullSegments, ..BASE };
         assert_eq!(judge(&Transmit::Cork, &s), Verdict::Hold(Hold::Cork));
         assert_eq!(judge(&Transmit::Cork, &Situation { available: 1000, ..s }), Verdict::Send(1000));
     }
 
     #[test]
-    fn out_of_the_cork_it_leaves() {
+    fn an_uncorked_segment_is_sent() {
         let s = Situation { available: 999, end: End::Released, ..BASE };
         assert_eq!(judge(&Transmit::Cork, &s), Verdict::Send(999));
     }

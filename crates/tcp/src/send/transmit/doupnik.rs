@@ -1,8 +1,8 @@
-//! The policy of draft-doupnik-tcpimpl-nagle-mode-00, section 2.1, rules 1 and 2: all full segments, and a partial one at once
-//! if it includes the end of application data, otherwise not. What is unacknowledged plays no part.
+//! The policy of draft-doupnik-tcpimpl-nagle-mode-00, section 2.1, rules 1 and 2: full segments are sent, and a short
+//! one only if it includes the end of application data. Unacknowledged data has no effect.
 //!
-//! The end meant is that of *all* that waits: where several writes are queued, the ends between them are joined, and only the
-//! piece that reaches the last one includes the end. A write that was handed over in part has not ended yet.
+//! The end is that of *all* unsent data. If several writes are queued, only the segment that reaches the end of the
+//! last one includes the end. An incomplete write has no end yet.
 
 use super::{End, Situation};
 use crate::record::reason::Hold;
@@ -17,13 +17,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_of_data_leaves_whatever_is_unacknowledged() {
+    fn the_end_of_data_is_sent_regardless_of_unacknowledged_data() {
         let s = Situation { available: 1, unacknowledged: 9000, short_unacknowledged: 9000, ..BASE };
         assert_eq!(judge(&Transmit::Doupnik, &s), Verdict::Send(1));
     }
 
     #[test]
-    fn a_piece_within_the_data_waits_for_more_even_if_nothing_is_unacknowledged() {
+    fn a_short_segment_without_the_end_waits_even_if_nothing_is_unacknowledged() {
         let s = Situation { available: 999, end: End::More, ..BASE };
         assert_eq!(judge(&Transmit::Doupnik, &s), Verdict::Hold(Hold::EndOfData));
         let behind = Situation { before: Before::FullSegments, ..s };

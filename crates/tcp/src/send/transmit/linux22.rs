@@ -1,5 +1,6 @@
-//! Nagle's rule as Linux 2.2 had it (`tcp_snd_test()`): a segment of at least half an MSS passes, the others wait while anything
-//! is unacknowledged. Urgent data and the last segment before a FIN are exempt, as under every policy here.
+//! Nagle's rule as Linux 2.2 had it (`tcp_snd_test()`): a segment of at least half an MSS is sent, shorter ones wait
+//! while anything is unacknowledged. Urgent data and the last segment before a FIN are exempt, as under every policy
+//! here.
 
 use super::{Situation, nagle_strict};
 use crate::record::reason::Hold;
@@ -14,7 +15,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_a_segment_passes_and_a_byte_less_does_not() {
+    fn half_a_segment_is_sent_and_one_byte_less_waits() {
         let s = Situation { available: 500, unacknowledged: 1, ..BASE };
         assert_eq!(judge(&Transmit::Linux22, &s), Verdict::Send(500));
         let less = Situation { available: 499, before: Before::FullSegments, ..s };

@@ -1,12 +1,12 @@
-//! When a segment that is not full may leave. Each policy is a file with its rule; all are judged through one pure
-//! function, [`judge`], after the windows have said how much is allowed.
+//! When a short segment is sent. Each policy has one file. The pure function [`judge`] applies them after the windows
+//! have determined the permitted length.
 //!
-//! Three things come before any policy, and are the same for all of them:
+//! Three rules precede every policy:
 //!
-//! * A full segment that the windows permit leaves. This is rule 1 of every policy.
-//! * Of a piece that the *window* cuts short, silly-window avoidance says whether it is worth sending
-//!   (RFC 9293, section 3.8.6.2.1): a policy judges what the *data* leaves short.
-//! * Nothing holds up what nothing will follow, what is urgent, or what was sent before: [`End::Released`].
+//! * A full segment that the windows permit is sent. This is rule 1 of every policy.
+//! * Silly window avoidance decides about a segment that the *window* makes short (RFC 9293, section 3.8.6.2.1). A
+//!   policy decides about a segment that is short because the *data* ends.
+//! * No policy delays the last data before a FIN, urgent data or retransmissions: [`End::Released`].
 
 mod cork;
 mod doupnik;
@@ -21,45 +21,46 @@ use crate::config::Cutting;
 use crate::record::reason::Hold;
 use crate::time::Span;
 
-/// The longest that a piece waits for the application: to be uncorked (Linux, tcp(7): "a 200 millisecond ceiling"), or, as a
-/// safeguard that the draft does not have, to keep its promise of more. It counts from when the piece began to wait, and is
-/// looked at when nothing is unacknowledged: Linux keeps it with the timer that probes a closed window, which runs only then.
+/// The longest time for which a short segment waits for the application. It applies to corked data (Linux, tcp(7): "a
+/// 200 millisecond ceiling") and, as an addition to the draft, to announced data that does not follow. It starts when
+/// the segment starts to wait, and it is checked when nothing is unacknowledged. Linux uses the timer for zero-window
+/// probes, which runs only in that state.
 pub(crate) const CEILING: Span = Span::from_ms(200);
 
 /// The choice of a transmission policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Transmit {
-    /// At once: Nagle's rule is off.
+    /// Immediately, without Nagle's rule.
     NoDelay,
-    /// Nagle's rule, each segment judged alone: a short one waits while anything is unacknowledged (RFC 896;
-    /// RFC 9293, section 3.7.4).
+    /// Nagle's rule for each segment alone: a short one waits while anything is unacknowledged (RFC 896; RFC 9293,
+    /// section 3.7.4).
     NagleStrict,
-    /// Nagle's rule on all that may be sent at this opportunity: a tail follows the full segments before it
+    /// Nagle's rule for all data of a sending opportunity: a short segment follows the full segments before it
     /// (draft-doupnik-tcpimpl-nagle-mode-00, section 1.5).
     NagleLiberal,
     /// A short segment waits only while an earlier *short* one is unacknowledged (draft-minshall-nagle-01).
     Minshall,
-    /// Nagle's rule, which half a segment passes (Linux 2.2).
+    /// Nagle's rule only for segments below half an MSS (Linux 2.2).
     Linux22,
-    /// A short segment leaves if it includes the end of application data (draft-doupnik-tcpimpl-nagle-mode-00,
-    /// section 2.1, rules 1 and 2).
+    /// A short segment is sent if it includes the end of application data (draft-doupnik-tcpimpl-nagle-mode-00, section
+    /// 2.1, rules 1 and 2).
     Doupnik,
-    /// The same, and a tail follows the full segments before it (rules 1 to 3).
+    /// The same, and a short segment follows the full segments before it (rules 1 to 3).
     DoupnikLiberal,
     /// Full segments only, until [`uncork`](crate::Connection::uncork), close, or 200 ms (Linux, TCP_CORK).
     Cork,
 }
 
-/// Says whether a segment that is not full waits. A pure function of the [`Situation`]: it is asked again whenever anything has
-/// moved.
+/// Decides whether a short segment waits. It is a pure function of the [`Situation`] and is evaluated again after every
+/// change.
 pub trait Policy: core::fmt::Debug + Send {
-    /// What a short segment waits for; `None` if it leaves. A wait that no ACK ends, by [`Hold::waits_for_ack`], ends after
-    /// 200 ms without anything unacknowledged.
+    /// What a short segment waits for; `None` if it is sent. If no ACK can end the wait ([`Hold::waits_for_ack`]), it
+    /// ends after 200 ms without unacknowledged data.
     fn hold(&self, s: &Situation) -> Option<Hold>;
 
-    /// Whether an ACK can set free what this policy holds. Only then does the condition in brackets of RFC 9293,
-    /// section 3.8.6.2.1, apply: nothing unacknowledged.
-    fn heeds_acks(&self) -> bool;
+    /// Whether an ACK can release a segment that this policy holds back. Only then does the condition in brackets of
+    /// RFC 9293, section 3.8.6.2.1, apply: nothing is unacknowledged.
+    fn is_released_by_acks(&self) -> bool;
 }
 
 impl Policy for Transmit {
@@ -78,7 +79,7 @@ impl Policy for Transmit {
     }
 
     #[inline]
-    fn heeds_acks(&self) -> bool {
+    fn is_released_by_acks(&self) -> bool {
         match self {
             Self::NagleStrict | Self::NagleLiberal | Self::Minshall | Self::Linux22 => true,
             Self::NoDelay | Self::Doupnik | Self::DoupnikLiberal | Self::Cork => false,
@@ -86,28 +87,28 @@ impl Policy for Transmit {
     }
 }
 
-/// What is known of the end of what is available.
+/// The kind of end of the unsent data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
-    /// The application has promised more: the last write has been handed over in part.
+    /// The last write is incomplete, so more data will follow.
     More,
-    /// Application data ends here, for all that is known.
+    /// Application data ends here.
     Marked,
-    /// No policy may hold it: the application has closed or uncorked, the data is urgent or was sent before, the send buffer
-    /// has no room for what is being waited for, or the ceiling on that wait is reached.
+    /// No policy may hold it back. The application has closed or uncorked, the data is urgent or a retransmission, the
+    /// send buffer has no space for more, or the ceiling is reached.
     Released,
 }
 
-/// What left at this sending opportunity: since a write, a segment or a timer last gave occasion to send.
+/// What was sent at this opportunity, that is since the last write, segment or timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Before {
     /// No full segment.
     Nothing,
-    /// A full segment at least: the piece in question is a tail behind it.
+    /// At least one full segment, which precedes the short one.
     FullSegments,
 }
 
-/// What a policy may look at.
+/// The input of a policy.
 #[derive(Clone, Copy, Debug)]
 pub struct Situation {
     /// Bytes written and not yet sent.
@@ -118,28 +119,28 @@ pub struct Situation {
     pub mss: u32,
     /// Bytes sent and not acknowledged.
     pub unacknowledged: u64,
-    /// Of these, how many lie before the end of the last short segment sent: zero if none is outstanding.
+    /// Of these, the bytes before the end of the last short segment sent; zero if no short segment is outstanding.
     pub short_unacknowledged: u64,
-    /// What left at this opportunity.
+    /// What was sent at this opportunity.
     pub before: Before,
-    /// Where the data ends.
+    /// The kind of end of the data.
     pub end: End,
-    /// The largest window that the peer ever offered.
+    /// The largest window that the peer ever announced.
     pub max_window: u32,
     /// When data is cut into segments.
     pub cutting: Cutting,
 }
 
-/// What a policy says.
+/// The decision.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// Send a segment of so many bytes now.
+    /// Send a segment of this length now.
     Send(u32),
     /// Wait.
     Hold(Hold),
 }
 
-/// Judges the next segment.
+/// Decides about the next segment.
 #[inline]
 pub fn judge<P: Policy + ?Sized>(policy: &P, s: &Situation) -> Verdict {
     if s.available.min(s.allowed) >= u64::from(s.mss) {
@@ -180,7 +181,8 @@ pub(crate) mod tests {
         Transmit::Cork,
     ];
 
-    /// Everything against a tail at once: data outstanding, a short segment among it, more to come, nothing before it.
+    /// All conditions that delay a short segment: data and a short segment outstanding, more data announced, no full
+    /// segment before it.
     const AGAINST: Situation = Situation {
         available: 300,
         unacknowledged: 1100,
@@ -190,21 +192,21 @@ pub(crate) mod tests {
     };
 
     #[test]
-    fn a_full_segment_leaves_under_every_policy() {
+    fn every_policy_sends_a_full_segment() {
         for policy in ALL {
             assert_eq!(judge(&policy, &Situation { available: 5000, ..AGAINST }), Verdict::Send(1000));
         }
     }
 
     #[test]
-    fn nothing_holds_up_what_is_released() {
+    fn no_policy_holds_back_released_data() {
         for policy in ALL {
             assert_eq!(judge(&policy, &Situation { end: End::Released, ..AGAINST }), Verdict::Send(300));
         }
     }
 
     #[test]
-    fn each_policy_names_what_it_waits_for() {
+    fn each_policy_returns_what_it_waits_for() {
         let verdicts = ALL.map(|policy| judge(&policy, &AGAINST));
         assert_eq!(
             verdicts,
@@ -222,7 +224,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_the_window_cuts_short_is_no_policys_business() {
+    fn policies_do_not_apply_to_segments_that_the_window_makes_short() {
         for policy in ALL {
             for end in [End::More, End::Marked, End::Released] {
                 let s = Situation { available: 5000, allowed: 300, end, ..AGAINST };
@@ -232,7 +234,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn an_idle_connection_holds_an_ended_piece_only_if_it_is_corked() {
+    fn an_idle_connection_holds_back_the_end_of_data_only_if_corked() {
         for policy in ALL {
             let verdict = judge(&policy, &Situation { available: 300, ..BASE });
             let expected =

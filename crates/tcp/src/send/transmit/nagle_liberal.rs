@@ -1,8 +1,8 @@
-//! Nagle's rule, liberally (draft-doupnik-tcpimpl-nagle-mode-00, section 1.5; Solaris): what is held against a full segment
-//! is all that may be sent at this opportunity, so that a tail follows the full segments before it.
+//! Nagle's rule, liberally (draft-doupnik-tcpimpl-nagle-mode-00, section 1.5; Solaris): the rule compares all data of a
+//! sending opportunity with a full segment, so that a short segment follows the full segments before it.
 //!
-//! Where the windows end a run of full segments before the data does, the rest comes to be judged at a later opportunity; if
-//! it is short, it waits then: the held tail that the draft finds in the liberal form.
+//! If the windows end a run of full segments before the end of the data, the rest is sent at a later opportunity. If it
+//! is short, it waits then. The draft describes this delay of the liberal form.
 
 use super::{Before, Situation, nagle_strict};
 use crate::record::reason::Hold;
@@ -20,13 +20,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tail_follows_full_segments_of_the_same_opportunity() {
+    fn a_short_segment_follows_full_segments_of_the_same_opportunity() {
         let s = Situation { available: 1, unacknowledged: 3000, before: Before::FullSegments, ..BASE };
         assert_eq!(judge(&Transmit::NagleLiberal, &s), Verdict::Send(1));
     }
 
     #[test]
-    fn a_piece_that_comes_alone_waits_like_any_other() {
+    fn a_short_segment_alone_waits() {
         let s = Situation { available: 999, unacknowledged: 3000, ..BASE };
         assert_eq!(judge(&Transmit::NagleLiberal, &s), Verdict::Hold(Hold::Nagle));
     }

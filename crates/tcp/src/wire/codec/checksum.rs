@@ -4,13 +4,13 @@ use super::Addresses;
 
 /// A running one's-complement sum.
 ///
-/// The sum is taken over 32-bit words in the machine's own byte order and swapped once at the end, which RFC 1071,
-/// section 2, parts B and C, show to be the same: no octet is touched singly.
+/// The sum covers 32-bit words in the native byte order and is swapped once at the end. RFC 1071, section 2, parts B
+/// and C, shows that the result is the same.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Sum(u64);
 
 impl Sum {
-    /// Over the pseudo-header of a TCP segment of `len` octets.
+    /// The sum of the pseudo-header of a TCP segment of `len` bytes.
     pub(super) fn pseudo_header(addresses: Addresses, len: u32) -> Self {
         const TCP: u32 = 6;
         let sum = Self::default().number(len).number(TCP);
@@ -20,7 +20,7 @@ impl Sum {
         }
     }
 
-    /// With these octets; an odd number of them is padded with a zero and must come last.
+    /// Adds bytes. Only the last call may pass a length that is not a multiple of four; it is padded with zeros.
     pub(super) fn add(self, bytes: &[u8]) -> Self {
         let mut words = bytes.chunks_exact(4);
         let mut sum = self.0;
@@ -32,7 +32,7 @@ impl Sum {
         Self(sum + u64::from(u32::from_ne_bytes(last)))
     }
 
-    /// With a 32-bit number in network order.
+    /// Adds a 32-bit number in network order.
     fn number(self, n: u32) -> Self {
         self.add(&n.to_be_bytes())
     }
@@ -46,31 +46,31 @@ impl Sum {
         u16::from_be(sum as u16)
     }
 
-    /// What belongs into the checksum field, if the field was zero in the sum.
+    /// The value of the checksum field, if the field was zero in the sum.
     pub(super) fn checksum(self) -> u16 {
         !self.fold()
     }
 
-    /// Whether the sum, the checksum field included, is right.
-    pub(super) fn is_right(self) -> bool {
+    /// Whether the checksum is correct, if the sum includes the checksum field.
+    pub(super) fn is_valid(self) -> bool {
         self.fold() == 0xFFFF
     }
 }
 
-/// The sum over the pseudo-header of a TCP segment of `len` octets: what belongs into its checksum field if whoever takes it
-/// completes the checksum.
+/// The sum over the pseudo-header of a TCP segment of `len` bytes. It is the value of the checksum field for an
+/// interface with checksum offload, which completes the checksum.
 pub fn pseudo_header_sum(addresses: Addresses, len: u32) -> u16 {
     Sum::pseudo_header(addresses, len).fold()
 }
 
-/// The checksum of a message without a pseudo-header, ICMP's, say: what belongs into its field, if that is zero. It is zero
-/// for a message that holds its own and is whole.
+/// The checksum of a message without a pseudo-header, such as ICMP. If the checksum field is zero, the result is the
+/// value for the field. If the field holds the correct checksum, the result is zero.
 pub fn internet_checksum(message: &[u8]) -> u16 {
     Sum::default().add(message).checksum()
 }
 
-/// The same for a message of ICMPv6, whose sum covers a pseudo-header too (RFC 8200, section 8.1): `addresses` are the 32 octets
-/// of both as they stand in the packet.
+/// The same for an ICMPv6 message, whose checksum covers a pseudo-header too (RFC 8200, section 8.1). `addresses` are
+/// the 32 bytes of source and destination in the packet.
 pub fn icmp6_checksum(addresses: &[u8], message: &[u8]) -> u16 {
     const ICMP6: u32 = 58;
     Sum::default().add(addresses).number(message.len() as u32).number(ICMP6).add(message).checksum()
@@ -81,15 +81,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_example_of_rfc_1071() {
-        // Section 3: 0001 f203 f4f5 f6f7 add up to ddf2 in 16 bits with the carries brought round.
+    fn the_sum_matches_the_example_of_rfc_1071() {
+        // Section 3: 0001 f203 f4f5 f6f7 add up to ddf2 in 16 bits with end-around carry.
         let sum = Sum::default().add(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]);
         assert_eq!(sum.fold(), 0xddf2);
         assert_eq!(sum.checksum(), !0xddf2);
     }
 
     #[test]
-    fn a_sum_completed_over_the_segment_is_the_whole_checksum() {
+    fn a_pseudo_header_sum_and_the_segment_give_the_full_checksum() {
         let (one, two) = (core::net::Ipv4Addr::new(192, 0, 2, 1), core::net::Ipv4Addr::new(198, 51, 100, 7));
         let addresses = Addresses::V4 { source: one, destination: two };
         let segment: Vec<u8> = (0..61).collect();
@@ -99,14 +99,14 @@ mod tests {
     }
 
     #[test]
-    fn the_sum_in_words_is_the_sum_in_half_words() {
+    fn the_sum_over_32_bit_words_equals_the_sum_over_16_bit_words() {
         let bytes: Vec<u8> = (0..1031_u32).map(|n| (n * n % 251) as u8).collect();
         for len in [0, 1, 2, 3, 4, 5, 20, 1030, 1031] {
             let slow = bytes[..len].chunks(2).fold(0_u32, |sum, pair| {
                 let sum = sum + u32::from(pair[0]) * 256 + u32::from(*pair.get(1).unwrap_or(&0));
                 (sum & 0xFFFF) + (sum >> 16)
             });
-            assert_eq!(u32::from(Sum::default().add(&bytes[..len]).fold()), slow, "{len} octets");
+            assert_eq!(u32::from(Sum::default().add(&bytes[..len]).fold()), slow, "{len} bytes");
         }
     }
 }

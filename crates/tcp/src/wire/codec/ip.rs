@@ -12,10 +12,10 @@ const TCP: u8 = 6;
 const V4_HEADER: u8 = 20;
 const V6_HEADER: usize = 40;
 
-/// What an IP header says beside lengths and checksum.
+/// The fields of an IP header, without lengths and checksum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ip {
-    /// From where to where; this also chooses the version.
+    /// Source and destination. They also determine the IP version.
     pub addresses: Addresses,
     /// Differentiated services code point, 6 bits.
     pub dscp: u8,
@@ -23,16 +23,16 @@ pub struct Ip {
     pub ecn: Ecn,
     /// Time to live, or hop limit.
     pub hop_limit: u8,
-    /// IPv4's identification; 0 with IPv6.
+    /// The identification field of IPv4; 0 for IPv6.
     pub identification: u16,
-    /// IPv4's bit; always set with IPv6, which no router fragments.
+    /// The "don't fragment" bit of IPv4. It is always set for IPv6, because no router fragments IPv6 packets.
     pub dont_fragment: bool,
-    /// IPv6's flow label, 20 bits; 0 with IPv4.
+    /// The flow label of IPv6, 20 bits; 0 for IPv4.
     pub flow_label: u32,
 }
 
 impl Ip {
-    /// Between `addresses`, with hop limit 64, "don't fragment" and nothing else set.
+    /// A header with these addresses, hop limit 64 and "don't fragment"; all other fields are zero.
     pub const fn new(addresses: Addresses) -> Self {
         let (dscp, ecn, hop_limit) = (0, Ecn::NotEct, 64);
         Self { addresses, dscp, ecn, hop_limit, identification: 0, dont_fragment: true, flow_label: 0 }
@@ -43,19 +43,19 @@ impl Ip {
     }
 }
 
-/// A packet that was read from bytes.
+/// A decoded packet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DecodedPacket {
     /// The IP header.
     pub ip: Ip,
-    /// The segment; its payload range counts from the start of the *packet*.
+    /// The segment. Its payload range is relative to the start of the *packet*.
     pub tcp: Decoded,
-    /// This is the first fragment of a longer packet, and the segment's payload is what stands in it. Only with
-    /// [`Verify::Headers`]; a host reassembles.
+    /// Whether this is the first fragment of a longer packet. The payload is then the part in this fragment. It occurs
+    /// only with [`Verify::Headers`].
     pub fragment: bool,
 }
 
-/// Appends an IP packet without IP options that carries `segment` to `out`. On an error `out` is as it was.
+/// Appends an IP packet with `segment` and without IP options to `out`. On an error `out` does not change.
 pub fn encode_packet(
     segment: &Segment,
     ports: Ports,
@@ -95,17 +95,17 @@ pub fn encode_packet(
     encode(segment, ports, ip.addresses, layout, body, out)
 }
 
-/// An IP header, where TCP begins in the packet, and where the packet ends by its own account.
+/// An IP header, the start of the TCP header, and the end of the packet according to its length fields.
 struct Outer {
     ip: Ip,
     start: usize,
     end: usize,
-    /// Whether it is the first of several fragments.
+    /// Whether the packet is the first of several fragments.
     fragment: bool,
 }
 
-/// Reads an IPv4 or IPv6 packet that carries a whole TCP segment. Octets behind the packet's own end, such as
-/// Ethernet's padding, are left alone.
+/// Decodes an IPv4 or IPv6 packet that carries a whole TCP segment. Bytes after the end of the packet, such as Ethernet
+/// padding, are ignored.
 pub fn decode_packet(bytes: &[u8], layout: Layout, verify: Verify) -> Result<DecodedPacket, DecodeError> {
     let version = bytes.first().ok_or(DecodeError::Short { needed: 1, got: 0 })? >> 4;
     let Outer { ip, start, end, fragment } = match version {
@@ -139,10 +139,10 @@ fn read_v4(bytes: &[u8], verify: Verify) -> Result<Outer, DecodeError> {
         return Err(DecodeError::IpLength);
     }
     let whole = bytes.get(..start).ok_or(DecodeError::Short { needed: start, got: bytes.len() })?;
-    if verify == Verify::All && !Sum::default().add(whole).is_right() {
+    if verify == Verify::All && !Sum::default().add(whole).is_valid() {
         return Err(DecodeError::IpChecksum);
     }
-    // An offset: a later fragment has no TCP header.
+    // A fragment with an offset above zero has no TCP header.
     if u16::from_be_bytes([header[6], header[7]]) & 0x1FFF != 0 {
         return Err(DecodeError::Fragment);
     }
@@ -189,8 +189,8 @@ fn read_v6(bytes: &[u8], verify: Verify) -> Result<Outer, DecodeError> {
     Ok(Outer { ip, start, end, fragment })
 }
 
-/// Where TCP begins behind the extension headers (RFC 8200, section 4), a lone "fragment" that is the whole packet
-/// (RFC 6946) included; and whether they say that more fragments follow.
+/// The start of the TCP header after the extension headers (RFC 8200, section 4), and whether more fragments follow. An
+/// atomic fragment (RFC 6946), which is the whole packet, is accepted.
 fn skip_extensions(bytes: &[u8], mut next_header: u8) -> Result<(usize, bool), DecodeError> {
     const HOP_BY_HOP: u8 = 0;
     const ROUTING: u8 = 43;

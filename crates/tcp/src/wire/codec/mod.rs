@@ -1,10 +1,10 @@
-//! Segments to and from bytes: the only place that knows the wire.
+//! Encoding and decoding of segments. No other module contains the byte format.
 //!
-//! [`encode`] and [`decode`] deal with a bare TCP segment (RFC 9293, section 3.1), [`encode_packet`] and
-//! [`decode_packet`] with a whole IPv4 or IPv6 packet. The connection never sees a port, an address or a checksum, and
-//! no segment holds payload bytes: they are copied in from a [`Body`] and pointed at, by a range, on the way back.
+//! [`encode`] and [`decode`] handle a TCP segment without IP header (RFC 9293, section 3.1). [`encode_packet`] and
+//! [`decode_packet`] handle a whole IPv4 or IPv6 packet. The connection has no ports, addresses and checksums, and no
+//! segment holds payload bytes. The encoder copies them from a [`Body`]; the decoder returns their range in the input.
 //!
-//! Whatever the bytes are, decoding returns; it never panics and never reads behind the end.
+//! The decoder accepts arbitrary bytes. It never panics and never reads past the end.
 //!
 //! * `segment.rs`: the TCP header
 //! * `options.rs`: its options, in both layouts
@@ -34,7 +34,7 @@ pub struct Ports {
     pub destination: u16,
 }
 
-/// The two addresses of a packet: both of one version of IP.
+/// The two addresses of a packet, both of the same IP version.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Addresses {
     /// IPv4.
@@ -74,29 +74,29 @@ impl Addresses {
 /// The payload of a segment that is being encoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Body<'a> {
-    /// These bytes, as many as the segment's payload length says.
+    /// These bytes. Their number is the payload length of the segment.
     Bytes(&'a [u8]),
-    /// These bytes in two parts: what a ring buffer has.
+    /// These bytes in two parts, as a ring buffer stores them.
     Split(&'a [u8], &'a [u8]),
-    /// As many zeros as the payload length says, *none of which is written*: headers only, with lengths and checksum
-    /// as if they were there. So a simulator writes captures that are small and still check.
+    /// A payload of zeros that is *not written*. The output contains only the headers; lengths and checksum include the
+    /// zeros. A simulator writes small captures with correct checksums in this way.
     Virtual,
 }
 
-/// How far the bytes that are being decoded can be believed.
+/// Which checks the decoder applies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verify {
-    /// Lengths and checksums must be right: what a host demands.
+    /// Lengths and checksums must be correct, as a host requires.
     All,
-    /// Lengths must be right, checksums are not looked at, and an IP length of 0 stands for "to the end": a capture on
-    /// a machine whose network card fills them in.
+    /// Lengths must be correct, checksums are ignored, and an IP length of 0 means "to the end". It is for captures on
+    /// a machine whose network interface fills in checksums and lengths.
     Lengths,
-    /// Only the headers need be there: a capture that cut the packets. Payload lengths follow from the IP length,
-    /// payload ranges end where the bytes end. Of a fragmented packet the first fragment is read.
+    /// Only the headers are required. It is for captures with truncated packets. The payload length follows from the IP
+    /// length; the payload range ends at the end of the bytes. The first fragment of a fragmented packet is accepted.
     Headers,
 }
 
-/// The `N` octets from `at` on, if they are there.
+/// The `N` bytes from `at` on, if all are available.
 fn field<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..)?.first_chunk().copied()
 }

@@ -1,4 +1,4 @@
-//! Options on the wire (RFC 9293, section 3.2; RFC 7323; RFC 2018; RFC 1106; RFC 6994).
+//! Encoding and decoding of options (RFC 9293, section 3.2; RFC 7323; RFC 2018; RFC 1106; RFC 6994).
 
 use super::field;
 use crate::congestion::ecn::{AccurateEcn, Order};
@@ -16,21 +16,21 @@ const TIMESTAMPS: u8 = 8;
 const FAST_OPEN: u8 = 34;
 const ACCURATE_ECN_0: u8 = 172;
 const ACCURATE_ECN_1: u8 = 174;
-/// The kind with an ExID under which Fast Open was tried out (RFC 6994).
+/// The experimental kind that early versions of Fast Open used with an ExID (RFC 6994).
 const EXPERIMENTAL: u8 = 254;
 const FAST_OPEN_EXID: [u8; 2] = [0xF9, 0x89];
 
-/// The options that never got numbers.
+/// The options that have no assigned kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Own {
+enum Experimental {
     Nak,
     Offer,
     Upper,
     Scale,
 }
 
-/// Appends the options, padded with zeros to `Options::wire_len`. The order is Linux's: MSS, SACK-permitted,
-/// timestamps, window scale, SACK, Fast Open, accurate ECN; then those without numbers.
+/// Appends the options, padded with zeros to `Options::wire_len`. The order is that of Linux: MSS, SACK-permitted,
+/// timestamps, window scale, SACK, Fast Open, accurate ECN. The options without an assigned kind follow.
 pub(super) fn write(options: &Options, layout: Layout, out: &mut Vec<u8>) {
     let start = out.len();
     let (packing, len) = options.packing(layout);
@@ -87,54 +87,54 @@ pub(super) fn write(options: &Options, layout: Layout, out: &mut Vec<u8>) {
         out.extend([kind, option.wire_len()]);
         option.fields().for_each(|counter| out.extend(&counter.to_be_bytes()[1..]));
     }
-    write_own(options, layout, out);
+    write_experimental(options, layout, out);
     out.resize(start + usize::from(len), END);
 }
 
-fn write_own(options: &Options, layout: Layout, out: &mut Vec<u8>) {
+fn write_experimental(options: &Options, layout: Layout, out: &mut Vec<u8>) {
     if options.nak_permitted && matches!(layout, Layout::Shared { .. }) {
-        write_head(Own::Nak, 0, layout, out);
+        write_head(Experimental::Nak, 0, layout, out);
     }
     match options.big_window {
         Some(BigWindow::Offer(window)) => {
-            write_head(Own::Offer, 4, layout, out);
+            write_head(Experimental::Offer, 4, layout, out);
             out.extend(window.to_be_bytes());
         }
         Some(BigWindow::Upper(bits)) => {
-            write_head(Own::Upper, 2, layout, out);
+            write_head(Experimental::Upper, 2, layout, out);
             out.extend(bits.to_be_bytes());
         }
         None => {}
     }
     if let Some(Nak { first, count }) = options.nak {
-        write_head(Own::Nak, 5, layout, out);
+        write_head(Experimental::Nak, 5, layout, out);
         out.extend(first.0.to_be_bytes());
         out.push(count);
     }
     if let Some(shift) = options.segment_scale {
-        write_head(Own::Scale, 1, layout, out);
+        write_head(Experimental::Scale, 1, layout, out);
         out.push(shift);
     }
 }
 
-/// Kind and length, and in the shared layout the ExID, of an option with `len` octets of its own.
-fn write_head(own: Own, len: u8, layout: Layout, out: &mut Vec<u8>) {
+/// Appends kind and length, and in the shared layout the ExID, of an option with `len` bytes of content.
+fn write_head(own: Experimental, len: u8, layout: Layout, out: &mut Vec<u8>) {
     match layout {
         Layout::Document { nak, offer, upper, scale } => {
             let kind = match own {
-                Own::Nak => nak,
-                Own::Offer => offer,
-                Own::Upper => upper,
-                Own::Scale => scale,
+                Experimental::Nak => nak,
+                Experimental::Offer => offer,
+                Experimental::Upper => upper,
+                Experimental::Scale => scale,
             };
             out.extend([kind, 2 + len]);
         }
         Layout::Shared { kind, nak, offer, upper, scale } => {
             let exid = match own {
-                Own::Nak => nak,
-                Own::Offer => offer,
-                Own::Upper => upper,
-                Own::Scale => scale,
+                Experimental::Nak => nak,
+                Experimental::Offer => offer,
+                Experimental::Upper => upper,
+                Experimental::Scale => scale,
             };
             out.extend([kind, 4 + len]);
             out.extend(exid.to_be_bytes());
@@ -142,11 +142,11 @@ fn write_head(own: Own, len: u8, layout: Layout, out: &mut Vec<u8>) {
     }
 }
 
-/// An option whose length cannot be: kind and length octet.
+/// Kind and length byte of an option with an illegal length.
 pub(super) type Bad = (u8, u8);
 
-/// Reads the options area of a header. Unknown kinds are skipped by their length (RFC 9293, section 3.2, MUST-6); of
-/// two of a kind the last counts.
+/// Decodes the options of a header. It skips unknown kinds by their length (RFC 9293, section 3.2, MUST-6). If a kind
+/// occurs twice, the last one applies.
 pub(super) fn read(mut bytes: &[u8], layout: Layout) -> Result<Options, Bad> {
     let mut options = Options::NONE;
     while let Some((&kind, rest)) = bytes.split_first() {
@@ -154,7 +154,7 @@ pub(super) fn read(mut bytes: &[u8], layout: Layout) -> Result<Options, Bad> {
             END => break,
             NOP => bytes = rest,
             _ => {
-                // RFC 9293, section 3.2, MUST-7: any length may stand here.
+                // RFC 9293, section 3.2, MUST-7: the length can be illegal.
                 let length = *rest.first().ok_or((kind, 0))?;
                 let bad = (kind, length);
                 if length < 2 || usize::from(length) > bytes.len() {
@@ -169,7 +169,7 @@ pub(super) fn read(mut bytes: &[u8], layout: Layout) -> Result<Options, Bad> {
     Ok(options)
 }
 
-/// Takes in the option of this kind with these octets of its own; `None` if they are not as many as the kind has.
+/// Decodes one option with this content; `None` if the length is illegal for the kind.
 fn read_one(kind: u8, body: &[u8], layout: Layout, options: &mut Options) -> Option<()> {
     match kind {
         MSS => options.mss = Some(u16::from_be_bytes(body.try_into().ok()?)),
@@ -180,7 +180,7 @@ fn read_one(kind: u8, body: &[u8], layout: Layout, options: &mut Options) -> Opt
         }
         SACK => {
             let blocks = read_sack(body)?;
-            // A cookie is on a SYN, where reports have no business.
+            // A Fast Open cookie is on a SYN, which must not carry SACK blocks.
             if options.fast_open.is_none() {
                 *options = options.with_sack(blocks);
             }
@@ -194,8 +194,8 @@ fn read_one(kind: u8, body: &[u8], layout: Layout, options: &mut Options) -> Opt
             options.timestamps = Some(Timestamps { value, echo });
         }
         _ => {
-            if let Some((own, body)) = find_own(kind, body, layout) {
-                read_own(own, body, layout, options)?;
+            if let Some((own, body)) = find_experimental(kind, body, layout) {
+                read_experimental(own, body, layout, options)?;
             } else if let Some(cookie) = body.strip_prefix(&FAST_OPEN_EXID)
                 && kind == EXPERIMENTAL
             {
@@ -206,8 +206,7 @@ fn read_one(kind: u8, body: &[u8], layout: Layout, options: &mut Options) -> Opt
     Some(())
 }
 
-/// A Fast Open option. A cookie of a length that none can have is no cookie, and no reason to drop a SYN (RFC 7413,
-/// section 4.1.1).
+/// Decodes a Fast Open option. It ignores a cookie of an illegal length; the SYN stays valid (RFC 7413, section 4.1.1).
 fn read_fast_open(form: Form, cookie: &[u8], options: &mut Options) {
     let cookie = if cookie.is_empty() { Some(None) } else { Cookie::new(cookie).map(Some) };
     if let Some(cookie) = cookie {
@@ -215,8 +214,8 @@ fn read_fast_open(form: Form, cookie: &[u8], options: &mut Options) {
     }
 }
 
-/// Counters of accurate ECN: as many as there are whole, at most three (RFC 9768, section 3.2.3). Where a cookie or four SACK
-/// blocks stand, they give way.
+/// Decodes the counters of accurate ECN: all complete ones, at most three (RFC 9768, section 3.2.3). The option is
+/// ignored beside a cookie or four SACK blocks, which occupy its place.
 fn read_accurate_ecn(order: Order, body: &[u8], options: &mut Options) {
     if options.fast_open.is_none() && options.sack.as_slice().len() < 4 {
         let (fields, _) = body.as_chunks::<3>();
@@ -236,10 +235,11 @@ fn read_sack(body: &[u8]) -> Option<SackBlocks> {
     (rest.is_empty() && !blocks.is_empty()).then_some(blocks)
 }
 
-/// Which of the options without numbers this is, if any, and its octets behind the ExID. An experimental option with
-/// another ExID, or none, is somebody else's (RFC 6994, section 3).
-fn find_own(kind: u8, body: &[u8], layout: Layout) -> Option<(Own, &[u8])> {
-    const OWN: [Own; 4] = [Own::Nak, Own::Offer, Own::Upper, Own::Scale];
+/// Finds the option without assigned kind that matches, and its content after the ExID. An experimental option without
+/// one of our ExIDs belongs to another experiment (RFC 6994, section 3).
+fn find_experimental(kind: u8, body: &[u8], layout: Layout) -> Option<(Experimental, &[u8])> {
+    const OWN: [Experimental; 4] =
+        [Experimental::Nak, Experimental::Offer, Experimental::Upper, Experimental::Scale];
     match layout {
         Layout::Document { nak, offer, upper, scale } => {
             let which = [nak, offer, upper, scale].into_iter().position(|own| own == kind)?;
@@ -254,23 +254,23 @@ fn find_own(kind: u8, body: &[u8], layout: Layout) -> Option<(Own, &[u8])> {
     }
 }
 
-fn read_own(own: Own, body: &[u8], layout: Layout, options: &mut Options) -> Option<()> {
+fn read_experimental(own: Experimental, body: &[u8], layout: Layout, options: &mut Options) -> Option<()> {
     match own {
-        Own::Nak if body.is_empty() && matches!(layout, Layout::Shared { .. }) => {
+        Experimental::Nak if body.is_empty() && matches!(layout, Layout::Shared { .. }) => {
             options.nak_permitted = true;
         }
-        Own::Nak => {
+        Experimental::Nak => {
             let [_, _, _, _, count] = body.try_into().ok()?;
             let first = Seq(u32::from_be_bytes(field(body, 0)?));
             options.nak = Some(Nak { first, count });
         }
-        Own::Offer => {
+        Experimental::Offer => {
             options.big_window = Some(BigWindow::Offer(u32::from_be_bytes(body.try_into().ok()?)));
         }
-        Own::Upper => {
+        Experimental::Upper => {
             options.big_window = Some(BigWindow::Upper(u16::from_be_bytes(body.try_into().ok()?)));
         }
-        Own::Scale => options.segment_scale = Some(u8::from_be_bytes(body.try_into().ok()?)),
+        Experimental::Scale => options.segment_scale = Some(u8::from_be_bytes(body.try_into().ok()?)),
     }
     Some(())
 }

@@ -8,27 +8,27 @@ use crate::wire::segment::{Flags, Payload, Segment};
 use crate::wire::seq::Seq;
 use core::ops::Range;
 
-/// Octets of a TCP header without options.
+/// Bytes of a TCP header without options.
 const BARE: u8 = 20;
-/// Where the checksum stands.
+/// Offset of the checksum field.
 const CHECKSUM: usize = 16;
 
-/// A segment that was read from bytes.
+/// A decoded segment.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Decoded {
-    /// The segment. Its payload has a length, but the offset is 0: it is the sender's own count, which no header
-    /// carries.
+    /// The segment. The payload has a length, but its offset is 0, because no header carries the sender's stream
+    /// offset.
     pub segment: Segment,
     /// The ports.
     pub ports: Ports,
-    /// Where the payload stands in the bytes that were decoded.
+    /// The range of the payload in the decoded bytes.
     pub payload: Range<usize>,
 }
 
 /// Appends `segment` as bytes to `out`: header, options, and the body unless it is [`Body::Virtual`].
 ///
-/// The header's length follows from the options (20 + [`wire_len`](crate::wire::options::Options::wire_len)); the
-/// segment's `header_len` is not looked at. On an error `out` is as it was.
+/// The header length follows from the options (20 + [`wire_len`](crate::wire::options::Options::wire_len));
+/// `header_len` of the segment is ignored. On an error `out` does not change.
 pub fn encode(
     segment: &Segment,
     ports: Ports,
@@ -63,7 +63,7 @@ pub fn encode(
     Ok(())
 }
 
-/// The length of the header, if the segment can be written.
+/// The header length, if the segment can be encoded.
 pub(super) fn check(segment: &Segment, layout: Layout, body: Body<'_>) -> Result<u8, EncodeError> {
     let options = segment.options.wire_len(layout);
     if options > 40 {
@@ -85,7 +85,7 @@ pub(super) fn check(segment: &Segment, layout: Layout, body: Body<'_>) -> Result
     Ok(BARE + options)
 }
 
-/// Reads a TCP segment that fills `bytes`.
+/// Decodes a TCP segment that fills `bytes`.
 pub fn decode(
     bytes: &[u8],
     addresses: Addresses,
@@ -95,7 +95,7 @@ pub fn decode(
     decode_part(bytes, bytes.len(), addresses, layout, verify)
 }
 
-/// Reads a TCP segment of `len` octets, of which `bytes` are there: all, unless only headers are asked for.
+/// Decodes a TCP segment of `len` bytes. `bytes` holds all of them, or a prefix with [`Verify::Headers`].
 pub(super) fn decode_part(
     bytes: &[u8],
     len: usize,
@@ -113,7 +113,7 @@ pub(super) fn decode_part(
     if bytes.len() < needed {
         return Err(DecodeError::Short { needed, got: bytes.len() });
     }
-    if verify == Verify::All && !Sum::pseudo_header(addresses, len as u32).add(bytes).is_right() {
+    if verify == Verify::All && !Sum::pseudo_header(addresses, len as u32).add(bytes).is_valid() {
         return Err(DecodeError::Checksum);
     }
     let short = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
