@@ -225,7 +225,7 @@ impl Run {
             .iter()
             .map(|row| {
                 let side = if row.end == End::Client { Side::A } else { Side::B };
-                talks.entry((row.flow, row.connection)).or_default().hear(side, &row.segment)
+                talks.entry((row.flow, row.connection)).or_default().process(side, &row.segment)
             })
             .collect();
         columns.array("time_s", seconds(rows.iter().map(|row| row.time)))?;
