@@ -248,7 +248,7 @@ fn invalid_lengths_are_reported() {
     let head = [section(order), interface(order, 101, None)].concat();
     assert_eq!(
         wrong(&[&head[..], &enhanced(order, 3, 0, &[0; 4])].concat()),
-        "it was captured at interface 3, which the file does not describe"
+        "the packet's interface 3 is not described in the file"
     );
     let mut bad = enhanced(order, 0, 0, &[0; 4]);
     bad[4] = 13;
@@ -304,7 +304,7 @@ fn is_boundary(file: &[u8], at: usize) -> bool {
 #[test]
 fn a_file_of_another_format_is_reported_in_a_sentence() {
     let words = |file: &[u8]| try_read(file).unwrap_err();
-    assert_eq!(words(b""), "a.pcap is empty; a capture in pcap or pcapng format was expected");
+    assert_eq!(words(b""), "a.pcap is empty; expected a capture in pcap or pcapng format");
     assert_eq!(
         words(b"PK\x03\x04"),
         "a.pcap is not a capture: it begins with 50 4b 03 04, expected pcap or pcapng (uncompressed, gzip or zstd)"
