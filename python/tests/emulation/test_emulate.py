@@ -470,8 +470,14 @@ def test_a_recording_is_followed_opportunity_by_opportunity(tmp_path: Path) -> N
     [
         (("--server", "true"), "name the command to run behind '--'"),
         (("--", "true"), 'only host "earth" has a command'),
-        (("--server", "true", "--", "no-such-program"), 'cannot start the command of host "earth": no-such-program'),
-        (("--server", "no-such-server", "--", "true"), 'cannot start the command of host "space": no-such-server'),
+        (
+            ("--server", "true", "--", "no-such-program"),
+            'cannot start the command of host "earth": no-such-program',
+        ),
+        (
+            ("--server", "no-such-server", "--", "true"),
+            'cannot start the command of host "space": no-such-server',
+        ),
         (("--server", "'", "--", "true"), "cannot be split into words"),
         (
             ("--on", "mars", "true", "--", "true"),

@@ -32,7 +32,10 @@ def declare(command: argparse.ArgumentParser) -> None:
     """Its options."""
     add_json(command)
     command.add_argument(
-        "files", nargs="+", metavar="FILE", help="pcap or pcapng, uncompressed, gzip or zstd; - is standard input"
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="pcap or pcapng, uncompressed, gzip or zstd; - is standard input",
     )
     command.add_argument("--samples", metavar="FILE.parquet", help="every round-trip time, as Parquet")
     command.add_argument(
