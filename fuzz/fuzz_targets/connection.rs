@@ -189,7 +189,8 @@ impl Bench {
         config.validate().ok()?;
         let config = Arc::new(config);
         let server = setup.fast.map(|n| {
-            let policy = [CookiePolicy::Required, CookiePolicy::NotRequired, CookiePolicy::Disabled][usize::from(n) % 3];
+            let policy = [CookiePolicy::Required, CookiePolicy::NotRequired, CookiePolicy::Disabled]
+                [usize::from(n) % 3];
             Server { policy, cookie: cookie(true), previous: None }
         });
         let make = || match (setup.passive, server) {

@@ -20,7 +20,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 use support::may;
 
-/// More by setting NETSPURT_WIRE_MB: 1000 for a gigabyte each way.
+/// NETSPURT_WIRE_MB increases it: 1000 for a gigabyte in each direction.
 fn length() -> usize {
     std::env::var("NETSPURT_WIRE_MB").ok().and_then(|text| text.parse().ok()).unwrap_or(100) * 1_000_000
 }
@@ -31,7 +31,7 @@ fn hash(bytes: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// Reads everything, and sends the hash of it back when the peer has closed: data after a FIN.
+/// Reads everything, and sends its hash after the peer's FIN.
 #[derive(Default)]
 struct Hashing(SipHasher13);
 
@@ -54,7 +54,7 @@ fn sent_by(len: usize) -> Vec<u8> {
     pattern().iter().copied().cycle().take(len).collect()
 }
 
-/// The kernel sends so much to our host, closes its half, and gets the hash of what arrived.
+/// The kernel sends this number of bytes to our host, closes its half, and receives their hash.
 fn kernel_sends(offload: Offload, address: &'static str, name: &str, len: usize) {
     let (place, device) = kernel(offload);
     let host = Running::start(device, name, |host| {
@@ -75,7 +75,7 @@ fn kernel_sends(offload: Offload, address: &'static str, name: &str, len: usize)
     assert_eq!((accounts[0].why, accounts[0].received), (CloseReason::Finished, len as u64));
 }
 
-/// Our host sends so much to the kernel.
+/// Our host sends this number of bytes to the kernel.
 fn kernel_receives(offload: Offload, address: &'static str, name: &str, len: usize) {
     let (place, device) = kernel(offload);
     let host = Running::start(device, name, move |host| {
@@ -93,7 +93,7 @@ fn kernel_receives(offload: Offload, address: &'static str, name: &str, len: usi
 }
 
 #[test]
-fn what_the_kernel_sends_arrives_whole_and_half_a_connection_goes_on() {
+fn data_from_the_kernel_arrives_complete_and_half_closed_connections_work() {
     if may() {
         kernel_sends(Offload::Segments, "10.99.1.2", "linux", length());
         kernel_sends(Offload::Segments, "fd99::2", "linux", length() / 10);
@@ -102,7 +102,7 @@ fn what_the_kernel_sends_arrives_whole_and_half_a_connection_goes_on() {
 }
 
 #[test]
-fn what_we_send_arrives_at_the_kernel_whole() {
+fn data_to_the_kernel_arrives_complete() {
     if may() {
         kernel_receives(Offload::Segments, "10.99.1.2", "linux", length());
         kernel_receives(Offload::Segments, "fd99::2", "linux", length() / 10);
@@ -110,7 +110,7 @@ fn what_we_send_arrives_at_the_kernel_whole() {
     }
 }
 
-/// Tells what a connection agreed on when it opens, and takes what comes.
+/// Records the negotiated options when a connection opens, and discards the data.
 struct Telling(mpsc::Sender<(Info, u32)>);
 
 impl Application for Telling {
@@ -122,7 +122,7 @@ impl Application for Telling {
 }
 
 #[test]
-fn options_are_agreed_on_with_the_kernel_and_segments_fill_the_mtu() {
+fn options_are_negotiated_with_the_kernel_and_segments_fill_the_mtu() {
     if !may() {
         return;
     }
@@ -202,8 +202,8 @@ fn a_connection_that_we_open_carries_both_ways_at_once() {
 }
 
 #[test]
-fn a_reset_of_the_kernels_ends_a_connection_and_ours_ends_the_kernels() {
-    /// Gives up at the first byte.
+fn a_reset_from_either_side_ends_the_connection() {
+    /// Aborts at the first byte.
     struct Touchy;
     impl Application for Touchy {
         fn serve(&mut self, stream: &mut Stream<'_>) -> Next {
@@ -223,7 +223,7 @@ fn a_reset_of_the_kernels_ends_a_connection_and_ours_ends_the_kernels() {
     });
     let seen = place.run(|| {
         let stream = TcpStream::connect(("10.99.1.2", 9)).expect("our host answers");
-        // One that is reset within its handshake is nobody's.
+        // A connection that is reset during its handshake is not reported.
         nix::poll::poll(&mut [], nix::poll::PollTimeout::from(100_u8)).expect("a pause");
         let at_once = nix::libc::linger { l_onoff: 1, l_linger: 0 };
         setsockopt(&stream, sockopt::Linger, &at_once).expect("an option");
@@ -239,8 +239,8 @@ fn a_reset_of_the_kernels_ends_a_connection_and_ours_ends_the_kernels() {
 }
 
 #[test]
-fn closed_windows_open_again_in_both_directions() {
-    /// Reads nothing before it was asked, by time.
+fn closed_windows_reopen_in_both_directions() {
+    /// Reads nothing before a given time.
     struct Slow {
         hash: Hashing,
         until: Option<Time>,
@@ -261,13 +261,13 @@ fn closed_windows_open_again_in_both_directions() {
         host.listen(19, Box::new(move |_| Some(Box::new(Source::new(Some(len as u64))))));
     });
     let (answer, received) = place.run(move || {
-        // Ours stays shut until the kernel's probes wake the application.
+        // Our window stays closed until the kernel's probes wake the application.
         let mut stream = TcpStream::connect(("10.99.1.2", 9)).expect("our host answers");
         stream.write_all(&sent_by(len)).expect("room, in the end");
         stream.shutdown(Shutdown::Write).expect("open");
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).expect("an answer");
-        // The kernel's stays shut while nobody reads.
+        // The kernel's window stays closed while nothing is read.
         let mut stream = TcpStream::connect(("10.99.1.2", 19)).expect("our host answers");
         nix::poll::poll(&mut [], nix::poll::PollTimeout::from(700_u16)).expect("a pause");
         let mut all = Vec::new();
@@ -299,20 +299,20 @@ fn the_kernels_keep_alives_are_answered() {
     host.stop();
 }
 
-/// How many files this process may open.
+/// The limit of open files of this process.
 fn files() -> usize {
     let text = std::fs::read_to_string("/proc/self/limits").expect("Linux");
     let line = text.lines().find(|line| line.starts_with("Max open files")).expect("Linux says it");
     line.split_whitespace().nth(3).and_then(|word| word.parse().ok()).unwrap_or(usize::MAX)
 }
 
-/// The kernel of a namespace passes packets on to a device that takes no long ones: who sends them hears of it.
+/// The kernel of a namespace forwards packets to a device with a small MTU, and sends ICMP messages.
 #[test]
-fn a_path_that_turns_out_narrow_is_filled_with_shorter_segments() {
+fn after_packet_too_big_segments_fill_the_path_mtu() {
     if !may() {
         return;
     }
-    // Behind IPv4's and IPv6's headers, TCP's with timestamps.
+    // After the headers of IPv4 or IPv6, and of TCP with timestamps.
     for (remote, mtu, segment) in [("10.99.2.2:9", 1000, 948), ("[fd98::2]:9", 1300, 1228)] {
         let (place, near) = kernel(Offload::Segments);
         let addresses = if mtu < 1280 { &["10.99.2.1/24"][..] } else { &["10.99.2.1/24", "fd98::1/64"] };
@@ -322,7 +322,7 @@ fn a_path_that_turns_out_narrow_is_filled_with_shorter_segments() {
                 std::fs::write(format!("/proc/sys/net/{name}"), "1").expect("the namespace is ours");
             }
         });
-        // It says in its SYN that it could take more, as a host behind such a link does.
+        // Its SYN has a large MSS, like that of a host behind such a link.
         let (tell, told) = mpsc::channel();
         let receiver = Running::at(["10.99.2.2/24", "fd98::2/64"], far, "linux", move |host| {
             host.listen(9, Box::new(|_| Some(Box::new(Hashing::default()))));
@@ -342,7 +342,7 @@ fn a_path_that_turns_out_narrow_is_filled_with_shorter_segments() {
     }
 }
 
-/// A source that tells how long full segments are, whenever it is asked for data. Over when the connection is.
+/// A source that records the size of full segments at each call. It ends with the connection.
 struct Sizing(Source, mpsc::Sender<u32>);
 
 impl Application for Sizing {
@@ -355,7 +355,7 @@ impl Application for Sizing {
 }
 
 #[test]
-fn a_thousand_connections_that_we_open_at_once_each_bring_their_bytes() {
+fn a_thousand_outgoing_connections_each_deliver_their_bytes() {
     if !may() {
         return;
     }
@@ -363,7 +363,7 @@ fn a_thousand_connections_that_we_open_at_once_each_bring_their_bytes() {
     let (place, device) = kernel(Offload::Segments);
     let listener = place.run(move || {
         let listener = TcpListener::bind("10.99.1.1:7").expect("a port");
-        // The standard library's backlog is too short for all of them at once.
+        // The standard library's backlog is too short for all connections at once.
         let backlog = nix::sys::socket::Backlog::new(4000).expect("a length");
         nix::sys::socket::listen(&listener, backlog).expect("a listener");
         listener
@@ -398,7 +398,7 @@ fn a_thousand_connections_at_once_each_get_their_own_bytes_back() {
     if !may() {
         return;
     }
-    // Fewer where this process may not open as many files, those of other tests among them.
+    // Fewer if the limit of open files is lower.
     let count = files().saturating_sub(300).min(1000);
     println!("{count} connections");
     let (place, device) = kernel(Offload::Segments);

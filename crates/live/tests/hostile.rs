@@ -1,4 +1,4 @@
-//! What a hostile peer may send, straight into a host: nothing panics, and what is kept stays within its limits.
+//! Input from a hostile peer: the host does not panic, and its memory stays within its limits.
 
 use netspurt_live::host::app::{Sink, Source};
 use netspurt_live::host::{ConnectError, Host, Limits, Mss, Settings, Wire};
@@ -19,7 +19,7 @@ const OURS: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
 const THEIRS: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 const LIMITS: Limits = Limits { connections: 50, half_open: 100, time_wait: 20 };
 
-/// Keeps the last packet and counts the rest.
+/// Stores the last packet and counts the others.
 struct Last {
     packet: Vec<u8>,
     count: u64,
@@ -72,7 +72,7 @@ fn give(host: &mut Host, now: Time, bytes: &[u8], wire: &mut Last) {
     while host.poll_happening().is_some() {}
 }
 
-/// Opens a connection from a port; what both sides send next.
+/// Opens a connection from a port. Returns the next sequence numbers of both sides.
 fn open(host: &mut Host, now: Time, from: u16, port: u16, wire: &mut Last) -> (Seq, Seq) {
     let timestamps = Some(Timestamps { value: 1, echo: 0 });
     let mut syn = Segment { seq: Seq(1000), flags: Flags::SYN, window: 65_535, ..Segment::default() };
@@ -90,7 +90,7 @@ fn open(host: &mut Host, now: Time, from: u16, port: u16, wire: &mut Last) -> (S
     (Seq(1001), answer.seq.plus(1))
 }
 
-/// One test at a time: they look at the memory of the process.
+/// One test at a time, because they measure the memory of the process.
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// Resident memory of this process in kilobytes.
@@ -101,7 +101,7 @@ fn memory() -> u64 {
 }
 
 #[test]
-fn a_flood_of_syns_fills_a_bounded_list_and_hinders_nobody() {
+fn a_syn_flood_fills_a_bounded_list_and_other_connections_still_open() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (mut host, mut wire) = (host(), Last { packet: Vec::new(), count: 0 });
     let mut random = Random::new(1, "flood");
@@ -120,12 +120,12 @@ fn a_flood_of_syns_fills_a_bounded_list_and_hinders_nobody() {
             grown = memory();
         }
     }
-    // Every quarter as much as the first: what would be kept of each SYN would show.
+    // Each quarter sends as many as the first, so stored state of each SYN would be visible.
     assert!(memory() < grown + 4096, "{} kB after {grown}", memory());
     open(&mut host, now, 5000, 9, &mut wire);
     assert_eq!(host.counts()[0], 1, "an honest peer gets through");
     assert!(host.tally().without_memory > 190_000, "it was not remembered: {:?}", host.tally());
-    // Cookies that nobody gave open nothing.
+    // Invalid cookies open no connection.
     for n in 0..50_000_u64 {
         let (seq, ack) = (Seq(random.bits() as u32), Seq(random.bits() as u32));
         let segment = Segment { seq, ack, flags: Flags::ACK, window: 1000, ..Segment::default() };
@@ -148,7 +148,7 @@ fn connections_beyond_the_limit_are_reset() {
 }
 
 #[test]
-fn garbage_altered_packets_and_wild_segments_neither_panic_nor_pile_up() {
+fn garbage_altered_packets_and_random_segments_neither_panic_nor_leak_memory() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     for seed in 0..6 {
         let (mut host, mut wire) = (host(), Last { packet: Vec::new(), count: 0 });
@@ -198,7 +198,7 @@ fn garbage_altered_packets_and_wild_segments_neither_panic_nor_pile_up() {
                     let body = vec![1; random.below(1460) as usize];
                     let mut bytes = packet(&segment, (THEIRS, from), port, &body);
                     if kind == 1 {
-                        // Altered behind the checksum's back: options above all.
+                        // Altered with a correct checksum; options above all.
                         let at = 32 + random.below(bytes.len() as u64 - 32).min(30) as usize;
                         bytes[at] = random.bits() as u8;
                     }
@@ -219,13 +219,13 @@ fn garbage_altered_packets_and_wild_segments_neither_panic_nor_pile_up() {
         }
         let [open, half_open, waiting] = host.counts();
         assert!(open <= 50 && half_open <= 100 && waiting <= 20, "seed {seed}: {:?}", host.counts());
-        // Twenty send buffers of 4 MiB may fill; more would be a leak.
+        // Twenty send buffers of 4 MiB may be filled; more would be a leak.
         assert!(memory() < before + 120_000, "seed {seed}: {} kB after {before}", memory());
     }
 }
 
 #[test]
-fn slivers_out_of_order_are_kept_within_the_window_and_no_further() {
+fn small_out_of_order_segments_are_stored_only_within_the_window() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (mut host, mut wire) = (host(), Last { packet: Vec::new(), count: 0 });
     let (seq, ack) = open(&mut host, Time::ZERO, 4000, 9, &mut wire);
@@ -234,23 +234,23 @@ fn slivers_out_of_order_are_kept_within_the_window_and_no_further() {
     let mut segment = Segment { ack, flags: Flags::ACK, window: 65_535, ..Segment::default() };
     segment.options.timestamps = timestamps;
     for n in 0..400_000_u32 {
-        // Every other byte, never the first: nothing can be read, and no two of them touch.
+        // Every other byte and never the first, so nothing can be read and no two are adjacent.
         segment.seq = seq.plus(1 + 2 * n);
         give(&mut host, Time::ZERO, &packet(&segment, (THEIRS, 4000), 9, b"x"), &mut wire);
     }
-    // 16 384 ranges, and a ring of the window of 6 MiB at most.
+    // 16,384 ranges, and a ring of at most the window of 6 MiB.
     assert!(memory() < before + 20_000, "{} kB after {before}", memory());
     assert_eq!(host.counts()[0], 1);
 }
 
 #[test]
-fn who_claims_our_own_address_or_nobodys_is_passed_over() {
+fn packets_from_our_own_or_an_invalid_address_are_ignored() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (mut host, mut wire) = (host(), Last { packet: Vec::new(), count: 0 });
     let syn = Segment { seq: Seq(1), flags: Flags::SYN, window: 9, ..Segment::default() };
     let ack = Segment { flags: Flags::ACK, ..syn };
     let mut count = 0;
-    // A SYN to a listening port would be answered by a SYN-ACK, all else by a RST.
+    // A SYN to a listening port would get a SYN-ACK, other segments an RST.
     for (segment, port) in [(syn, 9), (syn, 5), (ack, 9), (ack, 5)] {
         for from in NOBODY {
             give(&mut host, Time::ZERO, &packet(&segment, (from, 77), port, &[]), &mut wire);
@@ -261,7 +261,7 @@ fn who_claims_our_own_address_or_nobodys_is_passed_over() {
     assert_eq!((wire.count, host.counts(), host.tally().strange), (0, [0; 3], count + 1));
 }
 
-/// Groups, everybody, everybody in the network, nobody, and a loopback device.
+/// Multicast, broadcast, the network's broadcast, unspecified, and loopback addresses.
 const NOBODY: [Ipv4Addr; 7] = [
     Ipv4Addr::new(224, 0, 0, 1),
     Ipv4Addr::new(239, 255, 255, 250),
@@ -273,7 +273,7 @@ const NOBODY: [Ipv4Addr; 7] = [
 ];
 
 #[test]
-fn what_goes_to_a_group_or_to_everybody_is_answered_by_nobody() {
+fn multicast_and_broadcast_packets_get_no_response() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (mut host, mut wire) = (host(), Last { packet: Vec::new(), count: 0 });
     let syn = Segment { seq: Seq(1), flags: Flags::SYN, window: 9, ..Segment::default() };
@@ -302,7 +302,7 @@ fn echo(from: Ipv4Addr, to: Ipv4Addr) -> Vec<u8> {
 }
 
 #[test]
-fn no_connection_is_opened_to_what_is_no_single_other_host() {
+fn no_connection_is_opened_to_an_address_that_is_not_unicast() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let mut host = host();
     for to in NOBODY.into_iter().chain([OURS]) {

@@ -1,4 +1,4 @@
-//! Two hosts of ours joined in memory by a bad path, on a virtual clock: no device, no privilege, the same every time.
+//! Two of our hosts, connected in memory by a bad path on a virtual clock: no device, no privilege, deterministic.
 
 use netspurt_live::host::app::{Sink, Source, pattern};
 use netspurt_live::host::{Application, Happening, Host, Limits, Mss, Next, Settings, Stream, Wire};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Takes packets of one host, cut as a wire would have them.
+/// Receives the packets of a host, divided as on a network.
 struct Outbox {
     offload: Offload,
     packets: Vec<Vec<u8>>,
@@ -32,7 +32,7 @@ impl Wire for Outbox {
     }
 }
 
-/// What goes wrong on the way, each in so many of a thousand packets.
+/// Impairments of the path, each per thousand packets.
 #[derive(Clone, Copy)]
 struct Trouble {
     lost: u64,
@@ -48,7 +48,7 @@ struct World {
     now: Time,
     hosts: [Host; 2],
     offload: Offload,
-    /// By when they arrive, in the order in which they left.
+    /// Packets in the network, by arrival time, then by time of sending.
     flying: BTreeMap<(Time, u64), (usize, Vec<u8>)>,
     trouble: Trouble,
     random: Random,
@@ -69,7 +69,7 @@ impl World {
         Self { now, hosts, offload, flying, trouble, random: Random::new(seed, "path"), count }
     }
 
-    /// Until nothing happens any more, or so long.
+    /// Runs until nothing happens any more, or until a limit.
     fn run(&mut self, limit: Span) {
         while self.now < Time::ZERO + limit {
             for side in 0..2 {
@@ -117,7 +117,7 @@ impl World {
     }
 }
 
-/// Compares what comes with the source's pattern; how much was right.
+/// Compares received data with the source's pattern, and counts correct bytes.
 struct Checked {
     right: Arc<AtomicU64>,
     at: usize,
@@ -140,7 +140,7 @@ impl Application for Checked {
     }
 }
 
-/// A source at one host, checked at the other; how many segments were sent again.
+/// A source at one host, verified at the other. Returns the number of retransmissions.
 fn transfers(profiles: [&str; 2], offload: Offload, trouble: Trouble, seed: u64, bytes: u64) -> u32 {
     let mut world = World::new(profiles, offload, trouble, seed);
     let right = Arc::new(AtomicU64::new(0));
@@ -172,7 +172,7 @@ fn transfers(profiles: [&str; 2], offload: Offload, trouble: Trouble, seed: u64,
 }
 
 #[test]
-fn bytes_arrive_whole_over_a_path_that_loses_delays_repeats_and_damages() {
+fn bytes_arrive_complete_over_a_path_with_loss_delay_duplication_and_damage() {
     let trouble = Trouble { lost: 10, late: 50, twice: 20, damaged: 10 };
     for seed in 1..=4 {
         for offload in [Offload::Segments, Offload::Nothing] {
@@ -186,7 +186,7 @@ fn bytes_arrive_whole_over_a_path_that_loses_delays_repeats_and_damages() {
 fn every_pair_of_profiles_understands_each_other() {
     let trouble = Trouble { lost: 5, late: 20, twice: 5, damaged: 5 };
     let names: Vec<&str> = profile::profiles().iter().map(|profile| profile.name).collect();
-    // A profile whose SYN says nothing takes it that the other end is as itself: that is for simulators.
+    // A profile without SYN options assumes that its peer is the same profile; it is for simulators only.
     let announces = |name: &&str| {
         let config = &profile::by_name(name).expect("a profile").config;
         config.syn_options == netspurt_tcp::config::SynOptions::Announced
@@ -201,7 +201,7 @@ fn every_pair_of_profiles_understands_each_other() {
 }
 
 #[test]
-fn a_host_that_is_done_lingers_until_its_last_ack_must_have_been_heard() {
+fn a_finished_host_remains_until_its_last_ack_must_have_arrived() {
     let mut world = World::new(["linux", "linux"], Offload::Nothing, NONE, 1);
     world.hosts[1].listen(9, Box::new(|_| Some(Box::new(Sink))));
     let remote = "192.0.2.2:9".parse().expect("an address");
@@ -217,7 +217,7 @@ fn a_host_that_is_done_lingers_until_its_last_ack_must_have_been_heard() {
         Span::from_ms(600) <= waits && waits < Span::from_secs(2),
         "{waits}: three timeouts, not a minute"
     );
-    // The last ACK is on its way, and gets lost: the FIN comes again, and is answered.
+    // The last ACK is lost: the FIN is retransmitted and acknowledged.
     world.run(closed - Time::ZERO + Span::from_us(100));
     assert_eq!(world.flying.len(), 1);
     assert_eq!(world.hosts[1].counts()[0], 1, "the peer is in LAST-ACK");
@@ -228,8 +228,8 @@ fn a_host_that_is_done_lingers_until_its_last_ack_must_have_been_heard() {
 }
 
 #[test]
-fn super_segments_and_plain_ones_carry_the_same_bytes_in_the_same_time() {
-    // Nothing is different but who cuts: an undisturbed transfer takes the same virtual time.
+fn super_segments_and_single_segments_deliver_the_same_bytes_in_the_same_time() {
+    // The only difference is who segments, so the virtual time of an undisturbed transfer is equal.
     let ended = |offload| {
         let mut world = World::new(["linux", "linux"], offload, NONE, 1);
         world.hosts[1].listen(9, Box::new(|_| Some(Box::new(Sink))));
@@ -246,7 +246,7 @@ fn super_segments_and_plain_ones_carry_the_same_bytes_in_the_same_time() {
     assert_eq!(ended(Offload::Segments), ended(Offload::Nothing));
 }
 
-/// Writes what it is told to, each write apart.
+/// Writes the given lengths, each as a separate write.
 struct Pieces3(Vec<usize>, Arc<Mutex<Vec<u64>>>);
 
 impl Application for Pieces3 {
@@ -267,7 +267,7 @@ impl Application for Pieces3 {
 }
 
 #[test]
-fn a_write_apart_leaves_before_the_next_one_is_made() {
+fn a_separate_write_is_sent_before_the_next_one() {
     let mut world = World::new(["linux", "linux"], Offload::Nothing, NONE, 1);
     world.hosts[1].listen(9, Box::new(|_| Some(Box::new(Sink))));
     let counts = Arc::new(Mutex::new(Vec::new()));
@@ -275,7 +275,7 @@ fn a_write_apart_leaves_before_the_next_one_is_made() {
     world.hosts[0].connect(Time::ZERO, "192.0.2.2:9".parse().expect("an address"), app).expect("a port");
     world.run(Span::from_ms(15));
     let counts = counts.lock().expect("not poisoned").clone();
-    // The SYN; with the ACK of its answer the first write goes, then three segments of the second one.
+    // The SYN; the first write follows with the ACK of the SYN-ACK, then three segments of the second one.
     assert_eq!(counts[..2], [1, 2], "{counts:?}");
     assert!(counts[2] >= 5, "{counts:?}");
 }

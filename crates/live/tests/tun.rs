@@ -1,4 +1,4 @@
-//! TUN devices against the kernel.
+//! TUN devices and the kernel.
 
 mod support;
 
@@ -13,7 +13,7 @@ use support::{Place, may};
 
 const LEN: usize = 20 << 20;
 
-/// A stream of bytes that no mistake in order or length leaves the same.
+/// Data in which any error of order or length is detected.
 fn pattern(seed: u64, from: u64, into: &mut [u8]) {
     for (n, byte) in into.iter_mut().enumerate() {
         let at = from + n as u64;
@@ -22,7 +22,7 @@ fn pattern(seed: u64, from: u64, into: &mut [u8]) {
     }
 }
 
-/// Passes packets from one device to another until told to stop; how many frames were super-segments.
+/// Forwards packets between two devices until stopped. Returns the number of super-segments.
 fn relay(one: &Device, other: &Device, stop: &AtomicBool, large: &AtomicU64) {
     let mut buffer = vec![0; FRAME_ROOM];
     let mut piece = Vec::new();
@@ -47,7 +47,7 @@ fn relay(one: &Device, other: &Device, stop: &AtomicBool, large: &AtomicU64) {
     }
 }
 
-/// What one kernel's TCP sends through `offloads` arrives at the other's as it was.
+/// Data from one kernel's TCP through `offloads` arrives unchanged at the other's.
 fn carries(offloads: [Offload; 2], address: &'static str) -> u64 {
     let (left, one) = Place::new(&["10.99.1.1/24", "fd99::1/64"], 1500, offloads[0]);
     let (right, other) = Place::new(&["10.99.1.2/24", "fd99::2/64"], 1500, offloads[1]);
@@ -79,7 +79,7 @@ fn carries(offloads: [Offload; 2], address: &'static str) -> u64 {
 }
 
 #[test]
-fn a_relay_of_super_segments_carries_what_the_kernels_say() {
+fn a_relay_of_super_segments_delivers_all_data() {
     if may() {
         assert!(carries([Offload::Segments; 2], "10.99.1.2") > 100, "super-segments passed");
         assert!(carries([Offload::Segments; 2], "fd99::2") > 100, "over IPv6 too");
@@ -87,7 +87,7 @@ fn a_relay_of_super_segments_carries_what_the_kernels_say() {
 }
 
 #[test]
-fn what_leaves_as_super_segments_arrives_at_a_plain_device_in_pieces() {
+fn super_segments_arrive_divided_at_a_device_without_offloads() {
     if may() {
         assert!(carries([Offload::Segments, Offload::Nothing], "10.99.1.2") > 100);
         assert!(carries([Offload::Segments, Offload::Nothing], "fd99::2") > 100);
@@ -95,14 +95,14 @@ fn what_leaves_as_super_segments_arrives_at_a_plain_device_in_pieces() {
 }
 
 #[test]
-fn plain_devices_carry_plain_packets() {
+fn devices_without_offloads_carry_single_packets() {
     if may() {
         assert_eq!(carries([Offload::Nothing; 2], "10.99.1.2"), 0);
     }
 }
 
 #[test]
-fn a_datagram_comes_with_its_checksum_undone_and_leaves_with_it_complete() {
+fn a_datagram_arrives_with_an_incomplete_checksum_which_is_completed() {
     if !may() {
         return;
     }
@@ -129,7 +129,7 @@ fn a_datagram_comes_with_its_checksum_undone_and_leaves_with_it_complete() {
 }
 
 #[test]
-fn a_name_that_is_taken_is_refused_and_a_device_is_gone_with_its_owner() {
+fn an_existing_name_is_rejected_and_a_device_ends_with_its_owner() {
     if !may() {
         return;
     }

@@ -1,8 +1,8 @@
-//! When each segment arrived at its peer.
+//! Determines when each segment arrived at its peer.
 //!
-//! A segment is recorded when it is handed to the network, an arrival when a packet comes to the end of its last link.
-//! What belongs together is found afterwards: of segments that look alike, the first one sent is the first to arrive or
-//! to be lost. Where a network overtakes, that may confuse a segment with its own repetition.
+//! Transmissions and arrivals are recorded separately and matched afterwards: of segments with equal fields, the first
+//! one sent is the first to arrive or to be lost. If the network reorders packets, a segment may be confused with its
+//! retransmission.
 
 use netspurt_sim::record::probe::{CaptureSink, CapturedPacket, End, Recording};
 use netspurt_sim::spec::{NodeId, WorldSpec};
@@ -11,21 +11,21 @@ use netspurt_tcp::time::Time;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What segments that look alike have in common: flow, connection, sender, sequence number, ACK, length and flags.
+/// The fields by which segments are matched: flow, connection, sender, sequence number, ACK, length and flags.
 type Likeness = (u32, u32, End, u32, u32, u32, u16);
 
 fn likeness(flow: u32, connection: u32, end: End, segment: &Segment) -> Likeness {
     (flow, connection, end, segment.seq.0, segment.ack.0, segment.payload.len, segment.flags.0)
 }
 
-/// A packet came to the host that it was for.
+/// A packet has arrived at its destination host.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
     time: Time,
     what: Likeness,
 }
 
-/// Notes arrivals. The simulator holds one handle, whoever runs it another.
+/// Records arrivals. The simulator has one handle, the caller another.
 #[derive(Clone)]
 pub(crate) struct Arrivals {
     /// The node at which each direction of each link ends.
@@ -39,7 +39,7 @@ impl Arrivals {
         Self { ends, seen: Arc::default() }
     }
 
-    /// All of them, in order of time.
+    /// All arrivals, in order of time.
     pub(crate) fn take(self) -> Vec<Arrival> {
         let mut seen = core::mem::take(&mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner));
         seen.sort_by_key(|arrival| arrival.time);
@@ -58,7 +58,7 @@ impl CaptureSink for Arrivals {
     }
 }
 
-/// For each recorded segment when it arrived, if it did.
+/// The arrival time of each recorded segment, if it arrived.
 pub(crate) fn matched(recording: &Recording, arrivals: &[Arrival]) -> Vec<Option<Time>> {
     let mut under_way: BTreeMap<Likeness, VecDeque<usize>> = BTreeMap::new();
     for (row, sent) in recording.segments.iter().enumerate() {
@@ -72,13 +72,14 @@ pub(crate) fn matched(recording: &Recording, arrivals: &[Arrival]) -> Vec<Option
         while let Some(drop) = drops.next_if(|drop| drop.time <= arrival.time) {
             let what = likeness(drop.flow, drop.connection, drop.end, &drop.segment);
             if let Some(rows) = under_way.get_mut(&what) {
-                // On its first link a packet is lost at the moment at which it was sent; later on nobody knows which it was.
+                // A packet lost on its first link was sent at the time of the loss. For later links, the lost packet is
+                // unknown.
                 let place = rows.iter().position(|&row| sent(row) == drop.time).unwrap_or(0);
                 rows.remove(place);
             }
         }
         let Some(rows) = under_way.get_mut(&arrival.what) else { continue };
-        // What was sent later cannot have come yet: this is the second copy of a packet that was doubled.
+        // The oldest transmission is later than the arrival, so this is the second copy of a duplicated packet.
         if rows.front().is_some_and(|&row| sent(row) <= arrival.time)
             && let Some(row) = rows.pop_front()
         {

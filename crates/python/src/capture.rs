@@ -1,4 +1,4 @@
-//! The class `Capture`: a file's connections, read step by step.
+//! The class `Capture`: reads the connections of a file in steps.
 
 use crate::capture_columns as tables;
 use crate::errors::{broken_reader, open_error};
@@ -15,15 +15,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Reads a capture and follows its connections. What was found since it was last asked for is handed out as columns, so
-/// that memory need not grow with the file.
+/// Reads a capture and follows its connections. Results are returned as columns and then removed, so memory does not
+/// grow with the file.
 #[pyclass(frozen, module = "netspurt._core")]
 pub(crate) struct Capture(Mutex<State>);
 
 struct State {
     name: String,
     reader: CaptureReader,
-    /// `None` when the capture is at its end.
+    /// `None` at the end of the capture.
     follower: Option<Follower>,
     gathered: Gathered,
     tally: Tally,
@@ -32,7 +32,7 @@ struct State {
 }
 
 impl State {
-    /// Reads on for so many octets of the file; whether there is more.
+    /// Reads this number of bytes of the file. Returns whether there is more.
     fn read(&mut self, octets: u64) -> bool {
         let Some(follower) = &mut self.follower else { return false };
         let until = self.reader.octets().saturating_add(octets);
@@ -57,7 +57,7 @@ impl State {
         false
     }
 
-    /// When the capture began.
+    /// The time of the first packet.
     fn origin(&self) -> Stamp {
         self.follower.as_ref().map_or(&self.tally, Follower::tally).first.unwrap_or_default()
     }
@@ -73,8 +73,8 @@ impl Capture {
 impl Capture {
     /// Opens a capture: pcap or pcapng, uncompressed, gzip or zstd; "-" is standard input.
     ///
-    /// ``record`` names what is kept beside connections: "samples", "events", "flight", "segments". More than ``most`` connections
-    /// are counted only.
+    /// ``record`` names what is stored besides connections: "samples", "events", "flight", "segments". Connections
+    /// above ``most`` are only counted.
     #[staticmethod]
     #[pyo3(signature = (path, record = Vec::new(), most = 100_000))]
     fn open(py: Python<'_>, path: PathBuf, record: Vec<String>, most: u64) -> PyResult<Self> {
@@ -91,7 +91,7 @@ impl Capture {
         })))
     }
 
-    /// Reads on for so many bytes; False at the end. The interpreter lock is released meanwhile.
+    /// Reads this number of bytes; False at the end. Releases the interpreter lock.
     fn read(&self, py: Python<'_>, octets: u64) -> PyResult<bool> {
         py.detach(|| {
             let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -103,13 +103,13 @@ impl Capture {
         })
     }
 
-    /// How many bytes of the file were read.
+    /// Number of bytes of the file that were read.
     #[getter]
     fn octets(&self, py: Python<'_>) -> u64 {
         self.state(py).reader.octets_of_file()
     }
 
-    /// What became of the packets, as JSON.
+    /// Counts of packets, as JSON.
     fn tally(&self, py: Python<'_>) -> String {
         let state = self.state(py);
         let tally = state.follower.as_ref().map_or(&state.tally, Follower::tally);
@@ -138,7 +138,7 @@ impl Capture {
         .to_string()
     }
 
-    /// One row for each connection that ended since the last call; at the end of the capture all do.
+    /// One row for each connection that ended since the last call; all connections end with the capture.
     fn connections<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
         let (rows, origin) = {
             let mut state = self.state(py);
@@ -147,7 +147,7 @@ impl Capture {
         Ok((tables::connections(py, &rows, origin)?, tables::streams(py, &rows, origin)?))
     }
 
-    /// The round-trip times since the last call, if they were to be recorded.
+    /// The RTT samples since the last call, if recorded.
     fn samples<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut state = self.state(py);
         let rows = state.gathered.samples.as_mut().map(core::mem::take).unwrap_or_default();
@@ -156,7 +156,7 @@ impl Capture {
         tables::samples(py, &rows, origin)
     }
 
-    /// The events since the last call, if they were to be recorded.
+    /// The events since the last call, if recorded.
     fn events<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut state = self.state(py);
         let rows = state.gathered.events.as_mut().map(core::mem::take).unwrap_or_default();
@@ -165,7 +165,7 @@ impl Capture {
         tables::events(py, &rows, origin)
     }
 
-    /// Bytes on their way and windows since the last call, if they were to be recorded.
+    /// Bytes in flight and windows since the last call, if recorded.
     fn flight<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut state = self.state(py);
         let rows = state.gathered.flights.as_mut().map(core::mem::take).unwrap_or_default();
@@ -174,7 +174,7 @@ impl Capture {
         tables::flight(py, &rows, origin)
     }
 
-    /// The segments since the last call, if they were to be recorded.
+    /// The segments since the last call, if recorded.
     fn segments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut state = self.state(py);
         let rows = state.gathered.segments.as_mut().map(core::mem::take).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Tables of what a capture tells. Times count from its first packet.
+//! The tables of a capture. Times are relative to its first packet.
 
 use crate::columns::Columns;
 use crate::gathered::Row;
@@ -34,7 +34,7 @@ pub(crate) fn connections<'py>(
     Ok(columns.finish())
 }
 
-/// Two rows for each connection: what the client sent, and what the server sent.
+/// Two rows for each connection: the client's stream and the server's.
 pub(crate) fn streams<'py>(
     py: Python<'py>,
     rows: &[(ConnectionId, ConnectionReport)],
@@ -99,7 +99,7 @@ fn distribution<'a>(
     column("max", &Distribution::largest)
 }
 
-/// One row for each round-trip time.
+/// One row for each RTT sample.
 pub(crate) fn samples<'py>(
     py: Python<'py>,
     rows: &[(ConnectionId, RttSample)],
@@ -146,7 +146,7 @@ pub(crate) fn events<'py>(
     Ok(columns.finish())
 }
 
-/// One row whenever more or fewer bytes are on their way.
+/// One row for each change of the bytes in flight.
 pub(crate) fn flight<'py>(
     py: Python<'py>,
     rows: &[(ConnectionId, Flight)],
@@ -200,7 +200,7 @@ fn seconds(span: Span) -> f64 {
     span.as_secs_f64()
 }
 
-/// Seconds since the capture's first packet; negative if the file's order is not that of time.
+/// Seconds since the capture's first packet; negative if the file is not in order of time.
 fn relative(at: Stamp, origin: Stamp) -> f64 {
     at.0.wrapping_sub(origin.0).cast_signed() as f64 / 1e9
 }

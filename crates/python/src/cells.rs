@@ -1,4 +1,4 @@
-//! A column of a table that is not for Python: in a file, or on its way to where a sweep comes together.
+//! A column of a table outside Python: in a file, or in the results of a sweep.
 
 use crate::table::Cell;
 use serde::{Deserialize, Serialize};
@@ -8,12 +8,12 @@ use std::ops::Range;
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Column {
     pub(crate) name: String,
-    /// One for each of `present`; what stands where nothing is present means nothing.
+    /// One cell for each of `present`; cells without a value have arbitrary content.
     pub(crate) cells: Cells,
     pub(crate) present: Vec<bool>,
 }
 
-/// The cells of a column, all of one kind.
+/// The cells of a column, all of one type.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Cells {
     Integer(Vec<i64>),
@@ -23,7 +23,7 @@ pub(crate) enum Cells {
 }
 
 impl Column {
-    /// A column without rows, for cells of the kind of one.
+    /// A column without rows, with the type of `cell`.
     pub(crate) fn new(name: &str, kind: &Cell) -> Self {
         let cells = match kind {
             Cell::Integer(_) => Cells::Integer(Vec::new()),
@@ -34,7 +34,7 @@ impl Column {
         Self { name: name.to_owned(), cells, present: Vec::new() }
     }
 
-    /// Any cell of its kind.
+    /// Any cell of its type.
     pub(crate) const fn kind(&self) -> Cell {
         match &self.cells {
             Cells::Integer(_) => Cell::Integer(0),
@@ -44,7 +44,7 @@ impl Column {
         }
     }
 
-    /// The cell of a row, if there is one.
+    /// The cell of a row, if it has a value.
     pub(crate) fn cell(&self, row: usize) -> Option<Cell> {
         self.has(row).then(|| match &self.cells {
             Cells::Integer(values) => Cell::Integer(values[row]),
@@ -54,17 +54,17 @@ impl Column {
         })
     }
 
-    /// Whether there is anything in a row.
+    /// Whether a row has a value.
     pub(crate) fn has(&self, row: usize) -> bool {
         self.present.get(row).is_some_and(|&present| present)
     }
 
-    /// Whether a row holds a text.
+    /// Whether a row contains this text.
     pub(crate) fn says(&self, row: usize, text: &str) -> bool {
         self.has(row) && matches!(&self.cells, Cells::Text(values) if values[row] == text)
     }
 
-    /// Rows of another column of the same kind; from one of another kind they are null.
+    /// Appends rows of another column. Cells of another type become null.
     pub(crate) fn append(&mut self, other: &Self, rows: Range<usize>) {
         let there = rows.start.min(other.present.len())..rows.end.min(other.present.len());
         match (&mut self.cells, &other.cells) {
@@ -78,7 +78,7 @@ impl Column {
         self.extend((there.len()..rows.len()).map(|_| None));
     }
 
-    /// More rows. A cell of another kind is null.
+    /// Appends rows. Cells of another type become null.
     pub(crate) fn extend(&mut self, cells: impl Iterator<Item = Option<Cell>>) {
         for cell in cells {
             self.present.push(match (&mut self.cells, cell) {

@@ -1,4 +1,4 @@
-//! Columns of a table: a `dict` from names to numpy arrays, or to lists where there is text or where values are missing.
+//! Tables for Python: a `dict` from names to numpy arrays, or to lists for text and for columns with missing values.
 
 use crate::table::{Cell, Kind, Table};
 use numpy::{Element, IntoPyArray as _};
@@ -16,12 +16,12 @@ impl<'py> Columns<'py> {
         Self { py, table: PyDict::new(py) }
     }
 
-    /// Numbers or truth values, moved into a numpy array.
+    /// Numbers or booleans, moved to a numpy array.
     pub(crate) fn array<T: Element>(&self, name: &str, values: Vec<T>) -> PyResult<()> {
         self.table.set_item(name, values.into_pyarray(self.py))
     }
 
-    /// Counts, all of them as signed 64-bit numbers, so that differences come out right.
+    /// Counts as signed 64-bit numbers, so that differences are right.
     pub(crate) fn counts<T: TryInto<i64>>(
         &self,
         name: &str,
@@ -35,7 +35,7 @@ impl<'py> Columns<'py> {
         self.table.set_item(name, values)
     }
 
-    /// Text: for each row a number into `names`, each of which becomes one Python string.
+    /// Text: an index into `names` for each row; each name becomes one Python string.
     pub(crate) fn names<'a>(
         &self,
         name: &str,
@@ -48,7 +48,7 @@ impl<'py> Columns<'py> {
         self.table.set_item(name, rows)
     }
 
-    /// Text of few different words.
+    /// Text with few different words.
     pub(crate) fn words(
         &self,
         name: &str,

@@ -1,6 +1,6 @@
 //! The classes `Delays` and `Estimator`: recorded delays, and retransmission timers replayed over them.
 //!
-//! Python speaks of delays one way, in seconds, as RFC 889 does; the replay works on round trips.
+//! Python uses one-way delays in seconds, as RFC 889 does; the replay uses round-trip times.
 
 use crate::columns::Columns;
 use netspurt_scenario as scenario;
@@ -14,10 +14,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Longest delay that is taken in, one way: an estimator's own limit, halved.
+/// Maximum one-way delay: half the limit of an estimator.
 const LONGEST_S: f64 = 5_000.0;
 
-/// Picoseconds there and back in a second one way.
+/// Picoseconds of RTT per second of one-way delay.
 const ROUND_PS: f64 = 2e12;
 
 /// One retransmission timeout estimator, by its name and parameters in a scenario file.
@@ -30,7 +30,7 @@ pub(crate) struct Estimator {
 
 #[pymethods]
 impl Estimator {
-    /// Raises ``ValueError``, in one sentence, for a name or a parameter that there is not.
+    /// Raises ``ValueError`` for an unknown name or an invalid parameter.
     #[new]
     #[pyo3(signature = (name, parameters = Vec::new()))]
     fn new(name: String, parameters: Vec<(String, String)>) -> PyResult<Self> {
@@ -45,7 +45,7 @@ impl Estimator {
     }
 }
 
-/// Delays one way, in the order in which they were measured. Immutable; safe to share between threads.
+/// One-way delays, in the order of measurement. Immutable; safe to share between threads.
 #[pyclass(frozen, module = "netspurt._core")]
 pub(crate) struct Delays {
     trips: Vec<Trip>,
@@ -53,7 +53,7 @@ pub(crate) struct Delays {
 
 #[pymethods]
 impl Delays {
-    /// From seconds one way, NaN for a packet that was lost.
+    /// From one-way delays in seconds, NaN for a lost packet.
     #[new]
     fn new(one_way_s: PyReadonlyArray1<'_, f64>) -> PyResult<Self> {
         let delays = one_way_s.as_array();
@@ -65,8 +65,8 @@ impl Delays {
         self.trips.len()
     }
 
-    /// What holds whatever the timer: cycles, lost, good_s, mean_s and cov (a lost packet taken for a delay of zero),
-    /// received_mean_s and received_cov (without the lost ones).
+    /// Statistics of the delays: cycles, lost, good_s, mean_s and cov (with lost packets as zero delays),
+    /// received_mean_s and received_cov (without lost packets).
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let Summary { cycles, lost, good_s, mean_s, cov, received_mean_s, received_cov } =
             py.detach(|| Summary::of(&self.trips));
@@ -81,8 +81,8 @@ impl Delays {
         Ok(table)
     }
 
-    /// Replays one estimator: lost, lost_s, rtx, rtx_s, and percentiles of its timeouts (``rto_…``) and of how late they
-    /// would have been for packets that were answered in time (``late_…``).
+    /// Replays one estimator: lost, lost_s, rtx, rtx_s, and percentiles of its timeouts (``rto_…``) and of timeout
+    /// minus delay for packets with a response in time (``late_…``).
     fn replay<'py>(
         &self,
         py: Python<'py>,
@@ -98,7 +98,7 @@ impl Delays {
         Ok(table)
     }
 
-    /// The timeout in force in each cycle, in seconds one way.
+    /// The timeout in force in each cycle, as one-way seconds.
     fn timeouts<'py>(
         &self,
         py: Python<'py>,
@@ -110,8 +110,8 @@ impl Delays {
         Ok(seconds.into_pyarray(py))
     }
 
-    /// What no estimator can beat: ``oracle`` (each timeout is the delay itself) and ``constant`` (the best timeout that
-    /// never changes, ``rto_s``), each with lost, lost_s, rtx, rtx_s.
+    /// Lower bounds of the cost: ``oracle`` (each timeout is the delay) and ``constant`` (the best constant timeout,
+    /// ``rto_s``), each with lost, lost_s, rtx, rtx_s.
     fn bounds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (known, constant) = py.detach(|| (oracle(&self.trips), best_constant(&self.trips)));
         let (first, second, table) = (PyDict::new(py), PyDict::new(py), PyDict::new(py));
@@ -123,8 +123,8 @@ impl Delays {
         Ok(table)
     }
 
-    /// Replays many estimators, the delays cut into ``blocks``: columns estimator, block, lost, lost_s, rtx, rtx_s, ordered
-    /// by estimator and block.
+    /// Replays many estimators over the delays, split into ``blocks``: columns estimator, block, lost, lost_s, rtx,
+    /// rtx_s, sorted by estimator and block.
     #[pyo3(signature = (estimators, rules, blocks = 1, threads = 1))]
     fn grid<'py>(
         &self,

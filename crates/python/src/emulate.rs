@@ -1,4 +1,4 @@
-//! Real programs on a simulated path: the emulator, run without the interpreter, which is asked now and then whether to stop.
+//! Runs the emulator without the interpreter lock, and checks at intervals for a request to stop.
 
 use crate::errors::{capture_error, scenario_fault};
 use netspurt_live::emulator::{
@@ -11,10 +11,10 @@ use pyo3::types::{PyDict, PyList};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// A host and its words.
+/// A host and its command line.
 pub(crate) type Words = (String, Vec<OsString>);
 
-/// What is asked for beside the scenario.
+/// Options of an emulation, apart from the scenario.
 pub(crate) struct Request {
     pub(crate) command: Words,
     pub(crate) beside: Vec<Words>,
@@ -23,11 +23,11 @@ pub(crate) struct Request {
     pub(crate) tcp: KernelTcp,
     pub(crate) sysctls: Vec<(String, String)>,
     pub(crate) captures: Vec<(String, PathBuf)>,
-    /// Called with sentences about what may not come out as asked.
+    /// Called with warnings, one sentence each.
     pub(crate) warn: Py<PyAny>,
 }
 
-/// Runs the scenario of this name to the end of the command.
+/// Runs the scenario with this name until its command ends.
 pub(crate) fn run<'py>(
     py: Python<'py>,
     name: &str,

@@ -1,4 +1,4 @@
-//! What is raised.
+//! Exceptions.
 
 use netspurt_scenario as scenario;
 use netspurt_trace::capture::{CaptureError as WriteError, OpenError};
@@ -29,7 +29,7 @@ pyo3::create_exception!(
     "An algorithm in Python is invalid or has done something invalid. The message names the algorithm and the reason."
 );
 
-/// A scenario's error as an exception with its attributes.
+/// An error of a scenario as an exception with its attributes.
 pub(crate) fn scenario_error(py: Python<'_>, error: &scenario::ScenarioError) -> PyErr {
     let raised = ScenarioError::new_err(error.to_string());
     let value = raised.value(py);
@@ -42,7 +42,7 @@ pub(crate) fn scenario_error(py: Python<'_>, error: &scenario::ScenarioError) ->
     dressed.err().unwrap_or(raised)
 }
 
-/// The same for what is wrong with a scenario as a whole.
+/// The same for an error that concerns the scenario as a whole.
 pub(crate) fn scenario_fault(py: Python<'_>, name: &str, message: String) -> PyErr {
     let error = scenario::ScenarioError {
         file: name.to_owned(),
@@ -54,7 +54,7 @@ pub(crate) fn scenario_fault(py: Python<'_>, name: &str, message: String) -> PyE
     scenario_error(py, &error)
 }
 
-/// What the system says, in its own words.
+/// The system's error message.
 pub(crate) fn system_words(error: &io::Error) -> String {
     let text = error.to_string();
     match text.rfind(" (os error ") {
@@ -63,8 +63,8 @@ pub(crate) fn system_words(error: &io::Error) -> String {
     }
 }
 
-/// A capture that could not be written: an `OSError` with its number, or, for packets that fit into no capture, a
-/// `ScenarioError`.
+/// An error of writing a capture: an `OSError` with its number, or a `ScenarioError` for packets that cannot be
+/// encoded.
 pub(crate) fn capture_error(py: Python<'_>, name: &str, error: &WriteError) -> PyErr {
     match error {
         WriteError::Write { path, source } => match source.raw_os_error() {
@@ -75,7 +75,7 @@ pub(crate) fn capture_error(py: Python<'_>, name: &str, error: &WriteError) -> P
     }
 }
 
-/// A capture that cannot be read: an `OSError` with its number, or a `CaptureError`.
+/// An error of reading a capture: an `OSError` with its number, or a `CaptureError`.
 pub(crate) fn open_error(error: &OpenError) -> PyErr {
     if let OpenError::Read { path, source } = error
         && let Some(number) = source.raw_os_error()
@@ -85,7 +85,7 @@ pub(crate) fn open_error(error: &OpenError) -> PyErr {
     CaptureError::new_err(error.to_string())
 }
 
-/// A broken invariant of ours, with a capture.
+/// A violated invariant while a capture was read.
 pub(crate) fn broken_reader(name: &str, panic: &(dyn std::any::Any + Send)) -> PyErr {
     PyRuntimeError::new_err(format!(
         "reading {name} failed because of a bug in netspurt ({}): please report it",
@@ -101,7 +101,7 @@ fn words_of(panic: &(dyn std::any::Any + Send)) -> &str {
         .unwrap_or("no reason given")
 }
 
-/// A broken invariant of ours.
+/// A violated invariant in a simulation.
 pub(crate) fn broken(name: &str, seed: u64, panic: &(dyn std::any::Any + Send)) -> PyErr {
     let words = words_of(panic);
     PyRuntimeError::new_err(format!(

@@ -1,7 +1,7 @@
-//! What many tasks of a sweep have left (`wide.rs`) as one table each of flows, groups and links.
+//! Combines the results of many tasks of a sweep (`wide.rs`) into one table each of flows, groups and links.
 //!
-//! A sweep has thousands of tasks of a few rows each. Rows of what has just run are taken as they are, and come from other
-//! processes as they are; those of files are read by the crate `parquet`, which takes a tenth of a millisecond for each.
+//! A sweep has thousands of tasks of a few rows each. Rows of tasks that have just run are moved, also between
+//! processes; those in files are read with the crate `parquet`, in 0.1 ms per file.
 
 use crate::cells::{Cells, Column};
 use crate::errors::system_words;
@@ -20,19 +20,19 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Files read before their rows are taken: what was read lies about until then.
+/// Number of files that are read before their rows are added, which limits memory.
 const AT_ONCE: usize = 2000;
 
-/// The columns of a task in each of the tables, by their places there.
+/// The columns of a task in each table, by their indices there.
 type Shape = [Vec<usize>; RECORDS.len()];
 
 const RECORDS: [&str; 3] = ["flow", "group", "link"];
 
-/// Rows of tasks, whichever came first.
+/// Rows of tasks in any order.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Gathered {
     tables: [Wide; RECORDS.len()],
-    /// Which columns tasks have: mostly all the same.
+    /// The sets of columns of tasks; most tasks have the same.
     shapes: Vec<Shape>,
     /// The shape of each task.
     tasks: BTreeMap<String, usize>,
@@ -58,7 +58,7 @@ impl Tasks {
         self.lock().tasks.contains_key(task)
     }
 
-    /// For pickle: what is gathered where a task ran goes to where a sweep comes together.
+    /// For pickle: results go from the process of the task to the one of the sweep.
     fn __getstate__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes =
             postcard::to_stdvec(&*self.lock()).map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -71,14 +71,14 @@ impl Tasks {
         Ok(())
     }
 
-    /// Takes all rows of others, which have none then; but lets go of them where one of the tasks is known.
+    /// Moves all rows out of others. Rows are dropped if one of the tasks is known.
     fn take(&self, others: &Self) {
-        // One after the other: no two locks are held at once.
+        // One after the other, so that no two locks are held at once.
         let taken = std::mem::take(&mut *others.lock());
         self.lock().absorb(&taken);
     }
 
-    /// Takes the rows of tasks from their files, which so many threads read.
+    /// Adds the rows of tasks from their files, read by this number of threads.
     #[pyo3(signature = (files, threads = 1))]
     fn read(&self, py: Python<'_>, files: Vec<PathBuf>, threads: usize) -> PyResult<()> {
         py.detach(|| {
@@ -96,12 +96,13 @@ impl Tasks {
         })
     }
 
-    /// A dict with "flow", "group" and "link", each a list of columns as (name, kind, values, present), where a kind is
-    /// "integer", "number", "truth" or "text". Texts are a list with None where there is none; other values are an array, and
-    /// ``present`` says which of them mean something, or is None where all do.
+    /// A dict with "flow", "group" and "link", each a list of columns as (name, type, values, present), where a type is
+    /// "integer", "number", "truth" or "text". Texts are a list with None for missing values; other values are an
+    /// array, and ``present`` says which of them are valid, or is None if all are.
     ///
-    /// Columns come in the order in which the tasks of ``order`` bring them, however they came in; rows of a task lie together.
-    /// The columns in front of ``link`` are those of flows, of which groups have some; the others are those of links.
+    /// Columns are in the order in which the tasks of ``order`` have them, whatever the order of arrival; rows of a
+    /// task are consecutive. The columns before ``link`` belong to flows, and some of them to groups; the others belong
+    /// to links.
     fn tables<'py>(&self, py: Python<'py>, order: Vec<String>) -> PyResult<Bound<'py, PyDict>> {
         let gathered = self.lock();
         let all = PyDict::new(py);
@@ -113,7 +114,7 @@ impl Tasks {
 }
 
 impl Tasks {
-    /// Takes the rows of a task that has just run; nothing of one that is known.
+    /// Adds the rows of a task that has just run; ignored if the task is known.
     pub(crate) fn add(&self, task: &str, wide: &Wide) {
         self.lock().take(task, wide);
     }
@@ -151,7 +152,7 @@ impl Gathered {
         self.tasks.extend(others.tasks.iter().map(|(task, &shape)| (task.clone(), shapes[shape])));
     }
 
-    /// The number of a shape.
+    /// The index of a shape.
     fn shape(&mut self, shape: Shape) -> usize {
         let known = self.shapes.iter().rposition(|known| *known == shape);
         known.unwrap_or_else(|| {
@@ -160,7 +161,7 @@ impl Gathered {
         })
     }
 
-    /// The places of a table's columns in the order in which tasks bring them.
+    /// The indices of a table's columns in the order in which tasks have them.
     fn ordered(&self, record: usize, order: &[String]) -> Vec<usize> {
         let mut met = vec![false; self.shapes.len()];
         let mut places: Vec<usize> = Vec::new();
@@ -178,7 +179,7 @@ impl Gathered {
     }
 }
 
-/// The tables of every file, in order, read by so many threads.
+/// The tables of every file, in order, read by this number of threads.
 fn read_all(files: &[PathBuf], threads: usize) -> Vec<PyResult<Wide>> {
     let share = files.len().div_ceil(threads.max(1)).max(1);
     std::thread::scope(|scope| {
@@ -193,7 +194,7 @@ fn read_all(files: &[PathBuf], threads: usize) -> Vec<PyResult<Wide>> {
     })
 }
 
-/// Adds the rows of one record of a task, which lie together, to its table; returns where the columns stand there.
+/// Adds the consecutive rows of one record of a task to its table. Returns the indices of the columns there.
 fn part(columns: &[Column], rows: usize, record: &str, table: &mut Wide) -> Vec<usize> {
     let Some(records) = columns.iter().find(|column| column.name == "record") else { return Vec::new() };
     let first = (0..rows).find(|&row| records.says(row, record)).unwrap_or(rows);
@@ -226,7 +227,7 @@ fn listed<'py>(py: Python<'py>, table: &Wide, places: Vec<usize>) -> PyResult<Bo
     Ok(columns)
 }
 
-/// Values as an array, with anything where they end too early.
+/// Values as an array, with arbitrary values for missing rows at the end.
 fn filled<'py, T: Element + Clone + Default>(
     py: Python<'py>,
     values: &[T],
@@ -236,7 +237,7 @@ fn filled<'py, T: Element + Clone + Default>(
     all.into_pyarray(py).into_any()
 }
 
-/// Texts as a list, None where nothing is. Names come again and again: each becomes one Python string.
+/// Texts as a list, with None for missing ones. Each name becomes one Python string.
 fn texts<'py>(
     py: Python<'py>,
     values: &[String],

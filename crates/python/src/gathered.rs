@@ -1,4 +1,4 @@
-//! What a capture told since it was last asked.
+//! Results of a capture since the last call.
 
 use netspurt_trace::follow::{ConnectionId, ConnectionReport, Flight, Happened, RttSample, Seen, Watch};
 use netspurt_trace::{Side, Stamp, Told};
@@ -18,7 +18,7 @@ pub(crate) struct Row {
     pub(crate) sack: Option<(i64, i64)>,
 }
 
-/// Rows of tables yet to be made. What is `None` is not wanted.
+/// Rows for tables; `None` if they are not recorded.
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
     pub(crate) connections: Vec<(ConnectionId, ConnectionReport)>,
@@ -26,13 +26,13 @@ pub(crate) struct Gathered {
     pub(crate) events: Option<Vec<(ConnectionId, Happened)>>,
     pub(crate) flights: Option<Vec<(ConnectionId, Flight)>>,
     pub(crate) segments: Option<Vec<(ConnectionId, Row)>>,
-    /// How many connections may be listed, and how many more there were.
+    /// How many more connections may be stored, and how many were not.
     room: u64,
     pub(crate) unlisted: u64,
 }
 
 impl Gathered {
-    /// Gathers what `record` names, and at most `most` connections.
+    /// Records what `record` names, and at most `most` connections.
     pub(crate) fn new(record: &[String], most: u64) -> Result<Self, String> {
         let mut all = Self { room: most, ..Self::default() };
         for name in record {

@@ -1,4 +1,4 @@
-//! The class `Host`: our TCP on a TUN device, at work in a thread of its own.
+//! The class `Host`: our TCP on a TUN device, in a thread of its own.
 
 use crate::errors::scenario_error;
 use netspurt_live::host::app::Writes;
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The least scenario that has TCP in it, so that its keys are read, checked and complained about as in any other.
+/// A minimal scenario with TCP, which parses and checks the TCP keys as in any other.
 const TWO_HOSTS: &str = r#"
 duration = "1 s"
 
@@ -32,7 +32,7 @@ from = "a"
 to = "b"
 "#;
 
-/// A host at work from when it is made until it is over or stopped.
+/// A running host.
 #[pyclass(frozen, module = "netspurt._core")]
 pub(crate) struct Host(Mutex<Service>);
 
@@ -44,8 +44,8 @@ impl Host {
 
 #[pymethods]
 impl Host {
-    /// Starts. ``tcp`` are keys of a scenario's ``[tcp]`` table with their values as TOML; ``role`` is a dict with "kind" and
-    /// what that needs.
+    /// Starts a host. ``tcp`` contains keys of a scenario's ``[tcp]`` table with their values as TOML; ``role`` is a
+    /// dict with "kind" and its parameters.
     #[staticmethod]
     #[pyo3(signature = (device, addresses, role, *, tcp, mtu, offload, capture = None))]
     fn start(
@@ -78,18 +78,18 @@ impl Host {
         }
     }
 
-    /// The kernel's addresses at the other end of the device.
+    /// The kernel's addresses on the device.
     fn kernel(&self, py: Python<'_>) -> Vec<String> {
         self.native(py).kernel().iter().map(ToString::to_string).collect()
     }
 
-    /// Waits until there are news or it is over, at most so many seconds; False once it is over.
+    /// Waits for an event or the end, at most this number of seconds; False after the end.
     fn wait(&self, py: Python<'_>, seconds: f64) -> bool {
         let most = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).wait(most))
     }
 
-    /// What happened since the last call: dicts with "event", which is "opened" or "closed".
+    /// The events since the last call: dicts with "event", which is "opened" or "closed".
     fn take_news<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let news = self.native(py).take_news();
         let news = news.iter().map(|news| match news {
@@ -105,7 +105,7 @@ impl Host {
         PyList::new(py, news.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// How it looks now: a dict for each connection, and the counts beside them.
+    /// The present state: a dict for each connection, and the counters.
     fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyDict>)> {
         let seen = py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).snapshot());
         let rows = seen.rows.iter().map(|row| connection(py, row)).collect::<PyResult<Vec<_>>>()?;
@@ -124,20 +124,20 @@ impl Host {
         Ok((PyList::new(py, rows)?, counts))
     }
 
-    /// Ends it; in a sentence what went wrong, or None.
+    /// Stops the host. Returns an error message or None.
     fn stop(&self, py: Python<'_>) -> Option<String> {
         py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).stop()).err()
     }
 }
 
-/// The configuration that these keys make; where it says nothing of the segment size, that is the device's.
+/// The configuration for these keys. Without a segment size, it follows from the device's MTU.
 fn config(py: Python<'_>, tcp: &[(String, String)]) -> PyResult<(Config, Mss)> {
     let keys: Vec<(String, &str)> =
         tcp.iter().map(|(key, value)| (format!("tcp.{key}"), value.as_str())).collect();
     let overrides: Vec<(&str, &str)> = keys.iter().map(|(key, value)| (key.as_str(), *value)).collect();
     let scenario = Scenario::parse(TWO_HOSTS, "netspurt host", &overrides)
         .map_err(|error| scenario_error(py, &error))?;
-    // A class in Python is none of what a host can do.
+    // Classes in Python cannot be used in a host.
     scenario.build("netspurt host").map_err(|error| PyValueError::new_err(error.message))?;
     let config = scenario.tcp_for(0, End::From).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let mss = if tcp.iter().any(|(key, _)| key == "mss") { Mss::Configured } else { Mss::OfDevice };
@@ -174,7 +174,7 @@ fn read_role(role: &Bound<'_, PyDict>) -> PyResult<Role> {
     }
 }
 
-/// Standard input and output, opened once more, so that ours can be closed.
+/// Duplicates of standard input and output, so that the originals stay open.
 fn stdio() -> PyResult<Stdio> {
     use std::os::fd::AsFd as _;
     let input = std::io::stdin().as_fd().try_clone_to_owned()?;

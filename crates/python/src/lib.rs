@@ -1,7 +1,7 @@
-//! The native module `netspurt._core`: types in, tables out. The contract is `python/netspurt/_core.pyi`.
+//! The native module `netspurt._core`. Its interface is `python/netspurt/_core.pyi`.
 //!
-//! Lives here: conversion between Python's types and ours, and the loop that runs a world without holding the
-//! interpreter. Must not live here: anything that a user of the Rust crates would miss.
+//! This crate converts between Python's types and Rust's, and runs simulations without the interpreter lock. It must
+//! not contain functions that users of the Rust crates need.
 //!
 //! * `scenario.rs`, `run.rs`: the two classes
 //! * `simulate.rs`: a run, which Ctrl-C and the interpreter's end can stop
@@ -97,7 +97,7 @@ mod core_module {
         env!("CARGO_PKG_VERSION")
     }
 
-    /// The commit that the native module was built from, where it was built from a checkout.
+    /// The commit from which the native module was built, if it was built from a checkout.
     #[pyfunction]
     const fn commit() -> Option<&'static str> {
         option_env!("NETSPURT_COMMIT")
@@ -109,8 +109,8 @@ mod core_module {
     }
 }
 
-/// Ends what other threads simulate before the interpreter goes away: a thread that came back to it then would be
-/// killed in the middle of our code.
+/// Ends the simulations of other threads before the interpreter ends: a thread that returned to it later would be
+/// killed within our code.
 fn stop_at_exit(py: Python<'_>) -> PyResult<()> {
     let stop = pyo3::types::PyCFunction::new_closure(py, None, None, |args, _| {
         args.py().detach(simulate::stop_all);

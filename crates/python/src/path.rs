@@ -1,4 +1,4 @@
-//! The class `SyntheticPath`: delays made from a few numbers.
+//! The class `SyntheticPath`: synthetic delays from a few parameters.
 
 use crate::columns::Columns;
 use crate::errors::{scenario_error, scenario_fault, system_words};
@@ -9,10 +9,10 @@ use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A synthetic path, read from its file and checked. Immutable; safe to share between threads.
+/// A parsed and checked synthetic path. Immutable; safe to share between threads.
 #[pyclass(frozen, module = "netspurt._core")]
 pub(crate) struct SyntheticPath {
-    /// Its file, or what was given to ``parse``.
+    /// The name of its file, or the one passed to ``parse``.
     #[pyo3(get)]
     name: String,
     text: Arc<str>,
@@ -48,7 +48,7 @@ impl SyntheticPath {
         Self::read(py, text.into(), name, overrides)
     }
 
-    /// Reads a path from TOML text; ``name`` stands in error messages.
+    /// Reads a path from TOML text; ``name`` appears in error messages.
     #[staticmethod]
     #[pyo3(signature = (text, name = String::from("<path>"), overrides = Vec::new()))]
     fn parse(py: Python<'_>, text: String, name: String, overrides: Vec<(String, String)>) -> PyResult<Self> {
@@ -61,12 +61,12 @@ impl SyntheticPath {
         Self::read(py, Arc::clone(&self.text), self.name.clone(), all)
     }
 
-    /// The complete path as TOML, with every override written out.
+    /// The complete path as TOML, with all overrides.
     fn merged(&self) -> String {
         self.parsed.merged_toml()
     }
 
-    /// Makes a run: columns time_s, length_octets and delay_s (one way, NaN for a packet that was lost).
+    /// Generates a run: columns time_s, length_octets and delay_s (one way, NaN for a lost packet).
     #[pyo3(signature = (seed = 1))]
     fn run<'py>(&self, py: Python<'py>, seed: u64) -> PyResult<Bound<'py, PyDict>> {
         let path = self.parsed.build();

@@ -1,8 +1,8 @@
-//! Parquet of a few rows, written in one go: what a task of a sweep leaves behind.
+//! Writes small Parquet files: the results of a task of a sweep.
 //!
-//! One row group, a page for each column, nothing compressed. The general writer of the crate `parquet` takes 150 µs for the
-//! forty columns of a task, most of it to make and move its parts; this takes 10. Read it is by that crate (`gather.rs`) and, in
-//! the tests, by polars. After the Parquet format, `parquet.thrift`, and Thrift's compact protocol.
+//! One row group, one page per column, without compression. The general writer of the crate `parquet` needs 150 µs for
+//! the forty columns of a task; this one needs 10 µs. That crate (`gather.rs`) and, in tests, polars read the files.
+//! Sources: the Parquet format, `parquet.thrift`, and Thrift's compact protocol.
 
 use crate::cells::{Cells, Column};
 
@@ -22,13 +22,13 @@ mod format {
 
 const MAGIC: &[u8; 4] = b"PAR1";
 
-/// Where the page of a column begins, and its bytes with its header.
+/// Offset of a column's page, and its bytes with its header.
 struct Chunk {
     offset: usize,
     bytes: usize,
 }
 
-/// A file of columns with so many rows each; rows that a column lacks at its end are null.
+/// A file of columns with this number of rows; missing rows at the end of a column are null.
 ///
 /// # Errors
 ///
@@ -61,7 +61,7 @@ pub(crate) fn file(
     Ok(file)
 }
 
-/// Which rows have a value: run lengths behind their size in bytes (encoding RLE, one bit).
+/// The rows with a value: run lengths after their size in bytes (encoding RLE, one bit).
 fn levels(page: &mut Vec<u8>, present: &[bool], rows: usize) {
     let begin = page.len();
     page.extend_from_slice(&[0; 4]);
@@ -78,7 +78,7 @@ fn levels(page: &mut Vec<u8>, present: &[bool], rows: usize) {
     page[begin..begin + 4].copy_from_slice(&size.to_le_bytes());
 }
 
-/// The values that are there, one after the other (encoding PLAIN).
+/// The values without nulls (encoding PLAIN).
 fn values(page: &mut Vec<u8>, column: &Column) {
     fn there<'a, T>(values: &'a [T], present: &'a [bool]) -> impl Iterator<Item = &'a T> {
         values.iter().zip(present).filter_map(|(value, &present)| present.then_some(value))
@@ -203,11 +203,10 @@ mod kind {
     pub(super) const STRUCT: u8 = 12;
 }
 
-/// Writes structs in Thrift's compact protocol. Fields come in the order of their numbers; each must come less than 16
-/// behind the one before.
+/// Writes structs in Thrift's compact protocol. Field numbers must ascend in steps of less than 16.
 struct Thrift<'a> {
     bytes: &'a mut Vec<u8>,
-    /// The number of the field written last.
+    /// The number of the last field.
     last: u8,
 }
 
@@ -236,7 +235,7 @@ impl<'a> Thrift<'a> {
         self.bare_text(text);
     }
 
-    /// Begins a list, whose elements follow.
+    /// Starts a list, whose elements follow.
     fn list(&mut self, field: u8, kind: u8, length: usize) {
         self.head(field, kind::LIST);
         if length < 15 {
@@ -259,7 +258,7 @@ impl<'a> Thrift<'a> {
         self.bytes.push(0);
     }
 
-    /// A number that is no negative one, in zigzag.
+    /// A non-negative number in zigzag encoding.
     fn bare_int(&mut self, value: i32) {
         varint(self.bytes, u64::from(value.unsigned_abs()) * 2);
     }
@@ -270,7 +269,7 @@ impl<'a> Thrift<'a> {
     }
 }
 
-/// Seven bits a byte, the lowest first.
+/// Seven bits per byte, the lowest first.
 fn varint(bytes: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         bytes.push(value as u8 | 0x80);

@@ -1,4 +1,4 @@
-//! The class `Prober`: ICMP echo, and what became of every packet.
+//! The class `Prober`: ICMP echo, with a result for every packet.
 
 use crate::columns::Columns;
 use netspurt_live::prober::{Family, Lengths, Pace, Plan, Prober as Native, Row, Speed, StartError};
@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Probes in a thread of its own from when it is made, until it is over or stopped.
+/// A running prober, in a thread of its own.
 #[pyclass(frozen, module = "netspurt._core")]
 pub(crate) struct Prober(Mutex<Native>);
 
@@ -22,8 +22,8 @@ impl Prober {
 
 #[pymethods]
 impl Prober {
-    /// Starts. ``hosts`` are addresses with a port that means nothing; ``lengths`` is ("listed", […]) or
-    /// ("uniform", [low, high]), ``pace`` is ("every", [ns]), ("between", [low, high]) or ("replies", [shortest]).
+    /// Starts a prober. ``hosts`` are addresses with an ignored port; ``lengths`` is ("listed", […]) or ("uniform",
+    /// [low, high]), ``pace`` is ("every", [ns]), ("between", [low, high]) or ("replies", [shortest]).
     #[staticmethod]
     #[pyo3(signature = (hosts, lengths, pace, *, speed, count, lost_after_ns, seed))]
     fn start(
@@ -62,13 +62,13 @@ impl Prober {
         }
     }
 
-    /// Waits until something is found or it is over, at most so many seconds; False once it is over.
+    /// Waits for a row or the end, at most this number of seconds; False after the end.
     fn wait(&self, py: Python<'_>, seconds: f64) -> bool {
         let most = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).wait(most))
     }
 
-    /// What was found since the last call, as columns, and the counts so far.
+    /// The rows since the last call, as columns, and the counters.
     fn take<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
         let (rows, tally) = self.native(py).take();
         let counts = PyDict::new(py);
@@ -80,12 +80,12 @@ impl Prober {
         Ok((columns(py, &rows)?, counts))
     }
 
-    /// Ends it; what still waits for an answer stays without a row.
+    /// Stops the prober; outstanding packets get no row.
     fn stop(&self, py: Python<'_>) {
         py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).stop());
     }
 
-    /// Which kind of socket serves IPv4 and IPv6: "ping" or "raw".
+    /// The kind of the sockets for IPv4 and IPv6: "ping" or "raw".
     fn sockets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let kinds = PyDict::new(py);
         for &(family, kind) in self.native(py).kinds() {
@@ -94,7 +94,7 @@ impl Prober {
         Ok(kinds)
     }
 
-    /// Why there is no socket for "ipv4" or "ipv6", though hosts of that family were named.
+    /// Why there is no socket for "ipv4" or "ipv6", if hosts of that family were given.
     fn denied<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let reasons = PyDict::new(py);
         for why in self.native(py).denied() {

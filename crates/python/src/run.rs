@@ -25,7 +25,7 @@ const MARKS: &str = "marks";
 const PAGES: &str = "pages";
 const ARRIVALS: &str = "arrivals";
 
-/// What `record` may name.
+/// The valid names in `record`.
 fn recordable() -> impl Iterator<Item = &'static str> {
     Quantity::ALL.into_iter().map(Quantity::name).chain([QUEUE, SEGMENTS, DROPS, MARKS, PAGES, ARRIVALS])
 }
@@ -47,7 +47,7 @@ impl Recorded {
         names.iter().map(find).collect::<Result<_, _>>().map(Self)
     }
 
-    /// The same for the simulator.
+    /// The recordings that the simulator makes.
     pub(crate) fn wants(&self) -> Wants {
         self.0.iter().fold(Wants::NOTHING, |wants, &name| {
             wants.and(match name {
@@ -62,13 +62,13 @@ impl Recorded {
         })
     }
 
-    /// Whether arrivals are noted.
+    /// Whether arrivals are recorded.
     pub(crate) fn arrivals(&self) -> bool {
         self.0.contains(ARRIVALS)
     }
 }
 
-/// What one simulation left behind, as columns.
+/// The results of one simulation, as columns.
 #[pyclass(frozen, module = "netspurt._core")]
 pub(crate) struct Run {
     result: RunResult,
@@ -81,7 +81,7 @@ impl Run {
         Self { result, arrivals, recorded }
     }
 
-    /// Name, number and host of rows that belong to the end of a flow.
+    /// Name, number and host of rows that belong to one end of a flow.
     fn who(
         &self,
         columns: &Columns<'_>,
@@ -98,7 +98,7 @@ impl Run {
         columns.names("host", hosts, rows.map(|(flow, end)| 2 * flow as usize + end as usize))
     }
 
-    /// Flows, groups and links under each other, as a task of a sweep leaves them.
+    /// Flows, groups and links as one table: the results of a task of a sweep.
     fn wide(&self, task: &str) -> PyResult<Wide> {
         let RunResult { flows, groups, links, .. } = &self.result;
         let mut wide = Wide::default();
@@ -154,7 +154,7 @@ impl Run {
         self.result.seed
     }
 
-    /// Hash over every event in order.
+    /// A hash of all events in order.
     #[getter]
     fn digest(&self) -> &str {
         &self.result.digest
@@ -216,8 +216,8 @@ impl Run {
         quantity.map_or_else(|| self.queue(py), |quantity| self.quantity(py, quantity))
     }
 
-    /// One row for each segment that any host sent; empty unless recorded. ``arrives_s``, if arrivals were, is NaN for what
-    /// never came.
+    /// One row for each segment that any host has sent; empty unless recorded. ``arrives_s``, if arrivals were
+    /// recorded, is NaN for segments that did not arrive.
     fn segments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (columns, rows) = (Columns::new(py), &self.result.recording.segments);
         let mut talks: BTreeMap<(u32, u32), Conversation> = BTreeMap::new();
@@ -279,8 +279,8 @@ impl Run {
         Ok(columns.finish())
     }
 
-    /// Flows, groups and links as one Parquet file, in whose metadata stands what is handed over; the same run gives the
-    /// same bytes. In front of the columns stand ``task``, ``seed`` and ``digest``. ``rows`` takes them too, if it is given.
+    /// Flows, groups and links as one Parquet file with the given metadata; equal runs give equal bytes. The first
+    /// columns are ``task``, ``seed`` and ``digest``. The rows are also added to ``rows``, if given.
     #[pyo3(signature = (task, metadata, rows = None))]
     fn parquet<'py>(
         &self,
@@ -317,7 +317,7 @@ fn seconds(times: impl Iterator<Item = Time>) -> Vec<f64> {
     times.map(Time::as_secs_f64).collect()
 }
 
-/// The value of a sample as people read it; `None` if there is none yet.
+/// The value of a sample in the units of the output; `None` if there is none yet.
 fn in_units(sample: &Sample) -> Option<f64> {
     match sample.quantity {
         Quantity::Srtt | Quantity::Rto | Quantity::Rtt => {
@@ -371,7 +371,7 @@ fn group_columns<'py>(columns: &mut impl Table<'py>, groups: &[GroupResult]) -> 
     session_columns(columns, groups.iter().map(|group| group.session.as_ref()))
 }
 
-/// What sessions did, one row for each flow or group; no columns if there is none.
+/// Results of sessions, one row for each flow or group; no columns without sessions.
 fn session_columns<'a, 'py>(
     columns: &mut impl Table<'py>,
     rows: impl Iterator<Item = Option<&'a SessionResult>>,

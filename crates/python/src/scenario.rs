@@ -17,13 +17,13 @@ use std::sync::Arc;
 /// A parsed and checked scenario. Immutable; safe to share between threads.
 #[pyclass(frozen, module = "netspurt._core")]
 pub(crate) struct Scenario {
-    /// Its file, or what was given to ``parse``.
+    /// The name of its file, or the one passed to ``parse``.
     #[pyo3(get)]
     name: String,
     text: Arc<str>,
     overrides: Vec<(String, String)>,
     parsed: scenario::Scenario,
-    /// Classes by the names under which the scenario may choose them.
+    /// Classes by the names that the scenario can use.
     algorithms: Option<Py<PyDict>>,
 }
 
@@ -42,7 +42,7 @@ impl Scenario {
     }
 }
 
-/// Reads a file that the scenario called `name` names, relative to itself.
+/// Reads a file with a path relative to that of the scenario called `name`.
 fn beside(name: &str, file: &str) -> Result<String, String> {
     let directory = Path::new(name).parent().unwrap_or(Path::new(""));
     std::fs::read_to_string(directory.join(file)).map_err(|error| system_words(&error).to_lowercase())
@@ -61,7 +61,7 @@ impl Scenario {
         Self::read(py, text.into(), name, overrides)
     }
 
-    /// Reads a scenario from TOML text; ``name`` stands in error messages.
+    /// Reads a scenario from TOML text; ``name`` appears in error messages.
     #[staticmethod]
     #[pyo3(signature = (text, name = String::from("<scenario>"), overrides = Vec::new()))]
     fn parse(py: Python<'_>, text: String, name: String, overrides: Vec<(String, String)>) -> PyResult<Self> {
@@ -75,7 +75,7 @@ impl Scenario {
         Ok(Self { algorithms: self.algorithms.as_ref().map(|given| given.clone_ref(py)), ..other })
     }
 
-    /// A scenario that may name these classes, each as "python:" and its name. They are looked at when it runs.
+    /// A scenario that can use these classes, each as "python:" and its name. They are checked when it runs.
     fn given(&self, algorithms: &Bound<'_, PyDict>) -> PyResult<Self> {
         Ok(Self {
             name: self.name.clone(),
@@ -86,22 +86,23 @@ impl Scenario {
         })
     }
 
-    /// The classes that it may name.
+    /// The classes that it can use.
     #[getter]
     fn algorithms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.algorithms.as_ref().map_or_else(|| Ok(PyDict::new(py)), |given| given.bind(py).copy())
     }
 
-    /// The complete scenario as TOML, with every override written out.
+    /// The complete scenario as TOML, with all overrides.
     fn merged(&self) -> String {
         self.parsed.merged_toml()
     }
 
-    /// Simulates; the interpreter lock is released meanwhile.
+    /// Runs the simulation. Releases the interpreter lock.
     ///
-    /// ``record`` names series, "segments", "arrivals", "drops", "marks" or "pages" to be kept. With ``pcap`` a capture is written to that file: of each
-    /// flow at the host that sends its data, or at the points that ``capture`` names ("NODE", "LINK@NODE" or "all"), at
-    /// most ``snaplen`` bytes of each packet. ``watch`` is called every 100 ms; what it raises ends the run.
+    /// ``record`` names series, "segments", "arrivals", "drops", "marks" or "pages" to be recorded. With ``pcap``, a
+    /// capture is written to that file: of each flow at the host that sends its data, or at the points in ``capture``
+    /// ("NODE", "LINK@NODE" or "all"), with at most ``snaplen`` bytes of each packet. ``watch`` is called every 100 ms;
+    /// an exception from it ends the run.
     #[pyo3(signature = (seed = None, record = Vec::new(), pcap = None, *, capture = Vec::new(), snaplen = None, watch = None))]
     #[expect(clippy::too_many_arguments, reason = "these are keyword arguments in Python")]
     fn run(
@@ -131,17 +132,16 @@ impl Scenario {
         Ok(Run::new(result, recorded))
     }
 
-    /// The nodes at which flows begin or end, in the order in which the file names them; without flows, those that nothing lies
-    /// behind.
+    /// The nodes at which flows start or end, in the order of the file; without flows, the nodes with one neighbour.
     fn hosts(&self) -> Vec<String> {
         self.parsed.hosts().into_iter().map(str::to_owned).collect()
     }
 
-    /// Runs a command on one host and others beside it on other hosts, real programs all, with this scenario's network between them.
+    /// Runs a command on one host and others on other hosts, with this scenario's network between them.
     ///
-    /// Each command is a host and its words. Returns what links and hosts did; ``status`` is that of the command as a shell
-    /// has it, or None if Ctrl-C came first. The interpreter lock is released meanwhile.
-    /// ``warn`` is called with each sentence about what may not come out as asked, before anything begins.
+    /// Each command is a host and its words. Returns the results of links and hosts; ``status`` is the exit status of
+    /// the command, as a shell reports it, or None after Ctrl-C. Releases the interpreter lock. ``warn`` is called with
+    /// each warning before the start.
     #[pyo3(signature = (command, beside = Vec::new(), *, warn, seed = 1, mtu = 1500, congestion = None, initial_window = None, sysctls = Vec::new(), captures = Vec::new()))]
     #[expect(clippy::too_many_arguments, reason = "these are keyword arguments in Python")]
     fn emulate<'py>(

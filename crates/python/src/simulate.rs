@@ -1,4 +1,4 @@
-//! A run without the interpreter, which Ctrl-C and the interpreter's end can stop.
+//! Runs a simulation without the interpreter lock. Ctrl-C and the end of the interpreter stop it.
 
 use crate::arrivals::{Arrival, Arrivals};
 use crate::errors::{broken, capture_error, scenario_fault};
@@ -18,29 +18,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often signals are looked at.
+/// Interval of the checks for signals.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// How long the end of the interpreter waits for simulations to stop. Each looks every few milliseconds.
+/// How long the end of the interpreter waits for simulations to stop. Each checks every few milliseconds.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// The interpreter is about to go away.
+/// Set when the interpreter is about to end.
 static ENDING: AtomicBool = AtomicBool::new(false);
 static RUNNING: Mutex<u32> = Mutex::new(0);
 static STOPPED: Condvar = Condvar::new();
 
-/// What is to be run.
+/// The parameters of a run.
 pub(crate) struct Task {
     pub(crate) spec: WorldSpec,
     pub(crate) seed: u64,
     pub(crate) wants: Wants,
-    /// A capture's file, where it is taken, and how much of each packet is kept.
+    /// The file of a capture, its points, and the captured bytes per packet.
     pub(crate) capture: Option<(PathBuf, Points, Option<u32>)>,
-    /// What algorithms in Python have raised.
+    /// The exception of an algorithm in Python.
     pub(crate) trouble: Arc<Trouble>,
-    /// Whether arrivals are noted.
+    /// Whether arrivals are recorded.
     pub(crate) arrivals: bool,
-    /// Called whenever signals are looked at. What it raises ends the run.
+    /// Called at each check for signals. An exception from it ends the run.
     pub(crate) watch: Option<Py<PyAny>>,
 }
 
@@ -59,7 +59,7 @@ impl From<CaptureError> for Failure {
     }
 }
 
-/// Runs a task to its end with the interpreter released.
+/// Runs a simulation to its end, without the interpreter lock.
 pub(crate) fn simulate(py: Python<'_>, task: Task) -> PyResult<(RunResult, Vec<Arrival>)> {
     let (name, seed) = (Arc::clone(&task.spec.name), task.seed);
     if task.spec.flows.is_empty() {
@@ -67,7 +67,7 @@ pub(crate) fn simulate(py: Python<'_>, task: Task) -> PyResult<(RunResult, Vec<A
                        network with \"netspurt emulate\"";
         return Err(scenario_fault(py, &name, message.to_owned()));
     }
-    // A world that has panicked is thrown away, so nothing can be seen in a broken state.
+    // After a panic the world is dropped, so no code sees an inconsistent state.
     let outcome = py.detach(|| {
         let _guest = Guest::enter();
         catch_unwind(AssertUnwindSafe(|| run(task)))
@@ -136,7 +136,7 @@ fn run(task: Task) -> Result<(RunResult, Vec<Arrival>), Failure> {
     Ok((result, arrivals.map(Arrivals::take).unwrap_or_default()))
 }
 
-/// All that may want to hear of packets.
+/// The receivers of packet events.
 struct Both {
     tap: Option<Tap>,
     arrivals: Option<Arrivals>,
@@ -164,7 +164,7 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// Counts a run while it is under way.
+/// Counts the running simulations.
 struct Guest;
 
 impl Guest {
@@ -181,10 +181,10 @@ impl Drop for Guest {
     }
 }
 
-/// Stops every run that is under way, for good, and waits until they have stopped.
+/// Stops all running simulations and prevents new ones. Waits until they have stopped.
 pub(crate) fn stop_all() {
     ENDING.store(true, Ordering::Relaxed);
     let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-    // Whether they all have makes no difference: there is nothing else that could be done.
+    // The result is ignored: after a timeout nothing else can be done.
     drop(STOPPED.wait_timeout_while(running, FAREWELL, |running| *running > 0));
 }

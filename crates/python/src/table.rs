@@ -1,4 +1,4 @@
-//! What a table is made of, wherever it goes: to Python (`columns.rs`) or into a file (`wide.rs`).
+//! Tables, independent of their destination: Python (`columns.rs`) or a file (`wide.rs`).
 
 use numpy::Element;
 use pyo3::prelude::*;
@@ -48,9 +48,9 @@ impl From<String> for Cell {
     }
 }
 
-/// A table under construction, column by column. All columns of one table have as many rows.
+/// A table under construction, column by column. All columns have the same number of rows.
 pub(crate) trait Table<'py> {
-    /// Numbers or truth values.
+    /// Numbers or booleans.
     fn array<T: Element + Into<Cell>>(&mut self, name: &str, values: Vec<T>) -> PyResult<()>;
 
     /// Values that may be missing.
@@ -60,7 +60,7 @@ pub(crate) trait Table<'py> {
         values: Vec<Option<T>>,
     ) -> PyResult<()>;
 
-    /// Text: for each row a number into `names`.
+    /// Text: an index into `names` for each row.
     fn names<'a>(
         &mut self,
         name: &str,
@@ -68,15 +68,15 @@ pub(crate) trait Table<'py> {
         rows: impl ExactSizeIterator<Item = usize>,
     ) -> PyResult<()>;
 
-    /// Counts, all of them as signed 64-bit numbers, so that differences come out right.
+    /// Counts as signed 64-bit numbers, so that differences are right.
     fn counts<T: TryInto<i64>>(&mut self, name: &str, values: impl Iterator<Item = T>) -> PyResult<()> {
         self.array(name, values.map(|value| value.try_into().unwrap_or(i64::MAX)).collect::<Vec<i64>>())
     }
 }
 
-/// Which kind of cell a type becomes: a column of a file has one even where all its values are missing.
+/// The cell type of a Rust type; a column of a file has one even if all its values are missing.
 pub(crate) trait Kind {
-    /// Any value of that kind.
+    /// Any value of that type.
     fn kind() -> Cell;
 }
 

@@ -1,4 +1,4 @@
-//! From simulated packets to a capture.
+//! Writes simulated packets to a capture.
 //!
 //! A capture point is one end of a link. At a host it lies between TCP and the queue of the link, where `netspurt emulate` and
 //! a sniffer on that host capture: a packet of the host's own is seen when TCP hands it over, and so is one that the queue
@@ -37,11 +37,11 @@ enum Side {
     Wire,
 }
 
-/// Where a capture is taken.
+/// The capture points.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Points {
     points: Vec<Point>,
-    /// Each flow is seen only at the host that sends its data.
+    /// Whether each flow is only captured at the host that sends its data.
     senders_only: bool,
 }
 
@@ -112,15 +112,15 @@ const fn sender(flow: &FlowSpec) -> NodeId {
     }
 }
 
-/// Writes a capture as the world goes on. The simulator holds one handle, whoever runs it another.
+/// Writes a capture during the simulation. The simulator has one handle, the caller another.
 #[derive(Clone)]
 pub(crate) struct Tap(Arc<Mutex<State>>);
 
 struct State {
-    /// `None` once it is finished.
+    /// `None` when it is complete.
     writer: Option<CaptureWriter>,
     points: Points,
-    /// For each direction of each link: which interfaces see a packet leave and arrive there.
+    /// For each direction of each link: the interfaces that capture packets at its start and at its end.
     seen_by: Vec<[Option<u32>; 2]>,
     /// The node of each interface.
     nodes: Vec<NodeId>,
@@ -130,7 +130,7 @@ struct State {
 }
 
 impl Tap {
-    /// Begins a capture of the run of `spec` with `seed`.
+    /// Starts a capture of the run of `spec` with `seed`.
     pub(crate) fn open(
         path: &Path,
         points: Points,
@@ -174,12 +174,12 @@ impl Tap {
         self.state().points.points.iter().map(|point| point.link).collect()
     }
 
-    /// Writes everything that lies before `now`.
+    /// Writes all packets before `now`.
     pub(crate) fn settle(&self, now: Time) -> Result<(), CaptureError> {
         self.state().writer.as_mut().map_or(Ok(()), |writer| writer.settle(now))
     }
 
-    /// Gives the file its name.
+    /// Completes the capture and renames the file to its name.
     pub(crate) fn finish(self) -> Result<(), CaptureError> {
         let writer = self.state().writer.take();
         writer.map_or(Ok(()), |writer| writer.finish().map(drop))
@@ -245,7 +245,7 @@ impl State {
     }
 }
 
-/// How the sender of a packet writes options without numbers.
+/// The encoding of options without assigned numbers in a flow.
 fn layout(flow: &FlowSpec, end: End) -> Layout {
     match end {
         End::Client => flow.client.layout,

@@ -1,7 +1,7 @@
-//! Several tables as one, column by column: what a task of a sweep leaves behind.
+//! Several tables as one, column by column: the results of a task of a sweep.
 //!
-//! Each row says in its column `record` which table it is of; a column that its table lacks is null there. The same
-//! tables give the same bytes.
+//! The column `record` names the table of each row. Columns that a table does not have are null. Equal tables give
+//! equal bytes.
 
 use crate::cells::Column;
 use crate::plain;
@@ -11,11 +11,11 @@ use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Tables under each other.
+/// Tables, one after the other.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Wide {
     columns: Vec<Column>,
-    /// Rows of the tables that are complete.
+    /// Rows of the complete tables.
     above: usize,
     /// Rows of the table under construction.
     rows: usize,
@@ -27,46 +27,46 @@ impl Wide {
         self.above + self.rows
     }
 
-    /// The columns, in order.
+    /// The columns in order.
     pub(crate) fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// Begins the next rows, which need not have all columns that others have.
+    /// Starts the next rows, which may have fewer columns than others.
     pub(crate) const fn next(&mut self, rows: usize) {
         self.above += self.rows;
         self.rows = rows;
     }
 
-    /// Begins the next table, of so many rows.
+    /// Starts the next table, with this number of rows.
     pub(crate) fn begin(&mut self, record: &str, rows: usize) {
         self.next(rows);
         self.put("record", &Cell::from(""), (0..rows).map(|_| Some(Cell::from(record))));
     }
 
-    /// Adds a column with the same value in every row of every table so far.
+    /// Adds a column with the same value in every row so far.
     pub(crate) fn mark(&mut self, name: &str, value: &Cell) {
         let mut column = Column::new(name, value);
         column.extend((0..self.rows()).map(|_| Some(value.clone())));
         self.columns.insert(0, column);
     }
 
-    /// The cells of a column for the rows begun last.
+    /// Adds the cells of a column for the rows started last.
     pub(crate) fn put(&mut self, name: &str, kind: &Cell, cells: impl Iterator<Item = Option<Cell>>) {
         let at = self.place(name, kind, self.columns.len());
         self.columns[at].extend(cells);
     }
 
-    /// The same from rows of another table's column; returns which column it is.
+    /// The same with the rows of another table's column. Returns the column's index.
     ///
-    /// `guess` is where it may stand: tables that are alike have their columns in the same order.
+    /// `guess` is its likely index: similar tables have their columns in the same order.
     fn take(&mut self, column: &Column, rows: Range<usize>, guess: usize) -> usize {
         let at = self.place(&column.name, &column.kind(), guess);
         self.columns[at].append(column, rows);
         at
     }
 
-    /// The next rows, which are these of another table's columns; returns which columns these are here.
+    /// Appends rows of another table's columns. Returns the indices of these columns here.
     pub(crate) fn take_all<'a>(
         &mut self,
         columns: impl Iterator<Item = &'a Column>,
@@ -81,7 +81,7 @@ impl Wide {
         places
     }
 
-    /// A column, which ends where the rows begun last begin.
+    /// A column, filled up to the start of the present rows.
     fn place(&mut self, name: &str, kind: &Cell, guess: usize) -> usize {
         let there = self.columns.get(guess).is_some_and(|column| column.name == name);
         let found =
@@ -95,7 +95,7 @@ impl Wide {
         at
     }
 
-    /// The file, with what is known of it as metadata.
+    /// The file, with the given metadata.
     pub(crate) fn parquet(&self, metadata: &[(String, String)]) -> Result<Vec<u8>, &'static str> {
         plain::file(&self.columns, self.rows(), metadata)
     }

@@ -1,4 +1,4 @@
-//! Captures, read back by another reader, and by tshark where there is one.
+//! Captures, read with another reader, and with tshark if it is installed.
 
 use netspurt_tcp::codec::{Addresses, Ports};
 use netspurt_tcp::ecn::{AccurateEcn, ByteCounters, Order};
@@ -18,7 +18,7 @@ use std::process::Command;
 const CLIENT: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const SERVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
 
-/// A directory of this test's own, empty.
+/// An empty directory for this test.
 fn directory(test: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
     drop(fs::remove_dir_all(&path));
@@ -75,7 +75,7 @@ const fn answered(record: Record) -> Record {
     }
 }
 
-/// A connection with every option that there is.
+/// A connection with every option.
 fn conversation() -> Vec<Record> {
     let at = |ms| Time::ZERO + Span::from_ms(ms);
     let stamps = |value, echo| Some(Timestamps { value, echo });
@@ -151,7 +151,7 @@ fn names(directory: &Path) -> Vec<String> {
 }
 
 #[test]
-fn packets_stand_in_order_of_time_whatever_order_they_came_in() {
+fn packets_are_written_in_order_of_time() {
     let file = directory("order").join("a.pcapng");
     let mut writer = CaptureWriter::create(&file, &setup()).unwrap();
     let at = |ns: u64, interface| Record { interface, ..record(Time::from_ps(ns * 1000 + 999), data(0, 10)) };
@@ -168,7 +168,7 @@ fn packets_stand_in_order_of_time_whatever_order_they_came_in() {
 }
 
 #[test]
-fn a_capture_keeps_as_much_of_each_packet_as_was_asked_for() {
+fn a_capture_truncates_packets_to_the_snap_length() {
     let directory = directory("snaplen");
     for (snaplen, kept) in [(None, 1040), (Some(0), 1040), (Some(96), 96), (Some(9000), 1040)] {
         let file = directory.join("a.pcapng");
@@ -182,7 +182,7 @@ fn a_capture_keeps_as_much_of_each_packet_as_was_asked_for() {
 }
 
 #[test]
-fn the_ecn_field_and_its_flags_stand_in_the_headers() {
+fn the_headers_contain_the_ecn_field_and_flags() {
     use netspurt_tcp::segment::Ecn;
     let file = directory("ecn").join("a.pcapng");
     let marked = Segment { ecn: Ecn::Ce, flags: Flags::ACK | Flags::CWR, ..data(0, 100) };
@@ -195,7 +195,7 @@ fn the_ecn_field_and_its_flags_stand_in_the_headers() {
 }
 
 #[test]
-fn what_was_there_before_stays_until_the_capture_is_whole() {
+fn an_existing_file_stays_until_the_capture_is_complete() {
     let directory = directory("whole");
     let file = directory.join("a.pcapng");
     fs::write(&file, "before").unwrap();
@@ -211,7 +211,7 @@ fn what_was_there_before_stays_until_the_capture_is_whole() {
 }
 
 #[test]
-fn a_place_that_cannot_be_written_to_is_found_out_at_once() {
+fn a_path_that_is_not_writable_fails_at_once() {
     let directory = directory("unwritable");
     for path in [directory.join("missing").join("a.pcapng"), directory] {
         let error = CaptureWriter::create(&path, &setup()).unwrap_err();
@@ -227,7 +227,7 @@ fn a_full_disk_is_an_error_and_leaves_nothing() {
     let full = Path::new("/dev/full");
     let is_device = || fs::metadata(full).is_ok_and(|there| there.file_type().is_char_device());
     if !is_device() {
-        return println!("skipped: there is no /dev/full here");
+        return println!("skipped: /dev/full does not exist");
     }
     let many = (0..1000).map(|n| record(Time::from_ps(n), data(0, 1000))).collect();
     let error = write(full, &setup(), many).unwrap_err();
@@ -238,7 +238,7 @@ fn a_full_disk_is_an_error_and_leaves_nothing() {
 }
 
 #[test]
-fn a_packet_that_ip_cannot_carry_is_named() {
+fn a_packet_that_ip_cannot_carry_is_reported() {
     let file = directory("giant").join("a.pcapng");
     let error = write(&file, &setup(), vec![record(Time::ZERO + Span::from_secs(2), data(0, 65_500))]);
     assert_eq!(
@@ -247,7 +247,7 @@ fn a_packet_that_ip_cannot_carry_is_named() {
     );
 }
 
-/// What tshark says, one line for each packet that the filter lets through; `None` where there is no tshark.
+/// The output of tshark, one line for each packet that passes the filter; `None` without tshark.
 fn tshark(file: &Path, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
     let mut command = Command::new("tshark");
     command.args(["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE", "-r"]).arg(file);
@@ -277,7 +277,7 @@ fn tshark_reads_accurate_ecn() {
     let fields =
         ["tcp.flags", "tcp.options.acc_ecn.ee0b", "tcp.options.acc_ecn.eceb", "tcp.options.acc_ecn.ee1b"];
     let Some(read) = tshark(&file, "tcp", &fields) else {
-        return println!("skipped: there is no tshark here (on Debian: apt-get install tshark)");
+        return println!("skipped: tshark is not installed (on Debian: apt-get install tshark)");
     };
     assert_eq!(read, ["0x0150\t\t\t", "0x0090\t1001\t2000\t1", "0x0110\t\t2000\t1", "0x0010\t1001\t\t"]);
     assert_eq!(
@@ -294,7 +294,7 @@ fn tshark_reads_every_option_and_finds_every_checksum_right() {
     records.insert(5, Record { time: Time::ZERO + Span::from_ms(13), ..damaged });
     write(&file, &setup(), records).unwrap();
     let Some(wrong) = tshark(&file, "tcp.checksum.status == \"Bad\"", &["frame.number"]) else {
-        return println!("skipped: there is no tshark here (on Debian: apt-get install tshark)");
+        return println!("skipped: tshark is not installed (on Debian: apt-get install tshark)");
     };
     assert_eq!(wrong, ["6"], "the damaged packet, and no other");
     let ask = |filter: &str, fields: &[&str]| tshark(&file, filter, fields).unwrap();
@@ -307,7 +307,7 @@ fn tshark_reads_every_option_and_finds_every_checksum_right() {
         ["1460\t7\t1", "1460\t7\t9"]
     );
     assert_eq!(ask("tcp.options.sack_le", &["tcp.options.sack.count", "tcp.window_size"]), ["1\t64000"]);
-    // Kind 253 is shared between experiments.
+    // Several experiments share kind 253.
     assert_eq!(ask("tcp.option_kind == 253", &["frame.number"]), ["8"]);
     assert_eq!(ask("frame.number == 1", &["frame.time_epoch", "frame.interface_name"]).len(), 1);
     let first = &ask("frame.number == 1", &["frame.time_epoch", "frame.interface_name"])[0];

@@ -1,5 +1,5 @@
-//! What is concluded from segments, as scripts at explicit times. The client sends, the server is 30 ms away, and the
-//! capture is taken 10 ms from the client.
+//! Analysis of segments, as scripts at explicit times. The client sends, the server is 30 ms away, and the capture
+//! point is 10 ms from the client.
 
 mod support;
 
@@ -22,7 +22,7 @@ fn opened() -> Script {
     script
 }
 
-/// Five segments of 100 octets 1 ms apart from 100 ms on; those in `but` are not seen.
+/// Five segments of 100 bytes, 1 ms apart, from 100 ms on; those in `but` are not captured.
 fn five(script: &mut Script, but: &[u32]) {
     for n in (0..5).filter(|n| !but.contains(n)) {
         script.at(100 + u64::from(n)).data(100 * n, 100);
@@ -30,7 +30,7 @@ fn five(script: &mut Script, but: &[u32]) {
 }
 
 #[test]
-fn karns_rule_takes_no_time_from_what_went_twice() {
+fn karns_rule_takes_no_sample_from_retransmitted_data() {
     let mut script = opened();
     script.at(100).data(0, 100).at(400).data(0, 100).at(430).ack(false, 100, NONE);
     script.at(500).data(100, 100).at(531).ack(false, 200, NONE);
@@ -40,7 +40,7 @@ fn karns_rule_takes_no_time_from_what_went_twice() {
 }
 
 #[test]
-fn an_ack_that_waited_for_a_retransmission_measures_nothing() {
+fn an_ack_that_waited_for_a_retransmission_is_no_sample() {
     let mut script = opened();
     five(&mut script, &[]);
     for n in 1..5 {
@@ -55,7 +55,7 @@ fn an_ack_that_waited_for_a_retransmission_measures_nothing() {
 }
 
 #[test]
-fn timestamps_tell_which_of_two_sendings_was_answered() {
+fn timestamps_identify_the_acknowledged_transmission() {
     let mut script = opened();
     script.at(100).stamped(0, 100, stamps(100, 1)).at(400).stamped(0, 100, stamps(400, 1));
     script.at(430).ack(false, 100, stamps(9, 400));
@@ -65,7 +65,7 @@ fn timestamps_tell_which_of_two_sendings_was_answered() {
 }
 
 #[test]
-fn an_echo_of_the_first_sending_proves_the_second_needless() {
+fn an_echo_of_the_first_transmission_proves_the_second_spurious() {
     let mut script = opened();
     script.at(100).stamped(0, 100, stamps(100, 1)).at(400).stamped(0, 100, stamps(400, 1));
     script.at(420).ack(false, 100, stamps(9, 100));
@@ -86,7 +86,7 @@ fn a_d_sack_proves_it_once() {
 }
 
 #[test]
-fn what_comes_after_its_acknowledgment_is_needless_at_once() {
+fn a_retransmission_after_its_acknowledgment_is_spurious() {
     let mut script = opened();
     script.at(100).data(0, 100).at(130).ack(false, 100, NONE).at(400).data(0, 100);
     let told = script.told();
@@ -94,7 +94,7 @@ fn what_comes_after_its_acknowledgment_is_needless_at_once() {
 }
 
 #[test]
-fn two_reports_of_sack_are_enough_if_they_speak_of_three_segments() {
+fn two_sack_reports_of_three_segments_are_a_loss_report() {
     let mut script = opened();
     five(&mut script, &[]);
     script.at(131).ack(false, 100, sack(&[(200, 300)])).at(132).ack(false, 100, sack(&[(200, 500)]));
@@ -104,7 +104,7 @@ fn two_reports_of_sack_are_enough_if_they_speak_of_three_segments() {
 }
 
 #[test]
-fn the_last_segment_after_a_silence_is_a_tail_probe() {
+fn the_last_segment_after_a_silence_is_a_tail_loss_probe() {
     let mut script = opened();
     five(&mut script, &[]);
     script.at(184).data(400, 100).at(214).ack(false, 300, sack(&[(400, 500)])).at(600).data(300, 100);
@@ -113,7 +113,7 @@ fn the_last_segment_after_a_silence_is_a_tail_probe() {
 }
 
 #[test]
-fn all_that_was_outstanding_at_a_timeout_belongs_to_it() {
+fn retransmissions_of_data_outstanding_at_a_timeout_have_its_cause() {
     let mut script = opened();
     five(&mut script, &[]);
     script.at(500).data(0, 100).at(530).ack(false, 100, NONE).at(540).data(100, 100).data(200, 100);
@@ -127,7 +127,7 @@ fn all_that_was_outstanding_at_a_timeout_belongs_to_it() {
 }
 
 #[test]
-fn a_segment_that_was_overtaken_is_no_retransmission() {
+fn a_reordered_segment_is_no_retransmission() {
     let mut script = opened();
     five(&mut script, &[1]);
     script.at(106).data(100, 100);
@@ -140,7 +140,7 @@ fn a_segment_that_was_overtaken_is_no_retransmission() {
 }
 
 #[test]
-fn a_gap_is_filled_by_a_retransmission_if_the_sender_had_reason_and_time() {
+fn a_segment_in_a_gap_is_a_retransmission_if_the_sender_had_cause_and_time() {
     let mut script = opened();
     five(&mut script, &[1]);
     for n in 1..5 {
@@ -153,7 +153,7 @@ fn a_gap_is_filled_by_a_retransmission_if_the_sender_had_reason_and_time() {
 }
 
 #[test]
-fn the_senders_clock_tells_a_late_segment_from_a_retransmission() {
+fn the_senders_timestamps_distinguish_late_segments_from_retransmissions() {
     for (value, expected) in [(100, "reordered"), (144, "retransmitted")] {
         let mut script = opened();
         for n in [0, 2, 3, 4] {
@@ -168,7 +168,7 @@ fn the_senders_clock_tells_a_late_segment_from_a_retransmission() {
 }
 
 #[test]
-fn a_copy_that_comes_too_soon_was_made_on_the_way() {
+fn a_copy_that_arrives_too_soon_was_made_by_the_network() {
     let mut script = opened();
     script.at(100).data(0, 100).at(101).data(0, 100).at(130).ack(false, 100, NONE);
     let told = script.told();
@@ -203,7 +203,7 @@ fn probes_of_a_closed_window_and_keep_alives_are_no_retransmissions() {
 }
 
 #[test]
-fn what_was_acknowledged_but_not_captured_is_counted_and_spoils_the_sample() {
+fn acknowledged_data_that_was_not_captured_is_counted_and_prevents_a_sample() {
     let mut script = opened();
     five(&mut script, &[1, 4]);
     script.at(134).ack(false, 500, NONE);
@@ -221,7 +221,7 @@ fn an_ack_of_part_of_a_long_segment_measures_that_part() {
 }
 
 #[test]
-fn a_resent_part_of_a_long_segment_spoils_that_part_only() {
+fn a_retransmitted_part_of_a_long_segment_prevents_samples_of_that_part_only() {
     let mut script = opened();
     script.at(100).data(0, 5000).at(130).ack(false, 1000, NONE);
     for n in 1..4 {
@@ -262,7 +262,7 @@ fn handshake_options_windows_and_goodput_are_reported() {
     assert_eq!(stream.rtt.largest(), Some(Span::from_ms(100)));
 }
 
-/// A segment of the client's, or of the server's, without data.
+/// A segment without data from the client or the server.
 fn bare(client: bool, flags: Flags, seq: u32, ack: u32) -> Segment {
     let (mine, theirs) = if client { (CLIENT_ISN, SERVER_ISN) } else { (SERVER_ISN, CLIENT_ISN) };
     let (seq, ack) = (Seq(mine).plus(1).plus(seq), Seq(theirs).plus(1).plus(ack));
@@ -270,7 +270,7 @@ fn bare(client: bool, flags: Flags, seq: u32, ack: u32) -> Segment {
 }
 
 #[test]
-fn who_closed_first_and_how_is_told() {
+fn the_report_says_which_side_closed_first_and_how() {
     let fin = Flags::FIN | Flags::ACK;
     let mut script = opened();
     script.at(100).put(false, &bare(false, fin, 0, 0)).at(110).put(true, &bare(true, fin, 0, 1));
@@ -309,7 +309,7 @@ fn a_capture_may_begin_in_the_middle() {
 }
 
 #[test]
-fn one_direction_alone_is_followed_as_far_as_it_goes() {
+fn one_captured_direction_is_followed_as_far_as_possible() {
     let mut script = Script::new(V4);
     five(&mut script, &[]);
     script.at(500).data(0, 100);
@@ -318,7 +318,7 @@ fn one_direction_alone_is_followed_as_far_as_it_goes() {
     assert!(told.samples.is_empty());
 }
 
-/// Remembers how many connections were open at once.
+/// Records the maximum of open connections.
 #[derive(Default)]
 struct Crowd {
     open: usize,
@@ -348,7 +348,7 @@ fn crowd(script: &Script, limits: Limits) -> Crowd {
 }
 
 #[test]
-fn a_flood_of_syns_fills_no_memory() {
+fn a_syn_flood_does_not_exhaust_memory() {
     let mut script = Script::new(V4);
     let syn = Segment { seq: Seq(CLIENT_ISN), flags: Flags::SYN, ..Segment::default() };
     for port in 1..=60_000 {
@@ -360,7 +360,7 @@ fn a_flood_of_syns_fills_no_memory() {
 }
 
 #[test]
-fn data_that_nobody_acknowledges_fills_no_memory() {
+fn unacknowledged_data_does_not_exhaust_memory() {
     let mut script = Script::new(V4);
     for n in 0..5000 {
         script.client_port = 1000 + n as u16 % 10;
@@ -371,7 +371,7 @@ fn data_that_nobody_acknowledges_fills_no_memory() {
 }
 
 #[test]
-fn a_closed_connection_is_forgotten_after_its_time() {
+fn a_closed_connection_is_removed_after_its_time() {
     let fin = Flags::FIN | Flags::ACK;
     let mut script = Script::new(V4);
     for n in 0..50_u16 {
@@ -384,11 +384,11 @@ fn a_closed_connection_is_forgotten_after_its_time() {
 }
 
 #[test]
-fn sequence_numbers_that_jump_about_break_nothing() {
+fn random_sequence_numbers_do_not_panic() {
     let mut script = opened();
     let mut number = 1_u32;
     for n in 0..20_000_u64 {
-        // A generator of Lehmer's kind: what it gives looks like anything.
+        // A pseudo-random Lehmer generator.
         number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         let mut segment = bare(n % 3 > 0, Flags((number >> 3) as u16 & 0xFF), number, number.rotate_left(7));
         segment.window = (number >> 9) as u16;
@@ -402,7 +402,7 @@ fn sequence_numbers_that_jump_about_break_nothing() {
 }
 
 #[test]
-fn a_clock_that_goes_back_breaks_nothing() {
+fn a_clock_that_is_set_back_does_not_panic() {
     let mut script = opened();
     script.at(100).data(0, 100).at(50).ack(false, 100, NONE);
     let told = script.told();
@@ -411,7 +411,7 @@ fn a_clock_that_goes_back_breaks_nothing() {
 }
 
 #[test]
-fn nothing_but_the_order_of_packets_decides() {
+fn only_the_order_of_packets_matters() {
     let mut script = opened();
     five(&mut script, &[2]);
     let file = pcap(Order::Big, 1000, 101, 65_535, &script.packets);

@@ -1,4 +1,4 @@
-//! Every format, link type and byte order; damage at every byte; what is not a capture.
+//! Every format, link type and byte order; damage at every byte; files of other formats.
 
 mod support;
 
@@ -12,7 +12,7 @@ use support::{
 
 const ORDERS: [Order; 2] = [Order::Big, Order::Little];
 
-/// A handshake, two segments, and their ACKs: round-trip times of 30 and 10 ms, then 20 and 25.
+/// A handshake, two segments, and their ACKs: RTTs of 30 and 10 ms, then 20 and 25.
 fn talk(addresses: netspurt_tcp::codec::Addresses) -> Vec<Seen> {
     let mut script = Script::new(addresses);
     script.open(Default::default());
@@ -86,7 +86,7 @@ fn every_link_type_with_both_versions_of_ip() {
     }
     is_that_talk(&pcap(Order::Little, 1, 228, 65_535, &talk(V4)));
     is_that_talk(&pcap(Order::Little, 1, 229, 65_535, &talk(V6)));
-    // The upper bits tell of Ethernet's check sequence.
+    // The upper bits describe Ethernet's frame check sequence.
     is_that_talk(&pcap(Order::Little, 1, 0x2400_0000 | 101, 65_535, &talk(V4)));
 }
 
@@ -116,7 +116,7 @@ fn sections_may_differ_in_byte_order_and_count_interfaces_anew() {
             file.extend(interface(order, 127, None));
         }
         file.extend(interface(order, 101, Some(9)));
-        // Name resolution, and something of a private kind.
+        // Name resolution, and a private block.
         file.extend(block(order, 4, &[0; 4]));
         file.extend(block(order, 0x8000_0001, &[7; 13]));
         file.extend(enhanced(order, n as u32 % 2, *ns, bytes));
@@ -147,7 +147,7 @@ fn blocks_of_the_older_kinds_are_read() {
 }
 
 #[test]
-fn packets_that_were_cut_behind_their_headers_tell_as_much() {
+fn packets_truncated_after_their_headers_are_followed() {
     is_that_talk(&pcap(Order::Little, 1000, 101, 60, &talk(V4)));
     let told = read(&pcap(Order::Little, 1000, 101, 39, &talk(V4)));
     assert_eq!((told.tally.cut, told.tally.segments), (7, 0));
@@ -156,7 +156,7 @@ fn packets_that_were_cut_behind_their_headers_tell_as_much() {
 #[test]
 fn of_a_fragmented_packet_the_first_part_is_followed_and_the_others_are_counted() {
     let mut packets = talk(V4);
-    // The data segment of 600 octets in two fragments, the second one twice as far.
+    // A data segment of 600 bytes in two fragments, the second one twice.
     let whole = packets[3].clone();
     let mut first = whole.clone();
     first.bytes.truncate(320);
@@ -179,7 +179,7 @@ fn ipv6_may_have_headers_in_between() {
         let len = u16::from_be_bytes([seen.bytes[4], seen.bytes[5]]) + 24;
         seen.bytes[4..6].copy_from_slice(&len.to_be_bytes());
         seen.bytes[6] = 0;
-        // Hop-by-hop options, destination options of 16 octets.
+        // Hop-by-hop options, and destination options of 16 bytes.
         let between = [&[60, 0, 1, 4, 0, 0, 0, 0][..], &[6, 1], &[0; 14]].concat();
         seen.bytes.splice(40..40, between);
     }
@@ -187,7 +187,7 @@ fn ipv6_may_have_headers_in_between() {
 }
 
 #[test]
-fn what_is_not_tcp_is_counted() {
+fn packets_of_other_protocols_are_counted() {
     let mut packets = talk(V4);
     packets[3].bytes[9] = 17;
     packets[4].bytes[0] = 0x95;
@@ -198,7 +198,7 @@ fn what_is_not_tcp_is_counted() {
 }
 
 #[test]
-fn packed_captures_are_read_in_place() {
+fn compressed_captures_are_read_without_a_temporary_file() {
     let plain = pcapng(Order::Little, 101, Some(9), |ns| ns, &talk(V4));
     let gzip = |bytes: &[u8]| {
         let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
@@ -217,7 +217,7 @@ fn packed_captures_are_read_in_place() {
     is_that_talk(&[&skippable[..], &zstd(head), &skippable, &zstd(tail)].concat());
     for file in [&gzipped[..], &zipped] {
         for len in 0..file.len() {
-            // What ends early is damaged, or, if nothing could be unpacked, no capture.
+            // A truncated file is damaged or, if nothing could be decompressed, not a capture.
             match try_read(&file[..len]) {
                 Ok(told) => assert!(told.damage.is_some() || told.tally.packets == 7, "{len} octets"),
                 Err(words) => assert!(words.contains("a.pcap"), "{words}"),
@@ -239,7 +239,7 @@ fn a_damaged_file_is_read_up_to_the_damage() {
 }
 
 #[test]
-fn impossible_lengths_are_named() {
+fn invalid_lengths_are_reported() {
     let wrong = |file: &[u8]| read(file).damage.unwrap().wrong.to_string();
     let mut file = pcap(Order::Little, 1, 101, 65_535, &talk(V4));
     file[32..36].copy_from_slice(&300_000_u32.to_le_bytes());
@@ -248,7 +248,7 @@ fn impossible_lengths_are_named() {
     let head = [section(order), interface(order, 101, None)].concat();
     assert_eq!(
         wrong(&[&head[..], &enhanced(order, 3, 0, &[0; 4])].concat()),
-        "it was captured at interface 3, which the file does not describe"
+        "the packet's interface 3 is not described in the file"
     );
     let mut bad = enhanced(order, 0, 0, &[0; 4]);
     bad[4] = 13;
@@ -263,7 +263,7 @@ fn impossible_lengths_are_named() {
 }
 
 #[test]
-fn no_damage_anywhere_breaks_the_reader() {
+fn damage_at_any_byte_does_not_panic() {
     for file in [
         pcap(Order::Little, 1, 101, 65_535, &talk(V4)),
         pcap(Order::Big, 1000, 101, 50, &talk(V6)),
@@ -288,7 +288,7 @@ fn no_damage_anywhere_breaks_the_reader() {
     }
 }
 
-/// Whether a record ends there, by a reader's own account.
+/// Whether a record ends there, according to a reader.
 fn is_boundary(file: &[u8], at: usize) -> bool {
     let source = Box::new(std::io::Cursor::new(file.to_vec()));
     let mut reader = CaptureReader::new(source, Path::new("a")).unwrap();
@@ -302,9 +302,9 @@ fn is_boundary(file: &[u8], at: usize) -> bool {
 }
 
 #[test]
-fn what_is_no_capture_is_named_in_a_sentence() {
+fn a_file_of_another_format_is_reported_in_a_sentence() {
     let words = |file: &[u8]| try_read(file).unwrap_err();
-    assert_eq!(words(b""), "a.pcap is empty; a capture in pcap or pcapng format was expected");
+    assert_eq!(words(b""), "a.pcap is empty; expected a capture in pcap or pcapng format");
     assert_eq!(
         words(b"PK\x03\x04"),
         "a.pcap is not a capture: it begins with 50 4b 03 04, expected pcap or pcapng (uncompressed, gzip or zstd)"
@@ -315,7 +315,7 @@ fn what_is_no_capture_is_named_in_a_sentence() {
 }
 
 #[test]
-fn a_source_that_breaks_says_why() {
+fn the_error_of_a_source_is_reported() {
     struct Breaks(std::io::Cursor<Vec<u8>>);
     impl std::io::Read for Breaks {
         fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {

@@ -1,4 +1,4 @@
-//! Replays against examples of ten samples, worked out by hand from each document's formulas.
+//! Replays of ten samples, compared with values calculated by hand from each document's formulas.
 
 use netspurt_tcp::rto::{Factor, Kind};
 use netspurt_tcp::time::Span;
@@ -6,7 +6,7 @@ use netspurt_trace::replay::{Detail, Grid, Rules, Tally, Trip, grid, in_detail};
 
 const BSD_TICK: Span = Span::from_ms(500);
 
-/// Round trips in ms; nothing where the packet was lost.
+/// RTTs in ms; `None` for a lost packet.
 const TEN: [Option<u64>; 10] = [
     Some(1000),
     Some(1000),
@@ -24,7 +24,7 @@ fn trips(delays_ms: &[Option<u64>]) -> Vec<Trip> {
     delays_ms.iter().map(|ms| ms.map_or(Trip::LOST, |ms| Trip::after(Span::from_ms(ms)))).collect()
 }
 
-/// RFC 793 and RFC 889 without bounds.
+/// RFC 793 and RFC 889 without limits.
 fn mean_of(f1: (u32, u32), f2: (u32, u32)) -> Kind {
     let (min, max, initial) = (Span::ZERO, Span::ZERO, Span::from_secs(3));
     let [f1, f2, g] = [f1, f2, (2, 1)].map(|(num, den)| Factor::ratio(num, den));
@@ -49,7 +49,7 @@ fn linux() -> Kind {
     Kind::Linux { min: Span::from_ms(200), max: Span::from_secs(120), initial: Span::from_secs(1) }
 }
 
-/// The timeouts in microseconds, and what they cost: rtx, and time in microseconds spent on losses and on rtx.
+/// The timeouts in microseconds, and their cost: rtx, and the microseconds spent on losses and on rtx.
 #[track_caller]
 fn assert_worked(kind: Kind, timeouts_us: [u64; 10], rtx: u64, lost_us: u128, rtx_us: u128) {
     let Detail { tally, rto, .. } = in_detail(kind, &trips(&TEN), Rules::Document);
@@ -151,7 +151,7 @@ fn as_a_connection_the_timer_doubles_until_there_is_a_sample() {
 }
 
 #[test]
-fn as_a_connection_a_packet_sent_twice_gives_no_sample() {
+fn as_a_connection_a_retransmitted_packet_is_no_sample() {
     // 400 ms, then for good 5 s: the timer runs out at 1.2 and again at 3.6 s, so 4.8 s are in force for the next, then
     // 9.6: in time at last, and the first sample of the new delay.
     let path = trips(&[Some(400), Some(5000), Some(5000), Some(5000), Some(5000)]);
@@ -170,7 +170,7 @@ fn the_upper_bound_holds_for_backoff_too() {
     assert_eq!(detail.rto.last(), Some(&Span::from_secs(60)));
 }
 
-/// Something like a path, without randomness.
+/// Synthetic delays without randomness.
 fn long_path(count: u64) -> Vec<Trip> {
     (0..count)
         .map(|n| match n * 7919 % 101 {
@@ -181,7 +181,7 @@ fn long_path(count: u64) -> Vec<Trip> {
 }
 
 #[test]
-fn a_grid_says_the_same_as_single_replays_on_any_number_of_cores() {
+fn a_grid_equals_single_replays_on_any_number_of_cores() {
     let path = long_path(5000);
     let kinds: Vec<Kind> = [1, 2, 3, 5, 7, 9, 11]
         .into_iter()

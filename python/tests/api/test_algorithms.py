@@ -234,9 +234,9 @@ def _app(returns: Any) -> type:
     ("returns", "words"),
     [
         (lambda now, socket: "write", "returned 'write', not an Action"),
-        (lambda now, socket: Action.write(socket.room + 1), "find room"),
-        (lambda now, socket: Action.write(0), "writes no bytes"),
-        (lambda now, socket: Action.read(), "nothing has come"),
+        (lambda now, socket: Action.write(socket.room + 1), "has room for"),
+        (lambda now, socket: Action.write(0), "writes zero bytes"),
+        (lambda now, socket: Action.read(), "no data is available"),
         (lambda now, socket: Action.close(), "closes a second time"),
         (lambda now, socket: Action.work(), "twice at the same instant"),
         (lambda now, socket: Action.wait(now), "waits until"),

@@ -1,91 +1,91 @@
-//! Why there is no emulation: one sentence each.
+//! Errors of an emulation. Each message is one sentence.
 
 use nix::errno::Errno;
 use std::io;
 
-/// Why an emulation cannot start, or breaks off.
+/// Why an emulation cannot start, or was aborted.
 #[derive(Debug, thiserror::Error)]
 pub enum EmulateError {
-    /// Nothing to run.
+    /// No host has a command.
     #[error("no host has a command: give one after \"--\" or with --on HOST COMMAND")]
     NoCommand,
-    /// The emulation ends with the command of one host.
+    /// A host has two commands.
     #[error("host \"{0}\" has two commands: give each host one")]
     TwoCommands(String),
-    /// A host alone has nobody to speak to.
+    /// Only one host has a command.
     #[error(
         "only host \"{0}\" has a command, but at least two hosts need one: give another one with --server or --on"
     )]
     Alone(String),
-    /// Its name cannot stand in `/etc/hosts`.
+    /// The name of a host is not valid in `/etc/hosts`.
     #[error(
         "\"{0}\" is not a valid host name: the name of a host with a command may contain letters, digits, \"-\", \".\" and \"_\""
     )]
     Name(String),
-    /// A capture where no packet is seen.
+    /// No packet passes the capture point.
     #[error(
         "no packet passes through \"{0}\": it has no command and is not on a path between hosts with commands"
     )]
     NoCapture(String),
-    /// An MTU that IPv4 or TUN devices do not know.
+    /// The MTU is invalid for IPv4 or TUN devices.
     #[error("invalid MTU {0}: must be 68 to 65521 bytes")]
     Mtu(u32),
-    /// Two hosts that the scenario does not join.
+    /// There is no route between two hosts.
     #[error("no path of links from \"{from}\" to \"{to}\"")]
     NoRoute {
-        /// From here.
+        /// The source.
         from: String,
-        /// To there.
+        /// The destination.
         to: String,
     },
-    /// No TUN device.
+    /// A TUN device cannot be opened.
     #[error(transparent)]
     Device(#[from] crate::tun::OpenError),
-    /// No namespaces.
+    /// A namespace cannot be created.
     #[error("cannot create a network namespace: {0}")]
     NoNamespace(String),
-    /// An interface, an address, a route.
+    /// An interface, an address or a route cannot be set.
     #[error("cannot set up the network of a namespace: {0}")]
     Link(#[from] crate::tun::LinkError),
-    /// The kernel does not have it.
+    /// The kernel does not have this congestion control.
     #[error(
         "the kernel has no congestion control \"{0}\": see the sysctl net.ipv4.tcp_available_congestion_control"
     )]
     Congestion(String),
-    /// Something else in a namespace.
+    /// Another error in a namespace.
     #[error("cannot set up the namespace of host \"{host}\": {what} failed: {why}")]
     Setup {
-        /// Whose.
+        /// The host.
         host: String,
-        /// What was being done.
+        /// The operation.
         what: &'static str,
-        /// Why it failed.
+        /// The system's error.
         why: io::Error,
     },
-    /// A setting that the kernel does not have, or does not take.
+    /// The kernel does not have this sysctl, or rejects the value.
     #[error("the kernel rejects {name} = {value}: {why}")]
     Sysctl {
-        /// Which.
+        /// The sysctl.
         name: String,
-        /// To what it was to be set.
+        /// The value.
         value: String,
-        /// What the system said.
+        /// The system's error.
         why: io::Error,
     },
-    /// A command that cannot be started.
+    /// A command cannot be started.
     #[error("cannot start the command of host \"{host}\": {command}: {source}")]
     Command {
-        /// Whose.
+        /// The host.
         host: String,
-        /// Its first word.
+        /// The program.
         command: String,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// A capture.
+    /// A capture cannot be written.
     #[error(transparent)]
     Capture(#[from] netspurt_trace::capture::CaptureError),
-    /// The system has no more of something.
+    /// Another error of the system.
     #[error("the emulator failed: {0}")]
     System(#[from] io::Error),
 }

@@ -91,7 +91,7 @@ impl Hosts {
 
     /// Processes news of commands. Returns how the command that determines the end has ended, if it has since the last
     /// call.
-    pub(super) fn hear(&mut self) -> Result<Option<Ended>, EmulateError> {
+    pub(super) fn process_news(&mut self) -> Result<Option<Ended>, EmulateError> {
         let _ = self.wake.read();
         let mut over = None;
         while let Ok((number, news)) = self.news.try_recv() {

@@ -119,7 +119,7 @@ impl Emulation {
         wakefulness::be_ordinary();
         self.hosts.evict();
         outcome?;
-        let last = self.hosts.hear()?;
+        let last = self.hosts.process_news()?;
         self.ended = self.ended.or(last);
         self.captures.see(self.carrier.take_sightings(), self.over, self.clock);
         std::mem::take(&mut self.captures).finish(self.clock.now(), self.clock)?;
@@ -151,7 +151,7 @@ impl Emulation {
 
     /// Checks commands and requests to stop. Returns whether the emulation is over.
     fn attend(&mut self, now: Time, asked_to_stop: bool) -> Result<bool, EmulateError> {
-        if let Some(ended) = self.hosts.hear()? {
+        if let Some(ended) = self.hosts.process_news()? {
             self.ended = Some(ended);
             self.dismiss(now);
         }

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_too_big_names_its_connection_and_a_path_of_no_width_is_not_believed() {
+    fn packet_too_big_names_its_connection_and_a_tiny_mtu_is_rejected() {
         let mut message = vec![3, 4, 0, 0, 0, 0, 0, 1];
         message.extend([0x45, 0, 0, 0, 0, 0, 0, 0, 64, TCP, 0, 0, 198, 51, 100, 7, 192, 0, 2, 1]);
         message.extend([0, 80, 0, 9, 0, 0, 1, 0]);

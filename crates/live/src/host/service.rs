@@ -245,7 +245,7 @@ impl Work {
                 driver.turn(core::slice::from_mut(&mut asked), Time::NEVER).map_err(said)?;
             }
             let asked = !asked.said.is_empty();
-            let ended = self.hear(driver, shared);
+            let ended = self.process_events(driver, shared);
             let now = driver.now();
             if let Some(splice) = &mut self.splice {
                 splice.carry(driver.host(), now, input);
@@ -261,14 +261,14 @@ impl Work {
             }
             if asked && attend(driver, shared) {
                 farewell(driver).map_err(said)?;
-                self.hear(driver, shared);
+                self.process_events(driver, shared);
                 return Ok(());
             }
         }
     }
 
     /// Passes on events. Returns the result when the role is complete.
-    fn hear(&mut self, driver: &mut Driver, shared: &Shared) -> Option<Result<(), String>> {
+    fn process_events(&mut self, driver: &mut Driver, shared: &Shared) -> Option<Result<(), String>> {
         let mut ended = None;
         while let Some(happening) = driver.host().poll_happening() {
             let news = match happening {

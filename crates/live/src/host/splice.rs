@@ -13,7 +13,7 @@ use std::os::fd::{AsFd as _, OwnedFd};
 /// A pipe that is writable accepts this number of bytes without blocking (pipe(7), PIPE_BUF).
 const WITHOUT_WAITING: usize = 4096;
 /// Interval in milliseconds of the checks for a stop while output is blocked.
-const HEARS_A_STOP_MS: u8 = 100;
+const STOP_CHECK_MS: u8 = 100;
 /// Size of the reads from the input.
 const PIECE: usize = 1 << 16;
 
@@ -117,7 +117,7 @@ impl Splice {
         while left(host) && !self.output_gone && !stopped() {
             let mut fds = [PollFd::new(self.stdio.output.as_fd(), PollFlags::POLLOUT)];
             // A signal only interrupts the wait.
-            poll(&mut fds, PollTimeout::from(HEARS_A_STOP_MS)).unwrap_or_default();
+            poll(&mut fds, PollTimeout::from(STOP_CHECK_MS)).unwrap_or_default();
             self.carry(host, now, false);
         }
     }

@@ -26,7 +26,7 @@ use std::sync::Arc;
 /// First ephemeral port (RFC 6335, section 6).
 const FIRST_OWN_PORT: u16 = 49_152;
 /// A closed connection lingers for at least this number of RTOs.
-const PATIENCE: u64 = 3;
+const LINGER_RTOS: u64 = 3;
 /// Maximum age of a SYN cookie.
 const COOKIES_LAST: Span = Span::from_secs(128);
 
@@ -350,7 +350,7 @@ impl Host {
     pub fn lingers_until(&self) -> Option<Time> {
         let until = |connection: &Connection| {
             let left_out =
-                connection.config().time_wait.saturating_sub(connection.rto().saturating_mul(PATIENCE));
+                connection.config().time_wait.saturating_sub(connection.rto().saturating_mul(LINGER_RTOS));
             let waiting = connection.time_wait()?;
             Some(Time::ZERO + waiting.until.since(Time::ZERO).saturating_sub(left_out))
         };

@@ -97,7 +97,7 @@ pub enum PlanError {
     Flood(f64),
     /// The timeout is zero.
     #[error("the timeout must be greater than zero")]
-    NoPatience,
+    NoTimeout,
     /// More outstanding packets than sequence numbers.
     #[error(
         "{0} packets could be outstanding at once, at most 65536: probe more slowly, probe fewer hosts, or use a shorter timeout"
@@ -152,7 +152,7 @@ impl Plan {
             return Err(PlanError::TooFast(rate));
         }
         if self.lost_after_ns == 0 {
-            return Err(PlanError::NoPatience);
+            return Err(PlanError::NoTimeout);
         }
         let volleys = match self.pace {
             Pace::AfterReplies(_) => 1,
@@ -218,6 +218,6 @@ mod tests {
         assert_eq!(lengths.checked(), Err(PlanError::Lengths(2, 1)));
         let pace = Plan { pace: Pace::Between(2 * SECOND, SECOND), ..plan() };
         assert_eq!(pace.checked(), Err(PlanError::Intervals(2.0, 1.0)));
-        assert_eq!(Plan { lost_after_ns: 0, ..plan() }.checked(), Err(PlanError::NoPatience));
+        assert_eq!(Plan { lost_after_ns: 0, ..plan() }.checked(), Err(PlanError::NoTimeout));
     }
 }

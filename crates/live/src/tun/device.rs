@@ -11,32 +11,32 @@ use nix::unistd::read;
 use std::io::IoSlice;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// Room for the largest frame: our header, an IPv6 header, and the 65,535 octets that one may carry.
+/// Buffer size for the largest frame: its own header, an IPv6 header, and a payload of 65,535 bytes.
 pub const FRAME_ROOM: usize = HEADER_LEN + 40 + 65_535;
-/// The longest name of an interface.
+/// Maximum length of an interface name.
 const LONGEST_NAME: usize = 15;
-/// A packet is sent in so many parts at most.
+/// Maximum number of parts of a packet.
 const MOST_PARTS: usize = 4;
 
-/// What kernel and program may leave to each other.
+/// Which work kernel and program may leave to each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Offload {
-    /// Checksums, and cutting super-segments of TCP, in both directions.
+    /// Checksums and TCP segmentation, in both directions.
     Segments,
-    /// Nothing: every packet is as it would be on a wire.
+    /// None: every packet is complete.
     Nothing,
 }
 
-/// A packet that the kernel sent.
+/// A packet from the kernel.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Frame<'b> {
-    /// From its IP header on.
+    /// The packet, from its IP header on.
     pub packet: &'b mut [u8],
-    /// What is still to be done to it.
+    /// The work that is left to do.
     pub shape: Shape,
 }
 
-/// A TUN device that was opened. Nothing here waits: [`AsFd`] is for those who do.
+/// An open TUN device. No method blocks; [`AsFd`] allows waiting.
 #[derive(Debug)]
 pub struct Device {
     fd: OwnedFd,
@@ -45,13 +45,13 @@ pub struct Device {
 }
 
 impl Device {
-    /// Makes a device in the network namespace of this thread. It is down and has no address yet; see
-    /// [`Links`](super::Links). Where the kernel does not offer what is wanted, there is [less](Self::offload).
+    /// Creates a device in the network namespace of this thread. It is down and has no address; see
+    /// [`Links`](super::Links). If the kernel does not support the offloads, there are [fewer](Self::offload).
     pub fn create(name: &str, wanted: Offload) -> Result<Self, OpenError> {
         Self::open(name, wanted, libc::IFF_TUN_EXCL).map_err(|why| OpenError::making(name, why))?
     }
 
-    /// Takes a device that was made for this user (`ip tuntap add mode tun user NAME`), for which no privilege is needed.
+    /// Opens a device that was created for this user (`ip tuntap add mode tun user NAME`), without privilege.
     pub fn attach(name: &str, wanted: Offload) -> Result<Self, OpenError> {
         Self::open(name, wanted, 0).map_err(|why| OpenError::attaching(name, why))?
     }
@@ -73,12 +73,12 @@ impl Device {
         sys::bind(fd.as_fd(), name, libc::IFF_TUN | libc::IFF_NO_PI | header | how)?;
         let work = match wanted {
             Offload::Segments => libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6 | libc::TUN_F_TSO_ECN,
-            // A device that outlives programs may remember what the last one took.
+            // A persistent device keeps the offloads of its last user.
             Offload::Nothing => 0,
         };
         if let Err(why) = sys::set_offload(fd.as_fd(), work) {
             match wanted {
-                // Plain packets, which every kernel has.
+                // Without offloads, which every kernel supports.
                 Offload::Segments => return Self::open(name, Offload::Nothing, how),
                 Offload::Nothing => return Err(why),
             }
@@ -91,13 +91,13 @@ impl Device {
         &self.name
     }
 
-    /// What kernel and program leave to each other.
+    /// Which work kernel and program leave to each other.
     pub const fn offload(&self) -> Offload {
         self.offload
     }
 
-    /// The next packet that the kernel sends, if one waits. `buffer` has [`FRAME_ROOM`], or a longer frame is cut. A frame
-    /// that makes no sense is passed over.
+    /// The next packet from the kernel, if there is one. A frame longer than `buffer` is truncated; use [`FRAME_ROOM`].
+    /// Invalid frames are skipped.
     pub fn receive<'b>(&self, buffer: &'b mut [u8]) -> Result<Option<Frame<'b>>, Errno> {
         loop {
             let len = match read(&self.fd, buffer) {
@@ -119,8 +119,8 @@ impl Device {
         }
     }
 
-    /// Hands a packet to the kernel, which takes the parts (four at most) as one. A device without [`Offload::Segments`]
-    /// wants packets with nothing left undone: see [`Pieces`](super::Pieces).
+    /// Passes a packet to the kernel, in at most four parts. A device without [`Offload::Segments`] needs complete
+    /// packets: see [`Pieces`](super::Pieces).
     ///
     /// # Errors
     /// EIO while the interface is down; EINVAL for what is no IP packet, or for a shape that a device without offloads cannot
@@ -155,7 +155,7 @@ impl AsFd for Device {
     }
 }
 
-/// Whether an interface can be called so (`dev_valid_name()`; '%' would have the kernel number it).
+/// Whether an interface name is valid (`dev_valid_name()`; the kernel replaces '%' by a number).
 fn is_name(name: &str) -> bool {
     let bad = |byte: u8| matches!(byte, b'/' | b':' | b'%') || byte.is_ascii_whitespace() || byte == 0;
     (1..=LONGEST_NAME).contains(&name.len()) && !matches!(name, "." | "..") && !name.bytes().any(bad)
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_name_an_interface_is_refused_before_anything_is_opened() {
+    fn invalid_interface_names_are_rejected_before_the_device_is_opened() {
         for name in ["", ".", "..", "a/b", "a b", "tun%d", "sixteen-octets--", "a:1", "nul\0"] {
             assert!(
                 matches!(Device::create(name, Offload::Segments), Err(OpenError::Name(said)) if said == name),

@@ -1,45 +1,45 @@
-//! Why there is no device, in one sentence.
+//! Errors of opening a TUN device. Each message is one sentence.
 
 use nix::errno::Errno;
 
 /// Why a TUN device cannot be opened.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum OpenError {
-    /// No interface can be called so.
+    /// The name is not valid for an interface.
     #[error("invalid interface name \"{0}\": must be 1 to 15 characters without '/', ':', '%' or spaces")]
     Name(String),
-    /// The kernel has no TUN driver, or its file was not made.
+    /// The kernel has no TUN driver, or there is no device file.
     #[error(
         "/dev/net/tun does not exist: load the driver (modprobe tun), or add the device to the container (--device /dev/net/tun)"
     )]
     NoDriver,
-    /// Neither root nor CAP_NET_ADMIN.
+    /// The user is not root and has no CAP_NET_ADMIN.
     #[error(
         "this user may not open the TUN device {0}: run this as root or with the capability cap_net_admin, in a user \
          namespace of your own (unshare --user --map-root-user --net), or let an administrator give it to you (ip tuntap add \
          mode tun user NAME name {0})"
     )]
     Denied(String),
-    /// An interface has the name.
+    /// An interface with this name exists.
     #[error(
         "the network interface {0} already exists: choose another name, or remove it (ip link delete {0})"
     )]
     Taken(String),
-    /// Another program has it, or it is no TUN device.
+    /// Another program uses it, or it is not a TUN device.
     #[error("cannot use the network interface {0}: another program has it open, or it is not a TUN device")]
     Busy(String),
-    /// Anything else.
+    /// Another error.
     #[error("cannot open the TUN device {name}: {what}")]
     System {
-        /// Its name.
+        /// The name of the device.
         name: String,
-        /// What the system said.
+        /// The system's error.
         what: String,
     },
 }
 
 impl OpenError {
-    /// What an error number of `/dev/net/tun` itself means.
+    /// The error for an error number of `/dev/net/tun` itself.
     pub(super) fn opening(name: &str, errno: Errno) -> Self {
         match errno {
             Errno::ENOENT | Errno::ENODEV | Errno::ENXIO => Self::NoDriver,
@@ -47,7 +47,7 @@ impl OpenError {
         }
     }
 
-    /// What an error number means when a device is made.
+    /// The error for an error number of creating a device.
     pub(super) fn making(name: &str, errno: Errno) -> Self {
         match errno {
             Errno::EACCES | Errno::EPERM => Self::Denied(name.to_owned()),
@@ -56,7 +56,7 @@ impl OpenError {
         }
     }
 
-    /// What it means when one that exists is taken.
+    /// The error for an error number of attaching to a device.
     pub(super) fn attaching(name: &str, errno: Errno) -> Self {
         match errno {
             Errno::EBUSY | Errno::EINVAL => Self::Busy(name.to_owned()),
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_refusal_says_what_would_help() {
+    fn every_error_says_what_to_do() {
         let said = |error: OpenError| error.to_string();
         assert!(said(OpenError::opening("tun0", Errno::ENOENT)).contains("modprobe tun"));
         assert!(said(OpenError::opening("tun0", Errno::EACCES)).contains("cap_net_admin"));

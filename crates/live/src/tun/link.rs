@@ -1,4 +1,4 @@
-//! Interfaces, addresses and routes of the calling thread's network namespace, by netlink (rtnetlink(7)).
+//! Configures interfaces, addresses and routes of the calling thread's network namespace by netlink (rtnetlink(7)).
 
 use netlink_packet_core::{
     NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
@@ -18,16 +18,16 @@ use nix::sys::socket::{
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 
-/// Longer than any answer to one request.
+/// Maximum length of a response.
 const ANSWER: usize = 1 << 16;
 
-/// What could not be done, and what the system said.
+/// An operation that failed, and the system's error.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{task} failed: {why}")]
 pub struct LinkError {
-    /// What was to be done.
+    /// The operation.
     pub task: String,
-    /// What the system said.
+    /// The system's error.
     pub errno: Errno,
     why: String,
 }
@@ -43,17 +43,17 @@ impl LinkError {
     }
 }
 
-/// A network: an address and how many of its first bits are the network's.
+/// A network: an address and a prefix length.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Network {
     /// The address.
     pub address: IpAddr,
-    /// Bits of the network.
+    /// Prefix length in bits.
     pub bits: u8,
 }
 
 impl Network {
-    /// Everything of one family.
+    /// The default route of a family.
     pub const fn any(v6: bool) -> Self {
         let address = if v6 {
             IpAddr::V6(std::net::Ipv6Addr::UNSPECIFIED)
@@ -63,8 +63,8 @@ impl Network {
         Self { address, bits: 0 }
     }
 
-    /// Whether an address is everybody's in this network: all its other bits are ones, or, as it was once, zeros (RFC 1122,
-    /// section 3.3.6). A network of two has no such address (RFC 3021).
+    /// Whether this is a broadcast address of the network: all host bits are ones or, formerly, zeros (RFC 1122,
+    /// section 3.3.6). A network of two has none (RFC 3021).
     pub fn is_broadcast(&self, address: IpAddr) -> bool {
         let (IpAddr::V4(own), IpAddr::V4(other)) = (self.address, address) else { return false };
         let rest = u32::MAX.checked_shr(self.bits.into()).unwrap_or(0);
@@ -72,13 +72,13 @@ impl Network {
         self.bits < 31 && own & !rest == other & !rest && (other & rest == rest || other & rest == 0)
     }
 
-    /// Bits of an address of this family.
+    /// Length of an address of this family in bits.
     const fn width(address: IpAddr) -> u8 {
         if address.is_ipv6() { 128 } else { 32 }
     }
 }
 
-/// Not an address with a length.
+/// The text is not an address with a prefix length.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("\"{0}\" is not an address with a prefix length, such as 10.0.0.1/24 or fd00::1/64")]
 pub struct NetworkError(String);
@@ -86,7 +86,7 @@ pub struct NetworkError(String);
 impl core::str::FromStr for Network {
     type Err = NetworkError;
 
-    /// `10.0.0.1/24`; without a length, the address alone.
+    /// Parses `10.0.0.1/24`; without a prefix length, the network is the address alone.
     fn from_str(text: &str) -> Result<Self, NetworkError> {
         let wrong = || NetworkError(text.to_owned());
         let (address, bits) =
@@ -107,22 +107,22 @@ impl core::fmt::Display for Network {
 /// A route.
 #[derive(Clone, Debug)]
 pub struct Route {
-    /// Where to.
+    /// The destination.
     pub to: Network,
-    /// The next router, if it is not behind the interface itself.
+    /// The next router; `None` if the destination is on the link.
     pub via: Option<IpAddr>,
-    /// What the kernel's TCP shall believe of it, such as [`RouteMetric::InitCwnd`].
+    /// Metrics for the kernel's TCP, such as [`RouteMetric::InitCwnd`].
     pub metrics: Vec<RouteMetric>,
 }
 
-/// A way to change interfaces, addresses and routes of the namespace in which it was opened.
+/// A netlink socket, for the namespace in which it was opened.
 #[derive(Debug)]
 pub struct Links {
     fd: OwnedFd,
 }
 
 impl Links {
-    /// In the network namespace of this thread.
+    /// Opens a socket in the network namespace of this thread.
     pub fn open() -> Result<Self, LinkError> {
         let made = || {
             let fd =
@@ -133,7 +133,7 @@ impl Links {
         made().map_err(|errno| LinkError::new("opening netlink", errno))
     }
 
-    /// The number of an interface, by name, in the namespace of this *thread*.
+    /// The index of an interface, by name, in the namespace of this *thread*.
     pub fn index(name: &str) -> Result<u32, LinkError> {
         if_nametoindex(name)
             .map_err(|errno| LinkError::new(format!("looking for the interface {name}"), errno))
@@ -146,14 +146,14 @@ impl Links {
         self.set_link(index, message, "bringing an interface up")
     }
 
-    /// Sets the longest packet of an interface.
+    /// Sets the MTU of an interface.
     pub fn set_mtu(&self, index: u32, mtu: u32) -> Result<(), LinkError> {
         let mut message = LinkMessage::default();
         message.attributes.push(LinkAttribute::Mtu(mtu));
         self.set_link(index, message, &format!("setting the MTU {mtu}"))
     }
 
-    /// Sets how many packets an interface holds that nobody has read. The rest is dropped.
+    /// Sets the queue length of an interface in packets. Further packets are dropped.
     pub fn set_queue(&self, index: u32, packets: u32) -> Result<(), LinkError> {
         let mut message = LinkMessage::default();
         message.attributes.push(LinkAttribute::TxQueueLen(packets));
@@ -165,7 +165,7 @@ impl Links {
         self.ask(RouteNetlinkMessage::SetLink(message), 0, task).map(|_| ())
     }
 
-    /// The longest packet of an interface.
+    /// The MTU of an interface.
     pub fn mtu(&self, index: u32) -> Result<u32, LinkError> {
         let mut message = LinkMessage::default();
         message.header.index = index;
@@ -181,14 +181,14 @@ impl Links {
         mtu.ok_or_else(|| LinkError::new(task, Errno::EPROTO))
     }
 
-    /// Gives an interface an address; the network is reached through it.
+    /// Adds an address to an interface, with a route to its network.
     pub fn add_address(&self, index: u32, network: Network) -> Result<(), LinkError> {
         let mut message = AddressMessage::default();
         message.header.index = index;
         message.header.prefix_len = network.bits;
         message.header.scope = AddressScope::Universe;
         message.header.family = family(network.address);
-        // Nobody else can have it on a device of ours: no time is spent on asking (RFC 4862, section 5.4).
+        // Without duplicate address detection (RFC 4862, section 5.4), since no other host is on our devices.
         message.header.flags = AddressHeaderFlags::Nodad;
         message.attributes =
             vec![AddressAttribute::Local(network.address), AddressAttribute::Address(network.address)];
@@ -197,7 +197,7 @@ impl Links {
             .map(|_| ())
     }
 
-    /// Adds a route through an interface, or puts it in place of one to the same network.
+    /// Adds a route through an interface, or replaces the one to the same network.
     pub fn set_route(&self, index: u32, route: &Route) -> Result<(), LinkError> {
         let mut message = RouteMessage::default();
         message.header.address_family = family(route.to.address);
@@ -221,7 +221,7 @@ impl Links {
             .map(|_| ())
     }
 
-    /// One request and its answer: an acknowledgment, which is `None`, or a message.
+    /// Sends a request and receives its response: an acknowledgment, which is `None`, or a message.
     fn ask(
         &self,
         request: RouteNetlinkMessage,
@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn networks_are_read_as_they_are_written() {
+    fn networks_are_parsed_and_printed_alike() {
         for text in ["10.0.0.1/24", "fd00::1/64", "0.0.0.0/0"] {
             assert_eq!(text.parse::<Network>().expect("a network").to_string(), text);
         }
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_and_the_last_address_of_a_network_are_everybodys() {
+    fn the_first_and_the_last_address_of_a_network_are_broadcast() {
         let network = |text: &str| text.parse::<Network>().expect("a network");
         let is = |text: &str, address: &str| network(text).is_broadcast(address.parse().expect("an address"));
         assert!(is("10.0.0.2/24", "10.0.0.255") && is("10.0.0.2/24", "10.0.0.0"));
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interface_that_is_not_there_is_named() {
+    fn the_error_for_a_missing_interface_names_it() {
         let said = Links::index("no-such-device0").expect_err("there is none").to_string();
         assert_eq!(said, "looking for the interface no-such-device0 failed: no such interface");
     }

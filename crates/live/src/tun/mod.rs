@@ -1,18 +1,18 @@
-//! TUN devices: whole IP packets between the kernel and a program, in super-segments of up to 64 KiB where both can.
+//! TUN devices: IP packets between the kernel and a program, as super-segments of up to 64 KiB if both support them.
 //!
-//! One system call a packet costs more than all of TCP. With `IFF_VNET_HDR` a packet carries a [`Shape`], which says what its
-//! sender left undone: the checksum, and cutting into segments. Packets are taken and given as they are, so that what
-//! forwards them need not look inside.
+//! One system call per packet costs more than all of TCP. With `IFF_VNET_HDR`, each packet has a [`Shape`], which
+//! describes the work that its sender has left undone: the checksum and segmentation. Packets are not changed, so a
+//! forwarder need not parse them.
 //!
-//! A device is opened in the network namespace of the calling thread and stays there, whoever reads it. It is gone when its
-//! [`Device`] is.
+//! A device is opened in the network namespace of the calling thread and stays there. It is removed when its [`Device`]
+//! is dropped.
 //!
-//! * `device.rs`: open, receive, send
-//! * `shape.rs`: the header in front of each packet, virtio's
-//! * `pieces.rs`: checksums completed and super-segments cut, for those who need what really is on a wire
-//! * `link.rs`: interfaces up and down, addresses, routes, by netlink
-//! * `error.rs`: why there is no device
-//! * `sys.rs`: the two system calls that no crate makes; the only unsafe code
+//! * `device.rs`: opens a device, receives and sends packets
+//! * `shape.rs`: the virtio header of each packet
+//! * `pieces.rs`: completes checksums and divides super-segments
+//! * `link.rs`: interfaces, addresses and routes, by netlink
+//! * `error.rs`: errors of opening a device
+//! * `sys.rs`: the two system calls that no crate offers; contains the only unsafe code
 
 mod device;
 mod error;

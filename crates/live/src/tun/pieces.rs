@@ -1,4 +1,4 @@
-//! Super-segments cut and checksums completed: packets as they would be on a wire.
+//! Divides super-segments and completes checksums, so that packets are as on a real network.
 
 use super::shape::{Checksum, Cut, Protocol, Shape};
 use netspurt_tcp::codec::{Addresses, internet_checksum, pseudo_header_sum};
@@ -7,13 +7,13 @@ use netspurt_tcp::segment::Flags;
 const V4_HEADER: usize = 20;
 const V6_HEADER: usize = 40;
 const TCP_HEADER: usize = 20;
-/// Where TCP's checksum stands in its header.
+/// Position of the checksum in a TCP header.
 pub(crate) const TCP_CHECKSUM: u16 = 16;
-/// Where UDP's checksum stands, in which zero would mean that there is none (RFC 768).
+/// Position of the checksum in a UDP header, where zero means that there is none (RFC 768).
 const UDP_CHECKSUM: u16 = 6;
 
-/// Completes the checksum of a packet that has only the sum of its pseudo-header. What the shape says of a packet that is too
-/// short for it is ignored.
+/// Completes the checksum of a packet that only has the sum of its pseudo-header. If the packet is too short for its
+/// shape, nothing is changed.
 pub fn complete_checksum(packet: &mut [u8], shape: &Shape) {
     let Checksum::Partial { start, offset } = shape.checksum else { return };
     let (start, at) = (usize::from(start), usize::from(start) + usize::from(offset));
@@ -27,43 +27,43 @@ pub fn complete_checksum(packet: &mut [u8], shape: &Shape) {
     packet[at..at + 2].copy_from_slice(&checksum.to_be_bytes());
 }
 
-/// The packets that a frame stands for.
+/// The packets of a frame.
 #[derive(Debug)]
 pub struct Pieces<'p> {
     packet: &'p [u8],
     shape: Shape,
     sums: Sums,
-    /// Lengths of the headers, and how to cut; `None` for a packet that is passed on whole.
+    /// Lengths of the headers, and the segment size; `None` for a packet that is not divided.
     plan: Option<Plan>,
-    /// Payload that has been handed out.
+    /// Payload bytes returned so far.
     done: usize,
     over: bool,
 }
 
-/// Who completes checksums.
+/// Which checksums are completed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Sums {
-    /// They are complete in each piece.
+    /// Those of each piece.
     Complete,
-    /// What the sender left undone is left to somebody else.
+    /// None: incomplete checksums stay so.
     Undone,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Plan {
     cut: Cut,
-    /// Where TCP begins, and where its payload does.
+    /// Offsets of the TCP header and of the payload.
     tcp: usize,
     payload: usize,
 }
 
 impl<'p> Pieces<'p> {
-    /// The pieces of `packet`, with nothing left undone. One whose headers contradict its shape is passed on whole.
+    /// The pieces of `packet`, with complete checksums. A packet whose headers contradict its shape is not divided.
     pub fn new(packet: &'p [u8], shape: Shape) -> Self {
         Self::with(packet, shape, Sums::Complete)
     }
 
-    /// The same, with [checksums](Self::checksum) left undone where the sender left them so.
+    /// The same, with [checksums](Self::checksum) incomplete if the sender's was.
     pub fn undone(packet: &'p [u8], shape: Shape) -> Self {
         Self::with(packet, shape, Sums::Undone)
     }
@@ -83,7 +83,7 @@ impl<'p> Pieces<'p> {
         Self { packet, shape, sums, plan, done: 0, over: packet.is_empty() }
     }
 
-    /// Writes the next piece over `out`; false if there is none.
+    /// Writes the next piece to `out`; false if there is none.
     pub fn next_into(&mut self, out: &mut Vec<u8>) -> bool {
         if self.over {
             return false;
@@ -116,7 +116,7 @@ impl<'p> Pieces<'p> {
     }
 }
 
-/// Where the headers of a super-segment end, if it is what its shape says.
+/// The header lengths of a super-segment, if its headers agree with its shape.
 fn plan(packet: &[u8], cut: Cut) -> Option<Plan> {
     let version = packet.first()? >> 4;
     let tcp = match (cut.protocol, version) {
@@ -129,7 +129,7 @@ fn plan(packet: &[u8], cut: Cut) -> Option<Plan> {
     fits.then_some(Plan { cut, tcp, payload })
 }
 
-/// The numbers that go up from piece to piece: TCP's, and IPv4's identification.
+/// Sets the TCP sequence number and the IPv4 identification of a piece.
 fn number(piece: &mut [u8], plan: Plan, done: usize) {
     let at = plan.tcp + 4;
     let sequence = u32::from_be_bytes([piece[at], piece[at + 1], piece[at + 2], piece[at + 3]]);
@@ -141,7 +141,7 @@ fn number(piece: &mut [u8], plan: Plan, done: usize) {
     }
 }
 
-/// FIN and PSH belong on the last piece, CWR on the first (RFC 3168, section 6.1.2).
+/// FIN and PSH belong to the last piece, CWR to the first (RFC 3168, section 6.1.2).
 fn flag(piece: &mut [u8], plan: Plan, first: bool, last: bool) {
     let flags = &mut piece[plan.tcp + 13];
     if !last {
@@ -152,8 +152,8 @@ fn flag(piece: &mut [u8], plan: Plan, first: bool, last: bool) {
     }
 }
 
-/// Writes lengths into the headers of a packet of TCP, the checksum of an IPv4 header, and the sum over the pseudo-header into
-/// TCP's field, for whoever adds the rest. TCP begins at `tcp`.
+/// Sets the lengths in the headers of a TCP packet, the IPv4 header checksum, and the sum of the pseudo-header in the
+/// TCP checksum, to be completed later. The TCP header is at `tcp`.
 pub(crate) fn measure(packet: &mut [u8], protocol: Protocol, tcp: usize) {
     let tcp_len = packet.len() - tcp;
     let addresses = match protocol {
@@ -181,7 +181,7 @@ pub(crate) fn measure(packet: &mut [u8], protocol: Protocol, tcp: usize) {
     packet[at..at + 2].copy_from_slice(&sum.to_be_bytes());
 }
 
-/// Octets of a header whose length is known.
+/// Bytes of a header with a known length.
 fn field<const N: usize>(piece: &[u8], at: usize) -> [u8; N] {
     let mut octets = [0; N];
     octets.copy_from_slice(&piece[at..at + N]);
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pieces_are_right_packets_that_carry_the_whole() {
+    fn the_pieces_are_correct_packets_with_all_payload() {
         for (addresses, protocol) in both() {
             let packet = frame(addresses, 3500);
             let cut = Cut { protocol, header_len: 0, size: 1000, ecn: true };
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_with_their_checksums_left_undone_are_right_once_these_are_completed() {
+    fn pieces_with_incomplete_checksums_are_correct_after_completion() {
         for (addresses, protocol) in both() {
             let packet = frame(addresses, 2500);
             let cut = Cut { protocol, header_len: 0, size: 1000, ecn: true };
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_partial_checksum_is_completed_to_the_right_one() {
+    fn a_partial_checksum_is_completed_correctly() {
         for (addresses, _) in both() {
             let whole = frame(addresses, 701);
             let start = whole.len() - 701 - 20;
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shape_that_contradicts_the_packet_changes_nothing_and_breaks_nothing() {
+    fn a_shape_that_contradicts_the_packet_changes_nothing() {
         let (addresses, _) = both()[0];
         let packet = frame(addresses, 10);
         let cut = |protocol, size| Some(Cut { protocol, header_len: 0, size, ecn: false });

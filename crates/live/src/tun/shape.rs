@@ -1,6 +1,7 @@
-//! What the sender of a packet left undone: `struct virtio_net_hdr`, in the machine's byte order (virtio 1.2, section 5.1.6).
+//! The work that the sender of a packet has left undone: `struct virtio_net_hdr`, in the machine's byte order (virtio
+//! 1.2, section 5.1.6).
 
-/// Octets of the header in front of each packet.
+/// Length of the header before each packet.
 pub const HEADER_LEN: usize = 10;
 
 const NEEDS_CHECKSUM: u8 = 1;
@@ -9,46 +10,46 @@ const CUT_TCP4: u8 = 1;
 const CUT_TCP6: u8 = 4;
 const CUT_ECN: u8 = 0x80;
 
-/// What is left to be done to a packet.
+/// The work that is left to do for a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Shape {
     /// The checksum of its TCP or UDP.
     pub checksum: Checksum,
-    /// How it is cut, if it is a super-segment.
+    /// How to divide it, if it is a super-segment.
     pub cut: Option<Cut>,
 }
 
 /// The state of a checksum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Checksum {
-    /// It stands in the packet, and nobody has looked whether it is right.
+    /// It is complete and not verified.
     #[default]
     Whole,
-    /// It was found right.
+    /// It is verified.
     Verified,
-    /// Its field holds the sum over the pseudo-header alone. What is behind `start` has to be added to it.
+    /// It is the sum of the pseudo-header. The sum of all bytes from `start` on must be added.
     Partial {
-        /// Where the sum begins: the TCP or UDP header.
+        /// Start of the sum: the TCP or UDP header.
         start: u16,
-        /// Where the field stands, counted from `start`.
+        /// Position of the checksum field, relative to `start`.
         offset: u16,
     },
 }
 
-/// How a super-segment is cut.
+/// How a super-segment is divided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cut {
     /// The protocols of its headers.
     pub protocol: Protocol,
-    /// Octets of all its headers; a hint.
+    /// Length of all its headers in bytes; a hint.
     pub header_len: u16,
     /// Payload of each segment but the last.
     pub size: u16,
-    /// CWR belongs on the first segment alone (RFC 3168, section 6.1.2).
+    /// CWR belongs to the first segment only (RFC 3168, section 6.1.2).
     pub ecn: bool,
 }
 
-/// What can be cut.
+/// The protocols that can be segmented.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protocol {
     /// TCP over IPv4.
@@ -58,7 +59,7 @@ pub enum Protocol {
 }
 
 impl Shape {
-    /// The header of a packet of this shape.
+    /// Encodes the header.
     pub fn header(&self) -> [u8; HEADER_LEN] {
         let (flags, start, offset) = match self.checksum {
             Checksum::Whole => (0, 0, 0),
@@ -79,7 +80,7 @@ impl Shape {
         header
     }
 
-    /// The shape of the packet behind a header; `None` if it is to be cut in a way that nobody asked for.
+    /// Parses a header; `None` if it requires segmentation that was not enabled.
     pub fn read(header: &[u8; HEADER_LEN]) -> Option<Self> {
         let number = |field: usize| u16::from_ne_bytes([header[2 + 2 * field], header[3 + 2 * field]]);
         let checksum = match header[0] {
@@ -104,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_shape_survives_its_header() {
+    fn every_shape_is_encoded_and_parsed_without_change() {
         let checksums = [Checksum::Whole, Checksum::Verified, Checksum::Partial { start: 20, offset: 16 }];
         let cut = |protocol, ecn| Some(Cut { protocol, header_len: 52, size: 1448, ecn });
         let cuts = [None, cut(Protocol::Tcp4, false), cut(Protocol::Tcp6, true)];
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_cut_here_is_refused() {
+    fn unsupported_segmentation_is_rejected() {
         const UDP: u8 = 5;
         let mut header = Shape::default().header();
         header[1] = UDP;

@@ -1,4 +1,4 @@
-//! What a TUN device is told by `ioctl`.
+//! The `ioctl` calls of a TUN device.
 #![expect(unsafe_code, reason = "nix has no wrapper for the ioctls of a TUN device")]
 
 use nix::errno::Errno;
@@ -16,7 +16,7 @@ nix::ioctl_write_int_bad!(
     libc::TUNSETOFFLOAD
 );
 
-/// Binds a descriptor of `/dev/net/tun` to the device `name`, with these flags. A longer name is cut.
+/// Attaches a descriptor of `/dev/net/tun` to the device `name`, with these flags. A longer name is truncated.
 pub(super) fn bind(fd: BorrowedFd<'_>, name: &str, flags: libc::c_int) -> Result<(), Errno> {
     // SAFETY: a structure of integers, for which zeros are a value.
     let mut request: libc::ifreq = unsafe { core::mem::zeroed() };
@@ -29,7 +29,7 @@ pub(super) fn bind(fd: BorrowedFd<'_>, name: &str, flags: libc::c_int) -> Result
     unsafe { tun_set_iff(fd.as_raw_fd(), &raw const request) }.map(|_| ())
 }
 
-/// Tells the kernel which work its packets may leave undone.
+/// Sets which work the kernel may leave undone in its packets.
 pub(super) fn set_offload(fd: BorrowedFd<'_>, flags: libc::c_uint) -> Result<(), Errno> {
     // SAFETY: the argument is a number, and no memory is touched.
     unsafe { tun_set_offload(fd.as_raw_fd(), flags as libc::c_int) }.map(|_| ())

@@ -1,4 +1,4 @@
-//! A host at work on a thread of its own, against the kernel of a namespace.
+//! A host in a thread of its own, connected to the kernel of a namespace.
 
 use crate::support::Place;
 use netspurt_live::host::{Account, Driver, Happening, Host, Limits, Mss, Other, Settings};
@@ -11,14 +11,14 @@ use std::os::fd::AsFd as _;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-/// A host at work.
+/// A running host.
 pub(crate) struct Running {
     stop: Arc<EventFd>,
     thread: Option<JoinHandle<Vec<Happening>>>,
 }
 
 impl Running {
-    /// A host of this profile, with the addresses 10.99.1.2 and fd99::2; `begin` says what it does.
+    /// A host of this profile, with the addresses 10.99.1.2 and fd99::2; `begin` starts its role.
     pub(crate) fn start(device: Device, name: &str, begin: impl FnOnce(&mut Host) + Send + 'static) -> Self {
         Self::at(["10.99.1.2/24", "fd99::2/64"], device, name, begin)
     }
@@ -62,7 +62,7 @@ impl Running {
         Self { stop, thread: Some(thread) }
     }
 
-    /// Stops it; what became of its connections.
+    /// Stops it. Returns the results of its connections.
     pub(crate) fn stop(mut self) -> Vec<Account> {
         self.stop.write(1).expect("an event");
         let happenings = self.thread.take().expect("stopped once").join().expect("no panic");

@@ -1,11 +1,11 @@
-//! Network namespaces for tests against the kernel: each lives as long as a thread of its own.
+//! Network namespaces for tests with the kernel; each exists as long as its thread.
 
 use netspurt_live::tun::{Device, Links, Network, Offload};
 use nix::sched::{CloneFlags, unshare};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
-/// Whether this process may make network namespaces and TUN devices; says why if not.
+/// Whether this process may create network namespaces and TUN devices; prints the reason if not.
 pub(crate) fn may() -> bool {
     let tried = std::thread::spawn(|| {
         unshare(CloneFlags::CLONE_NEWNET).map_err(|errno| format!("no network namespace ({errno})"))?;
@@ -20,14 +20,14 @@ pub(crate) fn may() -> bool {
     }
 }
 
-/// A thread in a network namespace of its own, in which a device leads to whatever is at its other end.
+/// A thread in a network namespace of its own, with a device.
 pub(crate) struct Place {
     jobs: mpsc::Sender<Box<dyn FnOnce() + Send>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Place {
-    /// A namespace with a device `wire` of these addresses.
+    /// A namespace with a device `wire` with these addresses.
     pub(crate) fn new(addresses: &[&str], mtu: u32, offload: Offload) -> (Self, Device) {
         let (jobs, inbox) = mpsc::channel::<Box<dyn FnOnce() + Send>>();
         let thread = std::thread::spawn(move || {
@@ -67,12 +67,12 @@ impl Place {
         })
     }
 
-    /// Runs something in the namespace and waits for it.
+    /// Runs a function in the namespace and waits for its result.
     pub(crate) fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> T {
         self.start(job).recv().expect("the job did not panic")
     }
 
-    /// Runs something in the namespace.
+    /// Runs a function in the namespace.
     pub(crate) fn start<T: Send + 'static>(
         &self,
         job: impl FnOnce() -> T + Send + 'static,
@@ -86,7 +86,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // Without a sender the thread's loop ends.
+        // Without a sender, the thread's loop ends.
         self.jobs = mpsc::channel().0;
         if let Some(thread) = self.thread.take() {
             drop(thread.join());

@@ -1,4 +1,4 @@
-//! One end of an application in Python.
+//! An application in Python, at one end of a connection.
 
 use super::{Origin, Traits};
 use netspurt_sim::host::app::{self, AppSpec, Application};
@@ -9,45 +9,45 @@ use std::sync::Arc;
 
 pub(super) const TRAITS: Traits = Traits { family: "an application", needed: &["next"], heard: &[] };
 
-/// What an application does next.
+/// The next action of an application.
 #[pyclass(frozen, eq, module = "netspurt._core")]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Action(app::Action);
 
 #[pymethods]
 impl Action {
-    /// Read what has come, so many bytes at most.
+    /// Reads available data, at most this number of bytes.
     #[staticmethod]
     #[pyo3(signature = (most = None))]
     fn read(most: Option<u64>) -> Self {
         Self(app::Action::Read(most.unwrap_or(u64::MAX)))
     }
 
-    /// Write so many bytes, for which there is room.
+    /// Writes this number of bytes, for which there is room.
     #[staticmethod]
     const fn write(length: u64) -> Self {
         Self(app::Action::Write(length))
     }
 
-    /// The same, where more of what is written at once is still to come.
+    /// Writes a part of a larger write, of which more follows.
     #[staticmethod]
     const fn write_part(length: u64) -> Self {
         Self(app::Action::WritePart(length))
     }
 
-    /// Take the time that a host needs to find an answer.
+    /// Waits for the host's processing time of a response.
     #[staticmethod]
     const fn work() -> Self {
         Self(app::Action::Work)
     }
 
-    /// Say that nothing more will be written.
+    /// Closes the sending direction.
     #[staticmethod]
     const fn close() -> Self {
         Self(app::Action::Close)
     }
 
-    /// Do nothing until the connection moves, or until this instant if that is earlier.
+    /// Waits until the connection changes, or until this time if that is earlier.
     #[staticmethod]
     #[pyo3(signature = (until_ps = None))]
     fn wait(until_ps: Option<u64>) -> Self {
@@ -68,7 +68,7 @@ impl Action {
     }
 }
 
-/// A connection as its application sees it. Lengths in bytes.
+/// The connection as its application sees it. Lengths in bytes.
 #[pyclass(frozen, get_all, module = "netspurt._core")]
 pub(crate) struct Socket {
     room: u64,
@@ -94,13 +94,13 @@ impl Socket {
     }
 }
 
-/// One, for one connection.
+/// The application of one connection.
 #[derive(Debug)]
 pub(super) struct Own {
     origin: Arc<Origin>,
     object: Option<Py<PyAny>>,
     closed: bool,
-    /// When it worked last.
+    /// Time of its last `Work`.
     worked: Time,
     done: Time,
 }
@@ -114,7 +114,7 @@ impl Own {
         Self { origin, object, closed: false, worked: Time::NEVER, done: Time::NEVER }
     }
 
-    /// What cannot be done, or would be done over and over, in words.
+    /// Why an action is invalid, or would repeat forever; in words.
     fn objection(&self, action: app::Action, now: Time, connection: &Connection) -> Option<String> {
         let room = connection.room();
         match action {

@@ -27,7 +27,7 @@ pub(super) const TRAITS: Traits = Traits {
     heard: &SIGNALS,
 };
 
-/// What a congestion control begins with.
+/// The parameters at the start of a congestion control.
 #[pyclass(frozen, get_all, module = "netspurt._core")]
 pub(crate) struct Start {
     cwnd: u32,
@@ -35,7 +35,7 @@ pub(crate) struct Start {
     seed: u32,
 }
 
-/// What a congestion control may know of its connection. Times in picoseconds, lengths in bytes.
+/// The connection as a congestion control sees it. Times in picoseconds, lengths in bytes.
 #[pyclass(frozen, get_all, module = "netspurt._core")]
 pub(crate) struct View {
     now_ps: u64,
@@ -67,16 +67,16 @@ impl View {
     }
 }
 
-/// An instance with its methods, those of [`SIGNALS`] that it has.
+/// An instance, with those of its [`SIGNALS`] methods that it has.
 type Instance = (Py<PyAny>, [Option<Py<PyAny>>; SIGNALS.len()]);
 
-/// One, for one connection.
+/// The congestion control of one connection.
 #[derive(Debug)]
 pub(super) struct Own {
     origin: Arc<Origin>,
-    /// Made when the connection begins.
+    /// Created when the connection starts.
     object: Option<Instance>,
-    /// What it said last.
+    /// Its last value.
     cwnd: u32,
     ssthresh: u32,
 }
@@ -87,7 +87,7 @@ impl Own {
     }
 }
 
-/// cwnd and ssthresh as they stand in the attributes.
+/// Reads the attributes cwnd and ssthresh.
 fn windows(origin: &Origin, object: &Bound<'_, PyAny>, after: &str) -> PyResult<(u32, u32)> {
     let read = |name: &Bound<'_, PyString>| {
         let value = object.getattr(name)?;

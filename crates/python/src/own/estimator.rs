@@ -11,7 +11,7 @@ const HEARD: [&str; 2] = ["on_sample", "on_round_trip_over"];
 pub(super) const TRAITS: Traits =
     Traits { family: "an RTO estimator", needed: &["on_sample"], heard: &HEARD };
 
-/// What it said last.
+/// Its last values.
 #[derive(Clone, Copy, Debug)]
 struct Said {
     rto: Span,
@@ -19,7 +19,7 @@ struct Said {
     max: Span,
 }
 
-/// One, for one connection.
+/// The estimator of one connection.
 #[derive(Debug)]
 pub(super) struct Own {
     origin: Arc<Origin>,
@@ -28,7 +28,7 @@ pub(super) struct Own {
     said: Said,
 }
 
-/// Where no estimator is, nothing is sent again before the run has ended.
+/// Without an estimator, the timeout never expires before the end of the run.
 const SILENT: Said = Said { rto: Span::from_secs(3600), srtt: None, max: Span::from_secs(3600) };
 
 impl Own {
@@ -59,7 +59,7 @@ impl Own {
     }
 }
 
-/// What stands in the attributes.
+/// Reads the attributes.
 fn said(origin: &Origin, object: &Bound<'_, PyAny>, after: &str) -> PyResult<Said> {
     let py = object.py();
     let span = |name: &str, value: &Bound<'_, PyAny>, least: u64| {

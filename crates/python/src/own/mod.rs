@@ -1,10 +1,10 @@
-//! Algorithms of the user's own: Python classes that take part in a run.
+//! Algorithms of the user: Python classes that are used in a run.
 //!
-//! A run holds no interpreter. Each call of an algorithm takes it, and gives it back; what a class raises ends the run, at
-//! the latest after the events that are served between two looks (`simulate.rs`), during which it is not called again.
+//! A run does not hold the interpreter lock. Each call of an algorithm acquires it. An exception in a class ends the
+//! run, at the latest at the next check (`simulate.rs`); until then the class is not called again.
 //!
-//! Lives here: classes under their names, what every class is checked for, and what becomes of an exception. The families
-//! are a file each. What a class must look like is documented in `python/netspurt/algorithms.py`.
+//! This module contains the classes by name, the checks of every class, and the handling of exceptions. Each family has
+//! a file. The interface of the classes is documented in `python/netspurt/algorithms.py`.
 
 mod application;
 mod congestion;
@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What was raised in the course of a run.
+/// The exception of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Trouble {
     any: AtomicBool,
@@ -50,7 +50,7 @@ impl Trouble {
     }
 }
 
-/// A class, or whatever else makes an algorithm when it is called, under the name that it was given.
+/// A class or another callable that creates an algorithm, with the name that the user gave.
 #[derive(Debug)]
 struct Origin {
     name: String,
@@ -59,7 +59,7 @@ struct Origin {
 }
 
 impl Origin {
-    /// Asks Python; `instead` is the answer once something has been raised.
+    /// Calls Python. After an exception, the result is `instead` without a call.
     fn ask<T>(&self, instead: T, question: impl FnOnce(Python<'_>) -> PyResult<T>) -> T {
         if self.trouble.any.load(Ordering::Relaxed) {
             return instead;
@@ -74,7 +74,7 @@ impl Origin {
         }
     }
 
-    /// An algorithm out of it, checked for what it must have.
+    /// Creates an algorithm, and checks that it has the required methods.
     fn instance<'py>(
         &self,
         made: PyResult<Bound<'py, PyAny>>,
@@ -85,23 +85,23 @@ impl Origin {
         Ok(object)
     }
 
-    /// A sentence that begins with what it is about.
+    /// An error message that starts with the algorithm.
     fn fault(&self, object: &Bound<'_, PyAny>, fault: &str) -> PyErr {
         let class = object.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
         AlgorithmError::new_err(format!("\"python:{}\", class {class}: {fault}", self.name))
     }
 }
 
-/// What a class of a family has.
+/// The interface of a family of classes.
 struct Traits {
     family: &'static str,
     needed: &'static [&'static str],
-    /// Every method that begins with "on_" and is called.
+    /// All callback methods, whose names start with "on_".
     heard: &'static [&'static str],
 }
 
 impl Traits {
-    /// What is wrong with a class or an instance, in words.
+    /// Why a class or an instance is invalid, in words.
     fn check(&self, object: &Bound<'_, PyAny>) -> Result<(), String> {
         let names: Vec<String> = object
             .dir()
@@ -123,7 +123,7 @@ impl Traits {
     }
 }
 
-/// The classes that a run was given.
+/// The classes that were passed to a run.
 pub(crate) struct Algorithms {
     given: BTreeMap<String, Arc<Origin>>,
     pub(crate) trouble: Arc<Trouble>,
@@ -149,7 +149,7 @@ impl Algorithms {
         Ok(Self { given: all, trouble })
     }
 
-    /// What was given under this name; a class is checked now, before anything runs.
+    /// The callable with this name. A class is checked now, before the run.
     fn find(&self, name: &str, traits: &Traits) -> Result<Arc<Origin>, String> {
         let Some(origin) = self.given.get(name) else {
             let known: Vec<&str> = self.given.keys().map(String::as_str).collect();
@@ -189,8 +189,8 @@ impl netspurt_scenario::Algorithms for Algorithms {
     }
 }
 
-/// A whole number from `least` on that stands in an attribute; a fraction is cut off, and what is too large, infinity
-/// included, is `most`. The error is what it was instead.
+/// An integer attribute of at least `least`. A fraction is truncated, and a value that is too large, infinity included,
+/// becomes `most`. The error describes an invalid value.
 fn number(value: &Bound<'_, PyAny>, least: u64, most: u64) -> Result<u64, String> {
     let shown = || {
         value.repr().map_or_else(|_| "an object without representation".to_owned(), |text| text.to_string())
@@ -199,7 +199,7 @@ fn number(value: &Bound<'_, PyAny>, least: u64, most: u64) -> Result<u64, String
         return if whole < least { Err(shown()) } else { Ok(whole.min(most)) };
     }
     match value.extract::<f64>() {
-        // A number that is none is not at least anything.
+        // NaN is not at least anything.
         Ok(real) if real >= least as f64 => Ok((real as u64).min(most)),
         _ => Err(shown()),
     }

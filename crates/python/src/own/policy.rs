@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 pub(super) const TRAITS: Traits = Traits { family: "a transmission policy", needed: &["holds"], heard: &[] };
 
-/// What a policy may look at. Lengths in bytes.
+/// The connection as a policy sees it. Lengths in bytes.
 #[pyclass(frozen, get_all, module = "netspurt._core")]
 pub(crate) struct Situation {
     available: u64,
@@ -22,7 +22,7 @@ pub(crate) struct Situation {
     max_window: u32,
 }
 
-/// One, for one connection.
+/// The policy of one connection.
 #[derive(Debug)]
 pub(super) struct Own {
     origin: Arc<Origin>,

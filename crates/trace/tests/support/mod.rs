@@ -1,4 +1,4 @@
-//! Captures made by hand, in every format that there is.
+//! Hand-made captures in every format.
 
 #![expect(dead_code, reason = "each test uses a part of it")]
 
@@ -23,7 +23,7 @@ pub(crate) const V6: Addresses = Addresses::V6 {
 pub(crate) const CLIENT_ISN: u32 = u32::MAX - 500;
 pub(crate) const SERVER_ISN: u32 = 70_000;
 
-/// Octet order of a file.
+/// Byte order of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Order {
     Big,
@@ -47,7 +47,7 @@ pub(crate) struct Seen {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// pcap with times in units of so many nanoseconds: 1 or 1000.
+/// pcap with times in units of this number of nanoseconds: 1 or 1000.
 pub(crate) fn pcap(order: Order, unit: u64, link: u32, snaplen: usize, packets: &[Seen]) -> Vec<u8> {
     let magic = if unit == 1 { 0xA1B2_3C4D } else { 0xA1B2_C3D4 };
     let mut file = Vec::new();
@@ -83,7 +83,7 @@ pub(crate) fn section(order: Order) -> Vec<u8> {
     block(order, 0x0A0D_0D0A, &body)
 }
 
-/// An interface with a resolution as `if_tsresol` has it.
+/// An interface with a resolution in the format of `if_tsresol`.
 pub(crate) fn interface(order: Order, link: u16, resolution: Option<u8>) -> Vec<u8> {
     let mut body = [&order.short(link)[..], &[0, 0], &order.long(0)].concat();
     body.extend([&order.short(2)[..], &order.short(4), b"eth7"].concat());
@@ -94,7 +94,7 @@ pub(crate) fn interface(order: Order, link: u16, resolution: Option<u8>) -> Vec<
     block(order, 1, &body)
 }
 
-/// An enhanced packet with a time in the interface's units, and the option that tells its direction.
+/// An enhanced packet with a time in the interface's units, and the direction option.
 pub(crate) fn enhanced(order: Order, interface: u32, units: u64, bytes: &[u8]) -> Vec<u8> {
     let len = order.long(bytes.len() as u32);
     let mut body =
@@ -127,7 +127,7 @@ pub(crate) fn packet(addresses: Addresses, ports: Ports, segment: &Segment) -> V
     bytes
 }
 
-/// Writes the segments of one connection, by places in the two streams.
+/// Writes the segments of a connection, by positions in the two streams.
 #[derive(Clone, Debug)]
 pub(crate) struct Script {
     pub(crate) packets: Vec<Seen>,
@@ -141,7 +141,7 @@ impl Script {
         Self { packets: Vec::new(), addresses, client_port: 40_000, ms: 1_700_000_000_000 }
     }
 
-    /// `ms` after the beginning.
+    /// `ms` after the start.
     pub(crate) fn at(&mut self, ms: u64) -> &mut Self {
         self.ms = 1_700_000_000_000 + ms;
         self
@@ -164,7 +164,7 @@ impl Script {
         self
     }
 
-    /// SYN, SYN-ACK after 30 ms, ACK after 10 more; with options `offer` on both.
+    /// SYN, SYN-ACK after 30 ms, ACK after 10 more; with the options `offer` on both.
     pub(crate) fn open(&mut self, offer: Options) -> &mut Self {
         let syn = Segment {
             seq: Seq(CLIENT_ISN),
@@ -200,7 +200,7 @@ impl Script {
         self.put(true, &data)
     }
 
-    /// An ACK of what the other side sent before this place.
+    /// An ACK of the other side's data before this position.
     pub(crate) fn ack(&mut self, client: bool, place: u32, options: Options) -> &mut Self {
         self.window(client, place, 10_000, options)
     }
@@ -227,7 +227,7 @@ pub(crate) const fn stamps(value: u32, echo: u32) -> Options {
     Options { timestamps: Some(Timestamps { value, echo }), ..Options::NONE }
 }
 
-/// SACK blocks, as places in the client's stream.
+/// SACK blocks, as positions in the client's stream.
 pub(crate) fn sack(blocks: &[(u32, u32)]) -> Options {
     let mut options = Options::NONE;
     for &(left, right) in blocks {
@@ -237,7 +237,7 @@ pub(crate) fn sack(blocks: &[(u32, u32)]) -> Options {
     options
 }
 
-/// Everything that a capture tells.
+/// Records all events of a capture.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     pub(crate) opened: Vec<ConnectionId>,
@@ -267,13 +267,13 @@ impl Watch for Told {
 }
 
 impl Told {
-    /// Round-trip times in microseconds.
+    /// RTTs in microseconds.
     pub(crate) fn times(&self, method: Method) -> Vec<u64> {
         let of = self.samples.iter().filter(|(_, sample)| sample.method == method);
         of.map(|(_, sample)| sample.rtt().as_ps() / 1_000_000).collect()
     }
 
-    /// Names and reasons of all events but duplicate ACKs, with the place.
+    /// Names and causes of all events but duplicate ACKs, with their positions.
     pub(crate) fn happened(&self) -> Vec<(&'static str, &'static str, i64)> {
         self.events
             .iter()

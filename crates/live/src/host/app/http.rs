@@ -94,7 +94,7 @@ impl Http {
     }
 
     /// Reads a request. Returns the response when the request is complete.
-    fn hear(&mut self, stream: &mut Stream<'_>) -> Option<Response> {
+    fn read_request(&mut self, stream: &mut Stream<'_>) -> Option<Response> {
         let (first, second) = stream.readable();
         let room = LONGEST_REQUEST - self.request.len();
         let arrived = first.len() + second.len();
@@ -114,7 +114,7 @@ impl Http {
 impl Application for Http {
     fn serve(&mut self, stream: &mut Stream<'_>) -> Next {
         if self.response.is_none() {
-            self.response = self.hear(stream);
+            self.response = self.read_request(stream);
         }
         let Some(response) = &mut self.response else {
             if stream.peer_finished() {
