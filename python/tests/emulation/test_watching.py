@@ -100,8 +100,8 @@ def test_the_native_module_names_states_as_rfc_9293_does() -> None:
     script = (
         "import json, socket, time; from netspurt import _core; "
         "role = {'kind': 'sink', 'port': 9, 'remote': None, 'connections': 1, 'bytes': None}; "
-        "host = _core.Host.start('watched0', ['10.97.0.2/24'], role | {'root': None, 'writes': None}, tcp=[], mtu=1500, "
-        "offload='segments', capture=None); "
+        "host = _core.Host.start('watched0', ['10.97.0.2/24'], role | {'root': None, 'writes': None}, tcp=[], "
+        "mtu=1500, offload='segments', capture=None); "
         "line = socket.create_connection(('10.97.0.2', 9), timeout=5); time.sleep(0.2); "
         "print(json.dumps([row['state'] for row in host.snapshot()[0]])); host.stop()"
     )
