@@ -215,7 +215,7 @@ fn connection<'py>(py: Python<'py>, row: &Row) -> PyResult<Bound<'py, PyDict>> {
     told.set_item("local", row.pair.local.to_string())?;
     told.set_item("remote", row.pair.remote.to_string())?;
     told.set_item("age_s", row.age.as_secs_f64())?;
-    told.set_item("state", format!("{:?}", row.state))?;
+    told.set_item("state", row.state.name())?;
     told.set_item(
         "phase",
         match row.info.phase {

@@ -148,6 +148,8 @@ def _command(words: list[str]) -> int:
         top.print_help()
         return FINE
     chosen.places = Places(vars(chosen), force=getattr(chosen, "force", False))
+    for _name, place in getattr(chosen, "algorithms", ()):
+        chosen.places.read(place.rpartition(":")[0])
     command = cast("Command", _module(chosen.command).command)
     return command(chosen)
 

@@ -47,21 +47,12 @@ def _of(key: str) -> Callable[[Row], str]:
     return lambda row: number(row[key]) if not isinstance(row[key], str) else row[key]
 
 
-STATES = {
-    "SynSent": "SYN-SENT",
-    "SynReceived": "SYN-RCVD",
-    "Established": "ESTAB",
-    "FinWait1": "FIN-WAIT-1",
-} | {
-    "FinWait2": "FIN-WAIT-2",
-    "CloseWait": "CLOSE-WAIT",
-    "LastAck": "LAST-ACK",
-    "TimeWait": "TIME-WAIT",
-}
+STATES = {"SYN-RECEIVED": "SYN-RCVD", "ESTABLISHED": "ESTAB"}
+"""Shorter names, as ``ss`` has them."""
 
 COLUMNS = (
     Column("remote", lambda row: row["remote"], 0),
-    Column("state", lambda row: STATES.get(row["state"], row["state"].upper()), 0),
+    Column("state", lambda row: STATES.get(row["state"], str(row["state"])), 0),
     Column("phase", _of("phase"), 10),
     Column("cwnd", _of("cwnd"), 1),
     Column("ssthresh", _of("ssthresh"), 6),

@@ -118,6 +118,7 @@ class Places:
         self._force = force
         self._sources: dict[Identity, str] = {}
         self._taken: dict[Identity | Path, str] = {}
+        self._admitted: list[tuple[Path, str]] = []
         for each in found:
             if isinstance(each, Source):
                 self.read(each)
@@ -126,12 +127,18 @@ class Places:
                 self.admit(each)
 
     def read(self, source: str) -> None:
-        """One more input; a folder stands for the files in it that netspurt wrote."""
+        """One more input; a folder stands for the files in it that netspurt wrote.
+
+        Raises:
+            RequestError: an output that was admitted before is this file.
+        """
         # One that cannot be looked at is no output either; reading it says why.
         with contextlib.suppress(OSError):
-            for path in (source, *(str(Path(source) / name) for name in _inside(Path(source)))):
-                if (who := _identity(path)) is not None:
-                    self._sources[who] = path
+            for each in (source, *(str(Path(source) / name) for name in _inside(Path(source)))):
+                if (who := _identity(each)) is not None:
+                    self._sources[who] = each
+        for path, option in self._admitted:
+            self._refuse_input(path, option)
 
     def admit(self, place: Destination) -> None:
         """Lets an output pass, or says why it cannot be written there."""
@@ -167,6 +174,7 @@ class Places:
 
     def _admit_file(self, path: Path, option: str, form: Form) -> None:
         self._refuse_input(path, option)
+        self._admitted.append((path, option))
         who = _identity(path)
         key = path.resolve() if who is None else who
         regular = path.is_file() or not path.exists()

@@ -90,6 +90,16 @@ def test_every_scenario_of_a_study_is_accepted(name: str) -> None:
     prepare(find(name), Plan())
 
 
+SCENARIO_FILES = [
+    path for path in sorted(DATA.rglob("*.toml")) if "\nduration = " in path.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("path", SCENARIO_FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_every_scenario_file_of_a_study_is_accepted(path: Path) -> None:
+    assert "duration" in ns.load(path).merged()
+
+
 def test_a_merged_scenario_reads_back_to_the_same_run() -> None:
     scenario = ns.load(SATELLITE).set({"flow.0.app.bytes": "256 KiB"})
     again = ns.parse(scenario.merged(), scenario.name)

@@ -145,6 +145,22 @@ def test_a_capture_of_another_tool_is_left_alone(here: Path, capsys: pytest.Capt
     assert (here / "theirs.pcapng").read_bytes() == content
 
 
+@pytest.mark.parametrize(
+    ("command", "file"),
+    [
+        ("sweep sweep.toml --report scenario.toml --force", "scenario.toml"),
+        ("run scenario.toml --algorithm own=own.py:Own --trace ./own.py --force", "own.py"),
+    ],
+)
+def test_files_that_an_input_names_are_inputs_too(
+    command: str, file: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "own.py").write_text("class Own: ...\n")
+    before = (here / file).read_bytes()
+    _refused(capsys, command.split(), "this command also reads it")
+    assert (here / file).read_bytes() == before
+
+
 def test_two_outputs_are_two_files(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["capture", "in.pcapng", "--samples", "x.parquet", "--events", "./x.parquet"]
     _refused(capsys, command, "--samples writes to the same file")

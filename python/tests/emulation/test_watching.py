@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -15,7 +18,7 @@ def row(port: int, **other: Any) -> dict[str, Any]:
     return {
         "local": "10.99.0.2:9",
         "remote": f"10.99.0.1:{port}",
-        "state": "Established",
+        "state": "ESTABLISHED",
         "phase": "slow start",
         "cwnd": 14480,
         "ssthresh": None,
@@ -47,7 +50,7 @@ def drawn(
 
 @pytest.mark.parametrize("width", [50, 80, 100, 120, 160, 240])
 def test_nothing_is_cut_or_broken_and_what_has_no_room_is_left_out(width: int) -> None:
-    rows = [row(53000 + n, state="FinWait1", ssthresh=10_000_000) for n in range(3)]
+    rows = [row(53000 + n, state="FIN-WAIT-1", ssthresh=10_000_000) for n in range(3)]
     lines = drawn(Watch(), rows, width)
     assert len(lines) == 5
     assert not any("…" in line for line in lines)
@@ -91,3 +94,22 @@ def test_numbers_have_the_digits_that_count() -> None:
         "31.64",
         "12346",
     ]
+
+
+def test_the_native_module_names_states_as_rfc_9293_does() -> None:
+    script = (
+        "import json, socket, time; from netspurt import _core; "
+        "role = {'kind': 'sink', 'port': 9, 'remote': None, 'connections': 1, 'bytes': None}; "
+        "host = _core.Host.start('watched0', ['10.97.0.2/24'], role | {'root': None, 'writes': None}, tcp=[], "
+        "mtu=1500, offload='segments', capture=None); "
+        "line = socket.create_connection(('10.97.0.2', 9), timeout=5); time.sleep(0.2); "
+        "print(json.dumps([row['state'] for row in host.snapshot()[0]])); host.stop()"
+    )
+    run = subprocess.run(
+        ["unshare", "-rn", sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    if run.returncode and (
+        "unshare" in run.stderr or "PermissionError" in run.stderr or "OSError" in run.stderr
+    ):
+        pytest.skip(f"no network namespace with a TUN device here: {run.stderr.strip().splitlines()[-1]}")
+    assert json.loads(run.stdout) == ["ESTABLISHED"], run.stderr

@@ -81,6 +81,7 @@ def command(options: argparse.Namespace) -> int:
     from netspurt.sweeping import execute, plan_of, read_sweep
 
     plan = plan_of(path, find(options.algorithms))
+    options.places.read(plan.base.name)
     out = Path(options.out) if options.out else path.with_suffix(".sweep")
     if not options.out:
         options.places.admit(places.Destination(str(out), "--out", places.SWEEP_FOLDER))
