@@ -293,7 +293,7 @@ def test_a_parameter_of_a_choice_can_be_moved(page: Page) -> None:
 def test_a_wrong_token_is_refused_in_words(blank: Page, lab: labs.Lab) -> None:
     blank.goto(lab.address.replace(lab.token, "0" * len(lab.token)))
     expect(blank.get_by_role("heading", level=1)).to_have_text("netspurt lab")
-    expect(blank.locator("p")).to_contain_text("does not carry the token")
+    expect(blank.locator("p")).to_contain_text("has no token or the wrong token")
 
 
 def test_every_scenario_on_the_shelf_is_drawn(page: Page) -> None:
