@@ -1,7 +1,7 @@
-// Draws the maps of a report: a cell says its value under the pointer, or when arrow keys go there. No network, no storage.
+// Draws the maps of a report: a cell under the pointer, or selected by arrow keys, shows its value. No network, no storage.
 (() => {
   "use strict";
-  // Cividis: its lightness rises all the way, so it can be read in grey and by the colour-blind.
+  // Cividis: its lightness rises monotonically, so it is readable in grey and by colour-blind readers.
   const STOPS = ["#00224e", "#123570", "#3b496c", "#575d6d", "#707173", "#8a8678", "#a59c74", "#c3b369", "#e1cc55", "#fee838"]
     .map((stop) => [1, 3, 5].map((at) => parseInt(stop.slice(at, at + 2), 16)));
   const FONT = "12px system-ui, sans-serif", SMALL = "11px system-ui, sans-serif";
@@ -19,7 +19,7 @@
 
   const all = [];
 
-  // Sharp on any screen; returns the context and the size in CSS pixels.
+  // Sets the canvas up for the pixel ratio; returns the context and the size in CSS pixels.
   const sized = (canvas, height) => {
     const width = canvas.parentElement.clientWidth, dots = window.devicePixelRatio || 1;
     canvas.width = width * dots; canvas.height = height * dots;
@@ -30,7 +30,7 @@
     return [context, width];
   };
 
-  // Every n-th label, so that none runs into the next.
+  // Every n-th label, so that labels do not overlap.
   const every = (widest, step) => Math.max(1, Math.ceil((widest + 10) / step));
 
   const draw = (map, panel) => {

@@ -1,12 +1,12 @@
-// Talks to the server. Addresses are relative, so each carries the token.
+// Requests to the server. Addresses are relative, so each contains the token.
 
 import { unpack } from "./wire.js";
 
-// What the server says is wrong: `told` has message, and where it knows them line, column and path.
+// An error from the server: `details` has message, and if known line, column and path.
 export class Wrong extends Error {
-  constructor(told, status) {
-    super(told.message);
-    this.told = told;
+  constructor(details, status) {
+    super(details.message);
+    this.details = details;
     this.status = status;
   }
 }
@@ -19,18 +19,18 @@ async function ask(what, body, signal) {
     });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Wrong({ message: "The lab does not answer: is 'netspurt lab' still running?" }, 0);
+    throw new Wrong({ message: "The lab does not answer: check that 'netspurt lab' is still running." }, 0);
   }
   if (answer.ok) return answer;
-  const told = await answer.json().catch(() => ({}));
-  throw new Wrong(told.error ?? { message: `The lab answered with status ${answer.status}.` }, answer.status);
+  const problem = await answer.json().catch(() => ({}));
+  throw new Wrong(problem.error ?? { message: `The lab answered with status ${answer.status}.` }, answer.status);
 }
 
 export const shelf = async () => (await ask("shelf")).json();
 export const scenario = async (asked) => (await ask("scenario", asked)).json();
 export const run = async (asked, signal) => unpack(await (await ask("run", asked, signal)).arrayBuffer());
 
-// Server-sent events as they come: calls `hear(event, data)` for each.
+// Server-sent events as they arrive: calls `hear(event, data)` for each.
 export async function follow(what, asked, hear, signal) {
   const reader = (await ask(what, asked, signal)).body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
