@@ -11,7 +11,7 @@ import { Player } from "./player.js";
 import * as q from "./base/quantity.js";
 import { Runner } from "./runner.js";
 import { Scene } from "./draw/scene.js";
-import { asked, recall, remember, shownSides, sideName, state } from "./base/state.js";
+import { requestOf, recall, remember, shownSides, sideName, state } from "./base/state.js";
 import * as shared from "./draw/view.js";
 import { explain, hint } from "./draw/why.js";
 import * as words from "./base/words.js";
@@ -21,7 +21,7 @@ let scenes = [];
 const shownScenes = () => shownSides().map((_, number) => scenes[number]);
 let player;
 
-function tell(number, row, hold = false) {
+function showSegment(number, row, hold = false) {
   if (hold) held = { number, row };
   const shown = row === null ? held : { number, row };
   const answer = shown && state.sides[shown.number].answer;
@@ -30,7 +30,7 @@ function tell(number, row, hold = false) {
   else $("why").replaceChildren(el("p.hint", {}, hint));
 }
 
-export const pictures = [0, 1].map((number) => new Pictures("AB"[number], (row) => tell(number, row), (row) => tell(number, row, true)));
+export const pictures = [0, 1].map((number) => new Pictures("AB"[number], (row) => showSegment(number, row), (row) => showSegment(number, row, true)));
 const runners = [0, 1].map((number) => new Runner("AB"[number], (answer) => arrived(number, answer), (error) => failed(number, error)));
 
 // A run has arrived.
@@ -57,7 +57,7 @@ function draw() {
   if (answers.length > 1) shared.redraw();
   $("numbers").replaceChildren(numbers(answers));
   connections(answers[0].head);
-  tell(0, null);
+  showSegment(0, null);
   const flights = answers.map((_, number) => scenes[number].quickest?.[1][1] ?? 1);
   player.load(answers.map((answer) => answer.columns.time ?? new Float64Array()), begin, end, Math.max(...flights));
   $("which").textContent = answers.map(({ head, ms }) => `digest ${head.digest}, ${Math.round(ms)} ms`).join(" · ");
@@ -112,7 +112,7 @@ function wrong(error, number = state.moving) {
 function moved(all = false) {
   remember();
   for (const [number, side] of shownSides().entries()) {
-    if (all || number === state.moving || !side.answer) runners[number].ask(asked(side));
+    if (all || number === state.moving || !side.answer) runners[number].ask(requestOf(side));
   }
 }
 
@@ -162,7 +162,7 @@ function arrange() {
   $("sides").hidden = !state.comparing;
   for (const button of $("sides").children) press(button, Number(button.dataset.side) === state.moving);
   scenes = shownSides().map((_, number) => scenes[number] ?? null);
-  scenes = shownSides().map((_, number) => new Scene(state.comparing ? "AB"[number] : "", (row) => tell(number, row)));
+  scenes = shownSides().map((_, number) => new Scene(state.comparing ? "AB"[number] : "", (row) => showSegment(number, row)));
   $("scenes").replaceChildren(...scenes.map((scene) => scene.element));
   lay($("charts"), shownSides().map((_, number) => pictures[number]));
   shared.zoomOut();

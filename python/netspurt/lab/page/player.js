@@ -45,7 +45,7 @@ export class Player {
   go(moment) {
     this.moment = moment;
     $("scrub").value = (moment - this.begin) / (this.end - this.begin);
-    const words = told(moment, this.end);
+    const words = timeText(moment, this.end);
     $("now").textContent = words;
     $("scrub").setAttribute("aria-valuetext", words);
     for (const scene of this.scenes()) scene.draw(moment);
@@ -92,7 +92,7 @@ export class Player {
 }
 
 // A time in the unit of the end, with three decimals.
-function told(moment, end) {
+function timeText(moment, end) {
   const [factor, unit] = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"]].find(([factor]) => end >= factor) ?? [1e-9, "ns"];
   return `${(moment / factor).toFixed(3)} ${unit}`;
 }

@@ -4,7 +4,7 @@ import { follow } from "./base/api.js";
 import { Chart } from "./draw/chart.js";
 import { el, say } from "./base/dom.js";
 import * as q from "./base/quantity.js";
-import { asked, state } from "./base/state.js";
+import { requestOf, state } from "./base/state.js";
 import * as shared from "./draw/view.js";
 
 const COLOURS = ["data", "why-timeout", "why-nak-resend", "why-go-back-n", "edge", "ack"];
@@ -96,7 +96,7 @@ function ping() {
   const parts = form("Probe hosts", "ICMP echo as in ‘netspurt ping’, with kernel timestamps where available.", [
     { name: "hosts", label: "Hosts", value: "127.0.0.1", wide: true },
     { name: "interval", label: "Interval", value: "0.2s" },
-    { name: "length", label: "Octets", value: "84" },
+    { name: "length", label: "Bytes", value: "84" },
     { name: "count", label: "Count", placeholder: "no end" },
     { name: "out", label: "Parquet file", placeholder: "none" },
   ], async (values, signal, wrong) => {
@@ -137,7 +137,7 @@ function emulate(last) {
     passing.clear();
     output.textContent = "";
     table.replaceChildren();
-    await follow("emulate", { ...asked(state.sides[state.moving]), ...values }, (event, data) => {
+    await follow("emulate", { ...requestOf(state.sides[state.moving]), ...values }, (event, data) => {
       if (event === "began") show(command, data.command);
       if (event === "wrong") wrong(data.message);
       if (event === "line") {

@@ -200,8 +200,8 @@
       key.type = "button";
       key.setAttribute("aria-pressed", "true");
       key.title = "show or hide";
-      trace.told = document.createElement("output");
-      key.append(swatch(trace), ` ${trace.label} `, trace.told);
+      trace.output = document.createElement("output");
+      key.append(swatch(trace), ` ${trace.label} `, trace.output);
       key.addEventListener("click", () => {
         const bands = chart.traces.filter((other) => other.shape === "band" && other.name.startsWith(`${trace.name}:`));
         trace.hidden = !trace.hidden;
@@ -213,11 +213,11 @@
     }
   };
 
-  const tell = (chart) => (u) => {
+  const showValues = (chart) => (u) => {
     const { left } = u.cursor, inside = left != null && left >= 0;
     const x = inside ? u.posToVal(left, "x") : NaN;
     chart.where.textContent = inside ? `${chart.x.label}: ${short(x)}` : "";
-    for (const trace of chart.traces) if (trace.told) trace.told.textContent = inside ? valueAt(u, trace, x) : "";
+    for (const trace of chart.traces) if (trace.output) trace.output.textContent = inside ? valueAt(u, trace, x) : "";
   };
 
   // Numbers of an axis: with the digits that distinguish them, thousands separated, powers of ten far from 1.
@@ -232,7 +232,7 @@
   });
 
   // A short logarithmic axis also labels twos and fives.
-  const told = (_, values) => {
+  const labelled = (_, values) => {
     const known = values.filter((value) => value > 0), decades = Math.log10(Math.max(...known) / Math.min(...known));
     const shown = decades > 3 ? [1] : [1, 2, 5];
     const lead = (value) => value / 10 ** Math.floor(Math.log10(value) + 1e-9);
@@ -240,7 +240,7 @@
   };
 
   const axis = (words, scale, log) => ({
-    ...(log ? { filter: told } : {}),
+    ...(log ? { filter: labelled } : {}),
     label: words, scale, values: ticks(log), labelSize: 18, labelGap: 0, labelFont: "12px system-ui, sans-serif", font: "12px system-ui, sans-serif",
     stroke: () => css("--soft"), grid: { stroke: () => css("--line"), width: 1 }, ticks: { stroke: () => css("--line"), width: 1 },
     size: scale === "y" ? 58 : 30,
@@ -257,7 +257,7 @@
     cursor: { points: { show: false }, drag: { x: true, y: false, setScale: false }, y: false },
     hooks: {
       draw: [paint(chart)],
-      setCursor: [tell(chart)],
+      setCursor: [showValues(chart)],
       setSelect: [(u) => {
         if (u.select.width > 4) zoom(chart, u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x"));
         u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);

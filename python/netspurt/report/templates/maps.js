@@ -93,7 +93,7 @@
 
   const repaint = (map) => { for (const panel of map.panels) draw(map, panel); scale(map); };
 
-  const tell = (map, panel, at) => {
+  const showCell = (map, panel, at) => {
     for (const other of map.panels) if (other !== panel && other.at != null) { other.at = null; draw(map, other); }
     panel.at = at;
     draw(map, panel);
@@ -113,13 +113,13 @@
   const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
   const press = (map, panel) => (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
-    if (event.key === "Escape") { tell(map, panel, null); return; }
+    if (event.key === "Escape") { showCell(map, panel, null); return; }
     if (!MOVES[event.key]) return;
     event.preventDefault();
     const [right, up] = MOVES[event.key], wide = map.columns.length, at = panel.at ?? 0;
     const column = Math.min(Math.max((at % wide) + (panel.at == null ? 0 : right), 0), wide - 1);
     const row = Math.min(Math.max(Math.floor(at / wide) + (panel.at == null ? 0 : up), 0), map.rows.length - 1);
-    tell(map, panel, row * wide + column);
+    showCell(map, panel, row * wide + column);
   };
 
   const build = (figure) => {
@@ -131,10 +131,10 @@
       panel.marks = new Map(panel.marks);
       panel.holder = figure.querySelectorAll(".map")[k];
       panel.canvas = panel.holder.querySelector("canvas");
-      panel.holder.addEventListener("pointermove", (event) => tell(map, panel, under(map, panel, event)));
-      panel.holder.addEventListener("pointerleave", () => tell(map, panel, null));
+      panel.holder.addEventListener("pointermove", (event) => showCell(map, panel, under(map, panel, event)));
+      panel.holder.addEventListener("pointerleave", () => showCell(map, panel, null));
       panel.holder.addEventListener("keydown", press(map, panel));
-      panel.holder.addEventListener("blur", () => tell(map, panel, null));
+      panel.holder.addEventListener("blur", () => showCell(map, panel, null));
     });
     const known = map.panels.flatMap((panel) => [...panel.values]).filter((value) => value === value);
     Object.assign(map, { least: Math.min(...known), most: Math.max(...known) });

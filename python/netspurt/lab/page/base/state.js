@@ -18,7 +18,7 @@ export const sideName = (side) => "AB"[state.sides.indexOf(side)];
 // The settings of a side in the form of the server.
 export const pairs = (side) => [...side.settings];
 
-export function asked(side) {
+export function requestOf(side) {
   const body = { key: state.key, settings: pairs(side), seed: state.seed, connection: state.connection };
   if (state.text !== null) body.text = state.text;
   return body;

@@ -85,7 +85,7 @@ export class Chart {
       hooks: {
         draw: [(plot) => this.draw(plot)],
         setSelect: [(plot) => this.#select(plot)],
-        setCursor: [(plot) => this.#tell(plot)],
+        setCursor: [(plot) => this.#showValues(plot)],
       },
     }, [[0, 1], [null, null]], this.place);
     this.place.addEventListener("pointerdown", () => { Chart.dragged = this; }, true);
@@ -158,7 +158,7 @@ export class Chart {
     }));
   }
 
-  #tell(plot) {
+  #showValues(plot) {
     const at = plot.cursor.left >= 0 ? plot.posToVal(plot.cursor.left, "x") : null;
     for (const [place, series] of this.series.entries()) {
       const output = this.legend.children[place]?.querySelector("output");
