@@ -90,6 +90,12 @@ def place(text: str, base: Path, source: str) -> tuple[Path, str]:
     return (ROOT / file if file.startswith(("crates/", "python/")) else base / file), wanted
 
 
+def is_comment(text: str, anchor: str) -> bool:
+    """Whether the anchor stands in comments only."""
+    lines = (line.strip() for line in text.splitlines() if anchor in line)
+    return all(line.startswith(("//", "#")) for line in lines)
+
+
 def faults(row: Row) -> list[str]:
     """Files, texts and tests that a row names and that do not exist."""
     found = []

@@ -1,12 +1,20 @@
 //! Bytes become a configuration and a row of segments, calls and steps of time, fed to one connection: it never panics,
-//! never comes to a standstill with something unacknowledged, and always ends what it has to send.
+//! never comes to a standstill with something unacknowledged, and always ends what it has to send. The connection is driven
+//! twice, by the short ways and by the full procedures, which must agree in segments and state.
 #![no_main]
+
+#[path = "../../crates/tcp/tests/world/configs.rs"]
+mod configs;
+#[path = "../../crates/tcp/tests/world/dice.rs"]
+mod dice;
+#[path = "../../crates/tcp/tests/world/twice.rs"]
+mod twice;
 
 use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use netspurt_tcp::Connection;
 use netspurt_tcp::acking::Acking;
-use netspurt_tcp::config::{Config, EcnUse, LossMeans, Recovery, WindowOption};
+use netspurt_tcp::config::{Config, EcnUse, LossMeans, WindowOption};
 use netspurt_tcp::congestion::Kind;
 use netspurt_tcp::ecn::{AccurateEcn, ByteCounters, Order};
 use netspurt_tcp::fast_open::{Client, Cookie, Demand, FastOpen, Form, Server};
@@ -17,6 +25,7 @@ use netspurt_tcp::seq::Seq;
 use netspurt_tcp::state::State;
 use netspurt_tcp::time::{Span, Time};
 use std::sync::Arc;
+use twice::Twice;
 
 const OURS: Seq = Seq(0xFFFF_F000);
 const THEIRS: Seq = Seq(0x7FFF_F000);
@@ -25,6 +34,8 @@ const THEIRS: Seq = Seq(0x7FFF_F000);
 #[derive(Arbitrary, Debug)]
 struct Setup {
     profile: u8,
+    /// A random configuration as in the property tests, instead of the profile.
+    random: Option<u64>,
     recovery: Option<u8>,
     window_option: Option<u8>,
     receive_window: Option<u16>,
@@ -91,7 +102,7 @@ struct Wire {
 }
 
 struct Bench {
-    tcp: Connection,
+    tcp: Twice,
     now: Time,
     /// Behind the highest number sent.
     next: Seq,
@@ -120,17 +131,13 @@ fn cookie(right: bool) -> Cookie {
 impl Setup {
     fn config(&self) -> Config {
         let all = profile::profiles();
-        let mut config = all[usize::from(self.profile) % all.len()].config.clone();
+        let mut config = match self.random {
+            Some(seed) => return configs::config(&mut dice::Dice(seed)),
+            None => all[usize::from(self.profile) % all.len()].config.clone(),
+        };
         if let Some(n) = self.recovery {
-            let all = [
-                Recovery::Timeout,
-                Recovery::Tahoe,
-                Recovery::Reno,
-                Recovery::NewReno,
-                Recovery::Sack,
-                Recovery::Nak,
-            ];
-            config.recovery = all[usize::from(n) % all.len()];
+            let all = configs::RECOVERIES;
+            configs::set_recovery(&mut config, all[usize::from(n) % all.len()]);
         }
         if let Some(n) = self.window_option {
             let all = [
@@ -181,23 +188,28 @@ impl Bench {
         let config = setup.config();
         config.validate().ok()?;
         let config = Arc::new(config);
-        let mut tcp =
-            if setup.passive { Connection::listen(config, OURS) } else { Connection::new(config, OURS) };
-        tcp.record_events(setup.events);
-        tcp.measure_limits(Time::ZERO, setup.events);
-        if let (Some(n), true) = (setup.fast, setup.passive) {
+        let server = setup.fast.map(|n| {
             let demand = [Demand::Cookie, Demand::Nothing, Demand::Never][usize::from(n) % 3];
-            tcp = tcp.listening_fast(Server { demand, cookie: cookie(true), before: None });
-        }
+            Server { demand, cookie: cookie(true), before: None }
+        });
+        let make = || match (setup.passive, server) {
+            (false, _) => Connection::new(Arc::clone(&config), OURS),
+            (true, None) => Connection::listen(Arc::clone(&config), OURS),
+            (true, Some(server)) => Connection::listen(Arc::clone(&config), OURS).listening_fast(server),
+        };
+        let mut tcp = Twice::new(setup.random.unwrap_or(0), make);
+        tcp.each(|tcp| tcp.record_events(setup.events));
+        tcp.each(|tcp| tcp.measure_limits(Time::ZERO, setup.events));
         let mut bench = Self { tcp, now: Time::ZERO, next: OURS, acknowledged: THEIRS, read: 0 };
         match (setup.passive, setup.fast) {
             (true, _) => {}
-            (false, None) => bench.tcp.open(bench.now),
+            (false, None) => bench.tcp.each(|tcp| tcp.open(Time::ZERO)),
             (false, Some(n)) => {
                 let shown = [None, Some(cookie(true)), Some(cookie(false))][usize::from(n) % 3];
                 let option = FastOpen { form: Form::Numbered, cookie: shown };
-                bench.tcp.open_fast(bench.now, Client { option: Some(option), mss: 1460 });
-                let _ = bench.tcp.write(bench.now, 10 * u64::from(n));
+                let client = Client { option: Some(option), mss: 1460 };
+                bench.tcp.each(|tcp| tcp.open_fast(Time::ZERO, client));
+                let _ = bench.tcp.each(|tcp| tcp.write(Time::ZERO, 10 * u64::from(n)));
             }
         }
         bench.drain();
@@ -241,35 +253,37 @@ impl Bench {
     }
 
     fn apply(&mut self, input: &Input) {
+        let now = self.now;
         match *input {
             Input::Segment(ref wire) => {
                 let segment = self.segment(wire);
-                self.tcp.handle_segment(self.now, &segment);
+                self.tcp.handle_segment(now, &segment);
             }
-            Input::Write(len) => drop(self.tcp.write(self.now, u64::from(len))),
-            Input::WriteUrgent(len) => drop(self.tcp.write_urgent(self.now, u64::from(len))),
+            Input::Write(len) => drop(self.tcp.each(|tcp| tcp.write(now, u64::from(len)))),
+            Input::WriteUrgent(len) => drop(self.tcp.each(|tcp| tcp.write_urgent(now, u64::from(len)))),
             Input::Read(max) => {
-                let got = self.tcp.read(self.now, u64::from(max));
+                let got = self.tcp.each(|tcp| tcp.read(now, u64::from(max)));
                 if got.len > 0 {
                     assert_eq!(got.offset, self.read, "the stream is read in order");
                     self.read += u64::from(got.len);
                 }
             }
-            Input::Close => self.tcp.close(self.now),
-            Input::Abort => self.tcp.abort(self.now),
-            Input::PathMtu(mtu) => self.tcp.set_path_mtu(u32::from(mtu)),
-            Input::Wait(ms) => {
-                self.now += Span::from_ms(u64::from(ms));
-                self.tcp.handle_deadline(self.now);
-            }
+            Input::Close => self.tcp.each(|tcp| tcp.close(now)),
+            Input::Abort => self.tcp.each(|tcp| tcp.abort(now)),
+            Input::PathMtu(mtu) => self.tcp.each(|tcp| tcp.set_path_mtu(u32::from(mtu))),
+            Input::Wait(ms) => self.wait_until(now + Span::from_ms(u64::from(ms))),
             Input::Deadline => {
                 let next = self.tcp.next_deadline();
                 if !next.is_never() {
-                    self.now = self.now.max(next);
-                    self.tcp.handle_deadline(self.now);
+                    self.wait_until(now.max(next));
                 }
             }
         }
+    }
+
+    fn wait_until(&mut self, now: Time) {
+        self.now = now;
+        self.tcp.each(|tcp| tcp.handle_deadline(now));
     }
 
     fn segment(&self, wire: &Wire) -> Segment {
@@ -333,11 +347,11 @@ impl Bench {
                 self.acknowledged = s.ack;
             }
         }
-        while self.tcp.poll_event().is_some() {}
+        self.tcp.drain_events();
     }
 
     fn check(&self) {
-        let tcp = &self.tcp;
+        let tcp: &Connection = &self.tcp;
         assert!(tcp.acknowledged() <= tcp.written());
         let config = tcp.config();
         // A scaled window is rounded to at most 2^14 bytes, a buffer of whole segments to one of them.

@@ -22,14 +22,7 @@ class OutputError(RequestError):
     """A file or directory could not be written."""
 
     def __init__(self, path: Path | str, error: OSError) -> None:
-        told = error if error.errno is not None else system_error(error) or error
-        if told.errno == errno.ENOSPC:
-            why = "no space is left there"
-        elif told.errno == errno.EDQUOT:
-            why = "the disk quota is used up"
-        else:
-            why = (told.strerror or str(told)).lower()
-        super().__init__(f"cannot write {path}: {why}; nothing was left there")
+        super().__init__(f"cannot write {path}: {reason(error)}; nothing was left there")
 
 
 class EngineError(Exception):
@@ -44,6 +37,16 @@ def system_error(error: BaseException) -> OSError | None:
     """What the system said, of an error that has it in its words only (``… (os error 28)``); None of any other."""
     found = re.search(r"\(os error (\d+)\)", str(error))
     return None if found is None else OSError(int(found[1]), os.strerror(int(found[1])))
+
+
+def reason(error: OSError) -> str:
+    """Why a call of the system failed, in a few words."""
+    told = error if error.errno is not None else system_error(error) or error
+    if told.errno == errno.ENOSPC:
+        return "no space is left there"
+    if told.errno == errno.EDQUOT:
+        return "the disk quota is used up"
+    return (told.strerror or str(told)).lower()
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from types import ModuleType
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
-import fake_core as fake
 import pytest
 
-import netspurt
+from netspurt import _core
+
+Hook: TypeAlias = Callable[[], None]
 
 
 @pytest.fixture
-def fake_core(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
-    """Puts the stand-in where the native module would be."""
-    monkeypatch.setitem(sys.modules, "netspurt._core", fake)
-    monkeypatch.setattr(netspurt, "_core", fake, raising=False)
-    yield fake
-    fake.before_run = None
+def before_run(monkeypatch: pytest.MonkeyPatch) -> Callable[[Hook], None]:
+    """Takes a function to be called at the start of each run; it may raise."""
+    run = _core.Scenario.run
+
+    def hook(called: Hook) -> None:
+        def hooked(scenario: _core.Scenario, *words: Any, **options: Any) -> _core.Run:
+            called()
+            return run(scenario, *words, **options)
+
+        monkeypatch.setattr(_core.Scenario, "run", hooked)
+
+    return hook

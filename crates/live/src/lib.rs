@@ -1,7 +1,7 @@
-//! The real world: what needs a clock, a socket or a device. Linux only.
+//! Everything that needs a clock, a socket or a device. Linux only.
 //!
-//! Lives here: the prober, TUN devices, our TCP on them, the emulator. Must not live here: anything that could be simulated;
-//! whatever decides takes the time and what arrived as arguments, here as everywhere, and is tested without a socket.
+//! This crate contains the prober, TUN devices, our TCP on them, and the emulator. It must not contain what can be
+//! simulated. Decisions take times and packets as arguments, and are tested without sockets.
 //!
 //! * `emulator/`: real programs on a simulated path
 //! * `prober/`: ICMP echo, one host or many

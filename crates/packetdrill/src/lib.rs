@@ -1,26 +1,25 @@
 //! A shared object for packetdrill (github.com/google/packetdrill): sockets over [`netspurt_tcp::Connection`], on a virtual
-//! clock. `packetdrill --so_filename=libnetspurt_packetdrill.so script.pkt` then judges our TCP as it judges a kernel's.
+//! clock. With `packetdrill --so_filename=libnetspurt_packetdrill.so script.pkt`, packetdrill tests this TCP instead of the kernel's.
 //!
-//! * `stack.rs`: the clock, and packets between the wire and the sockets: deterministic, no threads
-//! * `socket.rs`, `calls.rs`: what sockets are, and the calls that can be told to come again
-//! * `options.rs`, `info.rs`, `ready.rs`: socket options, TCP_INFO, poll and epoll
-//! * `machine.rs`: who waits for whom: blocking calls run on a thread of their own
-//! * `interface.rs`, `memory.rs`, `preload.rs`: the C edge, and the only unsafe code
+//! * `ffi/`: the C interface, which contains all unsafe code
+//! * `shared_stack.rs`: the stack as packetdrill's two threads share it; blocking calls
+//! * `calls/`: the socket calls, none of which waits
+//! * `stack.rs`: the virtual clock, and the packets between the network and the sockets
+//! * `socket.rs`, `socket_options.rs`, `epoll.rs`, `fast_open.rs`, `sysctl.rs`, `icmp.rs`, `offload.rs`: the parts of the stack
 //!
-//! The stack holds no payload: what it sends and hands to readers are zeros, as packetdrill's own payloads are.
+//! Each layer imports only those below it. The stack stores no payload: it sends zeros, and readers get zeros, as in packetdrill's own
+//! packets.
 
 mod calls;
+mod epoll;
 mod fast_open;
-mod info;
-mod interface;
-mod machine;
-mod memory;
+mod ffi;
+mod icmp;
 mod offload;
-mod options;
-mod preload;
-mod ready;
+mod shared_stack;
 mod socket;
+mod socket_options;
 mod stack;
 mod sysctl;
 
-pub use interface::{Interface, packetdrill_interface_init};
+pub use ffi::interface::{Interface, packetdrill_interface_init};

@@ -1,72 +1,144 @@
-//! What a socket is: a place among the descriptors, an address, and, once there is one, a connection.
+//! A socket: addresses, options and, if there is one, a connection.
 
-use netspurt_tcp::Connection;
+use crate::fast_open::Keys;
+use crate::socket_options::SocketOptions;
 use netspurt_tcp::state::{CloseReason, State};
-use netspurt_tcp::time::Span;
+use netspurt_tcp::time::Time;
+use netspurt_tcp::{Behind, Change, Connection};
 use nix::errno::Errno;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::net::SocketAddrV4;
 
-/// Names a socket as long as it or its connection lives, though its descriptor may be closed.
+/// Identifies a socket until its connection ends, even if its descriptor is closed before.
 pub(crate) type Id = u32;
 
-/// What a socket is for.
+/// What a socket is used for.
 #[derive(Debug)]
 pub(crate) enum Role {
-    /// Nothing yet.
+    /// Neither `listen` nor `connect` was called.
     Fresh,
-    /// It listens; opened connections wait for `accept` in their order.
+    /// A listener. `ready` holds the open connections that `accept` has not returned yet, oldest first.
     Listening { backlog: usize, ready: VecDeque<Id> },
-    /// It is one end of a connection.
+    /// One end of a connection.
     Stream(Box<Connection>),
 }
 
-/// What options say, where the connection does not keep it.
-#[derive(Clone, Debug)]
-pub(crate) struct Choices {
-    pub(crate) nonblocking: bool,
-    pub(crate) reuse_address: bool,
-    pub(crate) nodelay: bool,
-    pub(crate) cork: bool,
-    /// The last write promised more (MSG_MORE).
-    pub(crate) more: bool,
-    /// SO_SNDBUF as it is read back, if it was set: Linux doubles what was asked for.
-    pub(crate) send_buffer: Option<u32>,
-    pub(crate) receive_buffer: Option<u32>,
-    pub(crate) max_segment: Option<u16>,
-    pub(crate) user_timeout: Option<Span>,
-    pub(crate) syn_retries: Option<u8>,
-    pub(crate) keep_alive: bool,
-    pub(crate) linger: Option<Span>,
-    pub(crate) not_sent_low: u32,
-    /// TCP_NOTSENT_LOWAT as it was set.
-    pub(crate) not_sent_set: u32,
-    pub(crate) tell_queue: bool,
-    pub(crate) type_of_service: u8,
-    pub(crate) dont_fragment: bool,
+/// How a socket was created.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Origin {
+    /// By `socket`.
+    Application,
+    /// By a SYN to this listener; the connection is not in its queue for `accept` yet.
+    Opening(Id),
+    /// By a SYN to this listener, which has queued the connection or is closed.
+    Queued(Id),
 }
 
-impl Choices {
-    pub(crate) fn new(not_sent_low: u32) -> Self {
-        Self {
-            nonblocking: false,
-            reuse_address: false,
-            nodelay: false,
-            cork: false,
-            more: false,
-            send_buffer: None,
-            receive_buffer: None,
-            max_segment: None,
-            user_timeout: None,
-            syn_retries: None,
-            keep_alive: false,
-            linger: None,
-            not_sent_low,
-            not_sent_set: 0,
-            tell_queue: false,
-            type_of_service: 0,
-            dont_fragment: true,
+impl Origin {
+    /// The listener that created the socket.
+    pub(crate) fn listener(self) -> Option<Id> {
+        match self {
+            Self::Application => None,
+            Self::Opening(listener) | Self::Queued(listener) => Some(listener),
         }
+    }
+}
+
+/// How far `connect` is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ConnectPhase {
+    /// `connect` was not called, or has reported success.
+    Idle,
+    /// `connect` was called with TCP_FASTOPEN_CONNECT on; the first write sends the SYN.
+    Deferred,
+    /// The SYN was sent, and `connect` has not reported success yet.
+    Opening,
+}
+
+/// The directions that `shutdown` has closed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Shutdown {
+    None,
+    Read,
+    Write,
+    Both,
+}
+
+impl Shutdown {
+    /// The directions closed by either.
+    pub(crate) fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::None, one) | (one, Self::None) => one,
+            (Self::Read, Self::Read) => Self::Read,
+            (Self::Write, Self::Write) => Self::Write,
+            _ => Self::Both,
+        }
+    }
+
+    pub(crate) fn closes_read(self) -> bool {
+        matches!(self, Self::Read | Self::Both)
+    }
+
+    pub(crate) fn closes_write(self) -> bool {
+        matches!(self, Self::Write | Self::Both)
+    }
+}
+
+/// Whether a descriptor refers to the socket.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Descriptor {
+    /// One does, or `accept` can still return one.
+    Open,
+    /// It was closed.
+    Closed,
+}
+
+/// The end of the connection, as calls report it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum End {
+    /// The connection has not ended.
+    NotYet,
+    /// It failed, and no call has returned the error yet.
+    Failed(Errno),
+    /// It ended without an error, or a call has returned the error.
+    Reported,
+}
+
+/// Whether a writer waits for space in the send buffer (Linux: SOCK_NOSPACE).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum WriteSpace {
+    NotNeeded,
+    Awaited,
+}
+
+/// Whether the server's answer to Fast Open is in the client's cache.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum FastOpenResult {
+    Pending,
+    Recorded,
+}
+
+/// The progress of a connection at the last wake-up of waiting calls.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Progress {
+    received: u64,
+    state: State,
+    peer: PeerStream,
+}
+
+/// Whether the application has read everything up to the peer's FIN.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum PeerStream {
+    Open,
+    Finished,
+}
+
+impl Progress {
+    const START: Self = Self { received: 0, state: State::Closed, peer: PeerStream::Open };
+
+    fn of(stream: &Connection) -> Self {
+        let peer = if stream.peer_finished() { PeerStream::Finished } else { PeerStream::Open };
+        Self { received: stream.received(), state: stream.state(), peer }
     }
 }
 
@@ -76,76 +148,53 @@ pub(crate) struct Socket {
     pub(crate) local: Option<SocketAddrV4>,
     pub(crate) remote: Option<SocketAddrV4>,
     pub(crate) role: Role,
-    pub(crate) choices: Choices,
-    /// Told once: SO_ERROR, or the next call.
-    pub(crate) error: Option<Errno>,
-    /// The end of the connection has been looked at.
-    pub(crate) fate_known: bool,
-    /// `connect` was called, and has not reported success yet.
-    pub(crate) connecting: bool,
-    pub(crate) read_shut: bool,
-    pub(crate) write_shut: bool,
-    /// No descriptor leads here any more.
-    pub(crate) orphan: bool,
-    /// The listener that has not handed it out yet.
-    pub(crate) parent: Option<Id>,
-    /// The listener that made it.
-    pub(crate) came_by: Option<Id>,
-    /// A listener made it.
-    pub(crate) passive: bool,
-    /// TCP_FASTOPEN of a listener: how many connections may be open early.
-    pub(crate) early: usize,
+    pub(crate) options: SocketOptions,
+    pub(crate) origin: Origin,
+    pub(crate) connect: ConnectPhase,
+    pub(crate) shutdown: Shutdown,
+    pub(crate) descriptor: Descriptor,
+    pub(crate) end: End,
+    pub(crate) write_space: WriteSpace,
+    pub(crate) fast_open_result: FastOpenResult,
+    /// TCP_FASTOPEN of a listener: the limit of connections that are open before the handshake is complete.
+    pub(crate) fast_open_limit: usize,
     /// TCP_FASTOPEN_KEY of a listener.
-    pub(crate) keys: Option<crate::fast_open::Keys>,
-    /// TCP_FASTOPEN_CONNECT.
-    pub(crate) connects_fast: bool,
-    /// `connect` was called, and the first write will send the SYN.
-    pub(crate) deferred: bool,
-    /// What the server's SYN said of Fast Open has been remembered.
-    pub(crate) fast_told: bool,
-    /// Sequence numbers behind which a packet of Linux's ends, which may hold several segments.
-    pub(crate) cuts: std::collections::BTreeSet<u32>,
-    /// tcp_wmem[1] as it was when the socket was made.
+    pub(crate) keys: Option<Keys>,
+    /// Sequence numbers at which one of Linux's packets of several segments ends.
+    pub(crate) packet_ends: BTreeSet<u32>,
+    /// tcp_wmem[1] when the socket was created.
     default_buffer: u64,
     /// IPv4's identification of the next packet.
     pub(crate) identification: u16,
-    /// A writer found no room since the last time that there was some.
-    pub(crate) no_space: bool,
-    /// How often somebody who waits had reason to look again, and what was known then.
+    /// Number of wake-ups of waiting calls, for EPOLLET.
     pub(crate) wakes: u32,
-    known: (u64, State, bool),
+    last_progress: Progress,
     /// When data was last received, for TCP_INFO.
-    pub(crate) heard_data: netspurt_tcp::time::Time,
+    pub(crate) last_data: Time,
 }
 
 impl Socket {
-    pub(crate) fn new(choices: Choices, default_buffer: u64) -> Self {
+    pub(crate) fn new(options: SocketOptions, default_buffer: u64) -> Self {
         Self {
             local: None,
             remote: None,
             role: Role::Fresh,
-            choices,
-            error: None,
-            fate_known: false,
-            connecting: false,
-            read_shut: false,
-            write_shut: false,
-            orphan: false,
-            parent: None,
-            came_by: None,
-            passive: false,
-            early: 0,
+            options,
+            origin: Origin::Application,
+            connect: ConnectPhase::Idle,
+            shutdown: Shutdown::None,
+            descriptor: Descriptor::Open,
+            end: End::NotYet,
+            write_space: WriteSpace::NotNeeded,
+            fast_open_result: FastOpenResult::Pending,
+            fast_open_limit: 0,
             keys: None,
-            connects_fast: false,
-            deferred: false,
-            fast_told: false,
+            packet_ends: BTreeSet::new(),
             default_buffer,
-            cuts: std::collections::BTreeSet::new(),
             identification: 0,
-            no_space: false,
             wakes: 0,
-            known: (0, State::Closed, false),
-            heard_data: netspurt_tcp::time::Time::ZERO,
+            last_progress: Progress::START,
+            last_data: Time::ZERO,
         }
     }
 
@@ -157,7 +206,7 @@ impl Socket {
         }
     }
 
-    /// The same, to be changed.
+    /// The same, mutable.
     pub(crate) fn stream_mut(&mut self) -> Option<&mut Connection> {
         match &mut self.role {
             Role::Stream(connection) => Some(connection),
@@ -165,57 +214,96 @@ impl Socket {
         }
     }
 
-    /// The connection may have ended: what the application will be told.
-    pub(crate) fn learn_fate(&mut self) {
+    /// Stores the error that calls report if the connection has just ended.
+    pub(crate) fn record_end(&mut self) {
         let Some(why) = self.stream().and_then(Connection::closed) else { return };
-        if core::mem::replace(&mut self.fate_known, true) {
+        if self.end != End::NotYet {
             return;
         }
-        self.error = match why {
-            CloseReason::Finished | CloseReason::Aborted => None,
-            CloseReason::Reset => Some(Errno::ECONNRESET),
-            CloseReason::Refused => Some(Errno::ECONNREFUSED),
+        self.end = match why {
+            CloseReason::Finished | CloseReason::Aborted => End::Reported,
+            CloseReason::Reset => End::Failed(Errno::ECONNRESET),
+            CloseReason::Refused => End::Failed(Errno::ECONNREFUSED),
             CloseReason::TimedOut | CloseReason::UserTimeout | CloseReason::KeepAliveTimeout => {
-                Some(Errno::ETIMEDOUT)
+                End::Failed(Errno::ETIMEDOUT)
             }
         };
     }
 
-    /// Something has happened: whoever waits shall look again if there is anything new for him.
+    /// The error of the connection. Only the first call returns it (SO_ERROR).
+    pub(crate) fn take_error(&mut self) -> Option<Errno> {
+        let End::Failed(error) = self.end else { return None };
+        self.end = End::Reported;
+        Some(error)
+    }
+
+    /// Wakes waiting calls if the connection has made progress or there is space that a writer waits for.
     pub(crate) fn wake(&mut self) {
         let Some(stream) = self.stream() else { return };
-        let known = (stream.received(), stream.state(), stream.peer_finished());
-        let room = self.no_space && self.is_writable();
-        if room {
-            self.no_space = false;
+        let progress = Progress::of(stream);
+        let space = self.write_space == WriteSpace::Awaited && self.is_writable();
+        if space {
+            self.write_space = WriteSpace::NotNeeded;
         }
-        if known != self.known || room {
-            self.known = known;
+        if progress != self.last_progress || space {
+            self.last_progress = progress;
             self.wakes += 1;
         }
     }
 
-    /// Whether nobody will ever need this socket again.
-    pub(crate) fn is_over(&self) -> bool {
-        self.orphan && self.stream().is_none_or(|connection| connection.state() == State::Closed)
+    /// Ends the cork of MSG_MORE.
+    pub(crate) fn end_more(&mut self, now: Time, default: netspurt_tcp::transmit::Transmit) {
+        self.options.after_write = Behind::Nothing;
+        let transmit = self.options.transmit(default);
+        if let Some(stream) = self.stream_mut() {
+            stream.change(now, Change::Transmit(transmit));
+        }
     }
 
-    /// Whether the connection has been open, be it early.
+    /// Whether the socket can be removed: no descriptor refers to it, and its connection is closed.
+    pub(crate) fn is_unused(&self) -> bool {
+        self.descriptor == Descriptor::Closed
+            && self.stream().is_none_or(|connection| connection.state() == State::Closed)
+    }
+
+    /// Whether the connection accepts data: after the handshake, or before its end with Fast Open.
     pub(crate) fn is_open(&self) -> bool {
         self.stream().is_some_and(|stream| stream.state().is_synchronized() || stream.is_open_early())
     }
 
-    /// Bytes of the send buffer: what was asked for, else `otherwise`.
-    pub(crate) fn send_buffer(&self, otherwise: u64) -> u64 {
-        self.choices.send_buffer.map_or(otherwise, u64::from)
+    /// Size of the send buffer in bytes: SO_SNDBUF if it was set, else `default`.
+    pub(crate) fn send_buffer(&self, default: u64) -> u64 {
+        self.options.send_buffer.map_or(default, u64::from)
     }
 
-    /// Whether a writer finds room: a third of the buffer at least, and little enough unsent.
+    /// Whether a write would find space: a third of the buffer is free, and at most half of TCP_NOTSENT_LOWAT is unsent
+    /// (Linux, `sk_stream_is_writeable()`).
     pub(crate) fn is_writable(&self) -> bool {
         let Some(connection) = self.stream() else { return false };
         let (queued, buffer) =
             (connection.written() - connection.acknowledged(), self.send_buffer(self.default_buffer));
-        let low = connection.unsent() < u64::from(self.choices.not_sent_low).div_ceil(2).max(1);
-        self.is_open() && !self.write_shut && low && queued + queued / 2 <= buffer
+        let low = connection.unsent() < u64::from(self.options.not_sent_low).div_ceil(2).max(1);
+        self.is_open() && !self.shutdown.closes_write() && low && queued + queued / 2 <= buffer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_shutdowns_close_both_their_directions() {
+        assert_eq!(Shutdown::None.and(Shutdown::Read), Shutdown::Read);
+        assert_eq!(Shutdown::Write.and(Shutdown::Write), Shutdown::Write);
+        assert_eq!(Shutdown::Write.and(Shutdown::Read), Shutdown::Both);
+        assert_eq!(Shutdown::Both.and(Shutdown::None), Shutdown::Both);
+    }
+
+    #[test]
+    fn an_error_is_returned_once() {
+        let mut socket = Socket::new(SocketOptions::new(u32::MAX), 16_384);
+        socket.end = End::Failed(Errno::ECONNRESET);
+        assert_eq!(socket.take_error(), Some(Errno::ECONNRESET));
+        assert_eq!(socket.take_error(), None);
     }
 }

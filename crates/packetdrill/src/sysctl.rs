@@ -1,4 +1,4 @@
-//! What a script may set by `sysctl`, read from the network namespace that it runs in.
+//! Settings of new sockets: the profile, and the sysctls of the network namespace in which the script runs.
 
 use netspurt_tcp::config::{Config, EcnUse, PathMtuDiscovery};
 use netspurt_tcp::congestion;
@@ -6,33 +6,54 @@ use netspurt_tcp::profile;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
-/// What holds for new sockets.
+/// Bits of net.ipv4.tcp_fastopen (Documentation/networking/ip-sysctl.rst).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct FastOpenBits(u64);
+
+impl FastOpenBits {
+    pub(crate) const CLIENT: Self = Self(0x1);
+    pub(crate) const SERVER: Self = Self(0x2);
+    pub(crate) const CLIENT_WITHOUT_COOKIE: Self = Self(0x4);
+    pub(crate) const SERVER_WITHOUT_COOKIE: Self = Self(0x200);
+    pub(crate) const EVERY_LISTENER: Self = Self(0x400);
+}
+
+/// The queueing discipline of the interface.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Qdisc {
+    /// One that does not pace.
+    Default,
+    /// `fq`, which paces.
+    Fq,
+}
+
+/// Settings of new sockets.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    /// The profile as it stands in `profile/`.
+    /// The profile without sysctls.
     profile: Config,
-    /// Where sysctls are read, if anywhere.
-    pub(crate) root: Option<PathBuf>,
-    /// Of new connections.
+    /// The folder of the sysctls; `None` if they are not read.
+    root: Option<PathBuf>,
+    /// Configuration of new connections: the profile with the sysctls.
     pub(crate) config: Config,
-    /// The address that connections without a bound one use.
+    /// Local address of connections whose socket is not bound.
     pub(crate) local: Ipv4Addr,
     /// tcp_notsent_lowat.
     pub(crate) not_sent_low: u32,
     /// tcp_min_tso_segs.
     pub(crate) least_together: u64,
-    /// tcp_wmem[1]. The adapter fills the buffer as Linux fills packets; the connection takes what it is given.
+    /// tcp_wmem[1]. The adapter limits the send buffer as Linux does; the buffer of the connection has no limit.
     pub(crate) send_buffer: u64,
-    /// Packets leave at a rate.
-    pub(crate) paces: bool,
+    /// The queueing discipline that the script has installed.
+    pub(crate) qdisc: Qdisc,
 }
 
 impl Settings {
-    /// From packetdrill's `--so_flags`: `profile=linux,local=192.168.0.1,sysctl=/proc/sys/net/ipv4`, each of them
-    /// optional. `sysctl=none` reads none.
+    /// Parses packetdrill's `--so_flags`: `profile=linux,local=192.168.0.1,sysctl=/proc/sys/net/ipv4`, all optional.
+    /// With `sysctl=none`, sysctls are not read.
     ///
     /// # Errors
-    /// A sentence that names what is wrong and what would be right.
+    /// A sentence that says what is wrong and what is valid.
     pub(crate) fn parse(flags: &str) -> Result<Self, String> {
         let mut settings = Self {
             profile: Config::clone(&profile::by_name("linux").ok_or("no profile linux")?.config),
@@ -42,37 +63,48 @@ impl Settings {
             not_sent_low: u32::MAX,
             least_together: 2,
             send_buffer: 16_384,
-            paces: false,
+            qdisc: Qdisc::Default,
         };
         for flag in flags.split(',').filter(|flag| !flag.is_empty()) {
             let (key, value) = flag.split_once('=').ok_or(format!("`{flag}`: expected key=value"))?;
             match key {
                 "profile" => {
                     let known = profile::profiles().iter().map(|p| p.name).collect::<Vec<_>>().join(", ");
-                    let found =
-                        profile::by_name(value).ok_or(format!("no profile `{value}`; there are {known}"))?;
+                    let found = profile::by_name(value)
+                        .ok_or(format!("unknown profile `{value}`; known: {known}"))?;
                     settings.profile = found.config.clone();
                 }
                 "local" => {
                     settings.local = value
                         .parse()
-                        .map_err(|_| format!("`{value}` is no IPv4 address such as 192.168.0.1"))?;
+                        .map_err(|_| format!("`{value}` is not an IPv4 address such as 192.168.0.1"))?;
                 }
                 "sysctl" => settings.root = (value != "none").then(|| PathBuf::from(value)),
-                _ => return Err(format!("no flag `{key}`; there are profile, local and sysctl")),
+                _ => return Err(format!("unknown flag `{key}`; known: profile, local, sysctl")),
             }
         }
         settings.config = settings.profile.clone();
         Ok(settings)
     }
 
-    /// The same with the sysctls as they are now; what cannot be read stays as the profile has it.
+    /// Whether a bit of net.ipv4.tcp_fastopen is set. Without sysctls, only clients may use Fast Open.
+    pub(crate) fn fast_open(&self, bit: FastOpenBits) -> bool {
+        let bits = self.root.as_ref().and_then(|root| number(root, "tcp_fastopen", 0));
+        bits.unwrap_or(FastOpenBits::CLIENT.0) & bit.0 > 0
+    }
+
+    /// The text of a sysctl.
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
+        text(self.root.as_ref()?, name)
+    }
+
+    /// These settings with the present values of the sysctls. For a sysctl that cannot be read, the profile applies.
     pub(crate) fn read(&self) -> Self {
         let mut new = self.clone();
         let config = &mut new.config;
         *config = self.profile.clone();
         (config.send_buffer, config.initial_send_buffer) = (u64::from(u32::MAX), None);
-        config.pacing |= self.paces;
+        config.pacing |= self.qdisc == Qdisc::Fq;
         let Some(root) = &self.root else { return new };
         config.timestamps = flag(root, "tcp_timestamps").unwrap_or(config.timestamps);
         config.sack = flag(root, "tcp_sack").unwrap_or(config.sack);
@@ -80,7 +112,7 @@ impl Settings {
             0 => EcnUse::Off,
             1 => EcnUse::Rfc3168,
             3 => EcnUse::Rfc9768,
-            // 4 asks for RFC 3168's, but accepts accurate feedback: there is no such choice.
+            // 4 requests RFC 3168 and accepts accurate ECN; `EcnUse` has no such choice.
             4 => EcnUse::Rfc3168,
             5 => EcnUse::AcceptRfc9768,
             _ => EcnUse::Accept,
@@ -101,7 +133,7 @@ impl Settings {
         if let (Some(first), Some(most)) = (number(root, "tcp_rmem", 1), number(root, "tcp_rmem", 2)) {
             let window = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX).min(1 << 30);
             config.receive_window = window(most);
-            // Half of it is left to packets' overhead (tcp_adv_win_scale).
+            // The other half is for the overhead of packets (tcp_adv_win_scale).
             config.initial_receive_window = Some(window(first) / 2);
         }
         if let Some(first) = number(root, "tcp_wmem", 1) {
@@ -127,8 +159,8 @@ fn text(root: &Path, name: &str) -> Option<String> {
     std::fs::read_to_string(root.join(name)).ok()
 }
 
-/// The `index`-th number of a sysctl.
-pub(crate) fn number(root: &Path, name: &str, index: usize) -> Option<u64> {
+/// The number at position `index` of a sysctl.
+fn number(root: &Path, name: &str, index: usize) -> Option<u64> {
     text(root, name)?.split_whitespace().nth(index)?.parse().ok()
 }
 

@@ -1,5 +1,5 @@
-//! The interface as C sees it, without packetdrill: the functions of the table, driven by hand.
-#![expect(unsafe_code, reason = "the functions are C's")]
+//! The C interface without packetdrill: the tests call the functions of the table.
+#![expect(unsafe_code, reason = "the functions have C's calling convention")]
 
 use netspurt_packetdrill::{Interface, packetdrill_interface_init};
 use netspurt_tcp::codec::{Addresses, Body, DecodedPacket, Ip, Ports, Verify, decode_packet, encode_packet};
@@ -15,13 +15,13 @@ const HERE: Ipv4Addr = Ipv4Addr::new(192, 168, 0, 1);
 const THERE: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 const PORTS: Ports = Ports { source: 5000, destination: 8080 };
 
-/// The table, and what a script keeps in mind.
+/// The table, with a method for each step of a script.
 struct Drill(Interface);
 
 impl Drill {
     fn new() -> Self {
         let mut table = MaybeUninit::uninit();
-        // SAFETY: the flags are a C string, the place is ours, and it is filled.
+        // SAFETY: the flags are a C string; the call fills the table.
         let table = unsafe {
             packetdrill_interface_init(c"profile=linux,sysctl=none".as_ptr(), table.as_mut_ptr());
             table.assume_init()
@@ -37,7 +37,7 @@ impl Drill {
             sin_addr: libc::in_addr { s_addr: 0 },
             sin_zero: [0; 8],
         };
-        // SAFETY: the address is as long as is said.
+        // SAFETY: the address has the length that is passed.
         unsafe {
             let fd = (self.0.socket)(self.0.userdata, libc::AF_INET, libc::SOCK_STREAM, libc::IPPROTO_TCP);
             let len = size_of_val(&address) as u32;
@@ -47,8 +47,8 @@ impl Drill {
         }
     }
 
-    /// A segment with so many bytes arrives.
-    fn arrive(&self, seq: u32, ack: u32, flags: Flags, len: u32) {
+    /// Sends the stack a segment with `len` bytes.
+    fn send(&self, seq: u32, ack: u32, flags: Flags, len: u32) {
         let segment = Segment {
             seq: Seq(seq),
             ack: Seq(ack),
@@ -60,14 +60,14 @@ impl Drill {
         let ip = Ip::new(Addresses::V4 { source: THERE, destination: HERE });
         let (body, mut bytes) = (vec![0; len as usize], Vec::new());
         encode_packet(&segment, PORTS, &ip, Layout::SHARED, Body::Bytes(&body), &mut bytes).unwrap();
-        // SAFETY: the bytes are there.
+        // SAFETY: the bytes exist for the whole call.
         assert_eq!(unsafe { (self.0.netdev_send)(self.0.userdata, bytes.as_ptr().cast(), bytes.len()) }, 0);
     }
 
-    /// The next packet and its time in microseconds; `None` for the byte that is no packet.
-    fn leave(&self) -> Option<(DecodedPacket, i64)> {
+    /// The next packet from the stack and its time in microseconds; `None` for the single byte that means "no packet".
+    fn receive(&self) -> Option<(DecodedPacket, i64)> {
         let (mut bytes, mut len, mut at) = (vec![0_u8; 4096], 4096, 0);
-        // SAFETY: there is room for as much as is said.
+        // SAFETY: the buffer has the length that is passed.
         let result = unsafe {
             (self.0.netdev_receive)(self.0.userdata, bytes.as_mut_ptr().cast(), &raw mut len, &raw mut at)
         };
@@ -77,27 +77,27 @@ impl Drill {
 
     fn time(&self) -> i64 {
         let mut time = libc::timeval { tv_sec: 0, tv_usec: 0 };
-        // SAFETY: the place is ours.
+        // SAFETY: `time` is writable.
         unsafe { (self.0.gettimeofday)(self.0.userdata, &raw mut time, null_mut()) };
         time.tv_sec * 1_000_000 + time.tv_usec
     }
 
     fn sleep(&self, micros: u32) {
-        // SAFETY: nothing is pointed at.
+        // SAFETY: no pointer is passed.
         unsafe { (self.0.usleep)(self.0.userdata, micros) };
     }
 
-    /// Accepts a connection: its descriptor, and our first sequence number.
+    /// Accepts a connection. Returns its descriptor and the stack's first sequence number.
     fn connected(&self) -> (c_int, u32) {
         let listener = self.listener();
-        self.arrive(100, 0, Flags::SYN, 0);
-        let (answer, _) = self.leave().expect("a SYN-ACK");
+        self.send(100, 0, Flags::SYN, 0);
+        let (answer, _) = self.receive().expect("a SYN-ACK");
         assert_eq!(answer.tcp.segment.flags, Flags::SYN | Flags::ACK);
         assert_eq!(answer.tcp.segment.ack, Seq(101));
         let first = answer.tcp.segment.seq.plus(1).0;
         self.sleep(100_000);
-        self.arrive(101, first, Flags::ACK, 0);
-        // SAFETY: no address is asked for.
+        self.send(101, first, Flags::ACK, 0);
+        // SAFETY: the null pointers mean that no address is returned.
         let fd = unsafe { (self.0.accept)(self.0.userdata, listener, null_mut(), null_mut()) };
         assert!(fd >= 0);
         (fd, first)
@@ -105,20 +105,20 @@ impl Drill {
 
     fn write(&self, fd: c_int, len: usize) -> isize {
         let bytes = vec![0_u8; len];
-        // SAFETY: the bytes are there.
+        // SAFETY: the bytes exist for the whole call.
         unsafe { (self.0.write)(self.0.userdata, fd, bytes.as_ptr().cast(), len) }
     }
 
     fn read(&self, fd: c_int) -> isize {
         let mut bytes = [0_u8; 4096];
-        // SAFETY: there is room.
+        // SAFETY: the buffer has 4096 bytes.
         unsafe { (self.0.recv)(self.0.userdata, fd, bytes.as_mut_ptr().cast(), 4096, libc::MSG_DONTWAIT) }
     }
 }
 
 impl Drop for Drill {
     fn drop(&mut self) {
-        // SAFETY: nobody uses the table any more.
+        // SAFETY: the table is not used after this.
         unsafe { (self.0.free)(self.0.userdata) };
     }
 }
@@ -133,68 +133,68 @@ fn a_connection_is_accepted_carries_data_both_ways_and_closes() {
     let (fd, first) = drill.connected();
     assert_eq!(drill.read(fd), -1);
     assert_eq!(errno(), libc::EAGAIN);
-    drill.arrive(101, first, Flags::ACK, 700);
+    drill.send(101, first, Flags::ACK, 700);
     assert_eq!(drill.read(fd), 700);
-    assert_eq!(drill.leave().expect("an ACK").0.tcp.segment.ack, Seq(801));
+    assert_eq!(drill.receive().expect("an ACK").0.tcp.segment.ack, Seq(801));
     assert_eq!(drill.write(fd, 400), 400);
-    let (sent, _) = drill.leave().expect("the data");
+    let (sent, _) = drill.receive().expect("the data");
     assert_eq!((sent.tcp.segment.seq, sent.tcp.segment.payload.len), (Seq(first), 400));
-    drill.arrive(801, first + 400, Flags::ACK | Flags::FIN, 0);
+    drill.send(801, first + 400, Flags::ACK | Flags::FIN, 0);
     assert_eq!(drill.read(fd), 0);
-    // SAFETY: nothing is pointed at.
+    // SAFETY: no pointer is passed.
     assert_eq!(unsafe { (drill.0.close)(drill.0.userdata, fd) }, 0);
-    assert_eq!(drill.leave().expect("the ACK of the FIN").0.tcp.segment.ack, Seq(802));
-    assert!(drill.leave().expect("our FIN").0.tcp.segment.flags.has(Flags::FIN));
+    assert_eq!(drill.receive().expect("the ACK of the FIN").0.tcp.segment.ack, Seq(802));
+    assert!(drill.receive().expect("our FIN").0.tcp.segment.flags.has(Flags::FIN));
 }
 
 #[test]
-fn the_clock_moves_by_looking_and_by_sleeping_and_timers_run_on_the_way() {
+fn reading_the_clock_and_sleeping_advance_it_and_run_timers() {
     let drill = Drill::new();
     let (fd, first) = drill.connected();
     let start = drill.time();
     assert_eq!(drill.time(), start + 1);
     assert_eq!(drill.write(fd, 100), 100);
-    assert_eq!(drill.leave().expect("the data").0.tcp.segment.seq, Seq(first));
+    assert_eq!(drill.receive().expect("the data").0.tcp.segment.seq, Seq(first));
     drill.sleep(1_000_000);
     assert_eq!(drill.time(), start + 1_000_002);
-    // 100 ms of round trip and 200 of variation: sent again then, and again, while the sleeper slept.
-    let (again, at) = drill.leave().expect("the data again");
-    assert_eq!((again.tcp.segment.seq, at - start), (Seq(first), 300_001));
+    // RTT 100 ms plus 200 ms for its variation: the RTO of 300 ms expires during the sleep.
+    let (retransmission, at) = drill.receive().expect("the retransmission");
+    assert_eq!((retransmission.tcp.segment.seq, at - start), (Seq(first), 300_001));
 }
 
 #[test]
-fn what_will_never_leave_is_told_by_one_byte() {
+fn receive_returns_one_byte_if_no_packet_will_be_sent() {
     let drill = Drill::new();
     drill.connected();
-    assert!(drill.leave().is_none());
+    assert!(drill.receive().is_none());
 }
 
 #[test]
-fn a_segment_for_nobody_is_reset() {
+fn a_segment_without_a_connection_is_reset() {
     let drill = Drill::new();
-    drill.arrive(100, 7, Flags::ACK, 10);
-    let (reset, _) = drill.leave().expect("a reset");
+    drill.send(100, 7, Flags::ACK, 10);
+    let (reset, _) = drill.receive().expect("a reset");
     assert_eq!((reset.tcp.segment.flags, reset.tcp.segment.seq), (Flags::RST, Seq(7)));
 }
 
 #[test]
-fn unread_data_makes_a_close_a_reset() {
+fn close_with_unread_data_sends_a_reset() {
     let drill = Drill::new();
     let (fd, first) = drill.connected();
-    drill.arrive(101, first, Flags::ACK, 700);
-    // SAFETY: nothing is pointed at.
+    drill.send(101, first, Flags::ACK, 700);
+    // SAFETY: no pointer is passed.
     unsafe { (drill.0.close)(drill.0.userdata, fd) };
-    let flags = std::iter::from_fn(|| drill.leave()).map(|(packet, _)| packet.tcp.segment.flags);
+    let flags = std::iter::from_fn(|| drill.receive()).map(|(packet, _)| packet.tcp.segment.flags);
     assert!(flags.into_iter().any(|flags| flags.has(Flags::RST)));
 }
 
 #[test]
-fn options_are_read_back_as_linux_gives_them() {
+fn getsockopt_returns_options_as_linux_does() {
     let drill = Drill::new();
     let (fd, _) = drill.connected();
     let get = |level, name| {
         let (mut value, mut len) = (0_i32, 4_u32);
-        // SAFETY: the places are ours, four bytes long.
+        // SAFETY: both pointers are to writable values of four bytes.
         let result = unsafe {
             let place = (&raw mut value).cast::<c_void>();
             (drill.0.getsockopt)(drill.0.userdata, fd, level, name, place, &raw mut len)
@@ -202,7 +202,7 @@ fn options_are_read_back_as_linux_gives_them() {
         (result, value)
     };
     let set = |level, name, value: i32| {
-        // SAFETY: the value is there.
+        // SAFETY: the value exists for the whole call.
         unsafe { (drill.0.setsockopt)(drill.0.userdata, fd, level, name, (&raw const value).cast(), 4) }
     };
     assert_eq!(set(libc::SOL_SOCKET, libc::SO_SNDBUF, 21_000), 0);
@@ -213,25 +213,25 @@ fn options_are_read_back_as_linux_gives_them() {
 }
 
 #[test]
-fn a_nonblocking_write_takes_what_finds_room() {
+fn a_nonblocking_write_accepts_what_fits_into_the_buffer() {
     let drill = Drill::new();
     let (fd, _) = drill.connected();
     let bytes = 10_000_i32;
-    // SAFETY: the value is there.
+    // SAFETY: the value exists for the whole call.
     unsafe {
         let value = (&raw const bytes).cast();
         (drill.0.setsockopt)(drill.0.userdata, fd, libc::SOL_SOCKET, libc::SO_SNDBUF, value, 4);
         (drill.0.fcntl)(drill.0.userdata, fd, libc::F_SETFL, i64::from(libc::O_NONBLOCK));
     }
-    // A packet that is begun is filled, though the buffer is full meanwhile; no other is begun.
-    let taken = drill.write(fd, 50_000);
-    assert!((20_000..50_000).contains(&taken), "{taken}");
+    // The last packet is filled even though the buffer is full; no further packet is started.
+    let accepted = drill.write(fd, 50_000);
+    assert!((20_000..50_000).contains(&accepted), "{accepted}");
     assert_eq!(drill.write(fd, 1), -1);
     assert_eq!(errno(), libc::EAGAIN);
 }
 
 #[test]
-fn a_blocking_call_on_a_second_thread_returns_when_the_packet_comes() {
+fn a_blocking_call_on_a_second_thread_returns_when_a_packet_arrives() {
     let drill = Drill::new();
     let (fd, first) = drill.connected();
     let start = drill.time();
@@ -240,7 +240,7 @@ fn a_blocking_call_on_a_second_thread_returns_when_the_packet_comes() {
     let reader = std::thread::spawn(move || {
         let mut bytes = vec![0_u8; buffer];
         let mut time = libc::timeval { tv_sec: 0, tv_usec: 0 };
-        // SAFETY: the table outlives the thread, which is joined; there is room.
+        // SAFETY: the table outlives the thread, which is joined; the buffer has the length that is passed.
         let got = unsafe {
             let got = read(data as *mut c_void, fd, bytes.as_mut_ptr().cast(), buffer);
             clock(data as *mut c_void, &raw mut time, null_mut());
@@ -248,11 +248,11 @@ fn a_blocking_call_on_a_second_thread_returns_when_the_packet_comes() {
         };
         (got, time.tv_sec * 1_000_000 + time.tv_usec)
     });
-    // However slow the machine, the thread has begun to wait when so much virtual time went by in so many steps.
+    // Each step gives the thread real time to start its call, so that it also does on a slow machine.
     for _ in 0..50 {
         drill.sleep(1_000);
     }
-    drill.arrive(101, first, Flags::ACK, 300);
+    drill.send(101, first, Flags::ACK, 300);
     drill.sleep(500_000);
     let (got, at) = reader.join().expect("the reader");
     assert_eq!((got, at - start), (300, 50_000));

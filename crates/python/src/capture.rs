@@ -38,7 +38,7 @@ impl State {
         let until = self.reader.octets().saturating_add(octets);
         while self.reader.octets() < until {
             match self.reader.next() {
-                Ok(Some(packet)) => follower.hear(&packet, &mut self.gathered),
+                Ok(Some(packet)) => follower.process(&packet, &mut self.gathered),
                 Ok(None) => return self.finish(),
                 Err(damage) => {
                     self.damage = Some(damage.to_string());
@@ -71,7 +71,7 @@ impl Capture {
 
 #[pymethods]
 impl Capture {
-    /// Opens a capture: pcap or pcapng, plain, gzip or zstd; "-" is standard input.
+    /// Opens a capture: pcap or pcapng, uncompressed, gzip or zstd; "-" is standard input.
     ///
     /// ``record`` names what is kept beside connections: "samples", "events", "flight", "segments". More than ``most`` connections
     /// are counted only.

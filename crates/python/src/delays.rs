@@ -174,7 +174,7 @@ fn trip(row: usize, delay_s: f64) -> PyResult<Trip> {
     } else if (0.0..=LONGEST_S).contains(&delay_s) {
         Ok(Trip::after(Span::from_ps((delay_s * ROUND_PS).round() as u64)))
     } else {
-        let message = format!("row {row}: a delay of {delay_s} s is not between 0 and {LONGEST_S} s");
+        let message = format!("row {row}: delay {delay_s} s is not between 0 and {LONGEST_S} s");
         Err(PyValueError::new_err(message))
     }
 }
@@ -183,7 +183,7 @@ fn parse(rules: &str) -> PyResult<Rules> {
     match rules {
         "document" => Ok(Rules::Document),
         "connection" => Ok(Rules::Connection),
-        _ => Err(PyValueError::new_err(format!("there are no rules '{rules}': document, connection"))),
+        _ => Err(PyValueError::new_err(format!("unknown rules '{rules}': must be document or connection"))),
     }
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn run<'py>(
         find(&spec, host).ok_or_else(|| {
             let known: Vec<&str> = spec.nodes.iter().map(|node| &*node.name).collect();
             let known = known.join("\", \"");
-            scenario_fault(py, name, format!("there is no host \"{host}\": the scenario has \"{known}\""))
+            scenario_fault(py, name, format!("unknown host \"{host}\": the scenario has \"{known}\""))
         })
     };
     let command = |(host, words): Words| Ok::<_, PyErr>(HostCommand { host: node(&host)?, words });

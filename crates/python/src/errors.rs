@@ -19,14 +19,14 @@ pyo3::create_exception!(
     netspurt._core,
     CaptureError,
     PyValueError,
-    "A file that is not a capture: the message names it and says what was expected."
+    "A file is not a capture. The message names the file and the expected formats."
 );
 
 pyo3::create_exception!(
     netspurt._core,
     AlgorithmError,
     PyValueError,
-    "An algorithm in Python that cannot take part, or does what cannot be: the message names it and says why."
+    "An algorithm in Python is invalid or has done something invalid. The message names the algorithm and the reason."
 );
 
 /// A scenario's error as an exception with its attributes.
@@ -88,7 +88,7 @@ pub(crate) fn open_error(error: &OpenError) -> PyErr {
 /// A broken invariant of ours, with a capture.
 pub(crate) fn broken_reader(name: &str, panic: &(dyn std::any::Any + Send)) -> PyErr {
     PyRuntimeError::new_err(format!(
-        "reading {name} broke one of our own rules ({}): please report this",
+        "reading {name} failed because of a bug in netspurt ({}): please report it",
         words_of(panic)
     ))
 }
@@ -105,6 +105,6 @@ fn words_of(panic: &(dyn std::any::Any + Send)) -> &str {
 pub(crate) fn broken(name: &str, seed: u64, panic: &(dyn std::any::Any + Send)) -> PyErr {
     let words = words_of(panic);
     PyRuntimeError::new_err(format!(
-        "the simulation of {name} with seed {seed} broke one of its own rules ({words}): please report this"
+        "the simulation of {name} with seed {seed} failed because of a bug in netspurt ({words}): please report it"
     ))
 }

@@ -67,7 +67,7 @@ impl Tasks {
 
     fn __setstate__(&self, state: &[u8]) -> PyResult<()> {
         *self.lock() = postcard::from_bytes(state)
-            .map_err(|error| PyValueError::new_err(format!("these are no rows of tasks: {error}")))?;
+            .map_err(|error| PyValueError::new_err(format!("invalid rows of tasks: {error}")))?;
         Ok(())
     }
 
@@ -268,8 +268,9 @@ fn texts<'py>(
 fn read(file: &PathBuf) -> PyResult<Wide> {
     let bytes = std::fs::read(file)
         .map_err(|error| PyOSError::new_err(format!("{}: {}", file.display(), system_words(&error))))?;
-    parsed(bytes)
-        .map_err(|error| PyValueError::new_err(format!("{} is no file of a task: {error}", file.display())))
+    parsed(bytes).map_err(|error| {
+        PyValueError::new_err(format!("{} is not the file of a task: {error}", file.display()))
+    })
 }
 
 fn parsed(file: Vec<u8>) -> Result<Wide, ParquetError> {
@@ -309,6 +310,6 @@ fn cells(reader: ColumnReader, rows: usize) -> Result<(Cell, Vec<Option<Cell>>),
                 String::from_utf8_lossy(text.data()).into_owned()
             ))
         }
-        _ => Err(ParquetError::General("it has a column of a kind that no task writes".to_owned())),
+        _ => Err(ParquetError::General("it has a column of an unexpected type".to_owned())),
     }
 }

@@ -43,7 +43,7 @@ impl Gathered {
                 SEGMENTS => all.segments = Some(Vec::new()),
                 _ => {
                     return Err(format!(
-                        "cannot record '{name}'; what can be: {SAMPLES}, {EVENTS}, {FLIGHT}, {SEGMENTS}"
+                        "cannot record '{name}'; valid names: {SAMPLES}, {EVENTS}, {FLIGHT}, {SEGMENTS}"
                     ));
                 }
             }

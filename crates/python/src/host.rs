@@ -65,7 +65,7 @@ impl Host {
         let offload = match offload {
             "segments" => Offload::Segments,
             "nothing" => Offload::Nothing,
-            other => return Err(PyValueError::new_err(format!("no such offload: {other}"))),
+            other => return Err(PyValueError::new_err(format!("unknown offload: {other}"))),
         };
         let (role, limits) = (read_role(role)?, Limits::default());
         let plan = Plan { device, offload, networks, mtu, config, mss, limits, role, capture };
@@ -149,13 +149,13 @@ fn read_role(role: &Bound<'_, PyDict>) -> PyResult<Role> {
         let value = role.get_item(key)?.filter(|value| !value.is_none());
         value.map(|value| value.extract::<T>().map_err(Into::into)).transpose()
     }
-    let missing = |key: &str| PyValueError::new_err(format!("the role lacks {key}"));
+    let missing = |key: &str| PyValueError::new_err(format!("the role has no {key}"));
     let port: u16 = wanted(role, "port")?.ok_or_else(|| missing("port"))?;
     let place = match wanted::<String>(role, "remote")? {
         None => Where::Port(port),
         Some(remote) => {
             let address =
-                remote.parse().map_err(|_| PyValueError::new_err(format!("{remote} is no address")))?;
+                remote.parse().map_err(|_| PyValueError::new_err(format!("{remote} is not an address")))?;
             let connections = wanted(role, "connections")?.unwrap_or(1);
             Where::Remote(std::net::SocketAddr::new(address, port), connections)
         }
@@ -170,7 +170,7 @@ fn read_role(role: &Bound<'_, PyDict>) -> PyResult<Role> {
             let writes: Writes = writes.parse().map_err(|error| PyValueError::new_err(format!("{error}")))?;
             Ok(Role::Http(port, root, writes))
         }
-        other => Err(PyValueError::new_err(format!("no such role: {other}"))),
+        other => Err(PyValueError::new_err(format!("unknown role: {other}"))),
     }
 }
 
@@ -195,8 +195,8 @@ fn closed<'py>(py: Python<'py>, account: &Account) -> PyResult<Bound<'py, PyDict
             CloseReason::Refused => "refused",
             CloseReason::Aborted => "given up",
             CloseReason::TimedOut => "timed out",
-            CloseReason::UserTimeout => "the user's patience ended",
-            CloseReason::KeepAliveTimeout => "the peer is gone",
+            CloseReason::UserTimeout => "user timeout expired",
+            CloseReason::KeepAliveTimeout => "keep-alive timed out",
         },
     )?;
     told.set_item("seconds", (account.lasted.1 - account.lasted.0).as_secs_f64())?;

@@ -38,7 +38,7 @@ pub(crate) fn file(
     rows: usize,
     metadata: &[(String, String)],
 ) -> Result<Vec<u8>, &'static str> {
-    const TOO_LARGE: &str = "a column of more than 2 GiB";
+    const TOO_LARGE: &str = "a column is larger than 2 GiB";
     let mut file = MAGIC.to_vec();
     let mut chunks = Vec::with_capacity(columns.len());
     let mut page = Vec::new();

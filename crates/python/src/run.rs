@@ -42,7 +42,7 @@ impl Recorded {
                 .iter()
                 .copied()
                 .find(|known| known == name)
-                .ok_or_else(|| format!("cannot record '{name}'; what can be: {}", known.join(", ")))
+                .ok_or_else(|| format!("cannot record '{name}'; valid names: {}", known.join(", ")))
         };
         names.iter().map(find).collect::<Result<_, _>>().map(Self)
     }
@@ -206,7 +206,7 @@ impl Run {
         let quantity = Quantity::ALL.into_iter().find(|quantity| quantity.name() == name);
         if quantity.is_none() && name != QUEUE {
             let known: Vec<_> = Quantity::ALL.into_iter().map(Quantity::name).chain([QUEUE]).collect();
-            let message = format!("there is no series '{name}'; there are: {}", known.join(", "));
+            let message = format!("unknown series '{name}'; known: {}", known.join(", "));
             return Err(PyValueError::new_err(message));
         }
         if !self.recorded.0.contains(name) {
@@ -225,7 +225,7 @@ impl Run {
             .iter()
             .map(|row| {
                 let side = if row.end == End::Client { Side::A } else { Side::B };
-                talks.entry((row.flow, row.connection)).or_default().hear(side, &row.segment)
+                talks.entry((row.flow, row.connection)).or_default().process(side, &row.segment)
             })
             .collect();
         columns.array("time_s", seconds(rows.iter().map(|row| row.time)))?;
@@ -296,7 +296,8 @@ impl Run {
             }
             Ok(wide.parquet(&metadata))
         })?;
-        let file = file.map_err(|what| PyRuntimeError::new_err(format!("{what} has no room in a file")))?;
+        let file =
+            file.map_err(|what| PyRuntimeError::new_err(format!("{what}, which a file cannot store")))?;
         Ok(PyBytes::new(py, &file))
     }
 

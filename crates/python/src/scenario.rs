@@ -103,7 +103,7 @@ impl Scenario {
     /// flow at the host that sends its data, or at the points that ``capture`` names ("NODE", "LINK@NODE" or "all"), at
     /// most ``snaplen`` bytes of each packet. ``watch`` is called every 100 ms; what it raises ends the run.
     #[pyo3(signature = (seed = None, record = Vec::new(), pcap = None, *, capture = Vec::new(), snaplen = None, watch = None))]
-    #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
+    #[expect(clippy::too_many_arguments, reason = "these are keyword arguments in Python")]
     fn run(
         &self,
         py: Python<'_>,
@@ -117,7 +117,7 @@ impl Scenario {
         let seed = match seed {
             None => 1,
             Some(seed) => seed.extract().map_err(|_| {
-                PyValueError::new_err(format!("{seed} is no seed: a whole number from 0 to 2^64 - 1"))
+                PyValueError::new_err(format!("invalid seed {seed}: must be an integer from 0 to 2^64 - 1"))
             })?,
         };
         let recorded = Recorded::new(&record).map_err(PyValueError::new_err)?;
@@ -143,7 +143,7 @@ impl Scenario {
     /// has it, or None if Ctrl-C came first. The interpreter lock is released meanwhile.
     /// ``warn`` is called with each sentence about what may not come out as asked, before anything begins.
     #[pyo3(signature = (command, beside = Vec::new(), *, warn, seed = 1, mtu = 1500, congestion = None, initial_window = None, sysctls = Vec::new(), captures = Vec::new()))]
-    #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
+    #[expect(clippy::too_many_arguments, reason = "these are keyword arguments in Python")]
     fn emulate<'py>(
         &self,
         py: Python<'py>,

@@ -103,7 +103,7 @@ fn run(task: Task) -> Result<(RunResult, Vec<Arrival>), Failure> {
     let names: Vec<Arc<str>> = spec.nodes.iter().map(|node| Arc::clone(&node.name)).collect();
     let mut world = World::new(spec, seed, recorder).map_err(|NoRoute { from, to }| {
         let [from, to] = [from, to].map(|node| &names[node.0 as usize]);
-        Failure::Scenario(format!("no links lead from \"{from}\" to \"{to}\""))
+        Failure::Scenario(format!("no path of links from \"{from}\" to \"{to}\""))
     })?;
     let mut looked = began;
     while world.proceed() {
@@ -151,9 +151,15 @@ impl CaptureSink for Both {
             arrivals.packet(channel, packet);
         }
     }
+
+    fn offered(&mut self, channel: u32, packet: &CapturedPacket) {
+        if let Some(tap) = &mut self.tap {
+            tap.offered(channel, packet);
+        }
+    }
 }
 
-#[expect(clippy::disallowed_methods, reason = "how long a run took is no part of the simulation")]
+#[expect(clippy::disallowed_methods, reason = "the duration of the run does not affect the simulation")]
 fn now() -> Instant {
     Instant::now()
 }

@@ -1,7 +1,9 @@
 //! From simulated packets to a capture.
 //!
-//! A capture point is one end of a link, where a sniffer on that host or router would sit: packets of its own are seen
-//! when their first bit leaves, others when their last bit has arrived, and what is lost on the way in is not seen.
+//! A capture point is one end of a link. At a host it lies between TCP and the queue of the link, where `netspurt emulate` and
+//! a sniffer on that host capture: a packet of the host's own is seen when TCP hands it over, and so is one that the queue
+//! drops then. `LINK@NODE` lies on the wire: a packet is seen when its first bit leaves. So it is at a router. Packets that
+//! arrive are seen when their last bit has arrived; what is lost on the way in is not seen.
 
 use netspurt_sim::address;
 use netspurt_sim::host::app::AppSpec;
@@ -13,6 +15,7 @@ use netspurt_tcp::time::Time;
 use netspurt_trace::capture::{
     CaptureError, CaptureWriter, Checksum, Direction, Host, Interface, Record, Setup,
 };
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -22,6 +25,16 @@ struct Point {
     link: u32,
     /// Which of the link's ends.
     end: usize,
+    side: Side,
+}
+
+/// On which side of the link's queue a point lies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Side {
+    /// Between TCP and the queue.
+    Host,
+    /// Behind the queue.
+    Wire,
 }
 
 /// Where a capture is taken.
@@ -33,14 +46,19 @@ pub(crate) struct Points {
 }
 
 impl Points {
-    /// The points that `names` stand for: a node for all its links, `LINK@NODE` for one of them, `all` for both ends of
-    /// every link. Without names each flow is seen once: at the host that sends its data.
+    /// The points that `names` stand for: a node for all its links, `LINK@NODE` for the wire at one of them, `all` for the wire
+    /// at both ends of every link. Without names each flow is seen once: at the host that sends its data.
     pub(crate) fn choose(spec: &WorldSpec, names: &[String]) -> Result<Self, String> {
-        let all =
-            || (0..spec.links.len() as u32).flat_map(|link| [Point { link, end: 0 }, Point { link, end: 1 }]);
+        let ends = |link| [0, 1].map(|end| Point { link, end, side: Side::Wire });
+        let all = || (0..spec.links.len() as u32).flat_map(ends);
+        let hosts: BTreeSet<NodeId> = spec.flows.iter().flat_map(|flow| [flow.from, flow.to]).collect();
+        let at_node = |point: Point| {
+            let side = if hosts.contains(&point.node(spec)) { Side::Host } else { Side::Wire };
+            Point { side, ..point }
+        };
         if names.is_empty() {
-            let senders: std::collections::BTreeSet<NodeId> = spec.flows.iter().map(sender).collect();
-            let points = all().filter(|point| senders.contains(&point.node(spec))).collect();
+            let senders: BTreeSet<NodeId> = spec.flows.iter().map(sender).collect();
+            let points = all().filter(|point| senders.contains(&point.node(spec))).map(at_node).collect();
             return Ok(Self { points, senders_only: true });
         }
         let mut points: Vec<Point> = Vec::new();
@@ -48,14 +66,15 @@ impl Points {
             let before = points.len();
             for point in all() {
                 let node = &*spec.nodes[point.node(spec).0 as usize].name;
-                if (name == "all" || name == node || *name == point.name(spec)) && !points.contains(&point) {
-                    points.push(point);
+                let known = |other: &Point| (other.link, other.end) == (point.link, point.end);
+                if (name == "all" || name == node || *name == point.name(spec)) && !points.iter().any(known) {
+                    points.push(if name == node { at_node(point) } else { point });
                 }
             }
             if points.len() == before {
                 let known: Vec<String> = all().map(|point| point.name(spec)).collect();
                 return Err(format!(
-                    "there is nothing more to capture at \"{name}\": name a node, \"all\", or one of {}",
+                    "no further capture point \"{name}\": use a node, \"all\", or one of {}",
                     known.join(", ")
                 ));
             }
@@ -171,7 +190,7 @@ impl CaptureSink for Tap {
     fn packet(&mut self, channel: u32, packet: &CapturedPacket) {
         let mut state = self.state();
         let [leaving, arriving] = state.seen_by[channel as usize];
-        if let Some(interface) = leaving {
+        if let Some(interface) = leaving.filter(|at| state.side(*at) == Side::Wire) {
             state.see(interface, Direction::Outbound, packet.leaves, packet, packet.corrupted);
         }
         if let Some((interface, time)) = arriving.zip(packet.arrives) {
@@ -180,9 +199,22 @@ impl CaptureSink for Tap {
             }
         }
     }
+
+    fn offered(&mut self, channel: u32, packet: &CapturedPacket) {
+        let mut state = self.state();
+        let [leaving, _] = state.seen_by[channel as usize];
+        if let Some(interface) = leaving.filter(|at| state.side(*at) == Side::Host) {
+            state.see(interface, Direction::Outbound, packet.leaves, packet, packet.corrupted);
+        }
+    }
 }
 
 impl State {
+    /// On which side of its link's queue an interface lies.
+    fn side(&self, interface: u32) -> Side {
+        self.points.points[interface as usize].side
+    }
+
     fn see(
         &mut self,
         interface: u32,

@@ -314,6 +314,23 @@ impl Context {
         self.unusual.is_empty()
     }
 
+    /// The state without the configuration, for a digest.
+    pub(crate) fn without_config(&self) -> impl core::fmt::Debug {
+        // Every field is named, so that a new one is not forgotten.
+        let Self { config: _, state, passive, agreed, closed, unusual, stats, rare } = self;
+        (state, passive, agreed, closed, unusual, stats, rare)
+    }
+
+    /// The same without counters, recorded events, the limit of challenge ACKs and the keep-alive timer.
+    pub(crate) fn without_counters(&self) -> impl core::fmt::Debug {
+        let Self { config: _, state, passive, agreed, closed, unusual, stats: _, rare } = self;
+        let rare = rare.as_deref();
+        let reply = rare.and_then(|rare| rare.reply.as_ref());
+        let ecn = rare.and_then(|rare| rare.ecn.as_ref());
+        let fast_open = rare.and_then(|rare| rare.fast_open.as_ref());
+        (state, passive, agreed, closed, unusual, reply, ecn, fast_open)
+    }
+
     /// The counters of another, for a test that compares all else.
     #[cfg(test)]
     pub(crate) fn take_counters_of(&mut self, other: &mut Self) {

@@ -7,6 +7,10 @@
 //! Each mechanism of the literature is one file that bears its name: see [`congestion`], [`recovery`],
 //! [`send::transmit`], [`receive::acking`].
 
+// Unit tests share a file with the tests of the public API, which name the crate.
+#[cfg(test)]
+extern crate self as netspurt_tcp;
+
 pub mod config;
 pub mod congestion;
 pub mod opening;

@@ -19,7 +19,7 @@ fn cases(cases: u32) -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(cases(3000))]
+    #![proptest_config(cases(10_000))]
 
     #[test]
     fn the_stream_arrives_whole_and_in_order_or_the_connection_ends_with_an_error(seed in any::<u64>()) {

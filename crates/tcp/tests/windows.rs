@@ -6,7 +6,7 @@ use common::lone::{ACK, FIN, FULL, Lone, Out, SYN, SYN_ACK, ack, data, plain, se
 use common::{End, Pair, ms};
 use netspurt_tcp::config::{Config, WindowOption};
 use netspurt_tcp::event::Event;
-use netspurt_tcp::options::Options;
+use netspurt_tcp::options::{Options, Timestamps};
 use netspurt_tcp::profile;
 use netspurt_tcp::reason::Reason;
 use netspurt_tcp::segment::{Flags, Segment};
@@ -170,6 +170,33 @@ fn an_urgent_pointer_is_heard_though_the_window_is_closed() {
         .filter_map(|(_, event)| if let Event::Urgent { offset } = event { Some(offset) } else { None })
         .collect();
     assert_eq!(heard, [10_500]);
+}
+
+#[test]
+fn an_urgent_pointer_at_a_closed_window_does_not_count_if_the_segment_must_be_dropped() {
+    // RFC 7323, section 5.3 (an old timestamp); RFC 9293, section 3.10.7.4 (an ACK of what was never sent, and no ACK).
+    let stamped = |value: u32, segment: Segment| {
+        let timestamps = Some(Timestamps { value, echo: 0 });
+        Segment { options: Options { timestamps, ..segment.options }, ..segment }
+    };
+    let options = Options { timestamps: Some(Timestamps { value: 700, echo: 0 }), ..FULL };
+    let mut lone = Lone::established(Config { timestamps: true, ..plain() }, options, 5000);
+    for n in 0..10 {
+        lone.gets(stamped(700, data(1 + 1000 * n, 1, 1000)));
+    }
+    lone.c.record_events(true);
+    let urgent = |flags, ack| Segment { flags, urgent: 500, ..data(10_001, ack, 1) };
+    let acks = ACK | Flags::URG;
+    for dropped in
+        [stamped(699, urgent(acks, 1)), stamped(700, urgent(acks, 2)), stamped(700, urgent(Flags::URG, 1))]
+    {
+        let before = lone.c.state_digest_apart_from_ack();
+        lone.c.handle_segment(lone.now, &dropped);
+        assert_eq!(lone.c.state_digest_apart_from_ack(), before, "{dropped:?}");
+    }
+    lone.c.handle_segment(lone.now, &stamped(700, urgent(acks, 1)));
+    let is_urgent = |event: &_| matches!(event, (_, Event::Urgent { offset: 10_500 }));
+    assert_eq!(std::iter::from_fn(|| lone.c.poll_event()).filter(is_urgent).count(), 1);
 }
 
 #[test]

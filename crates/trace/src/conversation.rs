@@ -1,37 +1,37 @@
-//! Places in the stream and windows in bytes, from the header fields of both directions.
+//! Converts the header fields of both directions to stream positions and window sizes in bytes.
 
 use netspurt_tcp::options::{BigWindow, Options};
 use netspurt_tcp::segment::{Flags, Segment};
 use netspurt_tcp::seq::Seq;
 
-/// Largest shift (RFC 7323, section 2.3).
+/// Maximum window scale shift (RFC 7323, section 2.3).
 const MAX_SHIFT: u8 = 14;
 
-/// One of the two ends of a connection.
+/// An end of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Side {
-    /// The one whose segments are told under this name; as a rule the one that opened the connection.
+    /// The first end: usually the one that has opened the connection.
     A,
-    /// The other one.
+    /// The other end.
     B,
 }
 
-/// What a segment says, in terms of the streams.
+/// The fields of a segment as stream positions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Told {
-    /// Place of its first byte in its sender's stream, which begins at 0; a SYN stands at −1.
+    /// Position of its first byte in the stream of its sender. The stream starts at 0; a SYN is at −1.
     pub seq: i64,
-    /// Everything of the other stream before this place is acknowledged.
+    /// The cumulative acknowledgment as a position in the other stream.
     pub ack: Option<i64>,
-    /// Bytes that may be sent from [`Told::ack`] on.
+    /// Receive window in bytes, relative to [`Told::ack`].
     pub window: u32,
-    /// Place in the other stream of the first byte that a NAK asks for.
+    /// Position in the other stream of the first byte that a NAK requests.
     pub nak: Option<i64>,
 }
 
 impl Told {
-    /// The first SACK block of `segment`, from which this was told: places in the other stream. It is the one that has
-    /// grown last (RFC 2018, section 4), or tells of data that came twice (RFC 2883).
+    /// Positions of the first SACK block of `segment` in the other stream. It is the most recently changed block (RFC
+    /// 2018, section 4), or reports duplicate data (RFC 2883).
     pub fn sack(&self, segment: &Segment) -> Option<(i64, i64)> {
         let place = |ack: i64, seq: Seq| ack + i64::from(seq.distance_from(segment.ack));
         let block = segment.options.sack.as_slice().first()?;
@@ -39,10 +39,10 @@ impl Told {
     }
 }
 
-/// A connection as its segments tell of it.
+/// The sequence numbers and options of a connection.
 ///
-/// Give it every segment of both directions in order of time. A capture that begins in the middle of a connection has no
-/// SYN: streams then begin where it begins, and windows are read unscaled.
+/// Needs every segment of both directions in order of time. Without a SYN, as in a capture that starts within a
+/// connection, streams start at the first segment, and windows are not scaled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Conversation {
     ends: [End; 2],
@@ -50,16 +50,16 @@ pub struct Conversation {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct End {
-    /// Sequence number of the first byte of its stream.
+    /// Sequence number of the first byte of the stream.
     first: Option<Seq>,
-    /// Place of the latest known number, near which the next one must lie.
+    /// The latest known position; the next one is the closest to it.
     near: i64,
-    /// What its SYN offered.
+    /// Options of the SYN.
     offered: Options,
 }
 
 impl End {
-    /// The place of `seq`: of all places that it may stand for, the one nearest to those known.
+    /// The position of `seq`: the one that is closest to the latest known position.
     fn place(&mut self, seq: Seq) -> i64 {
         let first = *self.first.get_or_insert(seq);
         let near = first.plus(self.near as u32);
@@ -70,8 +70,8 @@ impl End {
 }
 
 impl Conversation {
-    /// Takes in a segment from `side`.
-    pub fn hear(&mut self, side: Side, segment: &Segment) -> Told {
+    /// Processes a segment from `side`.
+    pub fn process(&mut self, side: Side, segment: &Segment) -> Told {
         let [mine, theirs] = match side {
             Side::A => [0, 1],
             Side::B => [1, 0],
@@ -89,7 +89,7 @@ impl Conversation {
         }
     }
 
-    /// The window of a segment after the SYN: what holds is what both SYN segments offered.
+    /// The window of a segment after the SYN. It is scaled only if both SYNs offered it.
     fn window(&self, mine: usize, segment: &Segment) -> u32 {
         let both = |offers: fn(&Options) -> bool| self.ends.iter().all(|end| offers(&end.offered));
         let field = u32::from(segment.window);
@@ -121,65 +121,65 @@ mod tests {
 
     fn opened(client: Options, server: Options) -> Conversation {
         let mut talk = Conversation::default();
-        talk.hear(Side::A, &segment(Flags::SYN, u32::MAX - 9, 0, 1000, client));
-        let told = talk.hear(Side::B, &segment(Flags::SYN | Flags::ACK, 500, u32::MAX - 8, 1000, server));
+        talk.process(Side::A, &segment(Flags::SYN, u32::MAX - 9, 0, 1000, client));
+        let told = talk.process(Side::B, &segment(Flags::SYN | Flags::ACK, 500, u32::MAX - 8, 1000, server));
         assert_eq!(told, Told { seq: -1, ack: Some(0), window: 1000, nak: None });
         talk
     }
 
     #[test]
-    fn a_sack_block_has_places_like_the_acknowledgment() {
+    fn a_sack_block_is_converted_to_stream_positions() {
         let mut talk = opened(Options::NONE, Options::NONE);
         let mut options = Options::NONE;
-        // The client's first byte has the number 2^32 - 8: the block begins behind the wrap.
+        // The sequence number of the client's first byte is 2^32 - 8, so the block starts after the wrap.
         options.sack.push(SackBlock { left: Seq(92), right: Seq(192) });
         let ack = segment(Flags::ACK, 501, u32::MAX - 8, 7, options);
-        let told = talk.hear(Side::B, &ack);
+        let told = talk.process(Side::B, &ack);
         assert_eq!((told.ack, told.sack(&ack)), (Some(0), Some((101, 201))));
         let bare = segment(Flags::ACK, 501, u32::MAX - 8, 7, Options::NONE);
-        assert_eq!(talk.hear(Side::B, &bare).sack(&bare), None);
+        assert_eq!(talk.process(Side::B, &bare).sack(&bare), None);
     }
 
     #[test]
-    fn places_go_on_where_sequence_numbers_wrap() {
+    fn positions_continue_after_sequence_numbers_wrap() {
         let mut talk = opened(Options::NONE, Options::NONE);
-        let told = talk.hear(Side::A, &segment(Flags::ACK, 20, 501, 7, Options::NONE));
+        let told = talk.process(Side::A, &segment(Flags::ACK, 20, 501, 7, Options::NONE));
         assert_eq!((told.seq, told.ack, told.window), (29, Some(0), 7));
-        let told = talk.hear(Side::A, &segment(Flags::ACK, u32::MAX - 8, 501, 7, Options::NONE));
-        assert_eq!(told.seq, 0, "an old segment lies behind");
+        let told = talk.process(Side::A, &segment(Flags::ACK, u32::MAX - 8, 501, 7, Options::NONE));
+        assert_eq!(told.seq, 0, "an old segment has a lower position");
     }
 
     #[test]
-    fn five_times_round_the_circle_is_counted() {
+    fn positions_are_right_after_five_wraps() {
         let mut talk = opened(Options::NONE, Options::NONE);
         let (mut seq, step) = (Seq(u32::MAX - 8), 1 << 30);
         for round in 0..20_i64 {
             let mut data = segment(Flags::ACK, seq.0, 501, 7, Options::NONE);
             data.payload = Payload { offset: 0, len: step };
-            assert_eq!(talk.hear(Side::A, &data).seq, round << 30);
+            assert_eq!(talk.process(Side::A, &data).seq, round << 30);
             seq = seq.plus(step);
         }
     }
 
     #[test]
-    fn a_window_is_scaled_if_both_offered_it() {
+    fn a_window_is_scaled_if_both_sides_offered_it() {
         let scale = |n| Options { window_scale: Some(n), ..Options::NONE };
         let later = segment(Flags::ACK, 501, u32::MAX - 8, 1000, Options::NONE);
-        assert_eq!(opened(scale(3), scale(7)).hear(Side::B, &later).window, 1000 << 7);
-        assert_eq!(opened(Options::NONE, scale(7)).hear(Side::B, &later).window, 1000);
+        assert_eq!(opened(scale(3), scale(7)).process(Side::B, &later).window, 1000 << 7);
+        assert_eq!(opened(Options::NONE, scale(7)).process(Side::B, &later).window, 1000);
         let offer = Options { big_window: Some(BigWindow::Offer(1 << 20)), ..Options::NONE };
         let upper = Options { big_window: Some(BigWindow::Upper(2)), ..Options::NONE };
         let later = Segment { options: upper, ..later };
-        assert_eq!(opened(offer, offer).hear(Side::B, &later).window, (2 << 16) + 1000);
+        assert_eq!(opened(offer, offer).process(Side::B, &later).window, (2 << 16) + 1000);
         let each = |n| Options { segment_scale: Some(n), ..Options::NONE };
         let later = Segment { options: each(4), ..later };
-        assert_eq!(opened(each(1), each(1)).hear(Side::B, &later).window, 1000 << 4);
+        assert_eq!(opened(each(1), each(1)).process(Side::B, &later).window, 1000 << 4);
     }
 
     #[test]
-    fn a_nak_speaks_of_the_other_stream() {
+    fn a_nak_refers_to_the_other_stream() {
         let mut talk = opened(Options::NONE, Options::NONE);
         let nak = Options { nak: Some(Nak { first: Seq(11), count: 2 }), ..Options::NONE };
-        assert_eq!(talk.hear(Side::B, &segment(Flags::ACK, 501, 1, 7, nak)).nak, Some(20));
+        assert_eq!(talk.process(Side::B, &segment(Flags::ACK, 501, 1, 7, nak)).nak, Some(20));
     }
 }

@@ -1,12 +1,12 @@
-//! Captures and what packets tell, for connections of any origin: ours, simulated or live, and other people's.
+//! Captures and their analysis, for simulated, live and other connections.
 //!
-//! Lives here: reading and writing captures, and conclusions drawn from segments alone. Must not live here: anything that
-//! has to look inside a connection or a simulated network.
+//! This crate reads and writes captures, and analyses segments. It must not depend on the state of a connection or of a
+//! simulated network.
 //!
-//! * `capture/`: files that Wireshark and tcptrace read
-//! * `conversation.rs`: places in the stream and windows in bytes, from the header fields
-//! * `follow/`: connections of a capture, their round-trip times, and why what was sent again
-//! * `replay/`: retransmission timers over recorded delays
+//! * `capture/`: pcap and pcapng files
+//! * `conversation.rs`: stream positions and windows in bytes
+//! * `follow/`: connections of a capture, their round-trip times, and causes of retransmissions
+//! * `replay/`: retransmission timers replayed over recorded delays
 
 pub mod capture;
 mod conversation;

@@ -232,7 +232,7 @@ fn a_damaged_file_is_read_up_to_the_damage() {
     let told = read(&file[..file.len() - 1]);
     let damage = told.damage.unwrap();
     assert_eq!((damage.packet, damage.offset as usize), (7, file.len() - 16 - 40));
-    let words = format!("damaged at packet 7, byte {}: the file ends within it", damage.offset);
+    let words = format!("damaged at packet 7, byte {}: the file ends within the record", damage.offset);
     assert_eq!(damage.to_string(), words);
     assert_eq!(told.tally.packets, 6);
     assert_eq!(told.reports.len(), 1);
@@ -243,7 +243,7 @@ fn impossible_lengths_are_named() {
     let wrong = |file: &[u8]| read(file).damage.unwrap().wrong.to_string();
     let mut file = pcap(Order::Little, 1, 101, 65_535, &talk(V4));
     file[32..36].copy_from_slice(&300_000_u32.to_le_bytes());
-    assert_eq!(wrong(&file), "a packet of 300000 octets cannot be");
+    assert_eq!(wrong(&file), "invalid packet length: 300000 bytes");
     let order = Order::Little;
     let head = [section(order), interface(order, 101, None)].concat();
     assert_eq!(
@@ -252,14 +252,14 @@ fn impossible_lengths_are_named() {
     );
     let mut bad = enhanced(order, 0, 0, &[0; 4]);
     bad[4] = 13;
-    assert_eq!(wrong(&[&head[..], &bad].concat()), "a block of 13 octets cannot be");
+    assert_eq!(wrong(&[&head[..], &bad].concat()), "invalid block length: 13 bytes");
     let mut bad = enhanced(order, 0, 0, &[0; 4]);
     let end = bad.len() - 4;
     bad[end] ^= 4;
-    assert!(wrong(&[&head[..], &bad].concat()).contains("says at its end that it has"));
+    assert!(wrong(&[&head[..], &bad].concat()).contains("the two lengths of a block differ"));
     let mut bad = enhanced(order, 0, 0, &[0; 4]);
     bad[20..24].copy_from_slice(&30_u32.to_le_bytes());
-    assert_eq!(wrong(&[&head[..], &bad].concat()), "a packet of 30 octets cannot be");
+    assert_eq!(wrong(&[&head[..], &bad].concat()), "invalid packet length: 30 bytes");
 }
 
 #[test]
@@ -307,7 +307,7 @@ fn what_is_no_capture_is_named_in_a_sentence() {
     assert_eq!(words(b""), "a.pcap is empty; a capture in pcap or pcapng format was expected");
     assert_eq!(
         words(b"PK\x03\x04"),
-        "a.pcap is not a capture: it begins with 50 4b 03 04, where pcap or pcapng (plain, gzip or zstd) was expected"
+        "a.pcap is not a capture: it begins with 50 4b 03 04, expected pcap or pcapng (uncompressed, gzip or zstd)"
     );
     assert!(words(&[0x1F, 0x8B, 8, 0, 0]).starts_with("cannot read a.pcap: "));
     let missing = CaptureReader::open(Path::new("/there/is/none.pcap")).unwrap_err().to_string();

@@ -103,7 +103,7 @@ class Capture:
         """Packets with unsupported link-layer headers, by link type."""
         links: dict[str, int] = {}
         for row in self.tally["unknown_link"]:
-            link = f"{row['link']} ({row['name'] or 'without a name we know'})"
+            link = f"{row['link']} ({row['name'] or 'unknown name'})"
             links[link] = links.get(link, 0) + row["packets"]
         return links
 

@@ -10,6 +10,8 @@ answers at once; that is also why this is argparse (15 ms to import) and not a r
 from __future__ import annotations
 
 import argparse
+import contextlib
+import errno
 import importlib
 import os
 import shlex
@@ -18,12 +20,16 @@ from collections.abc import Callable, Collection, Sequence
 from types import ModuleType
 from typing import NoReturn, cast
 
-from netspurt.cli import options
+from netspurt.cli import options, streams
 from netspurt.cli.commands import COMMANDS
-from netspurt.cli.exits import FINE, INTERRUPTED, WRONG_REQUEST
-from netspurt.errors import RequestError, nearest
+from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED, WRONG_REQUEST
+from netspurt.errors import RequestError, nearest, reason, system_error
+from netspurt.files.places import Places
 
 Command = Callable[[argparse.Namespace], int]
+
+
+DENIED = (errno.EACCES, errno.EPERM)
 
 
 class Parser(argparse.ArgumentParser):
@@ -70,30 +76,61 @@ def _module(name: str) -> ModuleType:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit status; errors become a sentence on standard error."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    try:
-        status = _command(words)
-        sys.stdout.flush()
-        return status
-    except RequestError as error:
-        return _complain(error)
-    except KeyboardInterrupt:
-        print("netspurt: interrupted", file=sys.stderr)
-        return INTERRUPTED
-    except BrokenPipeError:
-        # The reader has seen enough. Standard output must not be flushed into the void at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FINE
-    except ImportError as error:
-        if error.name != "netspurt._core":
+    with streams.prepared():
+        try:
+            status = _command(words)
+            sys.stdout.flush()
+            return status
+        except SystemExit:
+            # argparse ends so after --help and --version.
+            try:
+                sys.stdout.flush()
+            except streams.StandardOutputError as error:
+                return _failed(error)
             raise
-        return _complain(
-            "the native module is not built; run 'make reproduce', or 'maturin develop --release'"
-        )
-    except ValueError as error:
-        # ScenarioError comes from the native module, which must not be imported just to name its type.
-        if type(error).__name__ != "ScenarioError":
-            raise
-        return _complain(error)
+        except KeyboardInterrupt:
+            print("netspurt: interrupted", file=sys.stderr)
+            return INTERRUPTED
+        except Exception as error:
+            return _failed(error)
+
+
+def _failed(error: Exception) -> int:
+    """Turns an error into a sentence and an exit status; an error that is none of the user's is raised again."""
+    if isinstance(error, streams.StandardOutputError):
+        streams.discard()
+        if isinstance(error.__cause__, BrokenPipeError):
+            # The reader has seen enough.
+            return FINE
+        _complain(error)
+        return FELL_SHORT
+    sentence = _sentence(error)
+    if sentence is None:
+        raise error
+    return _complain(sentence)
+
+
+def _sentence(error: Exception) -> object | None:
+    """What failed, where and why; None where the program is at fault."""
+    # ScenarioError comes from the native module, which must not be imported just to name its type.
+    if isinstance(error, RequestError) or type(error).__name__ == "ScenarioError":
+        return error
+    if isinstance(error, ImportError):
+        if error.name == "netspurt._core":
+            return "the native module is not built; run 'make reproduce', or 'maturin develop --release'"
+        return None
+    if isinstance(error, UnicodeDecodeError):
+        return f"a file that was given as text is not UTF-8 ({error.reason}, byte {error.start}): convert it to UTF-8"
+    if isinstance(error, UnicodeEncodeError):
+        shown = error.object[error.start : error.end].encode("ascii", "backslashreplace").decode()
+        return f"the characters '{shown}' cannot be encoded as {error.encoding}: use names without them"
+    told = error if isinstance(error, OSError) else system_error(error)
+    if told is None:
+        return None
+    if told.filename is None:
+        return f"the system refused a call: {error if told.errno is None else reason(told)}"
+    advice = "; check the permissions of the file and of its folders" if told.errno in DENIED else ""
+    return f"cannot use {os.fsdecode(told.filename)}: {reason(told)}{advice}"
 
 
 def _command(words: list[str]) -> int:
@@ -110,12 +147,15 @@ def _command(words: list[str]) -> int:
     if chosen.command is None:
         top.print_help()
         return FINE
+    chosen.places = Places(vars(chosen), force=getattr(chosen, "force", False))
     command = cast("Command", _module(chosen.command).command)
     return command(chosen)
 
 
 def _complain(error: object) -> int:
-    print(f"netspurt: {' '.join(str(error).split())}", file=sys.stderr)
+    # Where standard error cannot be written to, only the exit status is left to tell.
+    with contextlib.suppress(OSError):
+        print(f"netspurt: {' '.join(str(error).split())}", file=sys.stderr)
     return WRONG_REQUEST
 
 

@@ -13,8 +13,10 @@ from argparse import (
     RawDescriptionHelpFormatter,
     _SubParsersAction,  # argparse gives the type no public name
 )
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
+from netspurt.files.places import Destination, Form, Source
 from netspurt.inputs.typed import algorithm, natural, positive, setting
 
 Parser = TypeVar("Parser", bound=ArgumentParser)
@@ -48,6 +50,32 @@ def add_command(
 def add_json(command: ArgumentParser) -> None:
     """``--json``, which every command has."""
     command.add_argument("--json", action="store_true", help="one JSON document on standard output")
+
+
+def add_input(
+    command: ArgumentParser, name: str, metavar: str, words: str | None = None, **more: Any
+) -> None:
+    """A file or folder that the command reads: no output may be the same file."""
+    command.add_argument(name, type=Source, metavar=metavar, help=words, **more)
+
+
+def add_output(
+    command: ArgumentParser, option: str, form: Form, metavar: str, words: str, default: str | None = None
+) -> None:
+    """A file or folder that the command writes; ``main`` checks it before the command begins."""
+    make = partial(Destination, option=option, form=form)
+    command.add_argument(option, type=make, metavar=metavar, help=words, default=default)
+    add_force(command)
+
+
+def add_force(command: ArgumentParser) -> None:
+    """``--force``, once, wherever something is written."""
+    if "--force" not in command._option_string_actions:
+        command.add_argument(
+            "--force",
+            action="store_true",
+            help="replace existing files whatever they hold (default: only earlier outputs of the same kind)",
+        )
 
 
 def add_settings(command: ArgumentParser) -> None:
@@ -85,11 +113,12 @@ def add_jobs(command: ArgumentParser, what: str = "simulations") -> None:
 
 def add_records(command: ArgumentParser) -> None:
     """Files of recorded delays, and the seed of those that are made from a few numbers."""
-    command.add_argument(
+    add_input(
+        command,
         "files",
         nargs="+",
         metavar="FILE",
-        help="CSV (time_s, delay_ms or rtt_ms, length_octets, host; empty: lost), Parquet, a capture "
+        words="CSV (time_s, delay_ms or rtt_ms, length_octets, host; empty: lost), Parquet, a capture "
         "(pcap or pcapng, also packed), a trace of 'run', or a synthetic path (.toml)",
     )
     command.add_argument(

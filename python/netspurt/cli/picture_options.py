@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
+from netspurt.cli.options import add_input, add_output
+from netspurt.files import places
 from netspurt.inputs import typed
 
 PICTURES = {
@@ -24,10 +26,11 @@ PICTURES = {
 
 def plot(command: ArgumentParser) -> None:
     """Of ``netspurt plot``."""
-    command.add_argument(
+    add_input(
+        command,
         "what",
         metavar="WHAT",
-        help="a scenario (.toml, run now), a folder of 'run --out' or of 'sweep', a trace (.parquet), or a capture",
+        words="a scenario (.toml, run now), a folder of 'run --out' or of 'sweep', a trace (.parquet), or a capture",
     )
     command.add_argument(
         "--picture",
@@ -36,10 +39,12 @@ def plot(command: ArgumentParser) -> None:
         help="; ".join(f"{name}: {words}" for name, words in PICTURES.items())
         + " (default: time-sequence, of a sweep curves)",
     )
-    command.add_argument(
+    add_output(
+        command,
         "--out",
+        places.DRAWN,
         metavar="FILE",
-        help="a picture (.svg, .pdf, .png) or its data (.csv, .parquet) (default: WHAT-NAME.svg, here)",
+        words="a picture (.svg, .pdf, .png) or its data (.csv, .parquet) (default: WHAT-NAME.svg, here)",
     )
     command.add_argument("--flow", metavar="NAME", help="which flow (default: the one that sends most)")
     command.add_argument("--link", metavar="NAME", help="which link's queue (default: the longest ones)")
@@ -73,8 +78,10 @@ def plot(command: ArgumentParser) -> None:
 
 def report(command: ArgumentParser) -> None:
     """Of commands that can leave a report."""
-    command.add_argument(
+    add_output(
+        command,
         "--report",
+        places.REPORT,
         metavar="FILE.html",
-        help="a page with tables, pictures that zoom, and the data behind them",
+        words="a page with tables, pictures that zoom, and the data behind them",
     )

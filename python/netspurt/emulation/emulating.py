@@ -107,7 +107,7 @@ def _run(folder: Path, tasks: Mapping[str, Task], limit_s: float, words: Sequenc
         [*command, "--", *program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     try:
-        _, said = process.communicate(timeout=limit_s)
+        told, said = process.communicate(timeout=limit_s)
     except subprocess.TimeoutExpired:
         process.terminate()
         process.communicate()
@@ -119,5 +119,5 @@ def _run(folder: Path, tasks: Mapping[str, Task], limit_s: float, words: Sequenc
     lines = said.strip().splitlines() or ["netspurt emulate exited without output"]
     if process.returncode:
         raise NotPossible(lines[-1].removeprefix("netspurt: ") if process.returncode == 2 else said.strip())
-    report: Mapping[str, Any] = json.loads(lines[-1])
+    report: Mapping[str, Any] = json.loads(told)
     return report

@@ -14,22 +14,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from netspurt.errors import OutputError, system_error
+from netspurt.errors import OutputError, RequestError, system_error
 
 MANIFEST = "manifest.json"
 """Names every file of a directory that we wrote, so that a later run can take away what it no longer writes."""
 
 
 @contextmanager
-def directory(destination: Path) -> Iterator[Path]:
+def directory(destination: Path, *, force: bool = False) -> Iterator[Path]:
     """A directory to write into that takes the destination's place when the block ends well.
 
     Files of the user's own in an existing destination are left alone; files of an earlier run of ours are
     replaced or, where they are not written any more, removed.
 
+    Args:
+        destination: the directory.
+        force: whether files of the user's own are replaced where their names are needed.
+
     Raises:
         OutputError: at once if nothing can be written there, or later when the disk is full. The
             destination is then as it was before.
+        RequestError: a file of the user's own has a name that is needed.
     """
     try:
         if destination.exists() and not destination.is_dir():
@@ -41,7 +46,7 @@ def directory(destination: Path) -> Iterator[Path]:
         raise OutputError(destination, error) from error
     try:
         yield stage
-        _commit(stage, destination)
+        _commit(stage, destination, force=force)
     except OSError as error:
         raise OutputError(destination, error) from error
     finally:
@@ -113,10 +118,16 @@ def _umask() -> int:
     return mask
 
 
-def _commit(stage: Path, destination: Path) -> None:
+def _commit(stage: Path, destination: Path, *, force: bool) -> None:
     written = sorted(str(path.relative_to(stage)) for path in stage.rglob("*") if path.is_file())
     (stage / MANIFEST).write_text(json.dumps({"files": written}, indent=1) + "\n", encoding="utf-8")
-    before = _files_of_an_earlier_run(destination)
+    before = files_of_an_earlier_run(destination)
+    own = next((name for name in written if name not in before and (destination / name).exists()), None)
+    if own is not None and not force:
+        raise RequestError(
+            f"cannot replace {destination / own}: no earlier run wrote it; name another folder, or replace it with "
+            "--force"
+        )
     stage.chmod(0o777 & ~_umask())
     if not destination.exists():
         destination.parent.mkdir(parents=True, exist_ok=True)
@@ -130,7 +141,8 @@ def _commit(stage: Path, destination: Path) -> None:
         (destination / name).unlink(missing_ok=True)
 
 
-def _files_of_an_earlier_run(destination: Path) -> set[str]:
+def files_of_an_earlier_run(destination: Path) -> set[str]:
+    """The names of files that netspurt wrote into a directory, as its manifest lists them."""
     try:
         names = json.loads((destination / MANIFEST).read_text(encoding="utf-8"))["files"]
     except (OSError, ValueError, KeyError, TypeError):

@@ -150,16 +150,32 @@ def read_sweep(path: str | Path) -> Sweep:
 
 
 def execute(
-    plan: Plan, path: Path, engine: engines.Engine, part: Slice | None = None, *, retry: bool = False
+    plan: Plan,
+    path: Path,
+    engine: engines.Engine,
+    part: Slice | None = None,
+    *,
+    retry: bool = False,
+    force: bool = False,
 ) -> Report:
     """Runs the missing tasks of a plan, or of the i-th of n slices, into a folder.
 
+    Args:
+        plan: all tasks.
+        path: the folder.
+        engine: runs them.
+        part: which of the parts; by default all.
+        retry: whether tasks run again that have failed before.
+        force: whether the folder may hold the results of another sweep, which then stay beside these.
+
     Raises:
-        RequestError: the folder belongs to another sweep, or the disk is full.
+        RequestError: the folder belongs to another sweep, or holds something else, or the disk is full.
         EngineError: no task can run any more.
     """
     folder = Folder(path, part)
     with folder.writing(plan.version), display.gauge("sweep") as gauge:
+        if not force:
+            folder.expect(task.name for task in plan)
         _describe(folder, plan, list(plan), complete=False)
         done, failures = folder.done(), folder.failures()
         if retry:

@@ -23,7 +23,7 @@ import os
 import shutil
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +112,26 @@ class Folder:
             raise RequestError(
                 f"{self.path} is a sweep of netspurt {theirs}, and this is {version}: results of two versions cannot "
                 "be mixed; give another folder with --out"
+            )
+
+    def expect(self, names: Iterable[str]) -> None:
+        """Refuses a folder with results of another sweep: one whose plan has no task in common with ours.
+
+        More seeds or more values of an axis are the same sweep, continued.
+
+        Raises:
+            RequestError: the folder belongs to another sweep.
+        """
+        import polars as pl
+
+        try:
+            theirs = set(pl.read_parquet(self.path / PLAN, columns=["task"])["task"])
+        except (OSError, pl.exceptions.PolarsError):
+            return
+        if theirs.isdisjoint(names) and not theirs.isdisjoint(self.done()):
+            raise RequestError(
+                f"{self.path} holds the results of another sweep: name another folder with --out, or keep both there "
+                "with --force"
             )
 
     def done(self) -> set[str]:

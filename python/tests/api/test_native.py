@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import netspurt as ns
-from netspurt.studies import find
+from netspurt.studies import NAMES, find
 from netspurt.studies.experiment import DATA, Part, Plan
 from netspurt.studies.rfc1106.objection import Objection
 from netspurt.studies.rfc1106.one_loss import OneLoss
@@ -85,7 +85,7 @@ def test_the_satellite_checks_without_a_fit_hold(part: Part) -> None:
     assert [check.check for check in checks if not check.holds] == []
 
 
-@pytest.mark.parametrize("name", ["terabit", "rfc1106"])
+@pytest.mark.parametrize("name", NAMES)
 def test_every_scenario_of_a_study_is_accepted(name: str) -> None:
     prepare(find(name), Plan())
 

@@ -64,9 +64,14 @@ def command(directory: Path, *words: str, link: str = 'rate = "100 Mbit/s"') -> 
 
 
 def report(run: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    """What is said with ``--json``, behind whatever the programs said."""
-    found: dict[str, Any] = json.loads(run.stderr.splitlines()[-1])
+    """The document of ``--json``: nothing else stands on standard output."""
+    found: dict[str, Any] = json.loads(run.stdout)
     return found
+
+
+def said(run: subprocess.CompletedProcess[str]) -> str:
+    """What the programs print, which is on standard error with ``--json``."""
+    return "".join(line for line in run.stderr.splitlines(keepends=True) if not line.startswith("netspurt: "))
 
 
 def carriers() -> list[int]:
@@ -99,7 +104,7 @@ def nothing_is_left() -> Iterator[None]:
 def test_round_trips_take_what_was_asked(tmp_path: Path) -> None:
     run = emulate(tmp_path, "--json", "--server", f"{PEER} echo", "--", *f"{PEER} ask space 50".split())
     assert run.returncode == 0, run.stderr
-    times = json.loads(run.stdout)
+    times = json.loads(said(run))
     assert min(times) >= 0.020, "nothing is ever too early"
     assert statistics.median(times) < 0.024
     there, back = report(run)["links"]
@@ -132,7 +137,7 @@ def test_iperf3_finds_the_rate(tmp_path: Path) -> None:
         link='rate = "20 Mbit/s"\nqueue = { kind = "drop-tail", limit = "100 packets" }',
     )
     assert run.returncode == 0, run.stderr
-    found = json.loads(run.stdout[: run.stdout.index("\n}") + 2])["end"]["sum_received"]["bits_per_second"]
+    found = json.loads(said(run)[: said(run).index("\n}") + 2])["end"]["sum_received"]["bits_per_second"]
     most = 20e6 * 1448 / 1500
     # What had been queued when the measurement began arrives within it.
     assert 0.9 * most < found < 1.1 * most
@@ -160,7 +165,7 @@ def test_a_transfer_is_whole_over_a_path_that_loses_reorders_doubles_and_damages
     assert run.returncode == 0, run.stderr
     hashes = [hashlib.sha256(random.Random(seed).randbytes(octets)).hexdigest() for seed in (1, 2)]
     # Both speak to the same standard output, in either order.
-    assert all(each in run.stdout for each in hashes), run.stdout
+    assert all(each in said(run) for each in hashes), said(run)
     for link in report(run)["links"]:
         assert link["drops"]["packet-error"] > 0
         assert min(link["held"], link["duplicated"], link["corrupted"]) > 0, link
@@ -176,7 +181,7 @@ def test_the_rate_is_kept(tmp_path: Path) -> None:
         link='rate = "50 Mbit/s"\nqueue = { kind = "drop-tail", limit = "200 packets" }',
     )
     assert run.returncode == 0, run.stderr
-    took = next(json.loads(line)[1] for line in run.stdout.splitlines() if line.startswith("["))
+    took = next(json.loads(line)[1] for line in said(run).splitlines() if line.startswith("["))
     goodput = 8 * octets / took
     assert 0.8 * 50e6 < goodput <= 50e6 * 1448 / 1500
     assert report(run)["links"][1]["rate_done_bps"] <= 50.5e6
@@ -192,7 +197,7 @@ def test_marks_reach_the_kernel(tmp_path: Path) -> None:
     )
     assert run.returncode == 0, run.stderr
     assert report(run)["links"][1]["marked"] > 0
-    assert hashlib.sha256(random.Random(1).randbytes(3_000_000)).hexdigest() in run.stdout
+    assert hashlib.sha256(random.Random(1).randbytes(3_000_000)).hexdigest() in said(run)
 
 
 @pytest.mark.parametrize("address", ["10.0.0.2", "fd00::2"])
@@ -204,7 +209,7 @@ def test_a_kernel_is_told_of_what_is_too_long_for_a_link(tmp_path: Path, address
         link='rate = "20 Mbit/s"\nmtu = { size = "1300 B" }',
     )
     assert run.returncode == 0, run.stderr
-    assert hashlib.sha256(random.Random(1).randbytes(300_000)).hexdigest() in run.stdout
+    assert hashlib.sha256(random.Random(1).randbytes(300_000)).hexdigest() in said(run)
     # The first segments of the first window, and no others.
     assert 0 < report(run)["links"][1]["drops"]["too-big"] <= 12
 
@@ -217,7 +222,7 @@ def test_a_link_may_follow_a_recording(tmp_path: Path) -> None:
         link='trace = { kind = "mahimahi", file = "phone.up", direction = "space->earth" }',
     )
     assert run.returncode == 0, run.stderr
-    took = next(json.loads(line)[1] for line in run.stdout.splitlines() if line.startswith("["))
+    took = next(json.loads(line)[1] for line in said(run).splitlines() if line.startswith("["))
     # A packet with 1448 octets of data every 4 ms.
     assert 750_000 / took <= 1448 / 0.004
     assert report(run)["links"][1]["rate_asked_bps"] == 3_008_000
@@ -243,7 +248,7 @@ def test_any_number_of_hosts_may_take_part_and_share_a_hub(tmp_path: Path) -> No
     words = [sys.executable, "-m", "netspurt", "emulate", str(scenario), "--json", *others]
     run = subprocess.run([*words, "--", "sh", "-c", asks], capture_output=True, text=True, timeout=LIMIT_S)
     assert run.returncode == 0, run.stderr
-    assert [len(json.loads(line)) for line in run.stdout.splitlines()] == [5, 5, 5]
+    assert [len(json.loads(line)) for line in said(run).splitlines()] == [5, 5, 5]
     found = report(run)
     assert [host["received"] for host in found["hosts"]] == [15, 5, 5, 5]
     assert {link["direction"]: link["packets"] for link in found["links"]}["a->lan"] == 15
@@ -305,7 +310,7 @@ def over(tmp_path: Path, scenario: str, *words: str) -> subprocess.CompletedProc
 def test_a_network_without_flows_is_enough_and_routers_have_no_programs(tmp_path: Path) -> None:
     run = over(tmp_path, NETWORK, "--server", f"{PEER} echo", "--", *f"{PEER} ask b 3".split())
     assert run.returncode == 0, run.stderr
-    assert min(json.loads(run.stdout)) >= 0.020
+    assert min(json.loads(said(run))) >= 0.020
     assert [host["host"] for host in report(run)["hosts"]] == ["a", "b"]
     with pytest.raises(ns.ScenarioError, match="no flow, so nothing would happen"):
         ns.parse(NETWORK).run()
@@ -355,7 +360,7 @@ def test_a_capture_where_nothing_passes_is_refused(tmp_path: Path) -> None:
     words = ("--on", "b", "true", "--capture", "c=x.pcapng", "--", "true")
     run = over(tmp_path, other, *words)
     assert run.returncode == 2
-    assert 'no packet passes "c"' in run.stderr
+    assert 'no packet passes through "c"' in run.stderr
 
 
 BOTH_FAMILIES = """
@@ -392,7 +397,7 @@ def test_hosts_are_reached_by_ipv4_and_by_ipv6_and_names_say_both(tmp_path: Path
         *("--", sys.executable, "-c", BOTH_FAMILIES),
     )
     assert run.returncode == 0, run.stderr
-    found, first = json.loads(run.stdout)
+    found, first = json.loads(said(run))
     assert found == {"10.0.0.2": [300_000, 1448], "fd00::2": [300_000, 1428]}
     if Path("/etc/gai.conf").exists():
         assert first == "10.0.0.2", "where the system can be told, names mean IPv4 first, as in a simulation"
@@ -437,7 +442,7 @@ def test_marks_losses_and_damage_reach_our_own_tcp_by_both_families(tmp_path: Pa
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
     assert run.returncode == 0, run.stderr
-    assert str(octets) in run.stdout.split()
+    assert str(octets) in said(run).split()
     back = report(run)["links"][1]
     assert min(back["marked"], back["corrupted"], back["drops"]["packet-error"]) > 0
 
@@ -470,18 +475,24 @@ def test_a_recording_is_followed_opportunity_by_opportunity(tmp_path: Path) -> N
     [
         (("--server", "true"), "name the command to run behind '--'"),
         (("--", "true"), 'only host "earth" has a command'),
-        (("--server", "true", "--", "no-such-program"), '"earth" cannot be started: no-such-program'),
-        (("--server", "no-such-server", "--", "true"), '"space" cannot be started: no-such-server'),
+        (
+            ("--server", "true", "--", "no-such-program"),
+            'cannot start the command of host "earth": no-such-program',
+        ),
+        (
+            ("--server", "no-such-server", "--", "true"),
+            'cannot start the command of host "space": no-such-server',
+        ),
         (("--server", "'", "--", "true"), "cannot be split into words"),
         (
             ("--on", "mars", "true", "--", "true"),
-            'there is no host "mars": the scenario has "earth", "space"',
+            'unknown host "mars": the scenario has "earth", "space"',
         ),
-        (("--client", "mars", "--server", "true", "--", "true"), 'there is no host "mars"'),
-        (("--capture", "mars=x", "--server", "true", "--", "true"), 'there is no host "mars"'),
+        (("--client", "mars", "--server", "true", "--", "true"), 'unknown host "mars"'),
+        (("--capture", "mars=x", "--server", "true", "--", "true"), 'unknown host "mars"'),
         (("--capture", "earth", "--server", "true", "--", "true"), "NODE=FILE"),
         (("--capture", "earth=/no/such/place", "--server", "true", "--", "true"), "/no/such/place"),
-        (("--sysctl", "net.no.such=1", "--server", "true", "--", "true"), "does not take net.no.such = 1"),
+        (("--sysctl", "net.no.such=1", "--server", "true", "--", "true"), "rejects net.no.such = 1"),
         (("--congestion", "speed", "--server", "true", "--", "true"), 'no congestion control "speed"'),
         (("--mtu", "20", "--server", "true", "--", "true"), "an MTU of 20 cannot be"),
         (("--set", "link.path.delay=5", "--server", "true", "--", "true"), "link.path.delay"),
@@ -498,7 +509,7 @@ def test_what_cannot_be_is_said_in_a_sentence(tmp_path: Path, words: tuple[str, 
 def test_a_rate_that_no_emulator_holds_is_doubted_before(tmp_path: Path) -> None:
     run = emulate(tmp_path, "--server", "true", "--", "true", link='rate = "40 Gbit/s"')
     assert run.returncode == 0
-    assert 'link "path" asks for 40 Gbit/s' in run.stderr.splitlines()[0]
+    assert 'link "path" needs 40 Gbit/s' in run.stderr.splitlines()[0]
 
 
 def test_ctrl_c_ends_all(tmp_path: Path) -> None:
@@ -575,3 +586,14 @@ def test_who_may_not_hears_what_would_help(for_all: Path) -> None:
     assert run.returncode == 2, run.stderr
     assert "as root" in run.stderr
     assert run.stderr.count("\n") == 1
+
+
+def test_json_stands_alone_on_standard_output(tmp_path: Path) -> None:
+    script = "import sys; print('from the program'); print('its errors', file=sys.stderr); sys.exit(3)"
+    words = ("--on", "space", "echo from the server", "--", sys.executable, "-c", script)
+    run = emulate(tmp_path, "--json", *words)
+    assert run.returncode == 3
+    assert report(run)["status"] == 3
+    assert sorted(said(run).splitlines()) == ["from the program", "from the server", "its errors"]
+    run = emulate(tmp_path, *words)
+    assert sorted(run.stdout.splitlines()) == ["from the program", "from the server"]

@@ -60,10 +60,10 @@ def test_our_keep_alives_are_answered_and_end_a_connection_whose_peer_is_gone(tm
     assert found["alive"]
     closed = found["closed"]
     assert isinstance(closed, dict)
-    assert closed["why"] == "the peer is gone"
+    assert closed["why"] == "keep-alive timed out"
     assert closed["segments_received"] > 5, "answers to probes"
     assert found["status"] == 1
-    assert "did not answer any more" in str(found["error"])
+    assert "no longer responds" in str(found["error"])
 
 
 def test_a_name_that_is_taken_and_a_peer_that_refuses_are_said_in_a_sentence(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
-//! How closely the emulator keeps to what is asked, and how much it holds, for `tools/bench.py`.
+//! Measures the precision and the throughput of the emulator, for `tools/bench.py`.
 //!
-//! `netspurt-emulate-bench [SECONDS]` emulates a path three times, with datagrams to and fro or one TCP connection of the
-//! kernel's over it, and prints how late packets were and what went through. Without privileges it says so and ends
-//! with status 77. (`serve`, `fetch`, `echo` and `ask` are what it runs on the hosts.)
+//! `netspurt-emulate-bench [SECONDS]` emulates a path three times, with datagrams in both directions or with one TCP
+//! connection of the kernel, and prints delay errors and throughput. Without privileges it exits with status 77.
+//! (`serve`, `fetch`, `echo` and `ask` are the programs that it runs on the hosts.)
 
 use netspurt_live::emulator::{EmulateError, HostCommand, KernelTcp, Plan, Report, emulate};
 use netspurt_sim::address;
@@ -13,9 +13,9 @@ use std::io::{self, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
-/// Where programs meet.
+/// The port of the servers.
 const PORT: u16 = 5000;
-/// The status by which test runners know that something could not be tried.
+/// The exit status with which test runners mark a skipped test.
 const SKIPPED: i32 = 77;
 
 fn main() -> io::Result<()> {
@@ -51,7 +51,7 @@ fn measure(seconds: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Two hosts: the first asks or fetches, the second answers or serves.
+/// Two hosts: a client and a server.
 fn plan(link: &ChannelSpec, [server, client]: [&str; 2], seconds: u64) -> io::Result<Plan> {
     let mut spec = WorldSpec::new("bench", Span::from_secs(seconds));
     let ends = [spec.node("client"), spec.node("server")];
@@ -75,7 +75,7 @@ fn plan(link: &ChannelSpec, [server, client]: [&str; 2], seconds: u64) -> io::Re
 
 fn print(name: &str, report: &Report) {
     let back = &report.links[1];
-    // Where no packet passed there is nothing to say.
+    // Without packets there are no percentiles.
     let shown =
         |value: Option<f64>, digits: usize| value.map_or("-".to_owned(), |value| format!("{value:.digits$}"));
     let [p50, p99] =
@@ -102,7 +102,7 @@ fn serve() -> io::Result<()> {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "this program stands outside of what is measured, and may look at a clock"
+    reason = "the clock of a measuring program does not affect what it measures"
 )]
 fn fetch(most: Duration) -> io::Result<()> {
     let (mut peer, begun) = (TcpStream::connect((address(1), PORT))?, Instant::now());
@@ -122,7 +122,7 @@ fn echo() -> io::Result<()> {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "this program stands outside of what is measured, and may look at a clock"
+    reason = "the clock of a measuring program does not affect what it measures"
 )]
 fn ask(most: Duration) -> io::Result<()> {
     let (socket, begun) = (UdpSocket::bind(("0.0.0.0", 0))?, Instant::now());
@@ -131,7 +131,7 @@ fn ask(most: Duration) -> io::Result<()> {
     let mut datagram = [0; 2048];
     while begun.elapsed() < most {
         socket.send(&[0; 64])?;
-        // One that was lost is not asked for again: the next one is.
+        // A lost reply is not requested again; the next one is.
         let _ = socket.recv(&mut datagram);
     }
     Ok(())

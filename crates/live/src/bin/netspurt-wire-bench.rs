@@ -1,9 +1,9 @@
-//! How fast our TCP is on a wire, for `tools/bench.py`: against the kernel's through a TUN device with packets of 1500 octets, in a
-//! network namespace that is gone afterwards. Needs root, or `unshare --user --map-root-user`.
+//! Measures the speed of our TCP, for `tools/bench.py`: against the kernel's TCP over a TUN device with packets of 1500
+//! bytes, in a temporary network namespace. Needs root, or `unshare --user --map-root-user`.
 //!
-//! `netspurt-wire-bench receives|sends MEGABYTES [plain]` prints what our host received or sent, in how many seconds, and how many
-//! of the CPU its thread took, kernel time included. `netspurt-wire-bench trips COUNT` prints percentiles of round-trip times of a
-//! byte.
+//! `netspurt-wire-bench receives|sends MEGABYTES [plain]` prints the bytes that our host received or sent, the seconds,
+//! and the CPU seconds of its thread, kernel time included. `netspurt-wire-bench trips COUNT` prints percentiles of the
+//! RTT of one byte.
 
 use netspurt_live::host::app::{Sink, Source};
 use netspurt_live::host::{Application, Driver, Host, Limits, Mss, Next, Other, Settings, Stream};
@@ -55,7 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The host, until it is stopped; the CPU time that it took.
+/// Runs the host until it is stopped. Returns its CPU time.
 fn run(device: Device, total: usize, stop: &EventFd) -> Result<f64, String> {
     let config = profile::by_name("linux").ok_or("no such profile")?.config.clone();
     let networks = vec![Network { address: IpAddr::V4(OURS), bits: 24 }];
@@ -75,7 +75,7 @@ fn run(device: Device, total: usize, stop: &EventFd) -> Result<f64, String> {
     }
 }
 
-/// Sends every byte back.
+/// Returns every byte to the sender.
 struct Echo;
 
 impl Application for Echo {
@@ -104,7 +104,7 @@ fn receives(total: usize) -> std::io::Result<()> {
         left -= stream.write(&block[..block.len().min(left)])?;
     }
     stream.shutdown(Shutdown::Write)?;
-    // Our host closes when it has everything.
+    // Our host closes when it has received everything.
     stream.read_to_end(&mut Vec::new())?;
     report(total, begun);
     Ok(())

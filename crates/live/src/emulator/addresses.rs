@@ -1,24 +1,24 @@
-//! Where hosts live: an address of each family, the IPv4 one as captures of simulated runs have it. And where their
-//! guests do: a second pair for a TCP that is not the host's kernel's. A program on the host, such as `netspurt host`, makes a
-//! device with these addresses behind it, and the kernel passes on what comes and goes.
+//! Addresses of hosts: one of each family; IPv4 addresses are those in captures of simulated runs. A second pair is for
+//! a TCP in a program on the host, called a guest. Such a program, for example `netspurt host`, creates a TUN device
+//! with these addresses, and the host's kernel forwards its packets.
 
 use crate::tun::Network;
 use netspurt_sim::spec::NodeId;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// IPv4 and IPv6, in this order wherever there is one of each.
+/// IPv4 and IPv6 addresses, in this order.
 pub(super) type Pair = [IpAddr; 2];
 
-/// Where guests live: apart from all hosts that a scenario can have.
+/// First IPv4 address of guests, outside the addresses of hosts.
 const GUESTS_V4: u32 = 0x0A80_0000;
-/// Hosts and guests in IPv6: `fd00::` and `fd80::`, unique local addresses (RFC 4193) that people can read.
+/// Prefixes of hosts and guests in IPv6: `fd00::` and `fd80::`, unique local addresses (RFC 4193).
 const HOSTS_V6: u128 = 0xFD00 << 112;
 const GUESTS_V6: u128 = 0xFD80 << 112;
-/// Two bits of a guest's network hold two addresses: the kernel's side of the guest's device is the other.
+/// A guest's network has two addresses; the other one is the kernel's.
 const OWN_BITS: u8 = 2;
-/// The guest's place in it.
+/// The guest's address within its network.
 const PLACE: u32 = 2;
-/// So many nodes have addresses of their own.
+/// Maximum number of nodes with addresses.
 const NODES: u32 = 1 << 21;
 
 /// The addresses of the host at a node: 10.0.0.1 and fd00::1 at the first.
@@ -34,7 +34,7 @@ pub(super) fn guest(node: NodeId) -> Pair {
     [IpAddr::V4(Ipv4Addr::from_bits(GUESTS_V4 + place)), IpAddr::V6(v6)]
 }
 
-/// The same with their networks, as a program on the host wants them.
+/// The same with prefix lengths, for the configuration of a device.
 pub(super) fn guest_networks(node: NodeId) -> [Network; 2] {
     let [v4, v6] = guest(node);
     [Network { address: v4, bits: 32 - OWN_BITS }, Network { address: v6, bits: 128 - OWN_BITS }]
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_and_guests_are_found_by_their_addresses_and_nobody_else_is() {
+    fn only_addresses_of_hosts_and_guests_map_to_nodes() {
         for number in [0, 1, 255, 256, NODES - 1] {
             for address in [host(NodeId(number)), guest(NodeId(number))].as_flattened() {
                 assert_eq!(node(*address), Some(number), "{address}");
@@ -66,7 +66,7 @@ mod tests {
         }
         assert_eq!(guest_networks(NodeId(1)).map(|of| of.to_string()), ["10.128.0.6/30", "fd80::6/126"]);
         assert_eq!(host(NodeId(1)).map(|of| of.to_string()), ["10.0.0.2", "fd00::2"]);
-        // What is nobody's lies beyond all nodes of a scenario.
+        // Other addresses map to no node of a scenario.
         for other in ["10.128.0.1", "10.128.0.3", "11.0.0.2", "255.255.255.255"] {
             assert!(node(other.parse().expect("an address")).is_none_or(|node| node >= NODES), "{other}");
         }

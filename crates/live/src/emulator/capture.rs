@@ -1,4 +1,4 @@
-//! What passes a host, or a router between hosts, into files that Wireshark reads.
+//! Captures packets at hosts and at routers to files.
 
 use super::cargo::Parcel;
 use super::carrier::Sighting;
@@ -17,28 +17,28 @@ use std::path::Path;
 /// All captures of an emulation.
 #[derive(Debug, Default)]
 pub(super) struct Captures {
-    /// Those at hosts with commands, by the numbers of these.
+    /// Captures at hosts with commands, by the host's number.
     hosts: Vec<(usize, Capture)>,
-    /// Those elsewhere.
+    /// Captures at other nodes.
     routers: Vec<Router>,
-    /// Room for a packet whose checksum has to be completed.
+    /// Buffer for a packet whose checksum has to be completed.
     packet: Vec<u8>,
 }
 
-/// A capture that is being written. A file that cannot be written to is told of at the end: programs go on.
+/// A capture that is being written. A write error is reported at the end, because the programs continue.
 #[derive(Debug)]
 struct Capture {
     writer: CaptureWriter,
     failed: Option<CaptureError>,
 }
 
-/// A capture between links: what comes and goes has an interface for each.
+/// A capture at a router, with an interface for each link.
 #[derive(Debug)]
 struct Router {
     capture: Capture,
-    /// For each direction of each link: which interface sees packets leave there and arrive there.
+    /// For each direction of each link: the interface at its start and the one at its end.
     interfaces: Vec<[Option<u32>; 2]>,
-    /// What is known to happen and lies ahead, in the order in which it will have happened.
+    /// Future packets, sorted by time.
     ahead: BTreeMap<(Time, u64), Seen>,
     count: u64,
 }
@@ -109,7 +109,7 @@ impl Router {
         }
     }
 
-    /// Writes down what has happened by `now`.
+    /// Writes the packets up to `now`.
     fn settle(&mut self, now: Time, clock: Clock) {
         while let Some(first) = self.ahead.first_entry()
             && first.key().0 <= now
@@ -121,7 +121,7 @@ impl Router {
 }
 
 impl Captures {
-    /// Begins those of a plan, whose hosts are at these nodes.
+    /// Creates the captures of a plan, whose hosts are at these nodes.
     pub(super) fn create(plan: &Plan, hosts: &[NodeId]) -> Result<Self, EmulateError> {
         let mut all = Self::default();
         for (node, path) in &plan.captures {
@@ -135,14 +135,14 @@ impl Captures {
         Ok(all)
     }
 
-    /// The directions of links of which [sightings](Self::see) are wanted.
+    /// The directions of links for which [sightings](Self::see) are needed.
     pub(super) fn watched(plan: &Plan, hosts: &[NodeId]) -> Vec<u32> {
         let elsewhere = |node: &NodeId| !hosts.contains(node);
         let at: Vec<NodeId> = plan.captures.iter().map(|(node, _)| *node).filter(elsewhere).collect();
         touching(&plan.spec, &at)
     }
 
-    /// A packet passes a host, at this moment.
+    /// Captures a packet that passes a host now.
     pub(super) fn note(
         &mut self,
         host: usize,
@@ -159,17 +159,17 @@ impl Captures {
         }
     }
 
-    /// The same for one that arrives.
+    /// Captures a packet that arrives at a host.
     pub(super) fn note_arrival(&mut self, host: usize, at: Stamp, parcel: &Parcel) {
         self.note(host, at, Direction::Inbound, &parcel.bytes, parcel.checksum);
     }
 
-    /// Whether a host is watched.
+    /// Whether packets at a host are captured.
     pub(super) fn watch_hosts(&self) -> bool {
         !self.hosts.is_empty()
     }
 
-    /// What was seen at links, and the time it is.
+    /// Adds the packets that were seen at links, and writes those up to `now`.
     pub(super) fn see(&mut self, sightings: impl Iterator<Item = Sighting>, now: Time, clock: Clock) {
         if self.routers.is_empty() {
             return;
@@ -180,7 +180,7 @@ impl Captures {
         self.routers.iter_mut().for_each(|router| router.settle(now, clock));
     }
 
-    /// Ends them all.
+    /// Completes all captures.
     pub(super) fn finish(self, now: Time, clock: Clock) -> Result<(), EmulateError> {
         for mut router in self.routers {
             router.settle(now, clock);

@@ -1,35 +1,37 @@
-//! The bytes of packets under way, beside the places that the network has for them.
+//! The bytes of packets in the network, indexed by the network's slots.
 
 use super::manifest;
 use crate::tun::{Checksum, Shape, complete_checksum};
 use netspurt_sim::random::Stream;
 
-/// Octets under way at most; beyond that nothing is let in. A queue without limit would take all memory there is.
+/// Maximum of bytes in the network; further packets are refused. Otherwise a queue without limit could use up all
+/// memory.
 const MOST: usize = 512 << 20;
 
 /// A packet's bytes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Parcel {
     pub(super) bytes: Vec<u8>,
-    /// What its sender has left undone. Who looks at the bytes completes it; another kernel does not need it.
+    /// The state of the checksum. The emulator completes it before it reads the bytes; another kernel does not need
+    /// that.
     pub(super) checksum: Checksum,
-    /// Whether the damage that the network speaks of has been done to the bytes.
+    /// Whether the damage of the simulated network was applied to the bytes.
     damaged: bool,
 }
 
 impl Parcel {
-    /// With all that its sender has to do done.
+    /// A packet whose checksum is complete.
     pub(super) fn whole(bytes: Vec<u8>) -> Self {
         Self { bytes, ..Self::default() }
     }
 
-    /// With nothing left undone.
+    /// Completes the checksum.
     pub(super) fn complete(&mut self) {
         let checksum = std::mem::take(&mut self.checksum);
         complete_checksum(&mut self.bytes, &Shape { checksum, cut: None });
     }
 
-    /// Makes one bit wrong, once, for the receiver's checksum to find.
+    /// Inverts one bit, once, so that the receiver's checksum is wrong.
     pub(super) fn damage(&mut self, stream: &mut Stream) {
         if !std::mem::replace(&mut self.damaged, true) {
             self.complete();
@@ -38,22 +40,22 @@ impl Parcel {
     }
 }
 
-/// All bytes under way. A place is used again, with the room that it has.
+/// The bytes of all packets. Slots and their buffers are reused.
 #[derive(Debug, Default)]
 pub(super) struct Cargo {
     places: Vec<Parcel>,
-    /// Octets that there is room for in all of them.
+    /// Capacity of all buffers in bytes.
     room: usize,
 }
 
 impl Cargo {
-    /// The packet at a place.
+    /// The packet in a slot.
     pub(super) fn at(&mut self, place: u32) -> &mut Parcel {
         self.make(place);
         &mut self.places[place as usize]
     }
 
-    /// Puts a packet at a place; false if too much is under way.
+    /// Stores a packet in a slot; false if the limit is reached.
     #[must_use]
     pub(super) fn load(&mut self, place: u32, bytes: &[u8], checksum: Checksum) -> bool {
         self.make(place);
@@ -69,13 +71,13 @@ impl Cargo {
         true
     }
 
-    /// Puts the same packet at another place.
+    /// Copies a packet to another slot.
     pub(super) fn copy(&mut self, from: u32, to: u32) {
         let twin = self.places[from as usize].clone();
         self.put(to, twin);
     }
 
-    /// Puts a packet in the place of another.
+    /// Replaces the packet in a slot.
     pub(super) fn put(&mut self, place: u32, parcel: Parcel) {
         self.make(place);
         let there = &mut self.places[place as usize];
@@ -84,7 +86,7 @@ impl Cargo {
         *there = parcel;
     }
 
-    /// How many places there ever were.
+    /// Number of slots ever used.
     #[cfg(test)]
     pub(super) fn places(&self) -> usize {
         self.places.len()

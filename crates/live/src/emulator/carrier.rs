@@ -1,4 +1,4 @@
-//! The simulator's network with real packets in it: bytes go in at hosts and come out at hosts. Time is an argument.
+//! The simulated network with real packets: bytes enter and leave at hosts. Time is an argument.
 
 use super::addresses;
 use super::cargo::{Cargo, Parcel};
@@ -16,57 +16,58 @@ use netspurt_tcp::time::{Span, Time};
 use netspurt_trace::capture::Direction;
 use std::net::IpAddr;
 
-/// A packet that the network does not take.
+/// Why a packet is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Refused {
-    /// It is no packet from its host to another one.
+    /// It is not a packet from its host to another host.
     Stray,
-    /// Nobody meant to send it: a kernel asks who its neighbours are.
+    /// A packet of the kernel's neighbour discovery, which no program has sent.
     Chatter,
-    /// Too much is under way.
+    /// The limit of bytes in the network is reached.
     Full,
 }
 
-/// A packet that has come to its end. [`Carrier::unload`] it.
+/// A packet that has arrived. [`Carrier::unload`] returns its bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Arrival {
-    /// When its last bit has arrived, on the network's clock.
+    /// When its last bit arrived, on the network's clock.
     pub(super) at: Time,
-    /// Whose it is.
+    /// Its hosts and connection.
     pub(super) label: Label,
     place: u32,
 }
 
-/// A packet that passes one end of a link that is watched.
+/// A packet at one end of a captured link.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Sighting {
     /// The direction of the link.
     pub(super) channel: u32,
-    /// Whether its first bit leaves the near end, or its last one arrives at the far end.
+    /// Outbound when its first bit leaves the near end, inbound when its last bit arrives at the far end.
     pub(super) direction: Direction,
     /// When.
     pub(super) at: Time,
-    /// As it is there, with nothing left undone.
+    /// Its bytes there, with a complete checksum.
     pub(super) bytes: Vec<u8>,
 }
 
-/// A network and the bytes that it carries.
+/// A network and the bytes of its packets.
 #[derive(Debug)]
 pub(super) struct Carrier {
     network: Network,
-    /// The bytes of each packet under way, at its place in the network.
+    /// The bytes of each packet, by its slot.
     cargo: Cargo,
     hosts: Vec<NodeId>,
     /// The host at each node.
     at_node: Vec<Option<usize>>,
-    /// For each pair of hosts where the route from one to the other begins.
+    /// For each pair of hosts the start of the route from the first to the second.
     starts: Vec<Option<u32>>,
     damage: Stream,
     sightings: Vec<Sighting>,
 }
 
 impl Carrier {
-    /// The network of `spec` between hosts at these nodes; the two of an error are not joined, nor is the first to anybody.
+    /// Creates the network of `spec` between hosts at these nodes. An error names two hosts without a route between
+    /// them.
     pub(super) fn new(spec: &WorldSpec, hosts: &[NodeId], seed: u64) -> Result<Self, [NodeId; 2]> {
         let spec = WorldSpec { duration: Span::from_ps(u64::MAX), ..spec.clone() };
         let pairs = || (0..hosts.len()).flat_map(|a| (0..a).map(move |b| (hosts[b], hosts[a])));
@@ -92,13 +93,13 @@ impl Carrier {
         })
     }
 
-    /// From now on there are [sightings](Self::take_sightings) at both ends of these channels. The network must be one
-    /// without [fused](WorldSpec::fuse) ones.
+    /// Requests [sightings](Self::take_sightings) at both ends of these channels. The network must not have
+    /// [fused](WorldSpec::fuse) channels.
     pub(super) fn watch(&mut self, channels: impl Iterator<Item = u32>) {
         self.network.watch(channels);
     }
 
-    /// What was seen since the last call. What leaves or arrives later than now is in it as soon as it is known.
+    /// Packets seen since the last call. A packet may have a time in the future.
     pub(super) fn take_sightings(&mut self) -> impl Iterator<Item = Sighting> {
         self.sightings.drain(..)
     }
@@ -108,7 +109,7 @@ impl Carrier {
         &self.network
     }
 
-    /// Whether there is a way from one host to another.
+    /// Whether there is a route from one host to another.
     pub(super) fn are_joined(&self, from: usize, to: usize) -> bool {
         self.starts[from * self.hosts.len() + to].is_some()
     }
@@ -119,12 +120,12 @@ impl Carrier {
         start.into_iter().flat_map(|start| self.network.routes().channels(start))
     }
 
-    /// When something is to be done next.
+    /// When the next packet event is due.
     pub(super) fn next_due(&self) -> Option<Time> {
         self.network.next_due()
     }
 
-    /// A host sends a packet, whose checksum may be left undone. All that is due by `now` must have been asked for.
+    /// A host sends a packet, whose checksum may be incomplete. All events up to `now` must have been processed.
     pub(super) fn send(
         &mut self,
         now: Time,
@@ -155,13 +156,13 @@ impl Carrier {
         Ok(())
     }
 
-    /// The next packet that has arrived by `until`.
+    /// The next packet that arrives by `until`.
     pub(super) fn next(&mut self, until: Time) -> Option<Arrival> {
         loop {
             let due = self.network.next(until);
             self.keep_up();
             let (at, due) = due?;
-            // A driver without timers is never told of one.
+            // Without timers, the network reports only packets.
             let Due::Packet(place) = due else { continue };
             let flow = self.network.packet(place).endpoint;
             let ends = Manifest::read(&self.cargo.at(place).bytes)
@@ -173,7 +174,7 @@ impl Carrier {
         }
     }
 
-    /// Hands over a packet as it arrives: marked or damaged, if that is what became of it.
+    /// Passes the bytes of an arrived packet to `into`, with its mark or damage.
     pub(super) fn unload<T>(&mut self, arrival: Arrival, take: impl FnOnce(&Parcel) -> T) -> T {
         let packet = self.network.packet(arrival.place);
         let parcel = self.cargo.at(arrival.place);
@@ -192,13 +193,13 @@ impl Carrier {
         *self.at_node.get(addresses::node(of)? as usize)?
     }
 
-    /// Does to the bytes what the network has done to the packets.
+    /// Applies the network's events to the bytes.
     fn keep_up(&mut self) {
         for step in self.network.take_steps() {
             match step {
                 Step::Doubled { original, twin } => self.cargo.copy(original, twin),
                 Step::Returned { slot, mtu } => {
-                    // Of what nobody is told, nothing is left: it ends where its way does.
+                    // A packet that is too large is dropped, unless an ICMP message replaces it.
                     let bytes = too_big::message(&self.cargo.at(slot).bytes, mtu).unwrap_or_default();
                     self.cargo.put(slot, Parcel::whole(bytes));
                 }
@@ -210,7 +211,7 @@ impl Carrier {
     }
 }
 
-/// Notes a packet at both ends of the channel that it goes through, damaged as it is there.
+/// Records a packet at both ends of its channel, with its damage.
 fn see(pass: &Pass, parcel: &mut Parcel, damage: &mut Stream, sightings: &mut Vec<Sighting>) {
     let mut note = |parcel: &Parcel, direction, at| {
         let mut parcel = parcel.clone();
@@ -234,7 +235,7 @@ fn see(pass: &Pass, parcel: &mut Parcel, damage: &mut Stream, sightings: &mut Ve
     }
 }
 
-/// Whether packets to this address concern the nearest neighbours only, of which there are none.
+/// Whether this is a link-local destination, such as that of neighbour discovery.
 const fn is_chatter(destination: IpAddr) -> bool {
     match destination {
         IpAddr::V4(v4) => v4.is_multicast(),
@@ -290,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_arrive_with_their_bytes_when_rate_and_delay_say_so() {
+    fn packets_arrive_unchanged_after_rate_and_delay() {
         let mut carrier = carrier(ChannelSpec::new(8_000_000, Span::from_ms(9)));
         for number in 0..3 {
             carrier.send(Time::ZERO, 0, &packet(0, 2, 1000, number), Checksum::Whole).unwrap();
@@ -303,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_double_has_bytes_of_its_own_and_a_dropped_packet_leaves_none() {
+    fn a_duplicate_has_its_own_bytes_and_a_dropped_packet_frees_its_slot() {
         let there = ChannelSpec {
             duplicate: 0.5,
             queue: QueueSpec::Packets(3),
@@ -343,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guest_is_reached_by_way_of_its_host() {
+    fn a_guest_is_reached_through_its_host() {
         let mut carrier = carrier(ChannelSpec::new(8_000_000, Span::from_ms(9)));
         let mut to_guest = packet(0, 2, 100, 5);
         to_guest[12..16].copy_from_slice(&guest_v4(0));
@@ -359,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_nothing_joins_stand_side_by_side_and_a_host_without_any_is_named() {
+    fn separate_paths_are_allowed_and_a_host_without_a_path_is_named() {
         let mut spec = WorldSpec::new("islands", Span::ZERO);
         let [a, b, c, d, e] = ["a", "b", "c", "d", "e"].map(|name| spec.node(name));
         spec.link("one", [a, b], &ChannelSpec::default());
@@ -372,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn what_belongs_to_nobody_is_a_stray() {
+    fn a_packet_to_an_unknown_address_is_a_stray() {
         let mut carrier = carrier(ChannelSpec::default());
         let strays = [
             packet(0, 1, 100, 0),  // to the router
@@ -417,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn a_router_sees_what_comes_and_goes_and_when_and_not_what_is_lost_before() {
+    fn a_router_captures_passing_packets_with_their_times_but_not_lost_ones() {
         let mut spec = WorldSpec::new("watched", Span::ZERO);
         let [a, r, b] = ["a", "r", "b"].map(|name| spec.node(name));
         let near = ChannelSpec {

@@ -7,29 +7,31 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 pub enum EmulateError {
     /// Nothing to run.
-    #[error("no host has a command: name one behind \"--\", or with --on HOST COMMAND")]
+    #[error("no host has a command: give one after \"--\" or with --on HOST COMMAND")]
     NoCommand,
     /// The emulation ends with the command of one host.
     #[error("host \"{0}\" has two commands: give each host one")]
     TwoCommands(String),
     /// A host alone has nobody to speak to.
     #[error(
-        "only host \"{0}\" has a command, and a network joins at least two: give another one with --server or --on"
+        "only host \"{0}\" has a command, but at least two hosts need one: give another one with --server or --on"
     )]
     Alone(String),
     /// Its name cannot stand in `/etc/hosts`.
     #[error(
-        "\"{0}\" is no name that programs could look up: a host with a command is named by letters, digits, \"-\", \".\" and \"_\""
+        "\"{0}\" is not a valid host name: the name of a host with a command may contain letters, digits, \"-\", \".\" and \"_\""
     )]
     Name(String),
     /// A capture where no packet is seen.
-    #[error("no packet passes \"{0}\": it has no command, and lies on no way between hosts that have one")]
+    #[error(
+        "no packet passes through \"{0}\": it has no command and is not on a path between hosts with commands"
+    )]
     NoCapture(String),
     /// An MTU that IPv4 or TUN devices do not know.
-    #[error("an MTU of {0} cannot be: 68 to 65521 bytes")]
+    #[error("invalid MTU {0}: must be 68 to 65521 bytes")]
     Mtu(u32),
     /// Two hosts that the scenario does not join.
-    #[error("no links lead from \"{from}\" to \"{to}\"")]
+    #[error("no path of links from \"{from}\" to \"{to}\"")]
     NoRoute {
         /// From here.
         from: String,
@@ -40,10 +42,10 @@ pub enum EmulateError {
     #[error(transparent)]
     Device(#[from] crate::tun::OpenError),
     /// No namespaces.
-    #[error("no network namespace can be made: {0}")]
+    #[error("cannot create a network namespace: {0}")]
     NoNamespace(String),
     /// An interface, an address, a route.
-    #[error("the network of a namespace cannot be set up: {0}")]
+    #[error("cannot set up the network of a namespace: {0}")]
     Link(#[from] crate::tun::LinkError),
     /// The kernel does not have it.
     #[error(
@@ -51,7 +53,7 @@ pub enum EmulateError {
     )]
     Congestion(String),
     /// Something else in a namespace.
-    #[error("the namespace of host \"{host}\" cannot be set up: {what} failed: {why}")]
+    #[error("cannot set up the namespace of host \"{host}\": {what} failed: {why}")]
     Setup {
         /// Whose.
         host: String,
@@ -61,7 +63,7 @@ pub enum EmulateError {
         why: io::Error,
     },
     /// A setting that the kernel does not have, or does not take.
-    #[error("the kernel does not take {name} = {value}: {why}")]
+    #[error("the kernel rejects {name} = {value}: {why}")]
     Sysctl {
         /// Which.
         name: String,
@@ -71,7 +73,7 @@ pub enum EmulateError {
         why: io::Error,
     },
     /// A command that cannot be started.
-    #[error("the command of host \"{host}\" cannot be started: {command}: {source}")]
+    #[error("cannot start the command of host \"{host}\": {command}: {source}")]
     Command {
         /// Whose.
         host: String,
@@ -84,7 +86,7 @@ pub enum EmulateError {
     #[error(transparent)]
     Capture(#[from] netspurt_trace::capture::CaptureError),
     /// The system has no more of something.
-    #[error("the system refuses what an emulator needs: {0}")]
+    #[error("the emulator failed: {0}")]
     System(#[from] io::Error),
 }
 
@@ -102,10 +104,9 @@ impl EmulateError {
                     .to_owned()
             }
             Errno::EINVAL => {
-                "a user namespace is for a program with one thread, and this one has more; run as root"
-                    .to_owned()
+                "a program with several threads cannot create a user namespace; run as root".to_owned()
             }
-            Errno::ENOSPC => "there are too many already (sysctl user.max_net_namespaces)".to_owned(),
+            Errno::ENOSPC => "the limit of namespaces is reached (sysctl user.max_net_namespaces)".to_owned(),
             _ => errno.desc().to_lowercase(),
         })
     }

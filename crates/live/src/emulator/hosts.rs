@@ -1,4 +1,4 @@
-//! All hosts of an emulation: their namespaces, their commands, and what became of these.
+//! All hosts of an emulation: their namespaces, their commands, and the exit status of these.
 
 use super::addresses;
 use super::carrier::Carrier;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// Between two looks at who is left.
+/// Interval of the checks for remaining processes.
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// A host of a running emulation.
@@ -29,18 +29,18 @@ pub(super) struct Host {
 #[derive(Debug)]
 pub(super) struct Hosts {
     pub(super) all: Vec<Host>,
-    /// Which of them has the command that matters.
+    /// The host whose command determines the end of the emulation.
     first: usize,
-    /// How many addresses each has.
+    /// Number of addresses per host.
     families: usize,
     news: Receiver<(usize, News)>,
-    /// Rung when there is news.
+    /// Signalled when a command has started, failed or ended.
     pub(super) wake: Arc<EventFd>,
     token: Token,
 }
 
 impl Hosts {
-    /// Makes their namespaces.
+    /// Creates the namespaces.
     pub(super) fn new(plan: &Plan, carrier: &Carrier) -> Result<Self, EmulateError> {
         let flags = EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC;
         let wake = Arc::new(EventFd::from_flags(flags).map_err(EmulateError::system)?);
@@ -71,12 +71,12 @@ impl Hosts {
         Ok(Self { all, first: first.unwrap_or_default(), families, news, wake, token: Token::own() })
     }
 
-    /// Starts the command that matters.
+    /// Starts the command that determines the end.
     pub(super) fn start_first(&mut self, plan: &Plan) {
         self.start(self.first, plan);
     }
 
-    /// Starts all others.
+    /// Starts all other commands.
     pub(super) fn start_others(&mut self, plan: &Plan) {
         let first = self.first;
         (0..self.all.len()).filter(|&number| number != first).for_each(|number| self.start(number, plan));
@@ -89,7 +89,8 @@ impl Hosts {
         self.all[number].tenant.start(errand);
     }
 
-    /// Hears what became of commands; how the one that matters ended, if it did since the last call.
+    /// Processes news of commands. Returns how the command that determines the end has ended, if it has since the last
+    /// call.
     pub(super) fn hear(&mut self) -> Result<Option<Ended>, EmulateError> {
         let _ = self.wake.read();
         let mut over = None;
@@ -110,31 +111,31 @@ impl Hosts {
         self.all.iter().map(|host| host.tenant.mark).collect()
     }
 
-    /// Whether each of the others listens, or is over.
+    /// Whether each of the other commands listens, or has ended.
     pub(super) fn others_listen(&self) -> bool {
         let others = self.all.iter().enumerate().filter(|&(number, _)| number != self.first);
         let mut waiting = others.filter(|(_, host)| host.report.status.is_none());
         waiting.all(|(_, host)| processes::listens(host.tenant.mark))
     }
 
-    /// Whether nothing runs any more.
+    /// Whether no process runs any more.
     pub(super) fn are_empty(&self) -> bool {
         processes::inside(&self.marks()).is_empty()
     }
 
-    /// Asks everybody who is left to end.
+    /// Asks all remaining processes to terminate.
     pub(super) fn dismiss(&self) {
         processes::signal(&processes::inside(&self.marks()), Signal::SIGTERM);
     }
 
-    /// Kills everybody who is left, and waits until they are gone. Nothing is started any more.
-    #[expect(clippy::disallowed_methods, reason = "the kernel tells nobody when a namespace is empty")]
+    /// Kills all remaining processes and waits for their end. No command is started after this.
+    #[expect(clippy::disallowed_methods, reason = "the kernel has no notification for an empty namespace")]
     pub(super) fn evict(&mut self) {
         let marks = self.marks();
         self.all.iter_mut().for_each(|host| host.tenant.cancel());
         loop {
             let left = processes::inside(&marks);
-            // A command that is just being started is in no namespace yet, but its tenant is there.
+            // A command that is just being started is in no namespace yet, but its thread exists.
             if left.is_empty() && self.all.iter().all(|host| host.tenant.is_gone()) {
                 break;
             }

@@ -1,4 +1,4 @@
-//! What the network has to know of a packet of somebody else's, and what it may do to its bytes.
+//! The header fields of a packet that the network needs, and the changes that it makes to the bytes.
 
 use netspurt_sim::random::Stream;
 use netspurt_tcp::codec::internet_checksum;
@@ -7,35 +7,35 @@ use siphasher::sip::SipHasher13;
 use std::hash::Hasher as _;
 use std::net::IpAddr;
 
-/// Octets of an IPv4 header without options, and of an IPv6 header.
+/// Length of an IPv4 header without options, and of an IPv6 header.
 const IPV4: usize = 20;
 const IPV6: usize = 40;
-/// The numbers of TCP and UDP.
+/// The protocol numbers of TCP and UDP.
 const TCP: u8 = 6;
 const UDP: u8 = 17;
-/// Where the checksum of an IPv4 header stands.
+/// Position of the checksum in an IPv4 header.
 const CHECKSUM: core::ops::Range<usize> = 10..12;
 
-/// The header fields of a packet that matter on the way.
+/// The header fields of a packet that the network needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Manifest {
     pub(super) source: IpAddr,
     pub(super) destination: IpAddr,
     pub(super) ecn: Ecn,
-    /// Of a TCP segment; nothing for other packets.
+    /// Flags of a TCP segment; none for other packets.
     pub(super) flags: Flags,
-    /// Octets behind the headers that are known.
+    /// Bytes after the known headers.
     pub(super) payload: u32,
-    /// The same for all packets of a connection in one direction.
+    /// A hash that is equal for all packets of a connection in one direction.
     pub(super) flow: u32,
 }
 
 impl Manifest {
-    /// Reads the headers; `None` if this is no whole packet of IPv4 or IPv6.
+    /// Parses the headers; `None` if this is not a complete IPv4 or IPv6 packet.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let ip = Ip::read(bytes)?;
         let transport = &bytes[ip.len..];
-        // Behind the first fragment there are no ports, nor behind what is not known.
+        // Only the first fragment has ports, and only in known protocols.
         let known = ip.is_first && (ip.version == 4 || matches!(ip.protocol, TCP | UDP));
         let ports = if known { transport.get(..4).unwrap_or_default() } else { &[] };
         let tcp = (ip.is_first && ip.protocol == TCP && transport.len() >= 20).then_some(transport);
@@ -55,13 +55,13 @@ impl Manifest {
     }
 }
 
-/// What an IP header says.
+/// The fields of an IP header.
 struct Ip {
     version: u8,
-    /// Octets of the header.
+    /// Length of the header in bytes.
     len: usize,
     protocol: u8,
-    /// Whether what follows is a header of that protocol.
+    /// Whether the next header follows, as in all packets but later fragments.
     is_first: bool,
     ecn: Ecn,
     addresses: core::ops::Range<usize>,
@@ -116,7 +116,7 @@ impl Ip {
     }
 }
 
-/// Writes "congestion experienced" into the header of a packet (RFC 3168, section 5).
+/// Sets "congestion experienced" in the IP header (RFC 3168, section 5).
 pub(super) fn mark(bytes: &mut [u8]) {
     if bytes[0] >> 4 == 6 {
         bytes[1] |= (Ecn::Ce as u8) << 4;
@@ -129,7 +129,7 @@ pub(super) fn mark(bytes: &mut [u8]) {
     bytes[CHECKSUM].copy_from_slice(&sum.to_be_bytes());
 }
 
-/// Makes one bit wrong behind the IP header, for the receiver's checksum to find.
+/// Inverts one bit after the IP header, so that the receiver's checksum is wrong.
 pub(super) fn damage(bytes: &mut [u8], stream: &mut Stream) {
     let header = header_len(bytes);
     let from = if bytes.len() > header { header } else { 0 };
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tcp_packet_is_known_by_its_headers() {
+    fn the_headers_of_a_tcp_packet_are_parsed() {
         let flows = both().map(|addresses| {
             let read = Manifest::read(&packet(addresses, 100, Ecn::Ect0)).unwrap();
             assert_eq!((read.source, read.destination), (addresses.source(), addresses.destination()));
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_whole_packet_is_not_read() {
+    fn incomplete_packets_are_rejected() {
         for addresses in both() {
             let bytes = packet(addresses, 10, Ecn::NotEct);
             for len in 0..bytes.len() {
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_leaves_the_packet_right() {
+    fn a_marked_packet_has_correct_checksums() {
         for addresses in both() {
             let mut bytes = packet(addresses, 10, Ecn::Ect0);
             mark(&mut bytes);
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_one_bit_behind_the_header() {
+    fn damage_is_one_bit_after_the_header() {
         let mut stream = Stream::new(1, "damage");
         for (addresses, header) in both().into_iter().zip([20, 40]) {
             let whole = packet(addresses, 10, Ecn::NotEct);

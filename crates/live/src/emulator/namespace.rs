@@ -1,7 +1,7 @@
-//! The namespaces of one host: what the calling thread and the commands that it starts see of the world.
+//! The namespaces of a host, in which the calling thread and its commands run.
 //!
-//! They have no names and leave no files: they go when the last process in them is gone. The file that is seen as
-//! `/etc/hosts` lies in a memory file system that is mounted for a moment where nobody else can see it.
+//! They have no names and no files, and end with their last process. The file that is mounted as `/etc/hosts` is in a
+//! memory file system that is mounted for a moment and only visible there.
 
 use super::error::EmulateError;
 use super::plan::KernelTcp;
@@ -15,51 +15,51 @@ use std::net::IpAddr;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-/// What a host's only interface beside `lo` is called.
+/// Name of a host's only interface beside `lo`.
 const INTERFACE: &str = "netspurt0";
-/// A directory that is always there, and whose content is replaced in any case.
+/// A directory that always exists and whose content is replaced anyway.
 const SYS: &str = "/sys";
 
-/// Where programs look names up.
+/// Where programs resolve names.
 const HOSTS: &str = "/etc/hosts";
 const RESOLVER: &str = "/etc/resolv.conf";
-/// Where glibc reads which of a name's addresses it tries first (gai.conf(5)), where that file is there at all.
+/// The file in which glibc configures the preferred address family (gai.conf(5)), if it exists.
 const CHOICE: &str = "/etc/gai.conf";
-/// That of IPv4, as captures and simulated runs have it.
+/// Prefers IPv4, as in captures and simulated runs.
 const ORDER: &str = "precedence ::ffff:0:0/96 100\n";
-/// The shortest MTU that IPv6 knows (RFC 8200, section 5).
+/// The minimum MTU of IPv6 (RFC 8200, section 5).
 const LEAST_IPV6: u32 = 1280;
 
-/// What a host is to see.
+/// The configuration of a host.
 #[derive(Clone, Debug)]
 pub(super) struct Lodging {
     pub(super) host: String,
     pub(super) addresses: Vec<IpAddr>,
-    /// Where the others and their guests are. There is no way to anybody else.
+    /// Addresses of the other hosts and their guests. There are no routes to other addresses.
     pub(super) others: Vec<IpAddr>,
     pub(super) mtu: u32,
     pub(super) tcp: KernelTcp,
     /// Lines of `/etc/hosts`.
     pub(super) hosts: String,
-    /// Settings of the kernel, such as `net.ipv4.tcp_ecn`.
+    /// Sysctls, such as `net.ipv4.tcp_ecn`.
     pub(super) sysctls: Vec<(String, String)>,
 }
 
-/// What marks a namespace as long as it is there.
+/// Identifies a namespace while it exists.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Mark(pub(super) u64);
 
 impl Lodging {
-    /// Moves the calling thread, and what it will start, into new namespaces; the end of its device that is ours.
+    /// Moves the calling thread and its future children to new namespaces. Returns the device.
     pub(super) fn move_in(&self) -> Result<(Device, Mark), EmulateError> {
         unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS).map_err(EmulateError::no_namespace)?;
         let failed = |what| move |why| EmulateError::Setup { host: self.host.clone(), what, why };
         let has_ipv6 = self.addresses.iter().any(IpAddr::is_ipv6);
-        self.settle_ipv6(has_ipv6).map_err(failed("setting IPv6 up"))?;
+        self.settle_ipv6(has_ipv6).map_err(failed("configuring IPv6"))?;
         let device = Device::create(INTERFACE, Offload::Segments)?;
         self.configure()?;
-        // A guest's packets come by way of this kernel.
-        write_sysctl("net.ipv4.ip_forward", "1").map_err(failed("letting it pass packets on"))?;
+        // The kernel forwards a guest's packets.
+        write_sysctl("net.ipv4.ip_forward", "1").map_err(failed("enabling forwarding"))?;
         for (name, value) in &self.sysctls {
             write_sysctl(name, value).map_err(|why| EmulateError::Sysctl {
                 name: name.clone(),
@@ -67,12 +67,12 @@ impl Lodging {
                 why,
             })?;
         }
-        self.furnish().map_err(failed("putting its /etc/hosts in place"))?;
-        let mark = mark_of(Path::new("/proc/thread-self/ns/net")).map_err(failed("looking at it"))?;
+        self.furnish().map_err(failed("mounting its /etc/hosts"))?;
+        let mark = mark_of(Path::new("/proc/thread-self/ns/net")).map_err(failed("reading its identity"))?;
         Ok((device, mark))
     }
 
-    /// Interfaces to come have the addresses that they are given, and none that nobody knows of, so that nobody looks for
+    /// New interfaces only get the configured addresses; without link-local addresses, the kernel does not search for
     /// routers.
     fn settle_ipv6(&self, wanted: bool) -> io::Result<()> {
         if !wanted {
@@ -108,12 +108,12 @@ impl Lodging {
         Ok(())
     }
 
-    /// Names resolve, and `/sys` shows the interfaces of this namespace if it may.
+    /// Configures name resolution, and mounts a `/sys` that shows the interfaces of this namespace, if permitted.
     fn furnish(&self) -> io::Result<()> {
         let none = None::<&str>;
         mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_SLAVE, none)?;
         mount(Some("tmpfs"), SYS, Some("tmpfs"), MsFlags::empty(), Some("size=1m,mode=0755"))?;
-        // Without a name server nobody waits for the answer of one that cannot be reached.
+        // Without a name server, programs do not wait for one that cannot be reached.
         let files =
             [("hosts", &*self.hosts, HOSTS), ("resolv.conf", "", RESOLVER), ("gai.conf", ORDER, CHOICE)];
         for (name, content, target) in files {
@@ -124,7 +124,7 @@ impl Lodging {
             }
         }
         umount2(SYS, MntFlags::MNT_DETACH)?;
-        // Where it may not, the old one shows other interfaces than there are, which few programs look at.
+        // If that is not permitted, the old `/sys` shows other interfaces, which few programs read.
         let _ = mount(Some("sysfs"), SYS, Some("sysfs"), MsFlags::empty(), none);
         Ok(())
     }
@@ -134,12 +134,12 @@ const fn alone(address: IpAddr) -> Network {
     Network { address, bits: if address.is_ipv6() { 128 } else { 32 } }
 }
 
-/// How many addresses a host can have: one of IPv4, and one of IPv6 where the kernel has that and packets are long enough.
+/// Number of addresses of a host: IPv4, and IPv6 if the kernel supports it and the MTU is large enough.
 pub(super) fn families(mtu: u32) -> usize {
     1 + usize::from(mtu >= LEAST_IPV6 && Path::new("/proc/net/if_inet6").exists())
 }
 
-/// What is not there need not be switched off.
+/// A setting that does not exist need not be disabled.
 fn absent(error: io::Error) -> io::Result<()> {
     if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
 }
@@ -148,7 +148,7 @@ fn write_sysctl(name: &str, value: &str) -> io::Result<()> {
     std::fs::write(Path::new("/proc/sys").join(name.replace('.', "/")), value)
 }
 
-/// The mark of the namespace that a file under `/proc` stands for.
+/// The identity of the namespace of a file under `/proc`.
 pub(super) fn mark_of(file: &Path) -> io::Result<Mark> {
     std::fs::metadata(file).map(|namespace| Mark(namespace.ino()))
 }

@@ -1,4 +1,4 @@
-//! What is to be emulated, and what is refused before anything is touched.
+//! The request for an emulation, and its checks before anything is created.
 
 use super::addresses;
 use super::carrier::Carrier;
@@ -9,10 +9,10 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// Bits per second that an emulator on an ordinary machine holds, most of them in long transfers with packets of 1500 octets.
+/// Rate in bit/s that the emulator reaches on an ordinary machine, with packets of 1500 bytes in long transfers.
 const HIGHEST: u64 = 4_000_000_000;
 
-/// A command, and the host that it runs on.
+/// A command and its host.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HostCommand {
     /// The host.
@@ -21,33 +21,33 @@ pub struct HostCommand {
     pub words: Vec<OsString>,
 }
 
-/// What is set by way of routes, since a namespace may not choose freely by sysctl.
+/// Settings of the kernel's TCP that are attributes of routes, because namespaces may not set them freely by sysctl.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct KernelTcp {
     /// Its congestion control, such as `cubic`.
     pub congestion: Option<String>,
-    /// Segments of its initial window.
+    /// Initial window in segments.
     pub initial_window: Option<u32>,
 }
 
-/// What is to be emulated.
+/// The request for an emulation.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The network. Its flows do not matter.
+    /// The network. Its flows are not used.
     pub spec: WorldSpec,
-    /// Of all that is random in the network.
+    /// The seed of the network's random numbers.
     pub seed: u64,
-    /// The command with whose end the emulation ends.
+    /// The command whose end ends the emulation.
     pub command: HostCommand,
-    /// Commands that run beside it; they have no standard input.
+    /// The other commands; they have no standard input.
     pub beside: Vec<HostCommand>,
-    /// Octets that a host puts into a packet at most.
+    /// MTU of the hosts' devices in bytes.
     pub mtu: u32,
-    /// What the kernel's TCP uses on every host; `None` for what it uses anyway.
+    /// Settings of the kernel's TCP on every host; `None` for the defaults.
     pub tcp: KernelTcp,
-    /// Settings of the kernel in every namespace, such as `net.ipv4.tcp_ecn`.
+    /// Sysctls in every namespace, such as `net.ipv4.tcp_ecn`.
     pub sysctls: Vec<(String, String)>,
-    /// Files that get what passes a host, or a node that lies between hosts.
+    /// Capture files, for hosts or nodes between hosts.
     pub captures: Vec<(NodeId, PathBuf)>,
 }
 
@@ -63,7 +63,7 @@ impl Plan {
         &self.spec.nodes[node.0 as usize].name
     }
 
-    /// Whether it can be carried out, as far as it can be known without trying.
+    /// Checks everything that can be checked without creating anything.
     pub(super) fn check(&self) -> Result<(), EmulateError> {
         let hosts = self.hosts();
         if hosts.iter().any(|command| command.words.is_empty()) {
@@ -82,7 +82,7 @@ impl Plan {
         wrong.map_or(Ok(()), |name| Err(EmulateError::Name(name.to_owned())))
     }
 
-    /// Whether something passes wherever it is to be captured.
+    /// Checks that packets pass wherever a capture is requested.
     pub(super) fn check_captures(&self, carrier: &Carrier, hosts: &[NodeId]) -> Result<(), EmulateError> {
         let pairs = (0..hosts.len()).flat_map(|from| (0..hosts.len()).map(move |to| (from, to)));
         let used: BTreeSet<u32> = pairs.flat_map(|(from, to)| carrier.channels(from, to)).collect();
@@ -94,7 +94,7 @@ impl Plan {
         wrong.map_or(Ok(()), |node| Err(EmulateError::NoCapture(self.name(*node).to_owned())))
     }
 
-    /// What may not come out as asked, one sentence each, for the user to hear before it begins.
+    /// Warnings for the user, one sentence each, about limits of the emulator.
     pub fn doubts(&self) -> Vec<String> {
         let fast =
             |link: &&LinkSpec| link.directions.iter().any(|way| way.rate.is_none_or(|rate| rate > HIGHEST));
@@ -106,20 +106,20 @@ impl Plan {
         };
         let doubt = |link: &LinkSpec| {
             format!(
-                "link \"{}\" asks for {}, and an emulator holds about {} Gbit/s: the table will say what was done",
+                "link \"{}\" needs {}, but the emulator reaches about {} Gbit/s: the table shows the rate that was reached",
                 link.name,
                 asked(link),
                 HIGHEST / 1_000_000_000
             )
         };
-        // A link that is faster than this, behind one that is not, has nothing to do.
+        // A faster link behind a slower one is not the limit.
         if self.spec.links.iter().any(|link| !fast(&link)) {
             return Vec::new();
         }
         self.spec.links.iter().filter(fast).map(doubt).collect()
     }
 
-    /// The file by which programs find the hosts, by as many addresses as each has.
+    /// The content of `/etc/hosts`, with this number of addresses per host.
     pub(super) fn hosts_file(&self, families: usize) -> String {
         let mut text = String::from("127.0.0.1 localhost\n");
         if families > 1 {

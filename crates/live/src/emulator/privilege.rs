@@ -1,4 +1,4 @@
-//! The right to make namespaces: root has it, others may get it in a user namespace of their own.
+//! The right to create namespaces: root has it, other users get it in a user namespace.
 
 use super::error::EmulateError;
 use nix::errno::Errno;
@@ -6,12 +6,12 @@ use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{getegid, geteuid};
 use std::time::Duration;
 
-/// A thread that has been waited for may be seen for a moment longer.
+/// A joined thread may remain visible for a moment.
 const TRIES: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Makes sure that namespaces can be made. Who may not so far gets a user namespace, in which it is root; for that the
-/// process must have no other thread.
+/// Obtains the right to create namespaces, if necessary with a user namespace in which the process is root. That
+/// requires a process without other threads.
 pub(super) fn obtain() -> Result<(), EmulateError> {
     match try_it() {
         Err(Errno::EPERM) => enter_user_namespace().map_err(EmulateError::no_namespace),
@@ -19,13 +19,13 @@ pub(super) fn obtain() -> Result<(), EmulateError> {
     }
 }
 
-/// Whether namespaces can be made, found out by making some for a thread.
+/// Whether namespaces can be created, tested in a thread.
 fn try_it() -> Result<(), Errno> {
     let wanted = CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS;
     std::thread::spawn(move || unshare(wanted)).join().unwrap_or(Err(Errno::EAGAIN))
 }
 
-#[expect(clippy::disallowed_methods, reason = "the kernel tells nobody when a thread is seen no more")]
+#[expect(clippy::disallowed_methods, reason = "the kernel has no notification for the end of a thread")]
 fn enter_user_namespace() -> Result<(), Errno> {
     let (user, group) = (geteuid(), getegid());
     let mut tries = 0;
@@ -41,7 +41,7 @@ fn enter_user_namespace() -> Result<(), Errno> {
             .map_err(|error| error.raw_os_error().map_or(Errno::EIO, Errno::from_raw))
     };
     write("uid_map", format!("0 {user} 1"))?;
-    // Without this no group may be mapped (user_namespaces(7)).
+    // Required before a group can be mapped (user_namespaces(7)).
     write("setgroups", "deny".to_owned())?;
     write("gid_map", format!("0 {group} 1"))
 }

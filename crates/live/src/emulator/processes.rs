@@ -1,13 +1,13 @@
-//! Processes in the namespaces of an emulation: found by their namespace, signalled, listened to.
+//! Processes in the namespaces of an emulation: finds them, sends them signals, checks for listening sockets.
 
 use super::namespace::{Mark, mark_of};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::path::Path;
 
-/// What `/proc/net/tcp` calls a socket that listens.
+/// State of a listening socket in `/proc/net/tcp`.
 const LISTEN: &str = "0A";
-/// What `/proc/net/udp` calls a socket that has a port and no peer.
+/// State of a bound socket without a peer in `/proc/net/udp`.
 const BOUND: &str = "07";
 
 /// All processes of the system, by number.
@@ -22,14 +22,14 @@ pub(super) fn inside(marks: &[Mark]) -> Vec<i32> {
     all().filter(|&process| of(process).is_some_and(|mark| marks.contains(&mark))).collect()
 }
 
-/// Sends processes a signal; those that are gone do not need it.
+/// Sends processes a signal; ended ones are ignored.
 pub(super) fn signal(processes: &[i32], signal: Signal) {
     for &process in processes {
         let _ = kill(Pid::from_raw(process), signal);
     }
 }
 
-/// Whether somebody in this namespace waits for connections or datagrams.
+/// Whether a process in this namespace listens for connections or datagrams.
 pub(super) fn listens(mark: Mark) -> bool {
     let sockets = |process: i32, file: &str, state: &str| {
         let text = std::fs::read_to_string(format!("/proc/{process}/net/{file}")).unwrap_or_default();

@@ -1,8 +1,8 @@
-//! What a killed emulation leaves: programs that lost their parent's parent. Nothing else outlives it, since namespaces
-//! and devices have no names and go with the last program.
+//! Processes that a killed emulation has left running. Nothing else remains, because namespaces and devices have no
+//! names and end with the last process.
 //!
-//! Each command and what it starts carries a token in its environment that says whose it is: the number of the
-//! emulating process and when that was started. So nothing has to be written down anywhere.
+//! Each command has a token in its environment, inherited by its children: the process number of the emulator and its
+//! start time. So no state file is needed.
 
 use super::namespace::{Mark, mark_of};
 use super::processes;
@@ -10,22 +10,22 @@ use nix::sys::signal::Signal;
 use std::fmt;
 use std::path::Path;
 
-/// What a command finds in its environment.
+/// The environment variable with the token.
 pub(super) const TOKEN: &str = "NETSPURT_EMULATION";
-/// Where in `/proc/N/stat` the time of the start stands, counted from behind the name.
+/// Position of the start time in `/proc/N/stat`, counted after the name.
 const START: usize = 19;
 
-/// An emulating process, for as long as the machine runs.
+/// Identifies an emulator process until the machine restarts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Token {
     process: i32,
     started: u64,
-    /// The namespace in which the number is that process's.
+    /// The PID namespace of the process number.
     numbers: u64,
 }
 
 impl Token {
-    /// Of this process.
+    /// The token of this process.
     pub(super) fn own() -> Self {
         let process = std::process::id() as i32;
         Self { process, started: started(process).unwrap_or(0), numbers: numbers() }
@@ -41,7 +41,7 @@ impl Token {
         parts.next().is_none().then_some(token)
     }
 
-    /// Whether its process is certainly gone.
+    /// Whether the process has certainly ended.
     fn is_gone(self) -> bool {
         self.numbers == numbers() && started(self.process) != Some(self.started)
     }
@@ -53,20 +53,20 @@ impl fmt::Display for Token {
     }
 }
 
-/// Which namespace of process numbers this is.
+/// The PID namespace of this process.
 fn numbers() -> u64 {
     mark_of(Path::new("/proc/self/ns/pid")).map_or(0, |mark| mark.0)
 }
 
-/// When a process was started, in ticks since the machine was.
+/// Start time of a process, in ticks since the start of the machine.
 fn started(process: i32) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name may hold anything, parentheses too.
+    // The name can contain any character, parentheses too.
     let (_, rest) = stat.rsplit_once(')')?;
     rest.split_whitespace().nth(START)?.parse().ok()
 }
 
-/// The token that a process carries.
+/// The token of a process.
 fn carried(process: i32) -> Option<Token> {
     let environment = std::fs::read(format!("/proc/{process}/environ")).ok()?;
     environment.split(|&byte| byte == 0).find_map(|entry| {
@@ -75,14 +75,13 @@ fn carried(process: i32) -> Option<Token> {
     })
 }
 
-/// Kills what earlier emulations left when they were killed, and whoever shares a namespace with it. How many
-/// processes there were.
+/// Kills the processes that killed emulations have left, and those in the same namespaces. Returns their number.
 pub(super) fn remove() -> usize {
     let orphans: Vec<i32> =
         processes::all().filter(|&process| carried(process).is_some_and(Token::is_gone)).collect();
     let here = mark_of(Path::new("/proc/self/ns/net")).ok();
     let mark = |&process: &i32| mark_of(Path::new(&format!("/proc/{process}/ns/net"))).ok();
-    // One that has gone elsewhere since must not take others with it.
+    // A process that has moved to another namespace must not cause others there to be killed.
     let left: Vec<Mark> = orphans.iter().filter_map(mark).filter(|&mark| Some(mark) != here).collect();
     let housemates = processes::inside(&left);
     processes::signal(&housemates, Signal::SIGKILL);

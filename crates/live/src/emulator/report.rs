@@ -1,4 +1,4 @@
-//! What an emulation did: asked and done.
+//! The results of an emulation: requested and reached values.
 
 use netspurt_sim::network::channel::Channel;
 use netspurt_sim::record::sketch::Sketch;
@@ -7,15 +7,15 @@ use netspurt_tcp::time::{Span, Time};
 use std::collections::BTreeMap;
 use std::process::ExitStatus;
 
-/// A packet that comes more than this after its time is late.
+/// A packet that is delivered later than this is late.
 pub const LATE: Span = Span::from_ms(1);
 
-/// How far the delays of packets were from what was asked.
+/// Errors of the packets' delays.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct DelayError {
-    /// How much too late each packet was handed over; none is ever too early.
+    /// By how much packets were delivered too late; none is early.
     pub spans: Sketch,
-    /// How many more than [`LATE`].
+    /// Number of packets with more than [`LATE`].
     pub late: u64,
 }
 
@@ -32,57 +32,57 @@ impl DelayError {
     }
 }
 
-/// What one direction of a link did.
+/// The results of one direction of a link.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LinkReport {
     /// Name in the scenario.
     pub link: String,
     /// `from->to`.
     pub direction: String,
-    /// Bits per second that were asked for; `None` for no limit.
+    /// Requested rate in bit/s; `None` for no limit.
     pub rate_asked: Option<u64>,
-    /// Bits per second between the first packet and the last.
+    /// Rate in bit/s between the first packet and the last.
     pub rate_done: Option<f64>,
-    /// The propagation delay that was asked for.
+    /// Requested propagation delay.
     pub delay_asked: Span,
-    /// By how much packets that took this link came later than they should, at the end of their whole way.
+    /// Delay error of the packets that took this link, over their whole path.
     pub error: DelayError,
     /// Packets transmitted, lost ones included.
     pub packets: u64,
-    /// Octets transmitted.
+    /// Bytes transmitted.
     pub bytes: u64,
-    /// Packets that did not arrive, by cause; a cause that can occur here is listed even if it did not.
+    /// Dropped packets by cause; possible causes are listed even if their count is zero.
     pub drops: BTreeMap<&'static str, u64>,
     /// Packets marked with congestion experienced.
     pub marked: u64,
-    /// Packets held back by reordering.
+    /// Packets delayed by reordering.
     pub held: u64,
-    /// Packets doubled.
+    /// Packets duplicated.
     pub duplicated: u64,
     /// Packets damaged.
     pub corrupted: u64,
-    /// Most packets that ever waited.
+    /// Maximum queue length in packets.
     pub queue_max_packets: u32,
 }
 
-/// What went on at one host.
+/// The results of a host.
 #[derive(Clone, PartialEq, Debug)]
 pub struct HostReport {
     /// Name in the scenario.
     pub host: String,
-    /// Its addresses: that of IPv4, and that of IPv6 where the system has it.
+    /// Its IPv4 address, and its IPv6 address if the system supports it.
     pub addresses: Vec<std::net::IpAddr>,
     /// Packets that it sent into the network.
     pub sent: u64,
-    /// Packets handed over to it.
+    /// Packets delivered to it.
     pub received: u64,
-    /// Packets that it sent to nobody in the network, and that were thrown away.
+    /// Packets that it sent to addresses outside the network; they were dropped.
     pub stray: u64,
-    /// Packets that found too much under way, and were thrown away.
+    /// Packets dropped because of the limit of bytes in the network.
     pub refused: u64,
-    /// Packets that its kernel did not take.
+    /// Packets that its kernel did not accept.
     pub rejected: u64,
-    /// How its command ended; `None` if it did not before the emulation.
+    /// How its command ended; `None` if it still ran at the end of the emulation.
     pub status: Option<Ended>,
 }
 
@@ -102,7 +102,7 @@ pub enum Ended {
 }
 
 impl Ended {
-    /// The number by which a shell tells of it.
+    /// The exit status that a shell reports.
     pub const fn code(self) -> i32 {
         match self {
             Self::Status(code) => code,
@@ -121,25 +121,26 @@ impl From<ExitStatus> for Ended {
     }
 }
 
-/// What an emulation did.
+/// The results of an emulation.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Report {
-    /// How the command ended; `None` if somebody else ended the emulation.
+    /// How the command ended; `None` if the emulation was stopped.
     pub ended: Option<Ended>,
-    /// For how long the command ran, in seconds.
+    /// Duration of the command in seconds.
     pub seconds: f64,
-    /// Seconds that the machine's processors were taken away meanwhile, by whoever emulates the machine itself: packets
-    /// that were due then are late. `None` where the system does not say.
+    /// CPU steal time in seconds during the command: packets due in that time are late. `None` if the system does not
+    /// report it.
     pub stolen: Option<f64>,
-    /// Processes of earlier emulations that were killed before this one began.
+    /// Number of processes of earlier emulations that were killed at the start.
     pub removed: usize,
-    /// For each link its two directions.
+    /// Both directions of each link.
     pub links: Vec<LinkReport>,
     /// Hosts with commands, in the order of the scenario.
     pub hosts: Vec<HostReport>,
 }
 
-/// What the links of `spec` did: `errors` are those of each channel, `busy` is the time between the first packet and the last.
+/// The results of the links of `spec`: `errors` of each channel, `busy` is the time between the first packet and the
+/// last.
 pub(super) fn links(
     spec: &WorldSpec,
     channels: &[Channel],

@@ -1,4 +1,4 @@
-//! The loop: packets from devices into the network, and out of it when the wall clock says so.
+//! The loop: moves packets from devices to the network, and back at their arrival times.
 
 use super::capture::Captures;
 use super::carrier::{Arrival, Carrier, Refused};
@@ -21,25 +21,25 @@ use nix::sys::time::TimeSpec;
 use std::os::fd::AsFd as _;
 use std::time::Duration;
 
-/// How often signals, commands, and whoever asked for the emulation, are looked at.
+/// Interval of the checks for signals, commands and requests to stop.
 const ATTENTION: Span = Span::from_ms(50);
-/// How long the command waits for others to listen.
+/// How long the main command waits until the others listen.
 const SETTLING: Span = Span::from_secs(5);
-/// How long programs have for their farewells.
+/// How long programs may take to terminate.
 const FAREWELL: Span = Span::from_ms(1000);
-/// So many packets are taken from one device before the others are looked at.
+/// Maximum of packets read from one device before the next one.
 const BATCH: usize = 32;
-/// So many connections have packets that are handed over as one.
+/// Maximum of connections whose packets are combined.
 const TRAINS: usize = 8;
 
-/// What becomes of the commands.
+/// The phases of an emulation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
-    /// All but the one that matters are started, and may begin to listen, until this time at the latest.
+    /// All commands but the main one run; it starts at this time at the latest, earlier if they listen.
     Settling(Time),
-    /// All run.
+    /// All commands run.
     Running,
-    /// What is left has been asked to end, and is killed at this time.
+    /// Remaining processes were asked to terminate, and are killed at this time.
     Ending(Time),
 }
 
@@ -49,37 +49,37 @@ pub(super) struct Emulation {
     clock: Clock,
     carrier: Carrier,
     hosts: Hosts,
-    /// For each pair of hosts.
+    /// Delay errors for each pair of hosts.
     errors: Vec<DelayError>,
     captures: Captures,
-    /// What is about to be handed over.
+    /// Packets that are about to be delivered.
     trains: Vec<Train>,
-    /// Room for the next of them.
+    /// Buffer of the next train.
     next: Train,
     phase: Phase,
-    /// When the command began and ended.
+    /// When the command started and ended.
     began: Time,
     over: Time,
     ended: Option<Ended>,
-    /// Between which times packets came and went.
+    /// Times of the first and the last packet.
     busy: Option<(Time, Time)>,
     wakefulness: Wakefulness,
     removed: usize,
     stolen_before: Option<f64>,
-    /// Which hosts have sent something.
+    /// Hosts that have sent packets.
     waiting: Vec<bool>,
     buffer: Box<[u8]>,
-    /// One packet of what is in it.
+    /// Buffer for one packet of a super-segment.
     piece: Vec<u8>,
 }
 
 impl Emulation {
-    /// Makes the namespaces.
+    /// Creates the namespaces.
     pub(super) fn new(mut plan: Plan) -> Result<Self, EmulateError> {
         plan.check()?;
         let nodes: Vec<NodeId> = plan.hosts().iter().map(|command| command.host).collect();
         let watched = Captures::watched(&plan, &nodes);
-        // What is seen on the way is seen in its order.
+        // Captures need separate channels.
         plan.spec.fuse &= watched.is_empty();
         let mut carrier = Carrier::new(&plan.spec, &nodes, plan.seed).map_err(|ends| {
             let [from, to] = ends.map(|node| plan.name(node).to_owned());
@@ -112,7 +112,7 @@ impl Emulation {
         })
     }
 
-    /// Runs until the command is over, or `stop` says so. The second time that it does, nothing is waited for.
+    /// Runs until the command ends or `stop` requests the end. After the second request it does not wait.
     pub(super) fn run(mut self, stop: &mut dyn FnMut() -> bool) -> Result<Report, EmulateError> {
         wakefulness::be_prompt().map_err(EmulateError::system)?;
         let outcome = self.live(stop);
@@ -149,7 +149,7 @@ impl Emulation {
         }
     }
 
-    /// Looks at what goes on beside packets; whether it is all over.
+    /// Checks commands and requests to stop. Returns whether the emulation is over.
     fn attend(&mut self, now: Time, asked_to_stop: bool) -> Result<bool, EmulateError> {
         if let Some(ended) = self.hosts.hear()? {
             self.ended = Some(ended);
@@ -167,7 +167,7 @@ impl Emulation {
         Ok(false)
     }
 
-    /// Asks everybody who is left to end, once.
+    /// Asks remaining processes to terminate, once.
     fn dismiss(&mut self, now: Time) {
         if !matches!(self.phase, Phase::Ending(_)) {
             (self.phase, self.over) = (Phase::Ending(now + FAREWELL), now);
@@ -175,7 +175,8 @@ impl Emulation {
         }
     }
 
-    /// Gives hosts what has arrived by `now`. Segments of one connection that are due, all of them, go as one frame.
+    /// Delivers packets that have arrived by `now`. Segments of one connection that are due together are delivered as
+    /// one frame.
     fn hand_over(&mut self, now: Time) {
         while let Some(arrival) = self.carrier.next(now) {
             let Arrival { at, label, .. } = arrival;
@@ -211,7 +212,7 @@ impl Emulation {
         (0..self.trains.len()).for_each(|place| self.dispatch(place));
     }
 
-    /// Hands a train over, if there is one.
+    /// Delivers a train, if there is one.
     fn dispatch(&mut self, place: usize) {
         let train = &mut self.trains[place];
         if train.is_empty() {
@@ -234,7 +235,7 @@ impl Emulation {
         train.clear();
     }
 
-    /// Takes from a host what it sends.
+    /// Reads packets that a host sends.
     fn take_in(&mut self, number: usize) -> Result<(), EmulateError> {
         for _ in 0..BATCH {
             let now = self.clock.now();
@@ -242,7 +243,7 @@ impl Emulation {
             let Host { tenant, report } = &mut self.hosts.all[number];
             let frame = tenant.device.receive(&mut self.buffer).map_err(EmulateError::system)?;
             let Some(frame) = frame else { break };
-            // A super-segment is on this wire what it would be on any: a burst of packets.
+            // On this network, as on any other, a super-segment is a burst of packets.
             let mut pieces = Pieces::undone(frame.packet, frame.shape);
             while pieces.next_into(&mut self.piece) {
                 let checksum = pieces.checksum();
@@ -262,7 +263,7 @@ impl Emulation {
         Ok(())
     }
 
-    /// Until something comes from a host, or is due soon, or there is news.
+    /// Sleeps until a host sends a packet, a packet is due, or a command ends.
     fn sleep(&mut self, attention: Time) -> Result<Woken, EmulateError> {
         let due = self.carrier.next_due().map_or(attention, |due| due.min(attention));
         let now = self.clock.now();
@@ -285,7 +286,7 @@ impl Emulation {
         }
         let heard = |fd: &PollFd<'_>| fd.any() == Some(true);
         let news = heard(&wanted[0]);
-        // With many hosts it would cost more to ask each of them than to carry what the few have sent.
+        // Polls only hosts that have sent packets recently, because polling many hosts is expensive.
         for (waiting, device) in self.waiting.iter_mut().zip(&wanted[1..]) {
             *waiting = heard(device);
         }
@@ -311,11 +312,11 @@ impl Emulation {
     }
 }
 
-/// Why a sleep has ended.
+/// Why a sleep ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Woken {
-    /// It was time, or packets came.
+    /// The time is reached, or packets have arrived.
     ByTime,
-    /// A command has ended, or a signal came.
+    /// A command has ended, or a signal has arrived.
     ByNews,
 }

@@ -1,7 +1,8 @@
-//! A host: a thread in its namespaces, which starts its command and waits for it.
+//! The thread of a host: it enters the host's namespaces, starts the command and waits for it.
 //!
-//! A thread of its own, since namespaces belong to threads, and what a thread starts lives in the thread's. It stays
-//! until its command is over, because the kernel kills the command when it goes, whatever it was that killed us.
+//! Each host has a thread of its own, because namespaces belong to threads and are inherited by their children. The
+//! thread remains until its command ends, because the kernel kills the command with the thread, even if the emulator is
+//! killed.
 
 use super::error::EmulateError;
 use super::namespace::{Lodging, Mark};
@@ -18,17 +19,17 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-/// What a command finds in its environment: which host it is on.
+/// Environment variable with the name of the host.
 const HOST: &str = "NETSPURT_HOST";
-/// And the addresses that a TCP of its own may have there.
+/// Environment variable with the addresses of the guest.
 const GUEST: &str = "NETSPURT_GUEST";
 
-/// What a tenant tells.
+/// A message from the thread of a host.
 #[derive(Debug)]
 pub(super) enum News {
     /// The command could not be started.
     NotStarted(EmulateError),
-    /// It is over.
+    /// The command has ended.
     Ended(io::Result<ExitStatus>),
 }
 
@@ -36,14 +37,14 @@ pub(super) enum News {
 #[derive(Clone, Debug)]
 pub(super) struct Errand {
     pub(super) words: Vec<OsString>,
-    /// Whether it has the terminal to itself; others have no standard input, and a process group of their own.
+    /// Whether the command owns the terminal. Others have no standard input, and a process group of their own.
     pub(super) foreground: bool,
     pub(super) token: Token,
-    /// Where a guest of the host lives.
+    /// The addresses of the host's guest.
     pub(super) guest: Vec<Network>,
 }
 
-/// A host in its namespaces.
+/// The thread of a host.
 #[derive(Debug)]
 pub(super) struct Tenant {
     pub(super) device: Device,
@@ -53,7 +54,7 @@ pub(super) struct Tenant {
 }
 
 impl Tenant {
-    /// Moves into the namespaces of `lodging`. News of the host `number` go to `news`, and `wake` is rung for them.
+    /// Enters the namespaces of `lodging`. Messages about host `number` go to `news`, followed by a signal to `wake`.
     pub(super) fn new(
         lodging: Lodging,
         number: usize,
@@ -64,7 +65,7 @@ impl Tenant {
         let (moved, settled) = channel();
         let thread = std::thread::Builder::new().name(format!("host {}", lodging.host)).spawn(move || {
             let tell = |what| {
-                // Who does not listen any more needs no waking either.
+                // If the receiver is gone, no signal is needed.
                 let _ = news.send((number, what));
                 let _ = wake.write(1);
             };
@@ -75,25 +76,25 @@ impl Tenant {
                 live(&host, &errands, tell);
             }
         })?;
-        let settled = settled.recv().unwrap_or_else(|_| Err(io::Error::other("a thread is gone").into()));
+        let settled = settled.recv().unwrap_or_else(|_| Err(io::Error::other("a thread has ended").into()));
         let (device, mark) = settled?;
         Ok(Self { device, mark, orders: Some(orders), thread })
     }
 
-    /// Starts the command; what becomes of it is news.
+    /// Starts the command.
     pub(super) fn start(&mut self, errand: Errand) {
         if let Some(orders) = self.orders.take() {
-            // A tenant that is gone has told why.
+            // If the thread has ended, it has sent the reason.
             let _ = orders.send(errand);
         }
     }
 
-    /// It will not be told to start anything any more.
+    /// No command will be started any more.
     pub(super) fn cancel(&mut self) {
         self.orders = None;
     }
 
-    /// Whether its command is over, or never was.
+    /// Whether the command has ended or was never started.
     pub(super) fn is_gone(&self) -> bool {
         self.thread.is_finished()
     }
@@ -113,7 +114,7 @@ fn live(host: &str, errands: &Receiver<Errand>, tell: impl Fn(News)) {
         command.stdin(Stdio::null()).process_group(0);
     }
     // SAFETY: between fork and exec nothing is called but prctl, which may be called there.
-    #[expect(unsafe_code, reason = "what is done between fork and exec cannot be checked by the compiler")]
+    #[expect(unsafe_code, reason = "the compiler cannot check what happens between fork and exec")]
     unsafe {
         command.pre_exec(|| set_pdeathsig(Signal::SIGKILL).map_err(Into::into));
     }

@@ -1,4 +1,5 @@
-//! What a sender is told whose packet a link does not take (RFC 792 and RFC 1191, section 4; RFC 4443, section 3.2).
+//! The ICMP message to the sender of a packet that is too large for a link (RFC 792 and RFC 1191, section 4; RFC 4443,
+//! section 3.2).
 
 use netspurt_tcp::codec::{icmp6_checksum, internet_checksum};
 
@@ -8,12 +9,12 @@ const ICMP: u8 = 1;
 const ICMP6: u8 = 58;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
-/// Octets behind the header that are quoted: ports and sequence number.
+/// Quoted bytes after the header: ports and sequence number.
 const QUOTED: usize = 8;
 const HOPS: u8 = 64;
 
-/// The message about a packet; `None` where nobody must be told: of what is no first fragment of TCP or UDP. It comes from the
-/// packet's own destination, since routers here have no addresses.
+/// The message about a packet; `None` if there must be no message, as for later fragments and other protocols than TCP
+/// and UDP. Its source is the packet's own destination, since simulated routers have no addresses.
 pub(super) fn message(packet: &[u8], mtu: u32) -> Option<Vec<u8>> {
     match packet.first()? >> 4 {
         4 => message_v4(packet, u16::try_from(mtu).unwrap_or(u16::MAX)),
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_message_goes_back_and_quotes_what_was_too_long() {
+    fn the_message_returns_to_the_sender_and_quotes_the_packet() {
         let (here, there) = (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
         let packet = long(Addresses::V4 { source: here, destination: there });
         let told = message(&packet, 1400).unwrap();
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_told_of_messages_or_of_the_rest_of_fragments() {
+    fn icmp_messages_and_later_fragments_cause_no_message() {
         let ends = [10, 11].map(|n| Ipv4Addr::new(192, 0, 2, n));
         let mut packet = long(Addresses::V4 { source: ends[0], destination: ends[1] });
         packet[7] = 1;

@@ -1,6 +1,5 @@
-//! Consecutive segments of one connection that are handed to a host at the same moment go as one frame, which its kernel
-//! takes for what a network card's receive offload makes of packets that come at once (GRO). Nothing waits for that: what
-//! is not due yet is not in it, and all is in it that would be handed over now in any case.
+//! Combines consecutive segments of one connection that are delivered to a host at the same time into one frame, as
+//! receive offload (GRO) of a network card does. No packet waits for this: only packets that are due now are combined.
 
 use crate::tun::{Checksum, Cut, Protocol, Shape, TCP_CHECKSUM, measure};
 use netspurt_tcp::segment::Flags;
@@ -8,14 +7,14 @@ use netspurt_tcp::time::Time;
 
 /// The longest packet.
 const LARGEST: usize = 65_535;
-/// Octets of an IPv4 header without options, and of an IPv6 header.
+/// Length of an IPv4 header without options, and of an IPv6 header.
 const IPV4: usize = 20;
 const IPV6: usize = 40;
 const TCP: u8 = 6;
-/// Octets of a TCP header without options.
+/// Length of a TCP header without options.
 const TCP_HEADER: usize = 20;
 
-/// Where the parts of a packet are that others may be joined to.
+/// Positions in a packet to which others can be appended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Parts {
     protocol: Protocol,
@@ -24,7 +23,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// Of a segment with data, ordinary in all, whose checksum is its kernel's to complete.
+    /// The positions in an ordinary data segment whose checksum is incomplete.
     fn of(packet: &[u8], checksum: Checksum) -> Option<Self> {
         let Checksum::Partial { start, offset: TCP_CHECKSUM } = checksum else { return None };
         let (protocol, tcp, kind) = match packet.first()? {
@@ -32,7 +31,7 @@ impl Parts {
             byte if byte >> 4 == 6 => (Protocol::Tcp6, IPV6, *packet.get(6)?),
             _ => return None,
         };
-        // A fragment is nothing to join.
+        // Fragments cannot be combined.
         let whole = protocol == Protocol::Tcp6 || u16::from_be_bytes([packet[6], packet[7]]) & 0x3FFF == 0;
         let header = usize::from(*packet.get(tcp + 12)? >> 4) * 4;
         let payload = tcp + header;
@@ -48,7 +47,7 @@ impl Parts {
         u32::from_be_bytes([4, 5, 6, 7].map(|at| packet[self.tcp + at]))
     }
 
-    /// Whether headers of two packets differ in nothing but lengths, numbers, checksums and PSH.
+    /// Whether the headers of two packets differ only in lengths, numbers, checksums and PSH.
     fn alike(self, one: &[u8], other: &[u8]) -> bool {
         let same = |range: core::ops::Range<usize>| one[range.clone()] == other[range];
         let ip = match self.protocol {
@@ -61,31 +60,31 @@ impl Parts {
     }
 }
 
-/// Packets for one host that are handed over as one.
+/// Packets for one host that are delivered as one frame.
 #[derive(Debug, Default)]
 pub(super) struct Train {
     bytes: Vec<u8>,
     checksum: Checksum,
     parts: Option<Parts>,
-    /// Octets of data of each packet but the last.
+    /// Payload bytes of each packet but the last.
     size: usize,
-    /// Whose they are, and when each should have come.
+    /// Its hosts and connection, and when each packet was due.
     label: Label,
     times: Vec<Time>,
 }
 
-/// Whose a packet is.
+/// The hosts and the connection of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Label {
-    /// The hosts, as numbers of the carrier's.
+    /// The hosts, by their numbers in the carrier.
     pub(super) from: usize,
     pub(super) to: usize,
-    /// The same for all packets of a connection in one direction.
+    /// A hash that is equal for all packets of a connection in one direction.
     pub(super) flow: u32,
 }
 
 impl Train {
-    /// Puts a packet in front; there must be none.
+    /// Sets the first packet; there must be none.
     pub(super) fn begin(&mut self, label: Label, at: Time, packet: &[u8], checksum: Checksum) {
         self.parts = Parts::of(packet, checksum);
         self.size = self.parts.map_or(0, |parts| packet.len() - parts.payload);
@@ -96,7 +95,7 @@ impl Train {
         self.times.push(at);
     }
 
-    /// Joins a packet, if cutting the whole gives all packets back as they were.
+    /// Appends a packet, if segmentation of the frame would restore all packets.
     pub(super) fn join(&mut self, label: Label, at: Time, packet: &[u8], checksum: Checksum) -> bool {
         const PLAIN: Flags = Flags::ACK;
         let (Some(parts), false) = (self.parts, self.is_empty()) else { return false };
@@ -114,33 +113,33 @@ impl Train {
             return false;
         }
         self.bytes.extend_from_slice(&packet[parts.payload..]);
-        // What is pushed ends the train.
+        // A packet with PSH ends the train.
         self.bytes[parts.tcp + 13] |= flags.0 as u8;
         self.times.push(at);
         true
     }
 
-    /// Whether there is something in it that is theirs.
+    /// Whether it contains packets with this label.
     pub(super) fn is_of(&self, label: Label) -> bool {
         !self.is_empty() && self.label == label
     }
 
-    /// Whether there is nothing in it.
+    /// Whether it is empty.
     pub(super) const fn is_empty(&self) -> bool {
         self.times.is_empty()
     }
 
-    /// Whose it is.
+    /// Its label.
     pub(super) const fn label(&self) -> Label {
         self.label
     }
 
-    /// When each of its packets should have come.
+    /// When each of its packets was due.
     pub(super) fn times(&self) -> &[Time] {
         &self.times
     }
 
-    /// All as one frame, which nothing is joined to any more.
+    /// Returns the frame. No packet can be appended after this.
     pub(super) fn frame(&mut self) -> (Shape, &[u8]) {
         let several = self.parts.filter(|_| self.times.len() > 1);
         let cut = several.map(|parts| {
@@ -151,7 +150,7 @@ impl Train {
         (Shape { checksum: self.checksum, cut }, &self.bytes)
     }
 
-    /// Nothing is in it any more.
+    /// Removes all packets.
     pub(super) fn clear(&mut self) {
         self.times.clear();
     }
@@ -173,7 +172,7 @@ mod tests {
         [Addresses::V4 { source: v4, destination: v4 }, Addresses::V6 { source: v6, destination: v6 }]
     }
 
-    /// A packet with its checksum undone.
+    /// A packet with an incomplete checksum.
     fn packet(addresses: Addresses, offset: u32, len: u32, flags: Flags, ecn: Ecn) -> (Vec<u8>, Checksum) {
         let payload = Payload { offset: 0, len };
         let seq = Seq(u32::MAX - 1500).plus(offset);
@@ -192,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn cutting_a_train_gives_its_packets_back() {
+    fn segmentation_of_a_train_restores_its_packets() {
         for addresses in both() {
             let whole = |n: u32| packet(addresses, 1000 * n, 1000, Flags::ACK, Ecn::Ect0);
             let last = packet(addresses, 3000, 10, Flags::ACK | Flags::PSH, Ecn::Ect0);
@@ -215,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_goes_by_itself() {
+    fn packets_with_different_headers_are_not_combined() {
         let [v4, v6] = both();
         let first = packet(v4, 0, 1000, Flags::ACK, Ecn::Ect0);
         let mut other_port = packet(v4, 1000, 1000, Flags::ACK, Ecn::Ect0);
@@ -246,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_comes_is_taken_without_harm() {
+    fn arbitrary_bytes_do_not_panic() {
         let (bytes, checksum) = packet(both()[0], 0, 100, Flags::ACK, Ecn::NotEct);
         let mut train = Train::default();
         for len in 0..bytes.len() {

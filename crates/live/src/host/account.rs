@@ -1,4 +1,4 @@
-//! What a host tells: what happened to connections, what else is counted, and why one cannot be opened.
+//! Events and counters of a host, and errors of opening a connection.
 
 use super::sockets::Id;
 use super::stream::Pair;
@@ -7,23 +7,23 @@ use netspurt_tcp::stats::Stats;
 use netspurt_tcp::time::Time;
 use std::net::IpAddr;
 
-/// What happened to a connection.
+/// An event of a connection.
 #[derive(Clone, Copy, Debug)]
 pub enum Happening {
     /// It is open.
     Opened(Id, Pair),
-    /// It is over.
+    /// It has ended.
     Closed(Id, Account),
 }
 
-/// What became of a connection.
+/// The result of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Account {
-    /// Its ends.
+    /// Its endpoints.
     pub pair: Pair,
-    /// Why it is over.
+    /// Why it ended.
     pub why: CloseReason,
-    /// When it began and ended.
+    /// When it started and ended.
     pub lasted: (Time, Time),
     /// Stream bytes that the peer acknowledged.
     pub sent: u64,
@@ -33,35 +33,35 @@ pub struct Account {
     pub stats: Stats,
 }
 
-/// What is counted beside connections.
+/// Counters apart from connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
-    /// Segments received, those of a super-segment singly.
+    /// Segments received; a super-segment counts as its segments.
     pub segments: u64,
-    /// Packets that are no whole TCP segments for us, or not from a host.
+    /// Packets that are not complete TCP segments for this host from a unicast address.
     pub strange: u64,
-    /// Those with a wrong checksum or an impossible option.
+    /// Packets with a wrong checksum or an invalid option.
     pub broken: u64,
-    /// Segments answered with RST, since there is no connection.
+    /// Segments without a connection, answered with RST.
     pub refused: u64,
-    /// Connections in TIME-WAIT that gave way to newer ones.
+    /// Connections in TIME-WAIT that were dropped for newer ones.
     pub gave_way: u64,
-    /// SYN segments answered with a cookie, since too many connections were half open.
+    /// SYNs answered with a SYN cookie, because the limit of half-open connections was reached.
     pub without_memory: u64,
-    /// Connections that were refused because there were too many.
+    /// Connections refused because the limit was reached.
     pub too_many: u64,
 }
 
 /// Why a connection cannot be opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// No single other host has this address (RFC 9293, section 3.9.1.1, MUST-46).
-    #[error("{0} is the address of no other host: name one that a connection can have at its other end")]
+    /// The address is not a unicast address of another host (RFC 9293, section 3.9.1.1, MUST-46).
+    #[error("{0} is not the address of another host: use a unicast address")]
     NoPeer(IpAddr),
-    /// No own address of that family.
+    /// The host has no address of that family.
     #[error("{0} cannot be reached: this host has no address of that family")]
     Family(IpAddr),
-    /// There are too many connections, or no port is left.
-    #[error("no more connections can be opened")]
+    /// The limit of connections is reached, or no port is free.
+    #[error("no free port for another connection")]
     TooMany,
 }

@@ -1,4 +1,4 @@
-//! Packets from the network: what they say, and which segments a frame stands for.
+//! Parses packets and divides frames into segments.
 
 use crate::tun::{Checksum, Shape};
 use netspurt_tcp::codec::{DecodeError, DecodedPacket, Verify, decode_packet};
@@ -6,7 +6,7 @@ use netspurt_tcp::options::Layout;
 use netspurt_tcp::segment::{Flags, Segment};
 use std::ops::Range;
 
-/// Reads a packet. A checksum that was found right, or that the sender left undone, is believed.
+/// Decodes a packet. A checksum that was verified or is incomplete is accepted.
 pub(super) fn read(packet: &[u8], shape: &Shape, layout: Layout) -> Result<DecodedPacket, DecodeError> {
     let verify = match shape.checksum {
         Checksum::Whole => Verify::All,
@@ -15,7 +15,7 @@ pub(super) fn read(packet: &[u8], shape: &Shape, layout: Layout) -> Result<Decod
     decode_packet(packet, layout, verify)
 }
 
-/// The segments that a frame stands for, each with where its payload stands in the packet.
+/// The segments of a frame, each with the range of its payload in the packet.
 pub(super) fn segments(
     packet: &DecodedPacket,
     shape: &Shape,
@@ -29,7 +29,7 @@ pub(super) fn segments(
         let mut piece = segment;
         piece.seq = segment.seq.plus(from as u32);
         piece.payload.len = len as u32;
-        // As whoever cuts it would have it: FIN and PSH on the last, CWR on the first (RFC 3168, section 6.1.2).
+        // As in segmentation: FIN and PSH on the last segment, CWR on the first (RFC 3168, section 6.1.2).
         if n + 1 < count {
             piece.flags.0 &= !(Flags::FIN | Flags::PSH).0;
         }

@@ -1,30 +1,30 @@
-//! Consecutive segments of new data become one super-segment, which whoever takes it cuts again.
+//! Combines consecutive segments of new data into a super-segment, which the receiver segments again.
 
 use netspurt_tcp::segment::{Flags, Segment};
 
-/// An IPv4 packet holds so much, with all its headers; no larger super-segment is made for IPv6 either.
+/// Maximum length of an IPv4 packet with all headers; also used for IPv6.
 const LARGEST: u32 = 65_535;
-/// Both headers, options included, at their longest.
+/// Maximum length of both headers with options.
 const HEADERS: u32 = 40 + 60;
 
-/// Segments that leave together.
+/// Segments that are sent together.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Burst {
-    /// The first, with the payload of all.
+    /// The first segment, with the payload of all.
     pub(super) whole: Segment,
-    /// Payload of each but the last.
+    /// Payload of each segment but the last.
     pub(super) size: u32,
 }
 
 impl Burst {
-    /// A burst of one.
+    /// A burst of one segment.
     pub(super) const fn of(segment: Segment) -> Self {
         Self { whole: segment, size: segment.payload.len }
     }
 
-    /// Adds a segment, if cutting the whole gives it back: it continues the last one, which was a full one, and its header
-    /// differs in nothing but the number; FIN and PSH may stand on the last alone. (A PSH within moves to the end. What
-    /// cuts does that, as a network card does.)
+    /// Adds a segment, if segmentation of the whole would restore it: it follows the last segment, which was full, and
+    /// the headers differ only in the sequence number. FIN and PSH may be set on the last segment only. (A PSH within
+    /// the burst moves to the end, as in a network card.)
     pub(super) fn take(&mut self, next: &Segment) -> bool {
         const PLAIN: Flags = Flags::ACK;
         let bare = |flags: Flags| Flags(flags.0 & !Flags::PSH.0);
@@ -46,7 +46,7 @@ impl Burst {
         taken
     }
 
-    /// Whether it is more than one segment.
+    /// Whether it has more than one segment.
     pub(super) const fn is_several(&self) -> bool {
         self.whole.payload.len > self.size
     }
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_in_more_than_its_number_leaves_alone() {
+    fn segments_with_different_headers_are_sent_alone() {
         let follows = segment(1000, 1000);
         let others = [
             segment(1001, 1000),

@@ -1,4 +1,4 @@
-//! What passes at a device, into a file that Wireshark reads.
+//! Captures the packets of a device to a file.
 
 use crate::tun::{Shape, complete_checksum};
 use netspurt_trace::Stamp;
@@ -6,7 +6,7 @@ use netspurt_trace::capture::{CaptureError, CaptureWriter, Direction, Interface,
 use nix::time::{ClockId, clock_gettime};
 use std::path::Path;
 
-/// A capture that is being written. A super-segment stands there whole, as tcpdump shows it; checksums are completed.
+/// A capture that is being written. As in tcpdump, super-segments are not divided; checksums are completed.
 #[derive(Debug)]
 pub struct Capture {
     writer: CaptureWriter,
@@ -15,7 +15,7 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Begins a capture of the device of this name.
+    /// Starts a capture of the device with this name.
     pub fn create(path: &Path, device: &str) -> Result<Self, CaptureError> {
         let interfaces = vec![Interface { name: device.to_owned(), ..Interface::default() }];
         let application = format!("netspurt {}", env!("CARGO_PKG_VERSION"));
@@ -23,7 +23,7 @@ impl Capture {
         Ok(Self { writer: CaptureWriter::create(path, &setup)?, packet: Vec::new(), failed: None })
     }
 
-    /// A packet passes, in parts. A file that cannot be written to is told of at the end: traffic goes on.
+    /// Writes a packet, given in parts. A write error is reported at the end, because the traffic continues.
     pub(super) fn note(&mut self, direction: Direction, shape: &Shape, parts: &[&[u8]]) {
         if self.failed.is_some() {
             return;
@@ -36,7 +36,7 @@ impl Capture {
         self.failed = self.writer.write_seen(0, wall(), direction, &self.packet).err();
     }
 
-    /// Ends the capture; how many packets it holds.
+    /// Completes the capture. Returns the number of packets.
     pub fn finish(self) -> Result<u64, CaptureError> {
         self.failed.map_or_else(|| self.writer.finish(), Err)
     }

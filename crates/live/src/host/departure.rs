@@ -1,4 +1,4 @@
-//! Segments to the network: headers before bytes that stay in their ring.
+//! Sends segments: encodes headers, and takes the payload from its ring buffer without a copy.
 
 use super::burst::Burst;
 use super::ring::Ring;
@@ -8,19 +8,19 @@ use netspurt_tcp::options::Layout;
 use netspurt_tcp::segment::{Flags, Segment};
 use std::net::{IpAddr, SocketAddr};
 
-/// Where the checksum stands in a TCP header.
+/// Position of the checksum in a TCP header.
 const CHECKSUM: usize = 16;
 
-/// Who takes packets.
+/// Sends packets.
 pub trait Wire {
-    /// Takes a packet in parts. Whether it arrives anywhere is not known, as on any network.
+    /// Sends a packet, given in parts. It may be lost, as on any network.
     fn send(&mut self, shape: &Shape, parts: &[&[u8]]);
 
-    /// What may be left undone in it.
+    /// Which work a packet may leave to the wire.
     fn offload(&self) -> Offload;
 }
 
-/// From where to where, and how.
+/// Addresses and IP settings of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Label {
     pub(super) addresses: Addresses,
@@ -30,7 +30,7 @@ pub(super) struct Label {
 }
 
 impl Label {
-    /// Between two ends of one family; `None` if they are of two.
+    /// For two endpoints of one address family; `None` if they differ.
     pub(super) fn new(from: SocketAddr, to: SocketAddr, layout: Layout) -> Option<Self> {
         let addresses = match (from.ip(), to.ip()) {
             (IpAddr::V4(source), IpAddr::V4(destination)) => Addresses::V4 { source, destination },
@@ -42,7 +42,7 @@ impl Label {
     }
 }
 
-/// Sends a burst, whose bytes stand in `bytes`. False if they do not, or no packet can be made of it.
+/// Sends a burst with the payload in `bytes`. False if the payload is missing or the packet cannot be encoded.
 #[must_use]
 pub(super) fn send(
     burst: &Burst,
@@ -77,7 +77,7 @@ pub(super) fn send(
     }
 }
 
-/// The checksum is left to whoever takes the packet, and cutting it too.
+/// Leaves the checksum and the segmentation to the wire.
 fn leave_undone(burst: &Burst, addresses: Addresses, header: &mut [u8]) -> Shape {
     let (start, protocol) = match addresses {
         Addresses::V4 { .. } => (20, Protocol::Tcp4),

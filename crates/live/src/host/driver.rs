@@ -1,4 +1,4 @@
-//! The loop of a host on a TUN device: one thread, which sleeps until a packet or a deadline comes, to the nanosecond.
+//! The loop of a host on a TUN device: one thread, which sleeps until a packet arrives or a deadline is reached.
 
 use super::capture::Capture;
 use super::departure::Wire;
@@ -15,40 +15,40 @@ use nix::time::{ClockId, clock_gettime};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::time::Duration;
 
-/// So many frames, or octets, are taken before anything is answered: acknowledgments are saved where packets come faster than
-/// they can be looked at. More would be out of the processor's cache when applications read it.
+/// Maximum of frames or bytes that are processed before responses are sent, which saves ACKs when packets arrive
+/// quickly. With more, data would leave the processor's cache before applications read it.
 const BATCH: usize = 32;
 const BATCH_OCTETS: usize = 128 << 10;
 
-/// Why a host cannot go on.
+/// Why a host must stop.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum DriverError {
-    /// Its device does not work any more.
-    #[error("the network interface {0} went down, or was removed")]
+    /// Its device no longer works.
+    #[error("the network interface {0} is down or was removed")]
     Down(String),
-    /// Anything else.
-    #[error("the network interface {name} cannot be used: {what}")]
+    /// Another error.
+    #[error("cannot use the network interface {name}: {what}")]
     System {
         /// The interface.
         name: String,
-        /// What the system said.
+        /// The system's error.
         what: String,
     },
 }
 
-/// Something beside the device that is waited for.
+/// A further descriptor to wait for.
 #[derive(Clone, Copy, Debug)]
 pub struct Other<'f> {
-    /// What.
+    /// The descriptor.
     pub fd: BorrowedFd<'f>,
-    /// What it is asked.
+    /// The events to wait for.
     pub wanted: PollFlags,
-    /// What it said.
+    /// The events that have occurred.
     pub said: PollFlags,
 }
 
 impl<'f> Other<'f> {
-    /// Not asked yet.
+    /// A descriptor without events.
     pub const fn new(fd: BorrowedFd<'f>, wanted: PollFlags) -> Self {
         Self { fd, wanted, said: PollFlags::empty() }
     }
@@ -61,21 +61,21 @@ pub struct Driver {
     device: Device,
     capture: Option<Capture>,
     buffer: Vec<u8>,
-    /// What the clock said at time zero, in nanoseconds.
+    /// Clock reading at time zero, in nanoseconds.
     origin: u64,
-    /// Packets that the kernel would not take.
+    /// Packets that the kernel did not accept.
     refused: u64,
     polling: Polling,
-    /// Octets that came since the last sleep.
+    /// Bytes received since the last sleep.
     came: usize,
-    /// Whether a processor is left for others while this thread looks for packets.
+    /// Whether the peer can run on another processor while this thread polls.
     has_company: bool,
 }
 
 impl Driver {
-    /// Joins the two. The calling thread's timers become exact.
+    /// Combines the two, and makes the timers of the calling thread precise.
     pub fn new(host: Host, device: Device, capture: Option<Capture>) -> Self {
-        // Without it deadlines are met up to 50 us late, which is no reason to stop.
+        // If this fails, wake-ups are up to 50 µs late, which is acceptable.
         set_timerslack(1).unwrap_or_default();
         Self {
             host,
@@ -90,7 +90,7 @@ impl Driver {
         }
     }
 
-    /// The time since the driver was made.
+    /// The time since the creation of the driver.
     pub fn now(&self) -> Time {
         Time::ZERO + Span::from_ns(steady() - self.origin)
     }
@@ -105,17 +105,17 @@ impl Driver {
         &self.device
     }
 
-    /// Packets that the kernel would not take.
+    /// Packets that the kernel did not accept.
     pub const fn refused(&self) -> u64 {
         self.refused
     }
 
-    /// Ends the capture, if there is one; how many packets it holds.
+    /// Completes the capture, if there is one. Returns the number of packets.
     pub fn finish_capture(&mut self) -> Result<Option<u64>, netspurt_trace::capture::CaptureError> {
         self.capture.take().map(Capture::finish).transpose()
     }
 
-    /// Waits for packets, for a deadline, for one of `others`, or until `latest`, and does what is to be done.
+    /// Waits for packets, a deadline, one of `others`, or `latest`, and processes the events.
     pub fn turn(&mut self, others: &mut [Other<'_>], latest: Time) -> Result<(), DriverError> {
         self.settle();
         let wake = if self.host.is_settled() { self.host.next_deadline().min(latest) } else { Time::ZERO };
@@ -130,7 +130,8 @@ impl Driver {
         Ok(())
     }
 
-    /// Whether the device has something to say. Before going to sleep it is looked for a while, where that pays.
+    /// Waits until the device is readable; polls for a while before it sleeps, if that is worthwhile. Returns whether
+    /// it is readable.
     fn wait(&mut self, others: &mut [Other<'_>], wake: Time) -> Result<bool, DriverError> {
         let begun = self.now();
         let came = core::mem::take(&mut self.came);
@@ -154,12 +155,12 @@ impl Driver {
         Ok(found)
     }
 
-    /// Whether the device has something to say by `wake`.
+    /// Sleeps until `wake`. Returns whether the device is readable.
     fn ask(&self, others: &mut [Other<'_>], wake: Time) -> Result<bool, DriverError> {
         let left = Duration::from_nanos((wake - self.now()).as_ps().div_ceil(1000));
         let timeout = (!wake.is_never()).then(|| TimeSpec::from_duration(left));
         let mut all = vec![PollFd::new(self.device.as_fd(), PollFlags::POLLIN)];
-        // What is not asked anything would still say that its other end is gone, over and over.
+        // A descriptor without requested events would report a hang-up repeatedly.
         let asked = |other: &&mut Other<'_>| !other.wanted.is_empty();
         all.extend(others.iter_mut().filter(asked).map(|other| PollFd::new(other.fd, other.wanted)));
         let told = match ppoll(&mut all, timeout, None) {
@@ -226,7 +227,7 @@ fn failed(device: &Device, why: Errno) -> DriverError {
     }
 }
 
-/// The device as a wire.
+/// The device as a [`Wire`].
 struct ToDevice<'d> {
     device: &'d Device,
     capture: &'d mut Option<Capture>,
@@ -246,7 +247,7 @@ impl Wire for ToDevice<'_> {
     }
 }
 
-/// Nanoseconds on a clock that never steps. Every Linux has it.
+/// Nanoseconds of the monotonic clock, which every Linux has.
 fn steady() -> u64 {
     clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |now| {
         let (seconds, nanoseconds) = (now.tv_sec().unsigned_abs(), now.tv_nsec().unsigned_abs());

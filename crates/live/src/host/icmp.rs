@@ -1,4 +1,4 @@
-//! ICMP: a path that takes no packets of this length (RFC 1191, RFC 8201), and echo.
+//! ICMP: "packet too big" (RFC 1191, RFC 8201), and echo.
 
 use super::stream::Pair;
 use netspurt_tcp::codec::{icmp6_checksum, internet_checksum};
@@ -10,21 +10,22 @@ const V6_HEADER: usize = 40;
 const ICMP: u8 = 1;
 const ICMP6: u8 = 58;
 const TCP: u8 = 6;
-/// No path is narrower (RFC 1191, section 3 has 68, which only an attacker would say; RFC 8200, section 5).
+/// The minimum path MTU that is accepted (RFC 1191, section 3 allows 68, which only an attacker would send; RFC 8200,
+/// section 5).
 const LEAST_MTU: [u32; 2] = [552, 1280];
 
-/// What an ICMP message wants.
+/// An ICMP message that the host processes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Message {
-    /// A packet of this connection was too long.
+    /// A packet of this connection was too large.
     TooBig {
         pair: Pair,
-        /// The sequence number of that packet.
+        /// Sequence number of that packet.
         seq: Seq,
-        /// What would have fitted.
+        /// The MTU of the path.
         mtu: u32,
     },
-    /// An answer that is to be sent, if we are who was asked, by whom: ours, and the peer.
+    /// An echo reply to be sent if the destination is our address. `ends` are our address and the peer's.
     Echo { ends: [IpAddr; 2], reply: Vec<u8> },
 }
 
@@ -88,14 +89,14 @@ fn read_v6(packet: &[u8]) -> Option<Message> {
     }
 }
 
-/// The packet that is quoted, from its TCP header on, was ours.
+/// Parses the quoted packet, which this host has sent, from its TCP header on.
 fn too_big(tcp: &[u8], [from, to]: [IpAddr; 2], mtu: u32) -> Option<Message> {
     let port = |at| octets(tcp, at).map(u16::from_be_bytes);
     let pair = Pair { local: SocketAddr::new(from, port(0)?), remote: SocketAddr::new(to, port(2)?) };
     Some(Message::TooBig { pair, seq: Seq(u32::from_be_bytes(octets(tcp, 4)?)), mtu })
 }
 
-/// The same message back (RFC 792), as long as it came.
+/// The echo reply (RFC 792), with the received data.
 fn reply_v4(packet: &[u8], start: usize) -> Vec<u8> {
     let mut reply = packet.to_vec();
     for n in 12..16 {
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn an_echo_goes_back_with_what_it_brought() {
+    fn an_echo_reply_contains_the_data_of_the_request() {
         let Some(Message::Echo { reply, ends }) = read(&v4(&[8, 0, 0, 0, 0, 1, 0, 2, 7, 7, 7])) else {
             panic!("an answer expected")
         };
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_checksum_is_passed_over() {
+    fn a_message_with_a_wrong_checksum_is_ignored() {
         let mut packet = v4(&[8, 0, 0, 0, 0, 1, 0, 2]);
         packet[25] ^= 1;
         assert_eq!(read(&packet), None);

@@ -1,18 +1,19 @@
-//! Our TCP on a wire: connections with real bytes, and applications on them.
+//! Our TCP on a real network: connections with payload, and applications.
 //!
-//! [`Host`] has neither device nor clock: packets, calls and times go in, packets come out through a [`Wire`]. So two hosts can be
-//! joined in a test.
+//! [`Host`] has no device and no clock: packets, calls and times are arguments, and it sends packets through a
+//! [`Wire`]. So a test can connect two hosts.
 //!
-//! * `settings.rs`: what a host is told before it begins
-//! * `stack.rs`: the host; `account.rs`: what it tells
+//! * `settings.rs`: the configuration of a host
+//! * `stack.rs`: the host; `account.rs`: its events and counters
 //! * `sockets.rs`: all its connections
-//! * `stream.rs`: a connection as an application sees it; `ring.rs`: its bytes
-//! * `arrival.rs`, `departure.rs`, `burst.rs`: between packets and segments
+//! * `stream.rs`: a connection as an application uses it; `ring.rs`: its buffers
+//! * `arrival.rs`, `departure.rs`, `burst.rs`: conversion between packets and segments
 //! * `app/`: applications
-//! * `driver.rs`: the loop of a host on a TUN device, `polling.rs`: when that looks for packets instead of sleeping; `capture.rs`: what passes there, into a file
-//! * `service.rs`: all of it on a thread of its own; `setup.rs`: its device; `splice.rs`: a connection for standard input and output; `row.rs`: what is
-//!   shown of a connection
-//! * `icmp.rs`: paths that take shorter packets only, and echo
+//! * `driver.rs`: the loop of a host on a TUN device; `polling.rs`: when it polls instead of sleeping; `capture.rs`:
+//!   captures its packets
+//! * `service.rs`: all of it in a thread; `setup.rs`: its device; `splice.rs`: a connection for standard input and
+//!   output; `row.rs`: the variables of a connection that users see
+//! * `icmp.rs`: "packet too big" and echo
 
 mod account;
 pub mod app;

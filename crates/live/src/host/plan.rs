@@ -1,4 +1,4 @@
-//! What a host is asked to be, before anything of it is there.
+//! The request for a service.
 
 use super::app::Writes;
 use super::settings::{Limits, Mss};
@@ -8,47 +8,47 @@ use netspurt_tcp::config::Config;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Where a role finds its peers.
+/// The peers of a role.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Where {
-    /// They come to this port.
+    /// Accepts connections to this port.
     Port(u16),
-    /// So many connections are opened to this address.
+    /// Opens this number of connections to this address.
     Remote(SocketAddr, u32),
 }
 
 /// What the host does.
 #[derive(Debug)]
 pub enum Role {
-    /// One connection, spliced to standard input and output.
+    /// One connection, connected to standard input and output.
     Splice(Where, Stdio),
-    /// Takes what comes.
+    /// Receives and discards data.
     Sink(Where),
-    /// Sends so many bytes on each connection; without a number, until the peer closes.
+    /// Sends this number of bytes on each connection; without a number, until the peer closes.
     Source(Where, Option<u64>),
     /// Serves files.
     Http(u16, PathBuf, Writes),
 }
 
-/// What a service is to be.
+/// The configuration of a service.
 #[derive(Debug)]
 pub struct Plan {
-    /// The name of its device. One that exists is taken as it is.
+    /// Name of its device. An existing device is used unchanged.
     pub device: String,
-    /// What kernel and host may leave to each other.
+    /// Which work kernel and host may leave to each other.
     pub offload: Offload,
     /// The host's addresses. The kernel gets the first other address of each network.
     pub networks: Vec<Network>,
-    /// The longest packet of the device, if the device is made here.
+    /// MTU of the device, if the service creates it.
     pub mtu: u32,
-    /// How its TCP behaves.
+    /// The configuration of its TCP.
     pub config: Config,
-    /// Whether the segment size stands there.
+    /// Whether the configuration determines the segment size.
     pub mss: Mss,
-    /// Limits to what peers may cause.
+    /// Limits of resources that peers can use.
     pub limits: Limits,
-    /// What it does.
+    /// Its role.
     pub role: Role,
-    /// Where to write what passes.
+    /// The file of a capture.
     pub capture: Option<PathBuf>,
 }

@@ -1,30 +1,31 @@
-//! Whether to look for packets for a while before going to sleep. To be woken on another processor takes tens of
-//! microseconds, longer than most answers of a peer on the same machine; to look in vain keeps a processor from it.
+//! Decides whether to poll for packets before a sleep. A wake-up on another processor takes tens of microseconds,
+//! longer than most responses of a peer on the same machine; polling without success keeps a processor busy.
 //!
-//! As virtual machine monitors do it (Linux, `halt_poll_ns`): what came soon after falling asleep would have been found by
-//! looking. Where looking has been in vain, as it is if both share a processor, it is tried ever more rarely.
+//! As in virtual machine monitors (Linux, `halt_poll_ns`): a packet that arrives soon after the start of a sleep would
+//! have been found by polling. If polling is unsuccessful, for example because both ends share a processor, it becomes
+//! increasingly rare.
 
 use netspurt_tcp::time::Span;
 
-/// So long is looked at most.
+/// Maximum duration of polling.
 const MOST: Span = Span::from_us(60);
-/// After so many attempts in vain without one that paid, no more often than once in as many turns as a power of two of them.
+/// After this number of unsuccessful attempts in a row, polling no longer becomes rarer.
 const RAREST: u32 = 10;
-/// Where packets come in crowds, a sleep costs little for each of them.
+/// With more bytes than this between sleeps, the cost of a sleep per packet is small.
 const CROWD: usize = 4096;
 
-/// What is known of sleeping and looking.
+/// The history of sleeps and polling.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Polling {
-    /// Attempts in vain, and turns until the next one is worth it.
+    /// Unsuccessful attempts, and turns until the next one.
     vain: u32,
     pause: u32,
-    /// Whether the last sleep was so short that looking would have been better.
+    /// Whether the last sleep was so short that polling would have been better.
     pays: bool,
 }
 
 impl Polling {
-    /// How long to look before this sleep, `octets` having come since the last one.
+    /// How long to poll before this sleep, with `octets` received since the last one.
     pub(super) const fn before_sleep(&mut self, octets: usize) -> Span {
         if octets == 0 || octets >= CROWD || !self.pays {
             return Span::ZERO;
@@ -36,13 +37,13 @@ impl Polling {
         MOST
     }
 
-    /// Something came while we looked, or nothing did.
+    /// Records whether polling found a packet.
     pub(super) fn looked(&mut self, found: bool) {
         self.vain = if found { self.vain.saturating_sub(1) } else { (self.vain + 1).min(RAREST) };
         self.pause = if found || self.vain < 2 { 0 } else { 1 << self.vain };
     }
 
-    /// A packet ended a sleep of this length.
+    /// Records the length of a sleep that a packet ended.
     pub(super) fn slept(&mut self, span: Span) {
         self.pays = span <= MOST;
     }
@@ -54,7 +55,8 @@ mod tests {
 
     const SHORT: Span = Span::from_us(30);
 
-    /// So many turns: each time one octet came, and looking would find something or not. How often it was looked.
+    /// Runs this number of turns with one byte each, in which polling always or never succeeds. Returns how often it
+    /// polled.
     fn looks(polling: &mut Polling, turns: u32, found: bool) -> u32 {
         let mut looked = 0;
         for _ in 0..turns {
@@ -69,20 +71,20 @@ mod tests {
     }
 
     #[test]
-    fn where_answers_come_soon_they_are_looked_for_each_time() {
+    fn after_quick_responses_it_polls_each_time() {
         let mut polling = Polling::default();
         assert_eq!(looks(&mut polling, 100, true), 99, "all but the first, before anything was known");
     }
 
     #[test]
-    fn where_looking_is_in_vain_it_becomes_rare_and_recovers_where_it_is_not() {
+    fn unsuccessful_polling_becomes_rare_and_recovers_after_success() {
         let mut polling = Polling::default();
         assert!(looks(&mut polling, 100_000, false) < 120);
         assert!(looks(&mut polling, 10_000, true) > 8000);
     }
 
     #[test]
-    fn nobody_looks_after_a_long_sleep_or_among_crowds_or_without_a_packet() {
+    fn it_does_not_poll_after_long_sleeps_at_high_rates_or_without_packets() {
         let mut polling = Polling::default();
         polling.slept(SHORT);
         assert_eq!(polling.before_sleep(CROWD), Span::ZERO);

@@ -1,23 +1,23 @@
-//! Bytes of a stream that somebody may still ask for, by their place in the stream.
+//! A ring buffer for a part of a stream, addressed by stream position.
 
-/// The first room that is made.
+/// The initial capacity.
 const LEAST: usize = 1 << 12;
-/// An empty ring keeps so much room at most.
+/// An empty ring keeps at most this capacity.
 const KEPT: usize = 1 << 18;
 
-/// A part of a stream: from what was released to what was put. It grows to the part that it holds, doubling; who uses it
-/// sees to the limit, which is a TCP window or a send buffer.
+/// A part of a stream: from the released position to the last byte stored. Its capacity doubles as needed. The caller
+/// limits it, by the TCP window or the send buffer.
 #[derive(Debug, Default)]
 pub(super) struct Ring {
-    /// A power of two, or nothing. Byte `n` of the stream stands at `n` modulo the length.
+    /// The capacity is a power of two, or zero. Byte `n` of the stream is at `n` modulo the capacity.
     bytes: Vec<u8>,
     start: u64,
-    /// Behind the last byte put.
+    /// Position after the last byte stored.
     end: u64,
 }
 
 impl Ring {
-    /// Puts bytes at a place. What lies before the start is left out.
+    /// Stores bytes at a position. Bytes before the released position are ignored.
     pub(super) fn put(&mut self, at: u64, data: &[u8]) {
         let before = self.start.saturating_sub(at).min(data.len() as u64);
         let (at, data) = (at + before, &data[before as usize..]);
@@ -31,7 +31,7 @@ impl Ring {
         self.bytes[..data.len() - first].copy_from_slice(&data[first..]);
     }
 
-    /// The `len` bytes from a place on, in at most two parts; `None` if not all of them are held.
+    /// The `len` bytes from a position on, in at most two parts; `None` if not all are stored.
     pub(super) fn get(&self, at: u64, len: usize) -> Option<(&[u8], &[u8])> {
         if len == 0 {
             return Some((&[], &[]));
@@ -44,7 +44,7 @@ impl Ring {
         Some((&self.bytes[from..from + first], &self.bytes[..len - first]))
     }
 
-    /// Nobody will ask for what lies before a place.
+    /// Releases the bytes before a position.
     pub(super) fn release(&mut self, upto: u64) {
         self.start = self.start.max(upto);
         if self.start >= self.end {
@@ -55,7 +55,7 @@ impl Ring {
         }
     }
 
-    /// Octets of memory in use.
+    /// Memory in use, in bytes.
     #[cfg(test)]
     pub(super) fn memory(&self) -> usize {
         self.bytes.len()
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_put_and_not_released_comes_out_again() {
+    fn stored_bytes_are_returned_until_they_are_released() {
         for seed in 0..20 {
             let mut random = Stream::new(seed, "ring");
             let (mut ring, mut start, mut end) = (Ring::default(), 0_u64, 0_u64);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_beyond_a_gap_waits_for_what_fills_it() {
+    fn bytes_beyond_a_gap_are_kept_until_the_gap_is_filled() {
         let mut ring = Ring::default();
         ring.put(10_000, &bytes(10_000, 500));
         ring.put(0, &bytes(0, 10_000));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_released_cannot_be_had_and_is_not_taken_again() {
+    fn released_bytes_are_neither_returned_nor_stored_again() {
         let mut ring = Ring::default();
         ring.put(0, &bytes(0, 100));
         ring.release(60);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_ring_gives_much_memory_back() {
+    fn an_empty_ring_frees_most_of_its_memory() {
         let mut ring = Ring::default();
         ring.put(0, &bytes(0, 1 << 20));
         assert_eq!(ring.memory(), 1 << 20);

@@ -1,4 +1,4 @@
-//! What is shown of a connection, as `ss -i` does.
+//! The variables of a connection that users see, as in `ss -i`.
 
 use super::stream::Pair;
 use netspurt_tcp::reason::Hold;
@@ -10,13 +10,13 @@ use netspurt_tcp::{Connection, Info};
 /// The variables of a connection at one moment. Lengths are in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// Its ends.
+    /// Its endpoints.
     pub pair: Pair,
-    /// How long it has been there.
+    /// Its age.
     pub age: Span,
     /// Its state.
     pub state: State,
-    /// Why it sends nothing, when it last did not.
+    /// Why it did not send at the last opportunity.
     pub holding: Hold,
     /// The congestion window.
     pub cwnd: u32,
@@ -26,17 +26,17 @@ pub struct Row {
     pub srtt: Option<Span>,
     /// The retransmission timeout.
     pub rto: Span,
-    /// Payload of a full segment.
+    /// Payload of a full segment in bytes.
     pub segment: u32,
-    /// The peer's window.
+    /// The peer's receive window.
     pub peer_window: u32,
-    /// Written and not acknowledged.
+    /// Bytes written and not acknowledged.
     pub send_queue: u64,
-    /// Received and not read.
+    /// Bytes received and not read.
     pub receive_queue: u64,
-    /// Acknowledged by the peer.
+    /// Bytes acknowledged by the peer.
     pub sent: u64,
-    /// Received in order.
+    /// Bytes received in order.
     pub received: u64,
     /// More of the sender's state.
     pub info: Info,

@@ -1,4 +1,4 @@
-//! A host at work: device, loop and role on a thread of their own, so that nobody who draws a table delays a packet.
+//! A running host: device, loop and role in a thread of their own, so that the display does not delay packets.
 
 use super::account::{Account, ConnectError, Happening, Tally};
 use super::app::{Http, Sink, Source};
@@ -24,14 +24,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// So many news wait to be fetched; older ones are dropped.
+/// Maximum of stored events; the oldest are dropped first.
 const MOST_NEWS: usize = 1 << 14;
-/// So many connections are shown at most.
+/// Maximum of connections in a snapshot.
 const MOST_ROWS: usize = 1000;
-/// After a stop, resets and what else is due have so long to leave.
+/// Time for sending resets and other packets after a stop.
 const FAREWELL: Span = Span::from_ms(5);
 
-/// What there is to tell.
+/// An event.
 #[derive(Clone, Copy, Debug)]
 pub enum News {
     /// A connection is open.
@@ -40,18 +40,18 @@ pub enum News {
     Closed(Account),
 }
 
-/// All that can be seen of a host at one moment.
+/// The state of a host at one time.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
-    /// Connections, not more than a thousand.
+    /// Connections, at most a thousand.
     pub rows: Vec<Row>,
-    /// How many there are: open, half open, in TIME-WAIT.
+    /// Number of connections: open, half open, in TIME-WAIT.
     pub counts: [usize; 3],
-    /// What is counted beside connections.
+    /// Counters apart from connections.
     pub tally: Tally,
 }
 
-/// A host at work, from when it is started until it is over or stopped.
+/// A running host.
 #[derive(Debug)]
 pub struct Service {
     shared: Arc<Shared>,
@@ -82,7 +82,7 @@ impl Shared {
 }
 
 impl Service {
-    /// Opens the device, sets it up, and starts.
+    /// Opens and configures the device, and starts the host.
     pub fn start(plan: Plan) -> Result<Self, StartError> {
         let system = |why: String| StartError::System(why.to_lowercase());
         let (device, mtu, kernel) = device(&plan)?;
@@ -114,12 +114,12 @@ impl Service {
         Ok(Self { shared, thread: Some(thread), kernel })
     }
 
-    /// The kernel's addresses at the other end of the device, if it was made here.
+    /// The kernel's addresses on the device, if the service has created it.
     pub fn kernel(&self) -> &[IpAddr] {
         &self.kernel
     }
 
-    /// Waits until there are news or it is over, at most so long; false once it is over.
+    /// Waits for an event, the end, or `most`. Returns false when the host has ended.
     pub fn wait(&self, most: Duration) -> bool {
         let state = self.shared.state();
         let quiet = |state: &mut State| state.news.is_empty() && state.over.is_none();
@@ -128,12 +128,12 @@ impl Service {
         state.over.is_none()
     }
 
-    /// What has happened since the last call.
+    /// The events since the last call.
     pub fn take_news(&self) -> Vec<News> {
         self.shared.state().news.drain(..).collect()
     }
 
-    /// How the host looks now; the last it was seen as, if it is over.
+    /// The present state, or the last one if the host has ended.
     pub fn snapshot(&self) -> Snapshot {
         let mut state = self.shared.state();
         if state.over.is_none() {
@@ -150,7 +150,7 @@ impl Service {
         state.snapshot.clone()
     }
 
-    /// Ends it: what is open is reset, and the capture is finished. In a sentence, what went wrong.
+    /// Stops the host: resets open connections and completes the capture. An error is a sentence.
     pub fn stop(&mut self) -> Result<(), String> {
         self.shared.state().stop = true;
         self.shared.wake.write(1).unwrap_or_default();
@@ -167,10 +167,10 @@ impl Drop for Service {
     }
 }
 
-/// What the thread does.
+/// The state of the thread.
 struct Work {
     splice: Option<Splice>,
-    /// So many connections are to be over before it is; `None`: it is not over by itself.
+    /// Number of connections that must end before the host does; `None` if it only ends by a stop.
     left: Option<u32>,
 }
 
@@ -229,7 +229,7 @@ impl Work {
         Ok(())
     }
 
-    /// Until it is over or stopped.
+    /// Runs until the role is complete or the host is stopped.
     fn run(mut self, driver: &mut Driver, shared: &Shared) -> Result<(), String> {
         let said = |error: DriverError| error.to_string();
         loop {
@@ -267,7 +267,7 @@ impl Work {
         }
     }
 
-    /// Passes on what happened; how it ended, once it has.
+    /// Passes on events. Returns the result when the role is complete.
     fn hear(&mut self, driver: &mut Driver, shared: &Shared) -> Option<Result<(), String>> {
         let mut ended = None;
         while let Some(happening) = driver.host().poll_happening() {
@@ -281,7 +281,7 @@ impl Work {
                 Happening::Closed(id, account) => {
                     let now = driver.now();
                     if let Some(splice) = &mut self.splice {
-                        // What arrived before the end may still wait for the output.
+                        // Received data may still have to be written to the output.
                         splice.finish(driver.host(), now, id, || shared.state().stop);
                     }
                     self.left = self.left.map(|left| left.saturating_sub(1));
@@ -303,7 +303,7 @@ impl Work {
     }
 }
 
-/// Whether a connection ended as it should.
+/// Whether a connection ended normally.
 fn verdict(account: &Account) -> Result<(), String> {
     let Account { pair: Pair { remote, .. }, why, .. } = account;
     match why {
@@ -311,12 +311,12 @@ fn verdict(account: &Account) -> Result<(), String> {
         CloseReason::Refused => Err(format!("{remote} refused the connection")),
         CloseReason::Reset => Err(format!("{remote} reset the connection")),
         CloseReason::TimedOut | CloseReason::UserTimeout | CloseReason::KeepAliveTimeout => {
-            Err(format!("{remote} did not answer any more"))
+            Err(format!("{remote} no longer responds"))
         }
     }
 }
 
-/// Somebody wants something: whether it is to stop.
+/// Processes requests. Returns whether to stop.
 fn attend(driver: &mut Driver, shared: &Shared) -> bool {
     shared.wake.read().unwrap_or_default();
     let (wants, stop) = {
@@ -342,7 +342,7 @@ fn show(driver: &mut Driver, shared: &Shared) {
     shared.told.notify_all();
 }
 
-/// Whoever has not heard our last ACK may ask for it again. A request to stop ends the waiting.
+/// Remains for retransmissions from peers that have not received our last ACK. A stop ends this.
 fn linger(driver: &mut Driver, shared: &Shared) -> Result<(), DriverError> {
     while let Some(until) = driver.host().lingers_until().filter(|&until| until > driver.now()) {
         let mut wake = Other::new(shared.wake.as_fd(), PollFlags::POLLIN);
@@ -354,7 +354,7 @@ fn linger(driver: &mut Driver, shared: &Shared) -> Result<(), DriverError> {
     Ok(())
 }
 
-/// Resets what is open and lets that leave.
+/// Resets open connections, and sends the resets.
 fn farewell(driver: &mut Driver) -> Result<(), DriverError> {
     let now = driver.now();
     driver.host().abort_all(now);

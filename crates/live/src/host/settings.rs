@@ -1,4 +1,4 @@
-//! What a host is told before it begins.
+//! The configuration of a host.
 
 use crate::tun::Network;
 use netspurt_tcp::config::{Config, MssCounts, WindowOption};
@@ -6,20 +6,20 @@ use netspurt_tcp::validate::{ConfigError, SMALLEST_MSS};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// Octets of the IP and TCP headers without options.
+/// Length of the IP and TCP headers without options.
 const HEADERS_V4: u32 = 40;
 const HEADERS_V6: u32 = 60;
 
-/// How many of everything there may be at once, whatever peers try. All told a host holds at most `connections` times what
-/// [`Config::receive_window`] and [`Config::send_buffer`] say, and only as much of it as is in use.
+/// Limits of resources that peers can use. A host uses at most `connections` times [`Config::receive_window`] plus
+/// [`Config::send_buffer`], and only as much as contains data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Connections that are open, or that we open.
+    /// Open connections, and those that this host opens.
     pub connections: usize,
-    /// Those that peers have begun to open: a new one drives out the oldest, so that a flood of SYNs hinders only those whose
-    /// handshake lasts longer than it takes to fill the list (RFC 4987, section 3.4).
+    /// Half-open connections from peers. A new one replaces the oldest, so a SYN flood only affects peers whose
+    /// handshake takes longer than filling the list (RFC 4987, section 3.4).
     pub half_open: usize,
-    /// Those in TIME-WAIT: a new one drives out the oldest.
+    /// Connections in TIME-WAIT. A new one replaces the oldest.
     pub time_wait: usize,
 }
 
@@ -29,29 +29,29 @@ impl Default for Limits {
     }
 }
 
-/// From where the size of segments comes.
+/// What determines the segment size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mss {
-    /// The largest that the device carries.
+    /// The MTU of the device.
     OfDevice,
-    /// The configuration's, or the device's if that is smaller.
+    /// The configuration, limited by the MTU of the device.
     Configured,
 }
 
-/// What a host is.
+/// The configuration of a host.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Its addresses, each with the network that it is in.
+    /// Its addresses with prefix lengths.
     pub networks: Vec<Network>,
-    /// The longest packet of its device.
+    /// MTU of its device.
     pub mtu: u32,
-    /// How its TCP behaves.
+    /// The configuration of its TCP.
     pub config: Config,
-    /// Whether the segment size stands in `config`.
+    /// Whether `config` determines the segment size.
     pub mss: Mss,
-    /// Limits to what peers may cause.
+    /// Limits of resources that peers can use.
     pub limits: Limits,
-    /// Sixteen octets that nobody else knows (RFC 6528, section 3).
+    /// A secret key of 16 bytes (RFC 6528, section 3).
     pub key: [u8; 16],
 }
 
@@ -61,8 +61,8 @@ impl Settings {
         self.networks.iter().any(|network| network.address == address)
     }
 
-    /// Whether a peer may have this address: a connection has two ends, and neither is a group, everybody, nobody or a
-    /// loopback device elsewhere (RFC 9293, section 3.9.2.3, MUST-57; RFC 1122, section 3.2.1.3).
+    /// Whether a peer may have this address. Multicast, broadcast, unspecified, loopback and own addresses are excluded
+    /// (RFC 9293, section 3.9.2.3, MUST-57; RFC 1122, section 3.2.1.3).
     pub(super) fn may_be_peer(&self, address: IpAddr) -> bool {
         let is_host = match address {
             IpAddr::V4(v4) => !v4.is_multicast() && !v4.is_broadcast() && v4.octets()[0] != 0,
@@ -83,7 +83,7 @@ impl Settings {
     }
 
     fn mss_behind(&self, headers: u32) -> u16 {
-        // Who counts data alone adds the options of every segment on top.
+        // Systems that do not count options in the MSS add them to every segment.
         let options = match self.config.mss_counts {
             MssCounts::DataAndOptions => 0,
             MssCounts::Data => {

@@ -1,4 +1,4 @@
-//! Before a service starts: its device, with the kernel's addresses on it.
+//! Sets up the device of a service, with the kernel's addresses.
 
 use super::account::ConnectError;
 use super::plan::Plan;
@@ -7,39 +7,39 @@ use netspurt_tcp::validate::ConfigError;
 use netspurt_trace::capture::CaptureError;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The queue of a device of ours, in packets: super-segments are packets too.
+/// Queue length of a new device in packets; a super-segment is one packet.
 const QUEUE: u32 = 1000;
 
 /// Why a service cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// No device.
+    /// The device cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// No address, or no route.
+    /// An address or a route cannot be set.
     #[error(transparent)]
     Link(#[from] LinkError),
-    /// The choices about TCP contradict each other with this device.
+    /// The TCP configuration is invalid for this device.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// No capture.
+    /// The capture cannot be created.
     #[error(transparent)]
     Capture(#[from] CaptureError),
-    /// No connection.
+    /// A connection cannot be opened.
     #[error(transparent)]
     Connect(#[from] ConnectError),
-    /// A network without a second host.
+    /// A network without a second address.
     #[error(
-        "{0} leaves no address for the kernel's side: give a network of two or more, such as 10.0.0.2/24"
+        "the network {0} has no address for the kernel: use one with at least two addresses, such as 10.0.0.2/24"
     )]
     Narrow(Network),
-    /// The system has no more of something.
-    #[error("the system refuses what a host needs: {0}")]
+    /// A resource of the system is exhausted.
+    #[error("the host failed: {0}")]
     System(String),
 }
 
-/// The device, its MTU, and the kernel's addresses. One that is made here is set up here; one that was made before is as
-/// whoever made it wanted it.
+/// Opens the device. Returns it with its MTU and the kernel's addresses. A new device is configured here; an existing
+/// one stays unchanged.
 pub(super) fn device(plan: &Plan) -> Result<(Device, u32, Vec<IpAddr>), StartError> {
     let kernel = plan.networks.iter().map(|network| beside(*network)).collect::<Result<Vec<_>, _>>()?;
     let links = Links::open()?;
@@ -63,11 +63,11 @@ pub(super) fn device(plan: &Plan) -> Result<(Device, u32, Vec<IpAddr>), StartErr
     }
 }
 
-/// The first address of a network that is not the given one.
+/// The first other address of a network.
 fn beside(network: Network) -> Result<Network, StartError> {
     let Network { address, bits } = network;
     let width = if address.is_ipv6() { 128 } else { 32 };
-    // Of two addresses both are hosts (RFC 3021, RFC 6164).
+    // Both addresses of a network of two are hosts (RFC 3021, RFC 6164).
     let first = match u32::from(width - bits) {
         0 => return Err(StartError::Narrow(network)),
         1 => 0,

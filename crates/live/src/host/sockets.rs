@@ -1,4 +1,4 @@
-//! All connections of a host: by their ends, by their next deadline, and in the order of their age where old ones give way.
+//! All connections of a host: by endpoints, by deadline, and, where old ones are replaced, by age.
 
 use super::departure::Label;
 use super::stream::{Application, Bytes, Pair};
@@ -6,27 +6,27 @@ use netspurt_tcp::Connection;
 use netspurt_tcp::time::Time;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Names a connection for as long as the host runs.
+/// Identifies a connection during the lifetime of the host.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Id {
     slot: usize,
     serial: u64,
 }
 
-/// How far a connection is, as the host sees it.
+/// The stage of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Stage {
-    /// A peer has begun to open it.
+    /// A peer opens it.
     HalfOpen,
-    /// We have begun to open it.
+    /// This host opens it.
     Opening,
-    /// It is open, or was: its application has been told.
+    /// It is or was open, and its application knows that.
     Open,
-    /// In TIME-WAIT, with nothing left to read.
+    /// TIME-WAIT, and all data is read.
     Waiting,
 }
 
-/// A connection and what belongs to it.
+/// A connection with its application and buffers.
 pub(super) struct Socket {
     pub(super) pair: Pair,
     pub(super) label: Label,
@@ -35,11 +35,11 @@ pub(super) struct Socket {
     pub(super) app: Option<Box<dyn Application>>,
     pub(super) since: Time,
     pub(super) stage: Stage,
-    /// It waits to be served.
+    /// Whether it is in the list of connections to be served.
     pub(super) dirty: bool,
-    /// The user was told that it is over.
+    /// Whether its end was reported.
     pub(super) told: bool,
-    /// When it stands in the list of deadlines.
+    /// The deadline under which it is in the list.
     queued: Time,
 }
 
@@ -61,12 +61,12 @@ pub(super) struct Sockets {
     deadlines: BTreeSet<(Time, Id)>,
     half_open: BTreeMap<u64, Id>,
     waiting: BTreeMap<u64, Id>,
-    /// Packets come in runs.
+    /// Consecutive packets often belong to one connection.
     latest: Option<(Pair, Id)>,
 }
 
 impl Sockets {
-    /// Takes a connection in, in place of an older one between the same ends.
+    /// Adds a connection, and removes an older one with the same endpoints.
     pub(super) fn add(&mut self, socket: Socket) -> Id {
         if let Some(&old) = self.pairs.get(&socket.pair) {
             self.remove(old);
@@ -84,7 +84,7 @@ impl Sockets {
         id
     }
 
-    /// A connection, if it is still there.
+    /// A connection, if it still exists.
     pub(super) fn get(&mut self, id: Id) -> Option<&mut Socket> {
         match self.slots.get_mut(id.slot) {
             Some(Some((serial, socket))) if *serial == id.serial => Some(socket),
@@ -92,7 +92,7 @@ impl Sockets {
         }
     }
 
-    /// The connection between two ends.
+    /// The connection with these endpoints.
     pub(super) fn find(&mut self, pair: Pair) -> Option<Id> {
         if let Some((latest, id)) = self.latest
             && latest == pair
@@ -104,7 +104,7 @@ impl Sockets {
         Some(id)
     }
 
-    /// Forgets a connection.
+    /// Removes a connection.
     pub(super) fn remove(&mut self, id: Id) -> Option<Box<Socket>> {
         self.get(id)?;
         let (_, socket) = self.slots.get_mut(id.slot)?.take()?;
@@ -117,7 +117,7 @@ impl Sockets {
         Some(socket)
     }
 
-    /// A connection has come to another stage.
+    /// Moves a connection to another stage.
     pub(super) fn enter(&mut self, id: Id, stage: Stage) {
         if let Some(socket) = self.get(id) {
             socket.stage = stage;
@@ -135,7 +135,7 @@ impl Sockets {
         }
     }
 
-    /// The oldest connection of a stage that has more than so many.
+    /// The oldest connection of a stage that has more than `most`.
     pub(super) fn superfluous(&self, stage: Stage, most: usize) -> Option<Id> {
         let list = match stage {
             Stage::HalfOpen => &self.half_open,
@@ -150,18 +150,18 @@ impl Sockets {
         self.pairs.len() - self.half_open.len() - self.waiting.len()
     }
 
-    /// Those that peers have begun to open.
+    /// Number of half-open connections.
     pub(super) fn half_open(&self) -> usize {
         self.half_open.len()
     }
 
-    /// Those in TIME-WAIT.
+    /// Number of connections in TIME-WAIT.
     pub(super) fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Puts a connection's deadline into the list if it is earlier than what stands there: one that moved out costs nothing
-    /// until the old one comes.
+    /// Adds a connection's deadline to the list if it is earlier than the listed one. A later deadline costs nothing
+    /// until the listed one is reached.
     pub(super) fn watch(&mut self, id: Id) {
         let Some(socket) = self.get(id) else { return };
         let (next, queued) = (socket.connection.next_deadline(), socket.queued);
@@ -172,12 +172,12 @@ impl Sockets {
         }
     }
 
-    /// When the first deadline may be.
+    /// A lower bound of the next deadline.
     pub(super) fn next_deadline(&self) -> Time {
         self.deadlines.first().map_or(Time::NEVER, |first| first.0)
     }
 
-    /// A connection whose deadline may have come.
+    /// A connection whose deadline may have been reached.
     pub(super) fn due(&mut self, now: Time) -> Option<Id> {
         let &(when, id) = self.deadlines.first()?;
         if when > now {
@@ -190,7 +190,7 @@ impl Sockets {
         Some(id)
     }
 
-    /// All, oldest place first.
+    /// All connections, by their slots.
     pub(super) fn all(&self) -> impl Iterator<Item = (Id, &Socket)> {
         let slots = self.slots.iter().enumerate();
         slots.filter_map(|(slot, full)| {

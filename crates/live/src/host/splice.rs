@@ -1,4 +1,4 @@
-//! One connection for standard input and output, as netcat has it.
+//! One connection for standard input and output, as in netcat.
 
 use super::driver::Other;
 use super::sockets::Id;
@@ -10,23 +10,23 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::{read, write};
 use std::os::fd::{AsFd as _, OwnedFd};
 
-/// So much can be written to a pipe that has room at all, without waiting (pipe(7), PIPE_BUF).
+/// A pipe that is writable accepts this number of bytes without blocking (pipe(7), PIPE_BUF).
 const WITHOUT_WAITING: usize = 4096;
-/// Who waits for the output looks so often whether he shall stop, in milliseconds.
+/// Interval in milliseconds of the checks for a stop while output is blocked.
 const HEARS_A_STOP_MS: u8 = 100;
-/// So much is read from the input at once.
+/// Size of the reads from the input.
 const PIECE: usize = 1 << 16;
 
-/// Where bytes come from and go to.
+/// The input and the output.
 #[derive(Debug)]
 pub struct Stdio {
-    /// What is sent.
+    /// Data to be sent.
     pub input: OwnedFd,
-    /// Where goes what is received.
+    /// The destination of received data.
     pub output: OwnedFd,
 }
 
-/// What is left to do.
+/// The state of the transfer.
 #[derive(Debug)]
 pub(super) struct Splice {
     stdio: Stdio,
@@ -41,17 +41,17 @@ impl Splice {
         Self { stdio, id: None, input_ended: false, output_gone: false, buffer: vec![0; PIECE] }
     }
 
-    /// From now on it is about this connection.
+    /// Sets the connection.
     pub(super) const fn join(&mut self, id: Id) {
         self.id = Some(id);
     }
 
-    /// Whether nobody takes the output any more.
+    /// Whether the output is closed.
     pub(super) const fn output_gone(&self) -> bool {
         self.output_gone
     }
 
-    /// What to wait for: input while there is room for it, output while there is something for it.
+    /// The events to wait for: input if the send buffer has room, output if data was received.
     pub(super) fn waits_for(&self, host: &mut Host, now: Time) -> [Other<'_>; 2] {
         let (room, waiting) = self
             .id
@@ -64,7 +64,7 @@ impl Splice {
         ]
     }
 
-    /// Carries bytes to and fro, as far as that goes without waiting. `input_ready`: there is input, or its end.
+    /// Transfers data in both directions without blocking. `input_ready`: there is input, or its end.
     pub(super) fn carry(&mut self, host: &mut Host, now: Time, input_ready: bool) {
         let Some(id) = self.id else { return };
         let room = host.look(now, id, room).unwrap_or(0);
@@ -101,14 +101,13 @@ impl Splice {
                 }
             }
         }
-        // Both halves are closed where both directions have ended.
+        // The connection is complete when both directions have ended.
         if host.look(now, id, |stream| stream.peer_finished()) == Some(true) && self.input_ended {
             host.stream(now, id, |stream| stream.close());
         }
     }
 
-    /// The connection is over: what it has brought goes out, however long that takes, unless it is `stopped`. Nothing else is
-    /// to be done any more.
+    /// Writes the remaining received data after the end of the connection, however long that takes, unless `stopped`.
     pub(super) fn finish(&mut self, host: &mut Host, now: Time, id: Id, stopped: impl Fn() -> bool) {
         if self.id != Some(id) {
             return;
@@ -117,7 +116,7 @@ impl Splice {
             |host: &mut Host| host.look(now, id, |stream| !stream.readable().0.is_empty()) == Some(true);
         while left(host) && !self.output_gone && !stopped() {
             let mut fds = [PollFd::new(self.stdio.output.as_fd(), PollFlags::POLLOUT)];
-            // A signal ends the waiting, not what is waited for.
+            // A signal only interrupts the wait.
             poll(&mut fds, PollTimeout::from(HEARS_A_STOP_MS)).unwrap_or_default();
             self.carry(host, now, false);
         }
@@ -129,12 +128,13 @@ impl Splice {
     }
 }
 
-/// How much input is of use now. Before the connection is open it waits: an end of it would end the connection, too.
+/// How much input can be sent now. Before the connection is open none is read, because its end would close the
+/// connection.
 fn room(stream: &Stream<'_>) -> u64 {
     if stream.is_open() { stream.room() } else { 0 }
 }
 
-/// Whether output has room now.
+/// Whether the output is writable.
 fn takes(output: &OwnedFd) -> bool {
     let mut fds = [PollFd::new(output.as_fd(), PollFlags::POLLOUT)];
     poll(&mut fds, PollTimeout::ZERO).is_ok() && fds[0].revents().is_some_and(|said| !said.is_empty())

@@ -1,4 +1,5 @@
-//! [`Host`]: packets, applications and time in; packets out. It has no device and no clock of its own.
+//! [`Host`]: its inputs are packets, application calls and times; its outputs are packets. It has no device and no
+//! clock.
 
 use super::account::{Account, ConnectError, Happening, Tally};
 use super::arrival;
@@ -22,21 +23,21 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-/// Ports from here on are ours to give (RFC 6335, section 6).
+/// First ephemeral port (RFC 6335, section 6).
 const FIRST_OWN_PORT: u16 = 49_152;
-/// A closed connection lingers for so many retransmission timeouts at least.
+/// A closed connection lingers for at least this number of RTOs.
 const PATIENCE: u64 = 3;
-/// How long a cookie is good at the most.
+/// Maximum age of a SYN cookie.
 const COOKIES_LAST: Span = Span::from_secs(128);
 
-/// What a listening port makes of a new connection; `None` refuses it.
+/// Creates the application of a new connection; `None` refuses it.
 pub type Accept = Box<dyn FnMut(Pair) -> Option<Box<dyn Application>> + Send>;
 
-/// A host: connections with real bytes, and the applications on them.
+/// A host: connections with payload, and their applications.
 ///
-/// A driver hands packets to [`arrive`](Self::arrive) and time to [`pass`](Self::pass), then calls
-/// [`settle`](Self::settle), which serves applications and sends, and looks at [`next_deadline`](Self::next_deadline). `now` must
-/// never go back.
+/// A driver passes packets to [`arrive`](Self::arrive) and time to [`pass`](Self::pass), then calls
+/// [`settle`](Self::settle), which serves applications and sends packets, and reads
+/// [`next_deadline`](Self::next_deadline). `now` must be monotonic.
 pub struct Host {
     settings: Settings,
     configs: [Arc<Config>; 2],
@@ -46,18 +47,18 @@ pub struct Host {
     dirty: Vec<Id>,
     header: Vec<u8>,
     tally: Tally,
-    /// Until then the ACK of somebody unknown may show a cookie.
+    /// Until then, an ACK without a connection may carry a valid SYN cookie.
     cookies_until: Time,
     next_port: u16,
 }
 
-/// What becomes of a segment for which there is no connection.
+/// The result for a segment without a connection.
 enum Admitted {
-    /// There is one now.
+    /// It has created this connection.
     As(Id),
-    /// It was answered, and nothing is kept.
+    /// A response was sent without storing state.
     Answered,
-    /// It has no business here.
+    /// It is refused.
     No,
 }
 
@@ -78,12 +79,12 @@ impl Host {
         })
     }
 
-    /// Takes connections to a port.
+    /// Accepts connections to a port.
     pub fn listen(&mut self, port: u16, accept: Accept) {
         self.listeners.insert(port, accept);
     }
 
-    /// Begins to open a connection; its SYN leaves when the host is settled.
+    /// Opens a connection. `settle` sends its SYN.
     pub fn connect(
         &mut self,
         now: Time,
@@ -109,7 +110,7 @@ impl Host {
         Ok(id)
     }
 
-    /// A port that makes a new pair, beginning where nobody can guess (RFC 6056, section 3.3.3).
+    /// A free local port, from an unpredictable start (RFC 6056, section 3.3.3).
     fn free_pair(&mut self, local: SocketAddr, remote: SocketAddr) -> Option<Pair> {
         let room = u32::from(u16::MAX - FIRST_OWN_PORT) + 1;
         let first = Label::new(local, remote, self.configs[0].layout).map_or(0, |label| {
@@ -132,7 +133,7 @@ impl Host {
         self.sockets.get(id).is_none_or(|socket| socket.connection.state() == State::Closed)
     }
 
-    /// A socket with a connection made by `make`.
+    /// Adds a socket with a connection made by `make`.
     fn socket(
         &self,
         now: Time,
@@ -145,7 +146,7 @@ impl Host {
         Some(Socket::new(pair, label, make(Arc::clone(config), iss), now))
     }
 
-    /// A packet has arrived.
+    /// Processes a packet.
     pub fn arrive(&mut self, now: Time, packet: &[u8], shape: &Shape, wire: &mut dyn Wire) {
         let layout = self.configs[0].layout;
         match arrival::read(packet, shape, layout) {
@@ -194,12 +195,12 @@ impl Host {
         self.touch(id);
     }
 
-    /// Whether a packet is for this host alone and from one that can be answered.
+    /// Whether both addresses of a packet are valid unicast addresses.
     fn is_between(&self, local: IpAddr, remote: IpAddr) -> bool {
         self.settings.is_own(local) && self.settings.may_be_peer(remote)
     }
 
-    /// The connection of a segment, unless that opens a new one in its place.
+    /// The connection of a segment, unless the segment opens its successor.
     fn find(&mut self, pair: Pair, segment: &Segment) -> Option<Id> {
         let id = self.sockets.find(pair)?;
         let socket = self.sockets.get(id)?;
@@ -210,7 +211,7 @@ impl Host {
         Some(id)
     }
 
-    /// A new connection for a SYN to a listening port, or for the ACK of one that was answered without keeping anything.
+    /// Creates a connection for a SYN to a listening port, or for the ACK of a SYN cookie.
     fn admit(&mut self, now: Time, pair: Pair, segment: &Segment, wire: &mut dyn Wire) -> Admitted {
         if !self.listeners.contains_key(&pair.local.port()) {
             return Admitted::No;
@@ -226,8 +227,7 @@ impl Host {
         socket.map_or(Admitted::No, |socket| Admitted::As(self.sockets.add(socket)))
     }
 
-    /// There is no room for another half-open connection: a cookie keeps what is to be known of this one (RFC 4987,
-    /// section 3.6).
+    /// Sends a SYN cookie, because the limit of half-open connections is reached (RFC 4987, section 3.6).
     #[cold]
     fn answer_without_memory(
         &mut self,
@@ -247,7 +247,7 @@ impl Host {
         Admitted::Answered
     }
 
-    /// The connection that an ACK with a cookie opens, if any were given of late.
+    /// Creates the connection of an ACK with a SYN cookie, if cookies were sent recently.
     fn restore(&mut self, now: Time, pair: Pair, ack: &Segment) -> Option<Id> {
         if now > self.cookies_until {
             return None;
@@ -259,7 +259,7 @@ impl Host {
         Some(self.sockets.add(Socket::new(pair, label, connection, now)))
     }
 
-    /// The answer to a segment for which there is no connection (RFC 9293, section 3.10.7.1).
+    /// Sends the response to a segment without a connection (RFC 9293, section 3.10.7.1).
     fn refuse(&mut self, pair: Pair, segment: &Segment, wire: &mut dyn Wire) {
         let label = Label::new(pair.local, pair.remote, self.configs[0].layout);
         if let (Some(reset), Some(label)) = (netspurt_tcp::refuse(segment), label) {
@@ -270,7 +270,7 @@ impl Host {
 
     fn arrive_icmp(&mut self, now: Time, packet: &[u8], wire: &mut dyn Wire) {
         match icmp::read(packet) {
-            // What went to everybody is answered by nobody (RFC 1122, section 3.2.2.6).
+            // Broadcast echo requests get no reply (RFC 1122, section 3.2.2.6).
             Some(Message::Echo { ends: [local, remote], .. }) if !self.is_between(local, remote) => {
                 self.tally.strange += 1;
             }
@@ -278,7 +278,7 @@ impl Host {
             Some(Message::TooBig { pair, seq, mtu }) => {
                 let Some(id) = self.sockets.find(pair) else { return };
                 let Some(socket) = self.sockets.get(id) else { return };
-                // The connection thinks of IPv4's header.
+                // The connection calculates with the length of an IPv4 header.
                 let wider = if pair.local.is_ipv6() { 20 } else { 0 };
                 if mtu < self.settings.mtu && socket.connection.hear_too_big(now, seq, mtu - wider) {
                     self.touch(id);
@@ -288,7 +288,7 @@ impl Host {
         }
     }
 
-    /// Time has passed: carries out what is due.
+    /// Processes the deadlines up to `now`.
     pub fn pass(&mut self, now: Time) {
         while let Some(id) = self.sockets.due(now) {
             if let Some(socket) = self.sockets.get(id) {
@@ -298,17 +298,17 @@ impl Host {
         }
     }
 
-    /// When [`pass`](Self::pass) wants to be called.
+    /// When [`pass`](Self::pass) must be called.
     pub fn next_deadline(&self) -> Time {
         self.sockets.next_deadline()
     }
 
-    /// Whether something waits to be settled.
+    /// Whether there is nothing for `settle` to do.
     pub fn is_settled(&self) -> bool {
         self.dirty.is_empty()
     }
 
-    /// Does something with a connection from outside, if it is still there.
+    /// Calls a function with a connection, if it still exists.
     pub fn stream<T>(&mut self, now: Time, id: Id, job: impl FnOnce(&mut Stream<'_>) -> T) -> Option<T> {
         let socket = self.sockets.get(id)?;
         let Socket { pair, connection, bytes, .. } = socket;
@@ -317,36 +317,36 @@ impl Host {
         Some(result)
     }
 
-    /// Looks at a connection from outside, which changes nothing.
+    /// Calls a function with a connection, read-only.
     pub(super) fn look<T>(&mut self, now: Time, id: Id, job: impl FnOnce(&Stream<'_>) -> T) -> Option<T> {
         let Socket { pair, connection, bytes, .. } = self.sockets.get(id)?;
         Some(job(&Stream { now, pair: *pair, connection, bytes }))
     }
 
-    /// What happened and nobody has been told.
+    /// The next event.
     pub fn poll_happening(&mut self) -> Option<Happening> {
         self.happenings.pop_front()
     }
 
-    /// What is counted beside connections.
+    /// Counters apart from connections.
     pub const fn tally(&self) -> Tally {
         self.tally
     }
 
-    /// How many connections there are: open, half open, in TIME-WAIT.
+    /// Number of connections: open, half open, in TIME-WAIT.
     pub fn counts(&self) -> [usize; 3] {
         [self.sockets.count(), self.sockets.half_open(), self.sockets.waiting()]
     }
 
-    /// All connections, to be looked at.
+    /// All connections, read-only.
     pub fn connections(&self) -> impl Iterator<Item = (Pair, Time, &Connection)> {
         self.sockets.all().map(|(_, socket)| (socket.pair, socket.since, &socket.connection))
     }
 
-    /// Until when a host that has nothing else to do should stay for connections in TIME-WAIT, if there are any: a last ACK
-    /// that was lost is asked for again within the peer's retransmission timeout, which is about ours. Twice lost in a row
-    /// takes three of them, as many as RFC 9000, section 10.2, lets a closed connection linger. What TIME-WAIT guards against
-    /// beyond that, old segments in a new connection, cannot harm one whose numbers a new key has drawn.
+    /// Until when a host should remain for its connections in TIME-WAIT, if there are any. If the last ACK was lost,
+    /// the peer retransmits within its RTO, which is about ours. Three RTOs cover two consecutive losses, as in RFC
+    /// 9000, section 10.2. The other purpose of TIME-WAIT, protection from old segments, is not needed: a new process
+    /// draws a new key for its sequence numbers.
     pub fn lingers_until(&self) -> Option<Time> {
         let until = |connection: &Connection| {
             let left_out =
@@ -357,7 +357,7 @@ impl Host {
         self.sockets.all().filter_map(|(_, socket)| until(&socket.connection)).max()
     }
 
-    /// Gives all connections up, with a RST for each.
+    /// Aborts all connections with RSTs.
     pub fn abort_all(&mut self, now: Time) {
         let ids: Vec<Id> = self.sockets.all().map(|(id, _)| id).collect();
         for id in ids {
@@ -376,7 +376,7 @@ impl Host {
         }
     }
 
-    /// Serves applications and sends what is to be sent, wherever something is new.
+    /// Serves applications and sends packets for all connections with changes.
     pub fn settle(&mut self, now: Time, wire: &mut dyn Wire) {
         let mut dirty = core::mem::take(&mut self.dirty);
         for id in dirty.drain(..) {
@@ -391,13 +391,13 @@ impl Host {
                 self.sockets.watch(id);
             }
         }
-        // Nothing that happens in between touches others, and the room is used again.
+        // The buffer is reused.
         if self.dirty.is_empty() {
             self.dirty = dirty;
         }
     }
 
-    /// A connection that has just been opened gets its application.
+    /// Creates the application of a connection that has just opened.
     fn open(&mut self, now: Time, id: Id) {
         let full = self.sockets.count() >= self.settings.limits.connections;
         let Some(socket) = self.sockets.get(id) else { return };
@@ -426,7 +426,7 @@ impl Host {
     fn serve(&mut self, now: Time, id: Id) -> Next {
         let Some(socket) = self.sockets.get(id) else { return Next::Waits };
         let Socket { pair, connection, bytes, app, stage, .. } = socket;
-        // One that is still being opened is over before it began, if it is.
+        // A connection that ends during its handshake has no application.
         let knows = *stage == Stage::Open || (*stage == Stage::Opening && connection.closed().is_some());
         match app {
             Some(app) if knows => app.serve(&mut Stream { now, pair: *pair, connection, bytes }),
@@ -462,7 +462,7 @@ impl Host {
         }
     }
 
-    /// A connection may have come to its end, or to where the host needs to know less of it.
+    /// Updates the stage of a connection.
     fn advance(&mut self, now: Time, id: Id) {
         let Some(socket) = self.sockets.get(id) else { return };
         let (state, unread) = (socket.connection.state(), socket.connection.readable() > 0);
@@ -473,7 +473,7 @@ impl Host {
                 self.forget(id);
             }
         } else if state == State::Listen {
-            // A handshake that came to nothing (RFC 9293, section 3.10.7.4).
+            // A failed handshake (RFC 9293, section 3.10.7.4).
             self.forget(id);
         } else if state == State::TimeWait && !unread && socket.stage != Stage::Waiting {
             self.tell(now, id, CloseReason::Finished);
@@ -489,7 +489,7 @@ impl Host {
         }
     }
 
-    /// Tells once what became of a connection that somebody knew of.
+    /// Reports the end of a connection once, if its opening was reported.
     fn tell(&mut self, now: Time, id: Id, why: CloseReason) {
         let Some(socket) = self.sockets.get(id) else { return };
         if core::mem::replace(&mut socket.told, true) || socket.stage == Stage::HalfOpen {
@@ -507,10 +507,10 @@ impl Host {
     }
 }
 
-/// A segment for a connection: what of its payload is new is kept.
+/// Passes a segment to its connection, and stores the new payload.
 fn take(socket: &mut Socket, now: Time, mut segment: Segment, payload: &[u8]) {
     let Socket { connection, bytes, .. } = socket;
-    // Text on a SYN stands behind it.
+    // The payload of a SYN starts one sequence number later.
     let begins = segment.flags.has(Flags::SYN);
     let place = if begins { 0 } else { connection.place(segment.seq) };
     segment.payload.offset = place as u64;

@@ -1,4 +1,4 @@
-//! A connection with its bytes, as an application sees it.
+//! A connection with its buffers, as an application uses it.
 
 use super::ring::Ring;
 use netspurt_tcp::state::{CloseReason, State};
@@ -6,32 +6,32 @@ use netspurt_tcp::time::Time;
 use netspurt_tcp::{Behind, Connection};
 use std::net::SocketAddr;
 
-/// The two ends of a connection.
+/// The endpoints of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Pair {
-    /// Ours.
+    /// The local endpoint.
     pub local: SocketAddr,
-    /// The peer's.
+    /// The remote endpoint.
     pub remote: SocketAddr,
 }
 
-/// What sits on a connection.
+/// An application on a connection.
 pub trait Application: Send {
-    /// Something is new: bytes, room, an end. It is called once when the connection opens, and after whatever happens to it
-    /// until it is over, the last time with [`Stream::closed`]. What is not taken or written now waits for the next time.
+    /// Called when the connection opens, and after each change (data, send buffer space, end), the last time with
+    /// [`Stream::closed`]. Data that is not read or written now can be at the next call.
     fn serve(&mut self, stream: &mut Stream<'_>) -> Next;
 }
 
-/// When an application is served again.
+/// When an application is called again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
-    /// When something is new.
+    /// After the next change.
     Waits,
-    /// As soon as what it wrote has been sent, or been held back: a write apart from the one before it.
+    /// When its last write was sent or held back, so that the next one is separate.
     WritesAgain,
 }
 
-/// An application that leaves everything to the driver (see [`Host::stream`](super::Host::stream)).
+/// An application without behaviour; the driver uses [`Host::stream`](super::Host::stream).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Elsewhere;
 
@@ -41,16 +41,16 @@ impl Application for Elsewhere {
     }
 }
 
-/// Bytes on their way.
+/// The buffers of a connection.
 #[derive(Debug, Default)]
 pub(super) struct Bytes {
-    /// Written, and not acknowledged.
+    /// Written and not acknowledged.
     pub(super) sending: Ring,
-    /// Received, and not read.
+    /// Received and not read.
     pub(super) arriving: Ring,
 }
 
-/// A connection, for the length of a call.
+/// A connection during a call.
 #[derive(Debug)]
 pub struct Stream<'s> {
     pub(super) now: Time,
@@ -70,7 +70,7 @@ impl Stream<'_> {
         self.now
     }
 
-    /// The connection, to be looked at.
+    /// The connection, read-only.
     pub const fn connection(&self) -> &Connection {
         self.connection
     }
@@ -82,7 +82,7 @@ impl Stream<'_> {
         self.bytes.arriving.get(from, len).unwrap_or_default()
     }
 
-    /// The first `len` of them were read.
+    /// Removes the first `len` of them.
     pub fn consume(&mut self, len: usize) {
         let mut left = len as u64;
         while left > 0 {
@@ -95,13 +95,13 @@ impl Stream<'_> {
         }
     }
 
-    /// How many bytes can be written.
+    /// Free space of the send buffer in bytes.
     pub fn room(&self) -> u64 {
         self.connection.room()
     }
 
-    /// Writes as much as there is room for, and ends application data there; returns how much. Nothing is taken from an
-    /// application that has closed.
+    /// Writes as much as the send buffer accepts, and ends application data there. Returns the number of bytes; zero
+    /// after `close`.
     pub fn write(&mut self, data: &[u8]) -> usize {
         self.write_part(data, Behind::Nothing)
     }
@@ -114,17 +114,17 @@ impl Stream<'_> {
         taken
     }
 
-    /// Nothing more will be written. What the peer sends can still be read.
+    /// Closes the sending direction. Data of the peer can still be read.
     pub fn close(&mut self) {
         self.connection.close(self.now);
     }
 
-    /// Gives the connection up, with a RST.
+    /// Aborts the connection with an RST.
     pub fn abort(&mut self) {
         self.connection.abort(self.now);
     }
 
-    /// Whether the peer has closed and all that it sent was read.
+    /// Whether the peer has closed and all its data is read.
     pub fn peer_finished(&self) -> bool {
         self.connection.peer_finished()
     }
@@ -134,7 +134,7 @@ impl Stream<'_> {
         self.connection.state().is_synchronized() && self.connection.state() != State::TimeWait
     }
 
-    /// Why it is over, if it is.
+    /// Why it ended; `None` if it has not.
     pub fn closed(&self) -> Option<CloseReason> {
         self.connection.closed()
     }

@@ -1,7 +1,7 @@
-//! Echo messages of ICMP (RFC 792) and ICMPv6 (RFC 4443, section 4), to octets and back.
+//! Encodes and parses echo messages of ICMP (RFC 792) and ICMPv6 (RFC 4443, section 4).
 //!
-//! A request carries twelve octets of ours: a token that tells our packets from other people's, and the time when it was
-//! sent. With IPv4's header that makes 40 octets, RFC 889's shortest packet.
+//! A request contains 12 bytes of data: a token that identifies the prober, and the time of sending. With an IPv4
+//! header this makes 40 bytes, the shortest packet in RFC 889.
 
 use netspurt_tcp::codec::internet_checksum;
 use netspurt_trace::Stamp;
@@ -22,12 +22,12 @@ pub enum Family {
 }
 
 impl Family {
-    /// That of an address.
+    /// The family of an address.
     pub const fn of(address: IpAddr) -> Self {
         if address.is_ipv4() { Self::V4 } else { Self::V6 }
     }
 
-    /// Octets of the IP header, without options.
+    /// Length of the IP header without options.
     const fn ip_header(self) -> u16 {
         match self {
             Self::V4 => 20,
@@ -35,7 +35,7 @@ impl Family {
         }
     }
 
-    /// The shortest packet that holds token and time, IP header included: 40 octets in IPv4, 60 in IPv6.
+    /// The shortest packet with token and time, IP header included: 40 bytes in IPv4, 60 in IPv6.
     pub const fn floor(self) -> u16 {
         self.ip_header() + (HEADER + MARK) as u16
     }
@@ -55,29 +55,29 @@ impl Family {
     }
 }
 
-/// What a request says, and its reply again.
+/// The fields of a request, which its reply returns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Echo {
-    /// Whose it is. A ping socket writes its own.
+    /// ICMP identifier. The kernel sets it on a ping socket.
     pub(super) identifier: u16,
     pub(super) sequence: u16,
     pub(super) token: u32,
     pub(super) sent: Stamp,
 }
 
-/// Why a message that arrived is none of ours.
+/// Why a message is not a reply to this prober.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum NotOurs {
-    /// No echo reply.
+    /// It is no echo reply.
     Other,
-    /// Too short for token and time.
+    /// It is too short for token and time.
     Short,
     /// Its checksum is wrong.
     Damaged,
 }
 
-/// The octets of a request in a packet of `length` octets, IP header included; at least the floor. The IPv6 checksum is the
-/// kernel's, which knows the addresses.
+/// Encodes a request as a packet of `length` bytes, IP header included; at least the floor. The kernel sets the IPv6
+/// checksum, because it knows the addresses.
 pub(super) fn request(family: Family, echo: &Echo, length: u16, into: &mut Vec<u8>) {
     into.clear();
     into.extend([family.request_type(), 0, 0, 0]);
@@ -86,7 +86,7 @@ pub(super) fn request(family: Family, echo: &Echo, length: u16, into: &mut Vec<u
     into.extend(echo.token.to_be_bytes());
     into.extend(echo.sent.0.to_be_bytes());
     let len = usize::from(length.max(family.floor()) - family.ip_header());
-    // A running number, as every ping has it: what compresses or damages data shows.
+    // Consecutive numbers, as in ping, make compression or damage of data visible.
     into.extend((into.len()..len).map(|place| place as u8));
     if family == Family::V4 {
         let sum = internet_checksum(into).to_be_bytes();
@@ -94,7 +94,7 @@ pub(super) fn request(family: Family, echo: &Echo, length: u16, into: &mut Vec<u
     }
 }
 
-/// Reads a reply, without its IP header. Returns what it says, and the length of its packet.
+/// Parses a reply without its IP header. Returns its fields, and the length of its packet.
 pub(super) fn reply(family: Family, message: &[u8]) -> Result<(Echo, u32), NotOurs> {
     if message.first() != Some(&family.reply_type()) || message.get(1) != Some(&0) {
         return Err(NotOurs::Other);
@@ -119,16 +119,16 @@ fn echo(header: &[u8; HEADER], mark: &[u8; MARK]) -> Echo {
     }
 }
 
-/// What an ICMP error quotes of the request that it is about: eight octets at least, often more.
+/// The part of a request that an ICMP error quotes: at least eight bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Quoted {
     pub(super) identifier: u16,
     pub(super) sequence: u16,
-    /// Token and time, if that much was quoted.
+    /// Token and time, if they were quoted.
     pub(super) mark: Option<(u32, Stamp)>,
 }
 
-/// Reads what was quoted, without its IP header; `None` if it is no echo request.
+/// Parses the quoted part, without its IP header; `None` if it is no echo request.
 pub(super) fn quoted(family: Family, message: &[u8]) -> Option<Quoted> {
     let (header, rest) = message.split_first_chunk::<HEADER>()?;
     if header[0] != family.request_type() || header[1] != 0 {
@@ -139,7 +139,7 @@ pub(super) fn quoted(family: Family, message: &[u8]) -> Option<Quoted> {
     Some(Quoted { identifier, sequence, mark })
 }
 
-/// The message behind the IPv4 header, which a raw socket delivers as well; `None` if the header is not whole.
+/// The message after the IPv4 header, which a raw socket returns too; `None` if the header is incomplete.
 pub(super) fn behind_ipv4(packet: &[u8]) -> Option<&[u8]> {
     let first = *packet.first()?;
     let len = usize::from(first & 0x0F) * 4;
@@ -156,7 +156,7 @@ mod tests {
 
     const ECHO: Echo = Echo { identifier: 0x1234, sequence: 7, token: 0xDEAD_BEEF, sent: Stamp(1 << 60) };
 
-    /// What a host makes of a request.
+    /// The reply of a host to a request.
     fn answered(family: Family, length: u16) -> Vec<u8> {
         let mut message = Vec::new();
         request(family, &ECHO, length, &mut message);
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_as_long_as_asked_and_never_below_the_floor() {
+    fn a_request_has_the_requested_length_but_at_least_the_floor() {
         let mut message = Vec::new();
         for (family, asked, octets) in
             [(Family::V4, 0, 20), (Family::V4, 1500, 1480), (Family::V6, 40, 20), (Family::V6, 1500, 1460)]
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_gives_back_what_the_request_said() {
+    fn a_reply_returns_the_fields_of_the_request() {
         for (family, length) in [(Family::V4, 40), (Family::V4, 65535), (Family::V6, 60), (Family::V6, 1280)]
         {
             assert_eq!(reply(family, &answered(family, length)), Ok((ECHO, u32::from(length))));
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_that_quotes_eight_octets_tells_the_sequence_number() {
+    fn an_error_that_quotes_eight_bytes_has_the_sequence_number() {
         let mut message = Vec::new();
         request(Family::V4, &ECHO, 100, &mut message);
         let short = Quoted { identifier: 0x1234, sequence: 7, mark: None };
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ipv4_header_with_options_is_passed_over() {
+    fn an_ipv4_header_with_options_is_skipped() {
         let packet = [&[0x46][..], &[0; 23], b"icmp"].concat();
         assert_eq!(behind_ipv4(&packet), Some(&b"icmp"[..]));
         for wrong in [&[][..], &[0x45; 19], &[0x65; 40], &[0x44; 40]] {
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_arrives_nothing_breaks() {
+    fn arbitrary_messages_do_not_panic() {
         for seed in 0..20_000 {
             let mut random = Stream::new(seed, "echo");
             let len = random.below(80) as usize;

@@ -1,8 +1,7 @@
-//! Which answer belongs to which packet, and what it is. No I/O: what arrived and when are arguments.
+//! Assigns replies to packets and classifies them. No I/O: messages and times are arguments.
 //!
-//! A packet is known by its sequence number, which has 16 bits; that an answer is one to *this* packet is told by the token
-//! and the time that it carries back. A packet is remembered until its number is used again, so that duplicates and late
-//! answers are known for what they are long after, in bounded memory.
+//! The sequence number, of 16 bits, identifies a packet; token and time in the reply confirm it. A packet is stored
+//! until its number is reused, so that later duplicates and late replies are recognized, in bounded memory.
 
 use super::clock::Moment;
 use super::echo::{Echo, Quoted};
@@ -12,10 +11,10 @@ use netspurt_trace::Stamp;
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
-/// The kernel's stamp may lie a little before the time at which we asked for the time of sending.
+/// The kernel's receive timestamp may be slightly before our time of sending.
 const SLACK_NS: u64 = 1_000_000;
 
-/// Packets and what became of them.
+/// Packets and their results.
 #[derive(Debug)]
 pub(super) struct Ledger {
     token: u32,
@@ -23,7 +22,7 @@ pub(super) struct Ledger {
     /// By sequence number; as many as were ever used.
     packets: Vec<Packet>,
     next: u16,
-    /// Sequence numbers in the order of sending; some of them may be over.
+    /// Sequence numbers in the order of sending; some may have a result already.
     queue: VecDeque<u16>,
     waiting: usize,
 }
@@ -42,11 +41,11 @@ struct Packet {
 enum State {
     Waiting,
     Answered,
-    /// Lost, or complained about.
+    /// Lost, or an ICMP error was received.
     GivenUp,
 }
 
-/// A packet about to leave.
+/// A packet to be sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Departure {
     pub(super) host: usize,
@@ -56,46 +55,46 @@ pub(super) struct Departure {
     pub(super) sent: Moment,
 }
 
-/// When something was heard: by the kernel, if it said so, and by us.
+/// When a message was received: by the kernel, if it has a timestamp, and by this program.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Heard {
     pub(super) kernel: Option<Stamp>,
     pub(super) now: Moment,
 }
 
-/// Why a message was put aside.
+/// Why a message is ignored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Foreign {
-    /// It answers nothing that we sent: another program's, or made up.
+    /// It is no reply to a packet of this prober.
     Stranger,
-    /// It has our token, but not what the packet of its number said.
+    /// It has our token, but other contents than the packet.
     Altered,
 }
 
-/// What somebody complains about.
+/// An ICMP error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Complaint {
-    /// Where the packet was to go.
+    /// The destination of the packet.
     pub(super) about: IpAddr,
     pub(super) quoted: Quoted,
-    /// Who says so.
+    /// The sender of the error.
     pub(super) from: Option<IpAddr>,
     pub(super) icmp: (u8, u8),
     pub(super) event: Event,
 }
 
 impl Ledger {
-    /// An empty one; its packets carry `token` and are lost after so many nanoseconds.
+    /// Without packets. Packets carry `token`, and are lost after this number of nanoseconds.
     pub(super) const fn new(token: u32, lost_after_ns: u64) -> Self {
         Self { token, lost_after_ns, packets: Vec::new(), next: 0, queue: VecDeque::new(), waiting: 0 }
     }
 
-    /// How many packets wait for an answer.
+    /// Number of packets without a result.
     pub(super) const fn waiting(&self) -> usize {
         self.waiting
     }
 
-    /// Enters a packet; `None` if too many wait. Returns what it is to say.
+    /// Adds a packet and returns its contents; `None` if too many are outstanding.
     pub(super) fn enter(&mut self, departure: &Departure, identifier: u16) -> Option<Echo> {
         let &Departure { host, address, number, length, sent } = departure;
         let packet = Packet { host, address, number, length, sent, state: State::Waiting };
@@ -112,7 +111,7 @@ impl Ledger {
         Some(Echo { identifier, sequence, token: self.token, sent: sent.wall })
     }
 
-    /// The packet that was entered last could not be sent.
+    /// The packet that was added last could not be sent.
     pub(super) fn not_sent(&mut self, sequence: u16, errno: i32) -> Option<Row> {
         let packet = self.packets.get_mut(usize::from(sequence))?;
         if packet.state != State::Waiting {
@@ -123,7 +122,7 @@ impl Ledger {
         Some(Row { errno: Some(errno), ..packet.row(Event::SendFailed) })
     }
 
-    /// An answer in a packet of `length` octets.
+    /// Processes a reply in a packet of `length` bytes.
     pub(super) fn reply(
         &mut self,
         from: IpAddr,
@@ -139,7 +138,7 @@ impl Ledger {
             return Err(Foreign::Altered);
         }
         let (rtt_ns, stamped) = round_trip(packet.sent, heard);
-        // Nobody may have looked at the clock since it ran out.
+        // The timeout may have passed unnoticed.
         let in_time = rtt_ns <= self.lost_after_ns;
         let event = match packet.state {
             State::Waiting if in_time => Event::Reply,
@@ -153,7 +152,7 @@ impl Ledger {
         Ok(Row { rtt_ns: Some(rtt_ns), stamped: Some(stamped), ..packet.row(event) })
     }
 
-    /// An ICMP error. The same complaint twice, or one about a packet that is over, is none.
+    /// Processes an ICMP error. Repeated errors and those about packets with a result are ignored.
     pub(super) fn complaint(&mut self, complaint: &Complaint, heard: Heard) -> Result<Option<Row>, Foreign> {
         let &Complaint { about, quoted, from, icmp, event } = complaint;
         if quoted.mark.is_some_and(|(token, _)| token != self.token) {
@@ -175,7 +174,7 @@ impl Ledger {
         Ok(Some(Row { rtt_ns: Some(rtt_ns), stamped: Some(stamped), from, icmp: Some(icmp), ..row }))
     }
 
-    /// The next packet that has waited too long by now.
+    /// The next packet whose timeout has passed.
     pub(super) fn give_up(&mut self, now: u64) -> Option<Row> {
         let lost_at = self.deadline()?;
         if now < lost_at {
@@ -187,7 +186,7 @@ impl Ledger {
         Some(packet.row(Event::Lost))
     }
 
-    /// When the next packet will have waited too long.
+    /// When the next timeout passes.
     pub(super) fn deadline(&mut self) -> Option<u64> {
         while let Some(&sequence) = self.queue.front() {
             let packet = &self.packets[usize::from(sequence)];
@@ -218,8 +217,8 @@ impl Packet {
     }
 }
 
-/// The round-trip time by the kernel's stamp, which does not wait for us; but where that contradicts the clock that never
-/// steps (the calendar was set meanwhile), by that clock.
+/// The RTT by the kernel's timestamp, which does not include our own delay. If it contradicts the monotonic clock,
+/// because the calendar clock was set, the monotonic clock is used.
 fn round_trip(sent: Moment, heard: Heard) -> (u64, Stamped) {
     let most = heard.now.steady.saturating_sub(sent.steady);
     let by_kernel = heard.kernel.and_then(|at| (at.0 + SLACK_NS).checked_sub(sent.wall.0));
@@ -246,7 +245,7 @@ mod tests {
         "198.51.100.7".parse().unwrap()
     }
 
-    /// So many milliseconds after the start, on both clocks.
+    /// The time `ms` milliseconds after the start, on both clocks.
     const fn moment(ms: u64) -> Moment {
         Moment { wall: Stamp(DAY + ms * MS), steady: ms * MS }
     }
@@ -270,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_has_the_kernels_round_trip_time() {
+    fn a_reply_has_the_rtt_by_the_kernels_timestamp() {
         let mut all = ledger();
         let echo = send(&mut all, 0, 1000);
         assert_eq!(all.waiting(), 1);
@@ -283,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_answer_is_a_duplicate_and_one_after_the_end_of_patience_is_late() {
+    fn a_second_reply_is_a_duplicate_and_one_after_the_timeout_is_late() {
         let mut all = ledger();
         let (first, second) = (send(&mut all, 0, 0), send(&mut all, 1, 1));
         assert_eq!(all.reply(host(), &first, 40, heard(5)).unwrap().event, Event::Reply);
@@ -298,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_came_too_late_does_not_count_because_nobody_had_looked() {
+    fn a_late_reply_is_late_even_if_the_timeout_was_not_noticed() {
         let mut all = ledger();
         let echo = send(&mut all, 0, 0);
         assert_eq!(all.reply(host(), &echo, 40, heard(30_500)).unwrap().event, Event::Late);
@@ -306,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_complaint_ends_the_wait_and_says_whose_it_is() {
+    fn an_icmp_error_ends_the_wait_and_has_its_sender() {
         let mut all = ledger();
         let echo = send(&mut all, 0, 0);
         let unreachable = complaint(&echo, Event::Unreachable);
@@ -319,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_made_up_or_altered_is_put_aside_and_changes_nothing() {
+    fn forged_and_altered_replies_are_ignored() {
         let mut all = ledger();
         let echo = send(&mut all, 0, 0);
         let reply = |all: &mut Ledger, from, echo: &Echo, length| all.reply(from, echo, length, heard(1));
@@ -338,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_set_meanwhile_spoils_no_round_trip_time() {
+    fn setting_the_clock_does_not_change_the_rtt() {
         for kernel in
             [Some(Stamp(DAY - 5000 * MS)), Some(Stamp(DAY + 5000 * MS)), Some(Stamp(u64::MAX / 2)), None]
         {
@@ -350,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn sequence_numbers_are_used_again_and_never_while_their_packet_waits() {
+    fn sequence_numbers_are_reused_but_not_while_outstanding() {
         let mut all = Ledger::new(TOKEN, u64::MAX);
         let first = send(&mut all, 0, 0);
         for number in 1..MOST_WAITING {
@@ -366,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_sent_is_over() {
+    fn a_packet_that_could_not_be_sent_has_its_result() {
         let mut all = ledger();
         let echo = send(&mut all, 0, 0);
         let row = all.not_sent(echo.sequence, 101).unwrap();
@@ -374,9 +373,9 @@ mod tests {
         assert_eq!(all.not_sent(echo.sequence, 101), None);
     }
 
-    /// Whatever comes, in whatever order, each packet has one fate, and none waits for ever.
+    /// With any messages in any order, each packet gets exactly one result.
     #[test]
-    fn every_packet_has_one_fate() {
+    fn every_packet_gets_one_result() {
         for seed in 0..300 {
             let mut random = Stream::new(seed, "ledger");
             let mut all = Ledger::new(TOKEN, 50 * MS);

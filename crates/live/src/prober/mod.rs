@@ -1,17 +1,17 @@
-//! Measures delays with ICMP echo, after RFC 889's fashion: volleys to one host or many, of lengths and at intervals to
-//! choose, and what became of every packet.
+//! Measures delays with ICMP echo, as in RFC 889: volleys to one or more hosts, with configurable lengths and
+//! intervals, and a result for every packet.
 //!
-//! [`Prober::start`] with a [`Plan`]; then [`Prober::wait`] and [`Prober::take`] what has been found, until it is over or
-//! [`Prober::stop`]ped.
+//! Call [`Prober::start`] with a [`Plan`], then [`Prober::wait`] and [`Prober::take`] until it ends or
+//! [`Prober::stop`].
 //!
-//! Decided without I/O:
+//! Without I/O:
 //!
-//! * `echo.rs`: messages to octets and back
-//! * `ledger.rs`: which answer belongs to which packet, and what it is; `row.rs`: what is told of it
-//! * `schedule.rs`: when the next volley leaves, and how long its packets are
-//! * `plan.rs`: what is asked for, and whether it may be
+//! * `echo.rs`: encodes and parses messages
+//! * `ledger.rs`: assigns replies to packets; `row.rs`: the results
+//! * `schedule.rs`: when volleys are sent, and the lengths of packets
+//! * `plan.rs`: the request and its checks
 //!
-//! Done:
+//! With I/O:
 //!
 //! * `socket.rs`: ICMP sockets, with and without privilege
 //! * `clock.rs`: the two clocks

@@ -1,39 +1,38 @@
-//! What is asked for, and whether it may be.
+//! The request for a prober, and its checks.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// The shortest time between two volleys unless a faster pace is asked for: ten a second.
+/// The shortest interval unless a faster one is permitted: 10 packets per second per host.
 pub(super) const GENTLE_NS: u64 = SECOND / 10;
-/// The shortest time in any case: we measure, we do not flood.
+/// The shortest interval in any case: 1000 packets per second per host.
 pub(super) const FASTEST_NS: u64 = SECOND / 1000;
-/// So many packets may wait for an answer at once: a sequence number has 16 bits.
+/// Maximum of outstanding packets, because a sequence number has 16 bits.
 pub(super) const MOST_WAITING: u64 = 1 << 16;
 
-/// How long packets are, IP header included. What is shorter than [`super::Family::floor`] is rounded up to it, as in
-/// RFC 889.
+/// The lengths of packets, IP header included. Lengths below [`super::Family::floor`] are raised to it, as in RFC 889.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Lengths {
-    /// One after the other, and again from the beginning; one length is a list, too.
+    /// These, repeatedly in this order; one length is possible too.
     Listed(Vec<u16>),
-    /// Any from the first to the last, equally likely.
+    /// Uniformly distributed from the first to the last.
     Uniform(u16, u16),
 }
 
-/// When volleys leave, one packet to each host; in nanoseconds.
+/// When volleys are sent, with one packet to each host; in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pace {
-    /// One each so long.
+    /// At this interval.
     Every(u64),
-    /// After a time that is drawn anew for each, any between the two equally likely.
+    /// At random intervals, uniformly distributed between the two.
     Between(u64, u64),
-    /// When all of the last one are answered or given up, but not sooner after it than this.
+    /// When all packets of the last volley have results, but not sooner after it than this.
     AfterReplies(u64),
 }
 
 impl Pace {
-    /// The shortest time between two volleys.
+    /// The shortest interval between two volleys.
     pub const fn shortest_ns(self) -> u64 {
         match self {
             Self::Every(ns) | Self::Between(ns, _) | Self::AfterReplies(ns) => ns,
@@ -41,76 +40,76 @@ impl Pace {
     }
 }
 
-/// What a prober shall do.
+/// The request for a prober.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Plan {
-    /// Whom to ask; the port means nothing.
+    /// The hosts; ports are ignored.
     pub hosts: Vec<SocketAddr>,
-    /// How long packets are.
+    /// The lengths of packets.
     pub lengths: Lengths,
-    /// How fast.
+    /// The intervals of volleys.
     pub pace: Pace,
-    /// Whether it may be faster than ten a second.
+    /// Whether more than 10 packets per second per host are permitted.
     pub fast: Speed,
-    /// So many volleys; without end if `None`.
+    /// Number of volleys; `None` for no limit.
     pub count: Option<u64>,
-    /// After so many nanoseconds without an answer a packet is lost.
+    /// A packet without a reply for this number of nanoseconds is lost.
     pub lost_after_ns: u64,
-    /// Of what is drawn: lengths, intervals, and the token that tells our packets from others'.
+    /// The seed of random lengths, intervals and the token.
     pub seed: u64,
 }
 
-/// How fast volleys may follow each other.
+/// The permitted rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Speed {
-    /// Ten a second at most.
+    /// At most 10 packets per second per host.
     Gentle,
-    /// A thousand a second at most.
+    /// At most 1000 packets per second per host.
     Fast,
 }
 
-/// What is wrong with a plan.
+/// Why a plan is invalid.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum PlanError {
-    /// Nobody to ask.
+    /// There is no host.
     #[error("there is no host to probe")]
     NoHost,
-    /// It would be asked twice as often as the pace says.
-    #[error("{0} is named twice")]
+    /// A host is given twice, which would double its rate.
+    #[error("{0} is given twice")]
     Twice(IpAddr),
-    /// One packet, many answers.
-    #[error("{0} stands for many hosts at once, which a prober must not wake")]
+    /// A broadcast or multicast address.
+    #[error("{0} is a broadcast or multicast address, which must not be probed")]
     Many(IpAddr),
-    /// No length to send.
-    #[error("there is no length of packets")]
+    /// There is no length.
+    #[error("no packet length given")]
     NoLength,
-    /// Backwards.
-    #[error("lengths from {0} to {1} octets: the first must not be larger")]
+    /// The first length is larger than the last.
+    #[error("packet lengths from {0} to {1} bytes: the first must not be larger")]
     Lengths(u16, u16),
-    /// Backwards.
+    /// The first interval is larger than the last.
     #[error("intervals from {0} to {1} s: the first must not be larger")]
     Intervals(f64, f64),
-    /// Faster than ten a second.
-    #[error("{0:.0} packets a second to each host are more than 10: ask for that explicitly (--fast)")]
+    /// More than 10 packets per second without permission.
+    #[error("{0:.0} packets per second per host: at most 10 unless --fast is given")]
     TooFast(f64),
-    /// Faster than anything.
-    #[error("{0:.0} packets a second to each host would be a flood: 1000 are the most")]
+    /// More than 1000 packets per second.
+    #[error("{0:.0} packets per second per host: at most 1000")]
     Flood(f64),
-    /// Nothing would ever be answered in time.
-    #[error("packets cannot be given up after no time at all")]
+    /// The timeout is zero.
+    #[error("the timeout must be greater than zero")]
     NoPatience,
-    /// More would wait for an answer than there are sequence numbers.
+    /// More outstanding packets than sequence numbers.
     #[error(
-        "{0} packets could wait for an answer at once, and 65536 are the most: probe slower or fewer, or give up sooner"
+        "{0} packets could be outstanding at once, at most 65536: probe more slowly, probe fewer hosts, or use a shorter timeout"
     )]
     TooMany(u64),
 }
 
 impl Plan {
-    /// The plan with hosts that can be asked, or why it cannot be carried out.
+    /// Checks the plan, and replaces unspecified addresses.
     pub(super) fn checked(mut self) -> Result<Self, PlanError> {
         for host in &mut self.hosts {
-            // "This host": answers come from its loopback address.
+            // An unspecified address means this host, whose replies come from the loopback address.
             match host.ip() {
                 IpAddr::V4(Ipv4Addr::UNSPECIFIED) => host.set_ip(Ipv4Addr::LOCALHOST.into()),
                 IpAddr::V6(Ipv6Addr::UNSPECIFIED) => host.set_ip(Ipv6Addr::LOCALHOST.into()),
@@ -181,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_ten_a_second_must_be_asked_for_and_floods_are_refused() {
+    fn more_than_ten_per_second_need_permission_and_floods_are_rejected() {
         assert_eq!(Plan { pace: Pace::Every(GENTLE_NS), ..plan() }.checked().map(|_| ()), Ok(()));
         let faster = Plan { pace: Pace::Between(GENTLE_NS - 1, SECOND), ..plan() };
         assert!(matches!(faster.clone().checked(), Err(PlanError::TooFast(_))));
@@ -193,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_are_single_and_asked_once() {
+    fn hosts_are_unicast_addresses_and_given_once() {
         let with = |host: &str| Plan { hosts: vec![host.parse().unwrap(); 2], ..plan() }.checked();
         assert!(matches!(with("192.0.2.1:0"), Err(PlanError::Twice(_))));
         for many in ["224.0.0.1:0", "255.255.255.255:0", "[ff02::1]:0"] {
@@ -205,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_packets_wait_than_there_are_sequence_numbers() {
+    fn outstanding_packets_are_limited_by_the_sequence_numbers() {
         let fast = Plan { pace: Pace::Every(FASTEST_NS), fast: Speed::Fast, ..plan() };
         assert_eq!(fast.clone().checked().map(|_| ()), Ok(()));
         let patient = Plan { lost_after_ns: 60 * SECOND, ..fast };
@@ -214,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_runs_backwards_is_refused() {
+    fn descending_ranges_are_rejected() {
         let lengths = Plan { lengths: Lengths::Uniform(2, 1), ..plan() };
         assert_eq!(lengths.checked(), Err(PlanError::Lengths(2, 1)));
         let pace = Plan { pace: Pace::Between(2 * SECOND, SECOND), ..plan() };

@@ -1,26 +1,26 @@
-//! What is told of a packet.
+//! The results of packets.
 
 use super::clock::Moment;
 use std::net::IpAddr;
 
-/// What became of a packet, or came in addition.
+/// The result of a packet, or an additional reply.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Event {
-    /// It was answered in time.
+    /// A reply in time.
     Reply,
-    /// Nothing came in time.
+    /// No reply in time.
     Lost,
-    /// A router or the host says that it cannot be delivered (ICMP type 3; ICMPv6 types 1 and 2).
+    /// A router or the host reports that it cannot be delivered (ICMP type 3; ICMPv6 types 1 and 2).
     Unreachable,
-    /// A router says that it lived too long (ICMP type 11; ICMPv6 type 3).
+    /// A router reports that its TTL or hop limit was exceeded (ICMP type 11; ICMPv6 type 3).
     TimeExceeded,
-    /// Somebody complains in another way: a parameter problem, a source quench.
+    /// Another ICMP error: parameter problem or source quench.
     OtherError,
     /// This machine could not send it.
     SendFailed,
-    /// The answer came once more. The packet has a row of its own.
+    /// A further reply, with a row of its own.
     Duplicate,
-    /// The answer came after the packet had been given up. It has a row of its own.
+    /// A reply after the timeout, with a row of its own.
     Late,
 }
 
@@ -52,12 +52,12 @@ impl Event {
     }
 }
 
-/// Who noted when the answer came.
+/// The source of a receive time.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Stamped {
-    /// The kernel, when it took the packet in.
+    /// The kernel's receive timestamp.
     Kernel,
-    /// We, when we got to see it: the kernel did not say, or the clock was set meanwhile.
+    /// This program's clock, because the kernel had no timestamp or the clock was set.
     Reader,
 }
 
@@ -71,26 +71,26 @@ impl Stamped {
     }
 }
 
-/// One row of what a prober finds.
+/// A row of a prober's results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Row {
-    /// Which host of the plan.
+    /// Index of the host in the plan.
     pub host: usize,
-    /// Which of its packets, counted from 0.
+    /// Number of the host's packet, counted from 0.
     pub number: u64,
     /// When it was sent.
     pub sent: Moment,
-    /// Octets, IP header included.
+    /// Length in bytes, IP header included.
     pub length: u16,
-    /// What became of it.
+    /// The result.
     pub event: Event,
-    /// The round-trip time in nanoseconds, of whatever was heard.
+    /// The RTT of the reply or error in nanoseconds.
     pub rtt_ns: Option<u64>,
-    /// Who noted when it was heard.
+    /// The source of the receive time.
     pub stamped: Option<Stamped>,
-    /// Who complained, if not the host itself.
+    /// The sender of an error, if it is not the host.
     pub from: Option<IpAddr>,
-    /// ICMP type and code of the complaint.
+    /// ICMP type and code of an error.
     pub icmp: Option<(u8, u8)>,
     /// The system's error number, if it could not be sent.
     pub errno: Option<i32>,

@@ -1,4 +1,4 @@
-//! The loop that probes, in a thread of its own, so that nobody who draws a picture delays a packet.
+//! The loop of the prober, in a thread of its own, so that the display does not delay packets.
 
 use super::clock::Moment;
 use super::echo::{self, Family};
@@ -17,43 +17,43 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// So many messages are read before anything else is looked at again.
+/// Maximum of messages read before other work.
 const BATCH: usize = 256;
-/// The longest packet that IP can carry.
+/// The largest IP packet.
 const LARGEST: usize = 1 << 16;
-/// Beyond so many rows that nobody fetched the oldest are dropped and counted: whoever writes them has stopped.
+/// Maximum of stored rows. The oldest are dropped and counted, because the reader has stopped.
 const MOST_ROWS: usize = 1 << 20;
 
 /// Why a prober cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The plan cannot be carried out.
+    /// The plan is invalid.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// No socket.
+    /// There is no socket.
     #[error(transparent)]
     Denied(#[from] Denied),
-    /// The system has no more of something.
-    #[error("the system refuses what a prober needs: {0}")]
+    /// A resource of the system is exhausted.
+    #[error("the prober failed: {0}")]
     System(String),
 }
 
-/// What is counted beside rows.
+/// Counters beside the rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
-    /// Packets that were sent, or could not be.
+    /// Packets that were sent or could not be sent.
     pub sent: u64,
-    /// Those still waiting for an answer.
+    /// Packets without a result.
     pub waiting: u64,
-    /// Messages that arrived and answered nothing of ours.
+    /// Messages that are no replies to this prober.
     pub foreign: u64,
-    /// Answers that were altered on the way, or made up with our token.
+    /// Replies with our token and other contents than the packet.
     pub altered: u64,
-    /// Rows that were dropped because nobody fetched them.
+    /// Rows that were dropped because they were not read.
     pub dropped: u64,
 }
 
-/// A prober at work.
+/// A running prober.
 #[derive(Debug)]
 pub struct Prober {
     shared: Arc<Shared>,
@@ -84,9 +84,9 @@ impl Shared {
 }
 
 impl Prober {
-    /// Opens what is needed and starts probing.
+    /// Opens the sockets and starts probing.
     ///
-    /// Hosts of a family that there is no socket for are left out (see [`Prober::denied`]), unless all are.
+    /// Hosts of a family without a socket are omitted (see [`Prober::denied`]), unless all are.
     pub fn start(plan: Plan) -> Result<Self, StartError> {
         let plan = plan.checked()?;
         let mut families: Vec<Family> = plan.hosts.iter().map(|host| Family::of(host.ip())).collect();
@@ -117,17 +117,17 @@ impl Prober {
         Ok(Self { shared, thread: Some(thread), kinds, denied })
     }
 
-    /// Which kind of socket serves each family.
+    /// The kind of the socket of each family.
     pub fn kinds(&self) -> &[(Family, Kind)] {
         &self.kinds
     }
 
-    /// Which families there is no socket for, though hosts of them were named, and why.
+    /// The families of hosts for which there is no socket, and why.
     pub fn denied(&self) -> &[Denied] {
         &self.denied
     }
 
-    /// Waits until something is found, it is over, or so much time has passed. Whether it goes on.
+    /// Waits for a row, the end, or `most`. Returns whether the prober still runs.
     pub fn wait(&self, most: Duration) -> bool {
         let found = self.shared.found();
         let idle = |found: &mut Found| found.rows.is_empty() && !found.over;
@@ -136,19 +136,19 @@ impl Prober {
         !found.over
     }
 
-    /// What was found since the last call, and the counts so far.
+    /// The rows since the last call, and the counters.
     pub fn take(&self) -> (Vec<Row>, Tally) {
         let mut found = self.shared.found();
         (core::mem::take(&mut found.rows), found.tally)
     }
 
-    /// Ends it at once; what still waits for an answer stays without a row.
+    /// Stops it; outstanding packets get no row.
     pub fn stop(&mut self) {
         self.shared.found().stop = true;
-        // Were it not woken, it would still see that it shall stop, later.
+        // Without this signal, the thread would notice the stop later.
         let _ = self.shared.wake.write(1);
         if let Some(thread) = self.thread.take() {
-            // A panic of the thread has ended it as well.
+            // If the thread has panicked, it has ended too.
             let _ = thread.join();
         }
     }
@@ -160,15 +160,15 @@ impl Drop for Prober {
     }
 }
 
-/// What the thread holds.
+/// The state of the thread.
 struct Work {
     plan: Plan,
     sockets: Vec<Socket>,
     schedule: Schedule,
     ledger: Ledger,
-    /// Of raw sockets: whose requests are ours.
+    /// ICMP identifier of requests on raw sockets.
     identifier: u16,
-    /// Packets so far to each host.
+    /// Number of packets to each host so far.
     sent: u64,
     rows: Vec<Row>,
     tally: Tally,
@@ -216,7 +216,7 @@ impl Work {
         self.hand_over(true);
     }
 
-    /// One packet to each host.
+    /// Sends one packet to each host.
     fn volley(&mut self) {
         let length = self.schedule.volley(Moment::now().steady);
         let number = self.sent;
@@ -226,7 +226,7 @@ impl Work {
             let Some(socket) = self.sockets.iter().find(|socket| socket.family == family) else { continue };
             let length = length.max(family.floor());
             let departure = Departure { host, address: to.ip(), number, length, sent: Moment::now() };
-            // A plan that was checked never has so many waiting.
+            // The check of the plan ensures that there is a free number.
             let Some(echo) = self.ledger.enter(&departure, self.identifier) else { continue };
             echo::request(family, &echo, length, &mut self.message);
             self.tally.sent += 1;
@@ -236,7 +236,7 @@ impl Work {
         }
     }
 
-    /// All that waits in the sockets, answers before complaints.
+    /// Reads all messages from the sockets, replies before errors.
     fn receive(&mut self, buffer: &mut [u8]) {
         for socket in &self.sockets {
             for queue in [Queue::Messages, Queue::Errors] {
@@ -253,7 +253,7 @@ impl Work {
         }
     }
 
-    /// Gives away what was found; whether it shall stop.
+    /// Publishes the rows. Returns whether to stop.
     fn hand_over(&mut self, over: bool) -> bool {
         self.tally.waiting = self.ledger.waiting() as u64;
         let mut found = self.shared.found();
@@ -270,7 +270,7 @@ impl Work {
         found.stop
     }
 
-    /// Until something arrives, or is due.
+    /// Sleeps until a message arrives or an event is due.
     fn sleep(&mut self, due: Due, now: u64) {
         let volley = match due {
             Due::At(at) => Some(at),
@@ -284,13 +284,13 @@ impl Work {
         wanted.push(PollFd::new(self.shared.wake.as_fd(), PollFlags::POLLIN));
         match ppoll(&mut wanted, timeout, None) {
             Ok(_) | Err(Errno::EINTR) => {}
-            // Nothing else can go wrong with these descriptors; and if it does, the loop must not spin.
+            // No other error can occur with these descriptors. Ending here prevents an endless loop.
             Err(_) => self.shared.found().stop = true,
         }
     }
 }
 
-/// What a message turns out to be.
+/// The classification of a message.
 enum Judged {
     Row(Row),
     Nothing,
@@ -305,7 +305,7 @@ fn judge(ledger: &mut Ledger, socket: &Socket, identifier: u16, arrived: &Arrive
     let raw = socket.kind == Kind::Raw;
     let outcome = if let Some(told) = arrived.error {
         let Some(quoted) = echo::quoted(family, arrived.message) else { return Judged::Foreign };
-        // A ping socket hears of its own requests only.
+        // A ping socket receives errors about its own requests only.
         if raw && quoted.identifier != identifier {
             return Judged::Foreign;
         }
@@ -315,7 +315,7 @@ fn judge(ledger: &mut Ledger, socket: &Socket, identifier: u16, arrived: &Arrive
     } else {
         match echo::reply(family, arrived.message) {
             Ok((echo, length)) => ledger.reply(arrived.address, &echo, length, arrived.heard).map(Some),
-            // A raw socket gets requests and errors, too: no answers, and nothing strange.
+            // A raw socket also receives requests and errors, which are no replies and not counted.
             Err(_) => return Judged::Nothing,
         }
     };
@@ -327,7 +327,7 @@ fn judge(ledger: &mut Ledger, socket: &Socket, identifier: u16, arrived: &Arrive
     }
 }
 
-/// What an ICMP error of a type means: RFC 792; RFC 4443, section 3.
+/// The event of an ICMP error type: RFC 792; RFC 4443, section 3.
 const fn meaning(family: Family, icmp_type: u8) -> Event {
     match (family, icmp_type) {
         (Family::V4, 3) | (Family::V6, 1 | 2) => Event::Unreachable,

@@ -1,36 +1,36 @@
-//! When the next volley leaves, and how long its packets are.
+//! Decides when the next volley is sent, and the lengths of its packets.
 
 use super::plan::{Lengths, Pace, Plan};
 use netspurt_sim::random::Stream;
 
-/// What is known of the volleys so far. Times are those of the steady clock, in nanoseconds.
+/// The state of the schedule. Times are nanoseconds of the monotonic clock.
 #[derive(Debug)]
 pub(super) struct Schedule {
     lengths: Lengths,
     pace: Pace,
     left: Option<u64>,
     volleys: u64,
-    /// When the next one may leave.
+    /// When the next volley may be sent.
     next: u64,
     intervals: Stream,
     drawn: Stream,
 }
 
-/// When something is to be done.
+/// What is due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Due {
     /// A volley, now.
     Now,
-    /// A volley, then.
+    /// A volley at this time.
     At(u64),
-    /// A volley, when the last one is over.
+    /// A volley when all packets of the last one have results.
     AfterReplies,
     /// No more volleys.
     Never,
 }
 
 impl Schedule {
-    /// The first volley leaves at `start`.
+    /// A schedule whose first volley is at `start`.
     pub(super) fn new(plan: &Plan, start: u64) -> Self {
         Self {
             lengths: plan.lengths.clone(),
@@ -43,7 +43,7 @@ impl Schedule {
         }
     }
 
-    /// Whether a volley is due, while so many packets still wait for an answer.
+    /// Whether a volley is due, with this number of outstanding packets.
     pub(super) fn due(&self, now: u64, waiting: usize) -> Due {
         match self.pace {
             _ if self.left == Some(0) => Due::Never,
@@ -53,7 +53,7 @@ impl Schedule {
         }
     }
 
-    /// The volley leaves now: the length of its packets.
+    /// Starts a volley now. Returns the length of its packets.
     pub(super) fn volley(&mut self, now: u64) -> u16 {
         self.left = self.left.map(|left| left.saturating_sub(1));
         let length = match &self.lengths {
@@ -70,9 +70,9 @@ impl Schedule {
     }
 }
 
-/// When the volley after one that was planned for `planned` and left `now` is to leave: an interval after the plan, so that
-/// small delays do not add up; but where we came late by more than half of one, an interval after now, so that nothing is
-/// made up for in a burst.
+/// When the volley after one is due that was planned for `planned` and sent at `now`: an interval after the plan, so
+/// that small delays do not add up. After a delay of more than half an interval, it is an interval after now, so that
+/// there is no burst.
 const fn follow(planned: u64, interval: u64, now: u64) -> u64 {
     let next = planned + interval;
     if next >= now + interval / 2 { next } else { now + interval }
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_pace_does_not_drift_and_makes_up_for_nothing() {
+    fn a_fixed_interval_does_not_drift_and_causes_no_bursts() {
         let mut all = schedule(Lengths::Listed(vec![40]), Pace::Every(100 * MS), None);
         assert_eq!(all.due(999 * MS, 0), Due::At(1000 * MS));
         for (left_at, then) in [(1000, 1100), (1130, 1200), (1200, 1300), (1900, 2000), (2000, 2100)] {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_volley_may_wait_for_the_last() {
+    fn the_next_volley_can_wait_for_the_results_of_the_last() {
         let mut all = schedule(Lengths::Listed(vec![40]), Pace::AfterReplies(100 * MS), Some(2));
         all.volley(1000 * MS);
         assert_eq!(all.due(1500 * MS, 1), Due::AfterReplies);

@@ -1,4 +1,4 @@
-//! ICMP sockets: the kernel's ping sockets, which need no privilege where the system allows them, or raw ones.
+//! ICMP sockets: the kernel's ping sockets, which need no privilege where the system permits them, or raw sockets.
 
 use super::clock::Moment;
 use super::echo::{Family, behind_ipv4};
@@ -16,17 +16,17 @@ use std::net::{IpAddr, SocketAddr};
 use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 
-/// Room for what arrives while nobody reads.
+/// Size of the receive buffer.
 const BUFFER: usize = 4 << 20;
-/// So many messages that make no sense are passed over in a row.
+/// Maximum of consecutive invalid messages that are skipped.
 const PASSED_OVER: usize = 64;
 
-/// How a socket came to be.
+/// The kind of a socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// The kernel's ping socket: it gets the answers to its own requests, and no others.
+    /// The kernel's ping socket, which receives replies to its own requests only.
     Ping,
-    /// A raw socket: it gets a copy of every ICMP message that arrives.
+    /// A raw socket, which receives a copy of every ICMP message.
     Raw,
 }
 
@@ -40,14 +40,14 @@ impl Kind {
     }
 }
 
-/// No socket of a family can be had.
+/// No socket of a family can be opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Denied {
     /// Which family.
     pub family: Family,
-    /// What the system said to a ping socket.
+    /// The error of a ping socket.
     pub ping: Errno,
-    /// What it said to a raw one.
+    /// The error of a raw socket.
     pub raw: Errno,
 }
 
@@ -71,7 +71,7 @@ impl core::fmt::Display for Denied {
 
 impl core::error::Error for Denied {}
 
-/// A socket for one family of addresses.
+/// A socket for one address family.
 #[derive(Debug)]
 pub(super) struct Socket {
     fd: OwnedFd,
@@ -79,25 +79,25 @@ pub(super) struct Socket {
     pub(super) kind: Kind,
 }
 
-/// What a socket has to say.
+/// A received message.
 #[derive(Debug)]
 pub(super) struct Arrived<'a> {
-    /// An ICMP message; of an error, the message that it quotes.
+    /// The ICMP message; for an error, the quoted message.
     pub(super) message: &'a [u8],
-    /// Whence; of an error, where the quoted message was to go.
+    /// Its source; for an error, the destination of the quoted message.
     pub(super) address: IpAddr,
     pub(super) heard: Heard,
     pub(super) error: Option<Told>,
 }
 
-/// An ICMP error, as the kernel tells it.
+/// An ICMP error, as the kernel reports it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Told {
     pub(super) icmp: (u8, u8),
     pub(super) from: Option<IpAddr>,
 }
 
-/// Which messages to fetch.
+/// The queue to read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Queue {
     Messages,
@@ -105,7 +105,7 @@ pub(super) enum Queue {
 }
 
 impl Socket {
-    /// A ping socket, or else a raw one.
+    /// Opens a ping socket, or else a raw one.
     pub(super) fn open(family: Family) -> Result<Self, Denied> {
         let (domain, protocol) = match family {
             Family::V4 => (AddressFamily::Inet, SockProtocol::Icmp),
@@ -128,21 +128,21 @@ impl Socket {
             Family::V4 => setsockopt(&self.fd, sockopt::Ipv4RecvErr, &true)?,
             Family::V6 => setsockopt(&self.fd, sockopt::Ipv6RecvErr, &true)?,
         }
-        // The system may give less, which costs replies only where thousands come at once.
+        // A smaller buffer only loses replies if thousands arrive at once.
         setsockopt(&self.fd, sockopt::RcvBuf, &BUFFER)
     }
 
     /// Sends a message.
     ///
-    /// A complaint about an earlier packet may be waiting as this call's error; it is in the error queue as well, so that a
-    /// second try tells whether this packet can be sent.
+    /// This call may return the error of an earlier packet. That error is also in the error queue, so a second attempt
+    /// shows whether this packet can be sent.
     pub(super) fn send(&self, message: &[u8], to: SocketAddr) -> Result<(), Errno> {
         let to = SockaddrStorage::from(to);
         let once = || sendto(self.fd.as_raw_fd(), message, &to, MsgFlags::empty()).map(|_| ());
         once().or_else(|_| once())
     }
 
-    /// The next message in a queue, if there is one. Anything that cannot be understood is passed over.
+    /// The next message in a queue. Invalid messages are skipped.
     pub(super) fn receive<'b>(&self, queue: Queue, buffer: &'b mut [u8]) -> Option<Arrived<'b>> {
         for _ in 0..PASSED_OVER {
             match self.receive_once(queue, buffer) {
@@ -151,7 +151,7 @@ impl Socket {
                 }
                 Ok(None) => {}
                 Err(Errno::EAGAIN) => break,
-                // A complaint, which waits in its own queue as well; or a signal.
+                // An ICMP error, which is also in its own queue, or a signal.
                 Err(_) => {}
             }
         }
@@ -190,7 +190,7 @@ impl Socket {
     }
 }
 
-/// Where a message lies in the buffer, and what is known of it.
+/// The range of a message in the buffer, and its properties.
 type Found = (Range<usize>, IpAddr, Heard, Option<Told>);
 
 impl AsFd for Socket {
@@ -199,7 +199,7 @@ impl AsFd for Socket {
     }
 }
 
-/// What came as an ICMP error; what this machine itself has to say was said when the packet was sent.
+/// Parses an ICMP error. Local errors were already returned when the packet was sent.
 fn told_by(told: &libc::sock_extended_err, from: Option<IpAddr>) -> Option<Told> {
     let by_icmp = matches!(told.ee_origin, libc::SO_EE_ORIGIN_ICMP | libc::SO_EE_ORIGIN_ICMP6);
     by_icmp.then_some(Told { icmp: (told.ee_type, told.ee_code), from })
@@ -223,14 +223,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_user_without_permission_is_told_both_ways_to_get_it_in_one_sentence() {
+    fn missing_permission_is_reported_with_both_remedies() {
         let words = Denied { family: Family::V4, ping: Errno::EACCES, raw: Errno::EPERM }.to_string();
         assert!(words.contains("ping_group_range") && words.contains("cap_net_raw"), "{words}");
         assert_eq!(words.matches(['.', '\n']).count(), 2, "only in the sysctl's name: {words}");
     }
 
     #[test]
-    fn a_system_without_ipv6_is_said_to_be_one() {
+    fn a_system_without_ipv6_is_reported() {
         let none = Errno::EAFNOSUPPORT;
         let words = Denied { family: Family::V6, ping: none, raw: none }.to_string();
         assert!(words.starts_with("this system has no ICMP sockets for IPv6 ("), "{words}");

@@ -6,13 +6,11 @@ use nix::errno::Errno;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum OpenError {
     /// No interface can be called so.
-    #[error(
-        "\"{0}\" cannot be the name of a network interface: 1 to 15 characters without '/', ':', '%' or spaces are needed"
-    )]
+    #[error("invalid interface name \"{0}\": must be 1 to 15 characters without '/', ':', '%' or spaces")]
     Name(String),
     /// The kernel has no TUN driver, or its file was not made.
     #[error(
-        "there is no /dev/net/tun: load the driver (modprobe tun), or give the container the device (--device /dev/net/tun)"
+        "/dev/net/tun does not exist: load the driver (modprobe tun), or add the device to the container (--device /dev/net/tun)"
     )]
     NoDriver,
     /// Neither root nor CAP_NET_ADMIN.
@@ -24,14 +22,14 @@ pub enum OpenError {
     Denied(String),
     /// An interface has the name.
     #[error(
-        "there is a network interface {0} already: choose another name, or remove it (ip link delete {0})"
+        "the network interface {0} already exists: choose another name, or remove it (ip link delete {0})"
     )]
     Taken(String),
     /// Another program has it, or it is no TUN device.
-    #[error("the network interface {0} cannot be used: another program has it open, or it is no TUN device")]
+    #[error("cannot use the network interface {0}: another program has it open, or it is not a TUN device")]
     Busy(String),
     /// Anything else.
-    #[error("the TUN device {name} cannot be opened: {what}")]
+    #[error("cannot open the TUN device {name}: {what}")]
     System {
         /// Its name.
         name: String,

@@ -36,7 +36,7 @@ impl LinkError {
     fn new(task: impl Into<String>, errno: Errno) -> Self {
         let why = match errno {
             Errno::EPERM | Errno::EACCES => "this needs root or the capability cap_net_admin".to_owned(),
-            Errno::ENODEV => "there is no such interface".to_owned(),
+            Errno::ENODEV => "no such interface".to_owned(),
             _ => errno.desc().to_lowercase(),
         };
         Self { task: task.into(), errno, why }
@@ -80,7 +80,7 @@ impl Network {
 
 /// Not an address with a length.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("\"{0}\" is no address with the length of its network, such as 10.0.0.1/24 or fd00::1/64")]
+#[error("\"{0}\" is not an address with a prefix length, such as 10.0.0.1/24 or fd00::1/64")]
 pub struct NetworkError(String);
 
 impl core::str::FromStr for Network {
@@ -287,6 +287,6 @@ mod tests {
     #[test]
     fn an_interface_that_is_not_there_is_named() {
         let said = Links::index("no-such-device0").expect_err("there is none").to_string();
-        assert_eq!(said, "looking for the interface no-such-device0 failed: there is no such interface");
+        assert_eq!(said, "looking for the interface no-such-device0 failed: no such interface");
     }
 }

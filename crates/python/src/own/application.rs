@@ -118,21 +118,23 @@ impl Own {
     fn objection(&self, action: app::Action, now: Time, connection: &Connection) -> Option<String> {
         let room = connection.room();
         match action {
-            app::Action::Read(0) => Some("it reads no bytes: wait instead".to_owned()),
+            app::Action::Read(0) => Some("it reads zero bytes: it must wait instead".to_owned()),
             app::Action::Read(_) if connection.readable() == 0 => {
-                Some("it reads where nothing has come: look at readable, and wait".to_owned())
+                Some("it reads, but no data is available: it must check readable, and wait".to_owned())
             }
             app::Action::Write(0) | app::Action::WritePart(0) => {
-                Some("it writes no bytes: wait instead".to_owned())
+                Some("it writes zero bytes: it must wait instead".to_owned())
             }
-            app::Action::Write(length) | app::Action::WritePart(length) if length > room => {
-                Some(format!("it writes {length} bytes where {room} find room: look at room, and wait"))
-            }
+            app::Action::Write(length) | app::Action::WritePart(length) if length > room => Some(format!(
+                "it writes {length} bytes, but the buffer has room for {room}: it must check room, and wait"
+            )),
             app::Action::Close if self.closed => Some("it closes a second time".to_owned()),
             app::Action::Work if self.worked == now => Some("it works twice at the same instant".to_owned()),
-            app::Action::Wait(until) if until <= now => {
-                Some(format!("it waits until {} ps, and it is {} ps already", until.as_ps(), now.as_ps()))
-            }
+            app::Action::Wait(until) if until <= now => Some(format!(
+                "it waits until {} ps, but the time is already {} ps",
+                until.as_ps(),
+                now.as_ps()
+            )),
             _ => None,
         }
     }

@@ -108,13 +108,13 @@ impl Traits {
             .map(|all| all.iter().filter_map(|name| name.extract().ok()).collect())
             .unwrap_or_default();
         if let Some(missing) = self.needed.iter().find(|needed| !names.iter().any(|name| name == *needed)) {
-            return Err(format!("{} needs a method {missing}, and it has none", self.family));
+            return Err(format!("{} has no method {missing}", self.family));
         }
         let stranger =
             names.iter().find(|name| name.starts_with("on_") && !self.heard.contains(&name.as_str()));
         match stranger {
             Some(name) => Err(format!(
-                "nothing ever calls its method {name}; what {} may have is {}",
+                "its method {name} is never called; valid methods of {}: {}",
                 self.family,
                 self.heard.join(", ")
             )),
@@ -137,8 +137,10 @@ impl Algorithms {
         for (name, make) in given.into_iter().flatten() {
             let name: String = name.extract()?;
             if !make.is_callable() {
-                let message =
-                    format!("\"python:{name}\" is {}, which is no class and makes none", make.repr()?);
+                let message = format!(
+                    "\"python:{name}\" is {}, which is not a class and does not return one",
+                    make.repr()?
+                );
                 return Err(PyTypeError::new_err(message));
             }
             let origin = Origin { name: name.clone(), make: make.unbind(), trouble: Arc::clone(&trouble) };
@@ -151,8 +153,8 @@ impl Algorithms {
     fn find(&self, name: &str, traits: &Traits) -> Result<Arc<Origin>, String> {
         let Some(origin) = self.given.get(name) else {
             let known: Vec<&str> = self.given.keys().map(String::as_str).collect();
-            let known = if known.is_empty() { "none was".to_owned() } else { known.join(", ") };
-            return Err(format!("no algorithm \"{name}\" was given with the run (given: {known})"));
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            return Err(format!("the algorithm \"{name}\" was not passed to the run (passed: {known})"));
         };
         Python::attach(|py| match origin.make.bind(py).cast::<PyType>() {
             Ok(class) => traits.check(class.as_any()).map_err(|fault| {
@@ -190,8 +192,9 @@ impl netspurt_scenario::Algorithms for Algorithms {
 /// A whole number from `least` on that stands in an attribute; a fraction is cut off, and what is too large, infinity
 /// included, is `most`. The error is what it was instead.
 fn number(value: &Bound<'_, PyAny>, least: u64, most: u64) -> Result<u64, String> {
-    let shown =
-        || value.repr().map_or_else(|_| "nothing that can be shown".to_owned(), |text| text.to_string());
+    let shown = || {
+        value.repr().map_or_else(|_| "an object without representation".to_owned(), |text| text.to_string())
+    };
     if let Ok(whole) = value.extract::<u64>() {
         return if whole < least { Err(shown()) } else { Ok(whole.min(most)) };
     }

@@ -309,6 +309,12 @@ impl Network {
     #[cold]
     fn forward_carefully(&mut self, slot: u32, position: u32, at: u64) {
         let number = self.routes.hop(position).channel();
+        if let Some(recorder) = &mut self.recorder {
+            let packet = self.packets.get(slot);
+            if packet.content != Content::TooBig {
+                recorder.offered(number, packet, at);
+            }
+        }
         if let Some(refused) = self.refuses(number, at, slot) {
             return self.refuse(slot, position, at, refused);
         }

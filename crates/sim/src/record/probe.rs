@@ -281,8 +281,14 @@ pub struct CapturedPacket {
 ///
 /// Packets of one direction of a link come in the order in which they leave; between directions there is no order.
 pub trait CaptureSink: Send {
-    /// A packet entered this direction of a link.
+    /// A packet was transmitted on this direction of a link.
     fn packet(&mut self, channel: u32, packet: &CapturedPacket);
+
+    /// A packet was handed to this direction of a link at `packet.leaves`: before the queue, which may drop it. It arrives
+    /// nowhere as far as this is concerned.
+    fn offered(&mut self, channel: u32, packet: &CapturedPacket) {
+        let _ = (channel, packet);
+    }
 }
 
 /// Who a packet belongs to, for captures.
@@ -434,17 +440,37 @@ impl Recorder {
 
     /// A packet that left `leaves` was let into a link, where it met its `fate`; it arrives at `arrival` if it does.
     pub(crate) fn entered(&mut self, channel: u32, packet: &Packet, leaves: u64, arrival: u64, fate: &Fate) {
-        let Some(capture) = &mut self.capture else { return };
-        if !capture.channels.get(channel as usize).is_some_and(|&wanted| wanted) {
-            return;
+        if self.captures(channel) {
+            let mut captured = self.captured(packet, leaves);
+            captured.arrives = fate.lost.is_none().then_some(Time::from_ps(arrival));
+            (captured.doubled, captured.damaged) = (fate.doubled, fate.damaged);
+            self.capture.iter_mut().for_each(|capture| capture.sink.packet(channel, &captured));
         }
+    }
+
+    /// A packet was handed to a link at `at`.
+    pub(crate) fn offered(&mut self, channel: u32, packet: &Packet, at: u64) {
+        if self.captures(channel) {
+            let captured = self.captured(packet, at);
+            self.capture.iter_mut().for_each(|capture| capture.sink.offered(channel, &captured));
+        }
+    }
+
+    /// Whether packets of this direction of a link are captured.
+    fn captures(&self, channel: u32) -> bool {
+        let wanted = |capture: &Capture| capture.channels.get(channel as usize) == Some(&true);
+        self.capture.as_ref().is_some_and(wanted)
+    }
+
+    /// A packet as a capture sees it at `leaves`, before what becomes of it on the link.
+    fn captured(&self, packet: &Packet, leaves: u64) -> CapturedPacket {
         let Addresses { flow, connection, nodes, ports } =
             self.addresses.get(packet.endpoint as usize / 2).copied().unwrap_or_default();
         let to = packet.endpoint as usize % 2;
-        let captured = CapturedPacket {
+        CapturedPacket {
             leaves: Time::from_ps(leaves),
-            arrives: fate.lost.is_none().then_some(Time::from_ps(arrival)),
-            doubled: fate.doubled,
+            arrives: None,
+            doubled: false,
             flow,
             connection,
             end: end_of(packet.endpoint ^ 1),
@@ -454,10 +480,9 @@ impl Recorder {
             destination_port: ports[to],
             size: packet.size,
             corrupted: packet.content == Content::Damaged,
-            damaged: fate.damaged,
+            damaged: false,
             segment: packet.segment,
-        };
-        capture.sink.packet(channel, &captured);
+        }
     }
 
     /// What was recorded, in order.

@@ -119,14 +119,18 @@ impl Connection {
             return;
         }
         let expected = self.rcv.nxt() as i64;
-        if !self.rcv.passes_timestamps(&self.cx, now, segment) {
+        let is_stamped_well = self.rcv.passes_timestamps(&self.cx, now, segment);
+        if !is_stamped_well {
             self.cx.counters().paws_drops += 1;
-        } else if segment.flags.has(Flags::ACK) && self.hears_outside(start, segment.seq_len()) {
-            self.take_ack(now, segment);
         }
-        // MUST-66: the pointer of what a closed window cannot take counts all the same.
+        let is_heard = is_stamped_well
+            && segment.flags.has(Flags::ACK)
+            && self.hears_outside(start, segment.seq_len())
+            && self.take_ack(now, segment);
+        // MUST-66: the pointer of what a closed window cannot take counts all the same, unless the segment must be dropped for
+        // its timestamp or its ACK.
         let is_next = self.rcv.window() == 0 && start == expected;
-        if segment.flags.has(Flags::URG) && is_next && self.cx.state().may_receive() {
+        if is_heard && segment.flags.has(Flags::URG) && is_next && self.cx.state().may_receive() {
             self.take_urgent(now, segment);
         }
         let ends_where_the_fin_did = start + i64::from(segment.seq_len()) == expected;

@@ -5,6 +5,7 @@
 
 pub(crate) mod calls;
 mod deadline;
+mod digest;
 mod ecn;
 mod fast_open;
 mod handshake;

@@ -73,13 +73,13 @@ impl Connection {
                 let reason = self.send_data(now, segment);
                 self.snd.count_run(segment.payload.len);
                 if let Some(why) = then {
-                    self.snd.hold_back(&mut self.cx, now, why);
+                    self.snd.hold_ordinary(&mut self.cx, now, why);
                 }
                 Some(Departure { reason, last: then.is_some() })
             }
             Ordinary::NoData(why) => {
                 let reason = self.send_ack(now, segment);
-                self.snd.hold_back(&mut self.cx, now, why);
+                self.snd.hold_ordinary(&mut self.cx, now, why);
                 reason.map(|reason| Departure { reason, last: true })
             }
             Ordinary::Other => self.transmit_any(now, segment),

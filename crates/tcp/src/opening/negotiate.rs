@@ -9,6 +9,8 @@ const DEFAULT_MSS: u16 = 536;
 const MAX_SHIFT: u8 = 14;
 /// Bytes of the headers of IPv4 and TCP without options.
 pub(crate) const HEADERS: u32 = 40;
+/// No shift: the options of each segment say how its window is to be read.
+const BY_OPTIONS: u8 = u8::MAX;
 /// Largest Big Window: 30 bits (RFC 1106, section 1).
 const BIGGEST: u32 = (1 << 30) - 1;
 
@@ -36,6 +38,8 @@ pub(crate) struct Agreed {
     /// Header length of a segment with the options that every segment carries.
     pub(crate) header_len: u8,
     pub(crate) window: WindowForm,
+    /// By how much a window that arrives is shifted; [`BY_OPTIONS`] where its options say more.
+    read_shift: u8,
     pub(crate) timestamps: bool,
     pub(crate) sack: bool,
     /// We may send NAKs.
@@ -118,6 +122,11 @@ pub(crate) fn agree(config: &Config, heard: &Options, path_mtu: u32) -> Agreed {
     };
     let mut agreed = Agreed {
         window,
+        read_shift: match window {
+            WindowForm::Plain => 0,
+            WindowForm::Shifted { theirs, .. } => theirs,
+            WindowForm::EachSegment | WindowForm::Big => BY_OPTIONS,
+        },
         timestamps: config.timestamps && heard.timestamps.is_some(),
         sack: config.sack && heard.sack_permitted,
         nak: config.recovery == Recovery::Nak
@@ -189,9 +198,18 @@ impl Agreed {
     #[inline]
     pub(crate) fn read_window(&self, field: u16, options: &Options) -> u32 {
         let field = u32::from(field);
+        if self.read_shift <= MAX_SHIFT {
+            field << self.read_shift
+        } else {
+            self.read_window_by(field, options)
+        }
+    }
+
+    /// The same where the options say more than the header.
+    #[cold]
+    fn read_window_by(&self, field: u32, options: &Options) -> u32 {
         match self.window {
-            WindowForm::Plain => field,
-            WindowForm::Shifted { theirs, .. } => field << theirs,
+            WindowForm::Plain | WindowForm::Shifted { .. } => field << self.read_shift,
             WindowForm::EachSegment => field << options.segment_scale.unwrap_or(0).min(MAX_SHIFT),
             WindowForm::Big => match options.big_window {
                 // The option has room for 15 bits, the window for 30 in all (RFC 1106, sections 1 and 3.1).

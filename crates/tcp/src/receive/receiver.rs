@@ -115,6 +115,17 @@ impl Receiver {
         }
     }
 
+    /// The state without the ACK that is due and its reports, for a digest.
+    pub(crate) fn without_due_ack(&self) -> impl core::fmt::Debug {
+        let Self { irs, buffer, nxt, read, edge, told_window, told_read, .. } = self;
+        let Self { reassembly, fin, fin_is_known, finished, last_ack, unacknowledged, .. } = self;
+        let Self { due: _, waits_since: _, delayed_ack: _, ts_recent, ts_recent_at, extras, .. } = self;
+        let held = reassembly.as_ref().filter(|r| !r.held.is_empty()).map(|r| (&r.held, r.recent));
+        let announced = (edge, told_window, told_read, last_ack);
+        let received = (irs, buffer, nxt, read, held, fin, fin_is_known, finished, unacknowledged);
+        (announced, received, ts_recent, ts_recent_at, extras)
+    }
+
     /// What few receivers need; allocated on first use.
     pub(super) fn extras(&mut self) -> &mut Extras {
         self.extras.get_or_insert_default()

@@ -1,6 +1,6 @@
 //! Random configurations: a profile, with random changes.
 
-use super::Dice;
+use super::dice::Dice;
 use netspurt_tcp::acking::{Acking, Bounds};
 use netspurt_tcp::config::{
     Config, Counting, Cutting, DupAcks, EcnUse, Grows, HyStart, InitialWindow, KeepAlive, LossMeans,
@@ -44,6 +44,25 @@ const CONGESTION: [congestion::Kind; 10] = {
     [None, Tahoe, Reno, NewReno, Cubic, CubicLinux, Dctcp, Vegas, Bbr, Bbr3]
 };
 
+/// Every recovery.
+pub(crate) const RECOVERIES: [Recovery; 7] = [
+    Recovery::Timeout,
+    Recovery::Tahoe,
+    Recovery::Reno,
+    Recovery::NewReno,
+    Recovery::Sack,
+    Recovery::Rack,
+    Recovery::Nak,
+];
+
+/// Takes this recovery, with the mechanisms that belong to it.
+pub(crate) fn set_recovery(c: &mut Config, recovery: Recovery) {
+    c.recovery = recovery;
+    let by_time = recovery == Recovery::Rack;
+    (c.tail_loss_probe, c.prr, c.undo) = (by_time, by_time, by_time);
+    c.hystart = HyStart::Off;
+}
+
 /// One random change.
 fn change(c: &mut Config, dice: &mut Dice) {
     let ms = Span::from_ms;
@@ -67,18 +86,7 @@ fn change(c: &mut Config, dice: &mut Dice) {
         10 => c.timestamps = !c.timestamps,
         11 => c.sack = !c.sack,
         12 | 13 => {
-            c.recovery = dice.pick(&[
-                Recovery::Timeout,
-                Recovery::Tahoe,
-                Recovery::Reno,
-                Recovery::NewReno,
-                Recovery::Sack,
-                Recovery::Rack,
-                Recovery::Nak,
-            ]);
-            let by_time = c.recovery == Recovery::Rack;
-            (c.tail_loss_probe, c.prr, c.undo) = (by_time, by_time, by_time);
-            c.hystart = HyStart::Off;
+            set_recovery(c, dice.pick(&RECOVERIES));
         }
         29 => c.tail_loss_probe = !c.tail_loss_probe,
         30 => c.prr = !c.prr,

@@ -1,8 +1,11 @@
 //! One connection and a stranger who sends whatever comes to mind: near the windows, far from them, with any flags and
 //! options.
 
-use super::{Dice, config};
+use super::configs::config;
+use super::dice::Dice;
+use super::twice::Twice;
 use netspurt_tcp::Connection;
+use netspurt_tcp::config::Unstamped;
 use netspurt_tcp::ecn::{AccurateEcn, ByteCounters, Order};
 use netspurt_tcp::options::{BigWindow, Nak, Options, SackBlock, Timestamps};
 use netspurt_tcp::segment::{Ecn, Flags, Payload, Segment};
@@ -18,6 +21,8 @@ struct Seen {
     una: Seq,
     /// What it acknowledged last.
     ack: Seq,
+    /// The timestamp that it echoed last: TS.Recent is not older.
+    echo: Option<u32>,
 }
 
 /// Feeds `steps` random inputs, all from `seed`.
@@ -25,48 +30,60 @@ pub(crate) fn run(seed: u64, steps: u32) {
     let mut dice = Dice(seed);
     let config = Arc::new(config(&mut dice));
     let iss = Seq(dice.next() as u32);
-    let mut seen = Seen { next: iss, una: iss, ack: Seq(dice.next() as u32) };
-    let mut tcp =
-        if dice.permille(500) { Connection::listen(config, iss) } else { Connection::new(config, iss) };
-    tcp.record_events(dice.permille(100));
+    let mut seen = Seen { next: iss, una: iss, ack: Seq(dice.next() as u32), echo: None };
+    let passive = dice.permille(500);
+    let make = if passive { Connection::listen } else { Connection::new };
+    let mut tcp = Twice::new(seed, || make(Arc::clone(&config), iss));
+    let recording = dice.permille(100);
+    tcp.each(|tcp| tcp.record_events(recording));
     let mut now = Time::ZERO;
-    tcp.open(now);
+    tcp.each(|tcp| tcp.open(now));
     for step in 0..steps {
         drain(&mut tcp, now, &mut seen);
         check(&tcp, seed, step);
         match dice.below(20) {
             0 => {
-                let _ = tcp.write(now, dice.pick(&[1, 100, 5000, 100_000]));
+                let len = dice.pick(&[1, 100, 5000, 100_000]);
+                let _ = tcp.each(|tcp| tcp.write(now, len));
             }
             1 => {
-                tcp.read(now, dice.pick(&[1, 100, u64::MAX]));
+                let most = dice.pick(&[1, 100, u64::MAX]);
+                tcp.each(|tcp| tcp.read(now, most));
             }
-            2 if dice.permille(100) => tcp.close(now),
-            3 if dice.permille(30) => tcp.abort(now),
-            4 if dice.permille(100) => tcp.set_path_mtu(dice.pick(&[0, 1, 68, 576, 1500, u32::MAX])),
+            2 if dice.permille(100) => tcp.each(|tcp| tcp.close(now)),
+            3 if dice.permille(30) => tcp.each(|tcp| tcp.abort(now)),
+            4 if dice.permille(100) => {
+                let mtu = dice.pick(&[0, 1, 68, 576, 1500, u32::MAX]);
+                tcp.each(|tcp| tcp.set_path_mtu(mtu));
+            }
             4 => {
                 let seq = if dice.permille(500) { seen.una } else { Seq(dice.next() as u32) };
-                let _ = tcp.hear_too_big(now, seq, dice.pick(&[0, 68, 300, 1000, 65_535]));
+                let mtu = dice.pick(&[0, 68, 300, 1000, 65_535]);
+                tcp.each(|tcp| tcp.hear_too_big(now, seq, mtu));
             }
             5 => {
-                let _ = tcp.write_urgent(now, 10);
+                let _ = tcp.each(|tcp| tcp.write_urgent(now, 10));
             }
             6 | 7 => {
                 if !tcp.next_deadline().is_never() {
                     now = now.max(tcp.next_deadline());
-                    tcp.handle_deadline(now);
+                    tcp.each(|tcp| tcp.handle_deadline(now));
                 }
             }
             8 => now += Span::from_us(dice.below(2_000_000)),
             _ => {
                 let segment = segment(&mut dice, &seen);
+                let dropped = why_dropped(&tcp, now, &seen, &segment);
+                let before = dropped.map(|_| tcp.state_digest_apart_from_ack());
                 tcp.handle_segment(now, &segment);
+                let after = dropped.map(|_| tcp.state_digest_apart_from_ack());
+                assert_eq!(before, after, "seed {seed}, step {step}: {dropped:?} changes state: {segment:?}");
             }
         }
     }
 }
 
-fn drain(tcp: &mut Connection, now: Time, seen: &mut Seen) {
+fn drain(tcp: &mut Twice, now: Time, seen: &mut Seen) {
     let mut burst = 0;
     while let Some(sent) = tcp.poll_transmit(now) {
         burst += 1;
@@ -80,8 +97,13 @@ fn drain(tcp: &mut Connection, now: Time, seen: &mut Seen) {
         if s.flags.has(Flags::ACK) {
             seen.ack = s.ack;
         }
+        let echo = s.options.timestamps.filter(|_| s.flags.has(Flags::ACK)).map(|stamps| stamps.echo);
+        // With a SYN the connection begins, perhaps once more.
+        if s.flags.has(Flags::SYN) || (echo.is_some() && !s.flags.has(Flags::RST)) {
+            seen.echo = echo;
+        }
     }
-    while tcp.poll_event().is_some() {}
+    tcp.drain_events();
 }
 
 fn check(tcp: &Connection, seed: u64, step: u32) {
@@ -105,6 +127,50 @@ fn check(tcp: &Connection, seed: u64, step: u32) {
             tcp.config()
         );
     }
+}
+
+/// Why a segment must be dropped, where that is certain from outside. It may be answered and counted; it must change nothing
+/// else.
+fn why_dropped(tcp: &Connection, now: Time, seen: &Seen, segment: &Segment) -> Option<&'static str> {
+    let Segment { flags, options, .. } = segment;
+    let (received, place) = (tcp.received() as i64, tcp.place(segment.seq));
+    let waits_out = tcp.state() == State::TimeWait && flags.has(Flags::FIN);
+    // A SYN-ACK that comes again tells how the first one was marked (RFC 9768, section 3.1.5).
+    let is_first_syn = flags.has(Flags::SYN) && place == -1;
+    let is_open = tcp.state().is_synchronized() && tcp.state() != State::SynReceived;
+    if !is_open || tcp.closed().is_some() || waits_out || is_first_syn {
+        return None;
+    }
+    // The peer's FIN may stand behind what was received.
+    let is_next = place == received || place == received + 1;
+    if flags.has(Flags::RST) {
+        return (!is_next).then_some("RFC 5961, section 3: a reset beside RCV.NXT");
+    }
+    if flags.has(Flags::SYN) {
+        return Some("RFC 5961, section 4: a SYN");
+    }
+    if !flags.has(Flags::ACK) {
+        return Some("RFC 9293, section 3.10.7.4: no ACK");
+    }
+    if tcp.info().timestamps && options.timestamps.is_none() && tcp.config().unstamped == Unstamped::Dropped {
+        return Some("RFC 7323, section 3.2: no timestamp");
+    }
+    let is_older = |echo: u32| options.timestamps.is_some_and(|t| t.value.wrapping_sub(echo) > 1 << 31);
+    let is_recent = now < Time::ZERO + Span::from_secs(24 * 24 * 3600);
+    if tcp.info().timestamps && is_recent && seen.echo.is_some_and(is_older) {
+        return Some("RFC 7323, section 5.3: an old timestamp");
+    }
+    if segment.ack.distance_from(seen.next) > 0 {
+        return Some("RFC 9293, section 3.10.7.4: an ACK of what was never sent");
+    }
+    // The window is at most the buffer, rounded up to the scale of the window or to a segment.
+    let window = i64::from(tcp.config().receive_window) + (1 << 14) + (1 << 16);
+    let end = place + i64::from(segment.seq_len());
+    // Next to either edge an ACK counts, though the segment is not acceptable.
+    if end + 2 <= received || place > received + window + 2 {
+        return Some("RFC 9293, section 3.10.7.4: outside the window");
+    }
+    None
 }
 
 fn segment(dice: &mut Dice, seen: &Seen) -> Segment {

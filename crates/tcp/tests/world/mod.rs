@@ -2,10 +2,13 @@
 //! here uses the public API and the segments alone.
 
 pub(crate) mod configs;
+mod dice;
 pub(crate) mod hostile;
 mod opening;
+mod twice;
 
 use configs::config;
+use dice::Dice;
 use netspurt_tcp::config::{Config, SynOptions, WindowOption};
 use netspurt_tcp::options::{BigWindow, SackBlocks};
 use netspurt_tcp::reason::Reason;
@@ -16,33 +19,7 @@ use netspurt_tcp::time::{Span, Time};
 use netspurt_tcp::{Behind, Connection, Transmission};
 use opening::Opening;
 use std::sync::Arc;
-
-/// SplitMix64: reproducible, and a failing case is its seed.
-#[derive(Clone, Debug)]
-pub(crate) struct Dice(pub(crate) u64);
-
-impl Dice {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    pub(crate) fn below(&mut self, n: u64) -> u64 {
-        self.next() % n.max(1)
-    }
-
-    /// True in `n` of a thousand throws.
-    pub(crate) fn permille(&mut self, n: u32) -> bool {
-        self.below(1000) < u64::from(n)
-    }
-
-    pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len() as u64) as usize]
-    }
-}
+use twice::Twice;
 
 /// A SYN that says nothing promises that both ends are configured alike; with another peer the windows of either would
 /// be misread.
@@ -144,7 +121,7 @@ impl Path {
 }
 
 struct Side {
-    tcp: Connection,
+    tcp: Twice,
     app: App,
     written: u64,
     read: u64,
@@ -193,12 +170,13 @@ impl World {
         };
         let narrow = configs.iter().map(narrowest).min();
         let [first, second] = configs;
-        let other = if simultaneous {
-            Connection::new(second, isss[1])
-        } else {
-            opening.listening(Connection::listen(second, isss[1]), &mut dice)
-        };
-        let mut side = |tcp: Connection, iss| Side {
+        let server = if simultaneous { None } else { Some(opening.server(&mut dice)) };
+        let other = Twice::new(seed, || match server {
+            None => Connection::new(Arc::clone(&second), isss[1]),
+            Some(None) => Connection::listen(Arc::clone(&second), isss[1]),
+            Some(Some(server)) => Connection::listen(Arc::clone(&second), isss[1]).listening_fast(server),
+        });
+        let mut side = |tcp: Twice, iss| Side {
             tcp,
             app: App::random(&mut dice).tempered(narrow.unwrap_or(0)),
             written: 0,
@@ -210,7 +188,7 @@ impl World {
             shift: None,
             iss,
         };
-        let client = side(Connection::new(first, isss[0]), isss[0]);
+        let client = side(Twice::new(seed, || Connection::new(Arc::clone(&first), isss[0])), isss[0]);
         let server = side(other, isss[1]);
         let mut world = Self {
             sides: [client, server],
@@ -225,7 +203,7 @@ impl World {
             aborted: false,
         };
         for side in &mut world.sides {
-            side.tcp.record_events(events);
+            side.tcp.each(|tcp| tcp.record_events(events));
             opening.open(&mut side.tcp, world.now, &mut world.dice);
         }
         world
@@ -313,7 +291,8 @@ impl World {
         let now = self.now;
         if let Some(at) = self.reports.iter().position(|report| report.0 <= now) {
             let (_, to, seq) = self.reports.remove(at);
-            self.sides[to].tcp.hear_too_big(now, seq, self.path.mtu);
+            let mtu = self.path.mtu;
+            self.sides[to].tcp.each(|tcp| tcp.hear_too_big(now, seq, mtu));
             self.settle();
             return true;
         }
@@ -325,7 +304,7 @@ impl World {
             self.sides[to].tcp.handle_segment(now, &segment);
         } else {
             for side in &mut self.sides {
-                side.tcp.handle_deadline(now);
+                side.tcp.each(|tcp| tcp.handle_deadline(now));
             }
         }
         self.settle();
@@ -351,10 +330,11 @@ impl World {
         if side.app.abort_at <= now && side.tcp.closed().is_none() {
             side.app.abort_at = Time::NEVER;
             self.aborted = true;
-            side.tcp.abort(now);
+            side.tcp.each(|tcp| tcp.abort(now));
         }
         while side.next_read <= now && side.tcp.readable() > 0 {
-            let got = side.tcp.read(now, side.app.gulp);
+            let most = side.app.gulp;
+            let got = side.tcp.each(|tcp| tcp.read(now, most));
             assert!(got.len > 0);
             assert_eq!(got.offset, side.read, "the stream is read in order");
             side.read += u64::from(got.len);
@@ -370,13 +350,13 @@ impl World {
             // Every other piece is a part of a write that the next one ends; the application always writes it, or closes.
             let part = side.app.in_parts && (side.written / side.app.piece).is_multiple_of(2);
             let behind = if part { Behind::More } else { Behind::Nothing };
-            let Ok(taken) = side.tcp.write_part(now, len, behind) else {
+            let Ok(taken) = side.tcp.each(|tcp| tcp.write_part(now, len, behind)) else {
                 side.app.total = side.written;
                 break;
             };
             side.written += taken;
             if side.app.uncorks && !part {
-                side.tcp.uncork();
+                side.tcp.each(Connection::uncork);
             }
             if taken == 0 {
                 break;
@@ -387,7 +367,7 @@ impl World {
         let early = matches!(side.tcp.state(), State::Listen | State::SynSent | State::SynReceived);
         if done && !early {
             side.app.total = side.written;
-            side.tcp.close(now);
+            side.tcp.each(|tcp| tcp.close(now));
         }
     }
 
@@ -519,7 +499,6 @@ impl World {
         if waiting && alive {
             assert!(!tcp.next_deadline().is_never(), "no deadline is armed: {}", self.describe());
         }
-        let log = &mut self.sides[i].tcp;
-        while log.poll_event().is_some() {}
+        self.sides[i].tcp.drain_events();
     }
 }

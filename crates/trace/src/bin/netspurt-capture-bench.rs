@@ -1,6 +1,6 @@
-//! How fast captures are read and followed, for `tools/bench.py`.
+//! Measures reading and following of captures, for `tools/bench.py`.
 //!
-//! `netspurt-capture-bench FILE…` prints what was found in all of them together.
+//! `netspurt-capture-bench FILE…` prints totals over all files.
 
 use netspurt_trace::capture::CaptureReader;
 use netspurt_trace::follow::{ConnectionId, ConnectionReport, Limits, RttSample, Watch, follow};

@@ -1,6 +1,6 @@
-//! How fast timers are replayed, for `tools/bench.py`: one estimator, or a grid, over a million made-up delays.
+//! Measures the replay of timers, for `tools/bench.py`: one estimator, or a grid, over a million synthetic delays.
 //!
-//! `netspurt-replay-bench detail|grid [NAME] [MILLIONS] [THREADS]` prints the steps: delays times estimators.
+//! `netspurt-replay-bench detail|grid [NAME] [MILLIONS] [THREADS]` prints the number of steps: delays times estimators.
 
 use netspurt_tcp::rto::{Factor, Kind};
 use netspurt_tcp::time::Span;
@@ -36,11 +36,11 @@ fn kind(name: &str) -> Kind {
     }
 }
 
-/// Some 100 ms, with noise, a loss in a hundred, and a burst of long delays now and then.
+/// About 100 ms with noise, 1 % loss, and occasional bursts of long delays.
 fn trips(count: usize) -> Vec<Trip> {
     let mut state = 1_u64;
     let mut draw = || {
-        // A linear congruential generator (Knuth, MMIX) serves: nothing is concluded from these numbers.
+        // A linear congruential generator (Knuth, MMIX) is good enough for a benchmark.
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         state >> 40
     };

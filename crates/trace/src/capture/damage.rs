@@ -1,35 +1,35 @@
-//! Why a capture cannot be read, or not to its end.
+//! Errors of reading a capture.
 
 use super::packed::Packing;
 use std::io;
 use std::path::PathBuf;
 
-/// Why nothing can be read.
+/// Why a capture cannot be opened.
 #[derive(thiserror::Error, Debug)]
 pub enum OpenError {
-    /// The system does not let us.
+    /// The system reports an error.
     #[error("cannot read {}: {source}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// There is nothing in it.
-    #[error("{} is empty; a capture in pcap or pcapng format was expected", path.display())]
+    /// The file is empty.
+    #[error("{} is empty; expected a capture in pcap or pcapng format", path.display())]
     Empty {
         /// The file.
         path: PathBuf,
     },
-    /// It is something else.
+    /// The file has another format.
     #[error(
-        "{} is not a capture: it begins with {}, where pcap or pcapng (plain, gzip or zstd) was expected",
+        "{} is not a capture: it begins with {}, expected pcap or pcapng (uncompressed, gzip or zstd)",
         path.display(), hexadecimal(head)
     )]
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What it begins with, after unpacking.
+        /// Its first bytes, after decompression.
         head: Vec<u8>,
     },
 }
@@ -38,71 +38,71 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
 }
 
-/// Where and how a capture is damaged. What came before has been read, and is good.
+/// Where and how a capture is damaged. The packets before that place were read and are valid.
 #[derive(thiserror::Error, Debug)]
 #[error("damaged at packet {packet}, byte {offset}{}: {wrong}", match packing {
     Packing::Plain => "",
-    Packing::Gzip | Packing::Zstd => " after unpacking",
+    Packing::Gzip | Packing::Zstd => " after decompression",
 })]
 pub struct Damage {
-    /// The packet that could not be read, counted from 1.
+    /// Number of the packet that could not be read, counted from 1.
     pub packet: u64,
-    /// Where in the file, or in what was unpacked from it, the broken record begins.
+    /// Offset of the damaged record in the decompressed data.
     pub offset: u64,
     /// How the file was compressed.
     pub packing: Packing,
-    /// What is wrong there.
+    /// What is wrong.
     pub wrong: Wrong,
 }
 
-/// What can be wrong with a record.
+/// What is wrong with a record.
 #[derive(thiserror::Error, Debug)]
 pub enum Wrong {
-    /// The file is shorter than the record says.
-    #[error("the file ends within it")]
+    /// The file ends within the record.
+    #[error("the file ends within the record")]
     Cut,
-    /// A packet longer than any that is captured, or than the block that it stands in.
-    #[error("a packet of {captured} octets cannot be")]
+    /// The packet is longer than the maximum, or than its block.
+    #[error("invalid packet length: {captured} bytes")]
     Packet {
-        /// Octets captured, it says.
+        /// Captured length, as the record gives it.
         captured: u32,
     },
-    /// The length of a block of pcapng.
-    #[error("a block of {len} octets cannot be")]
+    /// The length of a pcapng block is invalid.
+    #[error("invalid block length: {len} bytes")]
     Block {
-        /// What it says.
+        /// Length, as the block gives it.
         len: u32,
     },
-    /// The length behind a block is not the one before it.
-    #[error("a block of {len} octets says at its end that it has {behind}")]
+    /// The length at the end of a block differs from the one at its start.
+    #[error("the two lengths of a block differ: {len} bytes at its start, {behind} at its end")]
     Trailer {
-        /// Before.
+        /// The length at the start.
         len: u32,
-        /// Behind.
+        /// The length at the end.
         behind: u32,
     },
-    /// An interface that was not told of.
-    #[error("it was captured at interface {interface}, which the file does not describe")]
+    /// The file does not describe the packet's interface.
+    #[error("the packet's interface {interface} is not described in the file")]
     Interface {
         /// Its number in the section.
         interface: u32,
     },
-    /// More interfaces than anybody has.
-    #[error("it describes more than {most} interfaces")]
+    /// The file describes too many interfaces.
+    #[error("the file describes more than {most} interfaces")]
     Interfaces {
-        /// So many would be fine.
+        /// The maximum.
         most: usize,
     },
-    /// A section's byte-order mark.
-    #[error("a section begins without its byte-order mark")]
+    /// A section has no valid byte-order mark.
+    #[error("a section has no valid byte-order mark")]
     ByteOrder,
-    /// A version of pcapng that does not exist yet.
-    #[error("a section has version {major} of pcapng; we know 1")]
+    /// The version of pcapng is unknown.
+    #[error("unknown pcapng version {major}; expected 1")]
     Version {
-        /// Its number.
+        /// The major version.
         major: u16,
     },
-    /// The system, or whatever unpacks the file, gave up.
+    /// The system or the decompressor reports an error.
     #[error("{0}")]
     Source(#[from] io::Error),
 }

@@ -1,4 +1,4 @@
-//! Where a capture goes: a file that appears whole or not at all, or a pipe.
+//! The destination of a capture: a file, which gets its name when it is complete, or a pipe.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -7,26 +7,26 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 #[derive(Debug)]
 pub(super) enum Destination {
-    /// Beside its destination under another name.
+    /// A temporary file in the same directory.
     Staged { file: File, name: Staging, path: PathBuf },
-    /// A pipe or a device, whose name must not be given to a file.
+    /// A pipe or a device, which cannot be replaced by renaming a file.
     Direct(File),
 }
 
 impl Destination {
-    /// Finds out whether `path` can be written, and touches nothing that is there.
+    /// Opens the destination. An existing file stays unchanged until `finish`.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        // A directory is refused by the system here, in its own words.
+        // For a directory, the system returns its own error here.
         if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
             return File::options().write(true).open(path).map(Self::Direct);
         }
-        // A name that is a link stays one: it is what it points to that is replaced.
+        // Replaces the target of a symbolic link, not the link.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let (file, name) = Staging::beside(&path)?;
         Ok(Self::Staged { file, name, path })
     }
 
-    /// Everything has been written.
+    /// Completes the capture.
     pub(super) fn finish(self) -> io::Result<()> {
         match self {
             Self::Staged { file, name, path } => {
@@ -54,12 +54,12 @@ impl Write for Destination {
     }
 }
 
-/// The name of a file that is not finished, and is removed unless it has been given another one.
+/// The temporary file. It is removed when this value is dropped, unless it was renamed.
 #[derive(Debug)]
 pub(super) struct Staging(PathBuf);
 
 impl Staging {
-    /// A new file in the directory of `path`.
+    /// Creates a file in the directory of `path`.
     fn beside(path: &Path) -> io::Result<(File, Self)> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         loop {
@@ -67,7 +67,7 @@ impl Staging {
             let name = path.with_file_name(format!(".netspurt-{process}-{count}.pcapng"));
             match File::create_new(&name) {
                 Ok(file) => return Ok((file, Self(name))),
-                // Left behind by a process that was killed.
+                // A process that was killed has left this file.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
@@ -77,7 +77,7 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // After it was renamed there is nothing to remove, and whatever else goes wrong helps nobody.
+        // Fails after the renaming, when there is nothing to remove. Other errors cannot be handled here.
         drop(fs::remove_file(&self.0));
     }
 }

@@ -1,23 +1,23 @@
-//! Octets in order, from a file, a pipe or a decompressor, through one buffer of fixed size.
+//! Reads bytes in order from a file, a pipe or a decompressor, through one buffer of fixed size.
 
 use std::io::{self, Read};
 
-/// What is asked for at once. With what waits of the block before, it stays in a processor's second-level cache.
+/// Bytes per read. The buffer fits into a second-level cache.
 const BLOCK: usize = 128 << 10;
 
-/// More than any packet of a capture ([`super::MOST_OCTETS`]) and what stands before it.
+/// More than the largest captured packet ([`super::MOST_OCTETS`]) with its header.
 pub(super) const LONGEST: usize = 264 << 10;
 
-/// A window that moves over the octets: look at what comes next, pass over what was seen.
+/// A window over the input: `peek` returns the next bytes, `skip` moves past them.
 pub(super) struct Input {
     source: Box<dyn Read + Send>,
     buffer: Vec<u8>,
-    /// What waits in the buffer.
+    /// Start of the unread bytes in the buffer.
     start: usize,
     end: usize,
-    /// Octets passed over so far.
+    /// Number of bytes skipped so far.
     offset: u64,
-    /// The source has ended; with an error, if it did not end well.
+    /// Set at the end of the input, with the error if there was one.
     ended: Option<Option<io::Error>>,
 }
 
@@ -26,12 +26,12 @@ impl Input {
         Self { source, buffer: vec![0; LONGEST + BLOCK], start: 0, end: 0, offset: 0, ended: None }
     }
 
-    /// How many octets have been passed over.
+    /// Number of bytes skipped so far.
     pub(super) const fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The next `len` octets, at most [`LONGEST`]; fewer if there are no more.
+    /// The next `len` bytes, at most [`LONGEST`]; fewer at the end of the input.
     #[inline]
     pub(super) fn peek(&mut self, len: usize) -> &[u8] {
         if self.end - self.start < len {
@@ -40,14 +40,14 @@ impl Input {
         &self.buffer[self.start..self.end.min(self.start + len)]
     }
 
-    /// The same if all of them are there.
+    /// The next `len` bytes; `None` if there are fewer.
     #[inline]
     pub(super) fn whole(&mut self, len: usize) -> Option<&[u8]> {
         let there = self.peek(len);
         (there.len() == len).then_some(there)
     }
 
-    /// Passes over `len` octets; returns how many were missing.
+    /// Skips `len` bytes. Returns how many of them were missing.
     #[inline]
     pub(super) fn skip(&mut self, len: u64) -> u64 {
         let mut left = len;
@@ -62,12 +62,12 @@ impl Input {
         }
     }
 
-    /// Why there is no more, if the source itself broke.
+    /// The error that ended the input, if there was one.
     pub(super) fn failure(&mut self) -> Option<io::Error> {
         self.ended.as_mut().and_then(Option::take)
     }
 
-    /// Reads until `len` octets wait, as far as there are so many; whether any wait.
+    /// Reads until the buffer holds `len` bytes or the input ends. Returns whether the buffer holds any.
     #[cold]
     fn fill(&mut self, len: usize) -> bool {
         if self.start > 0 {
@@ -98,7 +98,7 @@ impl core::fmt::Debug for Input {
 mod tests {
     use super::*;
 
-    /// Gives one octet at a time, then breaks.
+    /// Returns one byte per read, then an error.
     struct Drops(u8);
 
     impl Read for Drops {
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_given_before_the_end_is_told() {
+    fn available_bytes_are_returned_before_the_error() {
         let mut input = Input::new(Box::new(Drops(0)));
         assert_eq!(input.whole(4), Some(&[0, 1, 2, 3][..]));
         assert_eq!(input.skip(6), 0);

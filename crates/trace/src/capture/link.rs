@@ -1,4 +1,4 @@
-//! What stands before the IP packet, by link type (the registry of tcpdump.org/linktypes.html).
+//! Link-layer headers by link type (registry: tcpdump.org/linktypes.html).
 
 use core::fmt;
 
@@ -11,34 +11,34 @@ const LINUX_SLL2: u16 = 276;
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86DD;
 
-/// Tags of IEEE 802.1Q and 802.1ad (QinQ), and what was used for the outer one before there was a standard.
+/// EtherTypes of VLAN tags: IEEE 802.1Q, 802.1ad (QinQ), and two that were used for the outer tag before 802.1ad.
 const VLAN: [u16; 4] = [0x8100, 0x88A8, 0x9100, 0x9200];
 
-/// What a capture says its packets begin with.
+/// The link type of an interface: which header precedes the network packet.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct LinkType(pub u16);
 
-/// Why there is no IP packet to be had.
+/// Why a packet contains no IP packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NoNetwork {
-    /// We do not know the link type.
+    /// The link type is not supported.
     Link,
-    /// It carries something else: ARP, say.
+    /// The packet has another protocol, for example ARP.
     Protocol,
-    /// It was cut before the IP packet began.
+    /// The captured bytes end before the IP packet.
     Short,
 }
 
 impl LinkType {
-    /// Raw IP, either version.
+    /// Raw IP, version 4 or 6.
     pub const RAW: Self = Self(101);
 
-    /// The IP packet in a packet of this link type.
+    /// Returns the IP packet within a packet of this link type.
     #[inline]
     pub fn network(self, bytes: &[u8]) -> Result<&[u8], NoNetwork> {
         match self.0 {
             ETHERNET => behind(bytes, 12, 14),
-            // 12 and 14 are what some systems write for 101; 228 and 229 are for one version of IP only.
+            // Some systems write 12 or 14 instead of 101; 228 and 229 are for one version of IP only.
             12 | 14 | 101 | 228 | 229 => Ok(bytes),
             LINUX_SLL => behind(bytes, 14, 16),
             LINUX_SLL2 => behind(bytes, 0, 20),
@@ -47,7 +47,7 @@ impl LinkType {
         }
     }
 
-    /// Its name in the registry, without `LINKTYPE_`; `None` for rare ones.
+    /// The name in the registry, without `LINKTYPE_`; `None` if it is not in our list.
     pub fn name(self) -> Option<&'static str> {
         NAMES.binary_search_by_key(&self.0, |&(number, _)| number).ok().map(|at| NAMES[at].1)
     }
@@ -55,16 +55,16 @@ impl LinkType {
 
 impl fmt::Display for LinkType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.0, self.name().unwrap_or("without a name we know"))
+        write!(f, "{} ({})", self.0, self.name().unwrap_or("unknown name"))
     }
 }
 
-/// Behind a header of `len` octets with an EtherType at `at`, and whatever VLAN tags follow.
+/// The IP packet after a header of `len` bytes with an EtherType at `at`, and any VLAN tags.
 #[inline]
 fn behind(bytes: &[u8], at: usize, len: usize) -> Result<&[u8], NoNetwork> {
     let mut ether_type = short(bytes, at)?;
     let mut start = len;
-    // In a tag, the type of what follows is the second half.
+    // The second half of a tag is the type of the next header.
     while VLAN.contains(&ether_type) {
         ether_type = short(bytes, start + 2)?;
         start += 4;
@@ -75,8 +75,8 @@ fn behind(bytes: &[u8], at: usize, len: usize) -> Result<&[u8], NoNetwork> {
     }
 }
 
-/// Behind an address family in four octets: the capturing machine's byte order (NULL) or network order (LOOP), and BSD
-/// systems' different numbers for IPv6.
+/// The IP packet after an address family of four bytes, in the byte order of the capturing machine (NULL) or of the
+/// network (LOOP). BSD systems use different numbers for IPv6.
 fn behind_family(bytes: &[u8]) -> Result<&[u8], NoNetwork> {
     let (family, packet) = bytes.split_first_chunk::<4>().ok_or(NoNetwork::Short)?;
     let number = match u32::from_be_bytes(*family) {
@@ -98,7 +98,7 @@ fn short(bytes: &[u8], at: usize) -> Result<u16, NoNetwork> {
         .ok_or(NoNetwork::Short)
 }
 
-/// In order of number.
+/// Sorted by number.
 const NAMES: [(u16, &str); 48] = [
     (0, "NULL"),
     (1, "ETHERNET"),
@@ -155,14 +155,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_number_has_one_place_in_the_list_of_names() {
+    fn the_list_of_names_is_sorted_without_duplicates() {
         assert!(NAMES.windows(2).all(|pair| pair[0].0 < pair[1].0));
         assert_eq!(LinkType(127).to_string(), "127 (IEEE802_11_RADIOTAP)");
-        assert_eq!(LinkType(9999).to_string(), "9999 (without a name we know)");
+        assert_eq!(LinkType(9999).to_string(), "9999 (unknown name)");
     }
 
     #[test]
-    fn the_packet_stands_behind_any_number_of_tags() {
+    fn any_number_of_vlan_tags_is_skipped() {
         let frame = |types: &[u16]| {
             let mut bytes = vec![0; 12];
             for (n, ether_type) in types.iter().enumerate() {

@@ -1,18 +1,18 @@
-//! Captures: packets with the times at which they were seen at some place.
+//! Captures: packets with the times at which they were captured.
 //!
-//! Out:
+//! Writing:
 //!
 //! * `writer.rs`: pcapng
-//! * `destination.rs`: where it goes
+//! * `destination.rs`: the output file or pipe
 //!
-//! In, parsed by hand: a packet's octets are never copied out of the buffer that they were read into, nothing is
-//! allocated for one, and an error knows its packet and its byte:
+//! Reading. The parsers are our own: they do not copy packets out of the read buffer, do not allocate memory for a
+//! packet, and their errors name the packet and the byte:
 //!
-//! * `reader.rs`: packets one after the other
-//! * `input.rs`, `packed.rs`: the buffer, and what is compressed
+//! * `reader.rs`: returns one packet after the other
+//! * `input.rs`, `packed.rs`: the buffer, and decompression
 //! * `pcap.rs`, `pcapng.rs`, `order.rs`, `resolution.rs`: the two formats
-//! * `link.rs`: what stands before the IP packet
-//! * `damage.rs`: why a file cannot be read, or not to its end
+//! * `link.rs`: link-layer headers
+//! * `damage.rs`: errors
 
 mod damage;
 mod destination;

@@ -1,6 +1,6 @@
-//! Numbers in the byte order of the machine that wrote the file.
+//! Numbers in the byte order of the machine that has written the file.
 
-/// Which octet of a number comes first.
+/// A byte order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Order {
     Big,
@@ -8,7 +8,7 @@ pub(super) enum Order {
 }
 
 impl Order {
-    /// The 16-bit number at `at`. The caller has made sure that it is there.
+    /// The 16-bit number at `at`. The caller guarantees that `bytes` contains it.
     #[inline]
     pub(super) fn short(self, bytes: &[u8], at: usize) -> u16 {
         let octets = [bytes[at], bytes[at + 1]];
@@ -18,7 +18,7 @@ impl Order {
         }
     }
 
-    /// The 32-bit number at `at`. The caller has made sure that it is there.
+    /// The 32-bit number at `at`. The caller guarantees that `bytes` contains it.
     #[inline]
     pub(super) fn long(self, bytes: &[u8], at: usize) -> u32 {
         let octets = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];

@@ -1,4 +1,4 @@
-//! Captures that were compressed: gzip (RFC 1952) and Zstandard (RFC 8878), unpacked as they are read.
+//! Compressed captures: gzip (RFC 1952) and Zstandard (RFC 8878), decompressed while they are read.
 
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
@@ -13,19 +13,19 @@ const ZSTD: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 /// How a capture was compressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Packing {
-    /// Not at all.
+    /// Uncompressed.
     Plain,
-    /// As gzip does, in one member or several.
+    /// gzip, with one member or several.
     Gzip,
-    /// As zstd does, in one frame or several.
+    /// zstd, with one frame or several.
     Zstd,
 }
 
-/// The octets of a source, unpacked if need be. What packed them is told by the first of them, not by a file's name.
+/// Decompresses a source if it is compressed. The first bytes determine the format, not the file's name.
 pub(super) fn unpack(source: Box<dyn Read + Send>) -> io::Result<(Packing, Box<dyn Read + Send>)> {
     let mut source = BufReader::with_capacity(64 << 10, source);
     let mut head = [0; 4];
-    // A pipe may hand over its first octets one by one.
+    // A pipe may return single bytes.
     let mut len = 0;
     while len < head.len() {
         match source.read(&mut head[len..]) {
@@ -48,7 +48,7 @@ pub(super) fn unpack(source: Box<dyn Read + Send>) -> io::Result<(Packing, Box<d
     })
 }
 
-/// Counts the octets of a file as they are read, for whoever wants to know how far we are.
+/// Counts the bytes that are read from a file, for progress reports.
 pub(super) struct Counted {
     pub(super) source: Box<dyn Read + Send>,
     pub(super) count: Arc<AtomicU64>,
@@ -62,11 +62,11 @@ impl Read for Counted {
     }
 }
 
-/// One Zstandard frame after the other; what skippable frames hold is passed over.
+/// Decompresses one Zstandard frame after the other. Skippable frames are ignored.
 struct Frames {
     source: Box<dyn BufRead + Send>,
     decoder: Box<FrameDecoder>,
-    /// A frame has begun and is not over.
+    /// Whether the decoder is within a frame.
     inside: bool,
 }
 
@@ -75,7 +75,7 @@ impl Frames {
         Self { source, decoder: Box::new(FrameDecoder::new()), inside: false }
     }
 
-    /// Begins the next frame; whether there is one.
+    /// Starts the next frame. Returns whether there is one.
     fn begin(&mut self) -> io::Result<bool> {
         while !self.source.fill_buf()?.is_empty() {
             match self.decoder.reset(&mut self.source) {

@@ -1,4 +1,4 @@
-//! The older format: one header, then packets (draft-ietf-opsawg-pcap).
+//! The pcap format: a file header, then packets (draft-ietf-opsawg-pcap).
 
 use super::damage::Wrong;
 use super::input::Input;
@@ -12,17 +12,17 @@ const PACKET_HEADER: usize = 16;
 const MICROSECONDS: u32 = 0xA1B2_C3D4;
 const NANOSECONDS: u32 = 0xA1B2_3C4D;
 
-/// What the file's header says.
+/// The file header.
 #[derive(Debug)]
 pub(super) struct Pcap {
     order: Order,
-    /// Nanoseconds in a unit of the finer half of a time.
+    /// Unit of the fractional part of a timestamp, in nanoseconds.
     unit: u64,
     pub(super) link: LinkType,
 }
 
 impl Pcap {
-    /// The header, if this is such a file.
+    /// Reads the file header; `None` if the file is not pcap.
     pub(super) fn recognize(input: &mut Input) -> Option<Self> {
         let header = input.whole(FILE_HEADER)?;
         let magic = |order: Order| match order.long(header, 0) {
@@ -31,13 +31,13 @@ impl Pcap {
             _ => None,
         };
         let (order, unit) = magic(Order::Little).or_else(|| magic(Order::Big))?;
-        // The upper half of the field tells of Ethernet's check sequence.
+        // The upper half of the field describes Ethernet's frame check sequence.
         let link = LinkType(order.long(header, 20) as u16);
         input.skip(FILE_HEADER as u64);
         Some(Self { order, unit, link })
     }
 
-    /// The next packet.
+    /// Returns the next packet.
     #[inline]
     pub(super) fn next(&self, input: &mut Input) -> Result<Option<Found>, Wrong> {
         let header = input.peek(PACKET_HEADER);

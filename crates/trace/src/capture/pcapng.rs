@@ -1,4 +1,4 @@
-//! The newer format: sections of blocks (draft-ietf-opsawg-pcapng).
+//! The pcapng format: sections of blocks (draft-ietf-opsawg-pcapng).
 
 use super::damage::Wrong;
 use super::input::{Input, LONGEST};
@@ -14,11 +14,11 @@ const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
 
 const BYTE_ORDER: u32 = 0x1A2B_3C4D;
-/// More than any machine has.
+/// Limit of the interfaces in a file; no machine has as many.
 const MOST_INTERFACES: usize = 1024;
-/// What is longer is cut.
+/// Longer names are cut.
 const LONGEST_NAME: usize = 256;
-/// Type and length before, length behind.
+/// Type and length before the body of a block, length after it.
 const FRAME: u32 = 12;
 
 const END_OF_OPTIONS: u16 = 0;
@@ -26,7 +26,7 @@ const IF_NAME: u16 = 2;
 const IF_TSRESOL: u16 = 9;
 const IF_TSOFFSET: u16 = 14;
 
-/// Where we are in the file.
+/// The state of reading.
 #[derive(Debug)]
 pub(super) struct PcapNg {
     order: Order,
@@ -37,20 +37,20 @@ pub(super) struct PcapNg {
 /// An interface that a section describes.
 #[derive(Clone, Copy, Debug)]
 struct Described {
-    /// Its number among all of the file.
+    /// Its number among all interfaces of the file.
     number: u32,
     resolution: Resolution,
 }
 
 impl PcapNg {
-    /// The beginning, if this is such a file.
+    /// Recognizes the format by its first bytes; `None` if the file is not pcapng.
     pub(super) fn recognize(input: &mut Input) -> Option<Self> {
         let head = input.whole(4)?;
-        // The same in both byte orders.
+        // The type of a section header is the same in both byte orders.
         (Order::Big.long(head, 0) == SECTION).then_some(Self { order: Order::Big, described: Vec::new() })
     }
 
-    /// The next packet; interfaces that are told of before it are added to `interfaces`.
+    /// Returns the next packet. Adds the interfaces that are described before it to `interfaces`.
     #[inline]
     pub(super) fn next(
         &mut self,
@@ -85,7 +85,7 @@ impl PcapNg {
         }
     }
 
-    /// A section begins, perhaps in the other byte order.
+    /// Reads a section header. The byte order may differ from the one of the section before.
     fn section(&mut self, input: &mut Input) -> Result<(), Wrong> {
         let head = input.whole(16).ok_or(Wrong::Cut)?;
         self.order = match (Order::Little.long(head, 8), Order::Big.long(head, 8)) {
@@ -105,7 +105,8 @@ impl PcapNg {
         if input.skip(len.into()) > 0 { Err(Wrong::Cut) } else { Ok(()) }
     }
 
-    /// The length stands behind a block once more. Blocks longer than our buffer are believed.
+    /// Compares the length at the end of a block with the one at its start. Blocks longer than the buffer are not
+    /// checked.
     #[inline]
     fn check_trailer(&self, input: &mut Input, len: u32) -> Result<(), Wrong> {
         if len as usize > LONGEST {
@@ -116,7 +117,7 @@ impl PcapNg {
         if behind == len { Ok(()) } else { Err(Wrong::Trailer { len, behind }) }
     }
 
-    /// An interface is described. In a file that was put together from several, the next section describes it again.
+    /// Reads an interface description. In a file merged from several, each section describes its interfaces again.
     fn describe(&mut self, input: &mut Input, len: u32, all: &mut Vec<CapturedAt>) -> Result<(), Wrong> {
         let (this, resolution) = self.interface(input, len)?;
         let number = all.iter().position(|other| *other == this).unwrap_or(all.len());
@@ -170,7 +171,7 @@ impl PcapNg {
         let block = input.whole(start).ok_or(Wrong::Cut)?;
         let long = |at| self.order.long(block, at);
         let (interface, units, captured, wire_len) = match kind {
-            // It has no time, and as many octets as fit.
+            // A simple packet has no time, and its captured length is what fits into the block.
             SIMPLE_PACKET => (0, None, long(8).min(room), long(8)),
             OBSOLETE_PACKET => {
                 let interface = u32::from(self.order.short(block, 8));

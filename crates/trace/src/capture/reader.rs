@@ -1,4 +1,4 @@
-//! Packets out of a capture, one after the other.
+//! Reads the packets of a capture in order.
 
 use super::damage::{Damage, OpenError, Wrong};
 use super::input::Input;
@@ -13,42 +13,42 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The most that is ever captured of one packet; pcap files that say more are damaged (as libpcap has it, too).
+/// The largest captured length of a packet. As in libpcap, a larger one in a pcap file means that the file is damaged.
 pub(super) const MOST_OCTETS: u32 = 262_144;
 
-/// Where packets were captured.
+/// An interface at which packets were captured.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CapturedAt {
-    /// The interface's name; empty if the file does not tell.
+    /// Its name; empty if the file has none.
     pub name: String,
-    /// What its packets begin with.
+    /// Its link type.
     pub link: LinkType,
-    /// Its number in its section of a pcapng file; 0 for pcap.
+    /// Its number within its section of a pcapng file; 0 for pcap.
     pub number: u32,
 }
 
 /// One captured packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet<'a> {
-    /// When; pcapng's simple packets do not tell.
+    /// Time of capture; `None` for pcapng's simple packets.
     pub at: Option<Stamp>,
-    /// Which of [`CaptureReader::interfaces`] it was captured at.
+    /// Index into [`CaptureReader::interfaces`].
     pub interface: u32,
-    /// What it begins with.
+    /// The link type.
     pub link: LinkType,
-    /// Octets that it had on the wire.
+    /// Length on the wire in bytes.
     pub wire_len: u32,
-    /// As many of them as were captured.
+    /// The captured bytes.
     pub bytes: &'a [u8],
 }
 
-/// A packet before its octets are looked at.
+/// A packet whose bytes are still in the buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
     pub(super) at: Option<Stamp>,
     pub(super) interface: u32,
     pub(super) wire_len: u32,
-    /// Where in the record its octets begin, how many there are, and how long the whole record is.
+    /// Offset of the packet in its record, captured length, and length of the record.
     pub(super) start: usize,
     pub(super) captured: u32,
     pub(super) whole: u64,
@@ -60,11 +60,11 @@ enum Format {
     PcapNg(PcapNg),
 }
 
-/// Reads a capture in pcap or pcapng, in either byte order, plain or compressed.
+/// Reads a capture in pcap or pcapng format, in either byte order, uncompressed or compressed.
 ///
-/// [`CaptureReader::open`], then [`CaptureReader::next`] until it returns `None` or an error: after an error there is
-/// nothing more, and everything before it is good. Memory does not grow, whatever the file says; octets are copied once,
-/// from the system into a buffer.
+/// Call [`CaptureReader::open`], then [`CaptureReader::next`] until it returns `None` or an error. After an error there
+/// are no more packets; those before it are valid. Memory is bounded, whatever the file contains. Packets are not
+/// copied out of the read buffer.
 #[derive(Debug)]
 pub struct CaptureReader {
     input: Input,
@@ -73,13 +73,13 @@ pub struct CaptureReader {
     interfaces: Vec<CapturedAt>,
     packets: u64,
     read: Arc<AtomicU64>,
-    /// Octets of the record that was given out last.
+    /// Length of the last returned record, which is skipped by the next call.
     pending: u64,
     over: bool,
 }
 
 impl CaptureReader {
-    /// Opens a file, or standard input if its name is `-`.
+    /// Opens a file, or standard input if the name is `-`.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         let unreadable = |source| OpenError::Read { path: path.to_owned(), source };
         let source: Box<dyn Read + Send> = if path == Path::new("-") {
@@ -90,7 +90,7 @@ impl CaptureReader {
         Self::new(source, path)
     }
 
-    /// Reads from anywhere; `name` is for errors only.
+    /// Reads from any source; `name` only appears in errors.
     pub fn new(source: Box<dyn Read + Send>, name: &Path) -> Result<Self, OpenError> {
         let unreadable = |source| OpenError::Read { path: name.to_owned(), source };
         let read = Arc::new(AtomicU64::new(0));
@@ -114,28 +114,31 @@ impl CaptureReader {
         Ok(Self { input, packing, format, interfaces, packets: 0, read, pending: 0, over: false })
     }
 
-    /// The places at which packets were captured, as far as the file has told of them.
+    /// The interfaces described so far.
     pub fn interfaces(&self) -> &[CapturedAt] {
         &self.interfaces
     }
 
-    /// How many packets were read.
+    /// Number of packets read so far.
     pub const fn packets(&self) -> u64 {
         self.packets
     }
 
-    /// How many octets of the packets and what stands round them were passed, after unpacking.
+    /// Number of bytes read so far, headers included, after decompression.
     pub const fn octets(&self) -> u64 {
         self.input.offset()
     }
 
-    /// How many octets of the file were read, packed as they may be: how far we are.
+    /// Number of bytes read from the file so far, before decompression; shows the progress.
     pub fn octets_of_file(&self) -> u64 {
         self.read.load(Ordering::Relaxed)
     }
 
-    /// The next packet.
-    #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend what stands in its buffer")]
+    /// Returns the next packet.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "an iterator cannot return references to its own buffer"
+    )]
     #[inline]
     pub fn next(&mut self) -> Result<Option<Packet<'_>>, Damage> {
         if self.over {
@@ -160,7 +163,7 @@ impl CaptureReader {
         Ok(Some(Packet { at, interface, link, wire_len, bytes }))
     }
 
-    /// The next packet, all of which is there.
+    /// Returns the next packet once the buffer contains all of it.
     #[inline]
     fn find(&mut self) -> Result<Option<Found>, Wrong> {
         if self.input.skip(core::mem::take(&mut self.pending)) > 0 {
@@ -178,7 +181,7 @@ impl CaptureReader {
     #[cold]
     fn damage(&mut self, wrong: Wrong) -> Damage {
         self.over = true;
-        // If the source broke, that is why the record is cut.
+        // If the source failed, its error is the reason for the truncated record.
         let wrong = self.input.failure().map_or(wrong, Wrong::Source);
         Damage { packet: self.packets + 1, offset: self.input.offset(), packing: self.packing, wrong }
     }

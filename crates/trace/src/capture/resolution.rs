@@ -1,10 +1,10 @@
-//! What the time stamps of an interface count (`if_tsresol` and `if_tsoffset` of pcapng).
+//! Resolution and offset of an interface's timestamps (`if_tsresol` and `if_tsoffset` of pcapng).
 
 use crate::stamp::Stamp;
 
 const NANOSECONDS: u64 = 1_000_000_000;
 
-/// The unit of a time stamp, and what it counts from.
+/// Unit and origin of a timestamp.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Resolution {
     unit: Unit,
@@ -13,36 +13,36 @@ pub(super) struct Resolution {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Unit {
-    /// So many nanoseconds.
+    /// The unit is this number of nanoseconds.
     Coarse(u64),
-    /// So many of them are a nanosecond.
+    /// This number of units is a nanosecond.
     Fine(u64),
-    /// Seconds over a power of two.
+    /// The unit is a second divided by two to this power.
     Binary(u32),
 }
 
 impl Resolution {
-    /// What holds if nothing is said.
+    /// The default of pcapng.
     pub(super) const MICROSECONDS: Self = Self { unit: Unit::Coarse(1000), offset_s: 0 };
 
-    /// From the octet in the file: the exponent of ten, or, with the highest bit set, of two.
+    /// From the byte in the file: a negative exponent of ten or, with the highest bit set, of two.
     pub(super) const fn new(exponent: u8) -> Self {
         let unit = match exponent {
             0..=9 => Unit::Coarse(10_u64.pow(9 - exponent as u32)),
             10..=28 => Unit::Fine(10_u64.pow(exponent as u32 - 9)),
-            // Finer than 64 bits can count: every time is zero.
+            // Such fine units overflow 64 bits, so every time is zero.
             29..=127 => Unit::Fine(u64::MAX),
             128..=255 => Unit::Binary(exponent as u32 - 128),
         };
         Self { unit, offset_s: 0 }
     }
 
-    /// The same, counting from so many seconds after 1970.
+    /// The same resolution with an origin `offset_s` seconds after 1970.
     pub(super) const fn shifted(self, offset_s: i64) -> Self {
         Self { offset_s, ..self }
     }
 
-    /// The time after so many units. What no stamp can hold becomes the nearest that it can.
+    /// The time of a timestamp, limited to the range of [`Stamp`].
     #[inline]
     pub(super) fn stamp(self, units: u64) -> Stamp {
         let since = match self.unit {
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn no_resolution_breaks_anything() {
+    fn every_resolution_and_timestamp_is_accepted() {
         for exponent in 0..=u8::MAX {
             for offset in [0, i64::MIN, i64::MAX] {
                 let resolution = Resolution::new(exponent).shifted(offset);

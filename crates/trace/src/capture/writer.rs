@@ -1,4 +1,4 @@
-//! Segments into a pcapng file, as if a sniffer had seen them.
+//! Writes segments to a pcapng file.
 
 use super::destination::Destination;
 use crate::Stamp;
@@ -21,33 +21,33 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What time zero of a capture is on the calendar: 2000-01-01 00:00:00 UTC, in seconds since 1970.
+/// Time zero of a simulation in a capture: 2000-01-01 00:00:00 UTC, in seconds since 1970.
 ///
-/// A simulation has no date, but every reader of captures shows one. This one is round, so that the time of day is the
-/// time of the simulation, and lies after 1970, where some readers take a time for missing.
+/// A simulation has no date, but tools display one. At this origin, the displayed time of day is the simulation time.
+/// Zero is not used because some tools treat it as a missing time.
 pub const EPOCH_S: u64 = 946_684_800;
 
-/// How long a real packet waits at most for the next one, before both are passed on to the system.
+/// Live packets are flushed to the system at most this long after their capture, if another packet follows.
 const FLUSHED_EVERY: Span = Span::from_ms(100);
 
-/// Longer than any packet. Zero would say the same, but not every reader knows.
+/// No limit. Zero means the same, but some tools do not support it.
 const ANY_LENGTH: u32 = 262_144;
 
-/// Where in a TCP header the checksum stands.
+/// Offset of the checksum in a TCP header.
 const CHECKSUM: usize = 16;
 
-/// A place at which packets are seen.
+/// A capture point.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Interface {
-    /// What readers call it.
+    /// The interface name that tools show.
     pub name: String,
-    /// Where it is.
+    /// Description of the place.
     pub description: String,
-    /// Bits per second, if there is a limit.
+    /// Bits per second, if limited.
     pub speed: Option<u64>,
 }
 
-/// The name of a host, for readers that show names.
+/// A host name, for tools that show names.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Host {
     /// Its address.
@@ -56,61 +56,61 @@ pub struct Host {
     pub name: String,
 }
 
-/// What stands at the head of a capture.
+/// The header of a capture.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Setup {
-    /// Which program wrote it.
+    /// The program that writes it.
     pub application: String,
-    /// What it shows.
+    /// A comment about its content.
     pub comment: String,
-    /// The places, numbered in this order.
+    /// The capture points. Records refer to them by index.
     pub interfaces: Vec<Interface>,
-    /// Names of hosts.
+    /// Host names.
     pub hosts: Vec<Host>,
-    /// At most so many octets of each packet are kept; `None`: all.
+    /// Maximum of captured bytes per packet; `None` for no limit.
     pub snaplen: Option<u32>,
 }
 
-/// Which way a packet went through an interface.
+/// Direction of a packet through an interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
-    /// Towards the host or router.
+    /// To the host or router.
     Inbound,
-    /// Away from it.
+    /// From the host or router.
     Outbound,
 }
 
-/// What the checksum of a packet says.
+/// Whether the checksum of a packet is correct.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Checksum {
-    /// That the packet is whole.
+    /// It is correct.
     Right,
-    /// That it was damaged.
+    /// It is wrong, because the packet was damaged.
     Wrong,
 }
 
-/// One packet that was seen.
+/// A captured packet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Record {
-    /// When.
+    /// Time of capture.
     pub time: Time,
-    /// Where: a number into [`Setup::interfaces`].
+    /// Capture point: an index into [`Setup::interfaces`].
     pub interface: u32,
-    /// Which way it went.
+    /// Its direction.
     pub direction: Direction,
-    /// From where to where.
+    /// Source and destination addresses.
     pub addresses: Addresses,
     /// The ports.
     pub ports: Ports,
-    /// How the options without numbers look.
+    /// The encoding of options without assigned numbers.
     pub layout: Layout,
-    /// Whether it is whole.
+    /// Whether the checksum is correct.
     pub checksum: Checksum,
     /// The segment. Its payload is written as zeros.
     pub segment: Segment,
 }
 
-/// Why there is no capture.
+/// Why a capture cannot be written.
 #[derive(thiserror::Error, Debug)]
 pub enum CaptureError {
     /// The file cannot be written.
@@ -118,26 +118,25 @@ pub enum CaptureError {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// A packet cannot be expressed.
+    /// A segment cannot be encoded.
     #[error("a packet sent at {} s cannot be captured: {source}", time.as_secs_f64())]
     Packet {
-        /// When it was seen.
+        /// Time of capture.
         time: Time,
-        /// Why.
+        /// The encoder's error.
         source: EncodeError,
     },
 }
 
 /// Writes a capture.
 ///
-/// [`CaptureWriter::create`], then any number of [`CaptureWriter::push`] with a [`CaptureWriter::settle`] now and then,
-/// then [`CaptureWriter::finish`]. Packets may be pushed in any order so long as none is older than the time last
-/// settled; they stand in the file in order of time, and in order of pushing where times are equal. Until `finish` the
-/// file's name belongs to whatever was there before: a capture is there whole or not at all. Into a pipe or a device it is
-/// written as it comes.
+/// Call [`CaptureWriter::create`], any number of [`CaptureWriter::push`] with a [`CaptureWriter::settle`] at intervals,
+/// then [`CaptureWriter::finish`]. Packets may be pushed in any order if none is older than the time last settled. The
+/// file holds them in order of time, and of pushing where times are equal. An existing file of that name stays until
+/// `finish`, so the file is always complete. Output to a pipe or a device appears immediately.
 #[derive(Debug)]
 pub struct CaptureWriter {
     path: PathBuf,
@@ -145,13 +144,13 @@ pub struct CaptureWriter {
     snaplen: usize,
     pending: Vec<Record>,
     packets: u64,
-    /// The packet being written, to be used again.
+    /// Buffer for the packet that is written.
     bytes: Vec<u8>,
-    /// When a real packet was last passed on to the system.
+    /// When a live packet was last flushed.
     flushed: Stamp,
 }
 
-/// `PcapNgWriter` is not `Debug`.
+/// A wrapper because `PcapNgWriter` does not implement `Debug`.
 struct Output(PcapNgWriter<BufWriter<Destination>>);
 
 impl core::fmt::Debug for Output {
@@ -161,7 +160,7 @@ impl core::fmt::Debug for Output {
 }
 
 impl CaptureWriter {
-    /// Begins a capture that will be called `path`. Whether it can be written there is found out at once.
+    /// Starts a capture named `path`. Fails now if it cannot be written there.
     pub fn create(path: &Path, setup: &Setup) -> Result<Self, CaptureError> {
         Self::begin(path, setup).map_err(|source| CaptureError::Write { path: path.to_owned(), source })
     }
@@ -186,12 +185,12 @@ impl CaptureWriter {
         })
     }
 
-    /// A packet was seen.
+    /// Adds a packet.
     pub fn push(&mut self, record: Record) {
         self.pending.push(record);
     }
 
-    /// No packet older than `now` will be pushed any more: what is older is written.
+    /// Writes all packets older than `now`. The caller must not push older ones after this.
     pub fn settle(&mut self, now: Time) -> Result<(), CaptureError> {
         self.pending.sort_by_key(|record| record.time);
         let ready = self.pending.partition_point(|record| record.time < now);
@@ -201,7 +200,7 @@ impl CaptureWriter {
         written
     }
 
-    /// Writes what is left and gives the file its name. Returns how many packets there are.
+    /// Writes the remaining packets and renames the file to its name. Returns the number of packets.
     pub fn finish(mut self) -> Result<u64, CaptureError> {
         self.settle(Time::NEVER)?;
         let Self { path, file, packets, .. } = self;
@@ -210,7 +209,7 @@ impl CaptureWriter {
         Ok(packets)
     }
 
-    /// A real packet was seen at a moment of the calendar: it is written at once. Whoever uses this pushes nothing.
+    /// Writes a live packet immediately. Must not be combined with `push`.
     pub fn write_seen(
         &mut self,
         interface: u32,
@@ -227,7 +226,7 @@ impl CaptureWriter {
         Ok(())
     }
 
-    /// Whoever reads a pipe wants to see what passes, not what passed when a buffer was full.
+    /// Flushes at intervals, so that a reader of a pipe sees packets when they are captured.
     fn pass_on(&mut self, now: Stamp) -> io::Result<()> {
         if now.since(self.flushed) < FLUSHED_EVERY {
             return Ok(());
@@ -247,7 +246,7 @@ impl CaptureWriter {
                 Addresses::V4 { .. } => 20,
                 Addresses::V6 { .. } => 40,
             };
-            // Another checksum than the right one, also in the arithmetic in which 0 and ffff are the same.
+            // Differs from the correct checksum also in one's-complement arithmetic, where 0 and ffff are equal.
             bytes[tcp + CHECKSUM] ^= 0x01;
         }
         let whole = bytes.len() + record.segment.payload.len as usize;
@@ -260,7 +259,7 @@ impl CaptureWriter {
     }
 }
 
-/// Writes one packet: `kept` are the first of its `whole` octets, `time` counts from 1970.
+/// Writes a packet: `kept` are the first of its `whole` bytes; `time` counts from 1970.
 fn put(
     file: &mut Output,
     interface: u32,
@@ -315,7 +314,7 @@ fn names(hosts: &[Host]) -> NameResolutionBlock<'_> {
     NameResolutionBlock { records, options: Vec::new() }
 }
 
-/// What is wrong with the file; everything else about blocks is in our own hands.
+/// Returns the I/O error. The other errors are about blocks, which this code creates correctly.
 fn plain(error: PcapNgWriteError) -> io::Error {
     match error {
         PcapNgWriteError::Io(error) => error,

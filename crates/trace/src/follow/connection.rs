@@ -1,24 +1,24 @@
-//! One connection: both streams, how it opened, how it closed.
+//! A connection: both streams, and how it was opened and closed.
 
 use super::pieces::Sending;
 use super::report::{Closing, ConnectionReport, Opening};
 use super::retransmission::plus;
 use super::stream::Stream;
-use super::watch::{Scene, Seen, Watch};
+use super::watch::{EventContext, Seen, Watch};
 use super::who::{ConnectionId, Endpoints, Key, Sender};
 use crate::conversation::{Conversation, Side};
 use crate::stamp::Stamp;
 use netspurt_tcp::segment::{Flags, Segment};
 use netspurt_tcp::seq::Seq;
 
-/// What is known of a connection while it goes on.
+/// The state of a connection that has not ended.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) id: ConnectionId,
     pub(super) key: Key,
     client: Sender,
     talk: Conversation,
-    /// What the client sends, then what the server sends.
+    /// The client's stream, then the server's.
     streams: [Stream; 2],
     /// The sequence numbers of the SYNs.
     isn: [Option<Seq>; 2],
@@ -27,12 +27,12 @@ pub(super) struct Connection {
     closing: Closing,
 }
 
-/// What a segment means for a connection that has its addresses and ports.
+/// Whether a segment belongs to a connection with the same addresses and ports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Belongs {
-    /// It is one of its segments.
+    /// It does.
     Here,
-    /// It opens another connection between the same ports.
+    /// It opens the next connection with the same addresses and ports.
     ToTheNext,
 }
 
@@ -55,8 +55,8 @@ impl Connection {
         self.key.endpoints(self.client)
     }
 
-    /// A SYN with another sequence number than the one we know opens a new connection, and so does one from a side that
-    /// has said something already.
+    /// A SYN opens the next connection if its sequence number differs from the known one, or if its sender has already
+    /// sent other segments.
     pub(super) fn belongs(&self, sender: Sender, segment: &Segment) -> Belongs {
         let mine = sender.side(self.client) as usize;
         let opens = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
@@ -67,9 +67,9 @@ impl Connection {
         if opens && other { Belongs::ToTheNext } else { Belongs::Here }
     }
 
-    /// Takes in one of its segments.
+    /// Processes a segment of the connection.
     #[inline]
-    pub(super) fn hear<W: Watch>(
+    pub(super) fn process<W: Watch>(
         &mut self,
         sender: Sender,
         segment: &Segment,
@@ -78,7 +78,7 @@ impl Connection {
         watch: &mut W,
     ) {
         let side = sender.side(self.client);
-        let told = self.talk.hear(side, segment);
+        let told = self.talk.process(side, segment);
         watch.segment(self.id, &Seen { at, side, told: &told, segment });
         self.last = self.last.max(at);
         let mine = side as usize;
@@ -89,9 +89,9 @@ impl Connection {
         let sending = Sending { at, value, identification };
         let [a, b] = &mut self.streams;
         let (mine, theirs) = if side == Side::A { (a, b) } else { (b, a) };
-        let mut scene = Scene { id: self.id, at, watch };
-        theirs.hear_ack(&told, segment, &mut scene);
-        mine.hear_data(&told, segment, sending, &theirs.estimate, &mut scene);
+        let mut scene = EventContext { id: self.id, at, watch };
+        theirs.process_ack(&told, segment, &mut scene);
+        mine.process_data(&told, segment, sending, &theirs.estimate, &mut scene);
         self.note_closing(side, segment.flags);
     }
 
@@ -102,7 +102,7 @@ impl Connection {
         }
         match self.closing {
             Closing::Open if flags.has(Flags::FIN) => self.closing = Closing::Closed(side),
-            // Resets after both FINs are common, and no bad end.
+            // A reset after both FINs is common and no abnormal end.
             Closing::Open => self.closing = Closing::Reset(side),
             Closing::Closed(_) if flags.has(Flags::RST) && !self.streams.iter().all(Stream::is_closing) => {
                 self.closing = Closing::Reset(side);
@@ -111,7 +111,7 @@ impl Connection {
         }
     }
 
-    /// Whether nothing more is to come but stragglers.
+    /// Whether only late duplicates can still arrive.
     #[inline]
     pub(super) fn is_over(&self) -> bool {
         match self.closing {
@@ -121,13 +121,13 @@ impl Connection {
         }
     }
 
-    /// How many records of some fifty octets it keeps.
+    /// Number of stored records, about fifty bytes each.
     #[inline]
     pub(super) fn load(&self) -> usize {
         self.streams.iter().map(Stream::load).sum()
     }
 
-    /// What there is to say of it.
+    /// The report of the connection.
     pub(super) fn report(self: Box<Self>, forgotten: bool) -> ConnectionReport {
         let who = self.who();
         let opening = match self.streams.each_ref().map(Stream::is_opened) {

@@ -1,57 +1,60 @@
-//! The latest sending that has arrived: what went before it and has not is late or lost (RFC 8985, section 6.2).
+//! The most recently sent segment that was delivered. Segments sent before it and not delivered are late or lost (RFC
+//! 8985, section 6.2).
 
 use super::pieces::{Piece, Sending};
 use crate::stamp::Stamp;
 use netspurt_tcp::time::Span;
 use std::collections::VecDeque;
 
-/// How many arrivals are remembered: a sender that knows times acts on a loss at one of the next few.
+/// Number of stored deliveries. A sender with RACK reacts to a loss at one of the next ACKs.
 const REMEMBERED: usize = 64;
 
-/// When that which was sent last of all that has arrived was sent, and how that came about.
+/// The delivered segment that was sent last, and the deliveries before it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Delivered {
-    /// Arrivals of what was sent later than all before, oldest first.
+    /// Deliveries of segments that were sent later than all delivered before, oldest first.
     arrivals: VecDeque<Arrival>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
-    sent: Stamp,
-    heard: Stamp,
+    /// When it was sent, and where it ends: of two sent at the same instant, the one with the higher end was sent later
+    /// (RFC 8985, section 6.2, `RACK_sent_after`).
+    sent: (Stamp, i64),
+    received: Stamp,
 }
 
-/// Something that was sent after a segment has arrived before it.
+/// A segment that was sent later has been delivered earlier.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Overtaken {
-    /// Since that was heard of, or less if it was long ago.
+    /// Time since that was known; a lower bound if it was long ago.
     pub(super) known_for: Span,
-    /// What the latest to arrive took (RFC 8985, section 6.2, step 2: `RACK.rtt`).
+    /// RTT of the latest delivery (RFC 8985, section 6.2, step 2: `RACK.rtt`).
     pub(super) rtt: Span,
 }
 
 impl Delivered {
-    /// `piece` was acknowledged or reported at `at`. If it was sent again, and that is sooner than the least round trip, an
-    /// earlier sending was meant (RFC 8985, section 6.2, step 2).
+    /// `piece` was acknowledged or reported by SACK at `at`. For a retransmitted piece, an RTT below the minimum means
+    /// that an earlier transmission was acknowledged (RFC 8985, section 6.2, step 2).
     #[inline]
-    pub(super) fn hear(&mut self, piece: &Piece, at: Stamp, least: Span) {
+    pub(super) fn process(&mut self, piece: &Piece, at: Stamp, least: Span) {
         let sending = &piece.last;
         let too_soon = piece.resent && at.since(sending.at) < least;
-        if too_soon || self.arrivals.back().is_some_and(|last| last.sent >= sending.at) {
+        if too_soon || self.arrivals.back().is_some_and(|last| last.sent >= (sending.at, piece.end)) {
             return;
         }
         if self.arrivals.len() == REMEMBERED {
             self.arrivals.pop_front();
         }
-        self.arrivals.push_back(Arrival { sent: sending.at, heard: at });
+        self.arrivals.push_back(Arrival { sent: (sending.at, piece.end), received: at });
     }
 
-    /// Whether something that was sent after `sending` has arrived by `now`, and since when.
-    pub(super) fn overtook(&self, sending: &Sending, now: Stamp) -> Option<Overtaken> {
+    /// Whether a segment sent after `sending`, which ends at `end`, was delivered by `now`, and since when.
+    pub(super) fn overtook(&self, sending: &Sending, end: i64, now: Stamp) -> Option<Overtaken> {
         let latest = self.arrivals.back()?;
-        let first = self.arrivals.partition_point(|arrival| arrival.sent <= sending.at);
+        let first = self.arrivals.partition_point(|arrival| arrival.sent <= (sending.at, end));
         let first = self.arrivals.get(first)?;
-        Some(Overtaken { known_for: now.since(first.heard), rtt: latest.heard.since(latest.sent) })
+        Some(Overtaken { known_for: now.since(first.received), rtt: latest.received.since(latest.sent.0) })
     }
 }
 
@@ -68,34 +71,42 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_before_something_that_arrived_is_overtaken() {
+    fn segments_sent_before_a_delivered_one_are_overtaken() {
         let mut delivered = Delivered::default();
         let now = sending(20).at;
-        assert_eq!(delivered.overtook(&sending(0), now), None);
-        delivered.hear(&piece(5), sending(15).at, Span::from_ms(10));
-        delivered.hear(&piece(3), sending(16).at, Span::from_ms(10));
+        assert_eq!(delivered.overtook(&sending(0), 1, now), None);
+        delivered.process(&piece(5), sending(15).at, Span::from_ms(10));
+        delivered.process(&piece(3), sending(16).at, Span::from_ms(10));
         let overtaken = Overtaken { known_for: Span::from_ms(5), rtt: Span::from_ms(10) };
-        assert_eq!(delivered.overtook(&sending(4), now), Some(overtaken));
-        assert_eq!(delivered.overtook(&sending(5), now), None);
+        assert_eq!(delivered.overtook(&sending(4), 1, now), Some(overtaken));
+        assert_eq!(delivered.overtook(&sending(5), 1, now), None);
     }
 
     #[test]
-    fn the_first_arrival_of_something_later_is_what_tells() {
+    fn the_first_later_delivery_counts() {
         let mut delivered = Delivered::default();
         for ms in 5..10 {
-            delivered.hear(&piece(ms), sending(2 * ms + 10).at, Span::from_ms(10));
+            delivered.process(&piece(ms), sending(2 * ms + 10).at, Span::from_ms(10));
         }
         let overtaken = Overtaken { known_for: Span::from_ms(6), rtt: Span::from_ms(19) };
-        assert_eq!(delivered.overtook(&sending(6), sending(30).at), Some(overtaken));
+        assert_eq!(delivered.overtook(&sending(6), 1, sending(30).at), Some(overtaken));
     }
 
     #[test]
-    fn an_answer_that_comes_too_soon_speaks_of_an_earlier_sending() {
+    fn an_ack_below_the_minimum_rtt_belongs_to_an_earlier_transmission() {
         let mut delivered = Delivered::default();
         let again = Piece { resent: true, ..piece(5) };
-        delivered.hear(&again, sending(14).at, Span::from_ms(10));
-        assert_eq!(delivered.overtook(&sending(4), sending(20).at), None);
-        delivered.hear(&piece(5), sending(14).at, Span::from_ms(10));
-        assert!(delivered.overtook(&sending(4), sending(20).at).is_some(), "it was sent but once");
+        delivered.process(&again, sending(14).at, Span::from_ms(10));
+        assert_eq!(delivered.overtook(&sending(4), 1, sending(20).at), None);
+        delivered.process(&piece(5), sending(14).at, Span::from_ms(10));
+        assert!(delivered.overtook(&sending(4), 1, sending(20).at).is_some(), "it was sent only once");
+    }
+
+    #[test]
+    fn of_two_sent_at_the_same_instant_the_higher_one_was_sent_later() {
+        let mut delivered = Delivered::default();
+        delivered.process(&Piece::new(100, 200, sending(5)), sending(15).at, Span::from_ms(10));
+        assert!(delivered.overtook(&sending(5), 100, sending(20).at).is_some());
+        assert_eq!(delivered.overtook(&sending(5), 300, sending(20).at), None);
     }
 }

@@ -2,20 +2,20 @@
 
 use netspurt_tcp::time::Span;
 
-/// A bucket is a 128th of its octave wide, so a quantile is off by at most 0.4 %.
+/// The width of a bucket is 1/128 of its octave, so the error of a quantile is at most 0.4 %.
 const FINE_BITS: u32 = 7;
 
-/// How often each round-trip time was seen, in buckets whose width grows with the time.
+/// A histogram of round-trip times with buckets of increasing width.
 ///
-/// Least, largest and mean are exact. At most some 4 000 buckets can be in use; a path that does not change much needs
-/// a few dozen.
+/// Minimum, maximum and mean are exact. At most about 4,000 buckets are used, and a few dozen for a path that changes
+/// little.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Distribution {
     count: u64,
     sum_ns: u128,
     least_ns: u64,
     largest_ns: u64,
-    /// Bucket and count, in order of bucket.
+    /// Bucket and count, sorted by bucket.
     buckets: Vec<(u16, u32)>,
 }
 
@@ -34,17 +34,17 @@ impl Distribution {
         }
     }
 
-    /// How many samples there were.
+    /// Number of samples.
     pub const fn count(&self) -> u64 {
         self.count
     }
 
-    /// The least; `None` without samples, as for all that follows.
+    /// The minimum; `None` without samples, like all that follow.
     pub fn least(&self) -> Option<Span> {
         (self.count > 0).then(|| Span::from_ns(self.least_ns))
     }
 
-    /// The largest.
+    /// The maximum.
     pub fn largest(&self) -> Option<Span> {
         (self.count > 0).then(|| Span::from_ns(self.largest_ns))
     }
@@ -54,7 +54,7 @@ impl Distribution {
         (self.count > 0).then(|| Span::from_ns((self.sum_ns / u128::from(self.count)) as u64))
     }
 
-    /// What a fraction of the samples, from 0 to 1, does not exceed: the middle of its bucket, within 0.4 %.
+    /// The quantile for a fraction from 0 to 1: the middle of its bucket, within 0.4 %.
     pub fn quantile(&self, fraction: f64) -> Option<Span> {
         let rank = ((self.count as f64 * fraction).ceil() as u64).clamp(1, self.count.max(1));
         let mut seen = 0;
@@ -66,7 +66,7 @@ impl Distribution {
     }
 }
 
-/// Exact below 2^7 ns; above, the octave and the seven bits after the leading one.
+/// Exact below 2^7 ns; above that, the octave and the seven bits after the leading one.
 const fn bucket(ns: u64) -> u16 {
     let octave = ns.checked_ilog2();
     match octave {
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bucket_holds_what_lies_near_its_middle() {
+    fn the_middle_of_a_bucket_is_close_to_its_values() {
         for ns in (0..63).flat_map(|bit| [1_u64 << bit, (1 << bit) + (1 << bit) / 3, (2 << bit) - 1]) {
             let off = middle(bucket(ns)).abs_diff(ns);
             assert!(

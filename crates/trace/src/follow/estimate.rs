@@ -1,11 +1,11 @@
-//! How long the way to one end and back takes, by the samples so far.
+//! Estimates the RTT between the capture point and one end.
 
 use netspurt_tcp::time::Span;
 
-/// Least and smoothed round-trip time, and how far samples stray, with the gains of RFC 6298, section 2.
+/// Minimum RTT, smoothed RTT and RTT variation, with the gains of RFC 6298, section 2.
 ///
-/// It serves to judge what a sender may have known when, not to time anything out: so there is no clock grain and no
-/// least value. The estimators that connections use are in `netspurt_tcp::rto`.
+/// It has no clock granularity and no minimum, because it judges what a sender could know and is not used for a timer.
+/// The estimators of connections are in `netspurt_tcp::rto`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Estimate {
     least: Option<Span>,
@@ -15,7 +15,7 @@ pub(super) struct Estimate {
 
 impl Estimate {
     #[inline]
-    pub(super) fn hear(&mut self, rtt: Span) {
+    pub(super) fn process(&mut self, rtt: Span) {
         let ps = rtt.as_ps();
         match &mut self.least {
             None => {
@@ -31,7 +31,13 @@ impl Estimate {
         }
     }
 
-    /// The least so far; zero if there was no sample, which nothing is less than.
+    /// The same, with a smoothed value of `least` at least.
+    pub(super) const fn at_least(self, least: Span) -> Self {
+        let smoothed_ps = if self.smoothed_ps < least.as_ps() { least.as_ps() } else { self.smoothed_ps };
+        Self { smoothed_ps, ..self }
+    }
+
+    /// The minimum so far; zero without samples.
     pub(super) fn least(&self) -> Span {
         self.least.unwrap_or(Span::ZERO)
     }

@@ -1,7 +1,7 @@
-//! From packets to connections.
+//! Assigns packets to connections.
 
 use super::layout::layout_of;
-use super::table::{Heard, Limits, Table};
+use super::table::{Limits, ReceivedSegment, Table};
 use super::watch::Watch;
 use super::who::Key;
 use crate::capture::{CaptureReader, Damage, LinkType, NoNetwork, Packet};
@@ -9,40 +9,40 @@ use crate::stamp::Stamp;
 use netspurt_tcp::codec::{DecodeError, Verify, decode_packet};
 use std::collections::BTreeMap;
 
-/// What became of the packets of a capture.
+/// Counts of the packets of a capture.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
-    /// All of them.
+    /// All packets.
     pub packets: u64,
-    /// Those that are segments of a connection.
+    /// Segments of connections.
     pub segments: u64,
-    /// Those behind a header that we do not know, by interface and link type.
+    /// Packets with an unsupported link type, by interface and link type.
     pub unknown_link: BTreeMap<(u32, u16), u64>,
-    /// Not IP: ARP, say.
+    /// Packets of other protocols than IP, for example ARP.
     pub not_ip: u64,
-    /// IP, but not TCP.
+    /// IP packets of other protocols than TCP.
     pub not_tcp: u64,
-    /// Fragments of IP packets. The first of each is taken for as much of the segment as it holds; the others have no TCP
+    /// IP fragments. The first fragment counts as the part of the segment that it contains; the others have no TCP
     /// header.
     pub fragments: u64,
-    /// So little was captured of them that a header is not whole.
+    /// Packets whose captured bytes end within a header.
     pub cut: u64,
-    /// Headers that contradict themselves.
+    /// Packets with invalid headers.
     pub malformed: u64,
-    /// Without a time, so that nothing can be measured.
+    /// Packets without a time.
     pub untimed: u64,
-    /// Before the packet that stands before them in the file.
+    /// Packets older than the one before them in the file.
     pub backwards: u64,
-    /// Of the first and the last packet.
+    /// Times of the first and the last packet.
     pub first: Option<Stamp>,
     /// See [`Tally::first`].
     pub last: Option<Stamp>,
 }
 
-/// Follows the connections of a capture, however many.
+/// Follows all connections of a capture.
 ///
-/// Either [`follow`], or [`Follower::new`], any number of [`Follower::hear`] in the order of the capture, and
-/// [`Follower::finish`]. Memory grows with the connections that are open at once, up to the [`Limits`].
+/// Either call [`follow`], or [`Follower::new`], any number of [`Follower::process`] in the order of the capture, and
+/// [`Follower::finish`]. Memory grows with the number of open connections, up to the [`Limits`].
 #[derive(Debug)]
 pub struct Follower {
     table: Table,
@@ -50,24 +50,24 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Knows no connection.
+    /// A follower without connections.
     pub fn new(limits: Limits) -> Self {
         Self { table: Table::new(limits), tally: Tally::default() }
     }
 
-    /// What became of the packets so far.
+    /// Counts of the packets so far.
     pub const fn tally(&self) -> &Tally {
         &self.tally
     }
 
-    /// How many connections were seen so far.
+    /// Number of connections so far.
     pub const fn connections(&self) -> u64 {
         self.table.begun()
     }
 
-    /// Takes in the next packet.
+    /// Processes the next packet.
     #[inline]
-    pub fn hear<W: Watch>(&mut self, packet: &Packet<'_>, watch: &mut W) {
+    pub fn process<W: Watch>(&mut self, packet: &Packet<'_>, watch: &mut W) {
         self.tally.packets += 1;
         let Some(at) = packet.at else {
             self.tally.untimed += 1;
@@ -78,7 +78,7 @@ impl Follower {
             Ok(network) => network,
             Err(why) => return self.note_no_network(why, packet.interface, packet.link),
         };
-        // Checksums are not looked at: where a network card fills them in, all that leaves seems damaged.
+        // Checksums are not verified: with checksum offload, those of outgoing packets are wrong in a capture.
         match decode_packet(network, layout_of(network), Verify::Headers) {
             Ok(decoded) => {
                 self.tally.segments += 1;
@@ -86,13 +86,13 @@ impl Follower {
                 let (key, sender) = Key::new(decoded.ip.addresses, decoded.tcp.ports, packet.interface);
                 let segment = &decoded.tcp.segment;
                 let identification = decoded.ip.identification;
-                self.table.hear(&Heard { key, sender, segment, identification, at }, watch);
+                self.table.process(&ReceivedSegment { key, sender, segment, identification, at }, watch);
             }
             Err(error) => self.note_undecoded(&error),
         }
     }
 
-    /// The capture is over, and so are all connections. Returns what became of its packets.
+    /// Ends all connections. Returns the counts of packets.
     pub fn finish<W: Watch>(mut self, watch: &mut W) -> Tally {
         self.table.finish(watch);
         self.tally
@@ -132,8 +132,8 @@ impl Follower {
     }
 }
 
-/// Reads a capture to its end, or to where it is damaged, and follows its connections. What came before the damage is
-/// in the tally, and was told to `watch`.
+/// Reads a capture to its end, or to its damaged place, and follows its connections. The packets before that place are
+/// in the counts and were reported to `watch`.
 pub fn follow<W: Watch>(
     reader: &mut CaptureReader,
     limits: Limits,
@@ -142,7 +142,7 @@ pub fn follow<W: Watch>(
     let mut follower = Follower::new(limits);
     let outcome = loop {
         match reader.next() {
-            Ok(Some(packet)) => follower.hear(&packet, watch),
+            Ok(Some(packet)) => follower.process(&packet, watch),
             Ok(None) => break Ok(()),
             Err(damage) => break Err(damage),
         }

@@ -1,23 +1,23 @@
-//! Ranges of a stream that were passed over by what came: lost before the place of capture, late, or not captured.
+//! Gaps in a stream as seen at the capture point: lost before it, late, or not captured.
 
 use super::pieces::Sending;
 use std::collections::VecDeque;
 
-/// The lowest are forgotten if there are more.
+/// Maximum of stored gaps; the lowest are dropped first.
 const MOST: usize = 1024;
 
-/// One of them.
+/// A gap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Gap {
     pub(super) start: i64,
     pub(super) end: i64,
-    /// How the segment was sent that passed it over.
+    /// The transmission that created the gap, by skipping it.
     pub(super) opener: Sending,
-    /// The opener's number among the segments with data.
+    /// Its number among the segments with data.
     pub(super) order: u64,
 }
 
-/// All of a stream, in order of place.
+/// All gaps of a stream, sorted by position.
 #[derive(Debug, Default)]
 pub(super) struct Gaps(VecDeque<Gap>);
 
@@ -34,13 +34,13 @@ impl Gaps {
         self.0.push_back(gap);
     }
 
-    /// The gap that `start` to `end` lies in as a whole.
+    /// The gap that contains all of `start` to `end`.
     pub(super) fn around(&self, start: i64, end: i64) -> Option<&Gap> {
         let at = self.0.partition_point(|gap| gap.end <= start);
         self.0.get(at).filter(|gap| gap.start <= start && end <= gap.end)
     }
 
-    /// `start` to `end` has come.
+    /// Removes `start` to `end`, which has arrived.
     pub(super) fn close(&mut self, start: i64, end: i64) {
         let mut at = self.0.partition_point(|gap| gap.end <= start);
         while let Some(&gap) = self.0.get(at).filter(|gap| gap.start < end) {
@@ -55,7 +55,7 @@ impl Gaps {
         }
     }
 
-    /// Everything before `ack` is acknowledged. Takes out the first gap, or part of one, that was not captured at all.
+    /// Removes the first gap below `ack`, or the part of it. That data was acknowledged but not captured.
     #[inline]
     pub(super) fn take_below(&mut self, ack: i64) -> Option<Gap> {
         let first = self.0.front_mut().filter(|gap| gap.start < ack)?;
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_closes_a_gap_or_splits_it() {
+    fn arriving_data_closes_or_splits_a_gap() {
         let mut gaps = Gaps::default();
         gaps.open(gap(10, 20));
         gaps.open(gap(30, 60));

@@ -1,11 +1,11 @@
-//! How options without assigned numbers stand in a packet: as RFC 6994 shares a kind, or as their own documents have them.
+//! Encodings of options without assigned numbers: with a shared kind (RFC 6994), or as in their own documents.
 
 use netspurt_tcp::options::Layout;
 
 const TIMESTAMPS_ALONE: [u8; 4] = [1, 1, 8, 10];
 
-/// The layout of a packet from its network header on; the shared one unless it bears an option of the other's kinds,
-/// which nothing else uses in practice.
+/// The encoding in a packet, which starts with its network header: the shared one, unless an option has a kind of the
+/// other encoding, which nothing else uses in practice.
 #[inline]
 pub(super) fn layout_of(packet: &[u8]) -> Layout {
     match options(packet) {
@@ -15,7 +15,7 @@ pub(super) fn layout_of(packet: &[u8]) -> Layout {
     }
 }
 
-/// The octets of TCP's options, if the packet is of the simple kind that those with such options are.
+/// The TCP options of a packet without IP options or extension headers.
 #[inline]
 fn options(packet: &[u8]) -> Option<&[u8]> {
     let first = *packet.first()?;
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nak_after_its_document_is_known_by_its_kind_behind_any_other_option() {
+    fn the_kind_of_rfc_1106_s_nak_is_found_after_any_other_option() {
         let nak = [2, 4, 5, 180, 1, 200, 7, 0, 0, 0, 1, 1];
         let shared = [253, 9, 0x4E, 0x41, 200, 200, 200, 200, 1, 0, 0, 0];
         for version in [4, 6] {
@@ -61,14 +61,14 @@ mod tests {
             assert_eq!(
                 layout_of(&packet(version, &shared)),
                 Layout::SHARED,
-                "what is within an option is no kind"
+                "bytes within an option are not kinds"
             );
             assert_eq!(layout_of(&packet(version, &[])), Layout::SHARED);
         }
     }
 
     #[test]
-    fn what_was_cut_or_makes_no_sense_is_nobodys() {
+    fn truncated_and_invalid_options_are_ignored() {
         let whole = packet(4, &[8, 0, 200, 7, 0, 0, 0, 0]);
         for len in 0..=whole.len() {
             assert_eq!(layout_of(&whole[..len]), Layout::SHARED);

@@ -1,17 +1,16 @@
-//! What a capture tells of its TCP connections.
+//! Analysis of the TCP connections in a capture.
 //!
-//! [`follow`] reads a capture and tells a [`Watch`] of every connection: round-trip times, retransmissions and why they
-//! were made, reordering, windows, and in the end a [`ConnectionReport`]. Everything is concluded from packets seen at
-//! one place, which may be the sender, the receiver, or anywhere between.
+//! [`follow`] reads a capture and reports each connection to a [`Watch`]: round-trip times, retransmissions and their
+//! causes, reordering, windows, and a [`ConnectionReport`] at the end. The capture point may be the sender, the
+//! receiver, or any place between them.
 //!
 //! * `follower.rs`: from packets to segments; `table.rs`: from segments to connections, within limits
-//! * `connection.rs`: both directions; `stream.rs`: one of them, where all that follows is put together
-//! * `pieces.rs`, `gaps.rs`, `reported.rs`: what is outstanding, was passed over, was reported by SACK
-//! * decisions, each a pure function from what is known to a verdict with a name: `rtt.rs`, `retransmission.rs`,
-//!   `reordering.rs`, `spurious.rs`, `probes.rs`
-//! * `layout.rs`: options without assigned numbers, in either layout
-//! * `estimate.rs`, `distribution.rs`: round-trip times, now and over all
-//! * `watch.rs`, `report.rs`, `who.rs`: what is told, when, and of whom
+//! * `connection.rs`: both directions; `stream.rs`: one direction, which combines the following parts
+//! * `pieces.rs`, `gaps.rs`, `reported.rs`: outstanding data, gaps, and SACK reports
+//! * decisions, each a pure function: `rtt.rs`, `retransmission.rs`, `reordering.rs`, `spurious.rs`, `probes.rs`
+//! * `layout.rs`: encodings of options without assigned numbers
+//! * `estimate.rs`, `distribution.rs`: the present round-trip time, and all of them
+//! * `watch.rs`, `report.rs`, `who.rs`: events, reports and endpoints
 
 mod connection;
 mod delivered;
@@ -30,6 +29,7 @@ mod rtt;
 mod spurious;
 mod stream;
 mod table;
+mod turnaround;
 mod watch;
 mod who;
 

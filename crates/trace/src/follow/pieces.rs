@@ -1,33 +1,33 @@
-//! What was sent and is not acknowledged yet, piece by piece, with the times.
+//! The scoreboard of a stream: data that was sent and is not acknowledged, with its transmission times.
 
 use crate::stamp::Stamp;
 use std::collections::VecDeque;
 
-/// More pieces than a stream may have outstanding; the oldest are forgotten then.
+/// Maximum of outstanding pieces; the oldest are dropped first.
 const MOST: usize = 1 << 19;
-/// In a longer queue nothing is put into the middle any more: whoever makes us do so is not a sender.
+/// Above this length, nothing is inserted in the middle, because a hostile capture could make that slow.
 const MOST_TO_SHIFT: usize = 1 << 14;
-/// So many pieces are remembered after they were acknowledged.
+/// Number of pieces that are kept after their acknowledgment.
 const PAST: usize = 32;
 
-/// One sending of a piece.
+/// A transmission of a piece.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Sending {
     pub(super) at: Stamp,
-    /// TSval, if there was one.
+    /// TSval; `None` without the option.
     pub(super) value: Option<u32>,
     /// IPv4's identification; 0 if the packet has none.
     pub(super) identification: u16,
 }
 
-/// A range of the stream that was sent in one segment, and all of it as often.
+/// A range of the stream that was sent in one segment each time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Piece {
     pub(super) start: i64,
     pub(super) end: i64,
     pub(super) first: Sending,
     pub(super) last: Sending,
-    /// Whether it went more than once, or may have before we saw it.
+    /// Whether it was sent more than once, or may have been before the capture.
     pub(super) resent: bool,
 }
 
@@ -41,8 +41,7 @@ impl Piece {
     }
 }
 
-/// The pieces outstanding, in order of place and without overlap. Between two there may be a hole: something that was not
-/// captured.
+/// The outstanding pieces, sorted by position, without overlap. Data between two pieces was not captured.
 #[derive(Debug, Default)]
 pub(super) struct Pieces {
     outstanding: VecDeque<Piece>,
@@ -54,12 +53,12 @@ impl Pieces {
         self.outstanding.len()
     }
 
-    /// When the hindmost piece that is remembered was sent last.
+    /// When the last piece was last sent.
     pub(super) fn newest(&self) -> Option<Stamp> {
         self.outstanding.back().or(self.past.back()).map(|piece| piece.last.at)
     }
 
-    /// Adds what stands behind all others.
+    /// Appends a piece after all others.
     #[inline]
     pub(super) fn push(&mut self, piece: Piece) {
         debug_assert!(self.outstanding.back().is_none_or(|last| last.end <= piece.start));
@@ -69,7 +68,7 @@ impl Pieces {
         self.outstanding.push_back(piece);
     }
 
-    /// Adds what fills a hole, or part of one.
+    /// Inserts a piece between others.
     pub(super) fn fill(&mut self, piece: Piece) {
         let at = self.outstanding.partition_point(|other| other.start < piece.start);
         if self.outstanding.len() < MOST_TO_SHIFT {
@@ -77,14 +76,14 @@ impl Pieces {
         }
     }
 
-    /// The piece that holds `place`, though it may be acknowledged by now.
+    /// The piece that contains `place`, also if it was acknowledged recently.
     pub(super) fn find(&self, place: i64) -> Option<&Piece> {
         let at = self.outstanding.partition_point(|piece| piece.end <= place);
         let holds = |piece: &&Piece| (piece.start..piece.end).contains(&place);
         self.outstanding.get(at).filter(holds).or_else(|| self.past.iter().rev().find(holds))
     }
 
-    /// What lies from `start` to `end` was sent again.
+    /// Records a retransmission of `start` to `end`.
     pub(super) fn send_again(&mut self, start: i64, end: i64, sending: Sending) {
         self.cut(start);
         self.cut(end);
@@ -98,7 +97,7 @@ impl Pieces {
         }
     }
 
-    /// Makes two pieces of the one that `place` lies within.
+    /// Splits the piece that contains `place`.
     fn cut(&mut self, place: i64) {
         let at = self.outstanding.partition_point(|piece| piece.end <= place);
         let full = self.outstanding.len() >= MOST_TO_SHIFT;
@@ -112,7 +111,7 @@ impl Pieces {
         }
     }
 
-    /// Takes out the first piece that `ack` covers, or the part of it that it covers.
+    /// Removes the first piece below `ack`, or the part of it below `ack`.
     #[inline]
     pub(super) fn take_below(&mut self, ack: i64) -> Option<Piece> {
         let first = self.outstanding.front_mut().filter(|piece| piece.start < ack)?;
@@ -139,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn part_of_a_long_piece_may_go_again() {
+    fn a_part_of_a_piece_can_be_retransmitted() {
         let mut pieces = Pieces::default();
         pieces.push(Piece::new(0, 10, sending(1)));
         pieces.push(Piece::new(10, 30, sending(2)));
@@ -149,17 +148,13 @@ mod tests {
             .collect();
         assert_eq!(seen, [(0, 5, 1, false), (5, 10, 7, true), (10, 20, 7, true), (20, 25, 2, false)]);
         assert_eq!(pieces.len(), 1);
-        assert_eq!(
-            pieces.find(22).unwrap().first,
-            sending(2),
-            "what is acknowledged is remembered for a while"
-        );
+        assert_eq!(pieces.find(22).unwrap().first, sending(2), "acknowledged pieces are kept for a while");
         assert_eq!(pieces.find(27).unwrap().start, 25);
         assert_eq!(pieces.find(30), None);
     }
 
     #[test]
-    fn a_hole_is_filled_in_its_place() {
+    fn a_piece_is_inserted_in_a_gap() {
         let mut pieces = Pieces::default();
         pieces.push(Piece::new(0, 10, sending(1)));
         pieces.push(Piece::new(20, 30, sending(2)));

@@ -1,27 +1,27 @@
-//! Whether what fills a gap was overtaken on its way, or was lost before this place and sent again (after Jaiswal,
-//! Iannaccone, Diot, Kurose, Towsley: "Measurement and classification of out-of-sequence packets in a Tier-1 IP
-//! backbone", IEEE/ACM Transactions on Networking 15(1), 2007, section III).
+//! Whether a segment that fills a gap was reordered in the network, or was lost before the capture point and
+//! retransmitted (after Jaiswal, Iannaccone, Diot, Kurose, Towsley: "Measurement and classification of out-of-sequence
+//! packets in a Tier-1 IP backbone", IEEE/ACM Transactions on Networking 15(1), 2007, section III).
 
 use super::pieces::Sending;
 use super::retransmission::{Cause, Evidence, Verdict, is_reported, judge, nobody_could_know, plus};
 use netspurt_tcp::time::Span;
 
-/// IP identifications farther apart than this are not taken for those of one counter.
+/// IP identifications with a larger distance are not from one counter.
 const NEAR: i16 = 64;
 
-/// What fills a gap.
+/// The kind of a segment that fills a gap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Late {
-    /// The first sending, later than what was sent after it.
+    /// The first transmission, which arrives after later ones.
     Overtaken,
-    /// A retransmission of something that was lost before it came by.
+    /// A retransmission of a segment that was lost before the capture point.
     Resent(Cause),
 }
 
-/// Judges what fills a gap; `opener` is what passed it over.
+/// Classifies a segment that fills a gap; `opener` is the segment that created the gap.
 ///
-/// The sender's own clock and counters decide where there are any: what was sent after the opener is a retransmission.
-/// Otherwise it is one if the sender had reason and time to send it again.
+/// The sender's timestamps and IP identifications decide if it has them: a segment sent after the opener is a
+/// retransmission. Otherwise it is one if the sender had a reason and enough time for a retransmission.
 pub(super) fn judge_late(e: &Evidence, this: &Sending, opener: &Sending) -> Late {
     let resent = || match judge(e) {
         Verdict::Resent(cause) => Late::Resent(cause),
@@ -67,13 +67,13 @@ mod tests {
 
     fn evidence(after_ms: u64) -> Evidence {
         let mut behind = Estimate::default();
-        behind.hear(Span::from_ms(100));
+        behind.process(Span::from_ms(100));
         let after = Span::from_ms(after_ms);
         Evidence { segment: 1000, behind, after: Some(after), quiet: after, ..Evidence::default() }
     }
 
     #[test]
-    fn the_senders_clock_decides() {
+    fn the_senders_timestamps_decide() {
         let late = |value| judge_late(&evidence(300), &sending(Some(value), 0), &sending(Some(5), 0));
         assert_eq!(late(4), Late::Overtaken);
         assert_eq!(late(u32::MAX), Late::Overtaken, "the clock wraps");
@@ -81,14 +81,14 @@ mod tests {
     }
 
     #[test]
-    fn so_does_the_counter_in_its_packets() {
+    fn ip_identifications_decide_without_timestamps() {
         let late = |number| judge_late(&evidence(300), &sending(None, number), &sending(None, 500));
         assert_eq!(late(499), Late::Overtaken);
         assert_eq!(late(501), Late::Resent(Cause::Timeout));
     }
 
     #[test]
-    fn without_them_it_is_a_question_of_time_and_reason() {
+    fn without_both_time_and_cause_decide() {
         let nothing = sending(None, 0);
         let late = |e: &Evidence| judge_late(e, &nothing, &nothing);
         assert_eq!(late(&evidence(10)), Late::Overtaken);

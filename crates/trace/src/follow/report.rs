@@ -1,4 +1,4 @@
-//! What is known of a connection when it is over.
+//! The report of a connection.
 
 use super::distribution::Distribution;
 use super::retransmission::Cause;
@@ -7,14 +7,14 @@ use crate::conversation::Side;
 use crate::stamp::Stamp;
 use netspurt_tcp::time::Span;
 
-/// How much of the opening was captured.
+/// How much of the handshake was captured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Opening {
-    /// A SYN and its answer.
+    /// The SYN and the SYN-ACK.
     Whole,
-    /// A SYN that nobody answered, or an answer without a question.
+    /// Only one of them.
     Half,
-    /// Nothing: the capture began later.
+    /// None: the capture starts later.
     Missing,
 }
 
@@ -29,16 +29,16 @@ impl Opening {
     }
 }
 
-/// How it ended.
+/// How the connection ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Closing {
-    /// It did not, as far as the capture goes.
+    /// It did not end within the capture.
     Open,
-    /// By a FIN; this side's came first.
+    /// By FINs; this side sent the first one.
     Closed(Side),
     /// By a reset from this side.
     Reset(Side),
-    /// It was forgotten, because there were too many others.
+    /// Its state was dropped because there were too many connections.
     Forgotten,
 }
 
@@ -56,34 +56,34 @@ impl Closing {
     }
 }
 
-/// A connection, looked back upon.
+/// The report of a connection.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ConnectionReport {
-    /// Its ends.
+    /// Its endpoints.
     pub who: Endpoints,
     /// Its first packet.
     pub first: Stamp,
     /// Its last packet.
     pub last: Stamp,
-    /// How much of the opening was seen.
+    /// How much of the handshake was captured.
     pub opening: Opening,
     /// How it ended.
     pub closing: Closing,
-    /// From the SYN to the ACK of its answer, if neither was sent again: the round-trip time of the whole path, wherever
-    /// on it the capture was taken.
+    /// From the SYN to the ACK of the SYN-ACK, if neither was retransmitted: the RTT of the whole path, wherever the
+    /// capture point is.
     pub handshake: Option<Span>,
     /// What the client sent, then what the server sent.
     pub streams: [StreamReport; 2],
 }
 
 impl ConnectionReport {
-    /// The side that more bytes came from.
+    /// The side that has sent more bytes.
     pub fn sender(&self) -> Side {
         let [a, b] = &self.streams;
         if b.acknowledged.max(b.bytes) > a.acknowledged.max(a.bytes) { Side::B } else { Side::A }
     }
 
-    /// What this side sent.
+    /// The stream from this side.
     pub const fn stream(&self, side: Side) -> &StreamReport {
         match side {
             Side::A => &self.streams[0],
@@ -92,52 +92,52 @@ impl ConnectionReport {
     }
 }
 
-/// One direction of it.
+/// The report of one direction.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct StreamReport {
     /// Packets.
     pub packets: u64,
-    /// Those that carry data, a SYN or a FIN.
+    /// Packets with data, SYN or FIN.
     pub segments: u64,
-    /// Octets of data, whatever was sent twice counted twice.
+    /// Payload bytes, retransmissions included.
     pub bytes: u64,
-    /// Octets of data that the receiver acknowledged.
+    /// Payload bytes that the receiver acknowledged.
     pub acknowledged: u64,
-    /// The first segment with data, and the last ACK of something new.
+    /// Time of the first segment with data, and of the last ACK of new data.
     pub data_from: Option<Stamp>,
     /// See [`StreamReport::data_from`].
     pub data_until: Option<Stamp>,
     /// Retransmitted segments, by [`Cause::ALL`].
     pub retransmitted: [u64; Cause::ALL.len()],
-    /// Octets of data in them.
+    /// Payload bytes of retransmissions.
     pub retransmitted_bytes: u64,
-    /// How many of them turned out to have been needless.
+    /// Number of spurious retransmissions.
     pub spurious: u64,
-    /// Segments that were overtaken.
+    /// Reordered segments.
     pub reordered: u64,
-    /// By at most so many.
+    /// Maximum reordering extent.
     pub reordering_extent: u64,
-    /// Segments that came twice though they were sent once.
+    /// Segments that arrived twice but were sent once.
     pub duplicated: u64,
-    /// Octets that were acknowledged and not captured.
+    /// Bytes that were acknowledged but not captured.
     pub unseen_bytes: u64,
-    /// Duplicate ACKs that its receiver sent.
+    /// Duplicate ACKs from the receiver.
     pub duplicate_acks: u64,
-    /// How often its receiver closed the window.
+    /// How often the receiver closed the window.
     pub zero_windows: u64,
-    /// Probes of a closed window.
+    /// Window probes.
     pub window_probes: u64,
-    /// Segments with data that came by here with a congestion mark (RFC 3168).
+    /// Segments with data that were marked with congestion experienced (RFC 3168).
     pub marked: u64,
     /// Keep-alives.
     pub keep_alives: u64,
-    /// Most bytes on their way.
+    /// Maximum of bytes in flight.
     pub flight_most: u64,
-    /// The largest window that its receiver offered after the SYN.
+    /// The largest receive window after the SYN.
     pub window_most: Option<u32>,
-    /// Longest segment, octets of data.
+    /// Largest payload of a segment in bytes.
     pub segment_most: u32,
-    /// What its sender's SYN offered: maximum segment size.
+    /// Maximum segment size in the sender's SYN.
     pub mss: Option<u16>,
     /// Shift of the window scale option.
     pub window_scale: Option<u8>,
@@ -145,19 +145,19 @@ pub struct StreamReport {
     pub sack_permitted: bool,
     /// Timestamps.
     pub timestamps: bool,
-    /// Round-trip times by Karn's rule.
+    /// RTT samples by Karn's rule.
     pub rtt: Distribution,
-    /// Round-trip times by timestamps.
+    /// RTT samples by timestamps.
     pub rtt_timestamps: Distribution,
 }
 
 impl StreamReport {
-    /// Retransmitted segments of all causes.
+    /// Retransmissions of all causes.
     pub fn retransmissions(&self) -> u64 {
         self.retransmitted.iter().sum()
     }
 
-    /// Bits per second of what was acknowledged, from the first segment with data to the last ACK of something new.
+    /// Acknowledged bits per second, from the first segment with data to the last ACK of new data.
     pub fn goodput_bps(&self) -> Option<f64> {
         let seconds = self.data_until?.since(self.data_from?).as_secs_f64();
         (seconds > 0.0 && self.acknowledged > 0).then(|| self.acknowledged as f64 * 8.0 / seconds)

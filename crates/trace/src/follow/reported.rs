@@ -1,28 +1,28 @@
-//! What SACK has reported of a stream.
+//! The data of a stream that SACK has reported.
 
 use netspurt_tcp::ranges::{Range, RangeSet};
 
-/// Places of a capture begin anywhere and may lie before the first that was seen; positions do not.
+/// Positions in a capture can be negative; those of a range set cannot.
 const ORIGIN: i64 = 1 << 62;
-/// More ranges than any receiver reports; what would be one more is passed over.
+/// Maximum of ranges; no receiver reports as many. Further ones are ignored.
 const MOST: usize = 1024;
 
-/// Reported and not yet acknowledged places of a stream.
+/// The positions that were reported and not acknowledged.
 #[derive(Debug, Default)]
 pub(super) struct Reported(RangeSet);
 
 impl Reported {
-    /// Adds a block; whether any of it is new.
+    /// Adds a block. Returns whether any of it is new.
     pub(super) fn add(&mut self, left: i64, right: i64) -> bool {
         left < right && self.0.len() < MOST && self.0.insert(range(left, right)).1 > 0
     }
 
-    /// The first place from `left` up to `right` that is not reported yet.
+    /// The first position from `left` up to `right` that was not reported.
     pub(super) fn first_missing(&self, left: i64, right: i64) -> Option<i64> {
         self.0.missing_in(range(left, right)).next().map(|gap| gap.start.cast_signed() - ORIGIN)
     }
 
-    /// Everything before `ack` is acknowledged.
+    /// Removes positions below `ack`.
     #[inline]
     pub(super) fn acknowledged(&mut self, ack: i64) {
         if !self.0.is_empty() {
@@ -30,17 +30,17 @@ impl Reported {
         }
     }
 
-    /// How many places.
+    /// Number of positions.
     pub(super) fn count(&self) -> u64 {
         self.0.covered()
     }
 
-    /// Whether all from `start` to `end` is reported.
+    /// Whether all of `start` to `end` was reported.
     pub(super) fn holds(&self, start: i64, end: i64) -> bool {
         !self.0.is_empty() && self.0.covered_within(range(start, end)) == range(start, end).len()
     }
 
-    /// How many places from `start` on are reported.
+    /// Number of reported positions from `start` on.
     pub(super) fn above(&self, start: i64) -> u64 {
         if self.0.is_empty() { 0 } else { self.0.covered_within(range(start, i64::MAX)) }
     }

@@ -1,28 +1,28 @@
-//! Why a sender sent something again, as far as the packets at one place tell.
+//! The cause of a retransmission, as far as packets at one capture point show it.
 
 use super::delivered::Overtaken;
 use super::estimate::Estimate;
 use netspurt_tcp::time::Span;
 
-/// A round-trip time that is shorter than this is taken for as much: a host may be busy for a while.
+/// Lower bound of the RTT used here, because a host may respond late.
 const BUSY: Span = Span::from_ms(10);
 
-/// Less than this after its like, and without any loss in sight, a packet is a copy that the network, or the capture,
-/// made.
+/// A copy that arrives sooner than this, without any sign of loss, was made by the network or by the capture.
 const AT_ONCE: Span = Span::from_ms(5);
 
-/// Why data went again.
+/// The cause of a retransmission.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Cause {
-    /// The retransmission timer ran out, now or not long ago: what was outstanding then is sent again.
+    /// The retransmission timer expired, now or shortly before: the data that was outstanding then is retransmitted.
     Timeout,
     /// Duplicate ACKs or SACK reported a loss (RFC 5681, section 3.2; RFC 6675; RFC 8985).
     Fast,
-    /// After a silence the last segment went again, to draw a report on those before it (RFC 8985, section 7).
+    /// A tail loss probe: the last segment, after a silence, so that the receiver reports the ones before it (RFC 8985,
+    /// section 7).
     TailProbe,
-    /// The receiver asked for it (RFC 1106).
+    /// A NAK requested it (RFC 1106).
     Nak,
-    /// Nothing that was captured explains it.
+    /// Nothing in the capture explains it.
     Unexplained,
 }
 
@@ -42,80 +42,80 @@ impl Cause {
     }
 }
 
-/// What a sender is repairing.
+/// The kind of the sender's loss recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Phase {
-    /// Nothing.
+    /// No recovery.
     #[default]
     Open,
-    /// What duplicate ACKs or SACK reported.
+    /// Recovery after duplicate ACKs or SACK.
     Fast,
-    /// All that was outstanding when the timer ran out.
+    /// Recovery after a timeout.
     Timeout,
 }
 
-/// What is known when something comes again.
+/// What is known when data is seen again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Evidence {
-    /// It carries the SYN.
+    /// The segment is a SYN.
     pub(super) opening: bool,
-    /// Since it was last seen; `None` if it was acknowledged so long ago that nobody remembers.
+    /// Time since its last transmission; `None` if it was acknowledged too long ago.
     pub(super) after: Option<Span>,
-    /// Since the last ACK, or since it was last seen, whichever was later.
+    /// Time since the last ACK or its last transmission, whichever is later.
     pub(super) quiet: Span,
-    /// Since anything came from its sender.
+    /// Time since the last packet of the sender.
     pub(super) idle: Span,
-    /// Since its sender sent anything again.
+    /// Time since the last retransmission of the sender.
     pub(super) repaired: Span,
-    /// Nothing before it is outstanding.
+    /// No data before it is outstanding.
     pub(super) first: bool,
-    /// Nothing behind it was sent.
+    /// No data after it was sent.
     pub(super) last: bool,
-    /// All of it is acknowledged or reported.
+    /// All of it was acknowledged or reported.
     pub(super) arrived: bool,
-    /// It was reported lost, and the sender may have heard that before it heard anything else.
+    /// It was reported lost, and that may be the latest report the sender has received.
     pub(super) lately: bool,
-    /// It is the last segment outstanding, SACK is in use, and the last one did not go again in this phase before.
+    /// It is the last outstanding segment, SACK is in use, and it was not retransmitted in this recovery.
     pub(super) rescue: bool,
-    /// It went again in this phase before.
+    /// It was retransmitted in this recovery.
     pub(super) again: bool,
-    /// By IP's own identification; `None` if its sender does not number packets.
+    /// Whether the IP identifications are equal; `None` if the sender does not use them.
     pub(super) same_packet: Option<bool>,
-    /// A NAK has asked for it since.
+    /// A NAK has requested it since.
     pub(super) asked: bool,
-    /// Since a loss at the left edge was reported by three duplicate ACKs or by SACK; `None` if it was not.
+    /// Time since three duplicate ACKs or SACK reported a loss at the left edge; `None` if none did.
     pub(super) known_for: Option<Span>,
-    /// Duplicate ACKs in a row.
+    /// Consecutive duplicate ACKs.
     pub(super) dup_acks: u32,
-    /// Bytes behind it that SACK has reported.
+    /// Bytes after it that SACK has reported.
     pub(super) reported_above: u64,
-    /// SACK is in use, and something that was sent after it has arrived.
+    /// SACK is in use, and a segment sent after it was delivered.
     pub(super) overtaken: Option<Overtaken>,
-    /// The longest segment so far.
+    /// The largest segment so far.
     pub(super) segment: u32,
-    /// What its sender is repairing.
+    /// The sender's recovery.
     pub(super) phase: Phase,
-    /// From here to the receiver and back.
+    /// RTT from the capture point to the receiver.
     pub(super) ahead: Estimate,
-    /// From here to the sender and back.
+    /// RTT from the capture point to the sender.
     pub(super) behind: Estimate,
 }
 
-/// What came again.
+/// The kind of data that is seen again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Verdict {
-    /// Its sender sent it again.
+    /// A retransmission.
     Resent(Cause),
-    /// A copy that somebody on the way made.
+    /// A copy that the network or the capture made.
     Copied,
 }
 
-/// Whether it comes after a silence, by a timer therefore, and not in answer to an ACK.
+/// Whether it follows a silence, so that a timer caused it and not an ACK.
 ///
-/// An answer follows its ACK by the time from here to the sender and back. A retransmission timeout is never shorter than
-/// the whole round trip (RFC 6298, section 2), so half of one, or all of it if a loss was reported anyhow, tells the two
-/// apart. Sooner than that it is a timer's if the sender was silent as well: what answers an ACK and has to wait in a
-/// queue on the way comes close behind what waits there before it.
+/// A response follows its ACK after the RTT between capture point and sender. An RTO is never shorter than the whole
+/// RTT (RFC 6298, section 2), so half of it distinguishes the two, or all of it if a loss was reported. After a shorter
+/// time it is a timer's if the sender was silent too: a response that was queued arrives close behind the packets
+/// before it.
 pub(super) fn is_silent(e: &Evidence) -> bool {
     let behind = e.behind.smoothed();
     let round = plus(e.ahead.smoothed(), behind);
@@ -125,7 +125,7 @@ pub(super) fn is_silent(e: &Evidence) -> bool {
         || e.after.is_some() && e.quiet.min(e.idle) > plus(behind, stray.max(BUSY))
 }
 
-/// Judges what came again.
+/// Classifies data that is seen again.
 pub(super) fn judge(e: &Evidence) -> Verdict {
     use Verdict::{Copied, Resent};
     let round = plus(e.ahead.smoothed(), e.behind.smoothed());
@@ -135,14 +135,14 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
     }
     let numbered = e.same_packet == Some(false);
     if e.rescue && e.phase == Phase::Fast {
-        // It goes whenever there is nothing else to send, even if it was sent for the first time just now.
+        // A NAK's data is retransmitted even if it was first sent just now.
         return Resent(if is_silent(e) { Cause::Timeout } else { Cause::Fast });
     }
     if !numbered && nobody_could_know(e, after) {
         return Copied;
     }
     if e.opening {
-        // A SYN is sent again by the timer only.
+        // Only the timer retransmits a SYN.
         return if after < AT_ONCE && !numbered { Copied } else { Resent(Cause::Timeout) };
     }
     let reported = is_reported(e);
@@ -158,7 +158,7 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
     }
     let prompt = is_prompt(e, e.quiet);
     if e.phase == Phase::Timeout {
-        // Some senders let duplicate ACKs count though a timeout is being repaired.
+        // Some senders count duplicate ACKs during recovery after a timeout.
         let third =
             e.again && e.first && e.dup_acks >= 3 && e.known_for.is_some_and(|since| is_prompt(e, since));
         return Resent(if third { Cause::Fast } else { Cause::Timeout });
@@ -169,7 +169,7 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
     if reported && !e.again {
         return Resent(Cause::Fast);
     }
-    // Sent again and lost again: RFC 8985 learns that from what was sent later, and acts on an ACK.
+    // A lost retransmission: RFC 8985 detects it by later transmissions, and acts on an ACK.
     if reported && prompt && after < round.scale(3, 2) || is_lost_by_time(e) {
         return Resent(Cause::Fast);
     }
@@ -182,26 +182,25 @@ pub(super) fn judge(e: &Evidence) -> Verdict {
     if after < AT_ONCE && !numbered { Copied } else { Resent(Cause::Unexplained) }
 }
 
-/// Whether the sender has known of the loss for so long that it does not act on the report: some react once in a window
-/// only (RFC 6582, section 4), and wait for the timer then, however many duplicate ACKs come.
+/// Whether the sender has known of the loss for so long that it will not react to the report. Some react once per
+/// window only (RFC 6582, section 4) and then wait for the timer, whatever the number of duplicate ACKs.
 fn is_overdue(e: &Evidence) -> bool {
     let round = plus(e.ahead.smoothed(), e.behind.smoothed());
     let patience = plus(e.behind.smoothed(), round.max(BUSY));
     e.phase == Phase::Open && e.first && e.known_for.is_some_and(|known_for| known_for > patience)
 }
 
-/// Whether something sent later has arrived, only now as it seems or so that it has waited for no longer than the most
-/// that RFC 8985 (section 6.2, step 4) grants what may be late, which is a round trip beyond the one it needs.
+/// Whether a segment sent later was delivered, either just now or within the longest time that RFC 8985 (section 6.2,
+/// step 4) waits for reordering: one RTT more than the RTT itself.
 fn is_lost_by_time(e: &Evidence) -> bool {
     let round = plus(e.ahead.smoothed(), e.behind.smoothed());
     let Some(overtaken) = e.overtaken.filter(|_| !e.arrived) else { return false };
     is_prompt(e, overtaken.known_for) || e.after.is_some_and(|after| after < plus(round.scale(2, 1), BUSY))
 }
 
-/// Whether something sent later has arrived, and its sender has waited for it no longer than RFC 8985 does (section
-/// 6.2, step 5), in case it comes after all: what the latest arrival took and a quarter of a round trip from when it
-/// went, or half as a clock of 10 ms has it, and less than any timer adds (200 ms at least). While losses are being
-/// repaired, each waits for itself.
+/// Whether a segment sent later was delivered and the sender waited no longer than RFC 8985 does for reordering
+/// (section 6.2, step 5): the latest RTT and a quarter more since the transmission, or half with a clock of 10 ms, and
+/// less than what any timer adds (at least 200 ms). During recovery each loss waits for itself.
 fn waited_for_reordering(e: &Evidence) -> bool {
     let Some(overtaken) = e.overtaken else { return false };
     let smoothed = plus(e.ahead.smoothed(), e.behind.smoothed());
@@ -213,21 +212,21 @@ fn waited_for_reordering(e: &Evidence) -> bool {
     e.phase != Phase::Timeout && !e.arrived && (first_wait || next_wait)
 }
 
-/// Whether an answer that goes now may be to what was heard so long ago.
+/// Whether a segment sent now can be a response to a packet received `since` ago.
 fn is_prompt(e: &Evidence, since: Span) -> bool {
     since <= plus(e.behind.smoothed().scale(5, 4), Span::from_ms(1))
 }
 
-/// Sooner than any packet has made the way from here to the sender and back.
+/// Whether the time is shorter than any RTT from the capture point to the sender.
 pub(super) fn nobody_could_know(e: &Evidence, after: Span) -> bool {
     after < e.behind.least().scale(3, 4)
 }
 
 /// Whether the receiver has reported it lost: by the third duplicate ACK (RFC 5681, section 3.2), by more than two
-/// segments behind it (RFC 6675, section 4, IsLost), or, once losses are being repaired, by anything behind it. The
-/// last segment outstanding may go then as a rescue (RFC 6675, section 4, NextSeg rule 4).
+/// segments after it (RFC 6675, section 4, IsLost), or, during recovery, by any data after it. The last outstanding
+/// segment may then be sent as a rescue retransmission (RFC 6675, section 4, NextSeg rule 4).
 ///
-/// What has arrived by now may have been reported lost a moment ago.
+/// Data that was delivered by now may have been reported lost shortly before.
 pub(super) const fn is_reported(e: &Evidence) -> bool {
     let repairing = matches!(e.phase, Phase::Fast);
     if e.arrived {
@@ -236,7 +235,7 @@ pub(super) const fn is_reported(e: &Evidence) -> bool {
     is_told(e) || repairing && (e.first || e.reported_above > 0 || e.last)
 }
 
-/// Whether it was reported lost by itself, and not only as one more loss after others.
+/// Whether it was reported lost itself, and not only as a further loss after others.
 const fn is_told(e: &Evidence) -> bool {
     e.first && e.dup_acks >= 3 || e.reported_above > 2 * e.segment as u64
 }
@@ -255,11 +254,11 @@ mod tests {
 
     fn round_trip(rtt: Span) -> Estimate {
         let mut estimate = Estimate::default();
-        estimate.hear(rtt);
+        estimate.process(rtt);
         estimate
     }
 
-    /// Captured at the sender, 100 ms from the receiver.
+    /// Captured at the sender; the receiver is 100 ms away.
     fn at_sender() -> Evidence {
         Evidence { segment: 1000, ahead: round_trip(ms(100)), after: Some(ms(100)), ..Evidence::default() }
     }
@@ -270,13 +269,17 @@ mod tests {
     }
 
     #[test]
-    fn the_third_duplicate_ack_is_answered_at_once_and_the_timer_in_silence() {
+    fn a_fast_retransmit_follows_the_third_duplicate_ack_and_a_timeout_follows_silence() {
         let third = Evidence { first: true, dup_acks: 3, ..at_sender() };
         assert_eq!(judge(&third), Verdict::Resent(Cause::Fast));
         let late = Evidence { quiet: ms(300), after: Some(ms(400)), ..third };
         assert_eq!(judge(&late), Verdict::Resent(Cause::Timeout));
         let far = Evidence { first: true, dup_acks: 3, quiet: ms(100), ..at_receiver() };
-        assert_eq!(judge(&far), Verdict::Resent(Cause::Fast), "the duplicate ACKs had to go to the sender");
+        assert_eq!(
+            judge(&far),
+            Verdict::Resent(Cause::Fast),
+            "the duplicate ACKs travel to the sender first"
+        );
     }
 
     #[test]
@@ -290,20 +293,20 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_a_timeout_belongs_to_it() {
+    fn retransmissions_after_a_timeout_have_its_cause() {
         let next = Evidence { phase: Phase::Timeout, dup_acks: 3, first: true, ..at_sender() };
         assert_eq!(judge(&next), Verdict::Resent(Cause::Timeout));
     }
 
     #[test]
-    fn the_last_segment_alone_after_a_silence_is_a_probe() {
+    fn the_last_segment_alone_after_a_silence_is_a_tail_loss_probe() {
         let tail = Evidence { last: true, quiet: ms(200), after: Some(ms(200)), ..at_sender() };
         assert_eq!(judge(&tail), Verdict::Resent(Cause::TailProbe));
         assert_eq!(judge(&Evidence { first: true, ..tail }), Verdict::Resent(Cause::Timeout));
     }
 
     #[test]
-    fn a_retransmission_that_is_lost_as_well_takes_the_timer() {
+    fn a_lost_retransmission_needs_the_timer() {
         let lost = Evidence { first: true, dup_acks: 9, phase: Phase::Fast, again: true, ..at_sender() };
         let timer = Evidence { after: Some(ms(900)), quiet: ms(20), ..lost };
         assert_eq!(judge(&timer), Verdict::Resent(Cause::Timeout));
@@ -311,14 +314,14 @@ mod tests {
     }
 
     #[test]
-    fn a_report_may_be_on_its_way_to_the_sender_when_the_segment_arrives_after_all() {
+    fn a_loss_report_may_still_travel_to_the_sender_when_the_segment_arrives() {
         let overtaken = Evidence { arrived: true, first: true, quiet: ms(90), ..at_receiver() };
         assert_eq!(judge(&Evidence { lately: true, ..overtaken }), Verdict::Resent(Cause::Fast));
-        assert_eq!(judge(&overtaken), Verdict::Resent(Cause::Timeout), "nobody reported anything");
+        assert_eq!(judge(&overtaken), Verdict::Resent(Cause::Timeout), "no loss was reported");
     }
 
     #[test]
-    fn a_sender_that_ignored_the_report_takes_the_timer() {
+    fn a_sender_that_ignored_the_report_needs_the_timer() {
         let told = Evidence { first: true, dup_acks: 90, known_for: Some(ms(1)), ..at_sender() };
         assert_eq!(judge(&told), Verdict::Resent(Cause::Fast));
         let long = Evidence { known_for: Some(ms(250)), after: Some(ms(300)), ..told };
@@ -326,37 +329,37 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_comes_sooner_than_anybody_could_know() {
+    fn a_copy_arrives_sooner_than_any_response_could() {
         let copy = Evidence { after: Some(ms(1)), dup_acks: 3, first: true, ..at_receiver() };
         assert_eq!(judge(&copy), Verdict::Copied);
         assert_eq!(
             judge(&Evidence { after: Some(ms(1)), ..at_sender() }),
             Verdict::Copied,
-            "no loss in sight"
+            "no sign of loss"
         );
         assert_eq!(judge(&Evidence { same_packet: Some(true), ..copy }), Verdict::Copied);
         let number = Evidence { same_packet: Some(false), ..copy };
         assert_eq!(
             judge(&number),
             Verdict::Resent(Cause::Fast),
-            "for another loss, and its sender numbers packets"
+            "for another loss, and its sender uses IP identifications"
         );
     }
 
     #[test]
-    fn the_timer_is_told_from_an_answer_by_the_silence_of_both_ends() {
+    fn silence_of_both_ends_distinguishes_the_timer_from_a_response() {
         let early = Evidence { quiet: ms(30), first: true, dup_acks: 2, idle: ms(200), ..at_sender() };
         assert_eq!(
             judge(&early),
             Verdict::Resent(Cause::Timeout),
-            "who captures at the sender sees it answer at once"
+            "at the sender, the response is immediate"
         );
         let queued = Evidence { idle: ms(1), dup_acks: 3, ..early };
-        assert_eq!(judge(&queued), Verdict::Resent(Cause::Fast), "it came out of a queue");
+        assert_eq!(judge(&queued), Verdict::Resent(Cause::Fast), "it was queued");
     }
 
     #[test]
-    fn who_waits_for_what_may_be_late_does_not_wait_for_the_timer() {
+    fn a_wait_for_reordering_is_not_a_timeout() {
         let overtaken = Some(Overtaken { known_for: ms(25), rtt: ms(100) });
         let patient =
             Evidence { overtaken, quiet: ms(25), after: Some(ms(125)), idle: ms(125), ..at_sender() };
@@ -371,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rescue_may_follow_upon_the_first_sending() {
+    fn a_rescue_retransmission_may_follow_the_first_transmission() {
         let just_now = Evidence { last: true, after: Some(ms(0)), ..at_receiver() };
         let rescue = Evidence { rescue: true, phase: Phase::Fast, ..just_now };
         assert_eq!(judge(&rescue), Verdict::Resent(Cause::Fast));
@@ -385,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nothing_explains_is_called_so() {
+    fn a_retransmission_without_explanation_is_unexplained() {
         let odd = Evidence { after: Some(ms(60)), quiet: ms(10), ..at_sender() };
         assert_eq!(judge(&odd), Verdict::Resent(Cause::Unexplained));
     }

@@ -1,51 +1,51 @@
-//! Which ACK measures a round-trip time, and of which segment.
+//! Which ACKs are RTT samples, and of which segment.
 
 use super::pieces::{Piece, Sending};
 
-/// What an ACK covers for the first time.
+/// The data that an ACK covers for the first time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Covered {
-    /// The last piece of it.
+    /// Its last piece.
     pub(super) newest: Option<Piece>,
     /// Whether any piece of it was sent more than once.
     pub(super) resent: bool,
     /// Whether some of it was not captured.
     pub(super) unseen: bool,
-    /// Whether SACK had reported the newest piece before.
+    /// Whether SACK had reported the last piece before.
     pub(super) reported: bool,
-    /// The sending whose timestamp the ACK echoes.
+    /// The transmission whose timestamp the ACK echoes.
     pub(super) echoed: Option<Echoed>,
 }
 
-/// A sending whose timestamp came back.
+/// A transmission whose timestamp was echoed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Echoed {
-    /// This one, of a piece so long.
+    /// This one, of a piece of this length.
     One(Sending, u32),
-    /// One of two with the same timestamp: the clock was too coarse.
+    /// One of two with the same timestamp, because the sender's clock is coarse.
     Either,
 }
 
-/// Why an ACK measures nothing.
+/// Why an ACK is no RTT sample.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum NoSample {
-    /// Nothing that it covers was captured.
+    /// It covers no captured data.
     Nothing,
-    /// It covers something that was sent more than once: it may answer either, or have waited for it.
+    /// It covers retransmitted data, so the ACK may belong to either transmission.
     Resent,
-    /// It covers something that was not captured: it may have waited for that.
+    /// It covers data that was not captured, and may have waited for that.
     Unseen,
-    /// The receiver reported the segment long ago.
+    /// The receiver reported the segment by SACK before.
     Reported,
-    /// It echoes the timestamp of nothing that it covers.
+    /// It echoes a timestamp of data that it does not cover.
     Foreign,
-    /// It echoes a timestamp that two sendings had.
+    /// Two transmissions had the timestamp that it echoes.
     Coarse,
 }
 
-/// Karn's rule (RFC 6298, section 3): the newest segment that the ACK covers is the one that it answers, unless a
-/// retransmission is involved. That holds for all that the ACK covers: the ACK of a segment sent once may have waited
-/// for another to be sent again. Returns the sending and the length of what was sent.
+/// Karn's rule (RFC 6298, section 3): the ACK belongs to the last segment that it covers, unless any of the covered
+/// data was retransmitted. The ACK of a segment sent once may have waited for the retransmission of another. Returns
+/// the transmission and its length.
 #[inline]
 pub(super) const fn by_karn(covered: &Covered) -> Result<(Sending, u32), NoSample> {
     match covered.newest {
@@ -57,8 +57,8 @@ pub(super) const fn by_karn(covered: &Covered) -> Result<(Sending, u32), NoSampl
     }
 }
 
-/// Timestamps (RFC 7323, section 4.1): an ACK that covers something new echoes the timestamp of the segment that it
-/// answers, retransmission or not. Returns the sending and the length of what was sent.
+/// Timestamps (RFC 7323, section 4.1): an ACK of new data echoes the timestamp of the segment that caused it,
+/// retransmitted or not. Returns the transmission and its length.
 #[inline]
 pub(super) const fn by_timestamps(covered: &Covered) -> Result<(Sending, u32), NoSample> {
     match covered.echoed {
@@ -68,7 +68,7 @@ pub(super) const fn by_timestamps(covered: &Covered) -> Result<(Sending, u32), N
     }
 }
 
-/// The sending of a piece that bore the timestamp `value`.
+/// The transmission of a piece with the timestamp `value`.
 #[inline]
 pub(super) fn sending_with(piece: &Piece, value: u32) -> Option<Echoed> {
     let bears = |sending: &Sending| sending.value == Some(value);
@@ -94,20 +94,20 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_segment_is_the_one_that_is_answered() {
+    fn an_ack_measures_the_last_segment_that_it_covers() {
         assert_eq!(by_karn(&covered()), Ok((sending(1, 5), 10)));
         assert_eq!(by_karn(&Covered::default()), Err(NoSample::Nothing));
     }
 
     #[test]
-    fn a_retransmission_anywhere_below_the_ack_spoils_the_sample() {
+    fn a_retransmission_anywhere_below_the_ack_prevents_a_sample() {
         assert_eq!(by_karn(&Covered { resent: true, ..covered() }), Err(NoSample::Resent));
         assert_eq!(by_karn(&Covered { unseen: true, ..covered() }), Err(NoSample::Unseen));
         assert_eq!(by_karn(&Covered { reported: true, ..covered() }), Err(NoSample::Reported));
     }
 
     #[test]
-    fn a_timestamp_tells_which_sending_was_answered() {
+    fn a_timestamp_identifies_the_transmission() {
         let twice =
             |second| Piece { last: sending(9, second), resent: true, ..Piece::new(0, 10, sending(1, 5)) };
         assert_eq!(sending_with(&twice(8), 5), Some(Echoed::One(sending(1, 5), 10)));

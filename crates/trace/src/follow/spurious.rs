@@ -1,19 +1,19 @@
-//! Which retransmissions were needless, by what comes back afterwards.
+//! Detects spurious retransmissions by the ACKs that follow.
 
 use super::pieces::Piece;
 use std::collections::VecDeque;
 
-/// So many of a stream's latest retransmissions wait for proof.
+/// Number of stored retransmissions per stream; the oldest are dropped first.
 const MOST: usize = 256;
 
-/// What shows that a retransmission was needless.
+/// The proof that a retransmission was spurious.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Proof {
-    /// It was acknowledged, or reported by SACK, before it came by here.
+    /// The data was acknowledged, or reported by SACK, before the retransmission passed the capture point.
     Acknowledged,
-    /// The receiver says that it came twice (RFC 2883; RFC 3708).
+    /// A D-SACK: the receiver got the data twice (RFC 2883; RFC 3708).
     DSack,
-    /// The ACK echoes the timestamp of an earlier sending (RFC 3522, "Eifel").
+    /// The ACK echoes the timestamp of an earlier transmission (RFC 3522, "Eifel").
     Timestamps,
 }
 
@@ -31,14 +31,14 @@ impl Proof {
     }
 }
 
-/// A retransmission that may turn out to have been needless.
+/// A retransmission that may be spurious.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Suspect {
     pub(super) start: i64,
     pub(super) end: i64,
 }
 
-/// A stream's latest retransmissions of which nothing is proved.
+/// A stream's latest retransmissions without proof.
 #[derive(Debug, Default)]
 pub(super) struct Suspects(VecDeque<Suspect>);
 
@@ -54,15 +54,15 @@ impl Suspects {
         self.0.push_back(suspect);
     }
 
-    /// `start` to `end` came twice: the retransmission that this is said of, if there is one.
-    pub(super) fn convict(&mut self, start: i64, end: i64) -> Option<Suspect> {
+    /// The receiver got `start` to `end` twice. Removes and returns the retransmission of it.
+    pub(super) fn prove(&mut self, start: i64, end: i64) -> Option<Suspect> {
         let at = self.0.iter().position(|suspect| suspect.start < end && start < suspect.end)?;
         self.0.remove(at)
     }
 }
 
-/// Eifel detection (RFC 3522, section 3.2): the first ACK after a retransmission echoes a timestamp older than the
-/// retransmission's. Only the piece at the left edge is judged: for those behind it an old echo proves nothing.
+/// Eifel detection (RFC 3522, section 3.2): the first ACK after a retransmission echoes an older timestamp than the
+/// retransmission's. Only the piece at the left edge is checked; for later ones an old echo is no proof.
 pub(super) fn eifel(front: &Piece, echo: u32) -> bool {
     let (Some(first), Some(last)) = (front.first.value, front.last.value) else { return false };
     front.resent && first != last && echo.wrapping_sub(last).cast_signed() < 0
@@ -87,12 +87,12 @@ mod tests {
     use crate::stamp::Stamp;
 
     #[test]
-    fn an_echo_older_than_the_retransmission_speaks_of_the_original() {
+    fn an_echo_older_than_the_retransmission_proves_the_original_arrived() {
         let sending = |value| Sending { at: Stamp(0), value: Some(value), identification: 0 };
         let piece = Piece { last: sending(9), resent: true, ..Piece::new(0, 10, sending(5)) };
         assert!(eifel(&piece, 5) && eifel(&piece, 8) && eifel(&piece, u32::MAX));
         assert!(!eifel(&piece, 9) && !eifel(&piece, 10));
-        assert!(!eifel(&Piece { last: sending(5), ..piece }, 4), "one tick for both");
+        assert!(!eifel(&Piece { last: sending(5), ..piece }, 4), "both have the same timestamp");
         assert!(!eifel(&Piece { resent: false, ..piece }, 5));
     }
 
@@ -105,11 +105,11 @@ mod tests {
     }
 
     #[test]
-    fn each_retransmission_is_convicted_once() {
+    fn each_retransmission_is_proved_spurious_once() {
         let mut suspects = Suspects::default();
         suspects.add(Suspect { start: 0, end: 10 });
-        assert_eq!(suspects.convict(10, 20), None);
-        assert_eq!(suspects.convict(5, 10), Some(Suspect { start: 0, end: 10 }));
-        assert_eq!(suspects.convict(5, 10), None);
+        assert_eq!(suspects.prove(10, 20), None);
+        assert_eq!(suspects.prove(5, 10), Some(Suspect { start: 0, end: 10 }));
+        assert_eq!(suspects.prove(5, 10), None);
     }
 }

@@ -1,4 +1,4 @@
-//! One direction of a connection: data from one side, and what the other side says of it.
+//! One direction of a connection: the data of one side, and the ACKs of the other side.
 
 use super::delivered::Delivered;
 use super::estimate::Estimate;
@@ -11,46 +11,49 @@ use super::reported::Reported;
 use super::retransmission::{Cause, Evidence, Phase, Verdict, is_silent, judge};
 use super::rtt::{Covered, by_karn, by_timestamps, sending_with};
 use super::spurious::{Proof, Suspect, Suspects, eifel, is_d_sack};
-use super::watch::{Event, Flight, Method, RttSample, Scene, Watch};
+use super::turnaround::Turnaround;
+use super::watch::{Event, EventContext, Flight, Method, RttSample, Watch};
 use crate::conversation::{Side, Told};
 use crate::stamp::Stamp;
 use netspurt_tcp::segment::{Ecn, Flags, Segment};
 use netspurt_tcp::time::Span;
 
-/// What is known of a stream.
+/// The state of a stream.
 #[derive(Debug)]
 pub(super) struct Stream {
     side: Side,
     pub(super) report: StreamReport,
-    /// The place behind the last one seen, and the first one not acknowledged; `None` before anything is known.
+    /// The position after the last byte seen, and the first unacknowledged position; `None` before the first segment.
     edges: Option<Edges>,
     pieces: Pieces,
     gaps: Gaps,
     reported: Reported,
     delivered: Delivered,
     suspects: Suspects,
-    /// Round-trip times from here to the receiver and back.
+    /// RTT from the capture point to the receiver.
     pub(super) estimate: Estimate,
+    /// From here to the sender and back, where data echoes the timestamps of ACKs.
+    turnaround: Turnaround,
     repair: Repair,
     duplicate_acks: u32,
     /// When a loss at the left edge was reported.
     known: Option<Stamp>,
-    /// The last such report: when, and the range in which something is missing.
+    /// The last loss report: its time, and the missing range.
     reported_last: Option<Asked>,
-    /// What the latest NAK asks for.
+    /// The range that the latest NAK requests.
     asked: Option<Asked>,
     window: Option<u32>,
-    /// When its receiver last said something that could make its sender send something again.
+    /// When the receiver last sent something that could cause a retransmission.
     news: Stamp,
-    /// When its sender last sent something again.
+    /// Time of the last retransmission.
     resent_at: Stamp,
-    /// SACK has reported something.
+    /// Whether SACK has reported anything.
     sacks: bool,
-    /// Its SYN was seen.
+    /// Whether its SYN was captured.
     opened: bool,
     /// From the SYN to its acknowledgment.
     handshake: Option<Span>,
-    /// Where the FIN stands.
+    /// Position of the FIN.
     fin: Option<i64>,
     told_flight: u64,
 }
@@ -61,7 +64,7 @@ struct Edges {
     next: i64,
 }
 
-/// The receiver misses something between the places `start` and `end`.
+/// The receiver reports that `start` to `end` is missing.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     at: Stamp,
@@ -69,15 +72,15 @@ struct Asked {
     end: i64,
 }
 
-/// What its sender is repairing: from when, and up to where.
+/// The sender's recovery: its start and its end position.
 #[derive(Clone, Copy, Debug, Default)]
 struct Repair {
     phase: Phase,
     since: Stamp,
     until: i64,
-    /// The last segment outstanding went again.
+    /// Whether the last outstanding segment was retransmitted.
     rescued: bool,
-    /// What it repaired last, and when that was over.
+    /// The recovery before, and when it ended.
     before: (Phase, Stamp),
 }
 
@@ -93,6 +96,7 @@ impl Stream {
             delivered: Delivered::default(),
             suspects: Suspects::default(),
             estimate: Estimate::default(),
+            turnaround: Turnaround::default(),
             repair: Repair::default(),
             duplicate_acks: 0,
             known: None,
@@ -109,23 +113,23 @@ impl Stream {
         }
     }
 
-    /// How much it remembers: records of some fifty octets.
+    /// Number of stored records, about fifty bytes each.
     #[inline]
     pub(super) fn load(&self) -> usize {
         self.pieces.len() + self.gaps.len() + self.suspects.len()
     }
 
-    /// Whether a FIN was sent, and acknowledged.
+    /// Whether a FIN was sent and acknowledged.
     pub(super) fn is_finished(&self) -> bool {
         self.fin.zip(self.edges).is_some_and(|(fin, edges)| edges.una > fin)
     }
 
-    /// The round-trip time from its SYN to what acknowledged that.
+    /// The RTT from its SYN to the acknowledgment of the SYN.
     pub(super) const fn handshake(&self) -> Option<Span> {
         self.handshake
     }
 
-    /// Whether a SYN was seen.
+    /// Whether a SYN was captured.
     pub(super) const fn is_opened(&self) -> bool {
         self.opened
     }
@@ -135,15 +139,15 @@ impl Stream {
         self.fin.is_some()
     }
 
-    /// Its sender sent a segment. `behind` is what is known of the way from here to the sender.
+    /// Processes a segment of the sender. `behind` is the RTT from the capture point to the sender.
     #[inline]
-    pub(super) fn hear_data<W: Watch>(
+    pub(super) fn process_data<W: Watch>(
         &mut self,
         told: &Told,
         segment: &Segment,
         sending: Sending,
         behind: &Estimate,
-        scene: &mut Scene<'_, W>,
+        scene: &mut EventContext<'_, W>,
     ) {
         self.report.packets += 1;
         let (start, len) = (told.seq, segment.seq_len());
@@ -151,7 +155,7 @@ impl Stream {
             && !segment.flags.any(Flags::SYN | Flags::FIN)
             && let Some(probe) = probe(start, len, una, next, self.window)
         {
-            self.hear_probe(probe, start, len, scene);
+            self.process_probe(probe, start, len, scene);
             if probe == Probe::KeepAlive {
                 return;
             }
@@ -160,6 +164,10 @@ impl Stream {
             return;
         }
         self.report.marked += u64::from(segment.ecn == Ecn::Ce);
+        if let Some(stamps) = segment.options.timestamps {
+            self.turnaround.note_echo(stamps.echo, sending.at);
+        }
+        let behind = &behind.at_least(self.turnaround.least());
         let end = start + i64::from(len);
         self.note_segment(segment, start, end, sending.at);
         let Some(Edges { next, .. }) = self.edges else {
@@ -168,10 +176,10 @@ impl Stream {
             return self.tell_flight(scene);
         };
         if start < next {
-            self.hear_again(start, end.min(next), segment, sending, behind, scene);
+            self.process_again(start, end.min(next), segment, sending, behind, scene);
         }
         if end > next {
-            self.hear_new(start.max(next), end, sending);
+            self.process_new(start.max(next), end, sending);
         }
         self.tell_flight(scene);
     }
@@ -201,7 +209,13 @@ impl Stream {
         self.report.timestamps = syn.options.timestamps.is_some();
     }
 
-    fn hear_probe<W: Watch>(&mut self, probe: Probe, start: i64, len: u32, scene: &mut Scene<'_, W>) {
+    fn process_probe<W: Watch>(
+        &mut self,
+        probe: Probe,
+        start: i64,
+        len: u32,
+        scene: &mut EventContext<'_, W>,
+    ) {
         let event = match probe {
             Probe::Window => {
                 self.report.window_probes += 1;
@@ -212,12 +226,12 @@ impl Stream {
                 Event::KeepAlive
             }
         };
-        scene.tell(self.side, start, len, event);
+        scene.report(self.side, start, len, event);
     }
 
-    /// Something behind all that was seen before.
+    /// Processes new data.
     #[inline]
-    fn hear_new(&mut self, start: i64, end: i64, sending: Sending) {
+    fn process_new(&mut self, start: i64, end: i64, sending: Sending) {
         let Some(edges) = &mut self.edges else { return };
         if start > edges.next {
             let order = self.report.segments;
@@ -227,18 +241,18 @@ impl Stream {
         self.pieces.push(Piece::new(start, end, sending));
     }
 
-    /// Something that is not new: late, copied, or sent again.
+    /// Processes data that is not new: reordered, copied, or retransmitted.
     #[cold]
-    fn hear_again<W: Watch>(
+    fn process_again<W: Watch>(
         &mut self,
         start: i64,
         end: i64,
         segment: &Segment,
         sending: Sending,
         behind: &Estimate,
-        scene: &mut Scene<'_, W>,
+        scene: &mut EventContext<'_, W>,
     ) {
-        // What probed a closed window is sent once more with what follows it.
+        // The byte of a window probe is sent again with the data that follows it.
         let probed = end - start == 1 && !segment.flags.any(Flags::SYN | Flags::FIN);
         if probed && (segment.payload.len > 1 || self.window == Some(0)) {
             return self.pieces.send_again(start, end, sending);
@@ -263,7 +277,7 @@ impl Stream {
                 }
             };
             self.pieces.fill(Piece { resent, ..Piece::new(start, end, sending) });
-            return scene.tell(self.side, start, len, event);
+            return scene.report(self.side, start, len, event);
         }
         let known = self.pieces.find(start).copied();
         let last = known.map(|piece| piece.last);
@@ -277,7 +291,7 @@ impl Stream {
         let cause = match judge(&evidence) {
             Verdict::Copied => {
                 self.report.duplicated += 1;
-                return scene.tell(self.side, start, len, Event::Duplicated);
+                return scene.report(self.side, start, len, Event::Duplicated);
             }
             Verdict::Resent(cause) => cause,
         };
@@ -286,10 +300,10 @@ impl Stream {
         self.repair.rescued |= evidence.rescue && cause == Cause::Fast;
         self.gaps.close(start, end);
         self.pieces.send_again(start, end, sending);
-        scene.tell(self.side, start, len, Event::Retransmitted { cause, after: evidence.after });
+        scene.report(self.side, start, len, Event::Retransmitted { cause, after: evidence.after });
         if evidence.arrived {
             self.report.spurious += 1;
-            scene.tell(self.side, start, len, Event::Spurious { proof: Proof::Acknowledged });
+            scene.report(self.side, start, len, Event::Spurious { proof: Proof::Acknowledged });
         } else {
             self.suspects.add(Suspect { start, end });
         }
@@ -301,12 +315,12 @@ impl Stream {
         self.report.retransmitted_bytes += u64::from(segment.payload.len);
     }
 
-    /// What a retransmission says of its sender.
+    /// Updates the sender's recovery after a retransmission.
     fn repairs(&mut self, cause: Cause, evidence: &Evidence, at: Stamp) {
         let until = self.edges.map_or(0, |edges| edges.next);
         let phase = match (cause, self.repair.phase) {
             (Cause::Timeout, Phase::Open | Phase::Fast) => Phase::Timeout,
-            // The timer ran out once more.
+            // Another timeout.
             (Cause::Timeout, Phase::Timeout) if evidence.again || is_silent(evidence) => Phase::Timeout,
             (Cause::Fast | Cause::Nak, Phase::Open) | (Cause::Fast, Phase::Timeout) => Phase::Fast,
             _ => return,
@@ -325,7 +339,7 @@ impl Stream {
     ) -> Evidence {
         let Edges { una, next } = self.edges.unwrap_or(Edges { una: start, next: end });
         let since = last.map_or(self.news, |last| last.at.max(self.news));
-        // What the sender has not heard of yet, when it sends what comes by now.
+        // Whether the sender cannot have received an ACK of that time when it sent this segment.
         let unheard = |then: Stamp| at.since(then) < behind.smoothed().scale(5, 4);
         let Repair { phase, before: (before, over), .. } = self.repair;
         Evidence {
@@ -349,7 +363,7 @@ impl Stream {
             known_for: self.known.map(|known| at.since(known)),
             dup_acks: self.duplicate_acks,
             reported_above: self.reported.above(end),
-            overtaken: last.filter(|_| self.sacks).and_then(|last| self.delivered.overtook(last, at)),
+            overtaken: last.filter(|_| self.sacks).and_then(|last| self.delivered.overtook(last, end, at)),
             segment: self.report.segment_most,
             phase: if phase == Phase::Open && unheard(over) { before } else { phase },
             ahead: self.estimate,
@@ -357,15 +371,23 @@ impl Stream {
         }
     }
 
-    /// Its receiver sent a segment.
+    /// Processes a segment of the receiver.
     #[inline]
-    pub(super) fn hear_ack<W: Watch>(&mut self, told: &Told, segment: &Segment, scene: &mut Scene<'_, W>) {
+    pub(super) fn process_ack<W: Watch>(
+        &mut self,
+        told: &Told,
+        segment: &Segment,
+        scene: &mut EventContext<'_, W>,
+    ) {
         let Some(ack) = told.ack.filter(|_| !segment.flags.has(Flags::RST)) else { return };
+        if let Some(stamps) = segment.options.timestamps {
+            self.turnaround.note_ack(stamps.value, scene.at);
+        }
         let Edges { una, next } = *self.edges.get_or_insert(Edges { una: ack, next: ack });
         let mut news = false;
         if !segment.options.sack.is_empty() {
             self.sacks = true;
-            news = self.hear_sack(ack, segment, scene);
+            news = self.process_sack(ack, segment, scene);
         }
         if ack > una {
             let echo = segment.options.timestamps.map(|stamps| stamps.echo);
@@ -375,7 +397,7 @@ impl Stream {
             self.duplicate_acks += 1;
             self.report.duplicate_acks += 1;
             news = true;
-            scene.tell(self.side, ack, 0, Event::DuplicateAck { count: self.duplicate_acks });
+            scene.report(self.side, ack, 0, Event::DuplicateAck { count: self.duplicate_acks });
         }
         if let Some(nak) = told.nak {
             let count = i64::from(segment.options.nak.map_or(0, |nak| nak.count));
@@ -395,26 +417,37 @@ impl Stream {
             }
         }
         if ack >= una {
-            self.hear_window(ack, told.window, segment, scene);
+            self.process_window(ack, told.window, segment, scene);
         }
         self.tell_flight(scene);
     }
 
     #[inline]
-    fn hear_window<W: Watch>(&mut self, ack: i64, window: u32, segment: &Segment, scene: &mut Scene<'_, W>) {
+    fn process_window<W: Watch>(
+        &mut self,
+        ack: i64,
+        window: u32,
+        segment: &Segment,
+        scene: &mut EventContext<'_, W>,
+    ) {
         if window == 0 && self.window != Some(0) {
             self.report.zero_windows += 1;
-            scene.tell(self.side, ack, 0, Event::ZeroWindow);
+            scene.report(self.side, ack, 0, Event::ZeroWindow);
         }
         self.window = Some(window);
-        // The window of a SYN is never scaled, and nearly always another one follows.
+        // The window of a SYN is never scaled, and another one usually follows.
         if !segment.flags.has(Flags::SYN) {
             self.report.window_most = self.report.window_most.max(Some(window));
         }
     }
 
-    /// Takes in SACK blocks; whether they say anything new.
-    fn hear_sack<W: Watch>(&mut self, ack: i64, segment: &Segment, scene: &mut Scene<'_, W>) -> bool {
+    /// Processes SACK blocks. Returns whether they report anything new.
+    fn process_sack<W: Watch>(
+        &mut self,
+        ack: i64,
+        segment: &Segment,
+        scene: &mut EventContext<'_, W>,
+    ) -> bool {
         let mut blocks = segment.options.sack.as_slice().iter().map(|block| {
             let left = ack + i64::from(block.left.distance_from(segment.ack));
             (left, left + i64::from(block.right.distance_from(block.left)))
@@ -423,7 +456,7 @@ impl Stream {
         let mut blocks = blocks.peekable();
         let mut news = false;
         if is_d_sack(first, ack, blocks.peek().copied()) {
-            if self.suspects.convict(first.0, first.1).is_some() {
+            if self.suspects.prove(first.0, first.1).is_some() {
                 self.convicted(first.0, (first.1 - first.0) as u32, Proof::DSack, scene);
             }
         } else {
@@ -443,19 +476,19 @@ impl Stream {
         if let Some(piece) =
             self.reported.first_missing(left, right).and_then(|place| self.pieces.find(place))
         {
-            self.delivered.hear(piece, at, self.estimate.least());
+            self.delivered.process(piece, at, self.estimate.least());
         }
         self.reported.add(left, right)
     }
 
-    fn convicted<W: Watch>(&mut self, start: i64, len: u32, proof: Proof, scene: &mut Scene<'_, W>) {
+    fn convicted<W: Watch>(&mut self, start: i64, len: u32, proof: Proof, scene: &mut EventContext<'_, W>) {
         self.report.spurious += 1;
-        scene.tell(self.side, start, len, Event::Spurious { proof });
+        scene.report(self.side, start, len, Event::Spurious { proof });
     }
 
-    /// An ACK of something new.
+    /// Processes an ACK of new data.
     #[inline]
-    fn advance<W: Watch>(&mut self, ack: i64, echo: Option<u32>, scene: &mut Scene<'_, W>) {
+    fn advance<W: Watch>(&mut self, ack: i64, echo: Option<u32>, scene: &mut EventContext<'_, W>) {
         let Some(edges) = &mut self.edges else { return };
         let (una, next) = (edges.una, edges.next);
         (edges.una, edges.next) = (ack, next.max(ack));
@@ -463,13 +496,13 @@ impl Stream {
         while let Some(piece) = self.pieces.take_below(ack) {
             covered.resent |= piece.resent;
             if self.sacks {
-                self.delivered.hear(&piece, scene.at, self.estimate.least());
+                self.delivered.process(&piece, scene.at, self.estimate.least());
             }
             if let Some(echo) = echo {
                 covered.echoed = covered.echoed.or_else(|| sending_with(&piece, echo));
                 if piece.start == una
                     && eifel(&piece, echo)
-                    && let Some(Suspect { start, end }) = self.suspects.convict(piece.start, piece.end)
+                    && let Some(Suspect { start, end }) = self.suspects.prove(piece.start, piece.end)
                 {
                     self.convicted(start, (end - start) as u32, Proof::Timestamps, scene);
                 }
@@ -499,14 +532,14 @@ impl Stream {
     }
 
     #[cold]
-    fn tell_unseen<W: Watch>(&mut self, start: i64, end: i64, scene: &mut Scene<'_, W>) {
+    fn tell_unseen<W: Watch>(&mut self, start: i64, end: i64, scene: &mut EventContext<'_, W>) {
         let len = u32::try_from(end - start).unwrap_or(u32::MAX);
         self.report.unseen_bytes += u64::from(len);
-        scene.tell(self.side, start, len, Event::Unseen);
+        scene.report(self.side, start, len, Event::Unseen);
     }
 
     #[inline]
-    fn measure<W: Watch>(&mut self, covered: &Covered, ack: i64, scene: &mut Scene<'_, W>) {
+    fn measure<W: Watch>(&mut self, covered: &Covered, ack: i64, scene: &mut EventContext<'_, W>) {
         let sample = |(sent, len): (Sending, u32), method| RttSample {
             at: scene.at,
             sent: sent.at,
@@ -518,7 +551,7 @@ impl Stream {
         if let Ok(sent) = by_karn(covered) {
             let opens = ack == 0 && covered.newest.is_some_and(|newest| newest.start == -1);
             let sample = sample(sent, if opens { Method::Handshake } else { Method::Karn });
-            self.estimate.hear(sample.rtt());
+            self.estimate.process(sample.rtt());
             if opens {
                 self.handshake = Some(sample.rtt());
             } else {
@@ -535,7 +568,7 @@ impl Stream {
         }
     }
 
-    /// SYN and FIN are no data.
+    /// SYN and FIN do not count as data.
     #[inline]
     fn note_acknowledged(&mut self, una: i64, ack: i64, at: Stamp) {
         let from = if self.opened { una.max(0) } else { una };
@@ -548,7 +581,7 @@ impl Stream {
     }
 
     #[inline]
-    fn tell_flight<W: Watch>(&mut self, scene: &mut Scene<'_, W>) {
+    fn tell_flight<W: Watch>(&mut self, scene: &mut EventContext<'_, W>) {
         let Some(Edges { una, next }) = self.edges else { return };
         let bytes = ((next - una) as u64).saturating_sub(self.reported.count());
         self.report.flight_most = self.report.flight_most.max(bytes);
@@ -560,7 +593,7 @@ impl Stream {
     }
 }
 
-/// An ACK and nothing else (RFC 5681, section 2).
+/// Whether the segment is an ACK without data, SYN or FIN (RFC 5681, section 2).
 #[inline]
 fn is_bare(segment: &Segment) -> bool {
     segment.payload.len == 0 && !segment.flags.any(Flags::SYN | Flags::FIN | Flags::RST)

@@ -1,4 +1,4 @@
-//! The connections that are open, as many as memory allows.
+//! The open connections, within the limits of memory.
 
 use super::connection::{Belongs, Connection};
 use super::watch::Watch;
@@ -7,44 +7,44 @@ use crate::stamp::Stamp;
 use netspurt_tcp::segment::Segment;
 use std::collections::{BTreeMap, VecDeque};
 
-/// How long a closed connection is remembered for what still comes: twice the 30 seconds that most systems take for the
-/// maximum segment lifetime (RFC 9293, section 3.4.2, has two minutes).
+/// How long a closed connection is kept for late segments: twice the 30 s that most systems use as maximum segment
+/// lifetime (RFC 9293, section 3.4.2, has two minutes).
 const TIME_WAIT_NS: u64 = 60_000_000_000;
 
 const NOBODY: u32 = u32::MAX;
 
-/// What a reader of captures may remember at once.
+/// Limits of the state that is kept while a capture is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Connections; beyond that, the one that has been silent longest is closed as forgotten.
+    /// Connections. Above that, the one that has been silent longest is closed as forgotten.
     pub connections: usize,
-    /// Segments outstanding and the like, some fifty octets each, over all connections.
+    /// Outstanding segments and similar records over all connections, about fifty bytes each.
     pub records: usize,
 }
 
 impl Default for Limits {
-    /// Fifty thousand connections and a million segments: less than 150 MB, come what may.
+    /// 50,000 connections and a million segments: less than 150 MB in any case.
     fn default() -> Self {
         Self { connections: 50_000, records: 1_000_000 }
     }
 }
 
-/// Finds connections by their addresses, and forgets the silent ones if there are too many.
+/// Finds connections by their addresses, and drops the silent ones if there are too many.
 ///
-/// An ordered map, because a capture's author chooses the addresses: no choice makes it slow. The connection found last is
-/// tried first.
+/// An ordered map, because addresses of a hostile capture could make a hash map slow. The last connection is tried
+/// first.
 #[derive(Debug)]
 pub(super) struct Table {
     limits: Limits,
     slots: Vec<Slot>,
     free: Vec<u32>,
     index: BTreeMap<Key, u32>,
-    /// The connection heard last, and the one that has been silent longest.
+    /// The most recently active connection, and the one that has been silent longest.
     newest: u32,
     oldest: u32,
     records: usize,
     begun: u64,
-    /// Closed connections, and until when they are remembered.
+    /// Closed connections, and until when they are kept.
     closing: VecDeque<(Stamp, u32, ConnectionId)>,
 }
 
@@ -53,13 +53,13 @@ struct Slot {
     connection: Option<Box<Connection>>,
     newer: u32,
     older: u32,
-    /// It stands in the list of closed ones.
+    /// Whether it is in the list of closed ones.
     closing: bool,
 }
 
-/// A segment with all that is known of its packet.
+/// A segment with the properties of its packet.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Heard<'a> {
+pub(super) struct ReceivedSegment<'a> {
     pub(super) key: Key,
     pub(super) sender: Sender,
     pub(super) segment: &'a Segment,
@@ -82,30 +82,30 @@ impl Table {
         }
     }
 
-    /// How many connections were seen so far.
+    /// Number of connections so far.
     pub(super) const fn begun(&self) -> u64 {
         self.begun
     }
 
-    /// Hands a segment to its connection.
+    /// Passes a segment to its connection.
     #[inline]
-    pub(super) fn hear<W: Watch>(&mut self, heard: &Heard<'_>, watch: &mut W) {
-        if self.closing.front().is_some_and(|&(until, ..)| until < heard.at) {
-            self.expire(heard.at, watch);
+    pub(super) fn process<W: Watch>(&mut self, received: &ReceivedSegment<'_>, watch: &mut W) {
+        if self.closing.front().is_some_and(|&(until, ..)| until < received.at) {
+            self.expire(received.at, watch);
         }
-        let slot = match self.find(heard) {
+        let slot = match self.find(received) {
             Some(slot) => slot,
-            None => self.open(heard, watch),
+            None => self.open(received, watch),
         };
         self.touch(slot);
         let place = &mut self.slots[slot as usize];
         let Some(connection) = &mut place.connection else { return };
         let before = connection.load();
-        connection.hear(heard.sender, heard.segment, heard.identification, heard.at, watch);
+        connection.process(received.sender, received.segment, received.identification, received.at, watch);
         self.records = self.records + connection.load() - before;
         if !place.closing && connection.is_over() {
             place.closing = true;
-            let until = Stamp(heard.at.0.saturating_add(TIME_WAIT_NS));
+            let until = Stamp(received.at.0.saturating_add(TIME_WAIT_NS));
             self.closing.push_back((until, slot, connection.id));
         }
         while self.records > self.limits.records {
@@ -113,7 +113,7 @@ impl Table {
         }
     }
 
-    /// Everything that is still open ends here, in the order in which it began.
+    /// Ends all open connections, in the order of their first packets.
     pub(super) fn finish<W: Watch>(&mut self, watch: &mut W) {
         let mut open: Vec<(ConnectionId, u32)> = self
             .slots
@@ -128,25 +128,25 @@ impl Table {
     }
 
     #[inline]
-    fn find(&self, heard: &Heard<'_>) -> Option<u32> {
+    fn find(&self, received: &ReceivedSegment<'_>) -> Option<u32> {
         let is = |slot: u32| {
             self.slots
                 .get(slot as usize)?
                 .connection
                 .as_ref()
-                .filter(|connection| connection.key == heard.key)
+                .filter(|connection| connection.key == received.key)
         };
         let slot = match is(self.newest) {
             Some(_) => self.newest,
-            None => *self.index.get(&heard.key)?,
+            None => *self.index.get(&received.key)?,
         };
-        let belongs = is(slot)?.belongs(heard.sender, heard.segment);
+        let belongs = is(slot)?.belongs(received.sender, received.segment);
         (belongs == Belongs::Here).then_some(slot)
     }
 
     #[cold]
-    fn open<W: Watch>(&mut self, heard: &Heard<'_>, watch: &mut W) -> u32 {
-        if let Some(&before) = self.index.get(&heard.key) {
+    fn open<W: Watch>(&mut self, received: &ReceivedSegment<'_>, watch: &mut W) -> u32 {
+        if let Some(&before) = self.index.get(&received.key) {
             self.close(before, false, watch);
         }
         if self.index.len() >= self.limits.connections {
@@ -154,7 +154,8 @@ impl Table {
         }
         let id = ConnectionId(self.begun);
         self.begun += 1;
-        let connection = Connection::new(id, heard.key, heard.sender, heard.segment.flags, heard.at);
+        let connection =
+            Connection::new(id, received.key, received.sender, received.segment.flags, received.at);
         watch.opened(id, &connection.who());
         let slot =
             Slot { connection: Some(Box::new(connection)), newer: NOBODY, older: NOBODY, closing: false };
@@ -164,12 +165,12 @@ impl Table {
         } else {
             self.slots[number as usize] = slot;
         }
-        self.index.insert(heard.key, number);
+        self.index.insert(received.key, number);
         self.put_newest(number);
         number
     }
 
-    /// What was closed long enough ago is not remembered any more.
+    /// Removes connections that were closed long enough ago.
     #[cold]
     fn expire<W: Watch>(&mut self, now: Stamp, watch: &mut W) {
         while let Some(&(until, slot, id)) = self.closing.front()
@@ -194,7 +195,7 @@ impl Table {
         watch.closed(id, &connection.report(forgotten));
     }
 
-    /// This one was heard of last.
+    /// Marks this one as the most recently active.
     #[inline]
     fn touch(&mut self, slot: u32) {
         if self.newest != slot {

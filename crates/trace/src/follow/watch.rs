@@ -1,4 +1,4 @@
-//! What a connection tells whoever watches it.
+//! The events of a connection, and the trait that receives them.
 
 use super::report::ConnectionReport;
 use super::retransmission::Cause;
@@ -12,47 +12,47 @@ use netspurt_tcp::time::Span;
 /// Hears of connections while a capture is read. Every method does nothing unless it is written anew; what nobody listens
 /// to costs next to nothing.
 ///
-/// For one connection the calls come in order: `opened`, then the others by time, then `closed`. Connections are mixed
-/// as their packets are.
+/// For each connection the calls are in this order: `opened`, the others by time, `closed`. Calls of different
+/// connections are interleaved like their packets.
 pub trait Watch {
     /// The first packet of a connection.
     fn opened(&mut self, _id: ConnectionId, _who: &Endpoints) {}
-    /// A segment was seen; what it comes to is told afterwards.
+    /// A segment was captured. Its events follow.
     fn segment(&mut self, _id: ConnectionId, _seen: &Seen<'_>) {}
-    /// A round-trip time was measured.
+    /// An RTT was measured.
     fn sample(&mut self, _id: ConnectionId, _sample: &RttSample) {}
-    /// Something out of the ordinary happened.
+    /// An event.
     fn happened(&mut self, _id: ConnectionId, _happened: &Happened) {}
-    /// More or fewer bytes are on their way, or may be.
+    /// The number of bytes in flight, or the window, has changed.
     fn flight(&mut self, _id: ConnectionId, _flight: &Flight) {}
-    /// The connection is over, or forgotten, or the capture has ended.
+    /// The connection has ended, its state was dropped, or the capture has ended.
     fn closed(&mut self, _id: ConnectionId, _report: &ConnectionReport) {}
 }
 
-/// Nobody.
+/// Ignores all events.
 impl Watch for () {}
 
 /// A segment of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Seen<'a> {
-    /// When.
+    /// Time of capture.
     pub at: Stamp,
-    /// Who sent it.
+    /// Its sender.
     pub side: Side,
-    /// What it says of both streams.
+    /// Its fields as stream positions.
     pub told: &'a Told,
     /// The segment itself.
     pub segment: &'a Segment,
 }
 
-/// How a round-trip time was measured.
+/// How an RTT was measured.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Method {
     /// From a SYN to the segment that acknowledges it.
     Handshake,
     /// From data sent once to the ACK that covers it (Karn's rule; RFC 6298, section 3).
     Karn,
-    /// From the segment whose timestamp is echoed to the ACK that echoes it (RFC 7323, section 4).
+    /// From a segment to the ACK that echoes its timestamp (RFC 7323, section 4).
     Timestamps,
 }
 
@@ -70,18 +70,18 @@ impl Method {
     }
 }
 
-/// A round-trip time from the place of capture to the receiver of the data, and back.
+/// An RTT between the capture point and the receiver of the data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RttSample {
-    /// When the ACK was seen.
+    /// When the ACK was captured.
     pub at: Stamp,
-    /// When the segment was seen that it answers.
+    /// When the acknowledged segment was captured.
     pub sent: Stamp,
-    /// Who sent that segment.
+    /// The sender of that segment.
     pub side: Side,
-    /// Place in its stream up to which the ACK acknowledges.
+    /// Cumulative acknowledgment as a position in its stream.
     pub ack: i64,
-    /// Length of that segment, as far as it was still outstanding; a SYN and a FIN count one each.
+    /// Length of that segment, as far as it was outstanding; SYN and FIN count one each.
     pub len: u32,
     /// How it was measured.
     pub method: Method,
@@ -94,70 +94,70 @@ impl RttSample {
     }
 }
 
-/// Bytes on their way, after a segment of either side.
+/// Bytes in flight after a segment of either side.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Flight {
     /// When.
     pub at: Stamp,
-    /// Whose bytes.
+    /// The sender of the bytes.
     pub side: Side,
     /// Bytes sent and neither acknowledged nor reported by SACK.
     pub bytes: u64,
-    /// Bytes that the receiver permits from its last acknowledgment on.
+    /// Receive window in bytes, relative to the last acknowledgment.
     pub window: u32,
 }
 
 /// One event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Happened {
-    /// When.
+    /// Time of the event.
     pub at: Stamp,
-    /// Who sent the data concerned.
+    /// The sender of the data.
     pub side: Side,
-    /// Place of its first byte in its stream.
+    /// Position of its first byte.
     pub start: i64,
-    /// Its length; a SYN and a FIN count one each.
+    /// Its length; SYN and FIN count one each.
     pub len: u32,
-    /// What happened.
+    /// The kind of the event.
     pub event: Event,
 }
 
-/// What can happen.
+/// The kinds of events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// It was sent before, and goes again.
+    /// The data was sent again.
     Retransmitted {
-        /// Why, by all that was seen.
+        /// The cause, as far as the capture shows it.
         cause: Cause,
-        /// How long after it was seen last, if it was seen before.
+        /// Time since its last transmission, if that was captured.
         after: Option<Span>,
     },
-    /// A retransmission turned out to have been needless.
+    /// A retransmission was spurious.
     Spurious {
-        /// What shows it.
+        /// The proof.
         proof: Proof,
     },
-    /// It came later than what was sent after it.
+    /// The segment arrived after segments that were sent later.
     Reordered {
-        /// By how many segments with data (RFC 4737, section 4.2.1).
+        /// Reordering extent: the number of such segments with data (RFC 4737, section 4.2.1).
         extent: u64,
-        /// By how long (RFC 4737, section 4.2.2).
+        /// Late time (RFC 4737, section 4.2.2).
         late: Span,
     },
-    /// The same packet came twice: nobody could have sent it again so soon.
+    /// A copy that the network or the capture made; it arrived too soon for a retransmission.
     Duplicated,
-    /// An ACK that acknowledges nothing new, as RFC 5681, section 2, defines it; this is the `count`th in a row.
+    /// A duplicate ACK (RFC 5681, section 2); `count` of them are consecutive.
     DuplicateAck {
-        /// How many there were since the last that acknowledged something.
+        /// Number of duplicate ACKs since the last ACK of new data.
         count: u32,
     },
     /// The receiver closed its window.
     ZeroWindow,
-    /// A closed window was probed.
+    /// A probe of a closed window.
     WindowProbe,
-    /// The peer was asked whether it is still there.
+    /// A keep-alive.
     KeepAlive,
-    /// It was acknowledged, but not captured.
+    /// Data that was acknowledged, but not captured.
     Unseen,
 }
 
@@ -177,7 +177,7 @@ impl Event {
         }
     }
 
-    /// Why it happened, or what shows it; empty where there is nothing to add.
+    /// The cause or the proof; empty if the event has neither.
     pub const fn reason(&self) -> &'static str {
         match self {
             Self::Retransmitted { cause, .. } => cause.name(),
@@ -187,15 +187,15 @@ impl Event {
     }
 }
 
-/// A place to stand for all that happens with one segment: what it concerns, when, and who hears of it.
-pub(super) struct Scene<'a, W> {
+/// The segment in whose context events are reported: its data, its time, and the receiver of the events.
+pub(super) struct EventContext<'a, W> {
     pub(super) id: ConnectionId,
     pub(super) at: Stamp,
     pub(super) watch: &'a mut W,
 }
 
-impl<W: Watch> Scene<'_, W> {
-    pub(super) fn tell(&mut self, side: Side, start: i64, len: u32, event: Event) {
+impl<W: Watch> EventContext<'_, W> {
+    pub(super) fn report(&mut self, side: Side, start: i64, len: u32, event: Event) {
         let happened = Happened { at: self.at, side, start, len, event };
         self.watch.happened(self.id, &happened);
     }

@@ -1,26 +1,26 @@
-//! Who talks with whom.
+//! The endpoints of a connection.
 
 use crate::conversation::Side;
 use netspurt_tcp::codec::{Addresses, Ports};
 use netspurt_tcp::segment::Flags;
 use std::net::{IpAddr, SocketAddr};
 
-/// A connection of a capture: they are numbered from 0 in the order in which they began.
+/// A connection of a capture. Numbers start at 0, in the order of the first packets.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ConnectionId(pub u64);
 
-/// The ends of a connection, and where it was seen.
+/// The endpoints of a connection, and its interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Endpoints {
-    /// [`Side::A`]: the one that opened it. If the capture does not show who did, the one with the higher port.
+    /// [`Side::A`]: the one that opened the connection; if that was not captured, the one with the higher port.
     pub client: SocketAddr,
     /// [`Side::B`]: the other one.
     pub server: SocketAddr,
-    /// The interface at which it was captured. Seen at two interfaces, a connection is followed twice.
+    /// The interface of the capture. A connection captured at two interfaces appears twice.
     pub interface: u32,
 }
 
-/// The same for both directions, in an order of its own.
+/// The endpoints in a canonical order, the same for both directions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Key {
     ports: u32,
@@ -29,7 +29,7 @@ pub(super) struct Key {
     interface: u32,
 }
 
-/// Which of the two ends of a [`Key`] sent a packet.
+/// Which endpoint of a [`Key`] sent a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Sender {
     Low,
@@ -50,14 +50,14 @@ impl Key {
         }
     }
 
-    /// Which end is the client, by the first segment seen.
+    /// Which endpoint is the client, derived from the first captured segment.
     pub(super) const fn client(sender: Sender, flags: Flags) -> Sender {
         let syn = flags.has(Flags::SYN);
         match (syn, flags.has(Flags::ACK), sender) {
             (true, false, sender) => sender,
             (true, true, Sender::Low) => Sender::High,
             (true, true, Sender::High) => Sender::Low,
-            // Servers listen at low ports.
+            // Servers usually have the lower port.
             (false, ..) => Sender::High,
         }
     }

@@ -1,12 +1,11 @@
-//! What no estimator can beat, in hindsight.
+//! Lower bounds of the cost of any estimator, in hindsight.
 
 use super::cycle::Tally;
 use super::trip::Trip;
 use netspurt_tcp::time::Span;
 
-/// The cost of a timer that knows the path: it waits exactly as long as each answer takes, so none is late; a loss costs
-/// the round trip that the answer would have taken. That is not known: it is taken to lie half way between the last
-/// answer before and the first one after.
+/// The cost of a timer that knows each delay in advance: no response is late, and a loss costs the RTT that the
+/// response would have had. That RTT is unknown; the mean of the RTTs before and after it is used.
 pub fn oracle(trips: &[Trip]) -> Tally {
     let mut tally = Tally::default();
     let mut last = None;
@@ -33,7 +32,7 @@ pub fn oracle(trips: &[Trip]) -> Tally {
     tally
 }
 
-/// A timeout that never changes, and what it cost.
+/// A constant timeout and its cost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Constant {
     /// The timeout.
@@ -42,10 +41,10 @@ pub struct Constant {
     pub tally: Tally,
 }
 
-/// The best of all timeouts that never change, chosen in hindsight: of the shortest, if several cost the same.
+/// The best constant timeout, chosen in hindsight; the shortest if several cost the same.
 ///
-/// The cost of a constant T is (losses · T) + (all delays longer than T). Between two delays it only rises with T, so
-/// the best is one of the delays, or nothing at all.
+/// The cost of a constant T is (losses · T) + (all delays longer than T). Between two delays it only grows with T, so
+/// the best is one of the delays, or zero.
 pub fn best_constant(trips: &[Trip]) -> Constant {
     let mut delays: Vec<Span> = trips.iter().filter_map(|trip| trip.get()).collect();
     delays.sort_unstable();

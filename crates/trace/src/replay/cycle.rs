@@ -1,41 +1,41 @@
-//! The cycle of RFC 889, section 3: a packet is sent, and its answer comes in time, late, or not at all.
+//! The cycle of RFC 889, section 3: a packet is sent, and the response arrives in time, late, or not at all.
 
 use super::timer::Timer;
 use super::trip::Trip;
 use netspurt_tcp::rto::RtoEstimator;
 use netspurt_tcp::time::Span;
 
-/// How a timer is treated from one cycle to the next.
+/// The rules from one cycle to the next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rules {
-    /// RFC 889, section 3: every delay is a sample, also a late one; a loss changes nothing. The first cycle sets the
-    /// estimate: to its delay, or, if it was lost, to a delay of 50 ms, normalised to one way.
+    /// RFC 889, section 3: every delay is a sample, late ones too; a loss changes nothing. The first cycle sets the
+    /// estimate: to its delay or, if it was lost, to a one-way delay of 50 ms.
     Document,
-    /// As in a connection: the timer starts with its initial timeout, doubles when it runs out (RFC 6298, section 5.5)
-    /// and stays so until there is a sample; a packet that was sent twice gives none (Karn's rule, section 3).
+    /// As in a connection: the timer starts with its initial timeout, doubles when it expires (RFC 6298, section 5.5)
+    /// and stays doubled until there is a sample. A retransmitted packet is no sample (Karn's rule, section 3).
     Connection,
 }
 
-/// What the document's program took for the delay if the first packet was lost, there and back.
+/// The RTT that the document's program used if the first packet was lost.
 ///
-/// Run RICE-1 tells: one loss of .1 s = 2 · 50 ms, then three timeouts too many until the estimate has come up.
+/// Derived from run RICE-1: one loss of .1 s = 2 · 50 ms, then three timeouts too many until the estimate has grown.
 const PRESUMED: Span = Span::from_ms(100);
 
-/// What a timer cost.
+/// The cost of a timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
-    /// Packets lost. For each the timeout in force was spent.
+    /// Lost packets. Each costs the current timeout.
     pub lost: u64,
     /// Time spent on them, in picoseconds.
     pub lost_ps: u128,
-    /// Packets sent again although their answer was on its way: the timeout was shorter than the delay.
+    /// Spurious retransmissions: the timeout was shorter than the delay.
     pub rtx: u64,
-    /// The delays of these packets, in picoseconds: charged whole, as the document does.
+    /// The delays of these packets, in picoseconds. The document counts them in full.
     pub rtx_ps: u128,
 }
 
 impl Tally {
-    /// All time that was not spent on good data, in picoseconds.
+    /// All time without useful data, in picoseconds.
     pub const fn wasted_ps(&self) -> u128 {
         self.lost_ps + self.rtx_ps
     }
@@ -51,23 +51,23 @@ impl Tally {
     }
 }
 
-/// Who hears of each cycle: how the answer came, and the timeout that was in force.
+/// Receives each cycle: the delay, and the timeout in force.
 pub(super) trait Witness {
     fn cycle(&mut self, trip: Trip, rto: Span);
 }
 
-/// Nobody.
+/// Ignores all cycles.
 impl Witness for () {
     #[inline]
     fn cycle(&mut self, _trip: Trip, _rto: Span) {}
 }
 
-/// Timers side by side over the same delays, which may come in pieces.
+/// Several timers over the same delays, which may be passed in parts.
 #[derive(Debug)]
 pub(super) struct Lanes<E, const N: usize> {
     timers: [Timer<E>; N],
     rules: Rules,
-    /// How often each timer has doubled; always 0 by the rules of the document.
+    /// Number of doublings of each timer; always 0 with the document's rules.
     doublings: [u32; N],
     fresh: bool,
 }
@@ -95,11 +95,11 @@ impl<E: RtoEstimator, const N: usize> Lanes<E, N> {
         tallies
     }
 
-    /// The first cycle by the rules of the document: it cannot be late.
+    /// The first cycle by the document's rules: it cannot be late.
     fn begin(&mut self, first: Trip, tallies: &mut [Tally; N], witness: &mut impl Witness) {
         self.fresh = false;
         for (timer, tally) in self.timers.iter_mut().zip(tallies) {
-            timer.hear(first.get().unwrap_or(PRESUMED));
+            timer.process(first.get().unwrap_or(PRESUMED));
             if first.get().is_none() {
                 tally.lose(timer.rto());
             }
@@ -118,7 +118,7 @@ impl<E: RtoEstimator, const N: usize> Lanes<E, N> {
                         if rtt > rto {
                             tally.resend(rtt);
                         }
-                        timer.hear(rtt);
+                        timer.process(rtt);
                     }
                 }
             }
@@ -141,7 +141,7 @@ impl<E: RtoEstimator, const N: usize> Lanes<E, N> {
                         *doublings += expiries(timer, *doublings, rtt);
                     }
                     Some(rtt) => {
-                        timer.hear(rtt);
+                        timer.process(rtt);
                         *doublings = 0;
                     }
                 }
@@ -150,14 +150,15 @@ impl<E: RtoEstimator, const N: usize> Lanes<E, N> {
     }
 }
 
-/// How often a timer that has doubled so often runs out before an answer comes after `rtt`, doubling each time.
+/// How often a timer expires before a response after `rtt`. It starts with this number of doublings and doubles each
+/// time.
 fn expiries<E: RtoEstimator>(timer: &Timer<E>, doublings: u32, rtt: Span) -> u32 {
     let mut waited = Span::ZERO;
     let mut times = 0;
     loop {
         let next = timer.backed_off(doublings + times);
         waited += next;
-        // A timer that cannot grow any more would go on running out without an effect on the next packet.
+        // A timer at its maximum would expire further without an effect on the next packet.
         if waited >= rtt || times >= 64 || next == Span::ZERO {
             return times;
         }

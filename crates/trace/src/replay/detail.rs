@@ -1,4 +1,4 @@
-//! One estimator's timeouts, one for each cycle, and their percentiles.
+//! The timeouts of one estimator, one per cycle, and their percentiles.
 
 use super::cycle::{Lanes, Rules, Tally, Witness};
 use super::timer::{Timer, Visitor, with_timers};
@@ -6,7 +6,7 @@ use super::trip::Trip;
 use netspurt_tcp::rto::{Kind, RtoEstimator};
 use netspurt_tcp::time::Span;
 
-/// The 5th, 50th, 95th and 99th percentile and the largest: the least value that so many percent do not exceed.
+/// The 5th, 50th, 95th and 99th percentile, and the maximum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Percentiles {
     /// The 5th percentile.
@@ -17,16 +17,16 @@ pub struct Percentiles {
     pub p95: Span,
     /// The 99th percentile.
     pub p99: Span,
-    /// The largest.
+    /// The maximum.
     pub max: Span,
 }
 
 impl Percentiles {
-    /// Of any values, whose order is lost; `None` of none.
+    /// Of values in any order, which it changes; `None` without values.
     fn of(values: &mut [Span]) -> Option<Self> {
         let last = values.len().checked_sub(1)?;
         let mut done = 0;
-        // In rising order, so that each search begins where the one before has ended.
+        // In ascending order, so that each selection starts where the one before ended.
         let mut rank = |percent: usize| {
             let at = ((values.len() * percent).div_ceil(100)).max(1) - 1;
             let at = at.max(done);
@@ -43,14 +43,14 @@ impl Percentiles {
 /// A replay with the timeout of every cycle.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Detail {
-    /// What it cost.
+    /// The cost.
     pub tally: Tally,
     /// The timeout in force in each cycle.
     pub rto: Vec<Span>,
-    /// How these are distributed.
+    /// Percentiles of the timeouts.
     pub rto_percentiles: Option<Percentiles>,
-    /// How long after the answer was due the timer would have run out, had the packet been lost: timeout less delay over
-    /// the cycles that were answered in time. What a real loss costs beyond the round trip itself.
+    /// Timeout minus delay, over the cycles with a response in time: how much longer than the RTT a real loss would
+    /// have taken.
     pub late_percentiles: Option<Percentiles>,
 }
 
@@ -64,7 +64,7 @@ struct Replay<'a> {
     rules: Rules,
 }
 
-/// Keeps timeouts, and how late they were.
+/// Collects timeouts and their excess over the delays.
 struct Keep {
     rto: Vec<Span>,
     late: Vec<Span>,
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn percentiles_are_order_statistics() {
         for count in [1_u64, 2, 19, 20, 21, 100, 1000] {
-            // Any order will do; this one is far from sorted.
+            // An arbitrary order.
             let mut values: Vec<Span> = (0..count).map(|n| Span::from_ps(1 + n * 7919 % count)).collect();
             let sorted: std::collections::BTreeSet<Span> = values.iter().copied().collect();
             let rank = |percent: u64| (count * percent).div_ceil(100).max(1);

@@ -8,30 +8,29 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Timers that are replayed side by side: each delay is fetched once for all of them, and while one waits for its own
-/// last result the others have work to do.
+/// Number of timers replayed together: each delay is loaded once, and the processor overlaps their computations.
 const LANES: usize = 4;
 
-/// What is to be replayed.
+/// The input of a replay.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid<'a> {
     /// The delays.
     pub trips: &'a [Trip],
     /// The estimators.
     pub kinds: &'a [Kind],
-    /// How each is treated.
+    /// The rules for each of them.
     pub rules: Rules,
-    /// Into how many pieces of about equal length the delays are cut, each with a tally of its own. An estimator goes on
-    /// from one to the next. At least 1.
+    /// Number of blocks of about equal length, each with a tally of its own. An estimator keeps its state from block to
+    /// block. At least 1.
     pub blocks: usize,
-    /// How many cores are used, at least 1.
+    /// Number of threads, at least 1.
     pub threads: usize,
 }
 
-/// Replays all of the estimators: for each, in order, the tallies of its blocks. Results do not depend on the number of
+/// Replays all estimators. Returns for each the tallies of its blocks, in order. Results do not depend on the number of
 /// threads.
 ///
-/// `go_on` is asked in the calling thread, at once and whenever a part is done; if it says no, there is no result.
+/// `go_on` is called in the calling thread, at the start and after each part. If it returns false, there is no result.
 pub fn grid(work: Grid<'_>, mut go_on: impl FnMut() -> bool) -> Option<Vec<Vec<Tally>>> {
     let chunks = chunks(work.kinds);
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
@@ -64,7 +63,7 @@ pub fn grid(work: Grid<'_>, mut go_on: impl FnMut() -> bool) -> Option<Vec<Vec<T
     })
 }
 
-/// Runs of kinds of one type, at most as many as there are lanes.
+/// Groups of kinds with the same type, at most as many as there are lanes.
 fn chunks(kinds: &[Kind]) -> Vec<&[Kind]> {
     kinds.chunk_by(|one, other| alike(*one, *other)).flat_map(|run| run.chunks(LANES)).collect()
 }
@@ -101,7 +100,7 @@ impl Replay<'_> {
     }
 }
 
-/// Cuts delays into so many pieces, whose lengths differ by at most one.
+/// Splits delays into `count` parts, whose lengths differ by at most one.
 fn pieces(trips: &[Trip], count: usize) -> impl Iterator<Item = &[Trip]> {
     let count = count.max(1);
     let edge = move |n: usize| (trips.len() as u128 * n as u128 / count as u128) as usize;

@@ -1,14 +1,14 @@
-//! Retransmission timers replayed over recorded delays: which of them would have served this path? (RFC 889, section 3)
+//! Retransmission timers replayed over recorded delays, to compare estimators on a path (RFC 889, section 3).
 //!
-//! Delays go in, in the order in which they were measured; what each estimator would have cost comes out. The estimators
-//! are the very objects that connections use. All times here are *round trips*, as a connection measures them; RFC 889
-//! halves all of its figures, and so does who prints a table to stand beside its own.
+//! The input is a list of delays in the order of measurement; the output is the cost of each estimator. The estimators
+//! are those of connections. All times are *round trips*, as a connection measures them. RFC 889 halves its figures, so
+//! a table beside its own must do the same.
 //!
-//! * `trip.rs`: a delay, or a loss, and what a column of them is like by itself
-//! * `timer.rs`: an estimator as a replay uses it; the one place that knows `netspurt_tcp::rto`
-//! * `cycle.rs`: the cycle, by the rules of the document or as a connection would
-//! * `detail.rs`: one estimator's timeouts, one for each cycle, and their percentiles
-//! * `bounds.rs`: what no estimator can beat
+//! * `trip.rs`: a delay or a loss, and statistics of many
+//! * `timer.rs`: an estimator in a replay; only this file uses `netspurt_tcp::rto`
+//! * `cycle.rs`: the cycle, by the rules of the document or of a connection
+//! * `detail.rs`: one estimator's timeouts, one per cycle, and their percentiles
+//! * `bounds.rs`: lower bounds of the cost
 //! * `grid.rs`: many estimators over the same delays, on several cores
 
 mod bounds;

@@ -1,19 +1,19 @@
-//! A delay, or a loss, and what a column of them is like by itself.
+//! A delay or a loss, and statistics of many.
 
 use netspurt_tcp::time::Span;
 
-/// One cycle: a packet was sent, and its answer came after this round trip, or not at all.
+/// A cycle: the RTT of a packet, or its loss.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 pub struct Trip(u64);
 
 impl Trip {
-    /// No answer came.
+    /// A lost packet.
     pub const LOST: Self = Self(u64::MAX);
 
-    /// An answer after `rtt`.
+    /// A response after `rtt`.
     pub const fn after(rtt: Span) -> Self {
-        // The longest of all spans would read as a loss.
+        // The maximum value means a loss.
         Self(if rtt.as_ps() == u64::MAX { u64::MAX - 1 } else { rtt.as_ps() })
     }
 
@@ -24,29 +24,29 @@ impl Trip {
     }
 }
 
-/// What holds of the delays whatever the timer: the Mean and CoV columns of RFC 889's table, read both ways.
+/// Statistics of the delays: the columns Mean and CoV of RFC 889's table, in both readings.
 ///
-/// The document says that cycles with a loss are left out of both; its printed numbers take them in as delays of zero.
+/// The document says that both exclude cycles with a loss; its printed figures include them as delays of zero.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Summary {
     /// Cycles, lost ones included.
     pub cycles: u64,
-    /// Cycles without an answer.
+    /// Lost cycles.
     pub lost: u64,
-    /// The sum of all round trips, in seconds: the time in which good data was sent.
+    /// The sum of all RTTs in seconds: the time in which useful data was sent.
     pub good_s: f64,
-    /// Mean round trip over all cycles, a lost one counted as zero, as the document's table has it.
+    /// Mean RTT over all cycles, with losses as zero, as in the document's table.
     pub mean_s: f64,
     /// Standard deviation (divided by n) over that mean; NaN if the mean is 0.
     pub cov: f64,
-    /// Mean round trip over the cycles that were answered, as the document's text has it.
+    /// Mean RTT over the cycles without a loss, as in the document's text.
     pub received_mean_s: f64,
-    /// The coefficient of variation over those.
+    /// Coefficient of variation over the same cycles.
     pub received_cov: f64,
 }
 
 impl Summary {
-    /// Of any number of cycles; means over no cycle are NaN.
+    /// The statistics of any number of cycles; means over none are NaN.
     pub fn of(trips: &[Trip]) -> Self {
         let answered = || trips.iter().filter_map(|trip| trip.get());
         let lost = trips.iter().filter(|trip| trip.get().is_none()).count();
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_loss_counts_as_zero_in_one_reading_and_not_at_all_in_the_other() {
+    fn one_reading_counts_a_loss_as_zero_and_the_other_excludes_it() {
         let trips =
             [Trip::after(Span::from_secs(2)), Trip::LOST, Trip::after(Span::from_secs(4)), Trip::LOST];
         let summary = Summary::of(&trips);
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_of_all_round_trips_is_not_a_loss() {
+    fn the_longest_rtt_is_not_a_loss() {
         assert!(Trip::after(Span::MAX).get().is_some() && Trip::LOST.get().is_none());
     }
 }

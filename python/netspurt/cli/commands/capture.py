@@ -14,10 +14,10 @@ from netspurt.analysis.capture import SCHEMAS, STEP, Capture, Reading, collect
 from netspurt.analysis.capture_lines import COLUMNS, document, line
 from netspurt.cli import picture_options, tables
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
-from netspurt.cli.options import add_jobs, add_json
+from netspurt.cli.options import add_input, add_jobs, add_json, add_output
 from netspurt.cli.progress import progress
 from netspurt.errors import RequestError
-from netspurt.files import output
+from netspurt.files import output, places
 from netspurt.inputs.typed import positive
 from netspurt.sweeping.threads import for_each
 
@@ -31,12 +31,22 @@ WIDE = 200
 def declare(command: argparse.ArgumentParser) -> None:
     """Its options."""
     add_json(command)
-    command.add_argument(
-        "files", nargs="+", metavar="FILE", help="pcap or pcapng, plain, gzip or zstd; - is standard input"
+    add_input(
+        command,
+        "files",
+        nargs="+",
+        metavar="FILE",
+        words="pcap or pcapng, uncompressed, gzip or zstd; - is standard input",
     )
-    command.add_argument("--samples", metavar="FILE.parquet", help="every round-trip time, as Parquet")
-    command.add_argument(
-        "--events", metavar="FILE.parquet", help="every retransmission, duplicate ACK and so on, as Parquet"
+    add_output(
+        command, "--samples", places.SAMPLES, "FILE.parquet", "write every round-trip time, as Parquet"
+    )
+    add_output(
+        command,
+        "--events",
+        places.EVENTS,
+        "FILE.parquet",
+        "write every retransmission, duplicate ACK and so on, as Parquet",
     )
     command.add_argument(
         "--connections",
@@ -99,7 +109,11 @@ def command(options: argparse.Namespace) -> int:
 def _steps(file: str) -> int:
     """How often the bar moves for a file; a pipe has no length."""
     path = Path(file)
-    return path.stat().st_size // STEP + 1 if path.is_file() else 1
+    try:
+        return path.stat().st_size // STEP + 1 if path.is_file() else 1
+    except OSError:
+        # Reading it says why.
+        return 1
 
 
 def _read(

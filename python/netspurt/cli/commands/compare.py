@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from netspurt.analysis import formats
 from netspurt.cli import picture_options, tables
 from netspurt.cli.exits import FINE
-from netspurt.cli.options import add_algorithms, add_jobs, add_json
+from netspurt.cli.options import add_algorithms, add_input, add_jobs, add_json, add_output
 from netspurt.errors import RequestError
-from netspurt.files import output
+from netspurt.files import output, places
 from netspurt.inputs.typed import natural, positive, setting
 
 if TYPE_CHECKING:
@@ -25,10 +25,12 @@ def declare(command: argparse.ArgumentParser) -> None:
     """Its options."""
     add_json(command)
     for name, which in (("first", "A"), ("second", "B")):
-        command.add_argument(
+        add_input(
+            command,
             name,
             metavar=which,
-            help="a scenario (.toml, run now), a folder of 'run --out' or of 'sweep', a trace (.parquet), or a capture",
+            words="a scenario (.toml, run now), a folder of 'run --out' or of 'sweep', a trace (.parquet), or "
+            "a capture",
         )
     for name, which in (("a", "A"), ("b", "B")):
         command.add_argument(
@@ -53,7 +55,9 @@ def declare(command: argparse.ArgumentParser) -> None:
         metavar="COLUMN",
         help="compare these columns of the flows, as often as wanted (default: a handful)",
     )
-    command.add_argument("--plot", metavar="FILE.svg", help="draw both over each other (.svg, .pdf or .png)")
+    add_output(
+        command, "--plot", places.PICTURE, "FILE.svg", "draw both over each other (.svg, .pdf or .png)"
+    )
     picture_options.report(command)
 
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from netspurt.analysis import formats
 from netspurt.cli.exits import FELL_SHORT, FINE
-from netspurt.cli.options import add_json, add_records
+from netspurt.cli.options import add_json, add_output, add_records
 from netspurt.errors import RequestError
+from netspurt.files import places
 from netspurt.inputs.typed import at_least
 
 if TYPE_CHECKING:
@@ -34,7 +35,13 @@ def declare(command: argparse.ArgumentParser) -> None:
         help="two lines, the second from this length on; auto looks for one",
     )
     command.add_argument("--robust", action="store_true", help="Theil and Sen's line beside least squares")
-    command.add_argument("--plot", metavar="FILE.svg", help="draw scatter and histogram (.svg, .pdf or .png)")
+    add_output(
+        command,
+        "--plot",
+        places.PICTURE,
+        metavar="FILE.svg",
+        words="draw scatter and histogram (.svg, .pdf or .png)",
+    )
 
 
 def _split(text: str) -> int | str:
@@ -58,7 +65,7 @@ def command(options: argparse.Namespace) -> int:
         print(f"netspurt: {complaint}", file=sys.stderr)
     methods: list[Method] = ["least squares", "theil-sen"] if options.robust else ["least squares"]
     results = [_result(path, options.split, methods) for path in paths]
-    written = _draw(Path(options.plot), paths, options.split, methods[-1]) if options.plot else []
+    written = _draw(options, paths, options.split, methods[-1]) if options.plot else []
     if options.json:
         print(json.dumps({"results": results, "errors": complaints}))
     else:
@@ -186,7 +193,9 @@ def _row(line: dict[str, Any]) -> list[str]:
     ]
 
 
-def _draw(destination: Path, paths: list[DelayPath], split: int | str | None, method: Method) -> list[Path]:
+def _draw(
+    options: argparse.Namespace, paths: list[DelayPath], split: int | str | None, method: Method
+) -> list[Path]:
     """The scatter of all paths in one picture, and a histogram for each, named after the first."""
     import numpy as np
 
@@ -199,9 +208,10 @@ def _draw(destination: Path, paths: list[DelayPath], split: int | str | None, me
     for number, path in enumerate(paths, 1):
         mark = "-histogram" if len(paths) == 1 else f"-histogram-{number}"
         figures.append((mark, plot_delays.histogram(path.delay_s, path.name)))
-    written = []
-    for mark, figure in figures:
-        name = destination.with_name(destination.stem + mark + (destination.suffix or ".svg"))
+    destination = Path(options.plot)
+    suffix = destination.suffix or ".svg"
+    written = [destination.with_name(destination.stem + mark + suffix) for mark, _ in figures]
+    options.places.admit_several(options.plot, written)
+    for name, (_, figure) in zip(written, figures, strict=True):
         plot.save(figure, name)
-        written.append(name)
     return written

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 import shlex
 import signal
 import sys
@@ -14,12 +15,16 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from netspurt.cli.exits import INTERRUPTED
-from netspurt.cli.options import add_json, add_settings
+from netspurt.cli.options import add_force, add_input, add_settings
 from netspurt.errors import RequestError
+from netspurt.files.places import CAPTURE, Destination
 from netspurt.inputs.typed import capture_place, natural, positive, setting
 
 if TYPE_CHECKING:
     from netspurt import _core
+
+OUT, ERR = 1, 2
+"""Standard output and standard error, as programs inherit them."""
 
 LINKS = (
     *("link", "direction", "packets", "drops", "rate_asked", "rate_done", "delay_asked"),
@@ -30,8 +35,13 @@ HOSTS = ("host", "address", "sent", "received", "stray", "refused", "rejected", 
 
 def declare(command: argparse.ArgumentParser) -> None:
     """Its options."""
-    add_json(command)
-    command.add_argument("scenario", metavar="SCENARIO.toml")
+    command.add_argument(
+        "--json",
+        action="store_true",
+        help="one JSON document on standard output; what the programs print goes to standard error",
+    )
+    add_input(command, "scenario", "SCENARIO.toml")
+    add_force(command)
     # What stands behind "--" is not for argparse, which would want it before all options: see _command.
     command.usage = "%(prog)s SCENARIO.toml [options] -- COMMAND…"
     command.add_argument(
@@ -58,7 +68,7 @@ def declare(command: argparse.ArgumentParser) -> None:
         "--capture",
         action="append",
         default=[],
-        type=capture_place,
+        type=_capture,
         metavar="NODE=FILE",
         help="capture what passes a host, or a router or hub between hosts, as pcapng, as often as wanted",
     )
@@ -90,11 +100,16 @@ def declare(command: argparse.ArgumentParser) -> None:
     )
 
 
+def _capture(text: str) -> tuple[str, Destination]:
+    host, file = capture_place(text)
+    return host, Destination(file, "--capture", CAPTURE)
+
+
 def command(options: argparse.Namespace) -> int:
     """Runs the commands and ends with the exit status of the one behind ``--``.
 
-    What links and hosts did is printed on standard error, since standard output is the command's; with ``--json``
-    as one line.
+    What links and hosts did is printed on standard error, since standard output is the programs'. With ``--json`` it
+    is the other way round: one document on standard output, and what the programs print on standard error.
 
     Raises:
         RequestError: no command, a host that is not there, no privileges, a program that does not exist.
@@ -109,7 +124,7 @@ def command(options: argparse.Namespace) -> int:
     beside = [(host, _words(text)) for host, text in options.on]
     if options.server is not None:
         beside.append((hosts[-1], _words(options.server)))
-    with _ends_by_signal():
+    with _ends_by_signal(), _elsewhere() if options.json else contextlib.nullcontext():
         report = _run(scenario, (options.client or hosts[0], options.program), beside, options)
     _print(report, options)
     status: int | None = report["status"]
@@ -170,9 +185,22 @@ def _ends_by_signal() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+@contextlib.contextmanager
+def _elsewhere() -> Iterator[None]:
+    """Programs that are started here write to standard error what they would write to standard output."""
+    sys.stdout.flush()
+    kept = os.dup(OUT)
+    os.dup2(ERR, OUT)
+    try:
+        yield
+    finally:
+        os.dup2(kept, OUT)
+        os.close(kept)
+
+
 def _print(report: dict[str, Any], options: argparse.Namespace) -> None:
     if options.json:
-        print(json.dumps(report), file=sys.stderr)
+        print(json.dumps(report))
         return
     from rich.console import Console
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.interrupt import asked_to_end
-from netspurt.cli.options import add_command, add_json
+from netspurt.cli.options import add_command, add_json, add_output
 from netspurt.errors import RequestError
+from netspurt.files.places import CAPTURE
 from netspurt.inputs.typed import port, positive, setting
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def _device(role: argparse.ArgumentParser) -> None:
     role.add_argument(
         "--plain", action="store_true", help="plain packets, as on a wire: no super-segments, no offloads"
     )
-    role.add_argument("--capture", metavar="FILE.pcapng", help="write down what passes")
+    add_output(role, "--capture", CAPTURE, "FILE.pcapng", "capture the host's packets to FILE.pcapng")
 
 
 def command(options: argparse.Namespace) -> int:

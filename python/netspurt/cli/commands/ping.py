@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from netspurt.cli import tables
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.interrupt import asked_to_end
-from netspurt.cli.options import add_json
+from netspurt.cli.options import add_json, add_output
+from netspurt.files import places
 from netspurt.inputs.typed import lengths, natural, pace, positive, seconds
 
 if TYPE_CHECKING:
@@ -66,10 +67,12 @@ def declare(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--seed", type=natural, metavar="N", help="of random lengths and intervals (default: any)"
     )
-    command.add_argument(
+    add_output(
+        command,
         "--out",
+        places.PROBE,
         metavar="FILE.parquet",
-        help="every packet; the file is whole at any moment, up to the last second",
+        words="write every packet; the file is whole at any moment, up to the last second",
     )
 
 

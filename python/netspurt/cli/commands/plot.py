@@ -14,6 +14,7 @@ from netspurt.cli.options import add_json, add_settings
 from netspurt.cli.picture_options import PICTURES
 from netspurt.errors import RequestError
 from netspurt.files import output
+from netspurt.files.places import DRAWN, Destination
 
 if TYPE_CHECKING:
     from netspurt.inputs.recording import Recording
@@ -64,6 +65,8 @@ def command(options: argparse.Namespace) -> int:
     except ValueError as error:
         raise RequestError(f"{path}: {error}") from error
     out = Path(options.out or f"{path.stem or path.name}-{name}.svg")
+    if not options.out:
+        options.places.admit(Destination(str(out), "--out", DRAWN))
     _write(picture, out)
     if options.json:
         print(json.dumps(_document(picture, name, out)))

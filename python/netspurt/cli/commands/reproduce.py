@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
-from netspurt.cli.options import add_jobs, add_json
+from netspurt.cli.options import add_jobs, add_json, add_output
 from netspurt.cli.progress import progress
 from netspurt.errors import RequestError
-from netspurt.files import output
+from netspurt.files import output, places
 from netspurt.inputs.typed import positive
 
 if TYPE_CHECKING:
@@ -46,8 +46,13 @@ def declare(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--seeds", type=positive, metavar="N", help="seeds for each cell with randomness")
     add_jobs(command)
-    command.add_argument(
-        "--out", default="report", metavar="DIR", help="where the report goes (default: report)"
+    add_output(
+        command,
+        "--out",
+        places.REPORT_FOLDER,
+        default="report",
+        metavar="DIR",
+        words="folder of the report (default: report)",
     )
 
 
@@ -66,7 +71,7 @@ def command(options: argparse.Namespace) -> int:
     if options.fit:
         return _fit(studies, options)
     plan = Plan(quick=options.quick, seeds=options.seeds, live=not options.no_live)
-    with output.directory(Path(options.out)) as stage:
+    with output.directory(Path(options.out), force=options.force) as stage:
         began = time.monotonic()
         works = [prepare(study, plan) for study in studies]
         results = _run_all(works, options.jobs)
@@ -97,7 +102,7 @@ def _fit(studies: list[Study], options: argparse.Namespace) -> int:
         )
     written: dict[str, dict[str, str]] = {}
     out = Path(options.out) / "fit"
-    with output.directory(out) as stage:
+    with output.directory(out, force=options.force) as stage:
         for study, fit in fits:
             print(f"netspurt: fitting {study.name}", file=sys.stderr)
             text = fit.run(options.jobs, lambda words: print(f"netspurt: {words}", file=sys.stderr))

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from netspurt.analysis import formats
 from netspurt.cli.exits import FELL_SHORT, FINE
-from netspurt.cli.options import add_jobs, add_json, add_records
+from netspurt.cli.options import add_jobs, add_json, add_output, add_records
 from netspurt.errors import RequestError
+from netspurt.files import places
 
 if TYPE_CHECKING:
     from netspurt._core import Estimator
@@ -67,8 +68,12 @@ def declare(command: argparse.ArgumentParser) -> None:
         help="every delay a sample, as in RFC 889 (default), or backoff and Karn's rule as in a connection",
     )
     add_jobs(command)
-    command.add_argument(
-        "--plot", metavar="FILE.svg", help="draw delays and timeouts, and the grids (.svg, .pdf or .png)"
+    add_output(
+        command,
+        "--plot",
+        places.PICTURE,
+        metavar="FILE.svg",
+        words="draw delays and timeouts, and the grids (.svg, .pdf or .png)",
     )
 
 
@@ -100,7 +105,7 @@ def command(options: argparse.Namespace) -> int:
     for path in paths:
         results += rto_replay.table(path, estimators, options.rules)
         grids += [(path, rto_replay.surface(path, spec, options.rules, options.jobs)) for spec in specs]
-    written = _draw(Path(options.plot), paths, estimators, options.rules, grids) if options.plot else []
+    written = _draw(options, paths, estimators, options.rules, grids) if options.plot else []
     if options.json:
         print(json.dumps(_document(options.rules, results, grids, complaints)))
     else:
@@ -164,7 +169,7 @@ def _print(
 
 
 def _draw(
-    destination: Path,
+    options: argparse.Namespace,
     paths: list[DelayPath],
     estimators: list[tuple[str, Estimator]],
     rules: str,
@@ -181,10 +186,11 @@ def _draw(
         lines = {name: native.timeouts(each, rules) for name, each in estimators[:MOST_LINES]}
         figures.append(plot_delays.timeouts(path.time_s, path.delay_s, lines, path.name))
     figures += [plot_delays.surface(surface, path.name) for path, surface in grids]
-    written = []
-    for number, figure in enumerate(figures, 1):
-        stem = destination.stem if len(figures) == 1 else f"{destination.stem}-{number}"
-        name = destination.with_name(stem + (destination.suffix or ".svg"))
+    destination = Path(options.plot)
+    marks = [""] if len(figures) == 1 else [f"-{number}" for number in range(1, len(figures) + 1)]
+    suffix = destination.suffix or ".svg"
+    written = [destination.with_name(destination.stem + mark + suffix) for mark in marks]
+    options.places.admit_several(options.plot, written)
+    for name, figure in zip(written, figures, strict=True):
         plot.save(figure, name)
-        written.append(name)
     return written

@@ -12,10 +12,17 @@ from typing import TYPE_CHECKING, Any
 from netspurt import version
 from netspurt.cli import picture_options, tables
 from netspurt.cli.exits import FINE, INTERRUPTED
-from netspurt.cli.options import add_algorithms, add_jobs, add_json, add_settings
+from netspurt.cli.options import (
+    add_algorithms,
+    add_input,
+    add_jobs,
+    add_json,
+    add_output,
+    add_settings,
+)
 from netspurt.cli.progress import progress
 from netspurt.errors import RequestError
-from netspurt.files import output
+from netspurt.files import output, places
 from netspurt.files.rows import csv_of, flat
 from netspurt.inputs.typed import natural, positive
 from netspurt.sweeping.threads import for_each
@@ -49,7 +56,7 @@ LINK_COLUMNS = ("link", "direction", "packets", "bytes", "drops", "utilisation",
 def declare(command: argparse.ArgumentParser) -> None:
     """Its options."""
     add_json(command)
-    command.add_argument("scenario", metavar="SCENARIO.toml")
+    add_input(command, "scenario", "SCENARIO.toml")
     add_settings(command)
     command.add_argument("--seed", type=natural, default=1, metavar="N", help="first seed (default: 1)")
     command.add_argument(
@@ -57,7 +64,7 @@ def declare(command: argparse.ArgumentParser) -> None:
     )
     add_algorithms(command)
     add_jobs(command)
-    command.add_argument("--pcap", metavar="FILE", help="capture each flow at its sender, as pcapng")
+    add_output(command, "--pcap", places.CAPTURE, "FILE", "capture each flow at its sender, as pcapng")
     command.add_argument(
         "--capture",
         action="append",
@@ -66,8 +73,10 @@ def declare(command: argparse.ArgumentParser) -> None:
         help="capture there instead, as often as wanted: NODE, LINK@NODE, or all",
     )
     command.add_argument("--snaplen", type=positive, metavar="BYTES", help="bytes captured of each packet")
-    command.add_argument("--trace", metavar="FILE.parquet", help="all series and segments, as Parquet")
-    command.add_argument("--out", metavar="DIR", help="merged scenario, versions, result and tables")
+    add_output(command, "--trace", places.TRACE, "FILE.parquet", "write all series and segments, as Parquet")
+    add_output(
+        command, "--out", places.RUN_FOLDER, "DIR", "write the merged scenario, versions, result and tables"
+    )
     picture_options.report(command)
 
 
@@ -95,7 +104,11 @@ def command(options: argparse.Namespace) -> int:
         scenario = scenario.given(find(options.algorithms))
     with contextlib.ExitStack() as writing:
         # Every destination is tried before any work is done.
-        out = writing.enter_context(output.directory(Path(options.out))) if options.out else None
+        out = (
+            writing.enter_context(output.directory(Path(options.out), force=options.force))
+            if options.out
+            else None
+        )
         pcap = writing.enter_context(output.file(Path(options.pcap))) if options.pcap else None
         trace = writing.enter_context(output.file(Path(options.trace))) if options.trace else None
         page = writing.enter_context(output.file(Path(options.report))) if options.report else None

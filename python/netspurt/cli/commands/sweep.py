@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from netspurt.cli import picture_options, tables
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
-from netspurt.cli.options import add_algorithms, add_jobs, add_json
+from netspurt.cli.options import add_algorithms, add_input, add_jobs, add_json, add_output
 from netspurt.errors import EngineError, RequestError
-from netspurt.files import output
+from netspurt.files import output, places
 from netspurt.inputs.typed import part, positive
 
 if TYPE_CHECKING:
@@ -32,9 +32,13 @@ FAILURES_SHOWN = 10
 def declare(command: argparse.ArgumentParser) -> None:
     """Its options."""
     add_json(command)
-    command.add_argument("sweep", metavar="FILE.toml", help="what is varied: see docs/sweeps.md")
-    command.add_argument(
-        "--out", metavar="DIR", help="folder of the results (default: FILE.sweep beside FILE.toml)"
+    add_input(command, "sweep", "FILE.toml", "what is varied: see docs/sweeps.md")
+    add_output(
+        command,
+        "--out",
+        places.SWEEP_FOLDER,
+        metavar="DIR",
+        words="folder of the results (default: FILE.sweep beside FILE.toml)",
     )
     add_algorithms(command)
     add_jobs(command)
@@ -78,9 +82,11 @@ def command(options: argparse.Namespace) -> int:
 
     plan = plan_of(path, find(options.algorithms))
     out = Path(options.out) if options.out else path.with_suffix(".sweep")
+    if not options.out:
+        options.places.admit(places.Destination(str(out), "--out", places.SWEEP_FOLDER))
     try:
         with _engine(options) as engine:
-            report = execute(plan, out, engine, options.slice, retry=options.retry)
+            report = execute(plan, out, engine, options.slice, retry=options.retry, force=options.force)
     except EngineError as error:
         print(f"netspurt: {error}", file=sys.stderr)
         return FELL_SHORT

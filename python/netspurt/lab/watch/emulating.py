@@ -28,7 +28,7 @@ LONGEST_LINE = 1 << 16
 async def follow(request: dict[str, Any], scenario: _core.Scenario) -> AsyncGenerator[tuple[str, Any]]:
     """Runs a command on the scenario's first host, and a server on its last, until it ends or the page closes.
 
-    Events: ``began`` (``command``, ``hosts``), ``line`` (``text``, ``stream``), ``traffic`` (``time_s`` since the
+    Events: ``began`` (``command``, ``hosts``), ``line`` (``text``), ``traffic`` (``time_s`` since the
     start, ``in_bps`` and ``out_bps`` at the first host), ``table`` (as ``emulate --json`` prints it), ``ended``
     (``status``).
 
@@ -66,8 +66,8 @@ async def follow(request: dict[str, Any], scenario: _core.Scenario) -> AsyncGene
         events: asyncio.Queue[tuple[str, Any]] = asyncio.Queue(1000)
         ended = asyncio.create_task(process.wait())
         work = [
-            asyncio.create_task(_lines(process.stdout, "out", events)),
-            asyncio.create_task(_lines(process.stderr, "err", events)),
+            asyncio.create_task(_table(process.stdout, events)),
+            asyncio.create_task(_lines(process.stderr, events)),
             asyncio.create_task(_traffic(descriptor, events, ended)),
         ]
         try:
@@ -91,26 +91,18 @@ def _words(request: dict[str, Any], key: str) -> list[str]:
         raise RequestError(f"'{text}' cannot be split into words: {str(error).lower()}") from None
 
 
-async def _lines(
-    stream: asyncio.StreamReader | None, name: str, events: asyncio.Queue[tuple[str, Any]]
-) -> None:
+async def _lines(stream: asyncio.StreamReader | None, events: asyncio.Queue[tuple[str, Any]]) -> None:
     assert stream is not None
     while octets := await stream.read(LONGEST_LINE):
-        text = octets.decode("utf-8", "replace")
-        if name == "err" and (table := _table(text)) is not None:
-            text, document = table
-            await events.put(("table", document))
-        if text:
-            await events.put(("line", {"text": text, "stream": name}))
+        await events.put(("line", {"text": octets.decode("utf-8", "replace")}))
 
 
-def _table(text: str) -> tuple[str, dict[str, Any]] | None:
-    """Splits the output into the table and the other text."""
-    for line in text.splitlines(keepends=True):
-        if line.startswith('{"') and '"links"' in line:
-            with contextlib.suppress(ValueError):
-                return text.replace(line, ""), json.loads(line)
-    return None
+async def _table(stream: asyncio.StreamReader | None, events: asyncio.Queue[tuple[str, Any]]) -> None:
+    """Sends the table of the emulation."""
+    assert stream is not None
+    # Empty if the emulation failed; standard error says why.
+    if document := await stream.read():
+        await events.put(("table", json.loads(document)))
 
 
 async def _traffic(descriptor: int, events: asyncio.Queue[tuple[str, Any]], ended: asyncio.Task[int]) -> None:

@@ -1,4 +1,4 @@
-//! A small file server: HTTP/1.1 (RFC 9112), GET and HEAD, in writes of a chosen pattern.
+//! A small file server: HTTP/1.1 (RFC 9112) with GET and HEAD, and a configurable pattern of writes.
 
 use crate::host::{Application, Next, Stream};
 use netspurt_tcp::Behind;
@@ -6,26 +6,26 @@ use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::path::{Component, Path, PathBuf};
 
-/// A request that is longer is refused.
+/// Longer requests are rejected.
 const LONGEST_REQUEST: usize = 8 << 10;
-/// A file is read in pieces of this length.
+/// Size of the reads from a file.
 const PIECE: usize = 1 << 16;
 
-/// How a response is handed to TCP.
+/// How a response is divided into writes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Writes {
     /// The head and the whole body as one write.
     Whole,
     /// The head, then the body.
     HeadFirst,
-    /// Writes of these lengths, the last of them over and over.
+    /// Writes of these lengths; the last length repeats.
     Lengths(Vec<u64>),
 }
 
-/// Not a pattern of writes.
+/// An invalid pattern of writes.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "\"{0}\" is no pattern of writes: \"whole\", \"head-first\", or lengths in bytes such as 300,1460,4096 are"
+    "invalid write pattern \"{0}\": must be \"whole\", \"head-first\", or lengths in bytes such as 300,1460,4096"
 )]
 pub struct WritesError(String);
 
@@ -47,7 +47,7 @@ impl std::str::FromStr for Writes {
 }
 
 impl Writes {
-    /// How long the `n`-th write is, of a response of which `head` bytes are the head.
+    /// Length of write `n` of a response whose head has `head` bytes.
     fn length(&self, n: usize, head: u64) -> u64 {
         match self {
             Self::HeadFirst if n == 0 => head,
@@ -57,7 +57,7 @@ impl Writes {
     }
 }
 
-/// Serves the files of a directory on one connection.
+/// Serves the files of a directory on a connection.
 #[derive(Debug)]
 pub struct Http {
     root: PathBuf,
@@ -68,14 +68,14 @@ pub struct Http {
 
 #[derive(Debug)]
 struct Response {
-    /// What has been read and not written.
+    /// Bytes that were read from the file and not written.
     ready: Vec<u8>,
     at: usize,
     file: Option<File>,
-    /// Bytes of the file that have not been read.
+    /// Bytes of the file that were not read.
     unread: u64,
     head: u64,
-    /// Which write it is, and how much of it is missing.
+    /// The number of the present write, and its remaining length.
     nth: usize,
     missing: u64,
     then: Then,
@@ -93,7 +93,7 @@ impl Http {
         Self { root, writes, request: Vec::new(), response: None }
     }
 
-    /// Takes in what is there of a request; the response, once it is complete.
+    /// Reads a request. Returns the response when the request is complete.
     fn hear(&mut self, stream: &mut Stream<'_>) -> Option<Response> {
         let (first, second) = stream.readable();
         let room = LONGEST_REQUEST - self.request.len();
@@ -172,7 +172,7 @@ impl Response {
         Self { ready, at: 0, file: None, unread: 0, head, nth: 0, missing: 0, then }
     }
 
-    /// Reads more of the file once what was read is written.
+    /// Reads more of the file when all read bytes are written.
     fn fill(&mut self) -> Result<(), ErrorKind> {
         if self.at < self.ready.len() || self.unread == 0 {
             return Ok(());
@@ -180,7 +180,7 @@ impl Response {
         let Some(file) = &mut self.file else { return Ok(()) };
         self.ready.resize(PIECE.min(usize::try_from(self.unread).unwrap_or(PIECE)), 0);
         self.at = 0;
-        // A file that has become shorter cannot keep what its head promised.
+        // Fails if the file has become shorter than its announced length.
         file.read_exact(&mut self.ready).map_err(|error| error.kind())?;
         self.unread -= self.ready.len() as u64;
         Ok(())
@@ -220,7 +220,7 @@ fn answer(root: &Path, request: &str) -> Response {
     response
 }
 
-/// The file that a target names: below the root, whatever it says; of a directory, its `index.html`.
+/// The file of a target, always below the root; for a directory, its `index.html`.
 fn find(root: &Path, target: &str) -> Option<(File, u64)> {
     let path = target.split(['?', '#']).next()?.trim_start_matches('/');
     let plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
@@ -242,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_of_writes_are_read_or_refused_in_a_sentence() {
+    fn patterns_of_writes_are_parsed_or_rejected_with_a_message() {
         assert_eq!("whole".parse(), Ok(Writes::Whole));
         assert_eq!("300, 1460".parse(), Ok(Writes::Lengths(vec![300, 1460])));
         for wrong in ["", "0", "12,", "half"] {

@@ -1,8 +1,8 @@
 //! Applications.
 //!
-//! * `sink.rs`: takes what comes
-//! * `source.rs`: sends as much as the network takes
-//! * `http.rs`: files, in writes of a chosen pattern
+//! * `sink.rs`: receives and discards data
+//! * `source.rs`: sends data as fast as possible
+//! * `http.rs`: serves files, with a configurable pattern of writes
 
 mod http;
 mod sink;

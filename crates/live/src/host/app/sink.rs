@@ -1,8 +1,8 @@
-//! Takes what comes.
+//! Receives and discards data.
 
 use crate::host::{Application, Next, Stream};
 
-/// Reads everything at once, throws it away, and closes when the peer has.
+/// Reads and discards all data, and closes after the peer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sink;
 

@@ -1,13 +1,13 @@
-//! Sends as much as the network takes.
+//! Sends data as fast as the network allows.
 
 use crate::host::{Application, Next, Stream};
 use netspurt_sim::random::Stream as Random;
 use std::sync::OnceLock;
 
-/// The stream repeats itself after so many bytes: a prime, so that a shift by any segment is seen.
+/// The data repeats after this number of bytes. It is a prime, so that a shift by any segment size is detected.
 const PERIOD: usize = 65_521;
 
-/// What a source sends: the same for all, so that a receiver can check it.
+/// The data of every source, so that a receiver can verify it.
 pub fn pattern() -> &'static [u8] {
     static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
     BYTES.get_or_init(|| {
@@ -16,7 +16,7 @@ pub fn pattern() -> &'static [u8] {
     })
 }
 
-/// Sends [`pattern`] over and over, then closes. What the peer sends is thrown away.
+/// Sends [`pattern`] repeatedly, then closes. Received data is discarded.
 #[derive(Clone, Copy, Debug)]
 pub struct Source {
     left: Option<u64>,
@@ -24,7 +24,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// Sends so many bytes; without a number, until the peer has enough.
+    /// Sends this number of bytes; without a number, until the peer closes.
     pub const fn new(bytes: Option<u64>) -> Self {
         Self { left: bytes, at: 0 }
     }

@@ -37,11 +37,9 @@ impl Sender {
     /// section 3.8.4), so that the peer does answer.
     #[inline]
     pub(crate) fn ack_position(&self, reason: Reason) -> u64 {
-        match reason {
-            Reason::KeepAlive => return self.space.max - 1,
-            // Likewise: a probe without a byte.
-            Reason::WindowProbe => return self.space.una - 1,
-            _ => {}
+        if matches!(reason, Reason::KeepAlive | Reason::WindowProbe) {
+            // The second is a probe without a byte.
+            return if reason == Reason::KeepAlive { self.space.max - 1 } else { self.space.una - 1 };
         }
         self.space.max.min(self.space.una + u64::from(self.space.wnd))
     }

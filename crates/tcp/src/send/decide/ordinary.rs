@@ -4,6 +4,7 @@
 //! What is decided and done here is what [`crate::send::space`] and [`crate::send::output`] would decide and do, less the questions
 //! whose answers are known; a test sends the same segments both ways.
 
+use crate::config::Grows;
 use crate::context::Context;
 use crate::record::reason::Hold;
 use crate::send::{MTU_SEARCH, PACED, Sender};
@@ -75,6 +76,24 @@ impl Sender {
             (window, limit) = (cap, Hold::SendWindow);
         }
         (u64::from(window), limit)
+    }
+
+    /// What [`hold_back`](Self::hold_back) does, for the reasons that [`decide_ordinary`](Self::decide_ordinary) gives: none of them
+    /// is a transmission policy's.
+    #[inline(always)]
+    pub(crate) fn hold_ordinary(&mut self, cx: &mut Context, now: Time, why: Hold) {
+        if self.run > 0 {
+            if cx.config.growth.grows == Grows::WhenUsed {
+                self.note_usage(cx, why);
+            }
+            self.run = 0;
+        }
+        self.timers.hold = why;
+        match why {
+            Hold::NoData => {}
+            Hold::CongestionWindow => self.cwnd_limited = true,
+            _ => self.hold_back(cx, now, why),
+        }
     }
 
     /// Nothing about the sender makes an arriving segment unusual.

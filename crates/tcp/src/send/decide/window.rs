@@ -121,7 +121,7 @@ impl Sender {
 
     /// A sending opportunity is over: how far it used cwnd.
     #[cold]
-    fn note_usage(&mut self, cx: &Context, why: Hold) {
+    pub(in crate::send) fn note_usage(&mut self, cx: &Context, why: Hold) {
         let full = self.in_network(cx) + u64::from(cx.agreed.payload) > u64::from(self.recovery_window());
         let SendSpace { una, max, .. } = self.space;
         let limits = why == Hold::CongestionWindow || why == Hold::Burst && self.waits_for_cwnd(cx);

@@ -1,26 +1,26 @@
-//! What C hands over: addresses, buffers, vectors of buffers.
+//! Access to memory that C functions pass: addresses, buffers and vectors of buffers.
 #![expect(unsafe_code, reason = "pointers from C")]
 
 use nix::errno::Errno;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-/// `len` bytes at a pointer; EFAULT if there is none.
+/// The `len` bytes at a pointer; EFAULT if it is null.
 ///
 /// # Safety
-/// A pointer that is not null must point to `len` bytes that may be read for as long as `'a`.
+/// A pointer that is not null must point to `len` bytes that are readable for `'a`.
 pub(crate) unsafe fn bytes<'a>(at: *const libc::c_void, len: usize) -> Result<&'a [u8], Errno> {
     match (at.is_null(), len) {
         (_, 0) => Ok(&[]),
         (true, _) => Err(Errno::EFAULT),
-        // SAFETY: the caller vouches for the pointer.
+        // SAFETY: the caller guarantees the pointer.
         (false, _) => Ok(unsafe { std::slice::from_raw_parts(at.cast(), len) }),
     }
 }
 
-/// Writes `value` to a pointer; EFAULT if there is none.
+/// Writes `value` to a pointer; EFAULT if it is null.
 ///
 /// # Safety
-/// A pointer that is not null must point to as many bytes that may be written.
+/// A pointer that is not null must point to as many writable bytes.
 pub(crate) unsafe fn put(at: *mut libc::c_void, value: &[u8]) -> Result<(), Errno> {
     if value.is_empty() {
         return Ok(());
@@ -28,12 +28,12 @@ pub(crate) unsafe fn put(at: *mut libc::c_void, value: &[u8]) -> Result<(), Errn
     if at.is_null() {
         return Err(Errno::EFAULT);
     }
-    // SAFETY: the caller vouches for the pointer; `value` is ours, so that they do not overlap.
+    // SAFETY: the caller guarantees the pointer; `value` is Rust's, so they do not overlap.
     unsafe { std::ptr::copy_nonoverlapping(value.as_ptr(), at.cast(), value.len()) };
     Ok(())
 }
 
-/// Zeros at a pointer; EFAULT if there is none.
+/// Writes `len` zeros to a pointer; EFAULT if it is null.
 ///
 /// # Safety
 /// As for [`put`].
@@ -42,13 +42,13 @@ pub(crate) unsafe fn clear(at: *mut libc::c_void, len: usize) -> Result<(), Errn
         return Err(Errno::EFAULT);
     }
     if len > 0 {
-        // SAFETY: the caller vouches for the pointer.
+        // SAFETY: the caller guarantees the pointer.
         unsafe { std::ptr::write_bytes(at.cast::<u8>(), 0, len) };
     }
     Ok(())
 }
 
-/// The value behind a pointer; EFAULT if there is none.
+/// Reads the value at a pointer; EFAULT if it is null.
 ///
 /// # Safety
 /// A pointer that is not null must point to a `T`, which may be unaligned.
@@ -56,16 +56,16 @@ pub(crate) unsafe fn get<T: Copy>(at: *const T) -> Result<T, Errno> {
     if at.is_null() {
         return Err(Errno::EFAULT);
     }
-    // SAFETY: the caller vouches for the pointer.
+    // SAFETY: the caller guarantees the pointer.
     Ok(unsafe { at.read_unaligned() })
 }
 
-/// An IPv4 socket address.
+/// Reads an IPv4 socket address.
 ///
 /// # Safety
 /// A pointer that is not null must point to `len` bytes.
 pub(crate) unsafe fn address(at: *const libc::sockaddr, len: libc::socklen_t) -> Result<SocketAddrV4, Errno> {
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller guarantees it.
     let bytes = unsafe { bytes(at.cast(), len as usize) }?;
     let [f0, f1, p0, p1, a, b, c, d, ..] = *bytes else { return Err(Errno::EINVAL) };
     if i32::from(u16::from_ne_bytes([f0, f1])) != libc::AF_INET {
@@ -74,10 +74,10 @@ pub(crate) unsafe fn address(at: *const libc::sockaddr, len: libc::socklen_t) ->
     Ok(SocketAddrV4::new(Ipv4Addr::new(a, b, c, d), u16::from_be_bytes([p0, p1])))
 }
 
-/// Writes an address where the caller has room for one, and how long it is.
+/// Writes an address and its length, if the caller has passed pointers for them.
 ///
 /// # Safety
-/// Both pointers are null, or the second points to the number of bytes that may be written at the first.
+/// Both pointers are null, or the second points to the number of writable bytes at the first.
 pub(crate) unsafe fn put_address(
     to: *mut libc::sockaddr,
     len: *mut libc::socklen_t,
@@ -88,7 +88,7 @@ pub(crate) unsafe fn put_address(
     bytes[..2].copy_from_slice(&(libc::AF_INET as u16).to_ne_bytes());
     bytes[2..4].copy_from_slice(&address.port().to_be_bytes());
     bytes[4..8].copy_from_slice(&address.ip().octets());
-    // SAFETY: the caller vouches for both.
+    // SAFETY: the caller guarantees both.
     unsafe {
         let room = get(len)? as usize;
         put(to.cast(), &bytes[..room.min(bytes.len())])?;
@@ -96,14 +96,14 @@ pub(crate) unsafe fn put_address(
     }
 }
 
-/// How many bytes a vector of buffers holds; EFAULT if one of them is nowhere.
+/// The size of a vector of buffers in bytes; EFAULT if a buffer is null.
 ///
 /// # Safety
 /// A pointer that is not null must point to `count` vectors.
 pub(crate) unsafe fn length(at: *const libc::iovec, count: usize) -> Result<u64, Errno> {
     let mut sum = 0;
     for n in 0..count {
-        // SAFETY: as the caller vouches.
+        // SAFETY: the caller guarantees it.
         let one = unsafe { get(at.wrapping_add(n)) }?;
         if one.iov_base.is_null() && one.iov_len > 0 {
             return Err(Errno::EFAULT);
@@ -113,13 +113,13 @@ pub(crate) unsafe fn length(at: *const libc::iovec, count: usize) -> Result<u64,
     Ok(sum)
 }
 
-/// Puts zeros into the first `len` bytes of a vector of buffers.
+/// Writes zeros to the first `len` bytes of a vector of buffers.
 ///
 /// # Safety
-/// As for [`length`], and the buffers may be written.
+/// As for [`length`], and the buffers must be writable.
 pub(crate) unsafe fn clear_all(at: *const libc::iovec, count: usize, mut len: usize) -> Result<(), Errno> {
     for n in 0..count {
-        // SAFETY: as the caller vouches.
+        // SAFETY: the caller guarantees it.
         unsafe {
             let one = get(at.wrapping_add(n))?;
             let part = len.min(one.iov_len);

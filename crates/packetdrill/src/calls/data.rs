@@ -1,0 +1,170 @@
+//! The calls that transfer data, and those that return the lengths of the queues. No call waits: EAGAIN means that a blocking caller
+//! tries again.
+
+use crate::socket::{ConnectPhase, End, Role, Socket, WriteSpace};
+use crate::socket_options::{BlockingMode, Switch};
+use crate::stack::Stack;
+use netspurt_tcp::Behind;
+use netspurt_tcp::state::State;
+use nix::errno::Errno;
+use std::os::fd::RawFd;
+
+/// What a read does with the data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ReadMode {
+    /// It removes the data from the receive buffer.
+    Remove,
+    /// It leaves the data there (MSG_PEEK).
+    Peek,
+}
+
+impl Stack {
+    /// `write(2)` and similar calls: writes at most `len` bytes and returns how many were accepted.
+    pub(crate) fn write(&mut self, fd: RawFd, len: u64, behind: Behind) -> Result<u64, Errno> {
+        let id = self.id(fd)?;
+        let (now, wmem) = (self.now, self.settings.send_buffer);
+        let socket = self.socket_mut(fd)?;
+        if let Some(error) = socket.take_error() {
+            return Err(error);
+        }
+        // A waiting writer continues when a third of the buffer is free (`sk_stream_write_space()`).
+        let awaited = socket.write_space == WriteSpace::Awaited;
+        if awaited && !socket.options.is_nonblocking() && !socket.is_writable() {
+            return Err(Errno::EAGAIN);
+        }
+        let (low, shut) = (u64::from(socket.options.not_sent_low), socket.shutdown.closes_write());
+        let buffer = socket.send_buffer(wmem);
+        let Some(stream) = socket.stream_mut() else { return Err(Errno::EPIPE) };
+        if shut || stream.state() == State::Closed {
+            return Err(Errno::EPIPE);
+        }
+        if !stream.state().is_synchronized() && !stream.is_open_early() {
+            return Err(Errno::EAGAIN);
+        }
+        // Linux collects unsent data in packets of at most half the peer's largest window. It fills a packet even if the buffer is
+        // full, but starts one only below TCP_NOTSENT_LOWAT and while the buffer is not full (`tcp_sendmsg_locked()`,
+        // `tcp_xmit_size_goal()`, `sk_stream_memory_free()`).
+        let (unsent, mss) = (stream.unsent(), u64::from(stream.segment_payload().max(1)));
+        let goal = (u64::from(stream.peer_window()) / 2).min(60_000).max(mss) / mss * mss;
+        let queued = stream.written() - stream.acknowledged();
+        let may_start = unsent < low && queued < buffer;
+        let room = if may_start || unsent % goal > 0 { goal - unsent % goal } else { 0 };
+        let wanted = len.min(room);
+        if wanted == 0 && len > 0 {
+            stream.note_no_room();
+            socket.write_space = WriteSpace::Awaited;
+            return Err(Errno::EAGAIN);
+        }
+        let behind = if wanted < len { Behind::More } else { behind };
+        let taken = stream.write_part(now, wanted, behind).map_err(|_| Errno::EPIPE)?;
+        if taken == 0 && len > 0 {
+            return Err(Errno::EAGAIN);
+        }
+        self.update(id);
+        Ok(taken)
+    }
+
+    /// Ends a write of which only a part was accepted: what was accepted may be sent, with PSH.
+    pub(crate) fn end_write(&mut self, fd: RawFd) {
+        if let Ok(id) = self.id(fd)
+            && let Some(stream) = self.sockets.get_mut(&id).and_then(Socket::stream_mut)
+        {
+            stream.uncork();
+            self.update(id);
+        }
+    }
+
+    /// `read(2)` and similar calls: the number of bytes read, at most `len`. All are zeros.
+    pub(crate) fn read(&mut self, fd: RawFd, len: u64, mode: ReadMode) -> Result<u64, Errno> {
+        let id = self.id(fd)?;
+        let now = self.now;
+        let socket = self.socket_mut(fd)?;
+        let (shut, ended) = (socket.shutdown.closes_read(), socket.end != End::NotYet);
+        let deferred = socket.connect == ConnectPhase::Deferred;
+        let Some(stream) = socket.stream_mut() else {
+            return Err(if deferred { Errno::EAGAIN } else { Errno::ENOTCONN });
+        };
+        let readable = stream.readable().min(len);
+        if readable > 0 || len == 0 {
+            if mode == ReadMode::Remove {
+                stream.read(now, readable);
+                self.update(id);
+            }
+            return Ok(readable);
+        }
+        let over = stream.peer_finished() || ended || shut;
+        match socket.take_error() {
+            Some(error) => Err(error),
+            None if over => Ok(0),
+            None => Err(Errno::EAGAIN),
+        }
+    }
+
+    /// Whether a call with these flags waits until it can succeed.
+    pub(crate) fn blocking_mode(&self, fd: RawFd, flags: i32) -> BlockingMode {
+        if flags & libc::MSG_DONTWAIT != 0 {
+            return BlockingMode::Nonblocking;
+        }
+        self.socket(fd).map_or(BlockingMode::Nonblocking, |socket| socket.options.blocking)
+    }
+
+    /// `fcntl(2)`: O_NONBLOCK.
+    pub(crate) fn control(&mut self, fd: RawFd, command: i32, argument: i32) -> Result<i64, Errno> {
+        let options = &mut self.socket_mut(fd)?.options;
+        match command {
+            libc::F_GETFL if options.is_nonblocking() => Ok(i64::from(libc::O_RDWR | libc::O_NONBLOCK)),
+            libc::F_GETFL => Ok(i64::from(libc::O_RDWR)),
+            libc::F_SETFL => {
+                let nonblocking = argument & libc::O_NONBLOCK != 0;
+                options.blocking =
+                    if nonblocking { BlockingMode::Nonblocking } else { BlockingMode::Blocking };
+                Ok(0)
+            }
+            _ => Err(Errno::EINVAL),
+        }
+    }
+
+    /// `ioctl(2)`: the number of bytes that can be read, that are not acknowledged, or that are not sent.
+    pub(crate) fn device_control(&mut self, fd: RawFd, request: u64) -> Result<i32, Errno> {
+        const SIOCOUTQNSD: u64 = 0x894B;
+        let queued = self.queued_in(fd)?;
+        let (queued_out, unsent) =
+            self.socket(fd)?.stream().map_or((0, 0), |s| (s.written() - s.acknowledged(), s.unsent()));
+        let number = match request {
+            libc::FIONREAD => queued,
+            libc::TIOCOUTQ => queued_out,
+            SIOCOUTQNSD => unsent,
+            _ => return Err(Errno::ENOTTY),
+        };
+        Ok(i32::try_from(number).unwrap_or(i32::MAX))
+    }
+
+    /// Number of bytes that can be read: SIOCINQ, TCP_INQ.
+    pub(crate) fn queued_in(&self, fd: RawFd) -> Result<u64, Errno> {
+        let socket = self.socket(fd)?;
+        match &socket.role {
+            Role::Listening { .. } => Err(Errno::EINVAL),
+            Role::Fresh => Ok(0),
+            Role::Stream(stream) => Ok(stream.readable()),
+        }
+    }
+
+    /// The value of TCP_INQ's control message if the option is on: the number of bytes left to read, or 1 at the end of the stream
+    /// (`tcp_inq_hint()`).
+    pub(crate) fn inq_hint(&self, fd: RawFd) -> Option<u32> {
+        let socket = self.socket(fd).ok().filter(|socket| socket.options.is_on(Switch::Inq))?;
+        let stream = socket.stream()?;
+        let left = u32::try_from(stream.readable()).unwrap_or(u32::MAX);
+        Some(if left == 0 && stream.peer_finished() { 1 } else { left })
+    }
+
+    /// Fails if there is no connection to write to.
+    pub(crate) fn check_writable(&self, fd: RawFd) -> Result<(), Errno> {
+        let socket = self.socket(fd)?;
+        if socket.connect == ConnectPhase::Deferred {
+            Ok(())
+        } else {
+            socket.stream().map(|_| ()).ok_or(Errno::EPIPE)
+        }
+    }
+}
