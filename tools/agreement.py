@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Holds our TCP against the kernel's, and our simulation against our TCP on real devices: `tools/agreement.py --help`.
+"""Compares our TCP with the kernel's, and our simulation with our TCP on real devices: `tools/agreement.py --help`.
 
-The same transfers, with the same packets lost, are simulated and emulated: with `netspurt host`'s TCP at both ends,
-with the kernel's, or with one of each. Prints a table of goodputs; exit status 1 if one differs by more than 5 %.
+It simulates and emulates the same transfers with the same losses: with `netspurt host`'s TCP at both ends,
+with the kernel's, or with one of each. It prints a table of goodputs; exit status 1 if one differs by more than 5 %.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import get_args
 
 sys.path.insert(0, str(File(__file__).parents[1] / "python"))
 
-from netspurt.emulation.agreement import SIMULATED, Ends, Outcome, Row, compare, parting, rows
+from netspurt.emulation.agreement import SIMULATED, Ends, Outcome, Row, compare, first_divergence, rows
 from netspurt.emulation.emulating import NotPossible
 from netspurt.emulation.paths import Path
 
@@ -41,16 +41,16 @@ PATHS = (
     Path(100, 20, 200, 0, 40 * MB, 3),
     Path(100, 60, 800, 0.0002, 30 * MB, 6),
 )
-"""Rate, round trip, queue, loss, what is carried, how often."""
+"""Rate, RTT, queue, loss, bytes, repeats."""
 
 SLOW = tuple(path for path in PATHS if path.rate_mbps <= 5)
-"""Where a packet takes milliseconds, the noise of a machine changes no order of packets."""
+"""Where a packet takes milliseconds, the jitter of a machine does not change the order of packets."""
 
 WITHIN = 0.05
 
 
 def main() -> int:
-    """The table."""
+    """Prints the table."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -59,19 +59,23 @@ def main() -> int:
         "--ends", nargs="+", default=["ours", "kernel", "kernel to ours"], choices=get_args(Ends)
     )
     parser.add_argument("--slow", action="store_true", help="only paths of at most 5 Mbit/s")
-    parser.add_argument("--paths", type=int, nargs="+", help="only those with these numbers, from 1 on")
+    parser.add_argument("--paths", type=int, nargs="+", help="only the paths with these numbers, from 1")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--repeats", type=int, help="how often each path, instead of what it says itself")
+    parser.add_argument(
+        "--repeats", type=int, help="number of repeats of each path, instead of its own number"
+    )
     parser.add_argument(
         "--tries",
         type=int,
         default=1,
-        help="how often at most, if something was late; the most punctual counts",
+        help="maximal number of attempts if a packet or program was late; the attempt with the least lateness counts",
     )
     parser.add_argument(
-        "--option", action="append", default=[], help="a word for netspurt emulate, as often as wanted"
+        "--option", action="append", default=[], help="an option for netspurt emulate; may be repeated"
     )
-    parser.add_argument("--partings", action="store_true", help="say of each transfer where two worlds part")
+    parser.add_argument(
+        "--divergences", action="store_true", help="say of each transfer where two worlds part"
+    )
     options = parser.parse_args()
     paths: Sequence[Path] = SLOW if options.slow else PATHS
     if options.paths:
@@ -81,7 +85,7 @@ def main() -> int:
     good = True
     print(
         "| path | TCP | ends | simulated Mbit/s | emulated Mbit/s | ratio | 95 % interval | same segments "
-        "| something was late by |"
+        "| largest lateness |"
     )
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for tcp in options.tcp:
@@ -93,7 +97,7 @@ def main() -> int:
                 seed=options.seed,
                 words=options.option,
                 tries=options.tries,
-                tell=_tell,
+                report=_report,
             )
         except NotPossible as reason:
             print(f"agreement: skipped: {reason}", file=sys.stderr)
@@ -102,12 +106,12 @@ def main() -> int:
             for row in rows(outcomes, world):
                 print(_line(row), flush=True)
                 good &= row.agrees(WITHIN)
-            if options.partings:
-                _partings(outcomes, world)
+            if options.divergences:
+                _divergences(outcomes, world)
     return 0 if good else 1
 
 
-def _tell(words: str) -> None:
+def _report(words: str) -> None:
     print(f"agreement: {words}", file=sys.stderr)
 
 
@@ -118,10 +122,10 @@ def _line(row: Row) -> str:
     return f"| {row.path.name} | {row.tcp} | {row.world} | {numbers} | {same} |"
 
 
-def _partings(outcomes: Sequence[Outcome], world: str) -> None:
+def _divergences(outcomes: Sequence[Outcome], world: str) -> None:
     for outcome in outcomes:
         one, other = outcome.worlds[SIMULATED], outcome.worlds[world]
-        found = parting(one, other)
+        found = first_divergence(one, other)
         if found is not None:
             print(
                 f"  lane {outcome.lane.number} ({outcome.lane.path.name}), {world}: {found.way} {found.number} at "

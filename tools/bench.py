@@ -1,8 +1,8 @@
-"""Measures how fast and how small netspurt is, prints each figure beside its goal, and writes them as JSON.
+"""Measures the speed and size of netspurt, prints each figure with its goal, and writes the figures as JSON.
 
-`bench.py` takes a minute or two, `bench.py short` a few seconds: enough to see that everything works. CPU time is the
-child's own user and system time, the median of several runs. Instructions are counted by valgrind's callgrind, where it
-is installed, as the difference between two lengths of the same run, so that building the world does not count.
+`bench.py` takes a minute or two, `bench.py short` a few seconds, as a test of the benchmarks. CPU time is the
+child's user and system time, the median of several runs. If valgrind is installed, its callgrind counts instructions,
+as the difference between two lengths of the same run, so that the setup of the simulation does not count.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 SKIPPED = 77
-"""The exit status of a benchmark that may not do here what it needs."""
+"""The exit status of a benchmark that lacks a privilege or device."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured quantity beside what was asked of it."""
+    """One measured quantity with its goal."""
 
     what: str
     measured: float
@@ -37,7 +37,7 @@ class Figure:
 
 
 def build() -> Path:
-    """Builds the benchmark programs; returns where the simulator's is."""
+    """Builds the benchmark programs; returns the path of the simulator's."""
     crates = ["-p", "netspurt-scenario", "-p", "netspurt-trace", "-p", "netspurt-live"]
     subprocess.run(["cargo", "build", "--release", "--quiet", "--bins", *crates], cwd=ROOT, check=True)
     metadata = subprocess.run(
@@ -47,33 +47,33 @@ def build() -> Path:
 
 
 def cpu_seconds(command: list[str]) -> tuple[float, str]:
-    """Runs a command; returns the CPU time that it took and what it printed."""
+    """Runs a command; returns its CPU time and its output."""
     cpu, _, text = cost(command)
     return cpu, text
 
 
 def cost(command: list[str]) -> tuple[float, float, str]:
-    """Runs a command; returns the CPU time that it took, the most memory it had in MB, and what it printed."""
+    """Runs a command; returns its CPU time, its peak memory in MB, and its output."""
     with tempfile.TemporaryFile("w+") as out:
         child = subprocess.Popen(command, stdout=out)
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode:
-            raise SystemExit(f"bench: {' '.join(command)} ended with {child.returncode}")
+            raise SystemExit(f"bench: {' '.join(command)} exited with status {child.returncode}")
         out.seek(0)
         return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1e3, out.read()
 
 
 def number(pattern: str, text: str) -> float:
-    """The number that a pattern finds."""
+    """The number that a pattern matches."""
     found = re.search(pattern, text)
     if not found:
-        raise SystemExit(f"bench: no {pattern!r} in {text!r}")
+        raise SystemExit(f"bench: there is no match for {pattern!r} in {text!r}")
     return float(found[1])
 
 
 def rate(program: Path, flows: int, seconds: int, runs: int) -> float:
-    """Data packets in a CPU second of *bulk*, in millions: the median."""
+    """Millions of data packets per CPU second of *bulk*: the median."""
 
     def once() -> float:
         cpu, text = cpu_seconds([str(program), "bulk", str(flows), str(seconds)])
@@ -83,7 +83,7 @@ def rate(program: Path, flows: int, seconds: int, runs: int) -> float:
 
 
 def instructions(program: Path, flows: int, lengths: tuple[int, int]) -> float:
-    """Instructions for each data packet of *bulk* between two lengths of simulated time."""
+    """Instructions per data packet of *bulk*, from two lengths of simulated time."""
 
     def once(seconds: int) -> tuple[float, float]:
         command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", str(program)]
@@ -97,7 +97,7 @@ def instructions(program: Path, flows: int, lengths: tuple[int, int]) -> float:
 
 
 def two_cores(program: Path, seconds: int) -> float:
-    """How many times faster two runs side by side are than one after the other."""
+    """The speedup of two runs in parallel over two runs in sequence."""
     command = [str(program), "bulk", "16", str(seconds)]
     begun = time.perf_counter()
     subprocess.run(command, check=True, capture_output=True)
@@ -110,7 +110,7 @@ def two_cores(program: Path, seconds: int) -> float:
 
 
 def replay_rate(program: Path, estimator: str, millions: int, runs: int) -> float:
-    """Steps (delay times estimator) of a grid in a CPU second, in millions: the median."""
+    """Millions of steps (delays times estimators) of a grid per CPU second: the median."""
 
     def once() -> float:
         cpu, text = cpu_seconds([str(program), "grid", estimator, str(millions)])
@@ -143,11 +143,11 @@ from = "a"
 to = "b"
 count = 16
 """
-"""Makes a capture of 1.25 GB: 1.26 million packets, one in 16 of them sent again."""
+"""Makes a capture of 1.25 GB: 1.26 million packets, one in 16 of them retransmitted."""
 
 
 def captures(program: Path, short: bool, runs: int) -> list[Figure]:
-    """Reading captures through to round-trip times, if there is a netspurt here to make some."""
+    """Reading captures, up to RTTs, if netspurt is built and can make them."""
     command = ROOT / ".venv" / "bin" / "netspurt"
     if not command.exists():
         print("bench: .venv/bin/netspurt is not built, so there is no capture to read", file=sys.stderr)
@@ -172,7 +172,7 @@ def captures(program: Path, short: bool, runs: int) -> list[Figure]:
 
 
 def wire(program: Path, short: bool, runs: int) -> list[Figure]:
-    """Our TCP through a TUN device against the kernel's, if a network namespace may be made here."""
+    """Our TCP through a TUN device against the kernel's, if this machine allows a network namespace."""
     alone = [] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user"]
     trial = subprocess.run([*alone, str(program), "trips", "1"], capture_output=True, text=True, check=False)
     if trial.returncode:
@@ -204,7 +204,7 @@ def wire(program: Path, short: bool, runs: int) -> list[Figure]:
 
 
 def emulator(program: Path, short: bool) -> list[Figure]:
-    """How late packets are and how much goes through, where namespaces can be made."""
+    """Lateness of packets and throughput, if this machine allows namespaces."""
     run = subprocess.run([str(program), "1" if short else "5"], capture_output=True, text=True)
     if run.returncode == SKIPPED:
         print(f"bench: no emulator: {run.stderr.strip()}", file=sys.stderr)
@@ -224,7 +224,7 @@ def emulator(program: Path, short: bool) -> list[Figure]:
 
 
 def sweeps(short: bool) -> list[Figure]:
-    """What sweeps cost beside their runs, and what a second Dask worker is worth, if netspurt is installed here."""
+    """The overhead of sweeps, and the speedup by a second Dask worker, if netspurt is installed."""
     python = ROOT / ".venv" / "bin" / "python"
     if not python.with_name("netspurt").exists():
         return []
@@ -243,7 +243,7 @@ def sweeps(short: bool) -> list[Figure]:
 
 
 def start_up(runs: int) -> float | None:
-    """Milliseconds until `netspurt --help` has answered, if it is installed in the checkout."""
+    """Milliseconds of `netspurt --help`, if it is installed in the checkout."""
     command = ROOT / ".venv" / "bin" / "netspurt"
     if not command.exists():
         return None
@@ -257,7 +257,7 @@ def start_up(runs: int) -> float | None:
 
 
 def measure(program: Path, short: bool) -> list[Figure]:
-    """All figures that this machine can give."""
+    """All figures that this machine can measure."""
     seconds, runs = (2, 1) if short else (30, 5)
     million = "million data packets per CPU second"
     figures = [
@@ -295,7 +295,7 @@ def measure(program: Path, short: bool) -> list[Figure]:
 
 
 def main() -> None:
-    """Prints a table, writes `bench.json` beside the build."""
+    """Prints a table, and writes `bench.json` to the build folder."""
     program = build()
     figures = measure(program, short="short" in sys.argv[1:])
     rows = [("what", "measured", "unit", "milestone", "goal")]

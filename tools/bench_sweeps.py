@@ -1,7 +1,7 @@
-"""What a sweep costs beside its runs, and how many times faster two Dask workers are than one.
+"""The overhead of a sweep, and the speedup of two Dask workers over one.
 
-`bench.py` runs it with the Python that has netspurt, and reads the JSON that it prints. CPU time is this process's own:
-all of its threads', so whatever a sweep does besides simulating counts, wherever it does it.
+`bench.py` runs it with the Python that has netspurt, and reads its JSON output. CPU time is this process's own,
+of all its threads, so it includes everything that a sweep does besides simulating.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from = "a"
 to = "b"
 count = 2
 """
-"""Two transfers that share a line and its losses: some 10 000 packets, 5 ms."""
+"""Two transfers that share a line and its losses: about 10 000 packets, 5 ms."""
 
 GRID = {
     "link.line.delay": {"from": "2 ms", "to": "100 ms", "count": 25, "scale": "log"},
@@ -49,7 +49,7 @@ GRID = {
 
 
 class Timed:
-    """A scenario that adds up the CPU time of its runs."""
+    """A scenario that sums the CPU time of its runs."""
 
     spent_s = 0.0
 
@@ -58,7 +58,7 @@ class Timed:
         self.merged = native.merged
 
     def run(self, seed: int) -> Any:
-        """A run, by the clock of this thread."""
+        """Runs and measures the CPU time of this thread."""
         begun = time.thread_time()
         try:
             return self._native.run(seed)
@@ -67,24 +67,24 @@ class Timed:
 
 
 class Threads(threads.Threads):
-    """One thread of a sweep's own kind, in which runs are timed."""
+    """One thread of a sweep's thread pool, with timed runs."""
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """The same with jobs whose scenarios are timed."""
+        """Submits jobs with timed scenarios."""
         made_by, name, jobs, *rest = args
         timed = [replace(job, scenario=Timed(job.scenario)) for job in jobs]
         return super().submit(fn, made_by, name, timed, *rest, **kwargs)
 
 
 def overhead(seeds: int) -> dict[str, float]:
-    """Of a sweep of 100 points: CPU seconds of a run, and of all that is done besides for a task, in the mean.
+    """For a sweep of 100 points: mean CPU seconds of a run, and of all other work for a task.
 
-    Both are taken in the same sweep, as the clock of a shared machine drifts by more than is looked for.
+    One sweep gives both, because the clock of a shared machine drifts by more than the overhead.
     """
     scenario = ns.parse(SCENARIO)
     executor = Threads(1)
     with tempfile.TemporaryDirectory() as folder:
-        # Once, so that what is loaded when first needed does not count.
+        # One run first, so that imports on first use do not count.
         ns.sweep(scenario, grid=GRID, seeds=1, out=Path(folder) / "warm", executor=executor, jobs=1)
         Timed.spent_s, begun = 0.0, time.process_time()
         ns.sweep(scenario, grid=GRID, seeds=seeds, out=Path(folder) / "sweep", executor=executor, jobs=1)
@@ -95,9 +95,9 @@ def overhead(seeds: int) -> dict[str, float]:
 
 @contextlib.contextmanager
 def cluster(workers: int) -> Iterator[str]:
-    """A Dask scheduler and so many workers of one thread, each a process: its address.
+    """A Dask scheduler and workers of one thread, each in a process; yields the address.
 
-    Without Dask's profiler, which looks at each worker a hundred times a second (docs/engineering/performance.md).
+    Dask's profiler, which samples each worker a hundred times a second, is off (docs/engineering/performance.md).
     """
     environment = {**os.environ, "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as running:
@@ -128,13 +128,13 @@ def of_size(octets: str) -> ns.Scenario:
 
 
 def workers(number: int, octets: str, seeds: int, folder: Path) -> float:
-    """Seconds that a sweep of 100 points takes on so many Dask workers, all of them there from the beginning."""
+    """Seconds of a sweep of 100 points on this many Dask workers, all of them connected at the start."""
     distributed: Any = importlib.import_module("distributed")
 
     scenario = of_size(octets)
     with cluster(number) as address, distributed.Client(address, set_as_default=False) as client:
         client.wait_for_workers(number)
-        # Once, so that the workers have loaded all they need.
+        # One sweep first, so that the workers have imported everything.
         ns.sweep(scenario, grid=GRID, seeds=[10**6], executor=client, out=folder / "warm")
         begun = time.perf_counter()
         ns.sweep(scenario, grid=GRID, seeds=seeds, executor=client, out=folder / "sweep")
@@ -142,7 +142,7 @@ def workers(number: int, octets: str, seeds: int, folder: Path) -> float:
 
 
 def processes(number: int, octets: str, seeds: int) -> float:
-    """Seconds that the same runs take shared among so many bare processes."""
+    """Seconds of the same runs, distributed over this many processes without Dask."""
     words = [sys.executable, __file__, "runs", octets, str(seeds // number)]
     begun = time.perf_counter()
     running = [subprocess.Popen(words) for _ in range(number)]
@@ -152,12 +152,12 @@ def processes(number: int, octets: str, seeds: int) -> float:
 
 
 def two_against_one(octets: str, seeds: int, rounds: int) -> tuple[float, float]:
-    """How many times as fast two Dask workers are as one, and two bare processes: all that two can be worth here.
+    """Speedup of two Dask workers over one, and of two plain processes: the upper limit on this machine.
 
-    All of it in each round, as a shared machine is half as fast in one minute as in the next; the median counts.
+    Each round measures everything, because the speed of a shared machine varies by a factor of two; the median counts.
     """
     of_workers, of_processes = [], []
-    # Folders go at the end only: on ext4 a file costs ten times as much where thousands were deleted a moment ago.
+    # Folders are deleted at the end only: on ext4 a file costs ten times as much after thousands of deletions.
     with tempfile.TemporaryDirectory() as name:
         for each in range(rounds):
             one, two = (workers(number, octets, seeds, Path(name) / f"{each}-{number}") for number in (1, 2))
@@ -168,7 +168,7 @@ def two_against_one(octets: str, seeds: int, rounds: int) -> tuple[float, float]
 
 
 def main() -> None:
-    """Prints all of it, or what `short` leaves of it."""
+    """Prints all figures; with `short`, a part of them."""
     if sys.argv[1:2] == ["runs"]:
         point = of_size(sys.argv[2]).native
         for seed in range(100 * int(sys.argv[3])):

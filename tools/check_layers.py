@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Imports between our crates run one way: from python down to tcp, as the table `ALLOWED` says.
+"""Checks that imports between our crates run one way: from python down to tcp, as the table `ALLOWED` says.
 
-The packages of python/netspurt have an order too, see tools/layers/python.py; so have the folders inside some
+The packages of python/netspurt also have an order, see tools/layers/python.py, and so have the folders inside some
 crates, see tools/layers/rust_modules.py.
 
 Reads every dependency table of crates/*/Cargo.toml (plain, dev, build and per-platform alike) and every path
-that names one of our crates in the Rust sources. Exits 1 and names file and line of each import that runs the
-wrong way.
+that names one of our crates in the Rust sources. Exits 1 and prints file and line of each import in the wrong
+direction.
 
-    tools/check_layers.py [ROOT]      check the repository (default: the one this file is in)
-    tools/check_layers.py --self-test show on a small made-up repository that each kind of violation is caught
+    tools/check_layers.py [ROOT]      check the repository (default: the one of this file)
+    tools/check_layers.py --self-test check on a small artificial repository that each kind of violation is found
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 
 from layers import python, rust_modules
 
-# What each crate may import of ours. A new crate is added here and in ARCHITECTURE.md, deliberately.
+# The crates of ours that each crate may import. Add a new crate here and in ARCHITECTURE.md.
 ALLOWED: dict[str, frozenset[str]] = {
     "tcp": frozenset(),
     "sim": frozenset({"tcp"}),
@@ -41,15 +41,15 @@ COMMENT = re.compile(r"//.*")
 
 
 def violations(root: Path) -> list[str]:
-    """Every import that runs the wrong way, as `file:line: sentence`."""
+    """Every import in the wrong direction, as `file:line: sentence`."""
     found: list[str] = []
     renames = workspace_renames(root)
     for crate in sorted(path.parent for path in root.glob("crates/*/Cargo.toml")):
         if crate.name not in ALLOWED:
             known = ", ".join(ALLOWED)
             found.append(
-                f"crates/{crate.name}/Cargo.toml:1: `{crate.name}` has no place among the layers "
-                f"yet ({known}); give it one in tools/check_layers.py and in ARCHITECTURE.md"
+                f"crates/{crate.name}/Cargo.toml:1: `{crate.name}` is missing in the table of layers "
+                f"({known}); add it in tools/check_layers.py and in ARCHITECTURE.md"
             )
             continue
         may = ", ".join(sorted(ALLOWED[crate.name])) or "none of our crates"
@@ -61,7 +61,7 @@ def violations(root: Path) -> list[str]:
 
 
 def workspace_renames(root: Path) -> dict[str, str]:
-    """The workspace's dependency names, each with the package it stands for."""
+    """The workspace's dependency names, each with its package."""
     manifest = root / "Cargo.toml"
     if not manifest.exists():
         return {}
@@ -70,7 +70,7 @@ def workspace_renames(root: Path) -> dict[str, str]:
 
 
 def package_of(name: str, spec: Any, renames: dict[str, str]) -> str:
-    """The package that a dependency named `name` stands for."""
+    """The package of the dependency named `name`."""
     if isinstance(spec, dict):
         if spec.get("workspace"):
             return renames.get(name, name)
@@ -92,13 +92,13 @@ def manifest_imports(crate: Path, renames: dict[str, str]) -> Iterator[tuple[Pat
 
 
 def line_of(text: str, name: str) -> int:
-    """The first line that gives `name` a value, as a key of its own or as a table."""
+    """The first line that gives `name` a value, as a key or as a table."""
     key = re.compile(rf'^\s*(?:\[.*\b)?"?{re.escape(name)}"?\s*[.=\]]')
     return next((number for number, line in enumerate(text.splitlines(), 1) if key.match(line)), 1)
 
 
 def source_imports(crate: Path) -> Iterator[tuple[Path, int, str]]:
-    """Our crates named in the Rust sources of one crate (comments apart): file, line, crate."""
+    """Our crates in the Rust sources of one crate, without comments: file, line, crate."""
     for file in sorted(crate.rglob("*.rs")):
         for number, line in enumerate(file.read_text().splitlines(), 1):
             for match in IMPORT.finditer(COMMENT.sub("", line)):
@@ -106,7 +106,7 @@ def source_imports(crate: Path) -> Iterator[tuple[Path, int, str]]:
 
 
 def self_test() -> None:
-    """Builds a repository with one violation of each kind, and one of each thing that is fine."""
+    """Builds a repository with one violation of each kind, and one valid example of each kind."""
     files = {
         "Cargo.toml": '[workspace.dependencies]\nworld = { package = "netspurt-sim" }\n',
         "crates/tcp/Cargo.toml": "[package]\nname = 'tcp'\n[dev-dependencies]\nworld.workspace = true\n",
@@ -134,7 +134,7 @@ def self_test() -> None:
         found = sorted(message.split(": ")[0] for message in violations(Path(folder)))
     if found != expected:
         sys.exit(f"check_layers: self-test found {found}, expected {expected}")
-    print(f"check_layers: self-test caught all {len(expected)} violations and nothing else")
+    print(f"check_layers: self-test found all {len(expected)} violations and nothing else")
 
 
 def main(arguments: list[str]) -> int:

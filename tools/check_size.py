@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Files and functions stay small enough to be read in one sitting.
+"""Checks that files and functions stay small enough for one reading.
 
-A Rust or Python file over 600 lines is pointed out, one over 700 fails; a Python function over 80 lines fails
-too (clippy's `too_many_lines` judges the Rust ones).
+A Rust or Python file over 600 lines gives a note, one over 700 is an error; so is a Python function over 80 lines
+(clippy's `too_many_lines` checks the Rust ones).
 
-    tools/check_size.py [ROOT]        check the repository (default: the one this file is in)
+    tools/check_size.py [ROOT]        check the repository (default: the one of this file)
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def main(arguments: list[str]) -> int:
         lines = text.count("\n")
         if lines > FILE_LINES_MOST:
             failed = True
-            complain(f"{name}:1: {lines} lines, at most {FILE_LINES_MOST}: split it by what it knows")
+            complain(f"{name}:1: {lines} lines, at most {FILE_LINES_MOST}: split it")
         elif lines > FILE_LINES_NEAR:
-            complain(f"{name}:1: note: {lines} lines, getting long ({FILE_LINES_NEAR} is the aim)")
+            complain(f"{name}:1: note: {lines} lines, the aim is at most {FILE_LINES_NEAR}")
         for line, function, length in long_functions(text) if file.suffix == ".py" else ():
             failed = True
             complain(f"{name}:{line}: `{function}` has {length} lines, at most {FUNCTION_LINES_MOST}")
@@ -61,7 +61,7 @@ def main(arguments: list[str]) -> int:
 
 
 def complain(message: str) -> None:
-    """Says what is too long, where compilers say such things."""
+    """Prints a message to standard error, like a compiler."""
     print(message, file=sys.stderr)
 
 

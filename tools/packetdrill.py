@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Lets packetdrill judge our TCP: runs a folder of scripts against the shared object of crates/packetdrill.
+"""Tests our TCP with packetdrill: runs a folder of scripts against the shared object of crates/packetdrill.
 
-packetdrill and its scripts are no part of this project. Fetch github.com/google/packetdrill, build it (gcc, flex,
-bison; ./configure && make in gtests/net/packetdrill), and say where it is:
+packetdrill and its scripts are not part of this project. Fetch github.com/google/packetdrill, build it (gcc, flex,
+bison; ./configure && make in gtests/net/packetdrill), and give its path:
 
     cargo build --release -p netspurt-packetdrill
     tools/packetdrill.py --packetdrill DIR/gtests/net/packetdrill/packetdrill DIR/gtests/net/tcp
 
-Each script runs in a network namespace of its own, with an idle tun0, so that the sysctls and queues which it sets up
-touch nothing else; that needs root, unshare and ip. Prints a table, one line per directory, and then each script that
-failed with what packetdrill said of it. The exit status is 0 when every script was judged, whatever the verdicts;
-with --expect FILE (a list of names, one a line) it is 1 when one of those fails.
+Each script runs in its own network namespace with an idle tun0, so its sysctls and queues
+affect nothing else; that needs root, unshare and ip. The tool prints a table, one line per directory, and then each
+failed script with packetdrill's message. The exit status is 0 if every script ran, whatever the verdicts;
+with --expect FILE (a list of names, one a line) it is 1 if one of those fails.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ADDRESSES = [
     "--netmask_ip=255.255.0.0",
     "--remote_ip=192.0.2.1",
 ]
-# What google's scripts expect their runner to define, for IPv4.
+# The variables that google's scripts expect from their runner, for IPv4.
 DEFINITIONS = {
     "TFO_COOKIE": "3021b9d889017eeb",
     "CODE": "host_unreachable",
@@ -47,7 +47,7 @@ NAMESPACE = 'ip link set lo up; ip tuntap add dev tun0 mode tun; ip link set tun
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of one script."""
+    """The outcome of one script."""
 
     directory: str
     name: str
@@ -65,20 +65,21 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--library", type=Path, help=f"the shared object (default: the newest {LIBRARY} in target/)"
     )
-    parser.add_argument("--profile", default="linux", help="of the TCP that is judged (default: linux)")
+    parser.add_argument("--profile", default="linux", help="profile of the tested TCP (default: linux)")
     parser.add_argument("--only", default="", help="comma-separated directories below the folder")
     parser.add_argument(
-        "--jobs", type=int, default=os.cpu_count() or 1, help="scripts at once (default: one a processor)"
+        "--jobs",
+        type=int,
+        default=os.cpu_count() or 1,
+        help="scripts at once (default: number of processors)",
     )
-    parser.add_argument(
-        "--seconds", type=float, default=60.0, help="after which a script is given up (default: 60)"
-    )
+    parser.add_argument("--seconds", type=float, default=60.0, help="time limit of a script (default: 60)")
     parser.add_argument("--expect", type=Path, help="names of scripts, one a line, that must pass")
     return parser.parse_args(words)
 
 
 def newest_library() -> Path | None:
-    """The shared object that was built last."""
+    """The newest shared object."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     built = sorted(target.glob(f"*/{LIBRARY}"), key=lambda path: path.stat().st_mtime)
     return built[-1] if built else None
@@ -94,7 +95,7 @@ def scripts(folder: Path, only: str) -> list[Path]:
 
 
 def addresses(script: Path) -> list[str]:
-    """The addresses, less those that the script names itself: packetdrill would prefer ours."""
+    """The address options, except those that the script sets: packetdrill would prefer ours."""
     own = {word.split("=")[0] for word in script.read_text().split() if word.startswith("--")}
     return [word for word in ADDRESSES if word.split("=")[0] not in own]
 
@@ -121,12 +122,12 @@ def judge(script: Path, folder: Path, options: argparse.Namespace, library: Path
             timeout=options.seconds,
         )
     except subprocess.TimeoutExpired:
-        return Verdict(directory, path.stem, False, f"not done after {options.seconds:g} s")
+        return Verdict(directory, path.stem, False, f"the script did not end within {options.seconds:g} s")
     return Verdict(directory, path.stem, run.returncode == 0, cause_of(run))
 
 
 def cause_of(run: subprocess.CompletedProcess[str]) -> str:
-    """What packetdrill said of it, on one line."""
+    """Packetdrill's message on one line."""
     lines = [line.strip() for line in (run.stderr + run.stdout).splitlines() if line.strip()]
     named = [number for number, line in enumerate(lines) if re.search(r"\.pkt:\d+|error|assert|Error", line)]
     chosen = lines[named[0] : named[0] + 4] if named else lines[-2:]
@@ -151,12 +152,15 @@ def main(words: Sequence[str] | None = None) -> int:
     options = arguments(words)
     library = options.library or newest_library()
     if library is None or not library.exists():
-        print("no shared object: cargo build --release -p netspurt-packetdrill", file=sys.stderr)
+        print(
+            "there is no shared object; build it: cargo build --release -p netspurt-packetdrill",
+            file=sys.stderr,
+        )
         return 2
     folder = options.folder.resolve()
     found = scripts(folder, options.only)
     if not found:
-        print(f"{options.folder}: no scripts (*.pkt) there", file=sys.stderr)
+        print(f"{options.folder}: the folder has no scripts (*.pkt)", file=sys.stderr)
         return 2
     with ThreadPoolExecutor(options.jobs) as pool:
         verdicts = list(pool.map(lambda path: judge(path, folder, options, library.resolve()), found))

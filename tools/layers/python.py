@@ -1,11 +1,11 @@
-"""Imports between the packages of python/netspurt run one way, and no modules import each other in a circle.
+"""Checks that imports between the packages of python/netspurt run one way, without circles of modules.
 
 The order: cli -> report, lab, notebook -> studies, comparing, plot -> inputs, sweeping, analysis, emulation, probing ->
-files and the modules at the top level (the public API). Within one of these groups only what SIDEWAYS names is allowed.
+files and the modules at the top level (the public API). Within one of these groups only SIDEWAYS allows imports.
 
-An import counts wherever it stands: at the top of a module, in a function, below TYPE_CHECKING. Imports below
-TYPE_CHECKING are exempt from circles only, since they never run. ``netspurt/__init__.py`` and ``__main__.py`` are
-exempt from both rules: the package declares its children there. So are names of modules that are put together at run
+An import counts at the top of a module, in a function and below TYPE_CHECKING. Imports below
+TYPE_CHECKING are exempt from the check for circles, since they never run. ``netspurt/__init__.py`` and ``__main__.py``
+are exempt from both rules: the package declares its children there. So are module names made at run
 time (``import_module(f"netspurt.cli.commands.{name}")``): a package finds its own children that way.
 """
 
@@ -27,7 +27,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("report", "lab", "notebook"),
     ("cli",),
 )
-"""From the bottom; a package may import those of all groups below its own. A new package gets a place here."""
+"""From the bottom; a package may import those of all groups below its own. Add a new package here."""
 
 SIDEWAYS: dict[str, frozenset[str]] = {
     "files": frozenset({API}),
@@ -37,23 +37,23 @@ SIDEWAYS: dict[str, frozenset[str]] = {
     "comparing": frozenset({"plot"}),
     "studies": frozenset({"plot"}),
 }
-"""What a package may import of its own group."""
+"""The packages of its own group that a package may import."""
 
 
 @dataclass(frozen=True)
 class Import:
-    """One import of a module of ours by another."""
+    """One import between our modules."""
 
     file: Path
     line: int
     by: str
     of: str
     typing: bool
-    """Whether it stands below TYPE_CHECKING."""
+    """Whether the import is below TYPE_CHECKING."""
 
 
 def violations(root: Path) -> list[str]:
-    """Every import that runs the wrong way, and every circle, as ``file:line: sentence``."""
+    """Every import in the wrong direction, and every circle, as ``file:line: sentence``."""
     package = root / "python" / ROOT
     if not package.is_dir():
         return []
@@ -64,7 +64,7 @@ def violations(root: Path) -> list[str]:
 
 
 def modules_of(package: Path) -> dict[str, Path]:
-    """Every module, by its dotted name; links lead to files that are not the package's."""
+    """Every module, by its dotted name; symbolic links are skipped, since their files are not the package's."""
     found = {}
     for file in sorted(package.rglob("*.py")):
         inside = file.relative_to(package.parent)
@@ -76,7 +76,7 @@ def modules_of(package: Path) -> dict[str, Path]:
 
 
 def imports_of(name: str, file: Path, modules: dict[str, Path]) -> Iterator[Import]:
-    """What one module imports of ours."""
+    """The imports of our modules by one module."""
     package = name if file.name == "__init__.py" else name.rpartition(".")[0]
     for node, typing in import_nodes(ast.parse(file.read_text(encoding="utf-8"))):
         for target in targets(node, package):
@@ -86,12 +86,12 @@ def imports_of(name: str, file: Path, modules: dict[str, Path]) -> Iterator[Impo
 
 
 def is_native(target: str) -> bool:
-    """Whether this is the native module, which lies below all others."""
+    """Whether this is the native module, which is below all others."""
     return target == f"{ROOT}._core"
 
 
 def import_nodes(tree: ast.AST, typing: bool = False) -> Iterator[tuple[ast.stmt | ast.Call, bool]]:
-    """Import statements and calls of ``import_module``, each with whether it stands below TYPE_CHECKING."""
+    """Import statements and calls of ``import_module``, each with whether it is below TYPE_CHECKING."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield node, typing
@@ -107,7 +107,7 @@ def import_nodes(tree: ast.AST, typing: bool = False) -> Iterator[tuple[ast.stmt
 
 
 def targets(node: ast.stmt | ast.Call, package: str) -> Iterator[str]:
-    """The dotted names that an import means, of ours only: of ``from a import b`` it is ``a.b``."""
+    """The dotted names of our modules in an import: for ``from a import b`` it is ``a.b``."""
     names: list[str] = []
     if isinstance(node, ast.Import):
         names = [alias.name for alias in node.names]
@@ -130,23 +130,23 @@ def wrong_ways(imports: list[Import], modules: dict[str, Path], root: Path) -> I
         unknown = next((name for name in (by, of) if name not in level), None)
         if unknown is not None:
             yield (
-                f"{place}: the package `{unknown}` has no place among the layers yet; give it one in "
+                f"{place}: the package `{unknown}` is missing in the table of layers; add it in "
                 "tools/layers/python.py and in ARCHITECTURE.md"
             )
         elif by != of and level[of] >= level[by] and of not in SIDEWAYS.get(by, ()):
             below = [name for names in LAYERS[: level[by]] for name in names]
-            may = ", ".join([*below, *sorted(SIDEWAYS.get(by, ()))]) or "nothing of ours"
+            may = ", ".join([*below, *sorted(SIDEWAYS.get(by, ()))]) or "none of our modules"
             yield f"{place}: `{by}` imports `{each.of}`, but it may import {may}"
 
 
 def package_of(module: str, packages: set[str]) -> str:
-    """The package at the top level that a module belongs to."""
+    """The top-level package of a module."""
     first = ".".join(module.split(".")[:2])
     return first.removeprefix(f"{ROOT}.") if first in packages else API
 
 
 def circles(imports: list[Import], modules: dict[str, Path], root: Path) -> Iterator[str]:
-    """Modules that import each other, however long the way round; one sentence for each group of them."""
+    """Circles of imports of any length; one sentence for each group of modules."""
     running = [each for each in imports if not each.typing]
     after: dict[str, set[str]] = {}
     for each in running:
@@ -156,11 +156,11 @@ def circles(imports: list[Import], modules: dict[str, Path], root: Path) -> Iter
         way = " -> ".join(round_trip(first, set(group), after))
         line = next(each.line for each in running if each.by == first and each.of in group)
         place = f"{modules[first].relative_to(root)}:{line}"
-        yield f"{place}: a circle of {len(group)} modules: {way}; move what they share below both"
+        yield f"{place}: a circle of {len(group)} modules: {way}; move their common part below both"
 
 
 def components(after: dict[str, set[str]]) -> list[list[str]]:
-    """Groups of nodes that reach each other, those of one node left out. Each group and the list are sorted."""
+    """The strongly connected groups of more than one node. Each group and the list are sorted."""
     reached = {node: reach(node, after) for node in after}
     groups = {
         tuple(sorted(other for other in found if node in reached.get(other, ())))
@@ -171,7 +171,7 @@ def components(after: dict[str, set[str]]) -> list[list[str]]:
 
 
 def reach(node: str, after: dict[str, set[str]]) -> set[str]:
-    """All nodes that can be reached in at least one step."""
+    """All nodes that are reachable in at least one step."""
     found: set[str] = set()
     waiting = list(after.get(node, ()))
     while waiting:
@@ -183,7 +183,7 @@ def reach(node: str, after: dict[str, set[str]]) -> set[str]:
 
 
 def round_trip(first: str, group: set[str], after: dict[str, set[str]]) -> list[str]:
-    """A shortest way from a node back to itself."""
+    """A shortest cycle through a node."""
     ways = [[first]]
     seen: set[str] = set()
     while ways:
@@ -218,7 +218,7 @@ SELF_TEST = {
     "cli/__init__.py": "from netspurt import comparing, errors\n",
     "cli/options.py": "",
 }
-"""Files of a made-up package: one violation of each kind, and one of each thing that is fine."""
+"""Files of an artificial package: one violation of each kind, and one valid example of each kind."""
 
 EXPECTED = [
     "python/netspurt/analysis/capture.py:2",
@@ -228,4 +228,4 @@ EXPECTED = [
     "python/netspurt/errors.py:5",
     "python/netspurt/probing/__init__.py:3",
 ]
-"""Two circles, three imports that the table does not allow, and a package without a place."""
+"""Two circles, three imports that the table forbids, and a package that is missing in the table."""

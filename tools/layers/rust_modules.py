@@ -1,9 +1,9 @@
-"""Imports between the modules of one Rust crate: no circles, and only what the table of folders allows.
+"""Checks imports between the modules of one Rust crate: no circles, and only those that the table allows.
 
-Nodes are files. What a file imports is read from its paths: `use` declarations and inline paths that begin with
+Nodes are files. The imports of a file are read from its paths: `use` declarations and inline paths that begin with
 `crate`, `super`, `self`, a module that the file declares, or a name that it imports. A name that another module
 re-exports counts as an import of the file that defines it. Exempt are code under `#[cfg(test)]`, programs in
-`src/bin`, and a module that declares its children or re-exports what they define.
+`src/bin`, and a module that declares its children or re-exports their items.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ Module = tuple[str, ...]
 """A module by its path from the crate: `()` is `lib.rs`."""
 
 Table = dict[str, frozenset[str]]
-"""For each folder or file of a crate, a folder within another included: which of the others it may import."""
+"""For each folder or file of a crate, including nested folders, the others that it may import."""
 
 
 def table(rows: str) -> Table:
-    """Reads a table: `name: what it may import`, one row a line."""
+    """Reads a table: `name: allowed imports`, one row a line."""
     split = (row.partition(":") for row in rows.strip().splitlines())
     return {name.strip(): frozenset(may.split()) for name, _, may in split}
 
 
-# A crate that is not here is not checked. `lib.rs` declares, and is free.
+# A crate that is missing here is not checked. `lib.rs` declares modules, and is exempt.
 ALLOWED: dict[str, Table] = {
     "sim": table("""
         engine:
@@ -86,7 +86,7 @@ class Token:
 
 @dataclass(frozen=True)
 class Reference:
-    """A path in the source: which module it stands in, its steps, and whether its first step is looked up there."""
+    """A path in the source: its module, its steps, and whether its first step is looked up in that module."""
 
     module: Module
     steps: tuple[str, ...]
@@ -95,7 +95,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Use:
-    """One name that a `use` brings in; `*` stands for all."""
+    """One name that a `use` imports; `*` means all."""
 
     name: str
     path: Reference
@@ -104,7 +104,7 @@ class Use:
 
 @dataclass
 class Source:
-    """What one file says of modules."""
+    """The module declarations and paths of one file."""
 
     module: Module
     file: Path
@@ -127,7 +127,7 @@ def tokens(text: str) -> list[Token]:
 
 
 def end_of_item(source: list[Token], at: int) -> int:
-    """The position behind the item that begins at `at`: a `;` or a closing brace outside of all brackets."""
+    """The position after the item that begins at `at`: a `;` or a closing brace outside all brackets."""
     depth = 0
     while at < len(source):
         text = source[at].text
@@ -139,7 +139,7 @@ def end_of_item(source: list[Token], at: int) -> int:
 
 
 def end_of_attribute(source: list[Token], at: int) -> int:
-    """The position behind the attribute whose `[` is at `at`."""
+    """The position after the attribute whose `[` is at `at`."""
     depth = 0
     while at < len(source):
         depth += (source[at].text == "[") - (source[at].text == "]")
@@ -158,7 +158,7 @@ class Reader:
         self.inline: list[str | None] = []
 
     def at(self, position: int) -> str:
-        """The text at a position; empty behind the end."""
+        """The text at a position; empty after the end."""
         return self.tokens[position].text if 0 <= position < len(self.tokens) else ""
 
     def here(self) -> Module:
@@ -166,14 +166,14 @@ class Reader:
         return (*self.source.module, *(name for name in self.inline if name))
 
     def read(self) -> Source:
-        """All of the file."""
+        """Reads the whole file."""
         position = 0
         while position < len(self.tokens):
             position = self.step(position)
         return self.source
 
     def step(self, at: int) -> int:
-        """Reads what begins at a position; returns where the next thing begins."""
+        """Reads the construct at a position; returns the position after it."""
         text = self.at(at)
         if text == "#" and self.at(at + 1) == "[":
             return self.attribute(at + 1)
@@ -194,7 +194,7 @@ class Reader:
         return at + 1
 
     def attribute(self, at: int) -> int:
-        """Skips an attribute; that of a test takes its item along."""
+        """Skips an attribute; a test attribute also skips its item."""
         end = end_of_attribute(self.tokens, at)
         words = [token.text for token in self.tokens[at:end]]
         if words[1:5] != ["cfg", "(", "test", ")"]:
@@ -208,7 +208,7 @@ class Reader:
         return item
 
     def path(self, at: int) -> int:
-        """A word, and the path that it begins, if any."""
+        """Reads a word and the path that it begins, if any."""
         steps = [self.at(at)]
         line = self.tokens[at].line
         at += 1
@@ -221,7 +221,7 @@ class Reader:
         return at
 
     def use(self, at: int) -> int:
-        """A `use` declaration."""
+        """Reads a `use` declaration."""
         before = self.at(at - 1)
         public = before == "pub" or (before == ")" and "pub" in {self.at(at - 4), self.at(at - 5)})
         end = end_of_use(self.tokens, at)
@@ -229,7 +229,7 @@ class Reader:
         return end
 
     def tree(self, at: int, front: tuple[str, ...], public: bool) -> int:
-        """One tree of a `use`: a path, or a path and a list of trees in braces. Returns the position behind it."""
+        """Reads one tree of a `use`: a path, or a path and a list of trees in braces. Returns the position after it."""
         steps = front
         while True:
             text = self.at(at)
@@ -256,12 +256,12 @@ class Reader:
                 return at
 
     def uses(self, name: str, steps: tuple[str, ...], at: int, public: bool) -> None:
-        """Notes one name that is brought in."""
+        """Records one imported name."""
         self.source.uses.append(Use(name, Reference(self.here(), steps, self.tokens[at].line), public))
 
 
 def end_of_use(source: list[Token], at: int) -> int:
-    """The position behind the `;` of a `use`."""
+    """The position after the `;` of a `use`."""
     while at < len(source) and source[at].text != ";":
         at += 1
     return at + 1
@@ -269,7 +269,7 @@ def end_of_use(source: list[Token], at: int) -> int:
 
 @dataclass(frozen=True)
 class Import:
-    """One file imports another."""
+    """One import between files."""
 
     importer: Module
     imported: Module
@@ -297,13 +297,13 @@ class Crate:
                 self.names.setdefault(use.path.module, {}).setdefault(use.name, use)
 
     def file_of(self, module: Module) -> Module:
-        """The module of the file in which a module stands: itself, or around it if it is inline."""
+        """The module of the file that contains a module: itself, or the enclosing one if it is inline."""
         while module and module not in self.sources:
             module = module[:-1]
         return module
 
     def absolute(self, path: Reference, seen: frozenset[Reference] = frozenset()) -> Module | None:
-        """A path from the crate; `None` if it leads out of the crate, or is a name of its own file."""
+        """A path from the crate; `None` if it leads out of the crate, or names an item of its own file."""
         module, steps = path.module, path.steps
         first = steps[0]
         if first == "crate":
@@ -323,7 +323,7 @@ class Crate:
         return None if front is None else (*front, *steps[1:])
 
     def defined_in(self, path: Module, seen: frozenset[Module] = frozenset()) -> Module:
-        """The file that defines what an absolute path names, through all re-exports."""
+        """The file that defines the item of an absolute path, through all re-exports."""
         module: Module = ()
         for at, step in enumerate(path):
             if (*module, step) in self.sources:
@@ -347,7 +347,7 @@ class Crate:
                     continue
                 inside = target[: len(source.module)] == source.module
                 if use.public and inside:
-                    # A re-export of a child's. If the name is used here as well, that is an import.
+                    # A re-export of a child's item. If the name is used here as well, that is an import.
                     if use.name not in source.words:
                         continue
                     line = source.words[use.name]
@@ -358,7 +358,7 @@ class Crate:
                     yield Import(source.module, target, path.line)
 
     def target(self, source: Source, path: Reference) -> Module | None:
-        """The other file that a path names, if it names one."""
+        """The other file that a path names, if any."""
         absolute = self.absolute(path)
         if absolute is None:
             return None
@@ -367,7 +367,7 @@ class Crate:
 
 
 def module_of(file: Path) -> Module | None:
-    """The module that a file below `src` holds; `None` for programs."""
+    """The module in a file below `src`; `None` for programs."""
     steps = file.with_suffix("").parts
     if steps[0] in {"bin", "main"}:
         return None
@@ -375,7 +375,7 @@ def module_of(file: Path) -> Module | None:
 
 
 def circles(edges: dict[Module, set[Module]]) -> list[tuple[list[Module], int]]:
-    """For each group of files that import each other a circle, as short as there is, and the size of the group."""
+    """For each group of files that import each other a shortest circle, and the size of the group."""
     found: list[tuple[list[Module], int]] = []
     done: set[Module] = set()
     reach = reachable(edges)
@@ -388,7 +388,7 @@ def circles(edges: dict[Module, set[Module]]) -> list[tuple[list[Module], int]]:
 
 
 def reachable(edges: dict[Module, set[Module]]) -> dict[Module, set[Module]]:
-    """For each file all files that it reaches, itself only by a circle."""
+    """For each file all files reachable from it; itself only through a circle."""
     reach: dict[Module, set[Module]] = {}
     for start in set(edges) | {other for others in edges.values() for other in others}:
         seen: set[Module] = set()
@@ -417,7 +417,7 @@ def shortest(edges: dict[Module, set[Module]], start: Module) -> list[Module]:
 
 
 def violations(root: Path, allowed: dict[str, Table] | None = None) -> list[str]:
-    """Every circle and every import that the table does not allow, as `file:line: sentence`."""
+    """Every circle and every import that the table forbids, as `file:line: sentence`."""
     found: list[str] = []
     for name, rows in (ALLOWED if allowed is None else allowed).items():
         crate = Crate(root / "crates" / name)
@@ -440,7 +440,7 @@ def violations(root: Path, allowed: dict[str, Table] | None = None) -> list[str]
 def forbidden(
     pairs: Iterable[tuple[Module, Module]], rows: Table
 ) -> Iterator[tuple[tuple[Module, Module], str]]:
-    """The imports between the folders of a crate that its table does not allow, with the reason."""
+    """The imports between the folders of a crate that its table forbids, with the reason."""
     for importer, imported in pairs:
         if not importer or not imported:
             continue
@@ -451,17 +451,17 @@ def forbidden(
             why = f"`{front}` has no row in the table of tools/layers/rust_modules.py yet"
             yield (importer, imported), why
         elif behind not in rows[front]:
-            may = ", ".join(sorted(rows[front])) or "nothing beside it"
+            may = ", ".join(sorted(rows[front])) or "nothing else"
             yield (importer, imported), f"`{front}` imports `{behind}`, but it may import {may}"
 
 
 def row_of(module: Module, rows: Table) -> str:
-    """The row of a module: that of the innermost folder that has one, else the name of its outermost folder."""
+    """The row of a module: that of the innermost folder with a row, else the name of its outermost folder."""
     names = ("/".join(module[:depth]) for depth in range(len(module), 1, -1))
     return next((name for name in names if name in rows), module[0])
 
 
-# For the self-test: a crate with one violation of each kind, and one of each thing that is fine.
+# For the self-test: a crate with one violation of each kind, and one valid example of each kind.
 EXAMPLE = {
     "lib.rs": "pub mod bottom;\nmod loose;\npub mod middle;\npub mod top;\npub use top::Top;\n",
     # Comments, literals and tests import nothing; a child is declared.
@@ -492,7 +492,7 @@ EXPECTED = [
 
 
 def self_test() -> None:
-    """Shows on a small made-up crate that each kind of violation is caught."""
+    """Checks on a small artificial crate that each kind of violation is found."""
     with tempfile.TemporaryDirectory() as folder:
         for name, text in EXAMPLE.items():
             file = Path(folder) / "crates" / "made" / "src" / name
@@ -501,4 +501,4 @@ def self_test() -> None:
         found = sorted(violations(Path(folder), {"made": table("bottom:\nmiddle: bottom\ntop: bottom")}))
     if len(found) != len(EXPECTED) or not all(map(str.startswith, found, EXPECTED)):
         sys.exit(f"rust_modules: self-test found {found}, expected {EXPECTED}")
-    print(f"rust_modules: self-test caught all {len(EXPECTED)} violations and nothing else")
+    print(f"rust_modules: self-test found all {len(EXPECTED)} violations and nothing else")

@@ -1,6 +1,6 @@
-"""The same transfers simulated, emulated with our TCP, and emulated with the kernel's, side by side.
+"""The same transfers simulated, emulated with our TCP, and emulated with the kernel's.
 
-Lives here: running the family and comparing. Must not live here: which paths, or how it is printed.
+Lives here: running the transfers and comparing them. Must not live here: the choice of paths, printing.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from netspurt.emulation.packets import conversations
 from netspurt.emulation.paths import OUR_NAMES, Lane, Path, lanes, scenario
 
 Ends = Literal["ours", "ours to kernel", "kernel to ours", "kernel"]
-"""Whose TCP sends and receives in an emulation."""
+"""The TCPs of sender and receiver in an emulation."""
 
 SIMULATED = "simulated"
 
 MOST_MBPS = 60.0
-"""What is emulated at once, all told: more would measure this machine."""
+"""The total rate of transfers emulated at once: with more, the machine itself limits them."""
 
 LIMIT_S = 900.0
 
 PUNCTUAL_S = 0.002
-"""Who is later than this may answer behind what comes next."""
+"""With a larger lateness, an answer may leave after the next packet arrives."""
 
 
 class Sent(NamedTuple):
-    """A segment with data: where it begins and its length; or an answer: what it acknowledges. When it was sent."""
+    """A data segment: its first byte and its length; or an ACK: the acknowledged byte; and the time of departure."""
 
     seq: int
     length: int
@@ -42,7 +42,7 @@ class Sent(NamedTuple):
 
 @dataclass(frozen=True)
 class Transfer:
-    """What both ends sent, and how long it took from the first SYN to the ACK of the last byte."""
+    """The segments of both ends, and the time from the first SYN to the ACK of the last byte."""
 
     data: Sequence[Sent]
     answers: Sequence[Sent]
@@ -50,7 +50,7 @@ class Transfer:
 
     @property
     def resent(self) -> int:
-        """Segments that began before the furthest byte sent before them."""
+        """Segments that start below the highest byte sent before them."""
         furthest, count = 0, 0
         for segment in self.data:
             count += segment.seq < furthest
@@ -60,19 +60,19 @@ class Transfer:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A lane's transfer in each world, by name: ``simulated`` or one of ``Ends``."""
+    """The transfer of a lane in each world, by name: ``simulated`` or one of ``Ends``."""
 
     lane: Lane
     worlds: Mapping[str, Transfer]
     latest_s: Mapping[str, float]
-    """For each emulation, the latest that a packet or a program was in it."""
+    """For each emulation, the largest lateness of a packet or a program."""
 
     def spoiled(self, world: str) -> bool:
-        """Whether the machine was too late for this emulation to be held against what it should have been."""
+        """Whether the machine was too late in this emulation for a comparison."""
         return self.latest_s[world] > PUNCTUAL_S
 
     def goodput_bps(self, world: str) -> float:
-        """From the first SYN to the ACK of the last byte."""
+        """Goodput from the first SYN to the ACK of the last byte."""
         return 8 * self.lane.path.octets / self.worlds[world].seconds
 
 
@@ -84,22 +84,22 @@ def compare(
     seed: int = 1,
     words: Sequence[str] = (),
     tries: int = 1,
-    tell: Callable[[str], None] = lambda _: None,
+    report: Callable[[str], None] = lambda _: None,
 ) -> list[Outcome]:
-    """Carries out all transfers over ``paths`` in every world.
+    """Runs all transfers over ``paths`` in every world.
 
     Args:
-        paths: as often each as they say.
+        paths: the paths with their numbers of repeats.
         tcp: ``newreno`` or ``cubic``.
-        ends: whose TCPs are emulated.
-        seed: of the losses, which are the same in every world as long as packets are.
-        words: more options of ``netspurt emulate``.
-        tries: how often an emulation is carried out at most if something was late in it. The most punctual counts,
-            whatever it has shown.
-        tell: hears what is begun.
+        ends: the emulated pairs of TCPs.
+        seed: seed of the losses, which are equal in every world as long as the packets are equal.
+        words: further options of ``netspurt emulate``.
+        tries: maximal number of attempts for an emulation with late packets. The attempt with the smallest lateness
+            counts, whatever its result.
+        report: receives progress messages.
 
     Raises:
-        NotPossible: nothing can be emulated here.
+        NotPossible: this machine cannot emulate.
     """
     outcomes: list[Outcome] = []
     for batch in _batches(lanes(paths, tcp)):
@@ -107,7 +107,7 @@ def compare(
         worlds: dict[str, list[Transfer]] = {SIMULATED: _simulated(text, batch, seed)}
         latest_s: dict[str, float] = {}
         for pair in ends:
-            tell(f"{tcp}, {pair}: {len(batch)} transfers at once")
+            report(f"{tcp}, {pair}: {len(batch)} transfers at once")
             worlds[pair], latest_s[pair] = min(
                 _attempts(tries, text, batch, pair, seed, words), key=lambda found: found[1]
             )
@@ -119,7 +119,7 @@ def compare(
 def _attempts(
     tries: int, text: str, batch: Sequence[Lane], ends: Ends, seed: int, words: Sequence[str]
 ) -> Iterator[tuple[list[Transfer], float]]:
-    """Up to so many, the last of them one in which nothing was late."""
+    """Up to this many attempts; the last is the first one without lateness."""
     for _ in range(tries):
         transfers, latest_s = _emulated(text, batch, ends, seed, words)
         yield transfers, latest_s
@@ -128,7 +128,7 @@ def _attempts(
 
 
 def _batches(all_lanes: Sequence[Lane]) -> Iterator[list[Lane]]:
-    """Lanes that together ask for no more than any machine holds; slow ones together, since they last long."""
+    """Groups lanes whose total rate any machine supports; slow lanes together, because they take long."""
     batch: list[Lane] = []
     for lane in sorted(all_lanes, key=lambda lane: (lane.path.rate_mbps, lane.number)):
         if batch and sum(other.path.rate_mbps for other in batch) + lane.path.rate_mbps > MOST_MBPS:
@@ -173,7 +173,7 @@ def _emulated(
 
 
 def _transfer(done: Emulated, lane: Lane) -> Transfer:
-    """What each end sent, as seen beside it: lost packets are there as well."""
+    """The segments of each end, captured at that end, so lost packets are included."""
     (here,) = conversations(done.captures[lane.sender]).values()
     (there,) = conversations(done.captures[lane.receiver]).values()
     data = [Sent(segment.seq - 1, segment.length, segment.at_s) for segment in here.sent if segment.length]
@@ -196,8 +196,8 @@ def _tasks(lane: Lane, ends: Ends) -> dict[str, Task]:
 
 
 @dataclass(frozen=True)
-class Parting:
-    """Where two worlds sent something else for the first time: whose segment, which, when, and what each was."""
+class Divergence:
+    """The first divergence of two worlds: the sender of the segment, its number, its time, and both versions."""
 
     way: Literal["data", "answers"]
     number: int
@@ -206,10 +206,10 @@ class Parting:
     other: Sent | None
 
 
-def parting(one: Transfer, other: Transfer) -> Parting | None:
-    """The first segment in which two transfers differ, the data first; None if they are the same.
+def first_divergence(one: Transfer, other: Transfer) -> Divergence | None:
+    """The first segment in which two transfers differ, data segments first; None if they are identical.
 
-    Of data, what is compared is where it begins and its length; of answers, what they acknowledge. Times, ports and
+    The comparison uses the first byte and length of data segments, and the acknowledged byte of ACKs. Times, ports and
     windows may differ.
     """
     for way in ("data", "answers"):
@@ -217,13 +217,13 @@ def parting(one: Transfer, other: Transfer) -> Parting | None:
         for number, (a, b) in enumerate(zip_longest(mine, theirs)):
             if a is None or b is None or (a.seq, a.length) != (b.seq, b.length):
                 at_s = min(each.at_s for each in (a, b) if each is not None)
-                return Parting(way, number, at_s, a, b)
+                return Divergence(way, number, at_s, a, b)
     return None
 
 
 @dataclass(frozen=True)
 class Row:
-    """A path: goodputs in each world, and one over the simulated one with a 95 % interval over the repeats."""
+    """A path: goodput in each world, and its ratio to the simulated goodput with a 95 % interval over the repeats."""
 
     path: Path
     tcp: str
@@ -233,17 +233,17 @@ class Row:
     ratio: float
     interval: tuple[float, float] | None
     same: int
-    """Of how many repeats every segment was the same."""
+    """The number of repeats in which every segment was equal."""
     latest_s: float
-    """The latest that a packet or a program was in any of them."""
+    """The largest lateness of a packet or a program in any repeat."""
 
     def agrees(self, within: float) -> bool:
-        """Whether the goodputs are within a fraction of one another."""
+        """Whether the goodputs differ by at most this fraction."""
         return abs(self.ratio - 1) <= within
 
 
 def rows(outcomes: Sequence[Outcome], world: str) -> list[Row]:
-    """One world against the simulated one, path by path."""
+    """One world compared with the simulated one, path by path."""
     found = []
     for path in dict.fromkeys(outcome.lane.path for outcome in outcomes):
         of_path = [outcome for outcome in outcomes if outcome.lane.path == path]
@@ -253,7 +253,9 @@ def rows(outcomes: Sequence[Outcome], world: str) -> list[Row]:
         logs = np.log(measured / simulated)
         between = mean_interval(logs).interval
         interval = None if between is None else (math.exp(between[0]), math.exp(between[1]))
-        same = sum(parting(outcome.worlds[SIMULATED], outcome.worlds[world]) is None for outcome in of_path)
+        same = sum(
+            first_divergence(outcome.worlds[SIMULATED], outcome.worlds[world]) is None for outcome in of_path
+        )
         found.append(
             Row(
                 path=path,

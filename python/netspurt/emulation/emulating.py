@@ -1,6 +1,6 @@
-"""An emulation of many paths at once, with a task for each host, and what came of it.
+"""An emulation of many paths at once, with a task for each host, and its results.
 
-Lives here: running ``netspurt emulate`` and gathering. Must not live here: what the tasks do (``programs``).
+Lives here: running ``netspurt emulate`` and collecting results. Must not live here: the tasks' work (``programs``).
 """
 
 from __future__ import annotations
@@ -20,32 +20,32 @@ from typing import Any
 PROGRAMS = Path(__file__).with_name("programs.py")
 
 Task = Mapping[str, Any]
-"""What a host shall do: ``program``, a name in ``programs``, and what that wants to know."""
+"""The task of a host: ``program``, a name in ``programs``, and its parameters."""
 
 
-class NotPossible(Exception):  # noqa: N818 - no fault of anybody's
-    """An emulation cannot be made here; why, in a sentence."""
+class NotPossible(Exception):  # noqa: N818 - not an error of the caller
+    """This machine cannot make the emulation; the text says why."""
 
 
 @dataclass(frozen=True)
 class Emulated:
-    """What each host found, what the links did, and where the captures are."""
+    """The outcome of each host, statistics of the links, and the capture files."""
 
     found: Mapping[str, Any]
     report: Mapping[str, Any]
     captures: Mapping[str, Path]
     late_s: float | None = None
-    """The longest that a program of these tasks' priority had to wait for a processor, if tasks were to be prompt."""
+    """The longest wait for a processor of a program with the tasks' priority, if the tasks were prompt."""
 
     @property
     def latest_s(self) -> float:
-        """The latest that anything was: a packet that was handed over, or a program that wanted to go on."""
+        """The largest lateness of a packet delivery or a program."""
         packets = [link["delay_error_max_s"] for link in self.report["links"]]
         return float(max([self.late_s or 0.0, *(late for late in packets if late is not None)]))
 
     @property
     def late(self) -> float:
-        """The share of packets that came more than a millisecond after their time."""
+        """The share of packets that were more than a millisecond late."""
         arrived = sum(link["arrived"] for link in self.report["links"])
         late = sum(link["late"] for link in self.report["links"])
         return float(late / max(arrived, 1))
@@ -61,18 +61,18 @@ def emulated(
     captures: Sequence[str] = (),
     words: Sequence[str] = (),
 ) -> Iterator[Emulated]:
-    """Emulates a scenario, given as text, until every host has done its task. The first leads, and must not serve.
+    """Emulates a scenario, given as text, until every host has done its task. The first host leads, and must not serve.
 
     Args:
         scenario: TOML.
-        tasks: by name of the host.
-        limit_s: when it is given up.
-        seed: of all that is random in the network.
-        captures: hosts at which everything is captured. The files are there as long as the context.
-        words: more options of ``netspurt emulate``.
+        tasks: task by host name.
+        limit_s: time limit in seconds.
+        seed: seed of all randomness in the network.
+        captures: hosts at which all packets are captured. The files exist until the context ends.
+        words: further options of ``netspurt emulate``.
 
     Raises:
-        NotPossible: no privilege, no device, or it took too long.
+        NotPossible: missing privilege, missing device, or time limit exceeded.
     """
     with tempfile.TemporaryDirectory(prefix="netspurt-") as name:
         folder = Path(name)
@@ -111,12 +111,12 @@ def _run(folder: Path, tasks: Mapping[str, Task], limit_s: float, words: Sequenc
     except subprocess.TimeoutExpired:
         process.terminate()
         process.communicate()
-        raise NotPossible(f"it was not over after {limit_s:g} s") from None
+        raise NotPossible(f"the emulation did not end within {limit_s:g} s") from None
     except BaseException:
         process.terminate()
         process.communicate()
         raise
-    lines = said.strip().splitlines() or ["it exited without output"]
+    lines = said.strip().splitlines() or ["netspurt emulate exited without output"]
     if process.returncode:
         raise NotPossible(lines[-1].removeprefix("netspurt: ") if process.returncode == 2 else said.strip())
     report: Mapping[str, Any] = json.loads(told)

@@ -1,7 +1,7 @@
-"""The TCP segments of a capture, one by one, as a sender and a receiver would number them.
+"""The TCP segments of a capture one by one, with relative sequence numbers.
 
-Lives here: raw IPv4 packets in pcapng, as netspurt itself writes them, to plain values.
-Must not live here: captures of others (``netspurt.analysis.capture`` reads all), conclusions.
+Lives here: the conversion of raw IPv4 packets in pcapng, as netspurt writes them, to plain values.
+Must not live here: captures of other tools (``netspurt.analysis.capture`` reads them), analysis.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import NamedTuple
 PACKET_BLOCK, INTERFACE_BLOCK = 6, 1
 MAGIC = bytes.fromhex("1a2b3c4d")
 RESOLUTION = 9
-"""The option of an interface that holds the resolution of its times."""
+"""The interface option with the resolution of timestamps."""
 
 SYN, FIN, RST, ACK = 2, 1, 4, 16
 SACK = 5
 
 
 class Segment(NamedTuple):
-    """A segment; ``seq`` and ``ack`` count from the initial sequence numbers, ``at_s`` from the first packet."""
+    """A segment; ``seq`` and ``ack`` are relative to the initial sequence numbers, ``at_s`` to the first packet."""
 
     at_s: float
     seq: int
@@ -35,21 +35,21 @@ class Segment(NamedTuple):
 
 @dataclass(frozen=True)
 class Conversation:
-    """The segments of the connection of two hosts: those of who opened it, and those of the other."""
+    """The segments of a connection of two hosts: those of the client, and those of the server."""
 
     sent: tuple[Segment, ...]
     answered: tuple[Segment, ...]
 
     @property
     def seconds(self) -> float:
-        """From the first SYN to the ACK of the last byte of who opened it."""
+        """Time from the first SYN to the ACK of the last byte of the client."""
         last = max(segment.seq + segment.length for segment in self.sent)
         over = next((answer.at_s for answer in self.answered if answer.ack >= last), float("nan"))
         return over - self.sent[0].at_s
 
     @property
     def resent(self) -> int:
-        """Segments with data that began before the furthest byte sent before them."""
+        """Data segments that start below the highest byte sent before them."""
         furthest, count = 0, 0
         for segment in self.sent:
             if segment.length:
@@ -59,7 +59,7 @@ class Conversation:
 
 
 def conversations(path: Path) -> dict[tuple[str, str], Conversation]:
-    """All connections of a capture, by the addresses of who opened each and of the other; the last of each pair."""
+    """All connections of a capture, by the addresses of client and server; the last one of each pair."""
     found: dict[tuple[str, str], tuple[int, list[Segment], int, list[Segment]]] = {}
     for at_s, packet in packets(path):
         if packet[0] >> 4 != 4 or packet[9] != 6:
@@ -96,7 +96,7 @@ def _segment(at_s: float, packet: bytes, tcp: bytes, numbers: tuple[int, int]) -
 
 
 def _sacks(options: bytes, base: int) -> tuple[tuple[int, int], ...]:
-    """The blocks of a SACK option, counted like ACKs."""
+    """The blocks of a SACK option, relative like ACKs."""
     at = 0
     while at < len(options) and options[at] != 0:
         if options[at] == 1:
@@ -112,7 +112,7 @@ def _sacks(options: bytes, base: int) -> tuple[tuple[int, int], ...]:
 
 
 def packets(path: Path) -> Iterator[tuple[float, bytes]]:
-    """Times in seconds since the first, and packets, of a pcapng file with one section; the end may be missing."""
+    """Times in seconds since the first packet, and packets, of a pcapng file with one section; it may be truncated."""
     content, at, began = path.read_bytes(), 0, None
     order = ">" if content[8:12] == MAGIC else "<"
     units: list[float] = []
@@ -132,7 +132,7 @@ def packets(path: Path) -> Iterator[tuple[float, bytes]]:
 
 
 def _unit(order: str, options: bytes) -> float:
-    """Seconds of one tick; a microsecond where the interface does not say."""
+    """Seconds per tick; a microsecond if the interface has no such option."""
     at = 0
     while at + 4 <= len(options):
         code, length = struct.unpack_from(order + "HH", options, at)

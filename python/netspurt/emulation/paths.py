@@ -1,6 +1,6 @@
-"""Paths on which TCPs are held against each other: many in one scenario, which is simulated and emulated as it is.
+"""Paths for comparisons of TCPs: many in one scenario, which is both simulated and emulated.
 
-Lives here: paths, and the scenario that holds them. Must not live here: what runs there.
+Lives here: paths, and the scenario that contains them. Must not live here: the transfers' programs.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 LONGEST_S = 600
 
 OUR_NAMES = {"reno": "newreno", "cubic": "cubic-linux"}
-"""What of the kernel's congestion controls has another name here."""
+"""Kernel congestion controls that have another name in scenarios."""
 
 
 @dataclass(frozen=True)
 class Path:
-    """A bottleneck with a round trip, a queue and losses, and what is carried over it how often."""
+    """A bottleneck with RTT, queue and loss rate, and the size and number of its transfers."""
 
     rate_mbps: float
     rtt_ms: float
@@ -27,14 +27,14 @@ class Path:
 
     @property
     def name(self) -> str:
-        """What distinguishes it, for people."""
+        """The parameters of the path as text."""
         loss = f", {self.loss * 100:g} % lost" if self.loss else ""
         return f"{self.rate_mbps:g} Mbit/s, {self.rtt_ms:g} ms, {self.queue} packets{loss}"
 
 
 @dataclass(frozen=True)
 class Lane:
-    """One transfer: a path with a host at either end. The link's name, and so its losses, are this lane's."""
+    """One transfer: a path with a host at either end. The link's name, and so its losses, are specific to this lane."""
 
     path: Path
     number: int
@@ -58,7 +58,7 @@ def lanes(paths: Sequence[Path], tcp: str) -> list[Lane]:
 
 
 def scenario(all_lanes: Sequence[Lane]) -> str:
-    """The scenario that holds them side by side."""
+    """The scenario with all these paths."""
     return "\n".join(_lines(all_lanes))
 
 

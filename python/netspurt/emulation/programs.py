@@ -1,12 +1,12 @@
-"""What runs on the hosts of an emulation: small programs with ordinary sockets, or with our TCP on a device.
+"""Programs for the hosts of an emulation: small programs with ordinary sockets, or with our TCP on a device.
 
-Run by file name, without ``site``: dozens start at once. A program finds its task by its host's name in ``tasks.json``
-of the folder that it is given, makes ready, waits until all are (or, if its task says ``after``, until that host is
-done), works, and leaves ``HOST.done.json`` with what it found. The program of the first host leads: it says when all
-are ready, and ends when all have ended. They tell each other by named pipes, ``HOST.ready``, ``HOST.done``, ``go`` and
-``over``, which lie in the folder from the beginning.
+They run by file name, without ``site``, because dozens start at once. A program reads its task by its host's name from
+``tasks.json`` in the given folder, gets ready, waits until all are ready (or, with ``after`` in its task, until that
+host is done), works, and writes its outcome to ``HOST.done.json``. The program of the first host leads: it starts all
+programs when they are ready, and ends when all have ended. Programs synchronise by named pipes, ``HOST.ready``,
+``HOST.done``, ``go`` and ``over``, which exist in the folder from the start.
 
-Lives here: programs. Must not live here: what their results should be, or any import that takes time.
+Lives here: programs. Must not live here: the expected results, or any slow import.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ from pathlib import Path
 from typing import Any
 
 Work = Generator[Any, None, None]
-"""What a program does: all that makes ready, then ``yield``; all that is measured, then ``yield`` what was found."""
+"""A program: its preparation, then ``yield``; the measured work, then ``yield`` of the outcome."""
 
 PORT = 5001
 HERE_PORT = 5999
-"""Where a program listens to nobody, to tell the emulator that it is ready."""
+"""The address that tells the emulator that a program is ready; no program listens there."""
 
 PIECE = bytes(1 << 18)
 LOOK_S = 0.005
 SENTRY_S = 0.001
 BEGINNING_S = 0.1
-"""All programs begin at once, and who makes a device keeps a processor to itself for some milliseconds."""
+"""All programs start at once, and the creation of a device occupies a processor for some milliseconds."""
 DEVICE = "netspurt0"
-"""What a host's interface is called."""
+"""The name of a host's interface."""
 PATIENCE_S = 60
-"""For others to make ready."""
+"""Time limit in seconds for the other programs to get ready."""
 
 
 def receive(task: dict[str, Any]) -> Work:
-    """Takes what comes on so many connections, one after the other: octets of each, and when the last one came."""
+    """Receives and discards data on several connections in sequence; returns bytes and end time of each."""
     with socket.create_server(("", PORT)) as here:
         window = task.get("window")
         if window:
-            # Linux lets the buffer grow unless it was asked for, and takes twice what is asked.
+            # Linux autotunes the buffer unless a size is set, and doubles a set size.
             here.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2 * window)
         yield
         found = []
@@ -64,14 +64,14 @@ def receive(task: dict[str, Any]) -> Work:
                     octets += len(piece)
                     at = time.monotonic()
                     if window:
-                        # Each time that Linux learns how full segments are, it forgets what was said before.
+                        # Linux resets the clamp whenever it measures the segment size.
                         there.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, window)
             found.append({"octets": octets, "at": at})
         yield found
 
 
 def send(task: dict[str, Any]) -> Work:
-    """Sends octets on so many connections, one after the other: when each began, and when the other end had all."""
+    """Sends data on several connections in sequence; returns start of each, and the time of the last ACK."""
     yield
     found = []
     for _ in range(task.get("transfers", 1)):
@@ -92,22 +92,22 @@ def _kernel_socket(task: dict[str, Any]) -> socket.socket:
 
 
 def _kernel_server(task: dict[str, Any], backlog: int) -> socket.socket:
-    # Accepted sockets have what the listening one has.
+    # Accepted sockets inherit the options of the listening socket.
     return _controlled(socket.create_server(("", PORT), backlog=backlog), task)
 
 
 def _controlled(here: socket.socket, task: dict[str, Any]) -> socket.socket:
-    """With the kernel's congestion control that the task names, if any, whatever this system's default is."""
+    """Sets the congestion control that the task names, if any, instead of the system's default."""
     if congestion := task.get("congestion"):
         here.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
     return here
 
 
 def our_sink(task: dict[str, Any]) -> Work:
-    """The same with our TCP, until everybody else is done.
+    """The same as ``receive`` with our TCP, until all other programs are done.
 
-    It does not wait for its own end: a source that is over takes its TIME-WAIT with it, and then there is nobody left
-    to acknowledge this end's FIN a second time.
+    It does not wait for the end of its own connections: when a source ends, its TIME-WAIT state ends too, and no host
+    would acknowledge a retransmitted FIN of this end.
     """
     host = _host({"kind": "sink", "port": PORT}, task)
     yield
@@ -116,7 +116,7 @@ def our_sink(task: dict[str, Any]) -> Work:
 
 
 def our_source(task: dict[str, Any]) -> Work:
-    """Sends octets on one connection with our TCP: what became of it."""
+    """Sends data on one connection with our TCP; returns the outcome of the connection."""
     _core()  # The import takes longer than a short transfer.
     yield
     remote = socket.gethostbyname(task["to"])
@@ -128,7 +128,7 @@ def our_source(task: dict[str, Any]) -> Work:
 
 
 def our_http(task: dict[str, Any]) -> Work:
-    """Serves files of these lengths, named by them, with our TCP until everybody else is done."""
+    """Serves files whose name is their length, with our TCP, until all other programs are done."""
     with tempfile.TemporaryDirectory() as root:
         for length in task["files"]:
             (Path(root) / str(length)).write_bytes(bytes(length))
@@ -139,7 +139,7 @@ def our_http(task: dict[str, Any]) -> Work:
 
 
 def http(task: dict[str, Any]) -> Work:
-    """Serves any request with a head and a body of so many octets, handed to the kernel in writes of these lengths."""
+    """Answers any request with a header and a body of a given size, written to the kernel in given pieces."""
     head = f"HTTP/1.1 200 OK\r\nContent-Length: {task['octets']}\r\n\r\n".encode()
     writes = _writes(head + bytes(task["octets"]), task["pattern"])
     here = _kernel_server(task, backlog=64)
@@ -161,7 +161,7 @@ def http(task: dict[str, Any]) -> Work:
 
 
 def _writes(response: bytes, pattern: list[int]) -> list[bytes]:
-    """A response in pieces of these lengths, the last of them over and over."""
+    """Splits a response into pieces of these lengths; the last length repeats."""
     writes, lengths = [], list(pattern)
     while response:
         length = lengths.pop(0) if len(lengths) > 1 else lengths[0]
@@ -190,13 +190,13 @@ def _answer(there: socket.socket, writes: list[bytes], *, corked: bool) -> None:
 
 
 def fetch(task: dict[str, Any]) -> Work:
-    """Asks for a path over and over on one connection: how long each answer took."""
+    """Requests a path repeatedly on one connection; returns the time of each answer."""
     yield
     took: list[float] = []
     with _kernel_socket(task) as here:
         here.settimeout(PATIENCE_S)
         here.connect((task["to"], PORT))
-        # A client that writes once for each request has nothing for Nagle's rule to hold.
+        # Nagle's rule holds nothing of a client with one write per request.
         for _ in range(task["requests"]):
             began = time.monotonic()
             here.sendall(f"GET {task['path']} HTTP/1.1\r\nHost: server\r\n\r\n".encode())
@@ -206,10 +206,10 @@ def fetch(task: dict[str, Any]) -> Work:
 
 
 def pages(task: dict[str, Any]) -> Work:
-    """Fetches pages of one file and some more at once, each on a connection of its own: how long each page took.
+    """Fetches pages of one file and then several at once, each on its own connection; returns the time of each page.
 
-    ``task["clients"]`` holds for each client its pages: the pause before one, and the sizes of its files, the first of
-    which is asked for first. Clients do not wait for one another.
+    ``task["clients"]`` contains for each client its pages: the pause before a page, and the sizes of its files. The
+    client requests the first file alone. Clients are independent of one another.
     """
     yield
     took: list[list[float]] = [[] for _ in task["clients"]]
@@ -238,7 +238,7 @@ def _browse(server: str, todo: list[tuple[float, list[int]]], took: list[float])
 
 
 def files(task: dict[str, Any]) -> Work:
-    """Sends each connection as many octets as it asks for; to ``to`` with an initial window, if the task has one."""
+    """Sends as many bytes as each connection requests; to ``to`` with an initial window, if the task has one."""
     if window := task.get("initial_window"):
         address = socket.gethostbyname(task["to"])
         route = ["ip", "route", "replace", address, "dev", DEVICE, "initcwnd", str(window)]
@@ -261,7 +261,7 @@ def files(task: dict[str, Any]) -> Work:
 
 
 def _fetch_alone(host: str, octets: int) -> None:
-    """Until the last octet is there: at an initial window of one segment Linux's FIN waits for an ACK of the data."""
+    """Reads to the last byte: with an initial window of one segment Linux's FIN waits for an ACK of the data."""
     here = socket.create_connection((host, PORT), timeout=PATIENCE_S)
     here.sendall(octets.to_bytes(8, "big"))
     left = octets
@@ -274,7 +274,7 @@ def _fetch_alone(host: str, octets: int) -> None:
 
 
 def _hear_out(here: socket.socket) -> None:
-    """Closes after the peer has."""
+    """Closes after the peer."""
     with contextlib.suppress(OSError), here:
         here.recv(1)
 
@@ -294,9 +294,9 @@ def _read_answer(here: socket.socket) -> None:
 
 
 def exchange(task: dict[str, Any]) -> Work:
-    """Sends octets and takes as many at the same time, on one connection: the hash of what was sent and of what came.
+    """Sends and receives the same number of bytes at once on one connection; returns hashes of both streams.
 
-    With ``to`` it opens the connection, otherwise it waits for one.
+    With ``to`` it opens the connection, otherwise it accepts one.
     """
     here = None if "to" in task else socket.create_server(("", PORT))
     yield
@@ -316,7 +316,7 @@ def exchange(task: dict[str, Any]) -> Work:
 
 
 def _content(task: dict[str, Any]) -> Generator[bytes, None, None]:
-    """Octets that differ by their place: a block of a prime length, over and over."""
+    """Bytes that depend on their position: a block of a prime length, repeated."""
     block, left = random.Random(task["seed"]).randbytes(1_000_003), task["octets"]
     while left:
         yield block[: min(left, len(block))]
@@ -333,7 +333,7 @@ def _send_content(there: socket.socket, task: dict[str, Any], hashes: dict[str, 
 
 
 def our_exchange(task: dict[str, Any]) -> Work:
-    """The same with our TCP, by way of ``netspurt host connect`` or ``listen``."""
+    """The same as ``exchange`` with our TCP, by ``netspurt host connect`` or ``listen``."""
     role = ["connect", socket.gethostbyname(task["to"])] if "to" in task else ["listen"]
     where = ["--device", "guest0"]
     where += [word for address in os.environ["NETSPURT_GUEST"].split() for word in ("--address", address)]
@@ -373,14 +373,14 @@ def our_exchange(task: dict[str, Any]) -> Work:
 
 
 def run(task: dict[str, Any]) -> Work:
-    """Runs a command: its exit status, and what it said on standard error."""
+    """Runs a command; returns its exit status and its standard error."""
     yield
     done = subprocess.run(task["words"], capture_output=True, text=True, check=False)
     yield {"status": done.returncode, "error": done.stderr}
 
 
 def rest(_task: dict[str, Any]) -> Work:
-    """Is there, and lets the kernel answer."""
+    """Does nothing; the kernel answers."""
     yield
     yield None
 
@@ -393,7 +393,7 @@ def _core() -> Any:
 
 
 def _host(role: dict[str, Any], task: dict[str, Any]) -> Any:
-    """Our TCP on a device behind the guest's address of this host."""
+    """Our TCP on a device with the guest address of this host."""
     tcp = [("profile", json.dumps(task.get("profile", "linux")))]
     tcp += [(key, json.dumps(value)) for key, value in task.get("tcp", {}).items()]
     guest = os.environ["NETSPURT_GUEST"].split()
@@ -415,55 +415,56 @@ PROGRAMS: dict[str, Callable[[dict[str, Any]], Work]] = {
 
 
 def _wait_for(pipe: Path) -> None:
-    """Until somebody says it: asleep, as hundreds of programs that look again and again leave no time to the others."""
+    """Waits until the pipe is opened for writing. It sleeps, because hundreds of polling programs would use all CPU."""
     os.close(os.open(pipe, os.O_RDONLY))
 
 
 def _say(pipe: Path) -> None:
-    """Lets go on who waits for it, or will: a pipe with a name opens for reading while it is open for writing."""
+    """Wakes all programs that wait for a pipe, now or later: a pipe opens for reading while it is open for writing."""
     os.open(pipe, os.O_RDWR)  # until this program ends
 
 
-def _impatient(_signal: int, _frame: Any) -> None:
-    raise TimeoutError("not everybody is ready")
+def _on_alarm(_signal: int, _frame: Any) -> None:
+    raise TimeoutError("the other programs did not get ready in time")
 
 
 def _leave(path: Path, content: Any) -> None:
-    """Written beside and renamed: who sees it sees all of it."""
+    """Writes a temporary file and renames it, so that a reader sees the complete content."""
     beside = path.with_suffix(".part")
     beside.write_text(json.dumps(content), encoding="utf-8")
     beside.rename(path)
 
 
 def _be_prompt() -> None:
-    """Asks that ordinary programs do not keep this one from going on: a host that answers late measures the machine."""
+    """Raises the priority over ordinary programs: otherwise late answers would measure the machine."""
     with contextlib.suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
 
 
-class _Sentries:
-    """As many as there are processors wake up every millisecond and note how late, with the priority of this program.
+class _LatenessMonitor:
+    """One thread per processor wakes up every millisecond and records its lateness, with this program's priority.
 
-    What keeps them from it keeps programs from answering: such a run measures the machine. They may go to any
-    processor, as programs may: one that is tied to the emulator's would wait for that alone.
+    Whatever delays these threads also delays answers, and the run then measures the machine. The scheduler may move
+    the threads between processors, as it may move programs: a thread bound to the emulator's processor would only
+    measure that one.
     """
 
     def __init__(self) -> None:
         self.over = threading.Event()
         self.worst_s = 0.0
-        self.threads = [threading.Thread(target=self._stand) for _ in os.sched_getaffinity(0)]
+        self.threads = [threading.Thread(target=self._watch) for _ in os.sched_getaffinity(0)]
         for thread in self.threads:
             thread.start()
 
-    def _stand(self) -> None:
+    def _watch(self) -> None:
         time.sleep(BEGINNING_S)
         while not self.over.is_set():
             wanted = time.monotonic() + SENTRY_S
             time.sleep(SENTRY_S)
             self.worst_s = max(self.worst_s, time.monotonic() - wanted)
 
-    def relieve(self) -> float:
-        """Ends them; the longest that one was late, in seconds."""
+    def stop(self) -> float:
+        """Ends the threads; returns the largest lateness in seconds."""
         self.over.set()
         for thread in self.threads:
             thread.join()
@@ -478,7 +479,7 @@ def _outcome(work: Work) -> Any:
 
 
 def main() -> None:
-    """The task of this host, from the folder on the command line."""
+    """Runs the task of this host, from the folder on the command line."""
     folder, me = Path(sys.argv[1]), os.environ["NETSPURT_HOST"]
     tasks = json.loads((folder / "tasks.json").read_text(encoding="utf-8"))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
@@ -490,12 +491,12 @@ def main() -> None:
     _say(folder / f"{me}.ready")
     with socket.create_server(("127.0.0.1", HERE_PORT)):
         if leads:
-            signal.signal(signal.SIGALRM, _impatient)
+            signal.signal(signal.SIGALRM, _on_alarm)
             signal.alarm(PATIENCE_S)
             for name in tasks:
                 _wait_for(folder / f"{name}.ready")
             signal.alarm(0)
-            sentries = _Sentries() if tasks[me].get("prompt") else None
+            lateness = _LatenessMonitor() if tasks[me].get("prompt") else None
             _say(folder / "go")
         _wait_for(folder / f"{tasks[me]['after']}.done" if "after" in tasks[me] else folder / "go")
         _leave(folder / f"{me}.done.json", _outcome(work))
@@ -503,10 +504,10 @@ def main() -> None:
         if leads:
             for name in tasks:
                 _wait_for(folder / f"{name}.done")
-            if sentries is not None:
-                _leave(folder / "machine.json", {"late_s": sentries.relieve()})
+            if lateness is not None:
+                _leave(folder / "machine.json", {"late_s": lateness.stop()})
             _say(folder / "over")
-        # Servers and our hosts are still wanted, if only for an ACK.
+        # Servers and our hosts must continue, if only to acknowledge.
         _wait_for(folder / "over")
     work.close()
 

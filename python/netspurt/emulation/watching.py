@@ -1,6 +1,6 @@
-"""The live table of a host's connections: as much of each as a terminal has room for, like ``ss -i``.
+"""The live table of a host's connections, fitted to the terminal, like ``ss -i``.
 
-Lives here: rows to a table. Must not live here: where rows come from, or when they are drawn.
+Lives here: the conversion of rows to a table. Must not live here: the source of rows, or the time of display.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 
 GAP = 2
-"""Between columns."""
+"""Width between columns."""
 
 FRAME = 4
-"""Lines beside those of connections: the head, what has no line, a line of the shell, and one to spare."""
+"""Lines other than connections: the heading, the summary, a line of the shell, and one spare line."""
 
 MOST_SHOWN = 50
 
 
 @dataclass(frozen=True)
 class Column:
-    """What is shown of a connection: the head, what to write, and how soon it gives way; 0 stays always."""
+    """A column: its heading, its text, and the order in which it is dropped; 0 is never dropped."""
 
     head: str
     text: Callable[[Row], str]
@@ -34,7 +34,7 @@ class Column:
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """With so many digits that count and no exponent; a dash for what is not known."""
+    """A number with this many significant digits and no exponent; a dash if unknown."""
     if value is None:
         return "–"
     if isinstance(value, int):
@@ -67,13 +67,13 @@ COLUMNS = (
     Column("waits for", _of("holding"), 9),
     Column("Mbit/s", lambda row: number(row["mbps"]), 0),
 )
-"""In the order in which they stand; lengths in bytes."""
+"""In the order of display; lengths in bytes."""
 
 LEFT = ("remote", "state", "phase", "waits for")
 
 
 class Watch:
-    """What has to be remembered from one look to the next: bytes carried, and how wide columns were."""
+    """The state between two displays: bytes carried, and column widths."""
 
     def __init__(self) -> None:
         self._before: dict[tuple[str, str], tuple[float, int]] = {}
@@ -82,9 +82,10 @@ class Watch:
     def table(
         self, rows: Sequence[Row], counts: Mapping[str, int], size: tuple[int, int], now: float | None = None
     ) -> Table:
-        """One line for each connection, none of them broken, in a terminal of so many columns and lines.
+        """One line per connection, without line breaks, for a terminal of this many columns and lines.
 
-        Columns that have no room are left out, the least wanted first. No column becomes narrower, or all would jump.
+        Columns that do not fit are dropped in their order. A column never becomes narrower, so that columns do not
+        move.
         """
         from rich.table import Table
         from rich.text import Text
@@ -92,9 +93,9 @@ class Watch:
         now = time.monotonic() if now is None else now
         width, height = size
         fit = max(1, min(MOST_SHOWN, height - FRAME))
-        told = [{**row, "mbps": self._rate(row, now)} for row in rows[:fit]]
+        rated = [{**row, "mbps": self._rate(row, now)} for row in rows[:fit]]
         self._before = {key: value for key, value in self._before.items() if value[0] == now}
-        cells = {column.head: [column.text(row) for row in told] for column in COLUMNS}
+        cells = {column.head: [column.text(row) for row in rated] for column in COLUMNS}
         for head, texts in cells.items():
             self._widths[head] = max(self._widths.get(head, len(head)), *map(len, texts), 0)
         drawn = Table(box=None, header_style="bold", pad_edge=False, padding=(0, GAP, 0, 0))
@@ -103,14 +104,14 @@ class Watch:
             side = "left" if column.head in LEFT else "right"
             wide = self._widths[column.head]
             drawn.add_column(column.head, justify=side, min_width=wide, no_wrap=True)  # type: ignore[arg-type]
-        for place in range(len(told)):
+        for place in range(len(rated)):
             drawn.add_row(*(Text(cells[column.head][place]) for column in shown))
-        drawn.caption = _rest(counts, len(rows) - len(told))
+        drawn.caption = _rest(counts, len(rows) - len(rated))
         drawn.caption_justify = "left"
         return drawn
 
     def _fitting(self, width: int) -> list[Column]:
-        """The columns for which there is room."""
+        """The columns that fit."""
         shown = list(COLUMNS)
         while sum(self._widths[column.head] + GAP for column in shown) - GAP > width:
             last = max(shown, key=lambda column: column.yields)
@@ -120,7 +121,7 @@ class Watch:
         return shown
 
     def _rate(self, row: Row, now: float) -> float | None:
-        """Megabits per second since the last look at this connection."""
+        """Megabits per second since the last display of this connection."""
         who = (row["local"], row["remote"])
         carried = row["bytes_sent"] + row["bytes_received"]
         then, before = self._before.get(who, (now, carried))
@@ -129,7 +130,7 @@ class Watch:
 
 
 def _rest(counts: Mapping[str, int], hidden: int) -> str:
-    """What has no line of its own."""
+    """A summary of the connections without a line."""
     parts = [f"{hidden} more connections"] if hidden > 0 else []
     parts += [f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count]
     return ", ".join(parts) or "waiting for connections"

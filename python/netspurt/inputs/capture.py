@@ -1,6 +1,6 @@
 """A capture as a recording.
 
-Lives here: from the tables of a capture to streams and series. Must not live here: what packets mean (``analysis``).
+Lives here: the conversion of capture tables to streams and series. Must not live here: packet analysis (``analysis``).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from netspurt.analysis.capture import Capture
 
 CAUSES = {"fast": "fast-retransmit", "nak": "nak-resend"}
-"""Reasons that a capture shows, as a sender calls them; the others have the same name."""
+"""Reasons inferred from a capture, by the sender's names for them; other reasons have the same name."""
 
 
 class Captured:
-    """A capture; what it was read without is read when it is needed."""
+    """A capture; missing tables are read on demand."""
 
     def __init__(self, capture: Capture, name: str | None = None) -> None:
         self.capture = capture
@@ -31,7 +31,7 @@ class Captured:
             self.capture = read_capture(self.capture.path, RECORDABLE)
 
     def segments(self) -> Frame:
-        """See ``Recording``: the reason of what was sent again is what the capture lets conclude."""
+        """See ``Recording``: the reason of a retransmission is inferred from the capture."""
         import polars as pl
 
         self.prepare(())
@@ -45,7 +45,7 @@ class Captured:
         return self._with_stream(joined.with_columns(pl.col("reason").fill_null("new-data")))
 
     def series(self, name: str) -> Frame:
-        """See ``Recording``: a capture tells of round trips, flight and windows."""
+        """See ``Recording``: a capture has RTTs, data in flight and windows."""
         import polars as pl
 
         self.prepare(())
@@ -61,7 +61,7 @@ class Captured:
         return self._with_stream(rows.with_columns(pl.col("value").cast(pl.Float64)))
 
     def drops(self) -> Frame:
-        """See ``Recording``: none are seen in a capture."""
+        """See ``Recording``: a capture shows no drops."""
         import polars as pl
 
         return pl.DataFrame(
@@ -75,7 +75,7 @@ class Captured:
             "connection",
             pl.format("{}:{} to {}:{}", "client", "client_port", "server", "server_port").alias("stream"),
         )
-        # The same four numbers may name one connection after the other.
+        # The same addresses and ports may identify successive connections.
         ends = ends.with_columns(
             pl.when(pl.col("stream").is_duplicated())
             .then(pl.format("{}, connection {}", "stream", "connection"))

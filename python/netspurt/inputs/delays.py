@@ -1,10 +1,9 @@
-"""Delay records: what a prober measured, whatever wrote it down, as one table for each path.
+"""Delay records from any source, as one table for each path.
 
-Lives here: reading CSV, Parquet, traces of simulated runs and synthetic paths into the same columns, and refusing what
-is none of these in one sentence; captures are ``capture_delays``'s. Must not live here: what the delays mean.
+Lives here: reading CSV, Parquet, traces of simulated runs and synthetic paths into the same columns, with one sentence
+for any invalid file; ``capture_delays`` handles captures. Must not live here: the analysis of delays.
 
-A delay is one way and in seconds, as RFC 889 normalises it; a file that holds round trips is halved. NaN is a packet
-that was lost.
+A delay is one way and in seconds, as RFC 889 normalises it; RTTs in a file are halved. NaN is a lost packet.
 """
 
 from __future__ import annotations
@@ -27,24 +26,24 @@ if TYPE_CHECKING:
     import polars as pl
 
 DELAYS = {"delay_ms": 1e-3, "delay_s": 1.0, "rtt_ms": 0.5e-3, "rtt_s": 0.5}
-"""Columns that may hold the delay, each with the seconds one way that one of its units is."""
+"""Columns that may contain the delay, with the one-way seconds per unit."""
 
 KNOWN = ("time_s", *DELAYS, "length_octets", "host")
-"""Columns that are read; others are left alone."""
+"""Columns that are read; others are ignored."""
 
-FORMS = "time_s and delay_ms (one way) or rtt_ms, and if you like length_octets and host"
+FORMS = "time_s and delay_ms (one way) or rtt_ms, and optionally length_octets and host"
 
 
 def read(file: str, seed: int = 1) -> list[DelayPath]:
     """Reads every path of a file: a capture, a trace, a Parquet table, a synthetic path or CSV.
 
     Args:
-        file: its name.
-        seed: of a synthetic path.
+        file: the name of the file.
+        seed: seed of a synthetic path.
 
     Raises:
-        DelayFileError: in one sentence, what is wrong with the file, and in which row.
-        ScenarioError: a synthetic path that cannot be.
+        DelayFileError: the file is invalid; the message gives the error and the row.
+        ScenarioError: a synthetic path is invalid.
     """
     path = Path(file)
     if path.is_dir():
@@ -77,10 +76,10 @@ def _synthetic(file: str, seed: int) -> DelayPath:
 
 
 def _from_capture(file: str) -> list[DelayPath]:
-    """The paths of a capture, in the order in which they were used first.
+    """The paths of a capture, in the order of their first use.
 
     Raises:
-        DelayFileError: it is no capture, holds no round trip, or is damaged; its ``paths`` are what could be read.
+        DelayFileError: not a capture, no RTT sample, or damaged; its ``paths`` are the readable part.
     """
     try:
         capture = read_capture(file, ["samples", "events"])
@@ -90,7 +89,7 @@ def _from_capture(file: str) -> list[DelayPath]:
     if capture.fault:
         raise DelayFileError(capture.fault, paths)
     if not paths:
-        raise DelayFileError(f"{file} holds no round trip: nothing in it is seen sent and acknowledged")
+        raise DelayFileError(f"{file} contains no RTT sample: no segment and its ACK were both captured")
     return paths
 
 
@@ -119,12 +118,12 @@ def _header(file: str) -> list[str]:
     except (UnicodeDecodeError, csv.Error):
         raise DelayFileError(f"{file} is not a CSV file of delays: it is not text") from None
     if not columns:
-        raise DelayFileError(f"{file} is empty: its first line should name the columns {FORMS}")
+        raise DelayFileError(f"{file} is empty: its first line must name the columns {FORMS}")
     return columns
 
 
 def _numbers(file: str, name: str, column: pl.Series, may_be_empty: bool) -> Floats:
-    """A column of text as numbers, NaN where it is empty; what is no number is named with its row."""
+    """A column of text as numbers, NaN where it is empty; an invalid number is reported with its row."""
     import polars as pl
 
     text = column.str.strip_chars()
@@ -133,7 +132,7 @@ def _numbers(file: str, name: str, column: pl.Series, may_be_empty: bool) -> Flo
     wrong = values.is_null().to_numpy() & ~empty
     if wrong.any():
         row = int(wrong.argmax())
-        raise DelayFileError(_at(file, row, f"{name} is '{column[row]}', which is no number"))
+        raise DelayFileError(_at(file, row, f"{name} is '{column[row]}', which is not a number"))
     if empty.any() and not may_be_empty:
         raise DelayFileError(_at(file, int(empty.argmax()), f"{name} is empty"))
     numbers = values.to_numpy().astype(np.float64)
@@ -142,7 +141,7 @@ def _numbers(file: str, name: str, column: pl.Series, may_be_empty: bool) -> Flo
 
 
 def _check_numbers(file: str, name: str, numbers: Floats, empty: npt.NDArray[np.bool_]) -> None:
-    """NaN is no way to say that a packet was lost: an empty field is."""
+    """Rejects NaN: a lost packet has an empty field."""
     bad = ~np.isfinite(numbers) & ~empty
     if name != "time_s":
         bad |= numbers < 0
@@ -153,7 +152,7 @@ def _check_numbers(file: str, name: str, numbers: Floats, empty: npt.NDArray[np.
 
 
 def _at(file: str, row: int, message: str) -> str:
-    """Rows are counted from 1, without the line that names the columns."""
+    """Rows are counted from 1, without the header line."""
     return f"{file}, row {row + 1}: {message}"
 
 
@@ -164,7 +163,7 @@ def _check_columns(file: str, columns: Sequence[str]) -> None:
             "did you mean", "is it"
         )
         found = ", ".join(columns[:8])
-        raise DelayFileError(f"{file} has no column {missing}{like} (it has {found}; needed are {FORMS})")
+        raise DelayFileError(f"{file} has no column {missing}{like} (it has {found}; required are {FORMS})")
 
 
 def _from_parquet(file: str) -> list[DelayPath]:
@@ -188,7 +187,7 @@ def _from_parquet(file: str) -> list[DelayPath]:
         if name == "host":
             continue
         if not table[name].dtype.is_numeric():
-            raise DelayFileError(f"{file}: the column {name} holds {table[name].dtype}, not numbers")
+            raise DelayFileError(f"{file}: the column {name} contains {table[name].dtype}, not numbers")
         empty = table[name].is_null().to_numpy()
         numbers[name] = table[name].cast(pl.Float64).to_numpy().astype(np.float64)
         _check_numbers(file, name, numbers[name], empty)
@@ -197,7 +196,7 @@ def _from_parquet(file: str) -> list[DelayPath]:
 
 
 def _fates(table: pl.DataFrame) -> pl.DataFrame:
-    """What a prober wrote (``netspurt ping --out``): one row for each packet, a delay where it was answered."""
+    """Converts the prober's table (``netspurt ping --out``): one row per packet, with a delay if it was answered."""
     import polars as pl
 
     from netspurt.probing.prober import EXTRAS
@@ -207,12 +206,12 @@ def _fates(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _paths(file: str, numbers: Mapping[str, Floats], hosts: Sequence[Any] | None) -> list[DelayPath]:
-    """One path for each host, in the order in which they appear."""
+    """One path for each host, in the order of appearance."""
     name = next(name for name in DELAYS if name in numbers)
     delay_s = numbers[name] * DELAYS[name]
     time_s = numbers["time_s"]
     if time_s.size == 0:
-        raise DelayFileError(f"{file} names its columns and holds no row")
+        raise DelayFileError(f"{file} has a header line but no rows")
     octets = numbers.get("length_octets", np.full(time_s.shape, np.nan))
     labels = np.asarray(["" if host is None else str(host) for host in hosts or [""] * time_s.size])
     return [
@@ -227,14 +226,14 @@ def _ordered(file: str, host: str, time_s: Floats, delay_s: Floats, octets: Floa
 
 
 def _from_trace(file: str, table: pl.DataFrame) -> list[DelayPath]:
-    """The round trips that each end of each flow measured in a simulated run (``run --trace``).
+    """The RTT samples of each end of each flow in a simulated run (``run --trace``).
 
-    A data segment that was sent again counts as lost, at the time when it was sent first.
+    A retransmitted data segment counts as lost at the time of its first transmission.
     """
     import polars as pl
 
     if "rtt" not in table["record"].unique():
-        raise DelayFileError(f"{file} is the trace of a run in which no round trip was measured")
+        raise DelayFileError(f"{file} is the trace of a run without RTT samples")
     who = ["flow", "index", "host"]
     samples = table.filter(pl.col("record") == "rtt").select(*who, "time_s", rtt="value", octets=pl.lit(None))
     lost = _sent_again(table.filter((pl.col("record") == "segments") & (pl.col("length") > 0)), who)
@@ -265,7 +264,7 @@ def _sent_again(data: pl.DataFrame, who: list[str]) -> pl.DataFrame:
 
 
 def gather(files: Iterable[str], seed: int = 1) -> tuple[list[DelayPath], list[str]]:
-    """The paths of many files, and a sentence for each file that could not be read."""
+    """The paths of many files, and a sentence for each unreadable file."""
     paths: list[DelayPath] = []
     complaints: list[str] = []
     for file in files:

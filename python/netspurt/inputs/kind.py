@@ -1,9 +1,9 @@
-"""What a path holds: the one place that decides it, by content.
+"""The kind of input at a path, decided in this one place by content.
 
-Lives here: the first bytes of files and the marks of folders. Must not live here: reading what was found.
+Lives here: the magic bytes of files and the marker files of folders. Must not live here: reading the content.
 
-A name counts only where the content cannot be looked at (a pipe) or does not decide (an empty or damaged file, other
-text): messages are then about the format that the user meant.
+The name counts only if the content is not available (a pipe) or not conclusive (an empty or damaged file, other
+text): messages then refer to the format that the user meant.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from netspurt.sweeping.folder import ABOUT
 
 
 class Kind(Enum):
-    """Kinds of input; the value is the name of each in messages."""
+    """Kinds of input; the value is the name of the kind in messages."""
 
     SCENARIO = "a scenario or a synthetic path"
     RUN_FOLDER = "the folder of a run"
@@ -32,11 +32,11 @@ class Kind(Enum):
 
 
 RUN_MARK = "result.json"
-"""The file that tells the folder of a run."""
+"""The marker file of the folder of a run."""
 
 CAPTURES = tuple(
     bytes.fromhex(digits)
-    # pcapng; pcap with micro- and nanoseconds in either byte order; gzip; zstd. Only captures are read compressed.
+    # pcapng; pcap with micro- and nanoseconds in either byte order; gzip; zstd. Only captures may be compressed.
     for digits in ("0a0d0d0a", "a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1", "1f8b", "28b52ffd")
 )
 """First bytes of captures."""
@@ -47,7 +47,7 @@ SUFFIXES = {
 }
 
 BEGINNING = 4096
-"""So many bytes of a file tell its kind, but for the columns of a Parquet table."""
+"""This many bytes determine the kind of a file, except for the columns of a Parquet table."""
 
 TOML = re.compile(r"""\s*(?:\[|[\w.'" -]+=)""")
 
@@ -56,7 +56,7 @@ def kind_of(path: Path) -> Kind:
     """The kind of a file or folder.
 
     Raises:
-        RequestError: there is nothing at this path, or it cannot be read.
+        RequestError: the path does not exist, or cannot be read.
     """
     try:
         if path.is_dir():
@@ -83,7 +83,7 @@ def _of_folder(path: Path) -> Kind:
 
 
 def _of_table(path: Path) -> Kind:
-    """A trace has a column that says which record a row belongs to."""
+    """A trace has a column that names the record of each row."""
     import polars as pl
 
     try:
@@ -94,9 +94,9 @@ def _of_table(path: Path) -> Kind:
 
 
 def _of_text(beginning: bytes) -> Kind | None:
-    """JSON or TOML; None where the bytes are other text, or no text."""
+    """JSON or TOML; None for other text or binary data."""
     try:
-        # The last character may be cut in two.
+        # The last character may be truncated.
         text = beginning.decode("utf-8-sig", errors="strict" if len(beginning) < BEGINNING else "ignore")
     except UnicodeDecodeError:
         return None

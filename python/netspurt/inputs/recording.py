@@ -1,10 +1,10 @@
-"""What a run, a trace or a capture recorded, in one form.
+"""The recorded tables of a run, a trace or a capture in one form.
 
-Lives here: columns of segments, series, queues and drops, each row with the stream and the link it belongs to. Must not
-live here: drawing, or where a recording comes from.
+Lives here: columns of segments, series, queues and drops, each row with its stream or link. Must not
+live here: drawing, or the source of a recording.
 
-A *stream* is one connection of one flow; its name is as short as tells it from the others (``web``, ``web 3``, ``web 3,
-connection 7``). The columns ``stream`` and ``place`` (of links) hold such names.
+A *stream* is one connection of one flow; its name is the shortest unique one (``web``, ``web 3``, ``web 3,
+connection 7``). The columns ``stream`` and ``place`` (of links) contain such names.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 Frame: TypeAlias = "pl.DataFrame"
 
 RECORDS = ("cwnd", "ssthresh", "flight", "window", "rtt", "srtt", "rto", "queue", "segments", "drops")
-"""What pictures are made of."""
+"""The records that plots need."""
 
 
 class Recording(Protocol):
-    """What pictures ask for. A table that was not recorded is made, or is empty where it cannot be."""
+    """The interface for plots. A table that was not recorded is made on demand, or is empty if that is impossible."""
 
     @property
     def name(self) -> str:
-        """What was recorded, for a title."""
+        """The name of the source, for a title."""
         ...
 
     def prepare(self, names: Iterable[str]) -> None:
-        """Says beforehand which tables will be asked for: a run is repeated once instead of once for each."""
+        """Announces the required tables, so that a run is repeated only once."""
         ...
 
     def segments(self) -> Frame:
@@ -40,7 +40,7 @@ class Recording(Protocol):
         ...
 
     def series(self, name: str) -> Frame:
-        """Columns: ``time_s``, ``stream`` and ``from_client`` (of ``queue``: ``place``), ``value``."""
+        """Columns: ``time_s``, ``stream`` and ``from_client`` (for ``queue``: ``place``), ``value``."""
         ...
 
     def drops(self) -> Frame:
@@ -49,7 +49,7 @@ class Recording(Protocol):
 
 
 def series_of(rows: Frame) -> Frame:
-    """Rows of a series with the name of their stream, or of their place where they are of a link."""
+    """Adds the name of the stream to the rows of a series, or of the place to those of a link."""
     import polars as pl
 
     rows = rows.with_columns(pl.col("value").cast(pl.Float64))
@@ -59,7 +59,7 @@ def series_of(rows: Frame) -> Frame:
 
 
 def placed(rows: Frame) -> Frame:
-    """With the link and direction of each row in one column."""
+    """Adds the column ``place`` with link and direction."""
     import polars as pl
 
     if "link" not in rows.columns:
@@ -68,7 +68,7 @@ def placed(rows: Frame) -> Frame:
 
 
 def named(rows: Frame) -> Frame:
-    """With the name of the stream of each row."""
+    """Adds the column ``stream``."""
     import polars as pl
 
     if "flow" not in rows.columns:
@@ -81,7 +81,7 @@ def named(rows: Frame) -> Frame:
 
 
 def grouped(rows: Frame, most: int) -> Frame:
-    """With the column ``group``: the stream; the flow, where there are more streams than ``most``."""
+    """Adds the column ``group``: the stream, or the flow if there are more streams than ``most``."""
     import polars as pl
 
     if "flow" not in rows.columns or rows["stream"].n_unique() <= most:
@@ -96,7 +96,7 @@ def grouped(rows: Frame, most: int) -> Frame:
 
 
 def choose(rows: Frame, stream: str | None, weight: str) -> Frame:
-    """The rows of one stream: the one that is named, or of whose flow there is one; by default the heaviest.
+    """The rows of one stream: the named one, or the only one of the named flow; by default the heaviest.
 
     Raises:
         ValueError: there are no rows, or none of this stream.
@@ -104,7 +104,7 @@ def choose(rows: Frame, stream: str | None, weight: str) -> Frame:
     import polars as pl
 
     if rows.is_empty():
-        raise ValueError("no segment was sent in this run")
+        raise ValueError("this run has no segments")
     names = (
         rows.group_by("stream", maintain_order=True).agg(pl.col(weight).sum()).sort(weight, descending=True)
     )
@@ -114,7 +114,7 @@ def choose(rows: Frame, stream: str | None, weight: str) -> Frame:
     chosen = [name for name in known if name == stream or name.split(" ")[0].rstrip(",") == stream]
     if not chosen:
         raise ValueError(
-            f"no segment of a flow '{stream}' was sent{nearest(stream, known)}; there are: {_some(known)}"
+            f"there is no segment of a flow '{stream}'{nearest(stream, known)}; the flows are: {_some(known)}"
         )
     return rows.filter(pl.col("stream") == chosen[0])
 

@@ -1,7 +1,7 @@
-"""Simulated runs: their results by seed, and what they recorded.
+"""Simulated runs: their results by seed, and their recordings.
 
-Lives here: running a scenario with many seeds, folders and JSON of earlier runs, and a run once more for what it lacks.
-Must not live here: drawing, comparing.
+Lives here: running a scenario with many seeds, reading folders and JSON of earlier runs, and repeating a run for
+missing records. Must not live here: drawing, comparing.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from netspurt.sweeping.threads import for_each
 
 @dataclass
 class Runs:
-    """Simulated runs by seed: the documents of ``netspurt run --json``, and the scenario if it is known."""
+    """Simulated runs by seed: the documents of ``netspurt run --json``, and the scenario if known."""
 
     name: str
     documents: dict[int, dict[str, Any]]
     scenario: Scenario | None = None
     made_by: str | None = None
-    """The version of netspurt, where a folder says it."""
+    """The version of netspurt, if a folder records it."""
 
     def recording(self, seed: int) -> Simulated | None:
-        """Everything that pictures need of the run of a seed; None where the scenario is not known.
+        """The recording of the run of a seed, for plots; None if the scenario is not known.
 
         Raises:
             RequestError: as for ``repeat``.
@@ -40,49 +40,49 @@ class Runs:
         return None if again is None else Simulated.of(again)
 
     def repeat(self, seed: int, record: Sequence[str]) -> Result | None:
-        """The run of a seed once more, to record something; None where the scenario is not known.
+        """Repeats the run of a seed to record something; None if the scenario is not known.
 
         Raises:
-            RequestError: this version of netspurt does not come to the same run.
+            RequestError: this version of netspurt gives another digest.
         """
         if self.scenario is None:
             return None
         result = self.scenario.run(seed, record)
         if result.digest != self.documents[seed]["digest"]:
             raise RequestError(
-                f"{self.name}: seed {seed} gives digest {result.digest} now and gave "
-                f"{self.documents[seed]['digest']}: it was made by another version of netspurt; run it again"
+                f"{self.name}: seed {seed} now gives digest {result.digest}, and the stored run has "
+                f"{self.documents[seed]['digest']}: another version of netspurt made it; run it again"
             )
         return result
 
 
 class Simulated:
-    """A run. What it did not record it is repeated for: the same seed gives the same."""
+    """A run. To obtain a missing record, it is repeated with the same seed."""
 
     def __init__(self, scenario: Scenario, seed: int, digest: str | None = None) -> None:
         self._scenario = scenario
         self._seed = seed
         self._digest = digest
-        """What the run came to when it was made; None if it is made now."""
+        """The digest of the original run; None if there was none."""
         self._tables: dict[str, Result] = {}
 
     @classmethod
     def of(cls, result: Result) -> Simulated:
-        """Of a run that is there already, with what it has recorded."""
+        """Wraps an existing run with its records."""
         made = cls(result.scenario, result.seed, result.digest)
         made._tables = {name: result for name in RECORDS if _holds(result, name)}
         return made
 
     @property
     def name(self) -> str:
-        """The scenario's."""
+        """The name of the scenario, and the seed."""
         return f"{self._scenario.name}, seed {self._seed}"
 
     def prepare(self, names: Iterable[str]) -> None:
-        """Repeats the run if it lacks any of these.
+        """Repeats the run if any of these is missing.
 
         Raises:
-            RequestError: the run was made by another version, and comes to something else now.
+            RequestError: this version of netspurt gives another digest than the one that made the run.
         """
         lacking = [name for name in names if name not in self._tables]
         if not lacking:
@@ -90,8 +90,8 @@ class Simulated:
         result = self._scenario.run(self._seed, lacking)
         if result.digest != (self._digest or result.digest):
             raise RequestError(
-                f"{self.name} gives digest {result.digest} now and gave {self._digest}: it was made by another "
-                "version of netspurt; run it again"
+                f"{self.name} now gives digest {result.digest}, and the stored run has {self._digest}: another "
+                "version of netspurt made it; run it again"
             )
         self._tables |= dict.fromkeys(lacking, result)
 
@@ -113,7 +113,7 @@ class Simulated:
 
 
 def _holds(result: Result, name: str) -> bool:
-    """Whether it was recorded. An empty table of segments or drops may mean either: it is made again."""
+    """Whether it was recorded. An empty table of segments or drops is ambiguous, so it is recorded again."""
     if name in ("segments", "drops"):
         return not getattr(result, name).is_empty()
     try:
@@ -125,11 +125,11 @@ def _holds(result: Result, name: str) -> bool:
 
 @dataclass(frozen=True)
 class How:
-    """How scenarios are run that are compared.
+    """How the scenarios of a comparison are run.
 
     Attributes:
-        seeds: of both sides, so that runs form pairs.
-        jobs: simulations at once.
+        seeds: the seeds of both sides, so that runs form pairs.
+        jobs: number of simulations at once.
         settings: overrides of each side.
         algorithms: classes that scenario files may name.
     """
@@ -176,11 +176,11 @@ def documents_of(path: Path) -> dict[int, dict[str, Any]]:
     """The results in a file, by seed.
 
     Raises:
-        RequestError: it is not what ``netspurt run --json`` prints.
+        RequestError: the file is not the output of ``netspurt run --json``.
     """
     try:
         whole = json.loads(path.read_text(encoding="utf-8"))
         runs = whole.get("runs", [whole])
         return {int(run["seed"]): {"flows": run["flows"], **run} for run in runs}
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise RequestError(f"{path} does not hold what 'netspurt run --json' prints") from error
+        raise RequestError(f"{path} is not the output of 'netspurt run --json'") from error

@@ -1,6 +1,6 @@
-"""From a path or a result to one side of a comparison.
+"""Makes one side of a comparison from a path or a result.
 
-Lives here: which source belongs to which kind. Must not live here: the comparison.
+Lives here: the source for each kind of input. Must not live here: the comparison.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ def side(what: object, how: How, which: int) -> Side:
 
     Args:
         what: a path, or a ``Scenario``, ``Result``, ``Sweep`` or ``Capture``.
-        how: for scenarios.
-        which: whose settings hold.
+        how: how scenarios are run.
+        which: the index of the side, which selects its settings.
 
     Raises:
-        RequestError: nothing there that can be compared, or settings for what is no scenario.
-        ScenarioError: the scenario is wrong.
+        RequestError: the input cannot be compared, or there are settings but no scenario.
+        ScenarioError: the scenario is invalid.
     """
     settings = how.settings[which]
     if isinstance(what, Scenario):
         return run(what, how)
     if settings and not _may_be_set(what):
-        raise RequestError(f"--set-{'ab'[which]} changes a scenario, and {what} is none")
+        raise RequestError(f"--set-{'ab'[which]} changes a scenario, and {what} is not a scenario")
     if isinstance(what, Result):
         return Runs(what.scenario.name, {what.seed: json.loads(what.json())}, what.scenario)
     if isinstance(what, Sweep):
@@ -62,7 +62,7 @@ def _at(path: Path, how: How, settings: list[tuple[str, str]]) -> Side:
             return stored(path)
         case Kind.FOLDER:
             raise RequestError(
-                f"{path} is the folder of neither a sweep nor a run ('netspurt run --out DIR')"
+                f"{path} is neither the folder of a sweep nor of a run ('netspurt run --out DIR')"
             )
         case Kind.SCENARIO:
             return _scenario(path, how, settings)
@@ -74,7 +74,7 @@ def _at(path: Path, how: How, settings: list[tuple[str, str]]) -> Side:
             return Captured(read_capture(path, ["samples"]), str(path))
         case _:
             raise RequestError(
-                f"{path} is nothing that can be compared: name a scenario, a result of 'netspurt run' (JSON or a "
+                f"{path} cannot be compared: give a scenario, a result of 'netspurt run' (JSON or a "
                 "folder), a trace, the folder of a sweep, or a capture"
             )
 

@@ -1,6 +1,6 @@
-"""From a path or a result to what pictures are drawn from.
+"""Makes a recording for plots from a path or a result.
 
-Lives here: which recording belongs to which kind of input. Must not live here: drawing.
+Lives here: the recording for each kind of input. Must not live here: drawing.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ def recording(what: object) -> Recording:
     """The recording of a ``Result``, a ``Capture``, or the path of a scenario, a run's folder, a trace or a capture.
 
     Raises:
-        RequestError: nothing of the kind.
-        ScenarioError: the scenario is wrong.
+        RequestError: the input is of another kind.
+        ScenarioError: the scenario is invalid.
     """
     if isinstance(what, Result):
         return Simulated.of(what)
@@ -44,17 +44,17 @@ def of_path(
     """A scenario (run now), a folder of ``run --out`` or of a sweep, a trace, or a capture.
 
     Args:
-        path: of any of these.
-        seed: of a scenario (by default 1), or which run of a folder (by default its first).
+        path: the path of any of these.
+        seed: the seed of a scenario (default 1), or the run of a folder (default: its first).
         settings: overrides of a scenario.
 
     Raises:
-        RequestError: nothing there that could be drawn.
-        ScenarioError: the scenario is wrong.
+        RequestError: the input cannot be drawn.
+        ScenarioError: the scenario is invalid.
     """
     kind = kind_of(path)
     if settings and kind is not Kind.SCENARIO:
-        raise RequestError(f"--set changes a scenario, and {path} is none")
+        raise RequestError(f"--set changes a scenario, and {path} is not a scenario")
     match kind:
         case Kind.SCENARIO:
             from netspurt import _core
@@ -73,16 +73,16 @@ def of_path(
             return _of_run(path, Runs(str(path), documents_of(path)), seed)
         case _:
             raise RequestError(
-                f"{path} is {kind.value} and cannot be drawn: name a scenario, the folder of 'netspurt run --out' or "
+                f"{path} is {kind.value} and cannot be drawn: give a scenario, the folder of 'netspurt run --out' or "
                 "of a sweep, a trace, or a capture"
             )
 
 
 def _of_run(path: Path, runs: Runs, seed: int | None) -> Simulated:
     if runs.scenario is None:
-        raise RequestError(f"{path} keeps no scenario to draw the run from: name the folder of 'run --out'")
+        raise RequestError(f"{path} has no scenario to repeat the run: give the folder of 'run --out'")
     known = sorted(runs.documents)
     chosen = known[0] if seed is None else seed
     if chosen not in runs.documents:
-        raise RequestError(f"{path} holds no run of seed {chosen}; it holds {', '.join(map(str, known))}")
+        raise RequestError(f"{path} has no run of seed {chosen}; its seeds are {', '.join(map(str, known))}")
     return Simulated(runs.scenario, chosen, runs.documents[chosen]["digest"])

@@ -1,6 +1,6 @@
-"""What ``netspurt run --trace`` wrote.
+"""Traces of ``netspurt run --trace``.
 
-Lives here: a Parquet file in, a recording out. Must not live here: drawing, comparing.
+Lives here: reading a Parquet file as a recording. Must not live here: drawing, comparing.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class Traced:
-    """What ``netspurt run --trace`` wrote."""
+    """A trace of ``netspurt run --trace``."""
 
     def __init__(self, name: str, table: pl.DataFrame) -> None:
         self.name = name
         self.table = table
 
     def prepare(self, names: Iterable[str]) -> None:
-        """Nothing: it is all there."""
+        """Does nothing: all tables are in memory."""
 
     def segments(self) -> Frame:
         """See ``Recording``."""
@@ -49,7 +49,7 @@ def read_trace(path: Path) -> Traced:
     """Reads a trace.
 
     Raises:
-        RequestError: the file cannot be read, or is no trace.
+        RequestError: the file cannot be read, or is not a trace.
     """
     import polars as pl
 
@@ -58,5 +58,5 @@ def read_trace(path: Path) -> Traced:
     except (OSError, pl.exceptions.PolarsError) as error:
         raise RequestError(f"{path} cannot be read as Parquet") from error
     if "record" not in table.columns or "reason" not in table.columns:
-        raise RequestError(f"{path} is no trace of 'netspurt run --trace'")
+        raise RequestError(f"{path} is not a trace of 'netspurt run --trace'")
     return Traced(str(path), table)

@@ -1,7 +1,7 @@
 """Values as a user types them, on a command line or in the lab.
 
-Lives here: text to plain values, with a sentence where that is wrong. Must not live here: what the values are for, or
-any heavy import: every command loads this.
+Lives here: the conversion of text to plain values, with an error message for invalid text. Must not live here: the use
+of the values, or any slow import: every command loads this module.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from argparse import ArgumentTypeError
 from typing import TypeVar
 
 UNITS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0}
-"""Seconds; a bare number is seconds, as every ping has it."""
+"""Seconds; a bare number is in seconds, as in every ping."""
 
 LONGEST_S = 1e6
 LONGEST_PACKET = 65535
@@ -28,7 +28,7 @@ def natural(text: str) -> int:
 
 
 def at_least(least: int, text: str) -> int:
-    """A whole number that is no smaller."""
+    """A whole number of at least ``least``."""
     try:
         value = int(text)
     except ValueError:
@@ -39,7 +39,7 @@ def at_least(least: int, text: str) -> int:
 
 
 def port(text: str) -> int:
-    """A port of TCP."""
+    """A TCP port."""
     value = int(text) if text.isascii() and text.isdigit() else 0
     if not 1 <= value <= 65535:
         raise ArgumentTypeError(f"'{text}' is not a port from 1 to 65535")
@@ -47,7 +47,7 @@ def port(text: str) -> int:
 
 
 def setting(text: str) -> tuple[str, str]:
-    """``PATH=VALUE``, apart."""
+    """Splits ``PATH=VALUE``."""
     path, equals, value = text.partition("=")
     if not equals or not path.strip():
         raise ArgumentTypeError(f"'{text}' is not of the form path=value")
@@ -73,7 +73,7 @@ def seconds(text: str) -> float:
 
 
 def lengths(text: str) -> tuple[str, list[int]]:
-    """``L``, ``L,L,…`` or ``LOW..HIGH``, in octets."""
+    """``L``, ``L,L,…`` or ``LOW..HIGH``, in bytes."""
     low, dots, high = text.partition("..")
     if dots:
         return "uniform", _ordered(text, [_octets(low), _octets(high)])
@@ -81,7 +81,7 @@ def lengths(text: str) -> tuple[str, list[int]]:
 
 
 def pace(text: str) -> tuple[str, list[float]]:
-    """``T``, ``LOW..HIGH`` (a unit at the end is for both) or ``reply``."""
+    """``T``, ``LOW..HIGH`` (a unit at the end applies to both) or ``reply``."""
     if text == "reply":
         return "replies", [0.0]
     low, dots, high = text.partition("..")
@@ -95,7 +95,7 @@ def part(text: str) -> tuple[int, int]:
     """``I/N``: the I-th of N parts, from 1."""
     found = re.fullmatch(r"\s*(\d+)\s*/\s*(\d+)\s*", text)
     if found is None or not 1 <= int(found[1]) <= int(found[2]):
-        raise ArgumentTypeError(f"'{text}' is no part of a whole such as 1/8, 2/8, … 8/8")
+        raise ArgumentTypeError(f"'{text}' must be I/N with 1 ≤ I ≤ N, such as 1/8")
     return int(found[1]), int(found[2])
 
 
@@ -110,7 +110,7 @@ def capture_place(text: str) -> tuple[str, str]:
 def _octets(text: str) -> int:
     value = int(text) if text.strip().isascii() and text.strip().isdigit() else -1
     if not 0 <= value <= LONGEST_PACKET:
-        raise ArgumentTypeError(f"'{text}' is not a number of octets from 0 to {LONGEST_PACKET}")
+        raise ArgumentTypeError(f"'{text}' is not a number of bytes from 0 to {LONGEST_PACKET}")
     return value
 
 
@@ -119,5 +119,5 @@ Number = TypeVar("Number", int, float)
 
 def _ordered(text: str, bounds: list[Number]) -> list[Number]:
     if bounds[0] > bounds[1]:
-        raise ArgumentTypeError(f"'{text}' is no range: its first end is larger than its last")
+        raise ArgumentTypeError(f"'{text}' is not a range: its first end is larger than its last")
     return bounds

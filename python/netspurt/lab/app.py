@@ -1,15 +1,15 @@
-"""What the page asks for, and what it is told.
+"""The requests of the page, and their answers.
 
 ========================== ==================================================================================
-``GET  api/shelf``         scenarios to choose from, words for reasons, the version
+``GET  api/shelf``         the scenarios, texts for reasons, the version
 ``POST api/scenario``      text and controls of a scenario
-``POST api/run``           a run as columns (``wire``), or what is wrong with the scenario
-``POST api/ping``          a prober's finds as they come (server-sent events)
-``POST api/follow``        what a file holds that grows (server-sent events)
+``POST api/run``           a run as columns (``wire``), or the error in the scenario
+``POST api/ping``          results of a prober as they arrive (server-sent events)
+``POST api/follow``        the content of a growing file (server-sent events)
 ``POST api/emulate``       an emulation's lines and its table (server-sent events)
 ========================== ==================================================================================
 
-A scenario is asked for as ``{"key": …}``, with ``text`` where it was edited on the page and ``settings``, pairs of path
+A request names a scenario as ``{"key": …}``, with ``text`` if it was edited on the page and ``settings``, pairs of path
 and value.
 """
 
@@ -46,7 +46,7 @@ T = TypeVar("T")
 
 
 class Lab:
-    """The lab of one ``netspurt lab``: its shelf, its runs, and its routes."""
+    """The application of one ``netspurt lab``: its shelf, its runs, and its routes."""
 
     def __init__(self, shelf: Shelf, token: str) -> None:
         self.shelf = shelf
@@ -70,76 +70,78 @@ class Lab:
         )
         self.app = Guard(inner, token)
 
-    def scenario(self, asked: dict[str, Any]) -> _core.Scenario:
-        """The scenario that a request speaks of.
+    def scenario(self, body: dict[str, Any]) -> _core.Scenario:
+        """The scenario of a request.
 
         Raises:
-            RequestError: no such file, or a request that is none.
-            ScenarioError: it says something that cannot be.
+            RequestError: unknown file, or invalid request.
+            ScenarioError: the scenario is invalid.
         """
-        book = self.shelf.find(_text(asked, "key"))
-        text = asked.get("text")
-        settings = asked.get("settings", [])
+        book = self.shelf.find(_text(body, "key"))
+        text = body.get("text")
+        settings = body.get("settings", [])
         if not isinstance(settings, list) or not all(
             isinstance(pair, list) and len(pair) == 2 and all(isinstance(each, str) for each in pair)
             for pair in settings
         ):
-            raise RequestError("'settings' is a list of pairs of text: path and value")
-        # Files that a scenario names lie beside it, so it keeps its path when its text was edited.
+            raise RequestError("'settings' must be a list of pairs of text: path and value")
+        # Relative file names in a scenario refer to its folder, so an edited scenario keeps its path.
         return _core.Scenario.parse(
-            book.text() if text is None else _text(asked, "text"),
+            book.text() if text is None else _text(body, "text"),
             str(book.path),
             [(path, value) for path, value in settings],
         )
 
     async def _shelf(self, _request: Request) -> Response:
         books = [{"key": book.key, "group": book.group, "name": book.name} for book in self.shelf.books]
-        about = {"books": books, "reasons": reasons.told(), "version": version.full()}
+        about = {"books": books, "reasons": reasons.described(), "version": version.full()}
         return JSONResponse(about)
 
     async def _scenario(self, request: Request) -> Response:
-        asked = await _asked(request)
-        book = self.shelf.find(_text(asked, "key"))
-        text = book.text() if asked.get("text") is None else _text(asked, "text")
+        body = await _body_of(request)
+        book = self.shelf.find(_text(body, "key"))
+        text = book.text() if body.get("text") is None else _text(body, "text")
         try:
-            read = self.scenario(asked | {"text": text})
+            read = self.scenario(body | {"text": text})
             scenario = controls.read(read.merged())
         except _core.ScenarioError as error:
-            # Its text is what has to be mended.
-            return JSONResponse({"text": text, "file": book.shown(), "error": _told(error)})
-        told = {"text": text, "file": book.shown(), "hosts": read.hosts()}
-        return JSONResponse(told | {"groups": controls.groups(scenario), "values": controls.values(scenario)})
+            # The user has to correct its text.
+            return JSONResponse({"text": text, "file": book.shown(), "error": _error_of(error)})
+        answer = {"text": text, "file": book.shown(), "hosts": read.hosts()}
+        return JSONResponse(
+            answer | {"groups": controls.groups(scenario), "values": controls.values(scenario)}
+        )
 
     async def _run(self, request: Request) -> Response:
-        asked = await _asked(request)
-        place = _text(asked, "place")
+        body = await _body_of(request)
+        place = _text(body, "place")
         unwanted = self.runs.enter(place)
         try:
-            whole = await self._in_thread(partial(self._answer, asked, unwanted))
+            whole = await self._in_thread(partial(self._answer, body, unwanted))
         finally:
             self.runs.leave(place, unwanted)
         return Response(whole, media_type="application/octet-stream")
 
-    def _answer(self, asked: dict[str, Any], unwanted: Any) -> bytes:
-        scenario = self.scenario(asked)
+    def _answer(self, body: dict[str, Any], unwanted: Any) -> bytes:
+        scenario = self.scenario(body)
         merged = scenario.merged()
-        seed = asked.get("seed", 1)
+        seed = body.get("seed", 1)
         if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 1 << 64:
-            raise RequestError(f"'{seed}' is no seed: a whole number from 0 to 2^64 - 1")
+            raise RequestError(f"'{seed}' is not a valid seed: it must be a whole number from 0 to 2^64 - 1")
         run = self.runs.run(scenario, seed, pictures.RECORD, unwanted)
-        wanted = asked.get("connection")
+        wanted = body.get("connection")
         head, columns = pictures.pictures(run, tuple(wanted) if wanted else None)
         head["values"] = controls.values(controls.read(merged))
         head["scenario"] = merged
-        head["command"] = self._command(asked, seed)
+        head["command"] = self._command(body, seed)
         return pack(head, columns)
 
-    def _command(self, asked: dict[str, Any], seed: int) -> str:
-        """What does the same in a terminal; of an edited scenario, once it is saved."""
-        book = self.shelf.find(_text(asked, "key"))
-        file = book.shown() if asked.get("text") is None else "scenario.toml"
+    def _command(self, body: dict[str, Any], seed: int) -> str:
+        """The equivalent command line; for an edited scenario, after it is saved."""
+        book = self.shelf.find(_text(body, "key"))
+        file = book.shown() if body.get("text") is None else "scenario.toml"
         words = ["netspurt", "run", file]
-        for path, value in asked.get("settings", []):
+        for path, value in body.get("settings", []):
             words += ["--set", f"{path}={value}"]
         if seed != 1:
             words += ["--seed", str(seed)]
@@ -149,27 +151,27 @@ class Lab:
         return await asyncio.get_running_loop().run_in_executor(self.runs.pool, work)
 
 
-async def _asked(request: Request) -> dict[str, Any]:
+async def _body_of(request: Request) -> dict[str, Any]:
     length = request.headers.get("content-length", "")
     if not length.isdigit() or int(length) > LARGEST_REQUEST:
-        raise RequestError(f"a request has a length, of at most {LARGEST_REQUEST} bytes")
+        raise RequestError(f"a request must have a length of at most {LARGEST_REQUEST} bytes")
     try:
-        asked = await request.json()
+        body = await request.json()
     except ValueError as error:
         raise RequestError(f"the request is not JSON: {error}") from error
-    if not isinstance(asked, dict):
+    if not isinstance(body, dict):
         raise RequestError("the request is not a JSON object")
-    return asked
+    return body
 
 
-def _text(asked: dict[str, Any], key: str) -> str:
-    value = asked.get(key)
+def _text(body: dict[str, Any], key: str) -> str:
+    value = body.get(key)
     if not isinstance(value, str):
-        raise RequestError(f"the request has no '{key}', which is text")
+        raise RequestError(f"the request needs '{key}', which must be text")
     return value
 
 
-def _told(error: _core.ScenarioError) -> dict[str, Any]:
+def _error_of(error: _core.ScenarioError) -> dict[str, Any]:
     return {
         "message": " ".join(error.message.split()),
         "line": error.line,
@@ -184,8 +186,8 @@ async def _wrong(_request: Request, error: Exception) -> Response:
 
 async def _wrong_scenario(_request: Request, error: Exception) -> Response:
     assert isinstance(error, _core.ScenarioError)
-    return JSONResponse({"error": _told(error)}, 422)
+    return JSONResponse({"error": _error_of(error)}, 422)
 
 
 async def _superseded(_request: Request, _error: Exception) -> Response:
-    return JSONResponse({"error": {"message": "a newer request took its place"}}, 409)
+    return JSONResponse({"error": {"message": "a newer request replaced this one"}}, 409)

@@ -1,7 +1,7 @@
-"""What of a scenario can be moved on the page.
+"""The controls of a scenario on the page.
 
-Names of keys, their choices, units, defaults and documents come from ``mechanisms`` and ``profiles``, so that a new
-algorithm is on the page without a line here. What stands here is only what a newcomer should see first.
+Names of keys, their choices, units, defaults and documents come from ``mechanisms`` and ``profiles``, so a new
+algorithm appears on the page without a change here. This module only chooses what a new user sees first.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ FIRST = (
     *("profile", "congestion", "recovery", "initial_window", "receive_window"),
     *("transmit", "acking", "rto", "loss_means", "ecn"),
 )
-"""Keys of ``[tcp]`` that are shown at once, in this order; the others are a click away."""
+"""Keys of ``[tcp]`` that are visible at first, in this order; the others are one click away."""
 
 LINK = ("rate", "delay", "loss", "queue")
 HUB = ("rate", "delay", "loss", "queue")
 APP = ("bytes", "request", "response", "size", "exchanges")
-"""Keys of an application that are shown, where they hold one value."""
+"""Visible keys of an application, if they hold one value."""
 
 START: dict[str, Any] = {"rate": 1e-6, "limit": "50 packets", "mean": "100 packets"}
 START |= {"min": "5 packets", "max": "15 packets", "good_to_bad": 0.001, "bad_to_good": 0.2}
-"""What a parameter without a default begins with when its algorithm is chosen here."""
+"""Initial values of parameters without a default, when the user chooses their algorithm."""
 
 
 @functools.cache
 def catalogue() -> dict[str, Table]:
-    """Every key with its choices, by its path, with ``NAME`` and ``N`` where names and numbers stand."""
+    """Every key with its choices, by its path, with ``NAME`` and ``N`` in place of names and numbers."""
     families: list[Table] = json.loads(_core.mechanisms())
     for family in families:
         for choice in family["choices"]:
@@ -74,21 +74,21 @@ def groups(scenario: Table) -> list[Table]:
 
 
 def values(scenario: Table) -> Table:
-    """What each control stands at: by its path, as TOML has it. Keys that only the profile sets are told too."""
-    told: Table = {}
+    """The value of each control, by its path, in TOML form; includes keys that only the profile sets."""
+    found: Table = {}
     for kind, keys in (("link", LINK), ("hub", HUB)):
         for name, table in scenario.get(kind, {}).items():
-            told |= {f"{kind}.{name}.{key}": table.get(key) for key in keys}
+            found |= {f"{kind}.{name}.{key}": table.get(key) for key in keys}
     for scope, _ in _scopes(scenario):
         said = dict(scenario.get("tcp", {}))
         if scope != "tcp":
             said |= _inside(scenario, scope)
         profile = said.get("profile", "rfc")
         whole = profiles().get(profile, {}).get("tcp", {}) | said | {"profile": profile}
-        told |= {f"{scope}.{key}": value for key, value in whole.items()}
+        found |= {f"{scope}.{key}": value for key, value in whole.items()}
     for place, flow in enumerate(scenario.get("flow", [])):
-        told |= {control["path"]: flow["app"].get(_last(control["path"])) for control in _flow(place, flow)}
-    return told
+        found |= {control["path"]: flow["app"].get(_last(control["path"])) for control in _flow(place, flow)}
+    return found
 
 
 def read(merged: str) -> Table:
@@ -108,7 +108,7 @@ def _of(scope: str, pattern: str, keys: tuple[str, ...]) -> Iterator[Table]:
 
 
 def _tcp(scope: str) -> Iterator[Table]:
-    summary = "The system whose TCP this is: values for all keys below, each of which can be changed alone."
+    summary = "The system whose TCP this is: it sets all keys below, each of which can be changed alone."
     choices = [
         {"name": name, "summary": each["summary"], "document": each["document"], "parameters": []}
         for name, each in profiles().items()
@@ -136,12 +136,12 @@ def _flow(place: int, flow: Mapping[str, Any]) -> Iterator[Table]:
 
 def _control(path: str, family: Table, first: bool) -> Table:
     form = "choice" if family["choices"] else "truth" if isinstance(family["default"], bool) else "quantity"
-    told = {key: family[key] for key in ("summary", "document", "choices")}
-    return {"path": path, "label": _last(path), "form": form, "first": first, **told}
+    shared = {key: family[key] for key in ("summary", "document", "choices")}
+    return {"path": path, "label": _last(path), "form": form, "first": first, **shared}
 
 
 def _scopes(scenario: Table) -> Iterator[tuple[str, str]]:
-    """Where TCP is configured: for all, and for single hosts and flows that have keys of their own."""
+    """The places of TCP settings: for all, and for single hosts and flows with their own keys."""
     hosts = [f"host.{name}.tcp" for name, host in scenario.get("host", {}).items() if "tcp" in host]
     flows = [f"flow.{place}.tcp" for place, flow in enumerate(scenario.get("flow", [])) if "tcp" in flow]
     if "tcp" in scenario or not hosts:
@@ -167,6 +167,6 @@ _PREFIXES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
 
 def _slowness(link: Mapping[str, Any]) -> float:
-    """The rate of a link, to have the bottleneck first; without one it is last."""
+    """The rate of a link, for sorting the bottleneck first; a link without a rate is last."""
     number, _, unit = str(link.get("rate", "")).partition(" ")
     return float(number) * _PREFIXES.get(unit[:1], 1.0) if number else float("inf")

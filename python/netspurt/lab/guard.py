@@ -1,8 +1,8 @@
-"""Who may talk to the lab.
+"""Access control of the lab.
 
-Every address of the lab begins with a token that only its user has been told, and the browser must have asked for it by
-a name of this machine's loopback device: a page elsewhere that has its own name point here (DNS rebinding) is refused,
-and so is another user of this machine.
+Every address of the lab begins with a token that only its user knows, and the Host header must be a name
+of this machine's loopback device. This refuses pages of other sites whose name resolves to this machine (DNS
+rebinding), and other users of this machine.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
-"""Names under which a browser on this machine knows it. Ports are free, as behind ``ssh -L``."""
+"""Names of this machine in a browser. Any port is allowed, for ``ssh -L``."""
 
 STRANGE_HOST = (
-    "The lab answers only to this machine's own names ({names}), and this was asked for as '{host}'. "
+    "The lab answers only to this machine's own names ({names}), and the request was for '{host}'. "
     "Open the address that 'netspurt lab' printed."
 )
 WRONG_TOKEN = (
-    "This address does not carry the token of the lab that is running, or carries another's. "
+    "This address has no token or the wrong token for the running lab. "
     "Open the address that 'netspurt lab' printed; it is a new one each time the lab is started."
 )
 
 HEADERS = (
     (b"cache-control", b"no-store"),
-    # The token is in the address: no link of the page may tell it.
+    # The token is in the address: links of the page must not leak it.
     (b"referrer-policy", b"no-referrer"),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -42,11 +42,11 @@ HEADERS = (
 
 
 class Guard:
-    """Lets requests through that carry the token and a local name; the token is taken off the path.
+    """Passes requests with the token and a local name; it removes the token from the path.
 
     Args:
-        app: what lies behind.
-        token: what each path must begin with.
+        app: the protected application.
+        token: the required start of each path.
     """
 
     def __init__(self, app: ASGIApp, token: str) -> None:
@@ -54,7 +54,7 @@ class Guard:
         self._token = token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """ASGI. A refusal is one sentence, with status 421 (strange host) or 403 (wrong token)."""
+        """ASGI. A refusal is one sentence, with status 421 (unknown host) or 403 (wrong token)."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -68,7 +68,7 @@ class Guard:
             await _refuse(scope, receive, send, 403, WRONG_TOKEN)
             return
         if not slash:
-            # Addresses in the page are relative, so it must be asked for as a folder.
+            # Addresses in the page are relative, so its address must end in a slash.
             await _redirect(scope, receive, send, f"/{first}/")
             return
         inner = dict(scope, path=f"/{rest}", raw_path=f"/{rest}".encode())

@@ -1,7 +1,7 @@
-"""A run as what the page draws: one connection's segments and series, all queues, and every flow's numbers.
+"""The data of a run for the page: one connection's segments and series, all queues, and every flow's numbers.
 
-Columns are thinned to what a screen can show, in a way that keeps every extreme, everything sent again, and everything
-lost.
+Columns are thinned to what a screen can show; every extreme, every retransmission and every loss
+stays.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ RECORD = (
 )
 
 MOST_POINTS = 20_000
-"""Of a series: four for each dot of a very wide screen."""
+"""The maximal number of points of a series: four for each dot of a very wide screen."""
 
 MOST_SEGMENTS = 250_000
 MOST_CONNECTIONS = 200
-"""Offered for choice, the largest ones."""
+"""The maximal number of connections in the list, the largest ones."""
 
 MOST_QUEUES = 4
 BINS = 160
-"""Of throughput over the life of a connection."""
+"""The number of bins of throughput over the life of a connection."""
 
 CODES = {name: code for code, name in enumerate(SENT)}
 
@@ -42,11 +42,11 @@ Key = tuple[str, int, int]
 
 
 def pictures(run: _core.Run, wanted: Key | None = None) -> tuple[dict[str, Any], Columns]:
-    """Head and columns of a message.
+    """The header and columns of a message.
 
     Args:
         run: recorded with ``RECORD``.
-        wanted: the connection to be shown; by default, or where there is no such one, that which carried the most.
+        wanted: the connection to show; by default, or if it does not exist, the one that carried the most.
     """
     document = json.loads(run.json())
     segments = run.segments()
@@ -78,7 +78,7 @@ def pictures(run: _core.Run, wanted: Key | None = None) -> tuple[dict[str, Any],
 
 
 def _connections(rows: Mapping[str, Any]) -> tuple[list[Key], npt.NDArray[np.int64]]:
-    """All connections in rows, and for each row which of them it belongs to."""
+    """All connections in rows, and for each row the index of its connection."""
     names = list(dict.fromkeys(rows["flow"]))
     numbers = {name: number for number, name in enumerate(names)}
     count = len(rows["flow"])
@@ -106,7 +106,7 @@ def _belongs(rows: Mapping[str, Any], key: Key) -> npt.NDArray[np.bool_]:
 def _segments(
     run: _core.Run, rows: Mapping[str, Any], mine: npt.NDArray[np.int64], key: Key, head: dict[str, Any]
 ) -> Columns:
-    """Segments of one connection; ``data_way`` is 1 for those of the end that sends more."""
+    """The segments of one connection; ``data_way`` is 1 for those of the end that sends more."""
     from_client, length = np.asarray(rows["from_client"])[mine], np.asarray(rows["length"])[mine]
     client_sends = bool(length[from_client].sum() >= length[~from_client].sum())
     head["client_sends"] = client_sends
@@ -128,7 +128,7 @@ def _segments(
 
 
 def _thinned_segments(columns: Columns) -> Columns:
-    """Of very many segments every n-th, and all that were sent for a reason of their own or lost."""
+    """For very many segments, every n-th, and all retransmissions and lost segments."""
     count = len(columns["time"])
     if count <= MOST_SEGMENTS:
         return columns
@@ -143,9 +143,9 @@ _ORDINARY = [CODES[name] for name in ("new-data", "ack", "delayed-ack")]
 def _causes(
     run: _core.Run, key: Key, columns: Columns, client_sends: bool, head: dict[str, Any]
 ) -> npt.NDArray[Any]:
-    """For each segment a number into ``head["causes"]``, which says where and why it was lost; 0 for all others.
+    """For each segment an index into ``head["causes"]``, the place and cause of its loss; 0 for all others.
 
-    Of segments of one length and way the first sent is the first lost, as in a network that does not overtake.
+    Among segments of equal length and direction the first sent is the first lost, as in a network without reordering.
     """
     drops = run.drops()
     causes = ["", "the end of the simulation"]
@@ -172,7 +172,7 @@ def _causes(
 
 
 def _series(run: _core.Run, key: Key, head: dict[str, Any]) -> Columns:
-    """What the end that sends more knew, over time."""
+    """The series of the end that sends more."""
     end = "client" if head["client_sends"] else "server"
     columns: Columns = {}
     for name in ("cwnd", "ssthresh", "flight", "window", "srtt", "rto", "rtt"):
@@ -185,7 +185,7 @@ def _series(run: _core.Run, key: Key, head: dict[str, Any]) -> Columns:
 
 
 def _queues(run: _core.Run, head: dict[str, Any]) -> Columns:
-    """The longest queues, each direction of a link by itself."""
+    """The longest queues, each direction of a link separately."""
     rows = run.series("queue")
     names = list(dict.fromkeys(zip(rows["link"], rows["direction"], strict=True)))
     numbers = {name: number for number, name in enumerate(names)}
@@ -204,7 +204,7 @@ def _queues(run: _core.Run, head: dict[str, Any]) -> Columns:
 
 
 def _throughput(columns: Columns) -> Columns:
-    """Bits a second of data sent, and of new data acknowledged, in equal spans of the connection's life."""
+    """Sent data and newly acknowledged data in bits per second, in equal bins over the connection's life."""
     time, ours = columns["time"], columns["data_way"] == 1
     begin, end = float(time[0]), float(time[-1])
     if end <= begin:
@@ -226,7 +226,7 @@ def _throughput(columns: Columns) -> Columns:
 
 
 def thinned(time: Floats, value: Floats, most: int = MOST_POINTS) -> tuple[Floats, Floats]:
-    """A series with at most ``most`` points: of each stretch its first, its least, its greatest and its last."""
+    """A series with at most ``most`` points: of each bin its first, minimum, maximum and last point."""
     if len(time) <= most:
         return time, value
     size = -(-len(time) // (most // 4))

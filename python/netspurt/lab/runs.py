@@ -1,7 +1,7 @@
-"""Runs of which only the newest is wanted.
+"""Runs of which only the newest is needed.
 
-While somebody drags a slider, requests come faster than long runs end. Each request has a *place* (a page and one of
-its two sides); a newer one in the same place ends the older, whether that is waiting or under way.
+While a user drags a slider, requests arrive faster than long runs end. Each request has a *place* (a page and one of
+its two sides); a newer request in the same place ends the older one, waiting or running.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from netspurt.errors import RequestError
 T = TypeVar("T")
 
 LONGEST_S = 10.0
-"""Nobody who plays waits longer, and what is recorded of a longer run would not fit into a page."""
+"""The time limit of a run: an interactive user does not wait longer, and a page cannot hold longer recordings."""
 
 
 class SupersededError(Exception):
-    """A newer request has come to the same place."""
+    """A newer request replaced this one."""
 
 
 class Runs:
-    """A few threads, and in each place at most one run that is still wanted."""
+    """A few threads, and in each place at most one run that is still needed."""
 
     def __init__(self, threads: int = 4, longest_s: float = LONGEST_S) -> None:
         self.pool = ThreadPoolExecutor(threads, thread_name_prefix="lab")
@@ -35,7 +35,7 @@ class Runs:
         self._lock = threading.Lock()
 
     def enter(self, place: str) -> threading.Event:
-        """A new request in this place. Returns what is set as soon as it is no longer wanted."""
+        """Registers a new request in this place. Returns an event that is set when the run is no longer needed."""
         unwanted = threading.Event()
         with self._lock:
             older = self._newest.get(place)
@@ -45,7 +45,7 @@ class Runs:
         return unwanted
 
     def leave(self, place: str, unwanted: threading.Event) -> None:
-        """The request is answered, or its page has gone."""
+        """Ends a request that is answered, or whose page has closed."""
         unwanted.set()
         with self._lock:
             if self._newest.get(place) is unwanted:
@@ -54,11 +54,11 @@ class Runs:
     def run(
         self, scenario: _core.Scenario, seed: int, record: Sequence[str], unwanted: threading.Event
     ) -> _core.Run:
-        """Simulates, until the run is over or no longer wanted.
+        """Simulates until the run ends or is no longer needed.
 
         Raises:
-            SupersededError: it is no longer wanted.
-            RequestError: it takes too long for a page.
+            SupersededError: the run is no longer needed.
+            RequestError: the run takes too long for a page.
         """
         until = time.monotonic() + self._longest_s
         if unwanted.is_set():
@@ -78,7 +78,7 @@ class Runs:
         return watch
 
     def close(self) -> None:
-        """Ends what is under way."""
+        """Ends all running simulations."""
         with self._lock:
             for unwanted in self._newest.values():
                 unwanted.set()

@@ -1,6 +1,6 @@
 """The lab's server: bound to the loopback device, until Ctrl-C.
 
-Lives here: the socket, and its beginning and end. Must not live here: what is answered (``app``).
+Lives here: the socket, start and end of the server. Must not live here: the answers (``app``).
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from netspurt.lab.shelf import Shelf
 ADDRESS = "127.0.0.1"
 
 PORT = 8421
-"""Where a port is not asked for; if it is taken, any."""
+"""The default port; if it is in use, any free one."""
 
 
 def bind(port: int | None) -> socket.socket:
-    """A socket on the loopback device. 0 is any port; None is ``PORT``, or any if that is taken.
+    """A socket on the loopback device. Port 0 is any port; None is ``PORT``, or any if that is in use.
 
     Raises:
-        RequestError: the port cannot be had.
+        RequestError: the port is not available.
     """
     sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -38,9 +38,7 @@ def bind(port: int | None) -> socket.socket:
         if port is None:
             return bind(0)
         why = (error.strerror or str(error)).lower()
-        raise RequestError(
-            f"port {port} cannot be had: {why}; leave out --port for any that is free"
-        ) from error
+        raise RequestError(f"cannot listen on port {port}: {why}; omit --port for any free port") from error
     return sock
 
 
@@ -48,9 +46,9 @@ def serve(own: Sequence[Path], sock: socket.socket, ready: Callable[[str], None]
     """Serves until Ctrl-C or SIGTERM.
 
     Args:
-        own: the user's scenario files, offered first.
-        sock: from ``bind``.
-        ready: called with the page's address once it answers.
+        own: the user's scenario files, listed first.
+        sock: the socket of ``bind``.
+        ready: called with the page's address as soon as it answers.
     """
     token = secrets.token_urlsafe(24)
     lab = Lab(Shelf(own), token)
@@ -64,7 +62,7 @@ def serve(own: Sequence[Path], sock: socket.socket, ready: Callable[[str], None]
     )
     server = _Server(settings, lambda: ready(f"http://{ADDRESS}:{sock.getsockname()[1]}/{token}/"))
     try:
-        # Ctrl-C is how it is meant to end.
+        # Ctrl-C is the normal end.
         with contextlib.suppress(KeyboardInterrupt):
             server.run([sock])
     finally:

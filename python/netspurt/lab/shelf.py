@@ -1,6 +1,6 @@
-"""Which scenarios the page offers: the user's own, the examples, and those of the studies.
+"""The scenarios of the page: the user's own, the examples, and those of the studies.
 
-Files are read when they are asked for, so that what an editor saves is there with the next look.
+Files are read on each request, so the page always shows their saved content.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ EXAMPLES = HERE / "examples"
 
 @dataclass(frozen=True)
 class Book:
-    """A scenario file, as the page names it: ``group`` and ``name`` are for people, ``key`` is for requests."""
+    """A scenario file on the page: ``group`` and ``name`` are for the user, ``key`` is for requests."""
 
     key: str
     group: str
@@ -28,10 +28,10 @@ class Book:
     path: Path
 
     def text(self) -> str:
-        """What stands in the file.
+        """The content of the file.
 
         Raises:
-            RequestError: it cannot be read.
+            RequestError: the file cannot be read.
         """
         try:
             return self.path.read_text(encoding="utf-8")
@@ -52,7 +52,7 @@ class Book:
 
 
 class Shelf:
-    """All scenarios there are, the user's own first."""
+    """All available scenarios, the user's own first."""
 
     def __init__(self, own: Iterable[Path] = ()) -> None:
         books = [Book(f"own/{place}", "Yours", str(path), path) for place, path in enumerate(own)]
@@ -62,10 +62,10 @@ class Shelf:
         self.books = tuple(books)
 
     def find(self, key: str) -> Book:
-        """The scenario of this key.
+        """The scenario with this key.
 
         Raises:
-            RequestError: there is none.
+            RequestError: there is no such scenario.
         """
         for book in self.books:
             if book.key == key:
@@ -79,7 +79,7 @@ def _folder(key: str, group: str, folder: Path) -> list[Book]:
 
 
 def _is_scenario(path: Path) -> bool:
-    """Whether a file speaks of flows; sweeps, costs and synthetic paths lie beside scenarios."""
+    """Whether a file has flows; sweeps, costs and synthetic paths are in the same folders as scenarios."""
     try:
         return "flow" in tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

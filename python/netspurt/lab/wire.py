@@ -1,8 +1,8 @@
-"""Columns of numbers on their way to the page, without text in between.
+"""The binary format of columns of numbers for the page.
 
-A message is the length of its head (four bytes, little-endian), the head (JSON, padded with spaces to a multiple of
-eight bytes), and the columns behind one another, each padded likewise. The head says in ``columns`` what each column is
-called, its type, and how many numbers it holds. ``page/base/wire.js`` reads it.
+A message consists of the length of its header (four bytes, little-endian), the header (JSON, padded with spaces to a
+multiple of eight bytes), and the columns in order, each padded likewise. ``columns`` in the header gives the name,
+type and length of each column. ``page/base/wire.js`` reads it.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ import numpy.typing as npt
 Column = npt.NDArray[Any]
 
 TYPES = {"float64": "<f8", "float32": "<f4", "int32": "<i4", "uint8": "|u1"}
-"""What the page can read, by the name of its type."""
+"""The types that the page can read, by name."""
 
 ALIGNED = 8
 
 
 def pack(head: Mapping[str, Any], columns: Mapping[str, Column]) -> bytes:
-    """One message of a head and columns.
+    """Packs a header and columns into one message.
 
     Args:
-        head: what JSON can hold, without NaN.
-        columns: one-dimensional, of a type in ``TYPES``.
+        head: JSON values, without NaN.
+        columns: one-dimensional arrays of a type in ``TYPES``.
     """
     places = [
         {"name": name, "type": column.dtype.name, "count": len(column)} for name, column in columns.items()
     ]
     text = json.dumps({**head, "columns": places}, allow_nan=False).encode()
-    # The four bytes in front count, so that columns begin where the page can look at them in place.
+    # The four length bytes count, so that columns are aligned and the page can use them in place.
     text += b" " * (-(4 + len(text)) % ALIGNED)
     parts = [len(text).to_bytes(4, "little"), text]
     for column in columns.values():

@@ -1,7 +1,7 @@
-"""The loop around a prober: wait, take what was found, keep it, and sum it up.
+"""The main loop of a prober: wait, fetch rows, store them, and update the sums.
 
-Lives here: one round of the loop, the same for the command line and for the lab. Must not live here: when it should
-end, or how anything is shown.
+Lives here: one round of the loop, common to the command line and the lab. Must not live here: the end of the loop,
+or display.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
     from netspurt.probing.prober import Pace, Probing
 
 PATIENCE_S = 0.2
-"""``wait`` returns after this long at most, so that its caller sees a signal."""
+"""The time limit of ``wait`` in seconds, so that its caller sees a signal."""
 
 BATCH_S = 0.05
-"""Rows of this time are taken together, so that a thousand replies a second are twenty tables."""
+"""Rows are collected for this time, so that a thousand replies per second make twenty tables."""
 
 LEAST_S = {"gentle": 0.1, "fast": 1e-3}
-"""Seconds between volleys that only wait for replies."""
+"""Minimal seconds between volleys that wait only for replies."""
 
 
 def bounded(pace: Pace, speed: str) -> Pace:
-    """A pace that waits for replies waits no less than any other may."""
+    """Applies the minimal interval to a pace that waits for replies."""
     kind, times = pace
     return (kind, times) if kind != "replies" else (kind, [LEAST_S[speed]])
 
 
 class Loop:
-    """Rounds of a prober that is at work. Call ``wait``, then ``take``, until ``wait`` returns False.
+    """Rounds of a running prober. Call ``wait``, then ``take``, until ``wait`` returns False.
 
     Attributes:
         complaints: a sentence for each host that is not probed.
-        sums: over all rows so far, of the hosts that are probed.
+        sums: sums over all rows so far, for the probed hosts.
     """
 
     def __init__(self, probing: Probing, file: GrowingParquet | None = None) -> None:
@@ -49,14 +49,14 @@ class Loop:
         self._file = file
 
     def wait(self, batch_s: float = BATCH_S) -> bool:
-        """Waits for rows; False once the prober is over. The only call that blocks: any thread may make it."""
+        """Waits for rows; False after the end of the prober. The only blocking call: any thread may make it."""
         going = self._probing.wait(PATIENCE_S)
         if going:
             time.sleep(batch_s)
         return going
 
     def take(self) -> pl.DataFrame:
-        """The rows since the last call, which are then in the file and in the sums.
+        """Returns the rows since the last call, after adding them to the file and to the sums.
 
         Raises:
             OutputError: the file cannot be written.

@@ -1,7 +1,7 @@
 """The prober: ICMP echo to one host or many, as tables.
 
-Lives here: names to addresses, and the Python face of the native ``Prober``. Must not live here: packets (those are
-Rust's), options, or how anything is shown.
+Lives here: name resolution, and the Python interface of the native ``Prober``. Must not live here: packets (Rust
+handles them), options, or display.
 """
 
 from __future__ import annotations
@@ -18,34 +18,34 @@ if TYPE_CHECKING:
     import polars as pl
 
 Lengths = tuple[Literal["listed", "uniform"], Sequence[int]]
-"""Octets, IP header included: those of a list in turn, or any from the first to the last."""
+"""Bytes, IP header included: the lengths of a list in turn, or random ones from the first to the last."""
 
 Pace = tuple[Literal["every", "between", "replies"], Sequence[float]]
-"""Seconds: between volleys; at least and at most between volleys; at least, when the last volley is over."""
+"""Seconds: a fixed interval between volleys; a random one from the first to the last; or a minimum, after replies."""
 
 SCHEMA: dict[str, type] = {
     **{"time_s": float, "host": str, "address": str, "number": int, "length_octets": int, "event": str},
     **{"rtt_ms": float, "stamped": str, "from": str, "icmp_type": int, "icmp_code": int, "errno": int},
 }
-"""The columns of what a prober finds.
+"""The columns of the prober's table.
 
-``time_s`` (when it was sent, seconds since 1970), ``host`` (as named) and its ``address``, ``number`` (from 0, of the
+``time_s`` (departure, seconds since 1970), ``host`` (as named) and its ``address``, ``number`` (from 0, of the
 packets to this host), ``length_octets`` (IP header included), ``event`` (see ``FATES`` and ``EXTRAS``), ``rtt_ms``
-(until the answer, or the complaint; null where nothing came), ``stamped`` (who noted when: "kernel" or "reader"),
-``from`` (who complained, if not the host), ``icmp_type``, ``icmp_code`` (of the complaint), ``errno`` (why it could
-not be sent).
+(until the answer, or the ICMP error; null without either), ``stamped`` (source of the arrival time: "kernel" or
+"reader"), ``from`` (sender of the ICMP error, if not the host), ``icmp_type``, ``icmp_code`` (of the ICMP error),
+``errno`` (the cause of a failed send).
 """
 
 FATES = ("reply", "lost", "unreachable", "time-exceeded", "other-error", "send-failed")
-"""What becomes of a packet: one row for each, when it is known."""
+"""The fates of a packet: one row for each packet, when its fate is known."""
 
 EXTRAS = ("duplicate", "late")
-"""Rows in addition: an answer that came again, or after its packet had been given up."""
+"""Additional rows: a duplicate answer, or an answer after the timeout of its packet."""
 
 
 @dataclass(frozen=True)
 class Host:
-    """Whom to ask: as named, and by address; ``place`` is the address as the native module wants it."""
+    """A probed host: its name and its address; ``place`` is the address in the form of the native module."""
 
     name: str
     address: str
@@ -53,7 +53,7 @@ class Host:
 
     @property
     def family(self) -> Literal["ipv4", "ipv6"]:
-        """Of the address."""
+        """The address family."""
         return "ipv6" if self.place.startswith("[") else "ipv4"
 
 
@@ -61,7 +61,7 @@ def resolve(name: str, family: Literal["any", "ipv4", "ipv6"] = "any") -> Host:
     """The first address of a name.
 
     Raises:
-        RequestError: there is none, in one sentence.
+        RequestError: the name has no address.
     """
     families = {"any": socket.AF_UNSPEC, "ipv4": socket.AF_INET, "ipv6": socket.AF_INET6}
     try:
@@ -80,10 +80,10 @@ def resolve(name: str, family: Literal["any", "ipv4", "ipv6"] = "any") -> Host:
 def resolve_all(
     names: Iterable[str], family: Literal["any", "ipv4", "ipv6"] = "any"
 ) -> tuple[list[Host], list[str]]:
-    """The hosts that have an address, and a sentence for each of the others.
+    """The hosts that have an address, and a sentence for each other name.
 
     Raises:
-        RequestError: none has one.
+        RequestError: no name has an address.
     """
     hosts: list[Host] = []
     complaints: list[str] = []
@@ -98,10 +98,10 @@ def resolve_all(
 
 
 class Probing:
-    """A prober at work, from when it is made until it is over or the context ends.
+    """A running prober, from its creation until it ends or the context ends.
 
     Raises:
-        RequestError: the plan cannot be carried out, or no socket can be had for any host; in one sentence.
+        RequestError: the plan is invalid, or no socket is available for any host.
     """
 
     def __init__(
@@ -119,8 +119,8 @@ class Probing:
 
         self.hosts = tuple(hosts)
         self.counts = dict.fromkeys(("sent", "waiting", "foreign", "altered", "dropped"), 0)
-        """Beside rows: packets sent, waiting for an answer; messages that are none of ours, or were altered; and rows
-        that nobody fetched in time."""
+        """Counts besides rows: packets sent, packets without an answer so far, foreign or altered messages, and rows
+        that were dropped because they were not fetched in time."""
         try:
             self._native = _core.Prober.start(
                 [host.place for host in hosts],
@@ -135,11 +135,11 @@ class Probing:
             raise RequestError(str(error)) from error
 
     def wait(self, seconds: float) -> bool:
-        """Waits until something is found or it is over, at most so long; False once it is over."""
+        """Waits at most this long for rows or for the end; False after the end."""
         return self._native.wait(seconds)
 
     def take(self) -> pl.DataFrame:
-        """What was found since the last call, with the columns of ``SCHEMA``, in the order in which it was found."""
+        """The rows since the last call, with the columns of ``SCHEMA``, in order of occurrence."""
         import polars as pl
 
         found, self.counts = self._native.take()
@@ -151,17 +151,17 @@ class Probing:
         return pl.DataFrame({name: columns[name] for name in SCHEMA}, schema=dict(SCHEMA), nan_to_null=True)
 
     def sockets(self) -> dict[str, str]:
-        """Which kind serves "ipv4" and "ipv6": "ping" (without privilege) or "raw"."""
+        """The kind of socket for "ipv4" and "ipv6": "ping" (without privilege) or "raw"."""
         return self._native.sockets()
 
     def left_out(self) -> dict[Host, str]:
-        """Hosts that are not probed, because there is no socket for their family, each with why in a sentence."""
+        """Hosts that are not probed because their address family has no socket, each with the reason as a sentence."""
         reasons = self._native.denied()
         left = {host: reasons.get(host.family) for host in self.hosts}
         return {host: f"{host.name} is not probed: {why}" for host, why in left.items() if why is not None}
 
     def stop(self) -> None:
-        """Ends it. What still waits for an answer stays without a row."""
+        """Ends the prober. Packets without an answer so far get no row."""
         self._native.stop()
 
     def __enter__(self) -> Probing:

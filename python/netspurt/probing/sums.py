@@ -1,6 +1,6 @@
-"""Running sums over what a prober finds, in memory that does not grow.
+"""Running sums over the prober's rows, in constant memory.
 
-Lives here: counts, means and percentiles. Must not live here: probing, or how anything is shown.
+Lives here: counts, means and percentiles. Must not live here: probing, or display.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 BINS_PER_OCTAVE = 128
-"""Of round-trip times: percentiles are within 0.3 %."""
+"""Bins of RTTs: percentiles are within 0.3 %."""
 
 OCTAVES = 28
 """From 1 us to 268 s."""
@@ -26,7 +26,7 @@ OCTAVES = 28
 
 @dataclass
 class HostSums:
-    """What is known of one host so far, in memory that does not grow."""
+    """The statistics of one host so far, in constant memory."""
 
     host: Host
     events: dict[str, int] = field(default_factory=lambda: dict.fromkeys((*FATES, *EXTRAS), 0))
@@ -46,7 +46,7 @@ class HostSums:
         if rtts.size == 0:
             return
         before, after = self.events["reply"] - rtts.size, self.events["reply"]
-        # Chan, Golub and LeVeque 1983: mean and squares of two parts together.
+        # Chan, Golub and LeVeque 1983: combines mean and squares of two parts.
         gap = float(rtts.mean()) - self.mean_ms
         self.squares += float(((rtts - rtts.mean()) ** 2).sum()) + gap**2 * before * rtts.size / after
         self.mean_ms += gap * rtts.size / after
@@ -57,7 +57,7 @@ class HostSums:
         )
 
     def quantile_ms(self, share: float) -> float | None:
-        """The round-trip time below which this share of them lies, within 0.3 %."""
+        """The quantile of the RTTs at this share, within 0.3 %."""
         count = int(self.bins.sum())
         if count == 0:
             return None
@@ -66,11 +66,11 @@ class HostSums:
 
     @property
     def over(self) -> int:
-        """Packets whose fate is known."""
+        """The number of packets whose fate is known."""
         return sum(self.events[fate] for fate in FATES)
 
     def summary(self) -> dict[str, Any]:
-        """Counts by event (``unanswered``: all fates but "reply"), and round-trip times in milliseconds (or None)."""
+        """Counts by event (``unanswered``: all fates except "reply"), and RTTs in milliseconds (or None)."""
         replies = self.events["reply"]
         known = replies > 0
         deviation = float(np.sqrt(self.squares / replies)) if known else 0.0
@@ -98,7 +98,7 @@ class Sums:
         self.hosts = [HostSums(host) for host in hosts]
 
     def add(self, rows: pl.DataFrame) -> None:
-        """Adds what was found."""
+        """Adds new rows."""
         for each in self.hosts:
             part = rows.filter(host=each.host.name, address=each.host.address)
             if part.height:

@@ -67,9 +67,9 @@ def _classes(head: str) -> str:
 
 def _in_words(shared: dict[str, str]) -> str:
     """Text such as ``in KiB/s, all predicted, bar: printed digits``; it omits properties that no cell has."""
-    words = []
+    phrases = []
     for head, text in shared.items():
         if text == "–":
             continue
-        words.append({"unit": f"in {text}", "role": f"all {text}"}.get(head, f"{head}: {text}"))
-    return ", ".join(words)
+        phrases.append({"unit": f"in {text}", "role": f"all {text}"}.get(head, f"{head}: {text}"))
+    return ", ".join(phrases)

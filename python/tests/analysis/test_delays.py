@@ -75,11 +75,11 @@ def test_parquet_holds_the_same(tmp_path: Path, good: Path) -> None:
             "row 1: delay_ms is nan, not a number of 0 or more; a lost packet has an empty field",
         ),
         ("time_s,delay_ms\n0,inf\n", "row 1: delay_ms is inf"),
-        ("time_s,delay_ms\n0,5\n1,soon\n", "row 2: delay_ms is 'soon', which is no number"),
+        ("time_s,delay_ms\n0,5\n1,soon\n", "row 2: delay_ms is 'soon', which is not a number"),
         ("time_s,delay_ms\n0,5\n,6\n", "row 2: time_s is empty"),
         ("time_s,dely_ms\n0,5\n", "has no column delay_ms or rtt_ms, is it 'dely_ms'?"),
         ("when,delay_ms\n0,5\n", "has no column time_s"),
-        ("time_s,delay_ms\n", "holds no row"),
+        ("time_s,delay_ms\n", "has a header line but no rows"),
         ("", "is empty"),
     ],
 )

@@ -268,9 +268,9 @@ def test_changes_are_told_in_full() -> None:
     ("arguments", "words"),
     [
         (["no-such.toml", "no-such.toml"], "there is no no-such.toml"),
-        (["{scenario}", "{folder}"], "the folder of neither a sweep nor a run"),
+        (["{scenario}", "{folder}"], "neither the folder of a sweep nor of a run"),
         (["{scenario}", "{scenario}", "--quantity", "godput_bps"], "did you mean 'goodput_bps'"),
-        (["{scenario}", "{text}"], "nothing that can be compared"),
+        (["{scenario}", "{text}"], "cannot be compared"),
         (["{scenario}", "{capture}"], "compare two of the same kind"),
         (["{capture}", "{capture}", "--set-a", "x=1"], "--set-a changes a scenario"),
         (["{scenario}", "{scenario}", "--plot", "x.doc"], "must end in .svg"),

@@ -12,14 +12,14 @@ import pytest
 
 from netspurt.emulation.agreement import (
     SIMULATED,
+    Divergence,
     Ends,
     Outcome,
-    Parting,
     Row,
     Sent,
     Transfer,
     compare,
-    parting,
+    first_divergence,
     rows,
 )
 from netspurt.emulation.emulating import NotPossible
@@ -51,8 +51,8 @@ def outcome(path: Path, tcp: str, ends: Ends, agrees: Callable[[Outcome], bool])
 
 @pytest.mark.parametrize("tcp", ["newreno", "cubic"])
 def test_our_tcp_sends_the_same_segments_on_real_devices_as_in_a_simulation(tcp: str) -> None:
-    def parts(found: Outcome) -> Parting | None:
-        return parting(found.worlds[SIMULATED], found.worlds["ours"])
+    def parts(found: Outcome) -> Divergence | None:
+        return first_divergence(found.worlds[SIMULATED], found.worlds["ours"])
 
     found = outcome(SLOW, tcp, "ours", lambda found: parts(found) is None)
     assert parts(found) is None, found.latest_s
@@ -71,13 +71,13 @@ def test_a_transfer_with_the_kernel_at_an_end_or_both_is_as_fast_as_the_profile_
 
 def test_the_first_segment_that_differs_is_named() -> None:
     one = Transfer([Sent(0, 10, 0.0), Sent(10, 10, 0.1)], [Sent(20, 0, 0.2)], 0.2)
-    assert parting(one, one) is None
+    assert first_divergence(one, one) is None
     longer = Transfer([*one.data, Sent(10, 10, 0.5)], one.answers, 0.6)
-    found = parting(one, longer)
+    found = first_divergence(one, longer)
     assert found is not None
     assert (found.way, found.number, found.at_s, found.one) == ("data", 2, 0.5, None)
     assert longer.resent == 1
     other = Transfer(one.data, [Sent(10, 0, 0.2)], 0.2)
-    found = parting(one, other)
+    found = first_divergence(one, other)
     assert found is not None
     assert (found.way, found.number) == ("answers", 0)

@@ -46,7 +46,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[labs.Lab]:
 def test_without_the_token_nothing_is_answered(lab: labs.Lab, path: str) -> None:
     answer = lab.ask(path)
     assert answer.status == 403
-    assert b"does not carry the token" in answer.body
+    assert b"has no token or the wrong token" in answer.body
     assert lab.token.encode() not in answer.body
 
 
@@ -156,13 +156,13 @@ def test_a_wrong_setting_is_told_with_its_path(lab: labs.Lab) -> None:
     ("asked", "words"),
     [
         ({"key": "own/9"}, "there is no scenario 'own/9'"),
-        ({"seed": -1}, "'-1' is no seed"),
-        ({"seed": 1 << 64}, "is no seed"),
-        ({"seed": True}, "is no seed"),
-        ({"settings": {"a": 1}}, "'settings' is a list"),
-        ({"settings": [["a"]]}, "'settings' is a list"),
-        ({"text": 5}, "has no 'text'"),
-        ({"place": None}, "has no 'place'"),
+        ({"seed": -1}, "'-1' is not a valid seed"),
+        ({"seed": 1 << 64}, "is not a valid seed"),
+        ({"seed": True}, "is not a valid seed"),
+        ({"settings": {"a": 1}}, "'settings' must be a list"),
+        ({"settings": [["a"]]}, "'settings' must be a list"),
+        ({"text": 5}, "needs 'text'"),
+        ({"place": None}, "needs 'place'"),
     ],
 )
 def test_a_wrong_request_is_one_sentence(lab: labs.Lab, asked: dict[str, object], words: str) -> None:
@@ -376,7 +376,7 @@ def test_probes_come_as_they_are_answered(lab: labs.Lab, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"hosts": ""}, "name one host"),
+        ({"hosts": ""}, "give one to"),
         ({"hosts": "no.such.host.invalid"}, "cannot find"),
         ({"hosts": "127.0.0.1", "interval": "soon"}, "interval: 'soon' is not a time"),
         ({"hosts": "127.0.0.1", "count": "0"}, "count: '0'"),
@@ -460,7 +460,7 @@ def test_a_port_that_is_taken_is_said_in_a_sentence(
 
     port = lab.address.split(":")[2].split("/")[0]
     assert cli.main(["lab", "--port", port, "--no-browser"]) == 2
-    assert f"port {port} cannot be had" in capsys.readouterr().err
+    assert f"cannot listen on port {port}" in capsys.readouterr().err
 
 
 def test_a_scenario_that_is_not_there_is_said_in_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:

@@ -120,7 +120,7 @@ def test_dragging_a_slider_redraws_what_the_slider_says(page: Page) -> None:
     # Whatever was drawn on the way, what stays is the run of where the slider was left.
     until(page, f"document.querySelector('#which').textContent.includes('{_digest(said)}')")
     assert head(page)["command"] == f"netspurt run own.toml --set 'link.path.delay=\"{said}\"'"
-    after(page, lambda: page.get_by_label("link.path.delay as the scenario has it").click())
+    after(page, lambda: page.get_by_label("link.path.delay: reset to the scenario's value").click())
     assert page.get_by_label("delay", exact=True).input_value() == "20 ms"
 
 
@@ -154,7 +154,7 @@ def test_two_settings_stand_beside_each_other(page: Page) -> None:
         "[each.windows.plot.scales[axis].min, each.windows.plot.scales[axis].max])))"
     )
     assert limits[0] == limits[1]
-    page.get_by_role("button", name="Move A").click()
+    page.get_by_role("button", name="Change A").click()
     expect(page.get_by_label("profile", exact=True)).to_have_value("newreno")
     after(page, lambda: page.get_by_role("button", name="Compare").click())
     expect(page.locator(".chart")).to_have_count(5)
@@ -180,10 +180,10 @@ def test_a_transfer_is_played_paused_stepped_and_scrubbed(page: Page) -> None:
     )
     moment = float(str(now.text_content()).split()[0])
     assert moment == pytest.approx(end / 2, abs=0.001)
-    page.get_by_role("button", name="One segment on").click()
+    page.get_by_role("button", name="Next segment").click()
     following = min(time for time in times if time > end / 2)
     expect(now).to_have_text(f"{following:.3f} s")
-    page.get_by_role("button", name="One segment back").click()
+    page.get_by_role("button", name="Previous segment").click()
     before = max(time for time in times if time < following)
     expect(now).to_have_text(f"{before:.3f} s")
 
@@ -193,7 +193,7 @@ def test_pointing_at_a_segment_tells_why_it_was_sent(page: Page) -> None:
     name, x, y = page.evaluate(
         """Promise.all([import('./page/main.js'), import('./page/base/words.js')]).then(([{pictures}, {reasons}]) => {
           const graph = pictures[0].sequence;
-          const row = graph.data.find((row) => reasons[graph.columns.reason[row]].resent);
+          const row = graph.data.find((row) => reasons[graph.columns.reason[row]].retransmission);
           const [at, there] = graph.spot(row);
           const [x, y] = [graph.plot.valToPos(at, 'x'), graph.plot.valToPos(there, 'y')];
           return [reasons[graph.columns.reason[row]].name, x, y];
@@ -216,11 +216,11 @@ def test_pointing_at_a_segment_tells_why_it_was_sent(page: Page) -> None:
 def test_segments_are_reached_by_the_keyboard(page: Page) -> None:
     page.locator(".chart.wide .plot").focus()
     page.keyboard.press(".")
-    expect(page.locator("#why")).to_contain_text("It opens the connection.")
+    expect(page.locator("#why")).to_contain_text("Opens the connection.")
     page.keyboard.press(".")
-    expect(page.locator("#why")).to_contain_text("It accepts the connection")
+    expect(page.locator("#why")).to_contain_text("Accepts the connection")
     page.keyboard.press(",")
-    expect(page.locator("#why")).to_contain_text("It opens the connection.")
+    expect(page.locator("#why")).to_contain_text("Opens the connection.")
 
 
 def test_all_charts_zoom_together(page: Page) -> None:
@@ -277,7 +277,7 @@ def test_a_wrong_value_is_marked_where_it_was_typed(page: Page) -> None:
     field.fill("1 parsec")
     field.press("Enter")
     expect(page.locator("[data-path='link.path.rate'] .complaint")).to_contain_text('"parsec" is not a unit')
-    after(page, lambda: page.get_by_role("button", name="Take it back").click())
+    after(page, lambda: page.get_by_role("button", name="Undo").click())
     expect(page.locator("#wrong")).to_be_hidden()
     expect(field).to_have_value("1 Mbit/s")
 
@@ -293,7 +293,7 @@ def test_a_parameter_of_a_choice_can_be_moved(page: Page) -> None:
 def test_a_wrong_token_is_refused_in_words(blank: Page, lab: labs.Lab) -> None:
     blank.goto(lab.address.replace(lab.token, "0" * len(lab.token)))
     expect(blank.get_by_role("heading", level=1)).to_have_text("netspurt lab")
-    expect(blank.locator("p")).to_contain_text("does not carry the token")
+    expect(blank.locator("p")).to_contain_text("has no token or the wrong token")
 
 
 def test_every_scenario_on_the_shelf_is_drawn(page: Page) -> None:
@@ -349,7 +349,7 @@ def test_a_lab_that_has_gone_is_said_in_a_sentence(blank: Page, tmp_path: Path) 
         blank.goto(short.address)
         until(blank, f"Number({DRAWN}) > 0")
     blank.get_by_label("congestion", exact=True).select_option("cubic")
-    expect(blank.locator("#wrong")).to_contain_text("is 'netspurt lab' still running?")
+    expect(blank.locator("#wrong")).to_contain_text("check that 'netspurt lab' is still running")
 
 
 def test_probes_are_watched_as_they_are_answered(page: Page) -> None:

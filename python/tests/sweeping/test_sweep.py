@@ -403,7 +403,7 @@ def test_without_dask_nothing_of_it_is_imported(file: Path) -> None:
 
 def test_a_wrong_slice_is_refused(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sweep", str(file), "--slice", "3/2"]) == 2
-    assert "no part of a whole" in capsys.readouterr().err
+    assert "must be I/N with 1 ≤ I ≤ N" in capsys.readouterr().err
 
 
 def test_a_sweep_file_says_all_itself(file: Path) -> None:

@@ -1,18 +1,18 @@
-// The settings at the left: a slider and a field for each quantity, a list for each choice, its parameters below.
+// The settings at the left: a slider and a field for each quantity, a list for each choice, its parameters below it.
 
 import { $, el } from "./base/dom.js";
 import { format, parse, toml } from "./base/quantity.js";
 import { state } from "./base/state.js";
 
 const STEPS = 400;
-const SPAN = 40; // a slider reaches from a fortieth to forty times of where the scenario begins
+const SPAN = 40; // a slider spans a fortieth to forty times the scenario's value
 const ZERO_SPAN = { time: 0.2, null: 1 };
 
 let widgets = new Map(); // path -> { show(value), mark(words) }
-let origin = {}; // values of the scenario before anything was moved
+let origin = {}; // values of the scenario before any change
 let changed = () => {};
 
-// Builds all controls anew. `onchange` is called after each move.
+// Builds all controls. `onchange` is called after each change.
 export function build(groups, values, onchange) {
   widgets = new Map();
   origin = values;
@@ -21,7 +21,7 @@ export function build(groups, values, onchange) {
   show(values);
 }
 
-// Puts all controls where the values of a run are.
+// Sets all controls to the values of a run.
 export function show(values) {
   for (const [path, widget] of widgets) {
     widget.show(path in values ? values[path] : null);
@@ -29,7 +29,7 @@ export function show(values) {
   }
 }
 
-// Says at the control of a path what is wrong there; without a path nothing is wrong anywhere.
+// Shows an error at the control of its path; without a path, clears all errors.
 export function mark(path, words) {
   let found = false;
   for (const [each, widget] of widgets) {
@@ -54,7 +54,7 @@ function group({ title, words, controls, open }) {
 
 function widget(control) {
   const made = { quantity, choice, truth }[control.form](control);
-  const reset = el("button.reset", { type: "button", title: "As the scenario has it", ariaLabel: `${control.path} as the scenario has it`,
+  const reset = el("button.reset", { type: "button", title: "Reset to the scenario's value", ariaLabel: `${control.path}: reset to the scenario's value`,
     onclick: () => { state.sides[state.moving].settings.delete(control.path); changed(); } }, "↺");
   const complaint = el("p.complaint", { role: "alert" });
   const title = [control.summary, control.document].filter(Boolean).join("\n");
@@ -145,7 +145,7 @@ function choice(control) {
   for (const each of control.choices) {
     field.append(el("option", { value: each.name, title: [each.summary, each.document].filter(Boolean).join("\n") }, each.name));
   }
-  let current = null; // the name whose parameters are on the page
+  let current = null; // the choice whose parameters are shown
   let table = {};
   let fields = new Map();
   const send = () => {

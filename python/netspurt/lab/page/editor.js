@@ -1,4 +1,4 @@
-// The scenario's text, with the line that an error speaks of.
+// The scenario's text, with a mark at the line of an error.
 
 import { $, el } from "./base/dom.js";
 import { state } from "./base/state.js";
@@ -24,13 +24,13 @@ export function show(text) {
   number();
 }
 
-// Marks a line, or none.
+// Marks a line, or clears the mark.
 export function point(line) {
   broken = line ?? null;
   number();
 }
 
-// Puts the cursor where it is wrong.
+// Puts the cursor at the error.
 export function go(line, column) {
   const lines = $("text").value.split("\n");
   const place = lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0) + (column ?? 1) - 1;

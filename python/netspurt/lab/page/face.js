@@ -1,4 +1,4 @@
-// The dark and the light face, and colours that come from the server.
+// The dark and the light theme, and colours from the server.
 
 import { $, press } from "./base/dom.js";
 
@@ -23,9 +23,9 @@ function set(name) {
   redraw();
 }
 
-// A colour for each reason to send again; on a dark ground a lighter one.
+// A colour for each reason of a retransmission; lighter on a dark background.
 export function paint(reasons) {
-  const lines = (mix) => reasons.filter((each) => each.resent).map((each) => `--${each.paint}: ${mixed(each.colour, mix)};`).join(" ");
+  const lines = (mix) => reasons.filter((each) => each.retransmission).map((each) => `--${each.paint}: ${mixed(each.colour, mix)};`).join(" ");
   const style = document.createElement("style");
   style.textContent = `:root { ${lines(0)} } :root[data-face="dark"] { ${lines(0.42)} }`;
   document.head.append(style);

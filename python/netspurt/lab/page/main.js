@@ -1,4 +1,4 @@
-// The page: brings scenario, controls, runs and pictures together.
+// The page: connects scenario, controls, runs and charts.
 
 import * as api from "./base/api.js";
 import { lay, Pictures } from "./draw/charts.js";
@@ -11,17 +11,17 @@ import { Player } from "./player.js";
 import * as q from "./base/quantity.js";
 import { Runner } from "./runner.js";
 import { Scene } from "./draw/scene.js";
-import { asked, recall, remember, shownSides, sideName, state } from "./base/state.js";
+import { requestOf, recall, remember, shownSides, sideName, state } from "./base/state.js";
 import * as shared from "./draw/view.js";
 import { explain, hint } from "./draw/why.js";
 import * as words from "./base/words.js";
 
-let held = null; // { side, row } whose reason stays while nothing else is pointed at
+let held = null; // { side, row } the segment whose reason is shown while the pointer is on no other
 let scenes = [];
 const shownScenes = () => shownSides().map((_, number) => scenes[number]);
 let player;
 
-function tell(number, row, hold = false) {
+function showSegment(number, row, hold = false) {
   if (hold) held = { number, row };
   const shown = row === null ? held : { number, row };
   const answer = shown && state.sides[shown.number].answer;
@@ -30,10 +30,10 @@ function tell(number, row, hold = false) {
   else $("why").replaceChildren(el("p.hint", {}, hint));
 }
 
-export const pictures = [0, 1].map((number) => new Pictures("AB"[number], (row) => tell(number, row), (row) => tell(number, row, true)));
+export const pictures = [0, 1].map((number) => new Pictures("AB"[number], (row) => showSegment(number, row), (row) => showSegment(number, row, true)));
 const runners = [0, 1].map((number) => new Runner("AB"[number], (answer) => arrived(number, answer), (error) => failed(number, error)));
 
-// A run is there.
+// A run has arrived.
 function arrived(number, answer) {
   state.sides[number].answer = answer;
   if (number >= shownSides().length) return;
@@ -53,22 +53,22 @@ function draw() {
     pictures[number].load(answer, end);
     if (answer.columns.time) scenes[number].load(answer);
   });
-  // Limits that two sides share are known when both are loaded.
+  // Common limits of two sides are known when both are loaded.
   if (answers.length > 1) shared.redraw();
   $("numbers").replaceChildren(numbers(answers));
   connections(answers[0].head);
-  tell(0, null);
+  showSegment(0, null);
   const flights = answers.map((_, number) => scenes[number].quickest?.[1][1] ?? 1);
   player.load(answers.map((answer) => answer.columns.time ?? new Float64Array()), begin, end, Math.max(...flights));
   $("which").textContent = answers.map(({ head, ms }) => `digest ${head.digest}, ${Math.round(ms)} ms`).join(" · ");
-  // How long it took from asking to the frame in which all is drawn.
+  // The time from the request to the frame with all charts.
   requestAnimationFrame(() => {
     document.body.dataset.redraw = (Math.max(...answers.map(({ ms }) => ms)) + performance.now() - begun).toFixed(1);
     document.body.dataset.drawn = String(Number(document.body.dataset.drawn ?? 0) + 1);
   });
 }
 
-// From the first to the last that happens to the connections that are shown; a run may go on for long before and after.
+// The first and the last event of the visible connections; a run may be much longer.
 function life(answers) {
   const spans = answers.map(({ head, columns }) => {
     const time = columns.time;
@@ -93,26 +93,26 @@ function failed(number, error) {
   wrong(error, number);
 }
 
-// Says what is wrong: at its control, at its line of the text, and above the pictures.
+// Shows an error: at its control, at its line of the text, and above the charts.
 function wrong(error, number = state.moving) {
-  const told = error?.told ?? null;
-  controls.mark(told?.path && number === state.moving ? told.path : null, told?.message ?? "");
-  editor.point(told?.line);
-  $("wrong").hidden = !told;
-  $("stage").classList.toggle("stale", Boolean(told));
-  if (!told) return;
+  const details = error?.details ?? null;
+  controls.mark(details?.path && number === state.moving ? details.path : null, details?.message ?? "");
+  editor.point(details?.line);
+  $("wrong").hidden = !details;
+  $("stage").classList.toggle("stale", Boolean(details));
+  if (!details) return;
   const side = state.comparing ? `${"AB"[number]}: ` : "";
-  const place = told.line ? `line ${told.line}, column ${told.column}: ` : told.path ? `${told.path}: ` : "";
-  $("wrong").replaceChildren(el("p", {}, el("strong", {}, `${side}${place}`), told.message),
-    ...(told.line ? [el("button", { type: "button", onclick: () => { open(true); editor.go(told.line, told.column); } }, "Show the line")] : []),
-    ...(told.path ? [el("button", { type: "button", onclick: () => { state.sides[number].settings.delete(told.path); moved(); } }, "Take it back")] : []));
+  const place = details.line ? `line ${details.line}, column ${details.column}: ` : details.path ? `${details.path}: ` : "";
+  $("wrong").replaceChildren(el("p", {}, el("strong", {}, `${side}${place}`), details.message),
+    ...(details.line ? [el("button", { type: "button", onclick: () => { open(true); editor.go(details.line, details.column); } }, "Show line")] : []),
+    ...(details.path ? [el("button", { type: "button", onclick: () => { state.sides[number].settings.delete(details.path); moved(); } }, "Undo")] : []));
 }
 
-// Something was moved: both sides if what they share did.
+// A setting changed; a common one changes both sides.
 function moved(all = false) {
   remember();
   for (const [number, side] of shownSides().entries()) {
-    if (all || number === state.moving || !side.answer) runners[number].ask(asked(side));
+    if (all || number === state.moving || !side.answer) runners[number].ask(requestOf(side));
   }
 }
 
@@ -120,25 +120,25 @@ function moved(all = false) {
 async function load(anew) {
   const body = { key: state.key, settings: [...state.sides[state.moving].settings] };
   if (state.text !== null) body.text = state.text;
-  let told;
+  let answer;
   try {
-    told = await api.scenario(body);
-    // What was moved need not exist in this text.
-    if (told.error?.path) told = { ...(await api.scenario({ ...body, settings: [] })), late: told.error };
+    answer = await api.scenario(body);
+    // A changed path may not exist in this text.
+    if (answer.error?.path) answer = { ...(await api.scenario({ ...body, settings: [] })), late: answer.error };
   } catch (error) {
     wrong(error);
     return;
   }
-  if (anew) editor.show(told.text);
-  state.hosts = told.hosts ?? [];
-  if (told.error) {
-    wrong(new api.Wrong(told.error, 422));
+  if (anew) editor.show(answer.text);
+  state.hosts = answer.hosts ?? [];
+  if (answer.error) {
+    wrong(new api.Wrong(answer.error, 422));
     open(true);
     return;
   }
   wrong(null);
-  const plain = state.sides[0].settings.size + state.sides[1].settings.size === 0 ? told : await api.scenario({ ...body, settings: [] });
-  controls.build(plain.groups ?? told.groups, plain.values ?? told.values, () => moved());
+  const plain = state.sides[0].settings.size + state.sides[1].settings.size === 0 ? answer : await api.scenario({ ...body, settings: [] });
+  controls.build(plain.groups ?? answer.groups, plain.values ?? answer.values, () => moved());
   for (const side of state.sides) side.answer = null;
   moved(true);
 }
@@ -156,13 +156,13 @@ function compare(on) {
   moved(true);
 }
 
-// The page for one setting or two.
+// Shows one setting or two.
 function arrange() {
   press($("compare"), state.comparing);
   $("sides").hidden = !state.comparing;
   for (const button of $("sides").children) press(button, Number(button.dataset.side) === state.moving);
   scenes = shownSides().map((_, number) => scenes[number] ?? null);
-  scenes = shownSides().map((_, number) => new Scene(state.comparing ? "AB"[number] : "", (row) => tell(number, row)));
+  scenes = shownSides().map((_, number) => new Scene(state.comparing ? "AB"[number] : "", (row) => showSegment(number, row)));
   $("scenes").replaceChildren(...scenes.map((scene) => scene.element));
   lay($("charts"), shownSides().map((_, number) => pictures[number]));
   shared.zoomOut();
@@ -173,7 +173,7 @@ async function copy(what, text) {
     await navigator.clipboard.writeText(text);
     say(`${what} copied`);
   } catch {
-    // Without leave to use the clipboard, a field to copy from.
+    // Without access to the clipboard, shows a field to copy from.
     const area = el("textarea", { value: text, readOnly: true, ariaLabel: what });
     $("said").replaceChildren(area);
     $("said").classList.add("shown");
@@ -225,21 +225,21 @@ async function turn(to) {
 async function begin() {
   player = new Player(() => shownScenes().filter(Boolean));
   face.begin(() => { for (const side of pictures) for (const chart of side.all) chart.plot?.redraw(); player.go(player.moment); });
-  let told;
+  let answer;
   try {
-    told = await api.shelf();
+    answer = await api.shelf();
   } catch (error) {
     wrong(error);
     return;
   }
-  words.learn(told.reasons);
+  words.learn(answer.reasons);
   face.paint(words.reasons);
   recall();
-  if (!told.books.some((book) => book.key === state.key)) {
-    state.key = told.books[0].key;
+  if (!answer.books.some((book) => book.key === state.key)) {
+    state.key = answer.books[0].key;
     for (const side of state.sides) side.settings.clear();
   }
-  wire(told.books);
+  wire(answer.books);
   $("scenario").value = state.key;
   $("seed").value = state.seed;
   state.moving = state.comparing ? 1 : 0;

@@ -1,23 +1,23 @@
-// Plays all scenes: a clock of its own, which speed, pause, step and scrub move.
+// Plays all scenes: a clock with speed, pause, step and scrub.
 
 import { $, el } from "./base/dom.js";
 import { lowerBound } from "./draw/draw.js";
 import * as shared from "./draw/view.js";
 
 const SPEEDS = [1e-7, 2e-7, 5e-7, 1e-6, 2e-6, 5e-6, 1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50];
-const FLIGHT_S = 1.2; // how long one flight is watched, unless somebody wants it otherwise
+const FLIGHT_S = 1.2; // default duration of one flight on screen
 
 export class Player {
   #playing = 0;
   #last = 0;
-  #chosen = false; // whether somebody chose a speed
+  #chosen = false; // whether the user chose a speed
   #times = [];
   moment = 0;
   begin = 0;
   end = 1;
 
   constructor(scenes) {
-    this.scenes = scenes; // a function that gives the scenes that are shown
+    this.scenes = scenes; // a function that returns the visible scenes
     this.speed = $("speed");
     this.speed.append(...SPEEDS.map((each) => el("option", { value: each }, each >= 1 ? `× ${each}` : `1 : ${Math.round(1 / each).toLocaleString("en").replaceAll(",", " ")}`)));
     this.speed.onchange = () => { this.#chosen = true; };
@@ -31,7 +31,7 @@ export class Player {
     });
   }
 
-  // New runs: their segments' times, and how long they last.
+  // New runs: the times of their segments, and their duration.
   load(times, begin, end, flight) {
     this.#times = times;
     [this.begin, this.end] = [begin, end];
@@ -45,7 +45,7 @@ export class Player {
   go(moment) {
     this.moment = moment;
     $("scrub").value = (moment - this.begin) / (this.end - this.begin);
-    const words = told(moment, this.end);
+    const words = timeText(moment, this.end);
     $("now").textContent = words;
     $("scrub").setAttribute("aria-valuetext", words);
     for (const scene of this.scenes()) scene.draw(moment);
@@ -71,7 +71,7 @@ export class Player {
     this.#button("M4 2.5v11l9-5.5z", "Play");
   }
 
-  // To the moment at which the next segment, or the one before, is sent.
+  // Goes to the time of the next or the previous segment.
   step(way) {
     this.pause();
     const all = this.#times.map((time) => {
@@ -91,8 +91,8 @@ export class Player {
   }
 }
 
-// A moment in the unit in which the end is told, with three digits behind the point.
-function told(moment, end) {
+// A time in the unit of the end, with three decimals.
+function timeText(moment, end) {
   const [factor, unit] = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"]].find(([factor]) => end >= factor) ?? [1e-9, "ns"];
   return `${(moment / factor).toFixed(3)} ${unit}`;
 }

@@ -1,5 +1,5 @@
-// Runs of one side, of which the newest counts. While one is under way that will soon be there, it is waited for, so that
-// pictures follow a slider; one that takes longer is ended as soon as there is something newer to ask.
+// Runs of one side, of which the newest counts. A short run is allowed to finish, so that the charts follow a slider. A
+// longer one is cancelled by a newer request.
 
 import * as api from "./base/api.js";
 
@@ -11,7 +11,7 @@ export class Runner {
   #next = null;
   #timer = 0;
 
-  // `show(answer)` gets { head, columns, ms }; `fail(error)` gets what was wrong.
+  // `show(answer)` receives { head, columns, ms }; `fail(error)` receives the error.
   constructor(name, show, fail) {
     this.place = `${page}/${name}`;
     this.show = show;

@@ -1,10 +1,10 @@
-// What is watched as it happens: a prober's round trips, and real programs on an emulated path.
+// Live sources: a prober's RTTs, and real programs on an emulated path.
 
 import { follow } from "./base/api.js";
 import { Chart } from "./draw/chart.js";
 import { el, say } from "./base/dom.js";
 import * as q from "./base/quantity.js";
-import { asked, state } from "./base/state.js";
+import { requestOf, state } from "./base/state.js";
 import * as shared from "./draw/view.js";
 
 const COLOURS = ["data", "why-timeout", "why-nak-resend", "why-go-back-n", "edge", "ack"];
@@ -19,7 +19,7 @@ export function begin(place, hosts) {
   place.append(ping(), emulate(hosts.at(-1) ?? "server"), elsewhere());
 }
 
-// A form that begins something and ends it again. `work(values, signal)` returns when it is over.
+// A form that starts and stops some work. `work(values, signal)` returns at its end.
 function form(title, words, fields, work) {
   const inputs = fields.map(({ name, label, value, placeholder, wide }) =>
     ({ name, element: el(`label.ask${wide ? ".wide" : ""}`, {}, label, el("input", { type: "text", name, value: value ?? "", placeholder: placeholder ?? "", autocomplete: "off", spellcheck: false })) }));
@@ -49,9 +49,9 @@ const copying = () => {
   return { code, element: el("p.command", { hidden: true }, code, button) };
 };
 
-// Round trips as they come: a chart, and a row of sums for each host.
+// RTTs as they arrive: a chart, and a row of sums for each host.
 function roundTrips() {
-  const chart = new Chart({ title: "Round trips", format: (value) => `${Number(value.toPrecision(3))} ms`, height: 260, about: () => "by host, since the start" });
+  const chart = new Chart({ title: "RTT", format: (value) => `${Number(value.toPrecision(3))} ms`, height: 260, about: () => "by host, since the start" });
   [chart.key, chart.element.hidden] = [() => {}, true];
   const table = el("div.scroll");
   let hosts = new Map(), begun = null;
@@ -74,9 +74,9 @@ function roundTrips() {
   };
 }
 
-// Bits a second that pass a host.
+// Traffic of a host in bits per second.
 function traffic(title) {
-  const chart = new Chart({ title, format: q.rate, height: 220, about: () => "bits a second, in and out" });
+  const chart = new Chart({ title, format: q.rate, height: 220, about: () => "bits per second, in and out" });
   [chart.key, chart.element.hidden] = [() => {}, true];
   let series;
   const view = {
@@ -93,10 +93,10 @@ function traffic(title) {
 
 function ping() {
   const trips = roundTrips(), command = copying();
-  const parts = form("Probe hosts", "As ‘netspurt ping’ does: ICMP echo, with kernel timestamps where there are any.", [
+  const parts = form("Probe hosts", "ICMP echo as in ‘netspurt ping’, with kernel timestamps where available.", [
     { name: "hosts", label: "Hosts", value: "127.0.0.1", wide: true },
     { name: "interval", label: "Interval", value: "0.2s" },
-    { name: "length", label: "Octets", value: "84" },
+    { name: "length", label: "Bytes", value: "84" },
     { name: "count", label: "Count", placeholder: "no end" },
     { name: "out", label: "Parquet file", placeholder: "none" },
   ], async (values, signal, wrong) => {
@@ -111,8 +111,8 @@ function ping() {
 }
 
 function elsewhere() {
-  const trips = roundTrips(), passing = traffic("Traffic where the capture is taken"), command = copying();
-  const parts = form("Follow what runs elsewhere", "By the file that it writes: ‘netspurt ping HOST --out FILE.parquet’, or ‘netspurt emulate SCENARIO --capture HOST=FILE.pcapng -- COMMAND’.", [
+  const trips = roundTrips(), passing = traffic("Traffic at the capture point"), command = copying();
+  const parts = form("Follow a file", "Follows a file that another process writes: ‘netspurt ping HOST --out FILE.parquet’, or ‘netspurt emulate SCENARIO --capture HOST=FILE.pcapng -- COMMAND’.", [
     { name: "file", label: "File", placeholder: "probe.parquet or host.pcapng", wide: true },
   ], async (values, signal, wrong) => {
     trips.clear();
@@ -124,20 +124,20 @@ function elsewhere() {
       if (event === "traffic") passing.take(data);
     }, signal);
   });
-  return el("section", { id: "follow", "aria-label": "Follow what runs elsewhere" }, ...parts, command.element, ...trips.elements, ...passing.elements);
+  return el("section", { id: "follow", "aria-label": "Follow a file" }, ...parts, command.element, ...trips.elements, ...passing.elements);
 }
 
 function emulate(last) {
   const passing = traffic("Traffic at the first host");
   const output = el("pre.output", { tabIndex: 0, ariaLabel: "Output of the command" }), table = el("div.scroll"), command = copying();
-  const parts = form("Real programs on this path", "As ‘netspurt emulate’ does: the scenario that is chosen above, with all that was moved, lies between network namespaces. Names of hosts resolve.", [
+  const parts = form("Real programs on this path", "As in ‘netspurt emulate’: the chosen scenario with its changed settings connects network namespaces. Names of hosts resolve.", [
     { name: "server", label: "Server, on the last host", value: "python3 -m http.server 80", wide: true },
     { name: "command", label: "Command, on the first host", value: `ping -i 0.2 -c 50 ${last}`, wide: true },
   ], async (values, signal, wrong) => {
     passing.clear();
     output.textContent = "";
     table.replaceChildren();
-    await follow("emulate", { ...asked(state.sides[state.moving]), ...values }, (event, data) => {
+    await follow("emulate", { ...requestOf(state.sides[state.moving]), ...values }, (event, data) => {
       if (event === "began") show(command, data.command);
       if (event === "wrong") wrong(data.message);
       if (event === "line") {
@@ -146,7 +146,7 @@ function emulate(last) {
       }
       if (event === "traffic") passing.take(data);
       if (event === "table") table.replaceChildren(...tables(data));
-      if (event === "ended" && data.status !== 0) wrong(`The command ended with status ${data.status}.`);
+      if (event === "ended" && data.status !== 0) wrong(`The command exited with status ${data.status}.`);
     }, signal);
   });
   return el("section", { id: "emulate", "aria-label": "Real programs on this path" }, ...parts, command.element, ...passing.elements, output, table);
@@ -154,7 +154,7 @@ function emulate(last) {
 
 function tables({ links, seconds }) {
   const us = (value) => (value === null ? "–" : `${(value * 1e6).toFixed(0)} µs`);
-  return [el("h3", {}, `Emulated for ${seconds.toFixed(3)} s`), grid(["link", "direction", "packets", "lost", "rate asked", "rate done", "delay asked", "error, median", "error, p99"],
+  return [el("h3", {}, `Emulated for ${seconds.toFixed(3)} s`), grid(["link", "direction", "packets", "lost", "set rate", "actual rate", "set delay", "error, median", "error, p99"],
     links.map((each) => [each.link, each.direction.replace("->", " → "), q.count(each.packets), q.count(Object.values(each.drops).reduce((a, b) => a + b, 0)),
       q.rate(each.rate_asked_bps), q.rate(each.rate_done_bps), q.time(each.delay_asked_s), us(each.delay_error_p50_s), us(each.delay_error_p99_s)]), 2)];
 }
@@ -171,7 +171,7 @@ function show(command, text) {
   command.code.textContent = text;
 }
 
-// A chart with a time of its own, from its first value to its last.
+// A chart with its own time axis, from its first value to its last.
 function live(chart, series) {
   chart.element.hidden = false;
   chart.own = { from: 0, to: Math.max(1e-3, ...series.map((each) => each.time.at(-1) ?? 0)) };

@@ -1,6 +1,6 @@
-"""An emulation that the page watches: ``netspurt emulate`` in a process of its own.
+"""An emulation on the page: ``netspurt emulate`` in a separate process.
 
-What passes the first host is read from its capture, which goes into a pipe instead of a file; the table comes at the
+The capture of the first host goes into a pipe instead of a file and gives the traffic. The table follows at the
 end, as on a terminal.
 """
 
@@ -25,24 +25,26 @@ from netspurt.lab.watch.packets import Packets, Rates
 LONGEST_LINE = 1 << 16
 
 
-async def follow(asked: dict[str, Any], scenario: _core.Scenario) -> AsyncGenerator[tuple[str, Any]]:
-    """Runs a command on the scenario's first host, and a server on its last, until it ends or the page has gone.
+async def follow(request: dict[str, Any], scenario: _core.Scenario) -> AsyncGenerator[tuple[str, Any]]:
+    """Runs a command on the scenario's first host, and a server on its last, until it ends or the page closes.
 
     Events: ``began`` (``command``, ``hosts``), ``line`` (``text``), ``traffic`` (``time_s`` since the
     start, ``in_bps`` and ``out_bps`` at the first host), ``table`` (as ``emulate --json`` prints it), ``ended``
     (``status``).
 
     Args:
-        asked: ``command`` and ``server``, each a line as a user types it.
-        scenario: what lies between.
+        request: ``command`` and ``server``, each a line as a user types it.
+        scenario: the network between them.
 
     Raises:
-        RequestError: no command.
+        RequestError: the command is missing.
     """
-    words = _words(asked, "command")
+    words = _words(request, "command")
     if not words:
-        raise RequestError("name the command to run on the first host, such as: curl -sO http://server/")
-    server = str(asked.get("server") or "").strip()
+        raise RequestError(
+            "the command for the first host is missing; an example is: curl -sO http://server/"
+        )
+    server = str(request.get("server") or "").strip()
     hosts = scenario.hosts()
     with tempfile.TemporaryDirectory(prefix="netspurt-lab-") as folder:
         file, pipe = Path(folder, "scenario.toml"), Path(folder, "packets")
@@ -51,7 +53,7 @@ async def follow(asked: dict[str, Any], scenario: _core.Scenario) -> AsyncGenera
         given = ["--server", server] if server else []
         shown = shlex.join(["netspurt", "emulate", "scenario.toml", *given, "--", *words])
         whole = ["emulate", str(file), *given, "--json", "--capture", f"{hosts[0]}={pipe}", "--", *words]
-        # Opened before the emulator opens it, which would otherwise wait for a reader.
+        # Opened before the emulator opens it: otherwise the emulator would wait for a reader.
         descriptor = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "netspurt", *whole),
@@ -81,8 +83,8 @@ async def follow(asked: dict[str, Any], scenario: _core.Scenario) -> AsyncGenera
             await _end(process)
 
 
-def _words(asked: dict[str, Any], key: str) -> list[str]:
-    text = str(asked.get(key) or "")
+def _words(request: dict[str, Any], key: str) -> list[str]:
+    text = str(request.get(key) or "")
     try:
         return shlex.split(text)
     except ValueError as error:
@@ -96,14 +98,15 @@ async def _lines(stream: asyncio.StreamReader | None, events: asyncio.Queue[tupl
 
 
 async def _table(stream: asyncio.StreamReader | None, events: asyncio.Queue[tuple[str, Any]]) -> None:
+    """Sends the table of the emulation."""
     assert stream is not None
-    # Empty where the emulation could not be made; why, is said on standard error.
+    # Empty if the emulation failed; standard error says why.
     if document := await stream.read():
         await events.put(("table", json.loads(document)))
 
 
 async def _traffic(descriptor: int, events: asyncio.Queue[tuple[str, Any]], ended: asyncio.Task[int]) -> None:
-    """Tells rates until all is over and read."""
+    """Sends rates until the emulation has ended and the pipe is empty."""
     packets, rates = Packets(), Rates()
     over = False
     while not over:
@@ -112,17 +115,17 @@ async def _traffic(descriptor: int, events: asyncio.Queue[tuple[str, Any]], ende
             octets = os.read(descriptor, 1 << 20)
         except BlockingIOError:
             octets = b""
-        # After the end, what can still be read is all that there is.
+        # After the end, the pipe contains all remaining data.
         over = was_over and not octets
         for packet in packets.feed(octets):
             rates.add(*packet)
-        if (told := rates.take(over=over)) is not None:
-            await events.put(("traffic", told))
+        if (traffic := rates.take(over=over)) is not None:
+            await events.put(("traffic", traffic))
         await asyncio.sleep(0 if octets else 0.02)
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """As Ctrl-C would end it, and by force if that does not help."""
+    """Ends the process like Ctrl-C, and kills it if that does not help."""
     if process.returncode is not None:
         return
     with contextlib.suppress(ProcessLookupError):

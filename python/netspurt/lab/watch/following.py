@@ -1,6 +1,6 @@
-"""What was started elsewhere, followed by the file that it writes: of ``ping --out``, or a capture of ``emulate``.
+"""A process started elsewhere, followed by its growing file: of ``ping --out``, or a capture of ``emulate``.
 
-Lives here: what is new in a file that grows. Must not live here: what packets or round trips mean.
+Lives here: the new content of a growing file. Must not live here: the analysis of packets or RTTs.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
     import polars as pl
 
 LOOK_S = 0.25
-"""So often it is looked whether a file has grown."""
+"""Seconds between checks for new content."""
 
 AT_ONCE = 1 << 20
 
 
-async def follow(asked: dict[str, Any]) -> AsyncGenerator[tuple[str, Any]]:
-    """Tells what stands in a file, and what comes to stand there, until the page has gone.
+async def follow(request: dict[str, Any]) -> AsyncGenerator[tuple[str, Any]]:
+    """Sends the content of a file, and new content as it is written, until the page closes.
 
-    Events: ``began`` (``command``: one that writes such a file; ``kind``: "ping" or "traffic"), then ``rows`` as of
-    ``probing``, or ``traffic`` as of ``emulating``.
+    Events: ``began`` (``command``: one that writes such a file; ``kind``: "ping" or "traffic"), then ``rows`` as in
+    ``probing``, or ``traffic`` as in ``emulating``.
 
     Args:
-        asked: ``file``, a path as a user types it.
+        request: ``file``, a path as a user types it.
 
     Raises:
-        RequestError: no such file, or nothing that can be followed.
+        RequestError: the file does not exist, or has a format that cannot be followed.
     """
-    path = Path(str(asked.get("file") or "").strip()).expanduser()
+    path = Path(str(request.get("file") or "").strip()).expanduser()
     if not path.is_file():
         raise RequestError(
-            f"there is no file {path}: name the one that 'netspurt ping HOST --out FILE.parquet' or 'netspurt emulate "
+            f"there is no file {path}: give one that 'netspurt ping HOST --out FILE.parquet' or 'netspurt emulate "
             "SCENARIO --capture HOST=FILE.pcapng' writes"
         )
     events = _probe(path) if kind_of(path) in (Kind.PARQUET, Kind.TRACE) else _capture(path)
@@ -62,8 +62,8 @@ async def _probe(path: Path) -> AsyncGenerator[tuple[str, Any]]:
             for (name, address), part in new.group_by(["host", "address"], maintain_order=True):
                 who = (str(name), str(address))
                 sums.setdefault(who, HostSums(Host(*who, place=str(address)))).add(part)
-            told = {name: new[name].to_list() for name in ("time_s", "host", "event", "rtt_ms")}
-            yield "rows", told | {"hosts": [each.summary() for each in sums.values()]}
+            columns = {name: new[name].to_list() for name in ("time_s", "host", "event", "rtt_ms")}
+            yield "rows", columns | {"hosts": [each.summary() for each in sums.values()]}
         while (now := _stamp(path)) == stamp:
             await asyncio.sleep(LOOK_S)
         stamp = now
@@ -71,12 +71,12 @@ async def _probe(path: Path) -> AsyncGenerator[tuple[str, Any]]:
 
 
 def _stamp(path: Path) -> int:
-    """Changes when any piece of the file does."""
+    """A number that changes with any piece of the file."""
     return sum(piece.stat().st_mtime_ns for piece in _pieces(path))
 
 
 def _pieces(path: Path) -> list[Path]:
-    """The file, and those that ``GrowingParquet`` has put beside it."""
+    """The file, and the pieces that ``GrowingParquet`` has written beside it."""
     pieces = [path]
     while (piece := path.with_suffix(f".{len(pieces) + 1}.parquet")).is_file():
         pieces.append(piece)
@@ -84,13 +84,13 @@ def _pieces(path: Path) -> list[Path]:
 
 
 def _rows(path: Path, seen: int) -> pl.DataFrame:
-    """What stands behind the rows that were seen."""
+    """The rows after the first ``seen``."""
     import polars as pl
 
     try:
         return pl.scan_parquet(_pieces(path)).select(list(SCHEMA)).slice(seen).collect()
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise RequestError(f"{path} holds nothing that 'netspurt ping --out' writes") from error
+        raise RequestError(f"{path} is not a file of 'netspurt ping --out'") from error
 
 
 async def _capture(path: Path) -> AsyncGenerator[tuple[str, Any]]:
@@ -98,8 +98,8 @@ async def _capture(path: Path) -> AsyncGenerator[tuple[str, Any]]:
     with path.open("rb", buffering=0) as file:
         if file.read(len(SECTION)) != SECTION:
             raise RequestError(
-                f"{path} is neither a Parquet file of 'netspurt ping --out' nor a capture in pcapng: only these are "
-                "followed while they grow"
+                f"{path} is neither a Parquet file of 'netspurt ping --out' nor a capture in pcapng: the lab follows "
+                "only these"
             )
         file.seek(0)
         command = shlex.join(
@@ -113,8 +113,8 @@ async def _capture(path: Path) -> AsyncGenerator[tuple[str, Any]]:
                     rates.add(*packet)
                 await asyncio.sleep(0)
             else:
-                if (told := rates.take(over=True)) is not None:
-                    yield "traffic", told
+                if (traffic := rates.take(over=True)) is not None:
+                    yield "traffic", traffic
                 await asyncio.sleep(LOOK_S)
                 if os.fstat(file.fileno()).st_size < file.tell():
-                    raise RequestError(f"{path} was written anew: follow it again")
+                    raise RequestError(f"{path} was replaced by a new file: follow it again")

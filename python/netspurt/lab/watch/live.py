@@ -1,7 +1,7 @@
-"""What is watched as it happens, as server-sent events.
+"""Live sources as server-sent events.
 
-Lives here: how events reach the page, and that whatever runs ends when the page goes. Must not live here: what they say
-(``probing``, ``emulating``, ``following``).
+Lives here: the transport of events to the page, and the end of every process when the page closes. Must not live here:
+their content (``probing``, ``emulating``, ``following``).
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from netspurt.errors import RequestError
 from netspurt.lab.watch import emulating, following, probing
 
 Event = tuple[str, Any]
-"""What it is, and what JSON can hold."""
+"""The name of the event, and JSON data."""
 
 Scenarios = Callable[[dict[str, Any]], _core.Scenario]
 
 
 def routes(scenario: Scenarios) -> list[Route]:
-    """``api/ping``, ``api/emulate`` and ``api/follow``; status 400 says that what they are asked cannot begin."""
+    """``api/ping``, ``api/emulate`` and ``api/follow``; status 400 means that the request cannot start."""
 
     async def ping(request: Request) -> Response:
         return await _stream(probing.follow(await request.json()))
 
     async def emulate(request: Request) -> Response:
-        asked = await request.json()
-        return await _stream(emulating.follow(asked, scenario(asked)))
+        body = await request.json()
+        return await _stream(emulating.follow(body, scenario(body)))
 
     async def follow(request: Request) -> Response:
         return await _stream(following.follow(await request.json()))
@@ -46,7 +46,7 @@ def routes(scenario: Scenarios) -> list[Route]:
 
 
 async def _stream(events: AsyncGenerator[Event]) -> Response:
-    """The first event is waited for, so that a request that is wrong gets a status that says so."""
+    """Waits for the first event, so that an invalid request gets an error status."""
     try:
         first = await anext(events)
     except RequestError:
@@ -54,7 +54,7 @@ async def _stream(events: AsyncGenerator[Event]) -> Response:
         raise
 
     async def lines() -> AsyncIterator[str]:
-        # The page going away cancels this, and with it whatever makes the events.
+        # When the page closes, this is cancelled, and with it the source of the events.
         async with aclosing(events):
             yield _line(first)
             try:

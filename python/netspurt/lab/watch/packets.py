@@ -1,6 +1,6 @@
-"""Sizes of packets in a pcapng stream, as it grows.
+"""Sizes of packets in a growing pcapng stream.
 
-No reader of captures: it knows what ``netspurt emulate`` writes, and looks at nothing but times, lengths and
+It is not a general capture reader: it handles the output of ``netspurt emulate``, and reads only times, lengths and
 directions.
 """
 
@@ -10,29 +10,29 @@ import struct
 from collections.abc import Iterator
 
 SECTION = b"\x0a\x0d\x0d\x0a"
-"""The type of the block in front; what stands in its third word says which end numbers begin with."""
+"""The type of the first block; its third word determines the byte order."""
 
 LITTLE = b"\x4d\x3c\x2b\x1a"
 
 ENHANCED = 6
-"""The type of a block that holds a packet."""
+"""The type of a packet block."""
 
 FLAGS = 2
-"""The option that says whether it came in (1) or went out (2)."""
+"""The option with the direction: inbound (1) or outbound (2)."""
 
 BIN_S = 0.25
-"""Traffic is told in sums over so long."""
+"""The length of a bin of traffic in seconds."""
 
 
 class Packets:
-    """Feed it bytes; it gives (nanoseconds since 1970, octets, inbound) for each packet that is whole."""
+    """Parses the bytes it receives; yields (nanoseconds since 1970, bytes, inbound) for each complete packet."""
 
     def __init__(self) -> None:
         self._left = b""
         self._order = ">"
 
     def feed(self, octets: bytes) -> Iterator[tuple[int, int, bool]]:
-        """Takes in what has come and yields what is new."""
+        """Appends received bytes and yields the new packets."""
         self._left += octets
         place = 0
         while len(self._left) >= place + 12:
@@ -60,7 +60,7 @@ class Packets:
 
 
 class Rates:
-    """Sums of what passes, in spans of ``BIN_S``: each is told when the next one has begun, or at the end."""
+    """Sums of traffic in bins of ``BIN_S``: a bin is reported when the next one has begun, or at the end."""
 
     def __init__(self) -> None:
         self._begun: int | None = None
@@ -68,17 +68,17 @@ class Rates:
         self._told = -1
 
     def add(self, at_ns: int, octets: int, inbound: bool) -> None:
-        """A packet."""
+        """Adds a packet."""
         self._begun = at_ns if self._begun is None else self._begun
-        # One that comes out of order into a span that was told is left out.
+        # A packet out of order in a bin that was reported is ignored.
         span = int((at_ns - self._begun) / 1e9 / BIN_S)
         self._sums.setdefault(span, [0, 0])[0 if inbound else 1] += octets
 
     def take(self, *, over: bool) -> dict[str, list[float]] | None:
-        """``time_s`` since the first packet, ``in_bps`` and ``out_bps``, of what can be told now.
+        """``time_s`` since the first packet, ``in_bps`` and ``out_bps``, of the bins that are complete.
 
         Args:
-            over: whether the last span is told although more may come.
+            over: whether to report the last bin although it may be incomplete.
         """
         last = max(self._sums, default=-1) - (not over)
         if last <= self._told:

@@ -1,4 +1,4 @@
-"""A prober that the page watches: the one of ``netspurt ping``, and the command line that does the same."""
+"""A prober on the page, as in ``netspurt ping``, and the equivalent command line."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from netspurt.probing.prober import SCHEMA, Probing, resolve_all
 T = TypeVar("T")
 
 BATCH_S = 0.1
-"""Seconds of rows that the page gets together."""
+"""Seconds of rows in one event."""
 
 MOST_HOSTS = 16
 
 
-async def follow(asked: dict[str, Any]) -> AsyncGenerator[tuple[str, Any]]:
-    """Probes until it is over or the page has gone.
+async def follow(request: dict[str, Any]) -> AsyncGenerator[tuple[str, Any]]:
+    """Probes until the prober ends or the page closes.
 
     Events: ``began`` (``command``, ``complaints``), ``rows`` (lists of ``time_s``, ``host``, ``event``, ``rtt_ms``, and
     ``hosts``, the sums so far), ``ended``.
 
     Args:
-        asked: ``hosts`` (names with spaces between), ``interval``, ``length``, ``count`` and ``out`` as a user types
+        request: ``hosts`` (names separated by spaces), ``interval``, ``length``, ``count`` and ``out`` as a user types
             them; all but the first may be empty.
 
     Raises:
-        RequestError: nobody can be probed, or not so; or the file cannot be written.
+        RequestError: no host can be probed, a value is invalid, or the file cannot be written.
     """
-    names = str(asked.get("hosts", "")).split()
+    names = str(request.get("hosts", "")).split()
     if not 1 <= len(names) <= MOST_HOSTS:
-        raise RequestError(f"name one host or up to {MOST_HOSTS}, with spaces between")
-    words = {key: str(asked.get(key) or "").strip() for key in ("interval", "length", "count", "out")}
+        raise RequestError(f"give one to {MOST_HOSTS} hosts, separated by spaces")
+    words = {key: str(request.get(key) or "").strip() for key in ("interval", "length", "count", "out")}
     pace = _read("interval", typed.pace, words["interval"] or "1s")
     lengths = _read("length", typed.lengths, words["length"] or "84")
     count = _read("count", typed.positive, words["count"]) if words["count"] else None
@@ -64,8 +64,8 @@ async def follow(asked: dict[str, Any]) -> AsyncGenerator[tuple[str, Any]]:
         while going:
             going = await asyncio.to_thread(loop.wait, BATCH_S)
             rows = loop.take()
-            told = {name: rows[name].to_list() for name in ("time_s", "host", "event", "rtt_ms")}
-            yield "rows", told | {"hosts": [each.summary() for each in loop.sums.hosts]}
+            columns = {name: rows[name].to_list() for name in ("time_s", "host", "event", "rtt_ms")}
+            yield "rows", columns | {"hosts": [each.summary() for each in loop.sums.hosts]}
         yield "ended", {}
 
 

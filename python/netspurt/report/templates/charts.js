@@ -1,8 +1,8 @@
-// Draws the charts of a report: uPlot has the axes, the zoom and the cursor; traces are drawn here, because a chart of
-// segments needs strokes, staircases and markers that stay apart in grey. No network, no storage, no global names.
+// Draws the charts of a report. uPlot provides axes, zoom and cursor. Traces are drawn here, because a chart of
+// segments needs strokes, staircases and markers that differ in grey too. No network, no storage, no global names.
 (() => {
   "use strict";
-  // Colours of paper, and what they become on a dark ground.
+  // Colours for print, and their forms on a dark background.
   const DARK = {
     "#0b5fa5": "#6db3f2", "#c45a00": "#f0a35e", "#1b7837": "#6fcf8f", "#b2182b": "#ff8b98", "#762a83": "#cf9fe6",
     "#666666": "#a8adb3", "#000000": "#ececea", "#999999": "#7d838a",
@@ -13,14 +13,14 @@
   const ink = (colour) => (dark() ? DARK[colour] ?? colour : colour);
   const css = (name) => getComputedStyle(document.body).getPropertyValue(name).trim();
 
-  // Numbers travel as little-endian doubles in base64: exact, and quick to read.
+  // Numbers are little-endian doubles in base64: exact, and fast to read.
   const numbers = (text) => {
     if (!text) return null;
     const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
     return new Float64Array(bytes.buffer);
   };
 
-  // First place whose x is at least (or, with `behind`, larger than) a value.
+  // The first index whose x is at least (or, with `behind`, larger than) a value.
   const place = (x, value, behind = false) => {
     let low = 0, high = x.length;
     while (low < high) {
@@ -30,14 +30,14 @@
     return low;
   };
 
-  // What of a trace is to be seen, and one point more on either side, where lines come from and go to.
+  // The visible part of a trace, and one more point on either side for its lines.
   const seen = (trace, from, until) => {
     const low = place(trace.x, from), high = place(trace.x, until, true);
     return trace.shape === "points" || trace.shape === "strokes"
       ? [low, high] : [Math.max(low - 1, 0), Math.min(high + 1, trace.x.length)];
   };
 
-  // Up and down as far as what is to be seen reaches, of all charts that shall be alike.
+  // The y range of the visible data, over all charts with a shared range.
   const reach = (chart, from, until) => {
     let low = Infinity, high = -Infinity;
     const alike = chart.alike ? all.filter((other) => other.group === chart.group) : [chart];
@@ -55,7 +55,7 @@
     if (low > high) return [0, 1];
     if (chart.y.top) high = Math.min(high, chart.y.top);
     if (chart.y.scale === "log") return [low / 1.1, high * 1.1];
-    // What differs in its last digits only is as good as the same.
+    // Ranges that differ only in their last digits count as equal.
     if (high - low < Math.abs(high) * 1e-5) { const room = Math.abs(high) * 0.05 || 1; return [low - room, high + room]; }
     const room = (high - low) * 0.05;
     return [low >= 0 && low < high / 5 ? 0 : low - room, high + room];
@@ -82,7 +82,7 @@
 
   const dots = () => window.devicePixelRatio || 1;
 
-  // A line or a staircase. Many points in one column of pixels become the least, the largest and the last of them.
+  // A line or a staircase. All points in one column of pixels become their minimum, maximum and last.
   const lineOf = (u, trace, first, last) => {
     const path = new Path2D(), steps = trace.shape === "steps";
     let pen = false, column = NaN, lowest = 0, highest = 0, before = 0, many = false;
@@ -161,7 +161,7 @@
     ctx.restore();
   };
 
-  // What a trace says at a place: a staircase what holds there; anything else its nearest point, if that is near.
+  // The value of a trace at a place: of a staircase the current value, else of the nearest point, if it is near.
   const valueAt = (u, trace, x) => {
     let i = place(trace.x, x, true) - 1;
     if (trace.shape !== "steps") {
@@ -200,8 +200,8 @@
       key.type = "button";
       key.setAttribute("aria-pressed", "true");
       key.title = "show or hide";
-      trace.told = document.createElement("output");
-      key.append(swatch(trace), ` ${trace.label} `, trace.told);
+      trace.output = document.createElement("output");
+      key.append(swatch(trace), ` ${trace.label} `, trace.output);
       key.addEventListener("click", () => {
         const bands = chart.traces.filter((other) => other.shape === "band" && other.name.startsWith(`${trace.name}:`));
         trace.hidden = !trace.hidden;
@@ -213,14 +213,14 @@
     }
   };
 
-  const tell = (chart) => (u) => {
+  const showValues = (chart) => (u) => {
     const { left } = u.cursor, inside = left != null && left >= 0;
     const x = inside ? u.posToVal(left, "x") : NaN;
     chart.where.textContent = inside ? `${chart.x.label}: ${short(x)}` : "";
-    for (const trace of chart.traces) if (trace.told) trace.told.textContent = inside ? valueAt(u, trace, x) : "";
+    for (const trace of chart.traces) if (trace.output) trace.output.textContent = inside ? valueAt(u, trace, x) : "";
   };
 
-  // Numbers beside an axis: as many digits as tell them apart, thousands apart, powers of ten where they are far from 1.
+  // Numbers of an axis: with the digits that distinguish them, thousands separated, powers of ten far from 1.
   const ticks = (log) => (_, values, __, ___, step) => values.map((value) => {
     if (value == null) return "";
     const size = Math.abs(value);
@@ -231,8 +231,8 @@
     return rest ? `${apart}.${rest}` : apart;
   });
 
-  // Beside a short log axis twos and fives are told too.
-  const told = (_, values) => {
+  // A short logarithmic axis also labels twos and fives.
+  const labelled = (_, values) => {
     const known = values.filter((value) => value > 0), decades = Math.log10(Math.max(...known) / Math.min(...known));
     const shown = decades > 3 ? [1] : [1, 2, 5];
     const lead = (value) => value / 10 ** Math.floor(Math.log10(value) + 1e-9);
@@ -240,7 +240,7 @@
   };
 
   const axis = (words, scale, log) => ({
-    ...(log ? { filter: told } : {}),
+    ...(log ? { filter: labelled } : {}),
     label: words, scale, values: ticks(log), labelSize: 18, labelGap: 0, labelFont: "12px system-ui, sans-serif", font: "12px system-ui, sans-serif",
     stroke: () => css("--soft"), grid: { stroke: () => css("--line"), width: 1 }, ticks: { stroke: () => css("--line"), width: 1 },
     size: scale === "y" ? 58 : 30,
@@ -257,7 +257,7 @@
     cursor: { points: { show: false }, drag: { x: true, y: false, setScale: false }, y: false },
     hooks: {
       draw: [paint(chart)],
-      setCursor: [tell(chart)],
+      setCursor: [showValues(chart)],
       setSelect: [(u) => {
         if (u.select.width > 4) zoom(chart, u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x"));
         u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
@@ -265,7 +265,7 @@
     },
   });
 
-  // Charts over the same time move together.
+  // Charts with the same time axis move together.
   const zoom = (chart, from, until) => {
     const [first, last] = chart.span;
     const group = chart.group ? all.filter((other) => other.group === chart.group) : [chart];
@@ -286,10 +286,10 @@
     if (!KEYS[event.key]) return;
     event.preventDefault();
     const log = chart.x.scale === "log", go = log ? Math.log : (v) => v, back = log ? Math.exp : (v) => v;
-    // uPlot's own scale follows a moment later.
+    // uPlot updates its own scale a moment later.
     const [min, max] = chart.view, [first, last] = chart.span.map(go);
     let [from, until] = KEYS[event.key]((go(min) + go(max)) / 2, go(min), go(max), (go(max) - go(min)) / 4);
-    // A move stops at the ends of the data; it does not squeeze what is to be seen.
+    // A move stops at the ends of the data and keeps the width of the range.
     if (event.key.startsWith("Arrow")) {
       const shift = Math.max(first - from, 0) + Math.min(last - until, 0);
       from += shift; until += shift;
@@ -315,7 +315,7 @@
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   };
 
-  // Marks at the ends need room, or they would be cut in half.
+  // Markers at the ends need room, or they would be cut.
   const roomy = (chart, low, high) => {
     if (!chart.traces.some((trace) => trace.marker && trace.x.length < 4000)) return [low, high];
     if (chart.x.scale === "log") { const share = (high / low) ** 0.02; return [low / share, high * share]; }
@@ -334,7 +334,7 @@
     return Object.assign(chart, { figure });
   };
 
-  // When all charts are known: some reach as high as others do.
+  // After all charts are known, sets the shared y ranges.
   const draw = (chart) => {
     const { figure } = chart, holder = figure.querySelector(".plot");
     chart.where = figure.querySelector(".where");

@@ -1,7 +1,7 @@
-// Draws the maps of a report: a cell says its value under the pointer, or when arrow keys go there. No network, no storage.
+// Draws the maps of a report: a cell under the pointer, or selected by arrow keys, shows its value. No network, no storage.
 (() => {
   "use strict";
-  // Cividis: its lightness rises all the way, so it can be read in grey and by the colour-blind.
+  // Cividis: its lightness rises monotonically, so it is readable in grey and by colour-blind readers.
   const STOPS = ["#00224e", "#123570", "#3b496c", "#575d6d", "#707173", "#8a8678", "#a59c74", "#c3b369", "#e1cc55", "#fee838"]
     .map((stop) => [1, 3, 5].map((at) => parseInt(stop.slice(at, at + 2), 16)));
   const FONT = "12px system-ui, sans-serif", SMALL = "11px system-ui, sans-serif";
@@ -19,7 +19,7 @@
 
   const all = [];
 
-  // Sharp on any screen; returns the context and the size in CSS pixels.
+  // Sets the canvas up for the pixel ratio; returns the context and the size in CSS pixels.
   const sized = (canvas, height) => {
     const width = canvas.parentElement.clientWidth, dots = window.devicePixelRatio || 1;
     canvas.width = width * dots; canvas.height = height * dots;
@@ -30,7 +30,7 @@
     return [context, width];
   };
 
-  // Every n-th label, so that none runs into the next.
+  // Every n-th label, so that labels do not overlap.
   const every = (widest, step) => Math.max(1, Math.ceil((widest + 10) / step));
 
   const draw = (map, panel) => {
@@ -93,7 +93,7 @@
 
   const repaint = (map) => { for (const panel of map.panels) draw(map, panel); scale(map); };
 
-  const tell = (map, panel, at) => {
+  const showCell = (map, panel, at) => {
     for (const other of map.panels) if (other !== panel && other.at != null) { other.at = null; draw(map, other); }
     panel.at = at;
     draw(map, panel);
@@ -113,13 +113,13 @@
   const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
   const press = (map, panel) => (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
-    if (event.key === "Escape") { tell(map, panel, null); return; }
+    if (event.key === "Escape") { showCell(map, panel, null); return; }
     if (!MOVES[event.key]) return;
     event.preventDefault();
     const [right, up] = MOVES[event.key], wide = map.columns.length, at = panel.at ?? 0;
     const column = Math.min(Math.max((at % wide) + (panel.at == null ? 0 : right), 0), wide - 1);
     const row = Math.min(Math.max(Math.floor(at / wide) + (panel.at == null ? 0 : up), 0), map.rows.length - 1);
-    tell(map, panel, row * wide + column);
+    showCell(map, panel, row * wide + column);
   };
 
   const build = (figure) => {
@@ -131,10 +131,10 @@
       panel.marks = new Map(panel.marks);
       panel.holder = figure.querySelectorAll(".map")[k];
       panel.canvas = panel.holder.querySelector("canvas");
-      panel.holder.addEventListener("pointermove", (event) => tell(map, panel, under(map, panel, event)));
-      panel.holder.addEventListener("pointerleave", () => tell(map, panel, null));
+      panel.holder.addEventListener("pointermove", (event) => showCell(map, panel, under(map, panel, event)));
+      panel.holder.addEventListener("pointerleave", () => showCell(map, panel, null));
       panel.holder.addEventListener("keydown", press(map, panel));
-      panel.holder.addEventListener("blur", () => tell(map, panel, null));
+      panel.holder.addEventListener("blur", () => showCell(map, panel, null));
     });
     const known = map.panels.flatMap((panel) => [...panel.values]).filter((value) => value === value);
     Object.assign(map, { least: Math.min(...known), most: Math.max(...known) });

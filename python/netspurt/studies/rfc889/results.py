@@ -149,8 +149,8 @@ def _count(cells: Iterable[Cell], quantity: str) -> Check:
     judged = [cell for cell in cells if cell.quantity == quantity and cell.bar is not None]
     least = MUST_REACH[quantity]
     bar = judged[0].bar
-    told = "" if bar is None else bar.words
-    words = f"synthetic replay, {quantity.replace('_', ' ')}: {told} in {least} of {len(judged)} runs"
+    reached = "" if bar is None else bar.words
+    words = f"synthetic replay, {quantity.replace('_', ' ')}: {reached} in {least} of {len(judged)} runs"
     if any(cell.measured is None for cell in judged):
         return Check(words, None)
     outside = [str(cell.row["run"]) for cell in judged if cell.verdict == "outside"]

@@ -18,7 +18,7 @@ export function el(name, properties = {}, ...children) {
 
 export const press = (button, on) => button.setAttribute("aria-pressed", String(on));
 
-// A word in the corner for a moment; read out by screen readers.
+// A short notice in the corner; screen readers read it out.
 let timer = 0;
 export function say(words) {
   const place = $("said");

@@ -8,7 +8,7 @@ const FAMILIES = [
   { name: "packets", units: { packets: 1, packet: 1 }, shown: ["packets"], whole: true },
 ];
 
-// { value, family } of "1.5 Mbit/s" or of a bare number; null for what is neither, such as "infinite".
+// { value, family } of "1.5 Mbit/s" or of a bare number; null for anything else, such as "infinite".
 export function parse(text) {
   if (typeof text === "number") return { value: text, family: null };
   const match = /^\s*([0-9.]+(?:e[-+]?[0-9]+)?)\s*([A-Za-z/]*)\s*$/.exec(text ?? "");
@@ -20,7 +20,7 @@ export function parse(text) {
   return family ? { value: value * family.units[match[2]], family } : null;
 }
 
-// Three digits, in the unit that leaves the fewest of them in front.
+// Three digits, in the unit with the fewest digits before the point.
 export function format(value, family, digits = 3) {
   if (!family) return plain(value, digits);
   if (family.whole) return `${Math.max(1, Math.round(value))} ${family.shown[0]}`;
@@ -42,7 +42,7 @@ function round(value, digits) {
   return String(Number(value.toPrecision(size)));
 }
 
-// As TOML for an override: text in quotes, all else as it is.
+// As TOML for an override: text in quotes, other values unchanged.
 export function toml(value) {
   if (typeof value === "string") return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(toml).join(", ")}]`;
@@ -53,7 +53,7 @@ export function toml(value) {
   return String(value);
 }
 
-// The first step that is not larger than the value; zero is told in the first unit, and what is tiny in the last.
+// The first step that is not larger than the value; zero uses the first unit, very small values the last.
 const si = (value, unit, steps) => {
   const size = Math.abs(value);
   const [factor, prefix] = steps.find(([least]) => size >= least * 0.9995) ?? steps.at(-1);
@@ -61,7 +61,7 @@ const si = (value, unit, steps) => {
 };
 const trim = (value) => (Math.abs(value) >= 1000 ? value.toFixed(0) : String(Number(value.toPrecision(3))));
 
-// For people, with narrow steps: "1.04 Mbit/s", "290 ms", "156 KiB".
+// Readable text with narrow spaces: "1.04 Mbit/s", "290 ms", "156 KiB".
 export const rate = (value) => (value == null || !isFinite(value) ? "–" : si(value, "bit/s", [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]]));
 export const bytes = (value) => (value == null || !isFinite(value) ? "–" : si(value, "B", [[2 ** 30, "Gi"], [2 ** 20, "Mi"], [1024, "Ki"], [1, ""]]));
 export const time = (value) => (value == null || !isFinite(value) ? "–" : si(value, "s", [[1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"], [1e-12, "p"]]));

@@ -1,30 +1,30 @@
-// What the page shows: one scenario, a seed, and one or two settings of it. Kept in the address, so that it survives a
-// reload and can be bookmarked.
+// The state of the page: one scenario, a seed, and one or two settings of it. The address contains it, so that it
+// survives a reload and can be bookmarked.
 
 export const state = {
   key: null,
-  text: null, // of an edited scenario; null for the file as it is
+  text: null, // the edited text; null for the unchanged file
   seed: 1,
   comparing: false,
-  moving: 0, // which setting the controls move
+  moving: 0, // the setting that the controls change
   sides: [{ settings: new Map(), answer: null }, { settings: new Map(), answer: null }],
   connection: null,
-  hosts: [], // at which flows of the scenario begin and end
+  hosts: [], // hosts at the ends of flows
 };
 
 export const shownSides = () => (state.comparing ? state.sides : state.sides.slice(0, 1));
 export const sideName = (side) => "AB"[state.sides.indexOf(side)];
 
-// The settings of a side as the server wants them.
+// The settings of a side in the form of the server.
 export const pairs = (side) => [...side.settings];
 
-export function asked(side) {
+export function requestOf(side) {
   const body = { key: state.key, settings: pairs(side), seed: state.seed, connection: state.connection };
   if (state.text !== null) body.text = state.text;
   return body;
 }
 
-// An edited text is not kept: the address would grow without end.
+// An edited text is not kept: the address would be too long.
 export function remember() {
   const kept = { key: state.key, seed: state.seed, a: pairs(state.sides[0]) };
   if (state.comparing) kept.b = pairs(state.sides[1]);
@@ -40,6 +40,6 @@ export function recall() {
     state.comparing = Boolean(kept.b);
     state.sides[1].settings = new Map(kept.b ?? []);
   } catch {
-    // An address without settings, or one that somebody has cut: the page begins anew.
+    // The address has no settings, or is truncated: the page starts with defaults.
   }
 }

@@ -1,4 +1,4 @@
-// Reads what wire.py packs: a head, and columns of numbers that are looked at in place.
+// Reads messages of wire.py: a header, and columns of numbers that are used in place.
 
 const TYPES = { float64: Float64Array, float32: Float32Array, int32: Int32Array, uint8: Uint8Array };
 const ALIGNED = 8;

@@ -1,4 +1,4 @@
-// One chart: axes, zoom and cursor are uPlot's, marks are drawn here. Series need no common times.
+// One chart: uPlot provides axes, zoom and cursor; marks are drawn here. Series may have different times.
 
 import uPlot from "../../vendor/uPlot.esm.js";
 import { extent, line, lowerBound, visible } from "./draw.js";
@@ -13,7 +13,7 @@ const ratio = () => window.devicePixelRatio || 1;
 
 export class Chart {
   // title, format (number to text), height; `series` is a list of { name, colour, time, value, steps, dash, width, hidden };
-  // `least` is a value that the axis always reaches.
+  // `least` is a value that the axis always includes.
   constructor({ title, format, height, about = () => "", least = 0, binary = false }) {
     this.title = title;
     this.format = format;
@@ -23,7 +23,7 @@ export class Chart {
     this.series = [];
     this.limits = null;
     this.legend = el("div.legend");
-    this.own = null; // a stretch of time that this chart shares with no other
+    this.own = null; // a time range of this chart alone
     this.place = el("div.plot", { tabIndex: 0, role: "img", onkeydown: (event) => this.key(event) });
     this.element = el("figure.chart", {}, el("figcaption", {}, el("h3", {}, title), this.legend), this.place);
     this.height = height;
@@ -48,12 +48,12 @@ export class Chart {
     this.place.setAttribute("aria-label", `${this.title}. ${this.about()}`);
   }
 
-  // Series that are shown.
+  // The visible series.
   shown() { return this.series.filter((each) => !each.hidden); }
 
   range(from, to) { return extent(this.shown(), from, to); }
 
-  // Another chart of the same picture, which is to have the same limits.
+  // Another chart of the same quantity, which shares its limits.
   twin(other) { this.partner = other; }
 
   #limits() {
@@ -85,7 +85,7 @@ export class Chart {
       hooks: {
         draw: [(plot) => this.draw(plot)],
         setSelect: [(plot) => this.#select(plot)],
-        setCursor: [(plot) => this.#tell(plot)],
+        setCursor: [(plot) => this.#showValues(plot)],
       },
     }, [[0, 1], [null, null]], this.place);
     this.place.addEventListener("pointerdown", () => { Chart.dragged = this; }, true);
@@ -105,11 +105,11 @@ export class Chart {
     const { left, width } = plot.select;
     const [from, to] = [plot.posToVal(left, "x"), plot.posToVal(left + width, "x")];
     plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
-    // Charts that share the cursor share the selection; the one in which it was made knows best.
+    // Charts that share the cursor share the selection; the source chart has the exact values.
     if (width >= 4 && Chart.dragged === this && !this.own) shared.zoom(from, to);
   }
 
-  // Marks the player's moment.
+  // Marks the player's time.
   mark() {
     if (!this.plot) return;
     const at = view.moment === null || view.moment <= view.begin || this.own ? -1 : this.plot.valToPos(view.moment, "x");
@@ -141,7 +141,7 @@ export class Chart {
     context.setLineDash([]);
   }
 
-  // A name for each series, which hides it, and its value at the cursor.
+  // A button for each series, which hides it, and its value at the cursor.
   #label() {
     if (this.legend.childElementCount === this.series.length && this.series.every((each, place) => this.legend.children[place].dataset.name === each.name)) return;
     this.legend.replaceChildren(...this.series.map((each) => {
@@ -158,7 +158,7 @@ export class Chart {
     }));
   }
 
-  #tell(plot) {
+  #showValues(plot) {
     const at = plot.cursor.left >= 0 ? plot.posToVal(plot.cursor.left, "x") : null;
     for (const [place, series] of this.series.entries()) {
       const output = this.legend.children[place]?.querySelector("output");
@@ -192,14 +192,14 @@ function swatch({ colour: name, dash, dots: dotted, sign: shape }) {
   return sign;
 }
 
-// Shapes as draw.js has them.
+// The shapes of draw.js as CSS.
 const CLIPS = {
   up: "polygon(50% 0, 100% 100%, 0 100%)", down: "polygon(50% 100%, 100% 0, 0 0)", diamond: "polygon(50% 0, 90% 50%, 50% 100%, 10% 50%)",
   square: "none", bar: "inset(0 36%)",
   cross: "polygon(0 18%, 18% 0, 50% 32%, 82% 0, 100% 18%, 68% 50%, 100% 82%, 82% 100%, 50% 68%, 18% 100%, 0 82%, 32% 50%)",
 };
 
-// Ticks of time with as many digits as tell them apart; the unit stands once.
+// Ticks of time with only the digits that distinguish them; the unit appears once.
 function stamp(tick, ticks, place) {
   const step = ticks.length > 1 ? ticks[1] - ticks[0] : 1;
   const greatest = Math.max(...ticks.map(Math.abs));

@@ -1,4 +1,4 @@
-// The pictures of one side or of two beside each other.
+// The charts of one side, or of two sides next to each other.
 
 import { Chart } from "./chart.js";
 import { el } from "../base/dom.js";
@@ -8,15 +8,15 @@ import * as shared from "./view.js";
 
 const QUEUES = ["data", "why-timeout", "why-nak-resend", "why-go-back-n"];
 
-// One side's charts. `told` and `hold` are of Sequence.
+// One side's charts. `pointed` and `hold` are those of Sequence.
 export class Pictures {
-  constructor(name, told, hold) {
+  constructor(name, pointed, hold) {
     const flows = (what) => () => (this.answer ? what(this.answer.head) : "");
     const flow = (head) => head.flows.find((each) => each.flow === head.chosen?.[0] && each.index === head.chosen?.[1]);
     this.sequence = new Sequence({ title: "Time and sequence", format: q.bytes, binary: true, height: 320,
-      about: flows((head) => (flow(head) ? `${flow(head).segments_sent} segments, ${flow(head).retransmitted} sent again, over ${q.time(head.active_s)}` : "No connection")) }, told, hold);
+      about: flows((head) => (flow(head) ? `${flow(head).segments_sent} segments, ${flow(head).retransmitted} retransmitted, over ${q.time(head.active_s)}` : "No connection")) }, pointed, hold);
     this.sequence.tight = true;
-    this.windows = new Chart({ title: "Windows", format: q.bytes, binary: true, height: 210, about: () => "cwnd, ssthresh, what is in flight, and the peer's window" });
+    this.windows = new Chart({ title: "Windows", format: q.bytes, binary: true, height: 210, about: () => "cwnd, ssthresh, data in flight, and the peer's receive window" });
     this.delays = new Chart({ title: "Round trips", format: q.time, height: 210,
       about: flows((head) => (flow(head) ? `mean ${q.time(flow(head).rtt_mean_s)}` : "")) });
     this.rates = new Chart({ title: "Throughput", format: q.rate, height: 210,
@@ -40,7 +40,7 @@ export class Pictures {
       ...series("flight", { colour: "ack", width: 1.1 }),
       ...series("window", { name: "peer's window", colour: "edge", dash: [2, 2], width: 1.1 }),
     ]);
-    // Windows that limit nothing would squash those that do: a cwnd far above all else grows out of the picture.
+    // A large window that limits nothing would compress the others: a cwnd far above them may exceed the chart.
     const most = (name) => (columns[`${name}_value`] ?? []).reduce((a, b) => Math.max(a, b), 0);
     const held = Math.max(most("flight"), Math.min(most("window") || Infinity, most("cwnd")));
     this.windows.range = function range(from, to) {
@@ -60,7 +60,7 @@ export class Pictures {
   }
 }
 
-// Puts the charts of all sides onto the page: two beside each other, or one with its small charts in two columns.
+// Puts the charts of all sides onto the page: two next to each other, or one with its small charts in two columns.
 export function lay(place, sides) {
   shared.leaveAll();
   for (const side of sides) for (const chart of side.all) if (chart.plot) shared.join(chart);

@@ -1,7 +1,7 @@
-// Marks on a canvas: lines in steps, lines, dots and shapes. Whatever falls on one column of pixels is drawn once, from
-// its least to its greatest value, so that a million points cost what a screen's width costs, and no extreme is lost.
+// Marks on a canvas: staircases, lines, dots and shapes. Each column of pixels is drawn once, from
+// its minimum to its maximum, so that the cost depends on the screen's width, and no extreme is lost.
 
-// The first place in `sorted` that is not less than `value`.
+// The first index in `sorted` whose value is not less than `value`.
 export function lowerBound(sorted, value) {
   let low = 0, high = sorted.length;
   while (low < high) {
@@ -11,12 +11,12 @@ export function lowerBound(sorted, value) {
   return low;
 }
 
-// Places of what can be seen between two times, and one more at each side.
+// The indices visible between two times, and one more at each side.
 export function visible(time, from, to) {
   return [Math.max(0, lowerBound(time, from) - 1), Math.min(time.length, lowerBound(time, to) + 1)];
 }
 
-// A line; with `steps` a value holds until the next one.
+// A line; with `steps` a staircase.
 export function line(context, time, value, [begin, end], x, y, steps, until) {
   context.beginPath();
   let column = NaN, low = 0, high = 0, last = NaN, drawing = false;
@@ -48,7 +48,7 @@ export function line(context, time, value, [begin, end], x, y, steps, until) {
   context.stroke();
 }
 
-// The least and the greatest of what is visible, of several { time, value } series; null if there is nothing.
+// The minimum and maximum of the visible part of several { time, value } series; null if it is empty.
 export function extent(series, from, to) {
   let low = Infinity, high = -Infinity;
   for (const { time, value } of series) {
@@ -61,7 +61,7 @@ export function extent(series, from, to) {
   return low <= high ? [low, high] : null;
 }
 
-// A shape of `size` pixels around a place. Which shape stands for which reason is in words.js.
+// A shape of `size` pixels around a point. words.js assigns shapes to reasons.
 export function shape(context, kind, x, y, size) {
   const half = size / 2;
   context.beginPath();

@@ -1,4 +1,4 @@
-// Results as a table: what the transfer got, and what the links did. With two settings, both and what lies between.
+// Results as a table: flows and links. With two settings, both and their difference.
 
 import { el } from "../base/dom.js";
 import * as q from "../base/quantity.js";
@@ -9,18 +9,18 @@ const share = (now, before) => {
   return change < 5e-4 ? "same" : `${now >= before ? "+" : "−"}${change >= 100 ? Math.round(change) : change.toPrecision(3)} %`;
 };
 
-// Each has a name, what it is of the answer, how it is written, and what it means.
+// Each has a name, its value in the answer, its format, and its meaning.
 const OF_FLOW = [
-  ["goodput", (flow) => flow.goodput_bps, q.rate, "New data that arrived, over the time it took"],
+  ["goodput", (flow) => flow.goodput_bps, q.rate, "New data received, over its time"],
   ["took", (flow) => (flow.end_s === null ? null : flow.end_s - flow.start_s), q.time, "From its start to its close"],
   ["delivered", (flow) => flow.bytes_delivered, q.bytes, "Bytes that arrived in order"],
-  ["sent again", (flow) => flow.retransmitted, q.count, "Segments with data that had been sent before"],
-  ["timeouts", (flow) => flow.timeouts, q.count, "How often the retransmission timer ran out"],
-  ["mean RTT", (flow) => flow.rtt_mean_s, q.time, "Of all round-trip samples"],
+  ["retransmitted", (flow) => flow.retransmitted, q.count, "Retransmitted data segments"],
+  ["timeouts", (flow) => flow.timeouts, q.count, "Expirations of the retransmission timer"],
+  ["mean RTT", (flow) => flow.rtt_mean_s, q.time, "Mean of all RTT samples"],
 ];
 const OF_LINKS = [
   ["lost", (links) => links.reduce((sum, link) => sum + Object.values(link.drops).reduce((a, b) => a + b, 0), 0), q.count, "Packets, on all links"],
-  ["busiest link", (links) => Math.max(...links.map((link) => link.utilisation ?? 0)), q.percent, "Share of the time in which it sends"],
+  ["busiest link", (links) => Math.max(...links.map((link) => link.utilisation ?? 0)), q.percent, "Share of time in which the link transmits"],
   ["longest queue", (links) => Math.max(...links.map((link) => link.queue_max_packets ?? 0)), (value) => `${q.count(value)} ${value === 1 ? "packet" : "packets"}`, "At any moment, on any link"],
 ];
 

@@ -1,5 +1,5 @@
-// Two hosts and what is on its way between them at one moment. A segment waits at its sender for as long as it took longer
-// than the quickest of its kind, and then flies as fast as that one: where queues stand, a pile grows.
+// Two hosts and the segments in flight between them at one time. A segment waits at its sender for its delay beyond
+// the fastest segment of its kind, and then moves as fast as that one: a queue appears as a pile.
 
 import { colour, el } from "../base/dom.js";
 import { lowerBound } from "./draw.js";
@@ -10,7 +10,7 @@ import * as q from "../base/quantity.js";
 const HEIGHT = 168;
 const SIDE = 134;
 const HOST = 94; // width of one // room for a host and its pile
-const FALLS = 0.18; // of a flight: how long something lost is still seen
+const FALLS = 0.18; // share of a flight in which a lost segment stays visible
 
 export class Scene {
   constructor(name, pointed) {
@@ -28,7 +28,7 @@ export class Scene {
     const flow = head.flows.find((each) => each.flow === head.chosen[0] && each.index === head.chosen[1]);
     this.hosts = head.client_sends ? [flow.from, flow.to] : [flow.to, flow.from];
     const { time, arrives, length, data_way: way } = columns;
-    // The quickest way there for data and for all else, and the longest time that anything is on its way.
+    // The shortest flight of data and of other segments, and the longest flight of all.
     this.quickest = [[Infinity, Infinity], [Infinity, Infinity]];
     this.longest = 0;
     for (let row = 0; row < time.length; row++) {
@@ -92,7 +92,7 @@ export class Scene {
     }
   }
 
-  // Bars of the sender's window and of what is outstanding in it, inside its host.
+  // Bars of the sender's window and of its outstanding data, inside its host.
   #standing(context, width, moment) {
     const [cwnd, flight] = ["cwnd", "flight"].map((name) => standing(this.columns, name, moment));
     context.font = "11px system-ui, sans-serif";
@@ -106,7 +106,7 @@ export class Scene {
     context.fillText("in order", width - x, 106, HOST - 6);
   }
 
-  // What the receiver has acknowledged by now.
+  // The data that the receiver has acknowledged so far.
   #acknowledged(moment) {
     const { time, ack, data_way: way } = this.columns;
     for (let row = lowerBound(time, moment + 1e-15) - 1; row >= 0; row--) if (!way[row]) return Math.max(0, ack[row]);
@@ -119,10 +119,10 @@ export class Scene {
     const gone = !(arrives[row] >= 0);
     const lands = gone ? time[row] + flies : arrives[row];
     const leaves = lands - flies;
-    // What waits for less than can be seen does not wait.
+    // Waits too short to be visible are skipped.
     if (moment < leaves && leaves - time[row] > 0.02 * flies) { piles[way[row]]++; return; }
     const part = flies > 0 ? Math.max(0, moment - leaves) / flies : 1;
-    // What is lost falls at the half of its way; what a queue had no room for, at its beginning.
+    // A lost segment falls at half of its way; a segment dropped by a queue, at its start.
     const place = gone ? (/queue|red|codel/.test(this.head.causes[cause[row]] ?? "") ? 0 : 0.5) : 1;
     if (part > place + (gone ? FALLS : 0)) return;
     const along = Math.min(part, place);
@@ -141,7 +141,7 @@ export class Scene {
     this.spots.push({ x, y, row });
   }
 
-  // Who waits, as a pile at the edge of the host, and how many they are.
+  // The waiting segments, as a pile at the edge of the host, and their number.
   #pile(context, way, count, width) {
     if (!count) return;
     const x = way ? SIDE - 18 : width - SIDE + 18, step = Math.min(4, 58 / count);
@@ -168,7 +168,7 @@ export class Scene {
 const LANE = [118, 62]; // ACKs below, data above
 
 function paint(reason, length) {
-  if (reason.resent) return colour(reason.paint);
+  if (reason.retransmission) return colour(reason.paint);
   if (length > 0) return colour("data");
   return colour(reason.name === "nak" || reason.name === "duplicate-ack" ? "edge" : "ack");
 }

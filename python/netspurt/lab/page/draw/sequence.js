@@ -1,5 +1,5 @@
-// The time–sequence graph: data as it was sent, what was sent again and why, the ACK line and the window's edge as the
-// sender learnt of them. Pointing at a segment tells why it was sent.
+// The time–sequence graph: data when sent, retransmissions with their reasons, and the ACK line and window edge as
+// known to the sender. Pointing at a segment shows its reason.
 
 import { Chart } from "./chart.js";
 import { lowerBound, shape, visible } from "./draw.js";
@@ -8,18 +8,18 @@ import { reasons } from "../base/words.js";
 import * as shared from "./view.js";
 import { view } from "./view.js";
 
-const REACH = 14; // pixels from the cursor to what it points at
+const REACH = 14; // maximal distance in pixels from the cursor to a segment
 
 export class Sequence extends Chart {
-  // `told(row)` hears which segment is pointed at (null: none); `hold(row)` which one was clicked.
-  constructor(options, told, hold) {
+  // `pointed(row)` receives the segment under the pointer (null: none); `hold(row)` the clicked one.
+  constructor(options, pointed, hold) {
     super(options);
-    this.told = told;
+    this.pointed = pointed;
     this.place.addEventListener("click", () => { if (this.row !== null) hold(this.row); });
     this.row = null;
   }
 
-  // Rows of the way that carries data, and ACKs in the order in which they arrived.
+  // Rows of the data direction, and ACKs in the order of arrival.
   load(columns, end) {
     this.columns = columns;
     const { time, arrives, ack, window: room, data_way: way } = columns;
@@ -31,17 +31,17 @@ export class Sequence extends Chart {
     this.acks = Int32Array.from(heard);
     const ackTime = Float64Array.from(heard, (row) => arrives[row]);
     this.ackTime = ackTime;
-    this.resent = [...new Set(data.map((row) => columns.reason[row]))].filter((code) => reasons[code].resent);
+    this.retransmission = [...new Set(data.map((row) => columns.reason[row]))].filter((code) => reasons[code].retransmission);
     this.set([
       { name: "data", colour: "data", sign: "bar", time: this.dataTime, value: Float64Array.from(data, (row) => columns.seq[row] + columns.length[row]), own: true },
-      ...this.resent.map((code) => ({ name: reasons[code].title, colour: reasons[code].paint, sign: reasons[code].shape, code, own: true, ...only(data, columns, code) })),
+      ...this.retransmission.map((code) => ({ name: reasons[code].title, colour: reasons[code].paint, sign: reasons[code].shape, code, own: true, ...only(data, columns, code) })),
       { name: "lost", colour: "lost", sign: "cross", own: true, lost: true, ...lost(data, columns) },
       { name: "ACK line", colour: "ack", steps: true, width: 1.2, time: ackTime, value: Float64Array.from(heard, (row) => ack[row]), until: end },
       { name: "window's edge", colour: "edge", steps: true, width: 1, dash: [4, 3], time: ackTime, value: Float64Array.from(heard, (row) => ack[row] + room[row]), until: end },
     ].filter((each) => !each.own || each.time.length));
   }
 
-  // The window's edge can lie far above; it is followed only where it is near.
+  // The window edge may be far above; it is drawn only where it is near.
   range(from, to) {
     const near = super.range.call({ shown: () => this.shown().filter((each) => each.name !== "window's edge") }, from, to);
     if (!near) return null;
@@ -70,7 +70,7 @@ export class Sequence extends Chart {
     if (this.row !== null) this.#ring(context, x, y, ratio);
   }
 
-  // Each segment is as high as it is long, and at least a dot.
+  // A segment is as high as its length, and at least a dot.
   #data(context, x, y, ratio) {
     const { seq, length } = this.columns;
     context.fillStyle = colour("data");
@@ -96,7 +96,7 @@ export class Sequence extends Chart {
     context.stroke();
   }
 
-  // Where a row is drawn: data when it was sent, an ACK when it arrived.
+  // The position of a row: data when sent, an ACK when received.
   spot(row) {
     const { time, arrives, seq, length, ack, data_way: way } = this.columns;
     return way[row] ? [time[row], seq[row] + length[row] / 2] : [arrives[row], ack[row]];
@@ -105,7 +105,7 @@ export class Sequence extends Chart {
   point(plot) {
     if (!this.columns) return;
     const { left, top } = plot.cursor;
-    // A cursor that is shown because another chart has it has no height.
+    // A cursor that another chart moves has no height.
     if (left < 0 || top === undefined || top < 0 || !this.place.matches(":hover")) return;
     this.choose(this.#nearest(plot, left, top));
   }
@@ -113,7 +113,7 @@ export class Sequence extends Chart {
   choose(row) {
     if (row === this.row) return;
     this.row = row;
-    this.told(row);
+    this.pointed(row);
     this.plot.redraw(false);
   }
 
@@ -132,7 +132,7 @@ export class Sequence extends Chart {
     return best;
   }
 
-  // With the keyboard: comma and full stop go from segment to segment.
+  // With the keyboard: comma and full stop select the previous and next segment.
   key(event) {
     if (event.key !== "," && event.key !== ".") { shared.key(event); return; }
     event.preventDefault();

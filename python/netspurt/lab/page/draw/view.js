@@ -1,4 +1,4 @@
-// The stretch of time that all charts show, and the moment that all of them mark.
+// The time range of all charts, and the time that all of them mark.
 
 const charts = new Set();
 export const view = { from: 0, to: 1, begin: 0, end: 1, moment: null };
@@ -6,7 +6,7 @@ export const view = { from: 0, to: 1, begin: 0, end: 1, moment: null };
 export const join = (chart) => charts.add(chart);
 export const leaveAll = () => charts.clear();
 
-// Another run, or another connection, is from then to then. Where all of it was shown, all of it still is.
+// Sets the range of another run or connection. A view of everything stays one.
 export function extend(begin, end) {
   const whole = view.from === view.begin && view.to === view.end;
   [view.begin, view.end] = [begin, end];
@@ -31,13 +31,13 @@ export function redraw() {
   for (const chart of charts) chart.fit();
 }
 
-// The moment that the player is at.
+// The player's time.
 export function mark(moment) {
   view.moment = moment;
   for (const chart of charts) chart.mark();
 }
 
-// Arrow keys, + and − and 0 on a chart that has the keyboard.
+// Arrow keys, +, − and 0 on a focused chart.
 export function key(event) {
   const act = { ArrowLeft: () => pan(-0.2), ArrowRight: () => pan(0.2), "+": () => scale(0.5), "=": () => scale(0.5), "-": () => scale(2), 0: zoomOut }[event.key];
   if (!act || event.ctrlKey || event.metaKey || event.altKey) return;

@@ -1,4 +1,4 @@
-// Why a segment was sent, and how its sender stood then.
+// The reason for a segment, and the state of its sender.
 
 import { lowerBound } from "./draw.js";
 import { el } from "../base/dom.js";
@@ -7,14 +7,14 @@ import { reasons } from "../base/words.js";
 
 const STATE = [["cwnd", q.bytes], ["ssthresh", q.bytes], ["flight", q.bytes], ["window", q.bytes], ["srtt", q.time], ["rto", q.time]];
 
-// What is told of one segment, as elements. `side` is a name, or empty where there is only one.
+// The description of one segment, as elements. `side` is a name, or empty if there is only one.
 export function explain({ head, columns }, row, side) {
   const reason = reasons[columns.reason[row]];
   const ours = columns.data_way[row] === 1;
   const flow = head.flows.find((each) => each.flow === head.chosen[0] && each.index === head.chosen[1]);
   const [near, far] = ours === head.client_sends ? [flow.from, flow.to] : [flow.to, flow.from];
   const title = el("strong", {}, `${side}${near} → ${far}, ${reason.title}`);
-  title.style.color = `var(--${reason.resent ? reason.paint : "ink"})`;
+  title.style.color = `var(--${reason.retransmission ? reason.paint : "ink"})`;
   return [
     el("p", {}, title, ` at ${seconds(columns.time[row])}: ${carried(columns, row)}. `, fate(head, columns, row)),
     el("p.words", {}, reason.words),
@@ -25,26 +25,26 @@ export function explain({ head, columns }, row, side) {
   ];
 }
 
-export const hint = "Point at a segment to see why it was sent; a click holds it. With the keyboard: comma and full stop.";
+export const hint = "Point at a segment to see why it was sent; click to keep it. Keyboard: comma and full stop.";
 
 function carried({ length, seq, ack, nak }, row) {
   const parts = [];
   if (length[row] > 0) parts.push(`${q.count(length[row])} bytes from ${q.count(seq[row])} on`);
-  if (nak[row] >= 0) parts.push(`asks for byte ${q.count(nak[row])}`);
+  if (nak[row] >= 0) parts.push(`requests byte ${q.count(nak[row])}`);
   if (length[row] === 0 && ack[row] >= 0) parts.push(`acknowledges ${q.count(ack[row])}`);
   return parts.join(", ") || "no data";
 }
 
 function fate(head, { arrives, cause, time }, row) {
-  if (cause[row] > 0) return el("span.lost", {}, `Never arrived: ${head.causes[cause[row]]}.`);
+  if (cause[row] > 0) return el("span.lost", {}, `Lost: ${head.causes[cause[row]]}.`);
   return `Arrived ${q.time(arrives[row] - time[row])} later.`;
 }
 
-// The value that a series had; before the first one there is none.
+// The value of a series at that time; none before its first value.
 export function standing(columns, name, at) {
   const time = columns[`${name}_time`];
   if (!time?.length) return null;
-  // What changes at this instant does so because of the segment, or with it: the state before counts.
+  // Changes at this instant are effects of the segment, so the state before it is shown.
   const place = lowerBound(time, at) - 1;
   return columns[`${name}_value`][Math.max(place, 0)];
 }
