@@ -9,7 +9,7 @@ use netspurt_tcp::acking::Acking;
 use netspurt_tcp::config::{Config, EcnUse, LossMeans, Recovery, WindowOption};
 use netspurt_tcp::congestion::Kind;
 use netspurt_tcp::ecn::{AccurateEcn, ByteCounters, Order};
-use netspurt_tcp::fast_open::{Client, Cookie, Demand, FastOpen, Form, Server};
+use netspurt_tcp::fast_open::{Client, Cookie, CookiePolicy, FastOpen, Form, Server};
 use netspurt_tcp::options::{BigWindow, Layout, Nak, Options, SackBlock, SackBlocks, Timestamps};
 use netspurt_tcp::profile;
 use netspurt_tcp::segment::{Ecn, Flags, Payload, Segment};
@@ -186,8 +186,9 @@ impl Bench {
         tcp.record_events(setup.events);
         tcp.measure_limits(Time::ZERO, setup.events);
         if let (Some(n), true) = (setup.fast, setup.passive) {
-            let demand = [Demand::Cookie, Demand::Nothing, Demand::Never][usize::from(n) % 3];
-            tcp = tcp.listening_fast(Server { demand, cookie: cookie(true), before: None });
+            let policy = [CookiePolicy::Required, CookiePolicy::NotRequired, CookiePolicy::Disabled]
+                [usize::from(n) % 3];
+            tcp = tcp.listening_fast(Server { policy, cookie: cookie(true), previous: None });
         }
         let mut bench = Self { tcp, now: Time::ZERO, next: OURS, acknowledged: THEIRS, read: 0 };
         match (setup.passive, setup.fast) {
