@@ -27,22 +27,22 @@ pub(crate) struct Situation {
 pub(super) struct Own {
     origin: Arc<Origin>,
     object: Option<Py<PyAny>>,
-    is_released_by_acks: bool,
+    heeds_acks: bool,
 }
 
 impl Own {
     pub(super) fn new(origin: Arc<Origin>) -> Self {
         let made = origin.ask(None, |py| {
             let object = origin.instance(origin.make.bind(py).call0(), &TRAITS)?;
-            let is_released_by_acks = match object.getattr_opt(pyo3::intern!(py, "is_released_by_acks"))? {
+            let heeds_acks = match object.getattr_opt(pyo3::intern!(py, "heeds_acks"))? {
                 None => true,
-                Some(heeds) => truth(&origin, &object, "its is_released_by_acks is", &heeds)?,
+                Some(heeds) => truth(&origin, &object, "its heeds_acks is", &heeds)?,
             };
-            Ok(Some((is_released_by_acks, object.unbind())))
+            Ok(Some((heeds_acks, object.unbind())))
         });
         match made {
-            Some((is_released_by_acks, object)) => Self { origin, object: Some(object), is_released_by_acks },
-            None => Self { origin, object: None, is_released_by_acks: true },
+            Some((heeds_acks, object)) => Self { origin, object: Some(object), heeds_acks },
+            None => Self { origin, object: None, heeds_acks: true },
         }
     }
 }
@@ -76,6 +76,6 @@ impl Policy for Own {
     }
 
     fn is_released_by_acks(&self) -> bool {
-        self.is_released_by_acks
+        self.heeds_acks
     }
 }

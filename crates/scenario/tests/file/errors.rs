@@ -170,7 +170,7 @@ fn other_contradictions_of_tcp_are_placed() {
     assert!(tcp("mss = \"100 kB\"").starts_with("bad.toml:8:7: an MSS of 100 kB does not fit"));
     assert!(tcp("base_mss = \"100 kB\"").starts_with("bad.toml:8:12: a base_mss of 100 kB does not fit"));
     assert!(tcp("mss = \"0 B\"").starts_with("bad.toml:8:7: an MSS of 0 bytes"));
-    assert!(tcp("sack = false").starts_with("bad.toml:8:8: recovery \"sack\" needs"));
+    assert!(tcp("sack = false").starts_with("bad.toml:8:8: recovery \"sack\" requires"));
     assert!(
         tcp("dup_ack_threshold = 0").starts_with("bad.toml:8:21: host.earth.tcp.dup_ack_threshold: 0 is out")
     );
