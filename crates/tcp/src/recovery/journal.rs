@@ -1,31 +1,15 @@
-//! When what was sent: the memory that loss detection by time lives on (RFC 8985, section 5.2).
+//! An earlier log of departures, the oracle of [`super::flight`] in tests (RFC 8985, section 5.2).
 //!
 //! First transmissions stand in the order of their positions, which is that of their times too; later ones in the order of
 //! their times, and by position. So each is found in O(log n), and the oldest one at once, however much is in flight:
 //! nobody walks over all that is outstanding.
 
+use super::flight::Sent;
 #[cfg(test)]
 use crate::ranges::work;
 use crate::ranges::{Range, RangeSet};
 use crate::time::Time;
 use std::collections::{BTreeMap, VecDeque};
-
-/// One transmission.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Sent {
-    pub(crate) range: Range,
-    pub(crate) at: Time,
-    /// It had been sent before.
-    pub(crate) again: bool,
-}
-
-impl Sent {
-    /// Whether it left after the other: of two that left at the same instant, the one with the higher end
-    /// (RFC 8985, section 6.2, `RACK_sent_after`).
-    pub(crate) fn is_after(&self, other: &Self) -> bool {
-        (self.at, self.range.end) > (other.at, other.range.end)
-    }
-}
 
 /// All transmissions that are not acknowledged.
 #[derive(Debug, Default)]
@@ -97,18 +81,6 @@ impl Journal {
         }
     }
 
-    /// When the oldest first transmission left that is not acknowledged.
-    #[inline]
-    pub(crate) fn front_sent(&self) -> Option<Time> {
-        self.first.front().map(|&(_, at)| at)
-    }
-
-    /// The oldest first transmission that is not acknowledged: the position behind it, and its time.
-    #[inline]
-    pub(crate) fn front_first(&self) -> Option<(u64, Time)> {
-        self.first.front().copied()
-    }
-
     /// How many segments left more than once of late, as far as they are neither acknowledged nor reported, and when the
     /// first of them left again.
     pub(crate) fn resends(&self, sacked: &RangeSet) -> (u32, Option<Time>) {
@@ -122,11 +94,6 @@ impl Journal {
         out.chain(lost).filter(open).fold((0, None), |(count, first), sent| {
             (count + 1, Some(first.map_or(sent.at, |first: Time| first.min(sent.at))))
         })
-    }
-
-    /// Where the last first transmission begins.
-    pub(crate) fn last_start(&self) -> u64 {
-        self.first.len().checked_sub(2).map_or(self.edge, |before| self.first[before].0)
     }
 
     /// Nothing is out any more as far as it is known here.

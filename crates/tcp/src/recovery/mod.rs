@@ -3,7 +3,11 @@
 //! The rules of each kind are pure functions, one file each, that look at [`LossState`] and return a verdict;
 //! [`crate::ack::process`] carries the verdict out.
 
-pub(crate) mod journal;
+mod flight;
+#[cfg(test)]
+mod flight_tests;
+#[cfg(test)]
+mod journal;
 pub(crate) mod nak;
 pub(crate) mod newreno;
 pub(crate) mod prr;
@@ -20,7 +24,7 @@ pub(crate) mod timeout;
 pub(crate) mod undo;
 
 use crate::config::{Config, DupAcks, Recovery};
-use crate::ranges::Range;
+use crate::ranges::{Range, RangeSet};
 use crate::record::reason::Reason;
 use scoreboard::Scoreboard;
 
@@ -236,6 +240,12 @@ impl LossState {
     /// Bytes within `range` that the peer reported by SACK.
     pub(crate) fn sacked_within(&self, range: Range) -> u64 {
         self.scoreboard.as_ref().map_or(0, |board| board.sacked.covered_within(range))
+    }
+
+    /// What the peer reported by SACK.
+    pub(crate) fn reported(&self) -> &RangeSet {
+        const NONE: &RangeSet = &RangeSet::new();
+        self.scoreboard.as_ref().map_or(NONE, |board| &board.sacked)
     }
 
     /// Bytes that the peer reported by SACK.

@@ -3,7 +3,7 @@
 //! No duplicate ACKs are counted: reordering within the *reordering window* does no harm, and a retransmission that is
 //! lost itself is noticed like any other segment.
 
-use super::journal::{Journal, Sent};
+use super::flight::{Flight, Sent};
 use super::prr::Prr;
 use super::tail_probe::Probe;
 use super::undo::Undo;
@@ -30,7 +30,7 @@ struct Order {
 /// What the sender knows of times, and what follows from it.
 #[derive(Debug, Default)]
 pub(crate) struct Rack {
-    pub(crate) journal: Journal,
+    flight: Flight,
     /// RACK.xmit_ts and RACK.end_seq: of all that has arrived, what left last.
     newest: Option<Sent>,
     /// RACK.rtt: how long that took.
@@ -70,14 +70,14 @@ impl Rack {
     /// Whether nothing is going on but what an ACK of the next data tells.
     #[inline]
     pub(crate) fn is_calm(&self) -> bool {
-        self.journal.is_plain() && self.probe.is_over() && self.deadline.is_none() && self.resent.is_empty()
+        self.flight.is_plain() && self.probe.is_over() && self.deadline.is_none() && self.resent.is_empty()
     }
 
     /// Whether an ACK of everything below `una` comes in order: nothing beyond has been reported, and nothing that it
     /// acknowledges first left before something else that has arrived.
     #[inline]
     pub(crate) fn is_in_order(&self, una: u64) -> bool {
-        let first = self.journal.front_first();
+        let first = self.flight.front();
         let comes_next =
             |newest: Sent| first.is_some_and(|(end, at)| (newest.at, newest.range.end) <= (at, end));
         una > self.fack && self.newest.is_none_or(comes_next)
@@ -87,10 +87,7 @@ impl Rack {
     /// [`acknowledge`](Self::acknowledge) in one.
     #[inline]
     pub(crate) fn take_calmly(&mut self, now: Time, una: u64) {
-        let last = self.journal.acknowledge_plain(una);
-        // Who acknowledges a part of a segment has that segment.
-        let part = if last.is_some_and(|(end, _)| end == una) { None } else { self.journal.front_first() };
-        if let Some((end, at)) = part.or(last) {
+        if let Some((end, at)) = self.flight.acknowledge_plain(una) {
             self.newest = Some(Sent { range: Range::new(end, end), at, again: false });
             self.learn_rtt(now, now - at);
         }
@@ -109,7 +106,7 @@ impl Rack {
             self.reordering_seen = true;
             self.order.late = Some(self.order.late.map_or(range.start, |late| late.min(range.start)));
         }
-        let Some(sent) = self.journal.newest_of(range) else { return };
+        let Some(sent) = self.flight.newest_of(range) else { return };
         let rtt = now - sent.at;
         // An ACK of the first transmission, not of this one (step 2).
         let too_soon = self.min_rtt.is_some_and(|(least, _)| rtt < least);
@@ -140,16 +137,31 @@ impl Rack {
 
     /// Everything below `una` is acknowledged.
     pub(crate) fn acknowledge(&mut self, una: u64) {
-        self.journal.forget_below(una);
+        self.flight.forget_below(una);
         self.lost.remove_below(una);
         self.resent.remove_below(una);
     }
 
     /// When the segment at the left edge left, if it left but once.
     #[inline]
-    pub(crate) fn sent_once(&self, una: u64) -> Option<Time> {
-        let first = self.journal.front_sent()?;
-        (self.resent.is_empty() || self.resent.covered_within(Range::new(una, una + 1)) == 0).then_some(first)
+    pub(crate) fn sent_once(&self) -> Option<Time> {
+        self.flight.front_sent_once()
+    }
+
+    /// `start` to `end` leaves for the first time.
+    #[inline]
+    pub(crate) fn send(&mut self, start: u64, end: u64, now: Time) {
+        self.flight.add(start, end, now);
+    }
+
+    /// Where the last segment begins.
+    pub(crate) fn last_start(&self) -> u64 {
+        self.flight.last_start()
+    }
+
+    /// What of `range` is made of whole segments (see [`Flight::whole`]).
+    pub(crate) fn whole(&self, range: Range, data_end: u64) -> Range {
+        self.flight.whole(range, data_end)
     }
 
     /// Whether all of `range` was sent more than once.
@@ -161,7 +173,7 @@ impl Rack {
     pub(crate) fn resend(&mut self, range: Range, now: Time) {
         self.lost.remove(range);
         self.resent.insert(range);
-        self.journal.add_again(range, now);
+        self.flight.add_again(range, now);
     }
 
     /// The reordering window (section 6.2, step 4). None while nothing has ever come out of order and a loss is likely.
@@ -218,7 +230,7 @@ impl Rack {
         self.deadline = None;
         let mut found = false;
         let Some(newest) = self.newest else { return false };
-        while let Some(sent) = self.journal.oldest(sacked) {
+        while let Some(sent) = self.flight.oldest(sacked) {
             if !newest.is_after(&sent) {
                 break;
             }
@@ -228,7 +240,7 @@ impl Rack {
                 break;
             }
             self.lose(sent.range, sacked);
-            self.journal.drop_oldest();
+            self.flight.hold_lost(sent);
             found = true;
         }
         found
@@ -239,18 +251,18 @@ impl Rack {
         self.deadline = None;
         self.probe = Probe::default();
         self.prr = None;
-        while let Some(sent) = self.journal.oldest(sacked)
+        while let Some(sent) = self.flight.oldest(sacked)
             && sent.at + self.rtt + window <= now
         {
             self.lose(sent.range, sacked);
-            self.journal.drop_oldest();
+            self.flight.hold_lost(sent);
         }
         self.lose(first, sacked);
     }
 
     /// The peer may have dropped what it had reported: all that is out is lost (RFC 2018, section 8).
     pub(crate) fn forget(&mut self, all: Range) {
-        self.journal.clear();
+        self.flight.forget_all();
         self.lost.clear();
         self.lost.insert(all);
     }
@@ -259,7 +271,7 @@ impl Rack {
     pub(crate) fn hold_nothing_lost(&mut self) {
         self.lost.clear();
         self.ended = false;
-        self.journal.restore_lost();
+        self.flight.restore_lost();
     }
 
     /// What of `range` was not reported is held lost.
@@ -270,6 +282,18 @@ impl Rack {
             }
             self.lost.insert(piece);
         }
+    }
+
+    /// What was found lost and not counted yet is no sign of congestion.
+    pub(crate) fn forgive(&mut self) {
+        if let Some(found) = &mut self.found {
+            found.clear();
+        }
+    }
+
+    /// How many segments left again of late and are neither acknowledged nor reported, and when the first of them did.
+    pub(crate) fn resends(&self, sacked: &RangeSet) -> (u32, Option<Time>) {
+        self.flight.resends(&self.resent, sacked)
     }
 
     /// The first segment of `mss` bytes, or what there is of it, that is held lost.
@@ -313,7 +337,7 @@ mod tests {
     fn after(arrived: &[u64]) -> (Rack, RangeSet) {
         let (mut rack, mut sacked) = (Rack::default(), RangeSet::default());
         for n in 0..10 {
-            rack.journal.add(1 + 100 * n, 101 + 100 * n, at(n));
+            rack.flight.add(1 + 100 * n, 101 + 100 * n, at(n));
         }
         for &n in arrived {
             let range = Range::new(1 + 100 * n, 101 + 100 * n);
@@ -365,7 +389,7 @@ mod tests {
         rack.detect(at(43), Span::ZERO, &sacked);
         rack.resend(Range::new(1, 101), at(44));
         assert_eq!(rack.lost.covered(), 0);
-        rack.journal.add(1001, 1101, at(45));
+        rack.flight.add(1001, 1101, at(45));
         // What left before the newest arrival is lost, the retransmission with it.
         rack.deliver(at(85), Range::new(1001, 1101), |_| true);
         sacked.insert(Range::new(1001, 1101));
@@ -394,7 +418,7 @@ mod tests {
         };
         let mut path: std::collections::VecDeque<(Time, Range)> = std::collections::VecDeque::new();
         for k in 0..n {
-            rack.journal.add(segment(k).start, segment(k).end, Time::ZERO + Span::from_us(k));
+            rack.flight.add(segment(k).start, segment(k).end, Time::ZERO + Span::from_us(k));
             if !unlucky() {
                 path.push_back((Time::ZERO + Span::from_us(k), segment(k)));
             }

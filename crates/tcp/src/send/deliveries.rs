@@ -56,13 +56,13 @@ impl Sender {
 
     /// What of `range` was not known to have arrived, has.
     pub(crate) fn measure(&mut self, now: Time, range: Range) {
-        let Some(mut paced) = self.extras.as_mut().and_then(|rare| rare.paced.take()) else { return };
+        let Self { extras, loss, .. } = self;
+        let Some(paced) = extras.as_mut().and_then(|extras| extras.paced.as_deref_mut()) else { return };
         if range.start < range.end {
-            for piece in self.sacked().missing_in(range) {
+            for piece in loss.reported().missing_in(range) {
                 paced.rate.deliver(now, piece);
             }
         }
-        self.extras().paced = Some(paced);
     }
 
     /// A duplicate ACK of a peer that does not say what has arrived.

@@ -156,7 +156,7 @@ impl Sender {
     pub(crate) fn note_first_transmission(&mut self, now: Time, start: u64, end: u64) {
         let fast = self.loss.phase == recovery::Phase::Fast;
         if let Some(rack) = self.rack.as_mut().filter(|_| start > 0) {
-            rack.journal.add(start, end, now);
+            rack.send(start, end, now);
             if fast && let Some(prr) = &mut rack.prr {
                 prr.sent(end - start);
             }

@@ -235,12 +235,6 @@ impl Sender {
         position >= self.space.una as i64 && position < self.space.max as i64
     }
 
-    /// How long a timer of recovery's runs that should run for `wait`.
-    fn in_ticks(&self, cx: &Context, wait: Span) -> Span {
-        let tick = cx.config.reordering_tick.as_ps();
-        if tick == 0 { wait } else { Span::from_ps((wait.as_ps().div_ceil(tick) + 2) * tick) }
-    }
-
     #[inline]
     pub(crate) fn paced(&self) -> Option<&Paced> {
         self.extras.as_ref()?.paced.as_deref()
@@ -383,4 +377,10 @@ impl Sender {
             self.set_path_mtu(cx, mtu);
         }
     }
+}
+
+/// How long a timer of recovery's runs that should run for `wait`.
+fn in_ticks(cx: &Context, wait: Span) -> Span {
+    let tick = cx.config.reordering_tick.as_ps();
+    if tick == 0 { wait } else { Span::from_ps((wait.as_ps().div_ceil(tick) + 2) * tick) }
 }

@@ -305,8 +305,8 @@ impl Sender {
         loss.recover = max;
         loss.resend = Resend::new(probe, reason);
         self.forget_timing();
-        if let Some(found) = self.rack.as_mut().and_then(|rack| rack.found.as_mut()) {
-            found.clear();
+        if let Some(rack) = &mut self.rack {
+            rack.forgive();
         }
         self.restart_retransmit(cx, now);
     }
@@ -334,10 +334,10 @@ impl Sender {
             board.start_over();
         }
         self.forget_timing();
-        if let Some(mut rack) = self.rack.take() {
-            rack.time_out(now, Range::new(una, max), Span::ZERO, self.sacked());
-            (rack.undo, rack.found) = (None, rack.found.map(|_| Vec::new()));
-            self.rack = Some(rack);
+        if let Some(rack) = &mut self.rack {
+            rack.time_out(now, Range::new(una, max), Span::ZERO, self.loss.reported());
+            rack.undo = None;
+            rack.forgive();
         }
         self.restart_retransmit(cx, now);
     }

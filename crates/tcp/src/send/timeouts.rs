@@ -175,7 +175,7 @@ impl Sender {
         let fresh = Range::new(max, edge.min(max + mss));
         let (range, reason) = if fresh.is_empty() || self.space.fin_sent() {
             // A FIN behind the data takes no room among them.
-            let last = rack.journal.last_start().max(max.min(self.space.data_end()).saturating_sub(mss));
+            let last = rack.last_start().max(max.min(self.space.data_end()).saturating_sub(mss));
             (Range::new(self.space.una.max(last), max), Reason::TailProbe)
         } else {
             (fresh, Reason::TailProbeData)
@@ -191,19 +191,19 @@ impl Sender {
 
     /// The retransmission timer ran out: the first segment leaves at once, whatever the windows say.
     pub(crate) fn time_out_by_time(&mut self, cx: &Context, now: Time, may_be_reneged: bool) {
-        let Some(mut rack) = self.rack.take() else { return };
-        let (una, max) = (self.space.una, self.space.max);
+        let srtt = self.srtt(cx);
+        let Self { rack: Some(rack), loss, space, timers, .. } = self else { return };
+        let (una, max) = (space.una, space.max);
         if may_be_reneged {
             rack.forget(Range::new(una, max));
         } else {
             let first = Range::new(una, (una + u64::from(cx.agreed.payload)).min(max));
-            let window = rack.window(true, self.srtt(cx));
-            rack.time_out(now, first, window, self.sacked());
+            let window = rack.window(true, srtt);
+            rack.time_out(now, first, window, loss.reported());
         }
-        if self.timers.unanswered == 1 {
+        if timers.unanswered == 1 {
             rack.undo = None;
         }
-        self.rack = Some(rack);
         // What the peer has dropped it will not report as having come twice.
         if self.timers.unanswered == 1 && !may_be_reneged {
             self.prepare_undo();

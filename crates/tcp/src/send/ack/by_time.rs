@@ -9,7 +9,7 @@ use crate::recovery::prr::{Progress, Prr};
 use crate::recovery::tail_probe::Answer;
 use crate::recovery::undo::Undo;
 use crate::recovery::{Phase, Resend};
-use crate::send::Sender;
+use crate::send::{Sender, in_ticks};
 use crate::time::{Span, Time};
 use crate::wire::options::timestamp;
 use crate::wire::segment::Segment;
@@ -71,13 +71,13 @@ impl Sender {
 
     /// Holds lost what is; begins a recovery if there is none. Returns whether anything was.
     fn detect_losses(&mut self, cx: &mut Context, now: Time) -> bool {
-        let Some(mut rack) = self.rack.take() else { return false };
-        let first = self.loss.scoreboard.as_ref().is_some_and(|board| board.is_lost(self.space.una));
-        let window = rack.window(first || self.loss.phase != Phase::Open, self.srtt(cx));
-        let found = rack.detect(now, window, self.sacked());
-        rack.deadline = rack.deadline.map(|due| now + self.in_ticks(cx, due - now));
-        let unrepaired = rack.take_unrepaired(self.sacked());
-        self.rack = Some(rack);
+        let srtt = self.srtt(cx);
+        let Self { rack: Some(rack), loss, space, .. } = self else { return false };
+        let first = loss.scoreboard.as_ref().is_some_and(|board| board.is_lost(space.una));
+        let window = rack.window(first || loss.phase != Phase::Open, srtt);
+        let found = rack.detect(now, window, loss.reported());
+        rack.deadline = rack.deadline.map(|due| now + in_ticks(cx, due - now));
+        let unrepaired = rack.take_unrepaired(loss.reported());
         if (found || unrepaired) && self.loss.phase == Phase::Open {
             self.recover_by_time(cx, now);
         }
@@ -112,7 +112,7 @@ impl Sender {
     /// What begins now may turn out a mistake.
     pub(in crate::send) fn prepare_undo(&mut self) {
         let Some(rack) = &self.rack else { return };
-        let (unreported, first) = rack.journal.resends(self.sacked());
+        let (unreported, first) = rack.resends(self.loss.reported());
         let undo = Undo::new(self.space.una, unreported, first.map(timestamp));
         if let Some(rack) = &mut self.rack {
             rack.undo = Some(undo);

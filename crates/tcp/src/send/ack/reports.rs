@@ -1,7 +1,7 @@
 //! SACK blocks: what they report, and what that says of order and loss.
 
 use crate::context::Context;
-use crate::ranges::{Range, RangeSet};
+use crate::ranges::Range;
 use crate::recovery::Phase;
 use crate::recovery::scoreboard::Scoreboard;
 use crate::recovery::undo::Undo;
@@ -84,19 +84,12 @@ impl Sender {
     /// Who keeps a time for each segment takes a report of a part of one for none (Linux, `tcp_match_skb_to_sack()`).
     #[inline]
     pub(crate) fn in_whole_segments(&self, reported: Range) -> Range {
-        self.rack.as_ref().map_or(reported, |rack| rack.journal.whole(reported, self.space.data_end()))
-    }
-
-    /// The reports of the peer.
-    pub(crate) fn sacked(&self) -> &RangeSet {
-        const NONE: &RangeSet = &RangeSet::new();
-        self.loss.scoreboard.as_ref().map_or(NONE, |board| &board.sacked)
+        self.rack.as_ref().map_or(reported, |rack| rack.whole(reported, self.space.data_end()))
     }
 
     /// `range`, or what of it was not known before, has arrived.
     #[cold]
     pub(crate) fn note_delivery(&mut self, cx: &mut Context, now: Time, range: Range, segment: &Segment) {
-        let Some(mut rack) = self.rack.take() else { return };
         // Our clock counts milliseconds: an echo of an earlier one is no answer to what left later. What is reported beyond a
         // gap has no echo of its own (RFC 7323, section 4.3): there RFC 8985's rule would take every resend that arrives,
         // a tail loss probe above all, for the original; Linux goes by the round trip alone, and so do we.
@@ -104,11 +97,11 @@ impl Sender {
         let stamps = segment.options.timestamps.filter(|_| cx.agreed.timestamps && acknowledged);
         let echo = stamps.map(|stamps| stamps.echo);
         let is_echoed = |sent: Time| echo.is_none_or(|echo| (echo.wrapping_sub(timestamp(sent)) as i32) >= 0);
-        let originals = self.sacked().missing_in(range).any(|piece| !rack.was_resent(piece));
-        for piece in self.sacked().missing_in(range) {
+        let Self { rack: Some(rack), loss, .. } = self else { return };
+        let originals = loss.reported().missing_in(range).any(|piece| !rack.was_resent(piece));
+        for piece in loss.reported().missing_in(range) {
             rack.deliver(now, piece, is_echoed);
         }
-        self.rack = Some(rack);
         // RFC 5682, section 3.1, step 3: after a timeout, what was sent but once arrives: there was no loss.
         if originals && self.loss.phase == Phase::Loss && range.start == self.space.una {
             self.undo(cx, now);

@@ -14,7 +14,7 @@ impl Sender {
     pub(crate) fn take_sample(&mut self, cx: &mut Context, now: Time, ack: u64, echo: Option<u32>) {
         let waited_for = self.space.timed_end;
         let timed = waited_for != 0 && ack >= waited_for;
-        let known = self.rack.as_ref().and_then(|rack| rack.sent_once(self.space.una));
+        let known = self.rack.as_ref().and_then(|rack| rack.sent_once());
         let left = known.or(timed.then_some(self.space.timed_at));
         let rtt = match (left, echo) {
             (Some(left), _) => cx.config.timer_grain.elapsed(left, now),

@@ -149,7 +149,7 @@ impl Sender {
 
     /// When the oldest segment left that is not acknowledged, as far as it is known.
     fn oldest_departure(&self) -> Option<Time> {
-        let known = self.rack.as_ref().and_then(|rack| rack.sent_once(self.space.una));
+        let known = self.rack.as_ref().and_then(|rack| rack.sent_once());
         known.or((self.space.timed_end > self.space.una).then_some(self.space.timed_at))
     }
 }
