@@ -46,9 +46,12 @@ ALLOWED: dict[str, Table] = {
         recovery:           config config/choices ranges record recovery/rto time wire
         opening:            config config/choices time wire
         context:            config congestion opening opening/state prediction record time
-        receive:            config config/choices congestion context opening opening/state ranges receive/acking record recovery time wire
-        send:               config config/choices congestion context opening opening/state prediction ranges record recovery recovery/rto send/transmit time wire
-        connection:         config config/choices congestion context opening opening/state ranges receive record recovery/rto send send/transmit time wire
+        receive:            config config/choices congestion context opening opening/state ranges receive/acking \
+                            record recovery time wire
+        send:               config config/choices congestion context opening opening/state prediction ranges \
+                            record recovery recovery/rto send/transmit time wire
+        connection:         config config/choices congestion context opening opening/state ranges receive record \
+                            recovery/rto send send/transmit time wire
     """),
     "sim": table("""
         engine:
