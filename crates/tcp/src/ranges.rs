@@ -3,7 +3,10 @@
 //! A few are kept in a deque: what is added lies near its end (new data) or near its front (repairs), and both are cheap there.
 //! Many are kept in a tree, where everything costs O(log n), wherever it is.
 
+mod range;
 mod tree;
+
+pub use range::Range;
 
 use std::collections::VecDeque;
 use tree::Tree;
@@ -30,32 +33,6 @@ pub(crate) mod work {
     /// What was counted since this was last asked.
     pub(crate) fn take() -> u64 {
         DONE.with(Cell::take)
-    }
-}
-
-/// Positions from `start` up to, not including, `end`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Range {
-    /// The first position.
-    pub start: u64,
-    /// The position behind the last.
-    pub end: u64,
-}
-
-impl Range {
-    /// From `start` up to, not including, `end`.
-    pub const fn new(start: u64, end: u64) -> Self {
-        Self { start, end }
-    }
-
-    /// How many positions.
-    pub const fn len(self) -> u64 {
-        self.end.saturating_sub(self.start)
-    }
-
-    /// Whether there is none.
-    pub const fn is_empty(self) -> bool {
-        self.end <= self.start
     }
 }
 

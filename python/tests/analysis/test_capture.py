@@ -152,7 +152,7 @@ def test_the_same_run_gives_the_same_file(tmp_path: Path) -> None:
 
 
 def test_a_place_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ns.ScenarioError, match=r'"wam@b": name a node, "all", or one of access@a, .*wan@b'):
+    with pytest.raises(ns.ScenarioError, match=r'"wam@b": use a node, "all", or one of access@a, .*wan@b'):
         capture(tmp_path / "x.pcapng", capture=["wam@b"])
     assert list(tmp_path.iterdir()) == []
 

@@ -179,7 +179,8 @@ def test_captures_lie_side_by_side(tmp_path: Path, scenario: ns.Scenario) -> Non
     paths = []
     for name, delay in (("a", "10 ms"), ("b", "30 ms")):
         paths.append(tmp_path / f"{name}.pcapng")
-        scenario.set({"link.line.delay": delay}).run(1, pcap=paths[-1])
+        # On the wire: the queue of the sender's own link does not count there.
+        scenario.set({"link.line.delay": delay}).run(1, pcap=paths[-1], capture=["line@a"])
     result = ns.compare(*paths)
     rows = {row["quantity"]: row for row in result.rows}
     assert rows["rtt_median_s"]["a"] == pytest.approx(0.02, rel=0.5)

@@ -494,7 +494,7 @@ def test_a_recording_is_followed_opportunity_by_opportunity(tmp_path: Path) -> N
         (("--capture", "earth=/no/such/place", "--server", "true", "--", "true"), "/no/such/place"),
         (("--sysctl", "net.no.such=1", "--server", "true", "--", "true"), "rejects net.no.such = 1"),
         (("--congestion", "speed", "--server", "true", "--", "true"), 'no congestion control "speed"'),
-        (("--mtu", "20", "--server", "true", "--", "true"), "an MTU of 20 cannot be"),
+        (("--mtu", "20", "--server", "true", "--", "true"), "invalid MTU 20: must be 68 to 65521 bytes"),
         (("--set", "link.path.delay=5", "--server", "true", "--", "true"), "link.path.delay"),
     ],
 )

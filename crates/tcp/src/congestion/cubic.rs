@@ -3,7 +3,7 @@
 use super::growth::Window;
 use super::hystart::{HyStart, Pace};
 use super::{CongestionControl, Signal, View};
-use crate::config::{self, Counting, Growth};
+use crate::config::{Counting, Growth, HyStart as HyStartChoice};
 use crate::time::{Span, Time};
 
 /// The window as a cubic function of the time since the last loss, not of the round trips.
@@ -70,7 +70,7 @@ impl Cubic {
 
     /// The same with a rule that ends slow start before a loss.
     #[must_use]
-    pub fn with_hystart(self, rule: config::HyStart) -> Self {
+    pub fn with_hystart(self, rule: HyStartChoice) -> Self {
         Self { hystart: HyStart::new(rule), ..self }
     }
 

@@ -4,7 +4,7 @@ use super::cubic::cube_root;
 use super::growth::Window;
 use super::hystart::{HyStart, Pace};
 use super::{CongestionControl, Signal, View};
-use crate::config::{self, Counting, Growth};
+use crate::config::{Counting, Growth, HyStart as HyStartChoice};
 use crate::time::{Span, Time};
 
 /// The implementation on which RFC 9438 is based, with these differences:
@@ -32,7 +32,7 @@ pub struct CubicLinux {
     earned: u32,
     /// When the last ACK left nothing outstanding.
     empty_since: Option<Time>,
-    rule: config::HyStart,
+    rule: HyStartChoice,
     /// `None` after it has ended slow start, until a timeout.
     hystart: Option<HyStart>,
 }
@@ -77,7 +77,7 @@ const SETTLING: Span = Span::from_secs(1);
 
 impl CubicLinux {
     /// With the given initial `cwnd` and `ssthresh` in bytes, and a rule that ends slow start.
-    pub fn new(cwnd: u32, ssthresh: u32, growth: Growth, rule: config::HyStart) -> Self {
+    pub fn new(cwnd: u32, ssthresh: u32, growth: Growth, rule: HyStartChoice) -> Self {
         Self {
             window: Window::new(cwnd, ssthresh, growth),
             initial: cwnd,

@@ -9,7 +9,7 @@ const RTT: Span = Span::from_ms(100);
 const START: Time = Time::from_ps(7_000_000_000_000);
 
 fn with(segments: u32, ssthresh: u32) -> CubicLinux {
-    CubicLinux::new(segments * MSS, ssthresh, BY_BYTES, config::HyStart::Off)
+    CubicLinux::new(segments * MSS, ssthresh, BY_BYTES, crate::config::HyStart::Off)
 }
 
 fn after_loss_at(segments: u32) -> CubicLinux {
@@ -172,7 +172,7 @@ fn idling_restarts_with_the_initial_window_and_keeps_three_quarters_as_threshold
 
 #[test]
 fn hystart_ends_slow_start_once_and_again_after_a_timeout() {
-    let mut cc = CubicLinux::new(20 * MSS, u32::MAX, BY_BYTES, config::HyStart::Linux);
+    let mut cc = CubicLinux::new(20 * MSS, u32::MAX, BY_BYTES, crate::config::HyStart::Linux);
     let mut now = START;
     let mut acknowledged = 0;
     let mut until_over = |cc: &mut CubicLinux| {
@@ -198,7 +198,7 @@ fn extremes_do_not_overflow() {
     for (mss, window) in [(1, u32::MAX), (u32::MAX, u32::MAX), (0, 0), (65_535, u32::MAX - 1)] {
         for counting in [Counting::Acks, Counting::Bytes { limit: 255 }] {
             let growth = Growth { counting, ..GROWTH };
-            let mut cc = CubicLinux::new(window, 0, growth, config::HyStart::Linux);
+            let mut cc = CubicLinux::new(window, 0, growth, crate::config::HyStart::Linux);
             for signal in [Signal::EnterRecovery, Signal::ExitRecovery, Signal::Acked { bytes: u32::MAX }] {
                 cc.on(signal, &view(mss, window));
             }

@@ -8,7 +8,7 @@
 //! Both need an RTT sample with nearly every ACK.
 
 use super::View;
-use crate::config;
+use crate::config::HyStart as HyStartChoice;
 use crate::time::{Span, Time};
 
 /// N_RTT_SAMPLE (RFC 9406, section 4.3); HYSTART_MIN_SAMPLES.
@@ -54,7 +54,7 @@ impl Pace {
 /// The state of the detection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct HyStart {
-    rule: config::HyStart,
+    rule: HyStartChoice,
     /// windowEnd: the round ends when this position is acknowledged.
     round_end: u64,
     round_began: Time,
@@ -71,8 +71,8 @@ pub(super) struct HyStart {
 
 impl HyStart {
     /// The initial state; `None` without a rule.
-    pub(super) fn new(rule: config::HyStart) -> Option<Self> {
-        (rule != config::HyStart::Off).then_some(Self {
+    pub(super) fn new(rule: HyStartChoice) -> Option<Self> {
+        (rule != HyStartChoice::Off).then_some(Self {
             rule,
             round_end: 0,
             round_began: Time::ZERO,
@@ -97,9 +97,9 @@ impl HyStart {
             self.samples = self.samples.saturating_add(1);
         }
         match self.rule {
-            config::HyStart::Off => Pace::Full,
-            config::HyStart::Linux => self.linux(view, cwnd),
-            config::HyStart::Rfc9406 => self.rfc9406(round_over),
+            HyStartChoice::Off => Pace::Full,
+            HyStartChoice::Linux => self.linux(view, cwnd),
+            HyStartChoice::Rfc9406 => self.rfc9406(round_over),
         }
     }
 
@@ -170,7 +170,7 @@ mod tests {
     const MSS: u32 = 1000;
 
     /// Rounds of 20 ACKs, 3 ms apart, with the given round-trip times in ms; the pace at each round's end.
-    fn rounds(rule: config::HyStart, rtts: &[u64], gap_us: u64) -> Vec<Pace> {
+    fn rounds(rule: HyStartChoice, rtts: &[u64], gap_us: u64) -> Vec<Pace> {
         let mut hystart = HyStart::new(rule).unwrap();
         let mut acknowledged = 0;
         rtts.iter()
@@ -201,39 +201,39 @@ mod tests {
     fn a_lasting_delay_ends_slow_start_after_five_conservative_rounds() {
         use Pace::{Full, Over, Quarter};
         // 100 ms and an eighth of it.
-        assert_eq!(rounds(config::HyStart::Rfc9406, &[100, 100, 111], 3000), [Full, Full, Full]);
-        let paces = rounds(config::HyStart::Rfc9406, &[100, 100, 113, 120, 120, 120, 120, 120], 3000);
+        assert_eq!(rounds(HyStartChoice::Rfc9406, &[100, 100, 111], 3000), [Full, Full, Full]);
+        let paces = rounds(HyStartChoice::Rfc9406, &[100, 100, 113, 120, 120, 120, 120, 120], 3000);
         assert_eq!(paces, [Full, Full, Quarter, Quarter, Quarter, Quarter, Quarter, Over]);
     }
 
     #[test]
     fn slow_start_resumes_if_the_rtt_decreases_again() {
         use Pace::{Full, Quarter};
-        let paces = rounds(config::HyStart::Rfc9406, &[100, 100, 120, 100, 101], 3000);
+        let paces = rounds(HyStartChoice::Rfc9406, &[100, 100, 120, 100, 101], 3000);
         assert_eq!(paces, [Full, Full, Quarter, Full, Full]);
     }
 
     #[test]
     fn the_threshold_lies_between_four_and_sixteen_milliseconds() {
-        assert_eq!(*rounds(config::HyStart::Rfc9406, &[8, 8, 11], 100).last().unwrap(), Pace::Full);
-        assert_eq!(*rounds(config::HyStart::Rfc9406, &[8, 8, 12], 100).last().unwrap(), Pace::Quarter);
-        assert_eq!(*rounds(config::HyStart::Rfc9406, &[400, 400, 416], 3000).last().unwrap(), Pace::Quarter);
+        assert_eq!(*rounds(HyStartChoice::Rfc9406, &[8, 8, 11], 100).last().unwrap(), Pace::Full);
+        assert_eq!(*rounds(HyStartChoice::Rfc9406, &[8, 8, 12], 100).last().unwrap(), Pace::Quarter);
+        assert_eq!(*rounds(HyStartChoice::Rfc9406, &[400, 400, 416], 3000).last().unwrap(), Pace::Quarter);
     }
 
     #[test]
     fn linux_ends_slow_start_immediately_by_delay_or_by_an_ack_train() {
-        assert_eq!(rounds(config::HyStart::Linux, &[100, 112], 3000), [Pace::Full, Pace::Full]);
-        assert_eq!(rounds(config::HyStart::Linux, &[100, 113], 3000), [Pace::Full, Pace::Over]);
+        assert_eq!(rounds(HyStartChoice::Linux, &[100, 112], 3000), [Pace::Full, Pace::Full]);
+        assert_eq!(rounds(HyStartChoice::Linux, &[100, 113], 3000), [Pace::Full, Pace::Over]);
         // A train of 20 ACKs, a millisecond apart, is longer than half of 30 ms.
-        assert_eq!(rounds(config::HyStart::Linux, &[30], 1000), [Pace::Over]);
-        assert_eq!(rounds(config::HyStart::Linux, &[100], 1000), [Pace::Full]);
+        assert_eq!(rounds(HyStartChoice::Linux, &[30], 1000), [Pace::Over]);
+        assert_eq!(rounds(HyStartChoice::Linux, &[100], 1000), [Pace::Full]);
     }
 
     #[test]
     fn bursts_extend_the_train_by_up_to_half_a_millisecond() {
         // 20 ACKs last 15.2 ms; half of 30 and of the millisecond that bursts may take is 15.5, half of 29 and one are 15.
-        assert_eq!(rounds(config::HyStart::Linux, &[30], 800), [Pace::Full]);
-        assert_eq!(rounds(config::HyStart::Linux, &[29], 800), [Pace::Over]);
+        assert_eq!(rounds(HyStartChoice::Linux, &[30], 800), [Pace::Full]);
+        assert_eq!(rounds(HyStartChoice::Linux, &[29], 800), [Pace::Over]);
         // Where four of the longest bursts take less than that, they count for what they take: 262144 B of 2 · 100 MB in 30 ms.
         assert_eq!(bursts(100_000_000, Span::from_ms(30)), Span::from_ps(39_321_600));
         assert_eq!(bursts(1000, Span::from_ms(30)), Span::from_ms(1));

@@ -10,6 +10,7 @@ pub(crate) mod pacing;
 
 mod bbr;
 mod bbr3;
+mod control;
 mod cubic;
 mod cubic_linux;
 mod dctcp;
@@ -23,6 +24,7 @@ mod vegas;
 
 pub use bbr::Bbr;
 pub use bbr3::Bbr3;
+pub use control::{CongestionControl, PathModel, Signal, Start, View};
 pub use cubic::Cubic;
 pub use cubic_linux::CubicLinux;
 pub use dctcp::Dctcp;
@@ -31,142 +33,8 @@ pub use reno::Reno;
 pub use tahoe::Tahoe;
 pub use vegas::Vegas;
 
-use crate::config::Config;
+use crate::config::{Growth, HyStart};
 use crate::congestion::delivery_rate::{LostSegment, RateSample};
-use crate::time::{Span, Time};
-
-/// The state of the connection at a signal.
-#[derive(Clone, Copy, Debug)]
-pub struct View {
-    /// Now.
-    pub now: Time,
-    /// Bytes of a full segment.
-    pub mss: u32,
-    /// FlightSize: bytes sent and not yet acknowledged, *before* the event took effect (RFC 5681, section 2). Only with
-    /// [`Signal::ExitRecovery`] it is the value *after* the ACK that ended recovery (RFC 6582, section 3.2, step 3).
-    pub flight: u32,
-    /// The window that limits the sender: min(cwnd, peer's window, own cap), in bytes.
-    pub window: u32,
-    /// Smoothed RTT, if there is a sample.
-    pub srtt: Option<Span>,
-    /// The RTT sample of the last ACK, if losses are detected by time or delivery rates are measured. Nearly every ACK
-    /// then has a sample.
-    pub rtt: Option<Span>,
-    /// Whether the sender paces.
-    pub paced: bool,
-    /// Bytes acknowledged so far, this ACK included, and bytes sent so far.
-    pub acknowledged: u64,
-    /// See [`acknowledged`](Self::acknowledged).
-    pub sent: u64,
-    /// Whether the sender used all of cwnd when the acknowledged data was sent. An unused window gives no information
-    /// about the path (RFC 9438, section 4.3; RFC 7661).
-    pub cwnd_limited: bool,
-}
-
-/// An event. Each has one meaning.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Signal {
-    /// New data was acknowledged, outside recovery.
-    Acked {
-        /// How many bytes.
-        bytes: u32,
-    },
-    /// The `n`-th consecutive duplicate ACK arrived, outside recovery.
-    DupAck {
-        /// Counted from 1.
-        n: u32,
-    },
-    /// A loss was detected without a timeout: once per window of data.
-    EnterRecovery,
-    /// A partial ACK: a part of the data in flight at the loss was acknowledged.
-    PartialAck {
-        /// How many bytes.
-        bytes: u32,
-    },
-    /// All data in flight at the loss was acknowledged.
-    ExitRecovery,
-    /// The retransmission timer expired.
-    Timeout {
-        /// Whether this is the first time for this data (RFC 5681, equation 4: ssthresh decreases only once).
-        first: bool,
-    },
-    /// The peer reports a congestion mark (RFC 3168).
-    EcnCe,
-    /// A round has ended in which `acked` bytes were acknowledged, `marked` of them by ACKs with ECE (RFC 8257, section
-    /// 3.3).
-    RoundMarked {
-        /// All of them.
-        acked: u32,
-        /// Those with ECE.
-        marked: u32,
-    },
-    /// The last reduction was spurious.
-    Undo,
-    /// The sender restarts after an idle time of at least one RTO (RFC 5681, section 4.1).
-    IdleRestart,
-    /// The sender restarts after a pause of the application of any length with nothing in flight. Only if delivery
-    /// rates are measured.
-    Resumed,
-}
-
-/// The initial values of a connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Start {
-    /// The configured initial window.
-    pub cwnd: u32,
-    /// The configured slow start threshold; `u32::MAX` is infinite.
-    pub ssthresh: u32,
-    /// The seed for random choices: the initial sequence number.
-    pub seed: u32,
-}
-
-/// A congestion control algorithm. All quantities in bytes.
-pub trait CongestionControl: core::fmt::Debug + Send {
-    /// Starts a user-defined algorithm. It is called when the algorithm is set, when the handshake has determined the
-    /// MSS, and after a lost SYN. Built-in algorithms are created anew instead.
-    fn begin(&mut self, start: &Start) {
-        let _ = start;
-    }
-    /// Processes an event.
-    fn on(&mut self, signal: Signal, view: &View);
-    /// The congestion window; it is read after each signal.
-    fn cwnd(&self) -> u32;
-    /// The slow start threshold; `u32::MAX` is infinite.
-    fn ssthresh(&self) -> u32;
-
-    /// Processes the delivery rate sample of an ACK, after all other effects of the ACK. It is called for every ACK,
-    /// but only if delivery rates are measured ([`Kind::needs_rates`], or pacing).
-    fn delivered(&mut self, sample: &RateSample, view: &View) {
-        let _ = (sample, view);
-    }
-    /// Processes a lost segment. It is called for each one, before the sample of the ACK that revealed the loss, and
-    /// only if delivery rates are measured.
-    fn lost(&mut self, segment: &LostSegment, view: &View) {
-        let _ = (segment, view);
-    }
-    /// The pacing rate in bytes per second, or `None` if it follows from cwnd. It is read after each signal.
-    fn pacing_rate(&self) -> Option<u64> {
-        None
-    }
-    /// Whether the algorithm deliberately sends less than the path can carry. Samples then give no information about
-    /// the path.
-    fn is_sparing(&self) -> bool {
-        false
-    }
-    /// The path model, if the algorithm has one.
-    fn path(&self) -> Option<PathModel> {
-        None
-    }
-}
-
-/// The path model of a congestion control.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PathModel {
-    /// Its bandwidth in bytes per second.
-    pub bandwidth: u64,
-    /// The RTT without queueing delay, if known.
-    pub min_rtt: Option<Span>,
-}
 
 /// The choice of an algorithm with its parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -262,6 +130,16 @@ impl Algorithm {
     }
 }
 
+/// What a configuration says of congestion control.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setup {
+    pub(crate) kind: Kind,
+    /// The initial slow start threshold; `u32::MAX` is infinite.
+    pub(crate) ssthresh: u32,
+    pub(crate) growth: Growth,
+    pub(crate) hystart: HyStart,
+}
+
 /// The congestion control of a connection.
 #[derive(Debug)]
 pub(crate) struct Congestion {
@@ -273,9 +151,9 @@ pub(crate) struct Congestion {
 impl Congestion {
     /// A new instance of the configured algorithm with the given initial `cwnd` in bytes. `seed` is the initial
     /// sequence number.
-    pub(crate) fn new(config: &Config, cwnd: u32, seed: u32) -> Self {
-        let Config { congestion, initial_ssthresh: ssthresh, growth, hystart, .. } = *config;
-        Self::with(match congestion {
+    pub(crate) fn new(setup: Setup, cwnd: u32, seed: u32) -> Self {
+        let Setup { kind, ssthresh, growth, hystart } = setup;
+        Self::with(match kind {
             Kind::None => Algorithm::None(Unlimited),
             Kind::Tahoe => Algorithm::Tahoe(Tahoe::new(cwnd, ssthresh, growth)),
             Kind::Reno => Algorithm::Reno(Reno::new(cwnd, ssthresh, growth)),
@@ -390,7 +268,8 @@ impl Congestion {
 mod tests {
     use super::*;
     use crate::config::profile;
-    use crate::config::{Counting, Grows, Growth};
+    use crate::config::{Config, Counting, Grows};
+    use crate::time::Time;
 
     pub(super) const GROWTH: Growth =
         Growth { grows: Grows::Always, counting: Counting::Acks, slow_start_per_ack: 1 };
@@ -423,7 +302,7 @@ mod tests {
         let base = &profile::by_name(profile::DEFAULT).expect("built in").config;
         let start = |congestion| {
             let config = Config { congestion, initial_ssthresh: 60_000, ..base.clone() };
-            Congestion::new(&config, 4000, 1)
+            Congestion::new(config.congestion_setup(), 4000, 1)
         };
         for kind in
             [Kind::Tahoe, Kind::Reno, Kind::NewReno, Kind::Cubic, Kind::CubicLinux, Kind::Dctcp, Kind::Vegas]

@@ -1,14 +1,12 @@
 //! ECN on a connection: negotiation, fields of departing segments, and feedback of arriving segments (RFC 3168, RFC
 //! 9768).
 
-use crate::config::{EcnUse, SynOptions};
+use crate::config::{Config, EcnUse, SynOptions};
 use crate::congestion::ecn::accurate::Accurate;
 use crate::congestion::ecn::handshake::{ACE, Mode, ace_of, first_ack, requested_mode};
 use crate::congestion::ecn::receiver::{Receiver, Trial};
 use crate::congestion::ecn::sender::{Feedback, Sender};
-use crate::congestion::ecn::{
-    AccurateEcn, Agreement, BOTH, Memory, Order, SentRequest, agree, is_capable, on_syn,
-};
+use crate::congestion::ecn::{AccurateEcn, Agreement, BOTH, Echo, Memory, Order, SentRequest, agree, on_syn};
 use crate::congestion::{self, Signal};
 use crate::connection::Connection;
 use crate::opening::state::State;
@@ -21,6 +19,20 @@ use crate::wire::segment::{Ecn, Flags, Segment};
 
 /// This number of SACK blocks has priority over counters (RFC 9768, section 3.2.3.3).
 const BLOCKS_FIRST: usize = 2;
+
+/// Whether a segment may be ECN-capable: only a segment with new data is. Retransmissions, segments without data and
+/// window probes are not (sections 6.1.4 to 6.1.6). `max` is SND.MAX.
+fn is_capable(plan: &Plan, max: u64) -> bool {
+    plan.len > 0 && plan.start >= max && plan.reason != Reason::WindowProbe
+}
+
+/// The form of the feedback, for a peer with the same configuration.
+fn echo_for(config: &Config) -> Echo {
+    match config.congestion {
+        congestion::Kind::Dctcp => Echo::Exact,
+        _ => Echo::UntilReduced,
+    }
+}
 
 impl Connection {
     /// State of accurate ECN, if this connection uses it.
@@ -43,7 +55,7 @@ impl Connection {
             Agreement::None => {}
             Agreement::Accurate(told) => self.begin_accurate(now, syn, told),
             agreement => {
-                let memory = Memory::new(agreement, self.cx.config.ecn_echo());
+                let memory = Memory::new(agreement, echo_for(&self.cx.config));
                 self.cx.set_ecn(Some(memory));
             }
         }
@@ -243,5 +255,19 @@ impl Connection {
         let told = accurate.sender.receive_feedback(heard, delivered);
         memory.set_marked(told);
         told
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_new_data_is_ecn_capable() {
+        let plan = Plan { start: 1001, len: 1000, flags: Flags::NONE, reason: Reason::NewData };
+        assert!(is_capable(&plan, 1001));
+        assert!(!is_capable(&plan, 1002), "part of it was sent before");
+        assert!(!is_capable(&Plan { len: 0, reason: Reason::Fin, ..plan }, 1001));
+        assert!(!is_capable(&Plan { len: 1, reason: Reason::WindowProbe, ..plan }, 1001));
     }
 }

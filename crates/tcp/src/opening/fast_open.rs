@@ -4,88 +4,13 @@
 //! The server delivers the data to the application, and may send data, before the end of the handshake. The driver
 //! stores cookies and addresses. The connection handles the data on the SYN.
 
+pub use crate::wire::fast_open::{Cookie, FastOpen, Form};
+
 use crate::opening::isn::write_address;
-use crate::wire::options::{Options, SackBlocks};
 use crate::wire::segment::Segment;
 use core::hash::Hasher;
 use core::net::IpAddr;
 use siphasher::sip::SipHasher24;
-
-/// The encoding of the option.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Form {
-    /// Kind 34 (RFC 7413, section 4.1.1).
-    Numbered,
-    /// Kind 254 with ExID 0xF989: the form before the assignment of a kind (RFC 7413, section 4.1.1; RFC 6994).
-    Experimental,
-}
-
-/// A cookie of 4 to 16 bytes; the length is even (RFC 7413, section 4.1.1).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Cookie {
-    len: u8,
-    octets: [u8; 16],
-}
-
-impl Cookie {
-    /// A cookie of these bytes; `None` if the length is illegal.
-    pub fn new(from: &[u8]) -> Option<Self> {
-        let mut octets = [0; 16];
-        octets.get_mut(..from.len())?.copy_from_slice(from);
-        (from.len() >= 4 && from.len().is_multiple_of(2)).then_some(Self { len: from.len() as u8, octets })
-    }
-
-    /// Its bytes.
-    pub fn as_slice(&self) -> &[u8] {
-        &self.octets[..usize::from(self.len)]
-    }
-}
-
-/// The content of a Fast Open option.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct FastOpen {
-    /// The encoding.
-    pub form: Form,
-    /// The cookie; `None` requests one.
-    pub cookie: Option<Cookie>,
-}
-
-/// Form and cookie length, as [`Options`] store them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Head {
-    form: Form,
-    len: u8,
-}
-
-impl Head {
-    /// Length on the wire without padding.
-    pub(crate) fn wire_len(self) -> u8 {
-        self.len + if self.form == Form::Numbered { 2 } else { 4 }
-    }
-}
-
-impl Options {
-    /// Returns the options with this Fast Open option, which replaces SACK blocks.
-    #[must_use]
-    pub fn with_fast_open(self, FastOpen { form, cookie }: FastOpen) -> Self {
-        let octets = cookie.map_or([0; 16], |cookie| cookie.octets);
-        let words = core::array::from_fn(|n| {
-            u32::from_be_bytes([octets[4 * n], octets[4 * n + 1], octets[4 * n + 2], octets[4 * n + 3]])
-        });
-        let head = Head { form, len: cookie.map_or(0, |cookie| cookie.len) };
-        Self { fast_open: Some(head), sack: SackBlocks::from_words(words), ..self }
-    }
-
-    /// The Fast Open option, if there is one.
-    pub fn fast_open(&self) -> Option<FastOpen> {
-        let Head { form, len } = self.fast_open?;
-        let mut octets = [0; 16];
-        for (place, word) in octets.as_chunks_mut::<4>().0.iter_mut().zip(self.sack.words()) {
-            *place = word.to_be_bytes();
-        }
-        Some(FastOpen { form, cookie: (len > 0).then_some(Cookie { len, octets }) })
-    }
-}
 
 /// The secret key for a server's cookies (RFC 7413, section 4.1.2).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -100,7 +25,7 @@ impl Key {
         }
         let mut octets = [0; 16];
         octets[..8].copy_from_slice(&hasher.finish().to_le_bytes());
-        Cookie { len: 8, octets }
+        Cookie::of(8, octets)
     }
 }
 

@@ -4,7 +4,7 @@
 //! for parallel ordered sets", SPAA 2016, section 4). Its depth is O(log n) whatever comes in whatever order: a peer that chooses
 //! what it reports cannot make it degenerate, as it could if chance, which repeats itself here, were to keep it balanced.
 
-use super::Range;
+use super::range::Range;
 #[cfg(test)]
 use super::work;
 

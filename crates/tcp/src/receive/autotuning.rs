@@ -5,12 +5,8 @@
 //! Linux counts the memory of packets; here buffers count bytes of data. The defaults are half as large for this
 //! reason.
 
-use crate::context::Context;
-use crate::opening::state::State;
-use crate::receive::receiver::Receiver;
 use crate::time::{Coarse, Span, Time};
 use crate::wire::options::echo_age;
-use crate::wire::segment::Segment;
 
 /// Segments that the application is expected to read in the first round trip (`TCP_INIT_CWND`).
 const FIRST_SEGMENTS: u32 = 10;
@@ -73,7 +69,7 @@ impl Tuning {
 
     /// Takes an RTT sample from an echoed timestamp (`tcp_rcv_rtt_measure_ts()`), if it is valid. Our first segment was
     /// sent at `first`.
-    fn echoes(&mut self, now: Time, echo: u32, first: Coarse) {
+    pub(super) fn echoes(&mut self, now: Time, echo: u32, first: Coarse) {
         if echo != self.echoed
             && let Some(rtt) = echo_age(now, echo, first)
         {
@@ -84,7 +80,7 @@ impl Tuning {
 
     /// Takes an RTT sample.
     #[cold]
-    fn echo(&mut self, rtt: Span) {
+    pub(super) fn echo(&mut self, rtt: Span) {
         let rtt = rtt.as_ps().max(1);
         let smooth = self.rtt.map_or(rtt, |old| old.as_ps() - old.as_ps() / 8 + rtt / 8);
         self.rtt = Some(Span::from_ps(smooth));
@@ -125,68 +121,24 @@ impl Tuning {
     }
 }
 
-impl Receiver {
-    /// Starts autotuning after both SYN segments, if it is configured.
-    pub(crate) fn begin_tuning(&mut self, cx: &Context, now: Time) {
-        let Some(first) = cx.config.initial_receive_window else { return };
-        let most = cx.config.receive_window.min(cx.agreed.largest_window());
-        // A window below one unit of the window scale would be announced as zero.
-        let first = first.max(1 << cx.agreed.shifts().1);
-        let tuning = Tuning::new(now, first, most, u32::from(cx.agreed.mss));
-        self.set_buffer(tuning.limit(0));
-        self.extras().tuning = Some(Box::new(tuning));
-    }
-
-    /// Data has arrived in order. Our first segment was sent at `first`.
-    #[cold]
-    pub(crate) fn tune_to_arrival(&mut self, cx: &Context, now: Time, first: Coarse, segment: &Segment) {
-        // Data on a SYN gives no information about the rate.
-        if cx.state() == State::SynReceived {
-            return;
-        }
-        let (received, window) = (self.nxt, self.window());
-        let (mss, unread) = (u32::from(cx.agreed.payload), self.readable());
-        let stamps = segment.options.timestamps.filter(|_| cx.agreed.timestamps);
-        let Some(tuning) = self.extras.as_mut().and_then(|rare| rare.tuning.as_mut()) else { return };
-        match stamps {
-            Some(stamps) if segment.payload.len >= mss => tuning.echoes(now, stamps.echo, first),
-            Some(_) => {}
-            None => tuning.received(now, received, window),
-        }
-        tuning.arrives(segment.payload.len, mss);
-        let limit = tuning.limit(unread);
-        self.set_buffer(limit);
-    }
-
-    /// The application has read.
-    #[cold]
-    pub(crate) fn tune_to_reader(&mut self, cx: &Context, now: Time) {
-        let (read, mss, unread) = (self.read, u32::from(cx.agreed.payload), self.readable());
-        let Some(tuning) = self.extras.as_mut().and_then(|rare| rare.tuning.as_mut()) else { return };
-        tuning.read(now, read, mss);
-        let limit = tuning.limit(unread);
-        self.set_buffer(limit);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const MSS: u32 = 1000;
 
-    fn at(ms: u64) -> Time {
+    pub(super) fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    fn tuning() -> Tuning {
+    pub(super) fn tuning() -> Tuning {
         let mut tuning = Tuning::new(at(0), 65_536, 6 << 20, MSS);
         tuning.echo(Span::from_ms(100));
         tuning
     }
 
     #[test]
-    fn the_window_increases_by_two_segments_per_segment_up_to_the_buffer() {
+    pub(super) fn the_window_increases_by_two_segments_per_segment_up_to_the_buffer() {
         let mut tuning = Tuning { buffer: 70_000, ..tuning() };
         assert_eq!(tuning.limit(0), 65_535);
         tuning.arrives(MSS, MSS);
@@ -198,14 +150,14 @@ mod tests {
     }
 
     #[test]
-    fn unread_data_reduces_the_window_only_when_the_buffer_fills() {
+    pub(super) fn unread_data_reduces_the_window_only_when_the_buffer_fills() {
         let tuning = Tuning { buffer: 200_000, ..tuning() };
         assert_eq!(tuning.limit(100_000) - 100_000, 65_535);
         assert_eq!(tuning.limit(150_000) - 150_000, 50_000);
     }
 
     #[test]
-    fn the_buffer_has_space_for_the_next_doubling_of_the_reading_rate() {
+    pub(super) fn the_buffer_has_space_for_the_next_doubling_of_the_reading_rate() {
         let (mut tuning, mut read) = (tuning(), 1);
         for round in 1..=8_u64 {
             // Slow start from ten segments.
@@ -220,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn the_buffer_never_grows_beyond_its_limit_nor_within_an_rtt() {
+    pub(super) fn the_buffer_never_grows_beyond_its_limit_nor_within_an_rtt() {
         let mut tuning = Tuning::new(at(0), 65_536, 100_000, MSS);
         tuning.read(at(1000), 1_000_000, MSS);
         assert_eq!(tuning.buffer, 65_536, "there is no RTT sample");
@@ -232,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn without_timestamps_the_rtt_is_at_most_the_shortest_time_of_a_window() {
+    pub(super) fn without_timestamps_the_rtt_is_at_most_the_shortest_time_of_a_window() {
         let mut tuning = Tuning::new(at(0), 65_536, 6 << 20, MSS);
         tuning.received(at(0), 1, 10_000);
         tuning.received(at(50), 9_000, 10_000);

@@ -10,3 +10,4 @@ mod marks;
 mod reassembly;
 pub(crate) mod receiver;
 mod stamps;
+mod window_growth;

@@ -1,19 +1,11 @@
 //! Delivery rate samples: what leaves, what arrives and what is lost is counted, and congestion control hears of each ACK.
 
-use crate::congestion::delivery_rate::{DeliveryRate, Repairing, Taken};
-use crate::congestion::pacing::Pacer;
+use crate::congestion::delivery_rate::{Repairing, Taken};
 use crate::context::Context;
 use crate::ranges::Range;
 use crate::recovery::Phase;
 use crate::send::Sender;
 use crate::time::Time;
-
-/// What is kept for it; made when the connection opens, where the configuration needs it.
-#[derive(Debug)]
-pub(crate) struct Paced {
-    pub(crate) pacer: Pacer,
-    pub(crate) rate: DeliveryRate,
-}
 
 impl Sender {
     /// Bytes in the network, less what duplicate ACKs say has left it.

@@ -1,9 +1,10 @@
 //! State that few senders need.
 
+use crate::congestion::delivery_rate::DeliveryRate;
+use crate::congestion::pacing::Pacer;
 use crate::record::limits::Clock;
-use crate::send::decide::tso::Interface;
-use crate::send::deliveries::Paced;
-use crate::send::path_mtu::Search;
+use crate::send::interface::Interface;
+use crate::send::mtu_search::Search;
 use crate::send::transmit::Policy;
 use crate::time::Time;
 
@@ -71,4 +72,11 @@ impl Extras {
     pub(super) fn deadline(&self) -> Time {
         self.patience.min(self.turn)
     }
+}
+
+/// What is kept for it; made when the connection opens, where the configuration needs it.
+#[derive(Debug)]
+pub(crate) struct Paced {
+    pub(crate) pacer: Pacer,
+    pub(crate) rate: DeliveryRate,
 }

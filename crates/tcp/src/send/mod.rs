@@ -13,8 +13,10 @@ mod deliveries;
 mod departure;
 mod extras;
 mod info;
+pub(crate) mod interface;
 mod limits;
 pub(crate) mod marks;
+mod mtu_search;
 mod path_mtu;
 pub(crate) mod space;
 mod syn_data;
@@ -32,8 +34,7 @@ use crate::recovery::rto::{Rto, RtoEstimator};
 use crate::recovery::{self, Loss};
 use crate::time::{Coarse, Span, Time};
 use crate::wire::seq::Seq;
-use deliveries::Paced;
-use extras::Extras;
+use extras::{Extras, Paced};
 use space::SendSpace;
 use timers::Timers;
 use transmit::Policy;
@@ -85,7 +86,7 @@ impl Sender {
             space: SendSpace::new(iss),
             loss: Loss::default(),
             rack: None,
-            congestion: Congestion::new(config, cwnd, iss.0),
+            congestion: Congestion::new(config.congestion_setup(), cwnd, iss.0),
             timers: Timers::new(rto.rto(&config.rto)),
             rto,
             run: 0,
@@ -170,7 +171,7 @@ impl Sender {
     pub(crate) fn begin_with(&mut self, cx: &Context, cwnd: u32) {
         let start = self.start_with(cx, cwnd);
         if !self.congestion.begin(&start) {
-            self.congestion = Congestion::new(&cx.config, cwnd, start.seed);
+            self.congestion = Congestion::new(cx.config.congestion_setup(), cwnd, start.seed);
         }
     }
 

@@ -12,55 +12,18 @@ use crate::opening::state::State;
 use crate::ranges::Range;
 use crate::record::reason::{Hold, Reason};
 use crate::recovery::{Phase, Resend};
+use crate::send::mtu_search::{LEAST_MTU, Search};
 use crate::send::space::{Decision, Plan};
 use crate::send::{MTU_SEARCH, Sender};
 use crate::time::{Span, Time};
 use crate::wire::seq::Seq;
 
-/// No router asks for less (RFC 1191, section 3).
-const LEAST_MTU: u32 = 68;
 /// Timeouts in a row after which a black hole is suspected: R1 (RFC 9293, section 3.8.3; Linux, `tcp_retries1`).
 const R1: u8 = 3;
 /// A window of so many segments is needed, to lose the probe without harm; and so many segments behind it, whose ACKs tell of its
 /// loss (Linux, `tcp_mtu_probe()`).
 const LEAST_WINDOW: u32 = 11;
 const BEHIND: u32 = 4;
-/// Bounds that are nearer to each other are not worth a probe (Linux, `tcp_probe_threshold`).
-const THRESHOLD: u32 = 8;
-/// After so long it is asked whether the path has become wider (RFC 4821, section 7.7; Linux, `tcp_probe_interval`).
-const INTERVAL: Span = Span::from_secs(600);
-
-/// What probes know of the path. Lengths are of packets, in bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Search {
-    /// What the path takes.
-    low: u32,
-    /// What it may take.
-    high: u32,
-    /// Since when these are sought.
-    since: Time,
-    /// The probe that is under way, and how long it is.
-    probe: Option<(Range, u32)>,
-}
-
-impl Search {
-    /// What is to be tried next: half way between the bounds, which `widest` widens again after some time.
-    fn next(&self, now: Time, widest: u32) -> Option<(u32, u32)> {
-        let middle = |high: u32| {
-            let apart = high.saturating_sub(self.low);
-            (apart >= THRESHOLD).then(|| (self.low + apart / 2, high))
-        };
-        middle(self.high).or_else(|| middle(if now - self.since >= INTERVAL { widest } else { 0 }))
-    }
-
-    /// Packets get lost time and again: they are shorter from now on, half as long each time it goes on (Linux,
-    /// `tcp_mtu_probing()`).
-    fn retreat(&mut self, base: u32) {
-        let half = self.low.saturating_sub(HEADERS) / 2 + HEADERS;
-        self.low = half.min(base).max(LEAST_MTU);
-        self.probe = None;
-    }
-}
 
 /// What becomes of a search when an ACK comes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,7 +2,9 @@
 //!
 //! Nothing here depends on a connection.
 
+pub mod accurate_ecn;
 pub mod codec;
+pub mod fast_open;
 pub mod options;
 pub mod segment;
 pub mod seq;

@@ -1,6 +1,7 @@
 //! TCP options as types. Their encoding depends on a [`Layout`] and is implemented in [`crate::wire::codec`].
 
 use crate::time::{Coarse, Span, Time};
+use crate::wire::fast_open::{Cookie, FastOpen, Head};
 use crate::wire::seq::Seq;
 
 /// The timestamps option (RFC 7323, section 3.2), in the units of the sender's clock.
@@ -138,7 +139,7 @@ pub struct Options {
     pub sack: SackBlocks,
     /// Form and length of a Fast Open option, on SYN segments. Its cookie is stored in the place of the SACK blocks,
     /// which no SYN carries. Use [`with_fast_open`](Self::with_fast_open) and [`fast_open`](Self::fast_open).
-    pub fast_open: Option<crate::opening::fast_open::Head>,
+    pub fast_open: Option<Head>,
     /// Options B or C.
     pub big_window: Option<BigWindow>,
     /// Option A.
@@ -313,4 +314,26 @@ pub(crate) fn echo_age(now: Time, echo: u32, first: Coarse) -> Option<Span> {
 #[inline]
 pub fn timestamp(now: Time) -> u32 {
     (now.as_ps() / 1_000_000_000) as u32
+}
+impl Options {
+    /// Returns the options with this Fast Open option, which replaces SACK blocks.
+    #[must_use]
+    pub fn with_fast_open(self, FastOpen { form, cookie }: FastOpen) -> Self {
+        let octets = cookie.map_or([0; 16], |cookie| cookie.octets);
+        let words = core::array::from_fn(|n| {
+            u32::from_be_bytes([octets[4 * n], octets[4 * n + 1], octets[4 * n + 2], octets[4 * n + 3]])
+        });
+        let head = Head { form, len: cookie.map_or(0, |cookie| cookie.len) };
+        Self { fast_open: Some(head), sack: SackBlocks::from_words(words), ..self }
+    }
+
+    /// The Fast Open option, if there is one.
+    pub fn fast_open(&self) -> Option<FastOpen> {
+        let Head { form, len } = self.fast_open?;
+        let mut octets = [0; 16];
+        for (place, word) in octets.as_chunks_mut::<4>().0.iter_mut().zip(self.sack.words()) {
+            *place = word.to_be_bytes();
+        }
+        Some(FastOpen { form, cookie: (len > 0).then_some(Cookie { len, octets }) })
+    }
 }

@@ -4,6 +4,7 @@
 //! would fill the path, so that Reno and CUBIC can grow in between.
 
 use super::bounds::INFINITE;
+use super::probing::{Feedback, Probing};
 use super::{Bbr3, State};
 use crate::congestion::View;
 use crate::congestion::delivery_rate::RateSample;
@@ -17,41 +18,6 @@ const WAIT: Span = Span::from_secs(2);
 const MORE_MS: u64 = 1000;
 /// The maximum number of doublings of the slope of the upper bound.
 const MOST_DOUBLINGS: u32 = 30;
-
-/// The part of the cycle to which the arriving ACKs belong.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-enum Feedback {
-    /// Of no probe.
-    #[default]
-    None,
-    /// Of what left before the probe.
-    Refilling,
-    Starting,
-    /// Of the probe,
-    Probe,
-    /// though it is over.
-    Stopping,
-}
-
-/// The state of the present probe and the result of the last one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Probing {
-    feedback: Feedback,
-    /// New losses belong to faster transmissions and were not processed yet.
-    pub(super) is_sampled: bool,
-    /// The last probe exceeded the loss threshold; the probe ended at the level of the one before it.
-    pub(super) too_high: bool,
-    cautious: bool,
-    /// The start of the cycle, the wait before the next probe, and the rounds since the last probe.
-    began: Time,
-    wait: Span,
-    pub(super) rounds_since: u64,
-    /// The bytes acknowledged per increase of the upper bound by one segment, the bytes since the last increase, and
-    /// the rounds of the increase.
-    per_segment: u64,
-    acked: u64,
-    doublings: u32,
-}
 
 impl Bbr3 {
     /// `UpdateProbeBWCyclePhase()`.

@@ -11,7 +11,11 @@
 
 mod bounds;
 mod cycle;
+mod loss;
+mod probe_rtt;
+mod probing;
 mod round_trip;
+mod state;
 mod window;
 
 use super::model::{Aggregation, Chance, Delivered, Pace, Plateau, Rounds, UNIT, least, scaled};
@@ -19,8 +23,9 @@ use super::{CongestionControl, PathModel, Signal, View};
 use crate::congestion::delivery_rate::{Interval, LostSegment, RateSample, Repairing};
 use crate::time::Time;
 use bounds::{Bounds, Latest, Saved};
-use cycle::Probing;
+use probing::Probing;
 use round_trip::RoundTrip;
+use state::State;
 
 /// The length of each of the two windows of the ACK aggregation filter in rounds: in startup, and later.
 const EXCESS_ROUNDS: [u8; 2] = [1, 5];
@@ -28,22 +33,6 @@ const EXCESS_ROUNDS: [u8; 2] = [1, 5];
 const STARTUP_HOLES: u32 = 6;
 /// The maximum number of rounds in drain. After it the rate was probably overestimated.
 const DRAIN_ROUNDS: u64 = 3;
-
-/// The state.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum State {
-    Startup,
-    Drain,
-    /// The four states of bandwidth probing: below the rate of the path, to drain a queue,
-    Down,
-    /// at its rate,
-    Cruise,
-    /// at its rate, with the largest known volume in flight,
-    Refill,
-    /// and above its rate.
-    Up,
-    ProbeRtt,
-}
 
 impl State {
     /// The pacing gain over the estimated rate.

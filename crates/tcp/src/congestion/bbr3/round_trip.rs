@@ -3,8 +3,6 @@
 //! There are two minima. The one of ten seconds is the estimate; the one of five seconds determines the time of the
 //! next probe.
 
-use super::{Bbr3, State};
-use crate::congestion::View;
 use crate::congestion::delivery_rate::RateSample;
 use crate::congestion::model::{Lull, MIN_RTT_HOLDS};
 use crate::time::{Span, Time};
@@ -17,11 +15,11 @@ const INTERVAL: Span = Span::from_secs(5);
 pub(super) struct RoundTrip {
     /// The estimate, and its time.
     pub(super) least: Option<Span>,
-    at: Time,
+    pub(super) at: Time,
     /// The minimum since the last probe, its time, and whether it has expired.
-    recent: Option<Span>,
-    recent_at: Time,
-    expired: bool,
+    pub(super) recent: Option<Span>,
+    pub(super) recent_at: Time,
+    pub(super) expired: bool,
     /// The probe.
     pub(super) lull: Lull,
 }
@@ -44,39 +42,6 @@ impl RoundTrip {
         let is_less = self.recent.is_some_and(|recent| self.least.is_none_or(|least| recent < least));
         if is_less || now > self.at + MIN_RTT_HOLDS {
             (self.least, self.at) = (self.recent, self.recent_at);
-        }
-    }
-}
-
-impl Bbr3 {
-    /// `CheckProbeRTT()`.
-    pub(super) fn check_lull(&mut self, sample: &RateSample, view: &View) {
-        if self.state != State::ProbeRtt && self.round_trip.expired && !self.resumed {
-            self.save_cwnd();
-            self.state = State::ProbeRtt;
-            self.round_trip.lull = Lull::default();
-            self.stop_feedback();
-        }
-        let is_low = sample.in_flight <= self.lull_volume(view.mss);
-        if self.state == State::ProbeRtt
-            && self.round_trip.lull.see(view.now, is_low, &mut self.rounds, sample.delivered)
-        {
-            self.end_lull(view.now);
-        }
-        if sample.newly_delivered > 0 {
-            self.resumed = false;
-        }
-    }
-
-    /// `ExitProbeRTT()`.
-    pub(super) fn end_lull(&mut self, now: Time) {
-        self.round_trip.recent_at = now;
-        self.cwnd = self.cwnd.max(self.prior_cwnd);
-        self.bounds.reset_short_term();
-        if self.full_reached {
-            self.start_cruise(now);
-        } else {
-            self.state = State::Startup;
         }
     }
 }

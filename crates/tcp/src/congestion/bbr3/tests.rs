@@ -40,7 +40,7 @@ fn the_bytes_in_flight_at_two_percent_loss_are_computed_exactly() {
 #[test]
 fn one_decrease_is_at_most_three_tenths() {
     for value in [0, 1, 9, 10, 12_345, 1 << 40] {
-        assert_eq!(bounds::beta(value), value * 7 / 10, "{value}");
+        assert_eq!(loss::beta(value), value * 7 / 10, "{value}");
     }
 }
 

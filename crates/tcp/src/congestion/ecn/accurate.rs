@@ -1,10 +1,9 @@
 //! Accurate ECN: the counters of both halves of a connection (RFC 9768).
 
-use super::Memory;
 use super::handshake::Mode;
-use super::option::ByteCounters;
 use super::receiver::Receiver;
 use super::sender::Sender;
+use crate::wire::accurate_ecn::ByteCounters;
 use crate::wire::segment::{Ecn, Flags};
 
 /// The state of both halves of a connection.
@@ -60,23 +59,4 @@ pub struct AccurateEcnInfo {
     pub delivered: ByteCounters,
     /// Whether our segments are ECN-capable.
     pub sends: bool,
-}
-
-impl Memory {
-    /// The counters, if accurate ECN is in use.
-    pub(crate) fn accurate_info(&self) -> Option<AccurateEcnInfo> {
-        let Accurate { receiver, sender, .. } = self.accurate_state()?;
-        let from_zero = |bytes: ByteCounters| ByteCounters {
-            ect0: bytes.ect0.wrapping_sub(1),
-            ect1: bytes.ect1.wrapping_sub(1),
-            ..bytes
-        };
-        Some(AccurateEcnInfo {
-            marks_received: receiver.packets.wrapping_sub(5),
-            received: from_zero(receiver.bytes),
-            marks_delivered: sender.packets.wrapping_sub(5),
-            delivered: from_zero(sender.bytes),
-            sends: sender.sends(),
-        })
-    }
 }

@@ -8,20 +8,18 @@
 pub(crate) mod accurate;
 mod ace;
 pub(crate) mod handshake;
-mod option;
 pub(crate) mod receiver;
 pub(crate) mod sender;
 
+pub use crate::wire::accurate_ecn::{AccurateEcn, ByteCounters, Order};
 pub use accurate::AccurateEcnInfo;
-pub use option::{AccurateEcn, ByteCounters, Order};
 
-use crate::config::{Config, EcnUse};
-use crate::congestion::{self, Signal};
-use crate::record::reason::Reason;
-use crate::send::space::Plan;
+use crate::config::EcnUse;
+use crate::congestion::Signal;
 use crate::wire::segment::{Ecn, Flags, Segment};
 use accurate::Accurate;
 use handshake::{ACE, Mode, accepted_mode, requested_mode};
+pub(crate) use receiver::Answer;
 
 /// The two flags of an ECN-setup SYN (RFC 3168, section 6.1.1).
 pub(crate) const BOTH: Flags = Flags(Flags::ECE.0 | Flags::CWR.0);
@@ -103,12 +101,6 @@ const fn agree_accurately(said: SentRequest, flags: Flags) -> Agreement {
     }
 }
 
-/// Whether a segment may be ECN-capable: only a segment with new data is. Retransmissions, segments without data and
-/// window probes are not (sections 6.1.4 to 6.1.6). `max` is SND.MAX.
-pub(crate) fn is_capable(plan: &Plan, max: u64) -> bool {
-    plan.len > 0 && plan.start >= max && plan.reason != Reason::WindowProbe
-}
-
 /// The reaction to an ACK with ECE.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OnEcho {
@@ -127,15 +119,6 @@ pub(crate) enum Echo {
     Exact,
     /// Counters of packets and bytes (RFC 9768).
     Counted,
-}
-
-/// When the ACK of a data segment is due.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Answer {
-    /// Nothing.
-    Ordinary,
-    /// Immediately.
-    AtOnce,
 }
 
 /// The ECN state of a connection.
@@ -285,13 +268,22 @@ impl Memory {
     }
 }
 
-impl Config {
-    /// The form of the feedback, for a peer with the same configuration.
-    pub(crate) fn ecn_echo(&self) -> Echo {
-        match self.congestion {
-            congestion::Kind::Dctcp => Echo::Exact,
-            _ => Echo::UntilReduced,
-        }
+impl Memory {
+    /// The counters, if accurate ECN is in use.
+    pub(crate) fn accurate_info(&self) -> Option<AccurateEcnInfo> {
+        let Accurate { receiver, sender, .. } = self.accurate_state()?;
+        let from_zero = |bytes: ByteCounters| ByteCounters {
+            ect0: bytes.ect0.wrapping_sub(1),
+            ect1: bytes.ect1.wrapping_sub(1),
+            ..bytes
+        };
+        Some(AccurateEcnInfo {
+            marks_received: receiver.packets.wrapping_sub(5),
+            received: from_zero(receiver.bytes),
+            marks_delivered: sender.packets.wrapping_sub(5),
+            delivered: from_zero(sender.bytes),
+            sends: sender.sends(),
+        })
     }
 }
 
@@ -331,15 +323,6 @@ mod tests {
         ] {
             assert_eq!(agree(choice, said, flags), expected, "{choice:?} {said:?} {flags:?}");
         }
-    }
-
-    #[test]
-    fn only_new_data_is_ecn_capable() {
-        let plan = Plan { start: 1001, len: 1000, flags: Flags::NONE, reason: Reason::NewData };
-        assert!(is_capable(&plan, 1001));
-        assert!(!is_capable(&plan, 1002), "part of it was sent before");
-        assert!(!is_capable(&Plan { len: 0, reason: Reason::Fin, ..plan }, 1001));
-        assert!(!is_capable(&Plan { len: 1, reason: Reason::WindowProbe, ..plan }, 1001));
     }
 
     #[test]

@@ -1,9 +1,17 @@
 //! The receiver of accurate ECN: its counters and its reports (RFC 9768, sections 3.2, 3.2.2.5.1 and 3.2.3.3).
 
-use super::Answer;
 use super::handshake::{flags_of, report_codepoint};
-use super::option::{AccurateEcn, ByteCounters, Order};
+use crate::wire::accurate_ecn::{AccurateEcn, ByteCounters, Order};
 use crate::wire::segment::{Ecn, Flags, Segment};
+
+/// When the ACK of a data segment is due.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Answer {
+    /// Nothing.
+    Ordinary,
+    /// Immediately.
+    AtOnce,
+}
 
 /// The number of marked packets that triggers an ACK: with unacknowledged data, and without (an ACK of ACKs).
 const MARKS: [u8; 2] = [2, 3];

@@ -3,7 +3,7 @@
 
 use super::ace::{self, AceInput};
 use super::handshake::FirstAck;
-use super::option::{AccurateEcn, ByteCounters, growth};
+use crate::wire::accurate_ecn::{AccurateEcn, ByteCounters, growth};
 use crate::wire::segment::Ecn;
 
 /// The feedback of an ACK, before the ACK is processed.

@@ -1,6 +1,6 @@
 //! The lower and upper bounds of an RTO, which every estimator has.
 
-use super::Kind;
+use super::kind::Kind;
 use crate::time::Span;
 
 /// The bounds of a timeout, and the timeout before the first sample.

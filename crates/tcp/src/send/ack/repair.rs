@@ -78,7 +78,7 @@ impl Sender {
             first_is_lost: self.loss.scoreboard.as_ref().is_some_and(|board| board.is_lost(una)),
             peer_sends_naks: self.peer_sends_naks(cx),
         };
-        let verdict = self.loss.on_dup_ack(&cx.config, fact);
+        let verdict = self.loss.on_dup_ack(cx.config.recovery, cx.config.dup_acks_beside_naks, fact);
         match verdict {
             OnDupAck::Nothing => {
                 let n = fact.n;

@@ -6,6 +6,7 @@ use crate::congestion::pacing;
 use crate::context::Context;
 use crate::record::reason::{Hold, Reason};
 use crate::recovery::Phase;
+use crate::send::interface::Interface;
 use crate::send::space::Plan;
 use crate::send::{INTERFACE, Sender};
 use crate::time::{Span, Time};
@@ -19,29 +20,6 @@ const LEAST_SEGMENTS: u64 = 2;
 const PART: u64 = 3;
 /// An ACK is near that is due within this, and a burst belongs to another that left within it.
 const SOON: Span = Span::from_ms(1);
-
-/// The interface as the connection knows it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Interface {
-    /// Bits per second at which what has left is gone; 0 for at once.
-    rate: u64,
-    /// When it is done with what has left.
-    free: Time,
-}
-
-impl Interface {
-    /// A segment with `len` bytes of header and data is handed over.
-    pub(crate) fn take(&mut self, now: Time, len: u64) {
-        if self.rate > 0 {
-            self.free = self.free.max(now) + pacing::duration(8 * len, self.rate);
-        }
-    }
-
-    /// When it is done with what has left.
-    pub(crate) fn free(&self) -> Time {
-        self.free
-    }
-}
 
 /// What is known where a burst may begin.
 #[derive(Clone, Copy, Debug)]

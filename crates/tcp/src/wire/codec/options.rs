@@ -2,7 +2,7 @@
 
 use super::field;
 use crate::congestion::ecn::{AccurateEcn, Order};
-use crate::opening::fast_open::{Cookie, FastOpen, Form};
+use crate::wire::fast_open::{Cookie, FastOpen, Form};
 use crate::wire::options::{BigWindow, Layout, Nak, Options, Packing, SackBlock, SackBlocks, Timestamps};
 use crate::wire::seq::Seq;
 

@@ -1,0 +1,52 @@
+//! The receive window follows what the application reads (Linux, `tcp_rcv_space_adjust()`).
+
+use crate::context::Context;
+use crate::opening::state::State;
+use crate::receive::autotuning::Tuning;
+use crate::receive::receiver::Receiver;
+use crate::time::{Coarse, Time};
+use crate::wire::segment::Segment;
+
+impl Receiver {
+    /// Starts autotuning after both SYN segments, if it is configured.
+    pub(crate) fn begin_tuning(&mut self, cx: &Context, now: Time) {
+        let Some(first) = cx.config.initial_receive_window else { return };
+        let most = cx.config.receive_window.min(cx.agreed.largest_window());
+        // A window below one unit of the window scale would be announced as zero.
+        let first = first.max(1 << cx.agreed.shifts().1);
+        let tuning = Tuning::new(now, first, most, u32::from(cx.agreed.mss));
+        self.set_buffer(tuning.limit(0));
+        self.extras().tuning = Some(Box::new(tuning));
+    }
+
+    /// Data has arrived in order. Our first segment was sent at `first`.
+    #[cold]
+    pub(crate) fn tune_to_arrival(&mut self, cx: &Context, now: Time, first: Coarse, segment: &Segment) {
+        // Data on a SYN gives no information about the rate.
+        if cx.state() == State::SynReceived {
+            return;
+        }
+        let (received, window) = (self.nxt, self.window());
+        let (mss, unread) = (u32::from(cx.agreed.payload), self.readable());
+        let stamps = segment.options.timestamps.filter(|_| cx.agreed.timestamps);
+        let Some(tuning) = self.extras.as_mut().and_then(|rare| rare.tuning.as_mut()) else { return };
+        match stamps {
+            Some(stamps) if segment.payload.len >= mss => tuning.echoes(now, stamps.echo, first),
+            Some(_) => {}
+            None => tuning.received(now, received, window),
+        }
+        tuning.arrives(segment.payload.len, mss);
+        let limit = tuning.limit(unread);
+        self.set_buffer(limit);
+    }
+
+    /// The application has read.
+    #[cold]
+    pub(crate) fn tune_to_reader(&mut self, cx: &Context, now: Time) {
+        let (read, mss, unread) = (self.read, u32::from(cx.agreed.payload), self.readable());
+        let Some(tuning) = self.extras.as_mut().and_then(|rare| rare.tuning.as_mut()) else { return };
+        tuning.read(now, read, mss);
+        let limit = tuning.limit(unread);
+        self.set_buffer(limit);
+    }
+}
