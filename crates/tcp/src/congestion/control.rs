@@ -103,7 +103,7 @@ pub trait CongestionControl: core::fmt::Debug + Send {
     fn ssthresh(&self) -> u32;
 
     /// Processes the delivery rate sample of an ACK, after all other effects of the ACK. It is called for every ACK,
-    /// but only if delivery rates are measured ([`Kind::needs_rates`], or pacing).
+    /// but only if delivery rates are measured (`Kind::needs_rates`, or pacing).
     fn delivered(&mut self, sample: &RateSample, view: &View) {
         let _ = (sample, view);
     }

@@ -5,7 +5,7 @@ use crate::wire::seq::Seq;
 
 /// The state of a connection in TIME-WAIT.
 ///
-/// A driver with many connections stores it in its table instead of the [`Connection`].
+/// A driver with many connections stores it in its table instead of the [`Connection`](crate::Connection).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TimeWait {
     /// When 2·MSL have passed.

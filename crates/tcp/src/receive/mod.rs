@@ -1,6 +1,6 @@
 //! The receiver: reassembly, the announced window, and the times of ACKs.
 //!
-//! [`Receiver`](receiver::Receiver) owns its state. It does not depend on the sender.
+//! `Receiver` owns its state. It does not depend on the sender.
 
 pub mod acking;
 

@@ -1,7 +1,7 @@
 //! Loss recovery: what is resent, and when. Apart from congestion control, which only learns that a loss was noticed.
 //!
-//! The rules of each kind are pure functions, one file each, that look at [`LossState`] and return a verdict;
-//! [`crate::ack::process`] carries the verdict out.
+//! The rules of each kind are pure functions, one file each, that look at `LossState` and return a verdict;
+//! `send/ack/` carries the verdict out.
 
 mod flight;
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The sending half: the send sequence space, what may leave now, what leaves, and what ACKs mean to it.
 //!
-//! [`Sender`] owns its state; its parts are the files of this folder. It knows nothing of the receiver: what it wants of
+//! `Sender` owns its state; its parts are the files of this folder. It knows nothing of the receiver: what it wants of
 //! the other half is in the verdicts that it returns.
 
 pub mod transmit;

@@ -44,7 +44,7 @@ pub struct FastOpen {
     pub cookie: Option<Cookie>,
 }
 
-/// Form and cookie length, as [`Options`] store them.
+/// Form and cookie length, as [`Options`](crate::wire::options::Options) store them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Head {
     pub(super) form: Form,

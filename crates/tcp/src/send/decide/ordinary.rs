@@ -57,7 +57,8 @@ impl Sender {
     /// window of the peer is small (RFC 9293, section 3.8.6.2.1, condition 3). The policy then decides.
     #[inline]
     fn is_worth_half(&self, cx: &Context, room: u64) -> bool {
-        room >= u64::from(self.space.max_wnd.min(cx.config.send_window.unwrap_or(u32::MAX)) / 2)
+        let reaches_half = |window: u32| room >= u64::from(window / 2);
+        reaches_half(self.space.max_wnd) || cx.config.send_window.is_some_and(reaches_half)
     }
 
     /// The smallest of the windows from SND.UNA, and its kind.
