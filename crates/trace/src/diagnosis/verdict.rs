@@ -1,6 +1,7 @@
 //! From the views of both senders to the diagnosis of a connection.
 
 use super::facts::Facts;
+use super::phase::Phases;
 use super::rules::judge;
 use super::sender::SenderView;
 use super::sentence::{Evidence, evidence, sentence};
@@ -88,19 +89,7 @@ pub(super) fn conclude(side: Side, mut view: SenderView, trips: RoundTrips, end:
     let end = view.finish(end);
     let SenderView { phases, meter, totals, .. } = view;
     let facts = Facts::new(meter.finish(end), (trips.behind.unwrap_or(0), trips.ahead.unwrap_or(0)), totals);
-    let mut timeline = Timeline::default();
-    for (from, stretch) in phases.iter() {
-        let mut index = facts.index_at(from);
-        while from < end {
-            let slice = facts.slices.get(index).map_or(u64::MAX, |slice| slice.until);
-            let until = slice.min(stretch.until).min(end);
-            timeline.extend(Time::ZERO + Span::from_ns(until), judge(&facts, stretch.phase, index));
-            if slice >= stretch.until || slice >= end {
-                break;
-            }
-            index += 1;
-        }
-    }
+    let timeline = limits(&facts, &phases, end);
     let least = Span::from_ns(facts.path.base / 4);
     let timeline = timeline.without_shorter_than(least);
     let budget = Budget::of(&timeline);
@@ -120,4 +109,20 @@ pub(super) fn conclude(side: Side, mut view: SenderView, trips: RoundTrips, end:
         retransmitted: facts.totals.resent,
         offload: facts.totals.offload,
     }
+}
+
+/// The limit of each instant until `end`, before short intervals are given to their neighbours.
+fn limits(facts: &Facts, phases: &Phases, end: u64) -> Timeline {
+    let mut timeline = Timeline::default();
+    for (mut from, stretch) in phases.iter() {
+        let stretch_end = stretch.until.min(end);
+        let mut index = facts.index_at(from);
+        while from < stretch_end {
+            let slice = facts.slices.get(index).map_or(u64::MAX, |slice| slice.until);
+            from = slice.min(stretch_end).max(from + 1);
+            timeline.extend(Time::ZERO + Span::from_ns(from), judge(facts, stretch.phase, index));
+            index += 1;
+        }
+    }
+    timeline
 }
