@@ -5,7 +5,7 @@
 
 use netspurt_live::sockets::{Keep, Watch};
 use nix::time::{ClockId, clock_gettime};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -24,11 +24,8 @@ fn main() -> io::Result<()> {
 /// Opens connections, and holds them until the parent ends.
 fn connect(connections: usize, port: u16) -> io::Result<()> {
     let server = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let mut held: Vec<TcpStream> =
+    let _held: Vec<TcpStream> =
         (0..connections).map(|_| TcpStream::connect(server)).collect::<io::Result<_>>()?;
-    for stream in &mut held {
-        stream.write_all(b"hello")?;
-    }
     io::stdin().read_to_end(&mut Vec::new()).map(|_| ())
 }
 
@@ -42,9 +39,7 @@ fn measure(sockets: usize, seconds: u64) -> io::Result<()> {
         .spawn()?;
     let mut accepted = Vec::new();
     for _ in 0..sockets / 2 {
-        let (mut stream, _) = listener.accept()?;
-        stream.read_exact(&mut [0; 5])?;
-        accepted.push(stream);
+        accepted.push(listener.accept()?.0);
     }
     let mut watch = Watch::open(None, Keep::Sums).map_err(io::Error::other)?;
     watch.poll().map_err(io::Error::other)?;
