@@ -11,6 +11,25 @@ use super::window::WindowHistory;
 use netspurt_budget::Limit;
 use netspurt_tcp::time::Span;
 
+/// The limits that a budget from sockets may have.
+pub const LIMITS: [Limit; 15] = [
+    Limit::Handshake,
+    Limit::Application,
+    Limit::NagleDelayedAck,
+    Limit::SendBuffer,
+    Limit::ReceiveWindow,
+    Limit::SlowReceiver,
+    Limit::SlowStart,
+    Limit::Bottleneck,
+    Limit::CongestionWindow,
+    Limit::Pacing,
+    Limit::FastRecovery,
+    Limit::Timeout,
+    Limit::RoundTrip,
+    Limit::Teardown,
+    Limit::Unknown,
+];
+
 /// The time of each limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Shares([Span; Limit::ALL.len()]);

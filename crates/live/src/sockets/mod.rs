@@ -31,7 +31,7 @@ mod table;
 mod watch;
 mod window;
 
-pub use division::Shares;
+pub use division::{LIMITS, Shares};
 pub use info::{Avoidance, Bbr, Clocks, TcpInfo, Vegas};
 pub use namespace::NamespaceError;
 pub use processes::Process;
