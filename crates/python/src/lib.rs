@@ -6,7 +6,7 @@
 //! * `scenario.rs`, `run.rs`: the two classes
 //! * `simulate.rs`: a run, which Ctrl-C and the interpreter's end can stop
 //! * `own/`: algorithms in Python, a family each
-//! * `tap.rs`: from simulated packets to a capture; `arrivals.rs`: when each segment came
+//! * `arrivals.rs`: when each segment came
 //! * `capture.rs`, `gathered.rs`, `capture_columns.rs`: the third class, which reads captures
 //! * `diagnose.rs`: what limited the connections of a capture
 //! * `delays.rs`: recorded delays, and timers replayed over them
@@ -38,7 +38,6 @@ mod run;
 mod scenario;
 mod simulate;
 mod table;
-mod tap;
 mod wide;
 
 use pyo3::prelude::*;

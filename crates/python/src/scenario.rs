@@ -5,7 +5,7 @@ use crate::errors::{scenario_error, scenario_fault, system_words};
 use crate::own::Algorithms;
 use crate::run::{Recorded, Run};
 use crate::simulate::{self, Task};
-use crate::tap::Points;
+use netspurt_observe::tap::Points;
 use netspurt_live::emulator::KernelTcp;
 use netspurt_scenario as scenario;
 use pyo3::exceptions::PyValueError;

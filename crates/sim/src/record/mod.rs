@@ -5,6 +5,7 @@
 pub mod diary;
 pub mod digest;
 pub(crate) mod held_tail;
+pub mod limits;
 pub mod probe;
 pub mod result;
 pub mod sketch;
