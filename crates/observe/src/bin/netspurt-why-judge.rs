@@ -29,6 +29,15 @@ fn main() -> ExitCode {
         for ((place, matrix), trial) in Place::ALL.iter().zip(&mut all).zip(&trials) {
             let share = matrix.add(trial);
             kinds.entry((case.kind, place.name())).or_default().add(trial);
+            if list && count == 1 {
+                println!("{}\n{}", case.text, place.name());
+                for (what, timeline) in [("truth", &trial.truth), ("found", &trial.found)] {
+                    for interval in timeline.intervals().iter().take(60) {
+                        let (from, until) = (interval.from.as_secs_f64(), interval.until.as_secs_f64());
+                        println!("{what} {from:9.4} {until:9.4} {}", interval.limit.name());
+                    }
+                }
+            }
             if list {
                 println!("{seed} {} {} {} {:.3} {}", case.kind, case.profile, place.name(), share, trial.sentence);
             }

@@ -94,6 +94,8 @@ pub fn draw(seed: u64) -> Case {
         "bbr" => ("linux", "congestion = \"bbr\"\npacing = true\n"),
         other => (other, ""),
     };
+    // The host at `a` sends most of the data.
+    let ends = if kind == "requests" { "from = \"b\"\nto = \"a\"" } else { "from = \"a\"\nto = \"b\"" };
     let [near, far] = [rtt / 2.0 * split, rtt / 2.0 * (1.0 - split)].map(|s| (s * 1e6).max(1.0) as u64);
     let text = format!(
         r#"duration = "60 s"
@@ -127,8 +129,7 @@ delay = "{far} us"
 {receiver}
 [[flow]]
 app = {app}
-from = "a"
-to = "b"
+{ends}
 {others}"#,
         rate = rate as u64,
     );

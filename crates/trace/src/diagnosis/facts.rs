@@ -17,8 +17,8 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    pub(super) fn new(slices: Vec<Slice>, parts: (u64, u64), totals: Totals) -> Self {
-        let path = Path::of(&slices, parts, totals.segment);
+    pub(super) fn new(slices: Vec<Slice>, parts: (u64, u64), totals: Totals, capacity: Option<f64>) -> Self {
+        let path = Path::of(&slices, parts, totals.segment, capacity);
         let flight = flights(&slices, path.base);
         let window = slices
             .iter()

@@ -4,6 +4,10 @@ use super::meter::Slice;
 
 /// Queueing delay below which a path counts as not full, in nanoseconds.
 const LEAST_QUEUE_NS: u64 = 300_000;
+/// A path that carries fewer segments in a round trip is not full.
+const LEAST_SEGMENTS: u32 = 5;
+/// A path that carries this share of its capacity is full.
+const BUSY: f64 = 0.93;
 
 /// What is known of the path in one slice.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -12,7 +16,7 @@ pub(super) struct PathNow {
     pub(super) rtt: u64,
     /// How much of it exceeds the least one.
     pub(super) queueing: u64,
-    /// Whether a queue stood on the path for the last round trip.
+    /// Whether the path was full during the last round trip.
     pub(super) full: bool,
     /// Bytes per second that arrived during the last round trip.
     pub(super) rate: f64,
@@ -23,7 +27,7 @@ pub(super) struct PathNow {
 pub(super) struct Path {
     /// The least round trip in nanoseconds.
     pub(super) base: u64,
-    /// The highest rate of a round trip, in bytes per second.
+    /// The capacity in bytes per second; 0 if it is not known.
     pub(super) capacity: f64,
     /// One for each slice.
     pub(super) now: Vec<PathNow>,
@@ -31,24 +35,20 @@ pub(super) struct Path {
 
 impl Path {
     /// Reads the path from the slices; `parts` are the least round trips to the sender and to the receiver.
-    pub(super) fn of(slices: &[Slice], parts: (u64, u64), segment: u32) -> Self {
+    pub(super) fn of(slices: &[Slice], parts: (u64, u64), segment: u32, capacity: Option<f64>) -> Self {
         let base = parts.0 + parts.1;
         let mut now = round_trips(slices, parts);
-        let rates = rates(slices, base);
-        let capacity = rates.iter().copied().fold(0.0, f64::max);
+        let capacity = capacity.unwrap_or(0.0);
         // One segment takes this long at the capacity.
         let serial = if capacity > 0.0 { f64::from(segment) / capacity * 1e9 } else { 0.0 };
         let threshold = LEAST_QUEUE_NS.max(base / 50).max((1.5 * serial) as u64);
-        let mut since = None;
-        let mut from = 0;
-        for ((path, slice), rate) in now.iter_mut().zip(slices).zip(rates) {
+        let standing = least_queueing(&now, slices, base);
+        for ((path, rate), standing) in now.iter_mut().zip(rates(slices, base)).zip(standing) {
             path.rate = rate;
-            let stands = path.queueing > threshold && (slice.delivered > 0 || slice.until - from < base / 2);
-            since = if stands { since.or(Some(from)) } else { None };
-            path.full = since.is_some_and(|since| slice.until - since >= base);
-            from = slice.until;
+            // A few segments in a round trip do not fill a path; their delay is that of ACKs.
+            let many = rate * path.rtt as f64 / 1e9 >= f64::from(LEAST_SEGMENTS * segment);
+            path.full = many && (standing > threshold || capacity > 0.0 && rate > capacity * BUSY);
         }
-        spread_back(&mut now, slices, base);
         Self { base, capacity, now }
     }
 }
@@ -70,6 +70,23 @@ fn round_trips(slices: &[Slice], (behind, ahead): (u64, u64)) -> Vec<PathNow> {
         .collect()
 }
 
+/// The least queueing delay during the last round trip before the end of each slice. A link that was idle meanwhile has
+/// delayed the packet after that not at all. Where nothing arrived for half a round trip, nothing waited.
+fn least_queueing(now: &[PathNow], slices: &[Slice], base: u64) -> Vec<u64> {
+    let mut first = 0;
+    (0..slices.len())
+        .map(|index| {
+            let until = slices[index].until;
+            let rtt = base + now[index].queueing;
+            while first < index && slices[first].until + rtt <= until {
+                first += 1;
+            }
+            let samples = (first..=index).filter(|&i| slices[i].ahead > 0 || slices[i].behind > 0);
+            samples.map(|i| now[i].queueing).min().unwrap_or(0)
+        })
+        .collect()
+}
+
 /// The delivery rate over the last round trip before the end of each slice.
 fn rates(slices: &[Slice], base: u64) -> Vec<f64> {
     let (mut first, mut sum, mut begin) = (0, 0_u64, 0);
@@ -87,21 +104,6 @@ fn rates(slices: &[Slice], base: u64) -> Vec<f64> {
     rates
 }
 
-/// A path that is full at the end of a round trip with a standing queue was full from its begin.
-fn spread_back(now: &mut [PathNow], slices: &[Slice], base: u64) {
-    let mut until = None;
-    for index in (0..now.len()).rev() {
-        let began = if index == 0 { 0 } else { slices[index - 1].until };
-        if now[index].full {
-            until = Some(began.saturating_sub(base));
-        } else if until.is_some_and(|until| began >= until) && now[index].queueing > 0 {
-            now[index].full = true;
-        } else {
-            until = None;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,18 +117,24 @@ mod tests {
     fn a_queue_that_stands_for_a_round_trip_makes_the_path_full() {
         let slices: Vec<Slice> =
             (1..=40).map(|n| slice(10 * n, 10_000, if n > 20 { 60 } else { 40 })).collect();
-        let path = Path::of(&slices, (0, 40_000_000), 1000);
+        let path = Path::of(&slices, (0, 40_000_000), 1000, Some(2e6));
         assert!(path.now[..20].iter().all(|now| !now.full), "{:?}", path.now);
-        assert!(path.now[20..].iter().all(|now| now.full), "{:?}", path.now);
-        assert!((path.capacity - 1e6).abs() < 1.0, "{}", path.capacity);
+        assert!(path.now[26..].iter().all(|now| now.full), "{:?}", path.now);
     }
 
     #[test]
     fn a_burst_once_a_round_trip_does_not_fill_the_path() {
         let slices: Vec<Slice> = (1..=40)
-            .map(|n| if n % 4 == 0 { slice(10 * n, 40_000, 50) } else { slice(10 * n, 1000, 40) })
+            .map(|n| if n % 4 == 0 { slice(10 * n, 5_000, 50) } else { slice(10 * n, 1000, 40) })
             .collect();
-        let path = Path::of(&slices, (0, 40_000_000), 1000);
+        let path = Path::of(&slices, (0, 40_000_000), 1000, Some(1e6));
         assert!(path.now.iter().all(|now| !now.full));
+    }
+
+    #[test]
+    fn a_path_that_carries_its_capacity_is_full_without_a_queue() {
+        let slices: Vec<Slice> = (1..=40).map(|n| slice(10 * n, 10_000, 40)).collect();
+        let path = Path::of(&slices, (0, 40_000_000), 1000, Some(1.02e6));
+        assert!(path.now[8..].iter().all(|now| now.full));
     }
 }

@@ -5,6 +5,7 @@
 
 use super::meter::Meter;
 use super::phase::{Phase, Phases};
+use super::trains::Trains;
 use crate::follow::Cause;
 use std::collections::VecDeque;
 
@@ -73,6 +74,8 @@ pub(super) struct SenderView {
     window: u32,
     started: bool,
     open: bool,
+    /// When it will be open, as far as is known.
+    opens_at: Option<u64>,
     closing: bool,
     repair: Option<Repair>,
     /// When it last sent new data, and when an ACK last arrived.
@@ -96,6 +99,7 @@ pub(super) struct SenderView {
     mss: u32,
     pub(super) phases: Phases,
     pub(super) meter: Meter,
+    pub(super) trains: Trains,
     pub(super) totals: Totals,
 }
 
@@ -108,6 +112,7 @@ impl SenderView {
             window: 0,
             started: false,
             open: !handshake_seen,
+            opens_at: None,
             closing: false,
             repair: None,
             sent_at: 0,
@@ -123,6 +128,7 @@ impl SenderView {
             mss: 0,
             phases: Phases::default(),
             meter: Meter::default(),
+            trains: Trains::default(),
             totals: Totals::default(),
         }
     }
@@ -137,6 +143,15 @@ impl SenderView {
         self.meter.at(at, packet).note_behind(ns);
         if self.behind == 0 || ns < self.behind {
             self.behind = ns;
+            self.set_scale();
+        }
+    }
+
+    /// The handshake has measured a round trip from here to the receiver. It gives the scale only: data takes longer to
+    /// transmit than a SYN.
+    pub(super) fn note_handshake(&mut self, ns: u64) {
+        if self.ahead == 0 {
+            self.ahead = ns;
             self.set_scale();
         }
     }
@@ -164,9 +179,17 @@ impl SenderView {
         self.phases.set_least((self.round() / 16).max(LEAST_SLICE_NS));
     }
 
+    /// An ACK that opens this sender passes here.
+    pub(super) fn opens_after_ack(&mut self, at: u64) {
+        if !self.open && self.opens_at.is_none() {
+            self.opens_at = Some(at + self.behind);
+        }
+    }
+
     /// The handshake is over for this sender at `at`.
     pub(super) fn opens(&mut self, at: u64) {
         if !self.open {
+            self.opens_at = None;
             self.arrive(at);
             self.advance(at);
             self.open = true;
@@ -263,10 +286,6 @@ impl SenderView {
     /// An ACK passes here; it counts when it has reached the sender and the answer could be here.
     pub(super) fn note_ack(&mut self, at: u64, packet: u64, ack: i64, window: u32, bare: bool) {
         let ack = Ack { at: at + self.behind, packet, ack, delivered: 0, ahead: None, window, bare };
-        if self.behind == 0 {
-            self.advance(at);
-            return self.take_ack(&ack);
-        }
         if self.acks.len() == MOST_ACKS
             && let Some(oldest) = self.acks.pop_front()
         {
@@ -298,6 +317,8 @@ impl SenderView {
         self.window = ack.window;
         self.totals.window = self.totals.window.max(ack.window);
         let fresh = (ack.ack - self.una).max(0);
+        let segment = u64::from(self.totals.segment);
+        self.trains.note(at, u64::from(ack.delivered), u64::from(flight), segment);
         let slice = self.meter.at(at, ack.packet);
         slice.delivered = slice.delivered.saturating_add(ack.delivered);
         if let Some(ns) = ack.ahead {
@@ -341,6 +362,9 @@ impl SenderView {
 
     /// Lets the time go on to `now`.
     fn advance(&mut self, now: u64) {
+        if let Some(opens) = self.opens_at.filter(|&opens| opens <= now) {
+            self.opens(opens);
+        }
         if now <= self.clock {
             return;
         }
@@ -366,9 +390,10 @@ impl SenderView {
     fn settle_before_data(&mut self, at: u64, prompted: bool, short: bool) {
         let outstanding = self.una < self.next;
         let emptied = !outstanding && at.saturating_sub(self.acked_at) > PROMPT_NS;
+        let released = !outstanding && !emptied;
         let by_bare_ack = self.bare && at.saturating_sub(self.acked_at) <= PROMPT_NS;
         // The application does not see a bare ACK: what follows it at once was held by TCP.
-        let instead = if by_bare_ack && (self.short || short) && !emptied {
+        let instead = if by_bare_ack && (self.short || short) && released {
             Phase::ShortHeld
         } else if emptied || !outstanding && self.short {
             Phase::Delivering

@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 /// A time in picoseconds, from and until.
 pub(super) type Interval = (u64, u64);
 
+/// A link that transmitted for this share of a round trip is full: no change of TCP would bring more than the rest.
+const BUSY: f64 = 0.95;
+
 /// Intervals in order of time; touching ones are one.
 #[derive(Debug, Default)]
 struct Union(Vec<Interval>);
@@ -17,6 +20,13 @@ impl Union {
             _ if from < until => self.0.push((from, until)),
             _ => {}
         }
+    }
+
+    /// How much of `from` to `until` is in it.
+    fn covered(&self, from: u64, until: u64) -> u64 {
+        let first = self.0.partition_point(|interval| interval.1 <= from);
+        let inside = self.0[first..].iter().take_while(|interval| interval.0 < until);
+        inside.map(|interval| interval.1.min(until) - interval.0.max(from)).sum()
     }
 }
 
@@ -85,21 +95,25 @@ pub(super) struct Full {
 }
 
 impl Full {
-    /// When a packet of `direction` waited at a link that had been busy for `round` at least, in order of time and of link; and
-    /// of which link each is.
+    /// When a link was full for `direction`, in order of time and of link, and of which link each is: it was busy for
+    /// [`BUSY`] of the last `round`, and a packet of the direction waited there meanwhile. Looked at in steps of a quarter of
+    /// a round.
     pub(super) fn of(&self, direction: Direction, round: u64) -> Vec<(u64, u64, u32)> {
-        let mut full = Vec::new();
+        let step = (round / 4).max(1);
+        let mut full: Vec<(u64, u64, u32)> = Vec::new();
         for (channel, waits) in self.waits.get(&direction).into_iter().flatten() {
             let Some(carried) = self.channels.get(channel) else { continue };
-            let mut busy = carried.busy.0.iter().peekable();
+            let mut done = 0;
             for &(from, until) in waits {
-                while busy.next_if(|(_, end)| *end <= from).is_some() {}
-                for &(begin, end) in busy.clone().take_while(|(begin, _)| *begin < until) {
-                    let (a, b) = (from.max(begin.saturating_add(round)), until.min(end));
-                    if a < b {
-                        full.push((a, b, *channel));
+                let mut at = from.max(done) / step * step;
+                while at < until.saturating_add(round) {
+                    let end = at + step;
+                    if carried.busy.covered(end.saturating_sub(round), end) as f64 >= BUSY * round as f64 {
+                        full.push((at, end, *channel));
                     }
+                    at = end;
                 }
+                done = done.max(at);
             }
         }
         full.sort_unstable();
@@ -136,7 +150,8 @@ mod tests {
         queues.waited(3, ONE, 5, 90);
         queues.waited(3, ONE, 112, 118);
         let full = queues.finish();
-        assert_eq!(full.of(ONE, 40), [(40, 90, 3)]);
+        assert_eq!(full.of(ONE, 40).first(), Some(&(30, 40, 3)));
+        assert_eq!(full.of(ONE, 40).last(), Some(&(90, 100, 3)));
         assert_eq!(full.of(OTHER, 40), []);
         assert!((full.share(3, ONE, 0, 100) - 0.25).abs() < 1e-12);
     }
@@ -149,6 +164,7 @@ mod tests {
         queues.kept(1, ONE, 20);
         queues.left(1, ONE, 30);
         queues.left(1, ONE, 70);
-        assert_eq!(queues.finish().of(ONE, 5), [(10, 70, 1)]);
+        let full = queues.finish().of(ONE, 4);
+        assert_eq!((full.first(), full.last()), (Some(&(10, 11, 1)), Some(&(73, 74, 1))));
     }
 }

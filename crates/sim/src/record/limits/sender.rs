@@ -138,7 +138,8 @@ impl SenderLog {
             return Held::By(Limit::FastRecovery);
         }
         if connection.unsent() == 0 {
-            let full = connection.room() < u64::from(connection.segment_payload());
+            let full = connection.state().may_send()
+                && connection.room() < u64::from(connection.segment_payload());
             return if full { Held::By(Limit::SendBuffer) } else { Held::AllSent };
         }
         Held::By(match connection.holding() {
@@ -148,7 +149,10 @@ impl SenderLog {
             }
             Hold::Pacing => Limit::Pacing,
             Hold::Nagle | Hold::Minshall | Hold::EndOfData | Hold::Cork | Hold::Own | Hold::Autocork => {
-                Limit::NagleDelayedAck
+                // The segment is short only because the buffer has no more space for the application.
+                let payload = u64::from(connection.segment_payload());
+                let blocked = connection.room() < payload && outstanding >= 2 * payload;
+                if blocked { Limit::SendBuffer } else { Limit::NagleDelayedAck }
             }
             Hold::NotOpen => Limit::Handshake,
             Hold::NoData => return Held::AllSent,
