@@ -1,10 +1,14 @@
 //! What the slices of a sender show of its path: round trip without queue, queueing delay, capacity.
 
 use super::meter::Slice;
+use super::trains::Trains;
 
+/// The quantile of the rates of trains that is taken for the capacity, and the one before others had a part of it.
+const CAPACITY: f64 = 0.9;
+const PEAK: f64 = 0.99;
 /// Queueing delay below which a path counts as not full, in nanoseconds.
 const LEAST_QUEUE_NS: u64 = 300_000;
-/// A path that carries fewer segments in a round trip is not full.
+/// Fewer segments in a round trip do not fill a path, unless their sender has more.
 const LEAST_SEGMENTS: u32 = 5;
 /// A path that carries this share of its capacity is full.
 const BUSY: f64 = 0.93;
@@ -18,6 +22,8 @@ pub(super) struct PathNow {
     pub(super) queueing: u64,
     /// Whether the path was full during the last round trip.
     pub(super) full: bool,
+    /// Whether enough segments passed for that to be sure.
+    pub(super) many: bool,
     /// Bytes per second that arrived during the last round trip.
     pub(super) rate: f64,
 }
@@ -29,16 +35,18 @@ pub(super) struct Path {
     pub(super) base: u64,
     /// The capacity in bytes per second; 0 if it is not known.
     pub(super) capacity: f64,
+    /// The highest rate of a train, in bytes per second: the capacity before others had a part of it.
+    pub(super) peak: f64,
     /// One for each slice.
     pub(super) now: Vec<PathNow>,
 }
 
 impl Path {
     /// Reads the path from the slices; `parts` are the least round trips to the sender and to the receiver.
-    pub(super) fn of(slices: &[Slice], parts: (u64, u64), segment: u32, capacity: Option<f64>) -> Self {
+    pub(super) fn of(slices: &[Slice], parts: (u64, u64), segment: u32, trains: &Trains) -> Self {
         let base = parts.0 + parts.1;
         let mut now = round_trips(slices, parts);
-        let capacity = capacity.unwrap_or(0.0);
+        let [capacity, peak] = [CAPACITY, PEAK].map(|quantile| trains.rate(quantile).unwrap_or(0.0));
         // One segment takes this long at the capacity.
         let serial = if capacity > 0.0 { f64::from(segment) / capacity * 1e9 } else { 0.0 };
         let threshold = LEAST_QUEUE_NS.max(base / 50).max((1.5 * serial) as u64);
@@ -46,10 +54,10 @@ impl Path {
         for ((path, rate), standing) in now.iter_mut().zip(rates(slices, base)).zip(standing) {
             path.rate = rate;
             // A few segments in a round trip do not fill a path; their delay is that of ACKs.
-            let many = rate * path.rtt as f64 / 1e9 >= f64::from(LEAST_SEGMENTS * segment);
-            path.full = many && (standing > threshold || capacity > 0.0 && rate > capacity * BUSY);
+            path.many = rate * path.rtt as f64 / 1e9 >= f64::from(LEAST_SEGMENTS * segment);
+            path.full = standing > threshold || capacity > 0.0 && rate > capacity * BUSY;
         }
-        Self { base, capacity, now }
+        Self { base, capacity, peak, now }
     }
 }
 
@@ -113,11 +121,18 @@ mod tests {
         Slice { until: until_ms * 1_000_000, delivered, ahead, ..Slice::default() }
     }
 
+    /// Trains with so many bytes a millisecond.
+    fn trains(bytes: u64) -> Trains {
+        let mut trains = Trains::default();
+        (0..100).for_each(|n| trains.note(n * 1_000_000, bytes, 20_000, 1000));
+        trains
+    }
+
     #[test]
     fn a_queue_that_stands_for_a_round_trip_makes_the_path_full() {
         let slices: Vec<Slice> =
             (1..=40).map(|n| slice(10 * n, 10_000, if n > 20 { 60 } else { 40 })).collect();
-        let path = Path::of(&slices, (0, 40_000_000), 1000, Some(2e6));
+        let path = Path::of(&slices, (0, 40_000_000), 1000, &trains(2000));
         assert!(path.now[..20].iter().all(|now| !now.full), "{:?}", path.now);
         assert!(path.now[26..].iter().all(|now| now.full), "{:?}", path.now);
     }
@@ -127,14 +142,14 @@ mod tests {
         let slices: Vec<Slice> = (1..=40)
             .map(|n| if n % 4 == 0 { slice(10 * n, 5_000, 50) } else { slice(10 * n, 1000, 40) })
             .collect();
-        let path = Path::of(&slices, (0, 40_000_000), 1000, Some(1e6));
+        let path = Path::of(&slices, (0, 40_000_000), 1000, &trains(1000));
         assert!(path.now.iter().all(|now| !now.full));
     }
 
     #[test]
     fn a_path_that_carries_its_capacity_is_full_without_a_queue() {
         let slices: Vec<Slice> = (1..=40).map(|n| slice(10 * n, 10_000, 40)).collect();
-        let path = Path::of(&slices, (0, 40_000_000), 1000, Some(1.02e6));
+        let path = Path::of(&slices, (0, 40_000_000), 1000, &trains(1000));
         assert!(path.now[8..].iter().all(|now| now.full));
     }
 }

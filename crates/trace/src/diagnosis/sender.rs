@@ -95,6 +95,9 @@ pub(super) struct SenderView {
     behind: u64,
     /// The round trip from here to the receiver.
     ahead: u64,
+    /// ACKs of one and of two segments.
+    single_acks: u64,
+    double_acks: u64,
     /// The largest payload that the peer permits.
     mss: u32,
     pub(super) phases: Phases,
@@ -125,6 +128,8 @@ impl SenderView {
             acks: VecDeque::new(),
             behind: 0,
             ahead: 0,
+            single_acks: 0,
+            double_acks: 0,
             mss: 0,
             phases: Phases::default(),
             meter: Meter::default(),
@@ -159,7 +164,8 @@ impl SenderView {
     /// The ACK that was captured last has measured a round trip from here to the receiver.
     pub(super) fn note_ahead(&mut self, at: u64, ns: u64) {
         match self.acks.back_mut() {
-            Some(ack) => ack.ahead = Some(ns),
+            // By Karn's rule if that gave a sample, since an echoed timestamp includes the delay of the ACK.
+            Some(ack) => ack.ahead = ack.ahead.or(Some(ns)),
             None => self.meter.at(at, 0).note_ahead(ns),
         }
         if self.ahead == 0 || ns < self.ahead {
@@ -319,9 +325,10 @@ impl SenderView {
         let fresh = (ack.ack - self.una).max(0);
         let segment = u64::from(self.totals.segment);
         self.trains.note(at, u64::from(ack.delivered), u64::from(flight), segment);
+        let prompt = self.acks_at_once(fresh);
         let slice = self.meter.at(at, ack.packet);
         slice.delivered = slice.delivered.saturating_add(ack.delivered);
-        if let Some(ns) = ack.ahead {
+        if let Some(ns) = ack.ahead.filter(|_| prompt) {
             slice.note_ahead(ns);
         }
         slice.window = ack.window;
@@ -342,6 +349,18 @@ impl SenderView {
         } else if ack.bare && self.next > self.una {
             self.duplicates += 1;
         }
+    }
+
+    /// Whether an ACK of so many new bytes was sent at once: a receiver that delays ACKs sends those of single segments late.
+    fn acks_at_once(&mut self, fresh: i64) -> bool {
+        let segment = i64::from(self.totals.segment.max(1));
+        let single = fresh * 2 < 3 * segment;
+        if single && fresh > 0 {
+            self.single_acks += 1;
+        } else if fresh > 0 && fresh * 2 < 5 * segment {
+            self.double_acks += 1;
+        }
+        !single || self.double_acks * 8 < self.single_acks
     }
 
     /// The phase as far as it is visible now.
@@ -379,10 +398,25 @@ impl SenderView {
         }
     }
 
-    /// Settles what was tentative: stretches of [`Phase::Sending`] become `instead`.
+    /// Settles what was tentative: stretches of [`Phase::Sending`] become `instead`. Data that was all sent is on its way for
+    /// a round trip; an ACK that comes later than that was delayed, and did not hold the sender.
     fn settle(&mut self, instead: Phase) {
+        let arrives = match instead {
+            Phase::Delivering | Phase::Drained => self.sent_at + self.round() * 5 / 4,
+            _ => u64::MAX,
+        };
+        let late = self.clock > arrives;
         for (until, phase) in self.tentative.drain(..) {
-            self.phases.push(until, if phase == Phase::Sending { instead } else { phase });
+            if phase != Phase::Sending {
+                self.phases.push(until, phase);
+                continue;
+            }
+            if late {
+                self.phases.push(until.min(arrives), Phase::Delivering);
+                self.phases.push(until, Phase::Empty);
+            } else {
+                self.phases.push(until, instead);
+            }
         }
     }
 
@@ -395,7 +429,7 @@ impl SenderView {
         // The application does not see a bare ACK: what follows it at once was held by TCP.
         let instead = if by_bare_ack && (self.short || short) && released {
             Phase::ShortHeld
-        } else if emptied || !outstanding && self.short {
+        } else if emptied || released && !by_bare_ack && (self.short || !self.bare) {
             Phase::Delivering
         } else if prompted {
             Phase::Sending

@@ -92,7 +92,7 @@ pub(super) fn conclude(side: Side, mut view: SenderView, trips: RoundTrips, end:
     let SenderView { phases, meter, totals, trains, .. } = view;
     let ahead = trips.ahead.or(trips.handshake);
     let parts = (trips.behind.unwrap_or(0), ahead.unwrap_or(0));
-    let facts = Facts::new(meter.finish(end), parts, totals, trains.capacity());
+    let facts = Facts::new(meter.finish(end), parts, totals, &trains);
     let timeline = limits(&facts, &phases, end);
     let least = Span::from_ns(facts.path.base / 4);
     let timeline = timeline.without_shorter_than(least);

@@ -1,7 +1,7 @@
 //! The timeline of a direction, from what its sender knows and from how full its path was.
 
 use super::queues::Full;
-use super::sender::{Held, SenderLog};
+use super::sender::{Change, Held, SenderLog};
 use super::{Direction, Limited};
 use netspurt_budget::{Limit, Timeline};
 use netspurt_tcp::time::{Span, Time};
@@ -11,7 +11,7 @@ const HALF: f64 = 0.5;
 
 pub(super) fn combine(direction: Direction, log: SenderLog, full: &Full) -> Limited {
     let round = log.rtt_least.unwrap_or(Span::ZERO);
-    let mut instants = sender_timeline(&log);
+    let mut instants = sender_timeline(&log, round);
     for &(from, until, limit) in &log.waits {
         overlay(&mut instants, from.as_ps(), until.as_ps(), limit, |_| true);
     }
@@ -49,7 +49,7 @@ const fn waits_for_the_path(limit: Limit) -> bool {
 }
 
 /// The limits as the sender knows them, each with its begin.
-fn sender_timeline(log: &SenderLog) -> Vec<(u64, Limit)> {
+fn sender_timeline(log: &SenderLog, round: Span) -> Vec<(u64, Limit)> {
     let changes = &log.changes;
     let mut instants = Vec::with_capacity(changes.len());
     for (index, change) in changes.iter().enumerate() {
@@ -59,10 +59,17 @@ fn sender_timeline(log: &SenderLog) -> Vec<(u64, Limit)> {
                 let next = changes[index + 1..].iter().find(|next| {
                     next.held != Held::AllSent || next.written > change.written
                 });
-                if next.is_some_and(|next| next.written > change.written) {
+                // On its way for a round trip; an ACK that comes later was delayed and held nobody.
+                let arrives = change.at + round;
+                let writes_before = |next: &Change| next.written > change.written && next.at < arrives;
+                if next.is_some_and(writes_before) {
                     Limit::Application
                 } else {
-                    Limit::RoundTrip
+                    instants.push((change.at.as_ps(), Limit::RoundTrip));
+                    if next.is_none_or(|next| next.at > arrives) {
+                        instants.push((arrives.as_ps(), Limit::Application));
+                    }
+                    continue;
                 }
             }
         };

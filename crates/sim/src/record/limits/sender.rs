@@ -106,6 +106,11 @@ impl SenderLog {
         }
     }
 
+    /// Whether the window opens for the first time.
+    fn is_opening(connection: &Connection, phase: Phase) -> bool {
+        phase == Phase::SlowStart && connection.stats().retransmitted == 0
+    }
+
     /// Whether the last change was not a recovery by timer.
     fn is_outside_timeout(&self) -> bool {
         self.changes
@@ -147,6 +152,8 @@ impl SenderLog {
                 let window = u64::from(connection.peer_window());
                 if unread * 2 > window { Limit::SlowReceiver } else { Limit::ReceiveWindow }
             }
+            // The pacing rate grows with the window.
+            Hold::Pacing if Self::is_opening(connection, phase) => Limit::SlowStart,
             Hold::Pacing => Limit::Pacing,
             Hold::Nagle | Hold::Minshall | Hold::EndOfData | Hold::Cork | Hold::Own | Hold::Autocork => {
                 // The segment is short only because the buffer has no more space for the application.
@@ -157,8 +164,7 @@ impl SenderLog {
             Hold::NotOpen => Limit::Handshake,
             Hold::NoData => return Held::AllSent,
             Hold::CongestionWindow | Hold::SendWindow | Hold::Burst => {
-                let never_lost = connection.stats().retransmitted == 0;
-                if phase == Phase::SlowStart && never_lost {
+                if Self::is_opening(connection, phase) {
                     Limit::SlowStart
                 } else {
                     Limit::CongestionWindow
