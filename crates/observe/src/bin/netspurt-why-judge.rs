@@ -39,7 +39,14 @@ fn main() -> ExitCode {
                 }
             }
             if list {
-                println!("{seed} {} {} {} {:.3} {}", case.kind, case.profile, place.name(), share, trial.sentence);
+                println!(
+                    "{seed} {} {} {} {:.3} {}",
+                    case.kind,
+                    case.profile,
+                    place.name(),
+                    share,
+                    trial.sentence
+                );
             }
         }
     }

@@ -18,8 +18,7 @@ pub(super) struct Writer {
 
 impl Writer {
     pub(super) fn app(block: u64, every: Span, blocks: u64) -> AppSpec {
-        let writer =
-            Self { block, every, blocks, next: Time::ZERO, unwritten: 0, closed: Time::NEVER };
+        let writer = Self { block, every, blocks, next: Time::ZERO, unwritten: 0, closed: Time::NEVER };
         AppSpec::Own(OwnApp { client: Arc::new(move || Box::new(writer)), server: None })
     }
 }

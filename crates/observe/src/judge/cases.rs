@@ -57,18 +57,27 @@ pub fn draw(seed: u64) -> Case {
     let packets = (product * queue / 1500.0).max(6.0) as u64;
     let seconds = between(3.0, 20.0);
     let bytes = (rate / 8.0 * seconds).min(8e6).max(60_000.0);
-    let (mut sender, mut receiver, mut host, mut writer) = (String::new(), String::new(), String::new(), None);
+    let (mut sender, mut receiver, mut host, mut writer) =
+        (String::new(), String::new(), String::new(), None);
     let mut loss = String::new();
     let mut bytes = bytes as u64;
     let window = |share: f64| ((product * share) as u64).max(8_000);
     match kind {
-        "receive-window" => receiver = format!("receive_window = \"{} B\"\n", window(between(0.1, 0.8)).min(65_535)),
+        "receive-window" => {
+            receiver = format!("receive_window = \"{} B\"\n", window(between(0.1, 0.8)).min(65_535))
+        }
         "send-buffer" => sender = format!("send_buffer = \"{} B\"\n", window(between(0.1, 0.8))),
         "slow-receiver" => {
-            host = format!("reader = {{ rate = \"{} bit/s\", buffer = \"16 KiB\" }}\n", (rate * between(0.1, 0.7)) as u64);
-            receiver = format!("receive_window = \"{} B\"\n", (product * 1.5).clamp(16_000.0, 65_535.0) as u64);
+            host = format!(
+                "reader = {{ rate = \"{} bit/s\", buffer = \"16 KiB\" }}\n",
+                (rate * between(0.1, 0.7)) as u64
+            );
+            receiver =
+                format!("receive_window = \"{} B\"\n", (product * 1.5).clamp(16_000.0, 65_535.0) as u64);
         }
-        "random-loss" => loss = format!("loss = {{ kind = \"packet-error\", rate = {:.5} }}\n", between(0.0005, 0.03)),
+        "random-loss" => {
+            loss = format!("loss = {{ kind = \"packet-error\", rate = {:.5} }}\n", between(0.0005, 0.03))
+        }
         "application" => {
             let every = between(0.01, 1.0);
             let block = rate / 8.0 * every * between(0.05, 0.6);
@@ -81,7 +90,9 @@ pub fn draw(seed: u64) -> Case {
     let app = if kind == "requests" {
         let response = between(200.0, 300_000.0) as u64;
         let gap = between(0.5, 300.0) as u64;
-        format!("{{ kind = \"request-response\", request = \"300 B\", response = \"{response} B\", exchanges = 20, gap = \"{gap} ms\" }}")
+        format!(
+            "{{ kind = \"request-response\", request = \"300 B\", response = \"{response} B\", exchanges = 20, gap = \"{gap} ms\" }}"
+        )
     } else {
         format!("{{ kind = \"bulk\", bytes = \"{bytes} B\" }}")
     };

@@ -33,9 +33,8 @@ impl Matrix {
             *self.cells.entry((truth, found)).or_default() += seconds / shared;
         }
         self.cases += 1;
-        self.dominant += u64::from(
-            Budget::of(&trial.truth).dominant() == Budget::of(&trial.found).dominant(),
-        );
+        self.dominant +=
+            u64::from(Budget::of(&trial.truth).dominant() == Budget::of(&trial.found).dominant());
         self.agreed += same / shared;
         same / shared
     }

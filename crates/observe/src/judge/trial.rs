@@ -71,8 +71,8 @@ fn one(case: &Case, place: Place, file: &Path) -> Result<Trial, String> {
     let tap = Tap::open(file, points, &spec, case.seed, None).map_err(|error| error.to_string())?;
     let sink: Box<dyn CaptureSink> = Box::new(tap.clone());
     let recorder = Recorder::new(Wants::LIMITS).with_capture(&tap.links(), sink);
-    let mut world = World::new(spec, case.seed, Some(recorder))
-        .map_err(|_| "the case has no path".to_owned())?;
+    let mut world =
+        World::new(spec, case.seed, Some(recorder)).map_err(|_| "the case has no path".to_owned())?;
     while world.proceed() {
         tap.settle(world.now()).map_err(|error| error.to_string())?;
         let over = world.connections(0).is_none() && world.now().as_secs_f64() > 0.0;

@@ -54,14 +54,7 @@ const fn ns(span: Span) -> u64 {
 
 impl Ends {
     fn new() -> Self {
-        Self {
-            first: None,
-            packet: 0,
-            at: 0,
-            views: None,
-            trips: [RoundTrips::default(); 2],
-            flight: [0; 2],
-        }
+        Self { first: None, packet: 0, at: 0, views: None, trips: [RoundTrips::default(); 2], flight: [0; 2] }
     }
 
     /// Nanoseconds since the begin of the connection. Clocks that are set back stand still.

@@ -91,8 +91,9 @@ pub(super) struct SenderView {
     tentative: Vec<(u64, Phase)>,
     clock: u64,
     acks: VecDeque<Ack>,
-    /// The round trip between here and the sender.
+    /// The least round trip between here and the sender, and whether there is a sample; else it is 0.
     behind: u64,
+    behind_known: bool,
     /// The round trip from here to the receiver.
     ahead: u64,
     /// ACKs of one and of two segments.
@@ -127,6 +128,7 @@ impl SenderView {
             clock: 0,
             acks: VecDeque::new(),
             behind: 0,
+            behind_known: false,
             ahead: 0,
             single_acks: 0,
             double_acks: 0,
@@ -146,8 +148,8 @@ impl SenderView {
     /// A round trip between here and the sender was measured.
     pub(super) fn note_behind(&mut self, at: u64, ns: u64, packet: u64) {
         self.meter.at(at, packet).note_behind(ns);
-        if self.behind == 0 || ns < self.behind {
-            self.behind = ns;
+        if !self.behind_known || ns < self.behind {
+            (self.behind, self.behind_known) = (ns, true);
             self.set_scale();
         }
     }

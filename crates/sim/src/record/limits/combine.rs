@@ -56,9 +56,9 @@ fn sender_timeline(log: &SenderLog, round: Span) -> Vec<(u64, Limit)> {
         let limit = match change.held {
             Held::By(limit) => limit,
             Held::AllSent => {
-                let next = changes[index + 1..].iter().find(|next| {
-                    next.held != Held::AllSent || next.written > change.written
-                });
+                let next = changes[index + 1..]
+                    .iter()
+                    .find(|next| next.held != Held::AllSent || next.written > change.written);
                 // On its way for a round trip; an ACK that comes later was delayed and held nobody.
                 let arrives = change.at + round;
                 let writes_before = |next: &Change| next.written > change.written && next.at < arrives;
@@ -114,12 +114,15 @@ mod tests {
     fn an_overlay_replaces_only_what_it_may() {
         let mut instants = vec![(0, Limit::Handshake), (10, Limit::SlowStart), (50, Limit::Application)];
         overlay(&mut instants, 5, 60, Limit::Bottleneck, waits_for_the_path);
-        assert_eq!(instants, [
-            (0, Limit::Handshake),
-            (5, Limit::Handshake),
-            (10, Limit::Bottleneck),
-            (50, Limit::Application),
-            (60, Limit::Application),
-        ]);
+        assert_eq!(
+            instants,
+            [
+                (0, Limit::Handshake),
+                (5, Limit::Handshake),
+                (10, Limit::Bottleneck),
+                (50, Limit::Application),
+                (60, Limit::Application),
+            ]
+        );
     }
 }

@@ -56,13 +56,7 @@ pub(crate) struct LimitLog {
 
 impl LimitLog {
     /// An endpoint was served at `now`. `unread` is what the application at the other end has not read.
-    pub(crate) fn served(
-        &mut self,
-        now: Time,
-        direction: Direction,
-        connection: &Connection,
-        unread: u64,
-    ) {
+    pub(crate) fn served(&mut self, now: Time, direction: Direction, connection: &Connection, unread: u64) {
         self.senders.entry(direction).or_insert_with(|| SenderLog::new(now)).served(now, connection, unread);
     }
 

@@ -4,6 +4,7 @@ use netspurt_budget::Limit;
 use netspurt_tcp::Connection;
 use netspurt_tcp::event::Phase;
 use netspurt_tcp::reason::Hold;
+use netspurt_tcp::state::State;
 use netspurt_tcp::time::{Span, Time};
 
 /// Why a sender does not send more at an instant.
@@ -130,7 +131,7 @@ impl SenderLog {
             return Held::By(Limit::Handshake);
         }
         if outstanding == 0 && connection.unsent() == 0 {
-            let closing = connection.closed().is_some() || !connection.state().may_send();
+            let closing = connection.closed().is_some() || !may_write(connection);
             return Held::By(if closing { Limit::Teardown } else { Limit::Application });
         }
         if phase == Phase::TimeoutRecovery {
@@ -143,8 +144,7 @@ impl SenderLog {
             return Held::By(Limit::FastRecovery);
         }
         if connection.unsent() == 0 {
-            let full = connection.state().may_send()
-                && connection.room() < u64::from(connection.segment_payload());
+            let full = may_write(connection) && connection.room() < u64::from(connection.segment_payload());
             return if full { Held::By(Limit::SendBuffer) } else { Held::AllSent };
         }
         Held::By(match connection.holding() {
@@ -158,18 +158,20 @@ impl SenderLog {
             Hold::Nagle | Hold::Minshall | Hold::EndOfData | Hold::Cork | Hold::Own | Hold::Autocork => {
                 // The segment is short only because the buffer has no more space for the application.
                 let payload = u64::from(connection.segment_payload());
-                let blocked = connection.room() < payload && outstanding >= 2 * payload;
+                let blocked =
+                    may_write(connection) && connection.room() < payload && outstanding >= 2 * payload;
                 if blocked { Limit::SendBuffer } else { Limit::NagleDelayedAck }
             }
             Hold::NotOpen => Limit::Handshake,
             Hold::NoData => return Held::AllSent,
             Hold::CongestionWindow | Hold::SendWindow | Hold::Burst => {
-                if Self::is_opening(connection, phase) {
-                    Limit::SlowStart
-                } else {
-                    Limit::CongestionWindow
-                }
+                if Self::is_opening(connection, phase) { Limit::SlowStart } else { Limit::CongestionWindow }
             }
         })
     }
+}
+
+/// Whether the application may write more: it has not closed.
+fn may_write(connection: &Connection) -> bool {
+    matches!(connection.state(), State::SynReceived | State::Established | State::CloseWait)
 }
