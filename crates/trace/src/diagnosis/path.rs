@@ -5,7 +5,7 @@ use super::trains::Trains;
 
 /// The quantile of the rates of trains that is taken for the capacity, and the one before others had a part of it.
 const CAPACITY: f64 = 0.9;
-const PEAK: f64 = 0.99;
+const PEAK: f64 = 1.0;
 /// Queueing delay below which a path counts as not full, in nanoseconds.
 const LEAST_QUEUE_NS: u64 = 300_000;
 /// Fewer segments in a round trip do not fill a path, unless their sender has more.
@@ -49,13 +49,18 @@ impl Path {
         let [capacity, peak] = [CAPACITY, PEAK].map(|quantile| trains.rate(quantile).unwrap_or(0.0));
         // One segment takes this long at the capacity.
         let serial = if capacity > 0.0 { f64::from(segment) / capacity * 1e9 } else { 0.0 };
-        let threshold = LEAST_QUEUE_NS.max(base / 50).max((1.5 * serial) as u64);
-        let standing = least_queueing(&now, slices, base);
-        for ((path, rate), standing) in now.iter_mut().zip(rates(slices, base)).zip(standing) {
+        let threshold = LEAST_QUEUE_NS.max(base / 50).max((2.5 * serial) as u64);
+        let standing = standing(&now, slices, base, threshold);
+        let rates = rates(slices, base);
+        let rises = now.iter().any(|now| now.queueing > 0);
+        // A rate is the capacity of the path only if a queue stood at it once; a sender may send evenly at any rate.
+        let at_capacity = |rate: f64| capacity > 0.0 && rate > capacity * BUSY;
+        let known = !rises
+            || standing.iter().zip(&rates).any(|(standing, rate)| standing.0 && *rate > capacity * 0.7);
+        for ((path, rate), standing) in now.iter_mut().zip(rates).zip(standing) {
             path.rate = rate;
-            // A few segments in a round trip do not fill a path; their delay is that of ACKs.
-            path.many = rate * path.rtt as f64 / 1e9 >= f64::from(LEAST_SEGMENTS * segment);
-            path.full = standing > threshold || capacity > 0.0 && rate > capacity * BUSY;
+            path.many = rate * path.rtt as f64 / 1e9 >= f64::from(LEAST_SEGMENTS * segment) && standing.1;
+            path.full = standing.0 || known && at_capacity(rate);
         }
         Self { base, capacity, peak, now }
     }
@@ -78,9 +83,9 @@ fn round_trips(slices: &[Slice], (behind, ahead): (u64, u64)) -> Vec<PathNow> {
         .collect()
 }
 
-/// The least queueing delay during the last round trip before the end of each slice. A link that was idle meanwhile has
-/// delayed the packet after that not at all. Where nothing arrived for half a round trip, nothing waited.
-fn least_queueing(now: &[PathNow], slices: &[Slice], base: u64) -> Vec<u64> {
+/// For each slice: whether every packet of the last round trip before its end waited longer than `threshold`, and whether
+/// packets came all the time. A link that was idle meanwhile has delayed the packet after that not at all.
+fn standing(now: &[PathNow], slices: &[Slice], base: u64, threshold: u64) -> Vec<(bool, bool)> {
     let mut first = 0;
     (0..slices.len())
         .map(|index| {
@@ -90,7 +95,9 @@ fn least_queueing(now: &[PathNow], slices: &[Slice], base: u64) -> Vec<u64> {
                 first += 1;
             }
             let samples = (first..=index).filter(|&i| slices[i].ahead > 0 || slices[i].behind > 0);
-            samples.map(|i| now[i].queueing).min().unwrap_or(0)
+            let least = samples.map(|i| now[i].queueing).min().unwrap_or(0);
+            let always = slices[first..=index].iter().all(|slice| slice.delivered > 0);
+            (least > threshold, always)
         })
         .collect()
 }

@@ -13,6 +13,8 @@ use std::collections::VecDeque;
 const MOST_ACKS: usize = 1 << 12;
 /// A segment that follows an ACK or another segment within this time was caused by it.
 const PROMPT_NS: u64 = 1_500_000;
+/// The least of so many to twice as many samples stands for the present.
+const RECENT: u64 = 8;
 /// Slices and stretches of phases are no shorter.
 const LEAST_SLICE_NS: u64 = 50_000;
 
@@ -94,6 +96,10 @@ pub(super) struct SenderView {
     /// The least round trip between here and the sender, and whether there is a sample; else it is 0.
     behind: u64,
     behind_known: bool,
+    /// The least of its latest samples, with the queues on it; that of the window that fills, and of the one before it.
+    behind_now: u64,
+    behind_recent: [u64; 2],
+    behind_samples: u64,
     /// The round trip from here to the receiver.
     ahead: u64,
     /// ACKs of one and of two segments.
@@ -129,6 +135,9 @@ impl SenderView {
             acks: VecDeque::new(),
             behind: 0,
             behind_known: false,
+            behind_now: 0,
+            behind_recent: [u64::MAX; 2],
+            behind_samples: 0,
             ahead: 0,
             single_acks: 0,
             double_acks: 0,
@@ -152,6 +161,14 @@ impl SenderView {
             (self.behind, self.behind_known) = (ns, true);
             self.set_scale();
         }
+        self.behind_recent = [ns.min(self.behind_recent[0]), self.behind_recent[1]];
+        self.behind_samples += 1;
+        if self.behind_samples.is_multiple_of(RECENT) {
+            self.behind_recent = [u64::MAX, self.behind_recent[0]];
+        }
+        // Beside the sender a sample is mostly the time that the sender had nothing to send.
+        let beside = self.behind * 10 < self.round();
+        self.behind_now = if beside { self.behind } else { self.behind_recent[0].min(self.behind_recent[1]) };
     }
 
     /// The handshake has measured a round trip from here to the receiver. It gives the scale only: data takes longer to
@@ -218,7 +235,8 @@ impl SenderView {
             return;
         }
         let since = |then: u64| at.saturating_sub(then);
-        let prompted = since(self.acked_at) <= PROMPT_NS || since(self.sent_at) <= PROMPT_NS;
+        let prompt = self.prompt();
+        let prompted = since(self.acked_at) <= prompt || since(self.sent_at) <= prompt;
         let largest = self.totals.segment.max(1);
         let short = len < largest && len > 0;
         self.settle_before_data(at, prompted, short);
@@ -289,11 +307,15 @@ impl SenderView {
             None => &mut self.meter.at(at, 0).delivered,
         };
         *delivered = delivered.saturating_add(bytes);
+        let flight = (self.next - self.una).max(0) as u64;
+        self.trains.note(at, u64::from(bytes), flight, u64::from(self.totals.segment));
     }
 
     /// An ACK passes here; it counts when it has reached the sender and the answer could be here.
     pub(super) fn note_ack(&mut self, at: u64, packet: u64, ack: i64, window: u32, bare: bool) {
-        let ack = Ack { at: at + self.behind, packet, ack, delivered: 0, ahead: None, window, bare };
+        let arrives = at + self.behind_now;
+        let at = self.acks.back().map_or(arrives, |last| last.at.max(arrives));
+        let ack = Ack { at, packet, ack, delivered: 0, ahead: None, window, bare };
         if self.acks.len() == MOST_ACKS
             && let Some(oldest) = self.acks.pop_front()
         {
@@ -322,11 +344,10 @@ impl SenderView {
         if ack.window == 0 && self.window != 0 {
             self.totals.zero_windows += 1;
         }
-        self.window = ack.window;
+        let before = core::mem::replace(&mut self.window, ack.window);
         self.totals.window = self.totals.window.max(ack.window);
         let fresh = (ack.ack - self.una).max(0);
-        let segment = u64::from(self.totals.segment);
-        self.trains.note(at, u64::from(ack.delivered), u64::from(flight), segment);
+        let shrinks = ack.window < before && fresh > 0;
         let prompt = self.acks_at_once(fresh);
         let slice = self.meter.at(at, ack.packet);
         slice.delivered = slice.delivered.saturating_add(ack.delivered);
@@ -334,6 +355,7 @@ impl SenderView {
             slice.note_ahead(ns);
         }
         slice.window = ack.window;
+        slice.shrinks = slice.shrinks.saturating_add(u16::from(shrinks));
         slice.acks = slice.acks.saturating_add(1);
         slice.answers = slice.answers.saturating_add(u16::from(!ack.bare));
         slice.flight = slice.flight.max(flight);
@@ -370,6 +392,8 @@ impl SenderView {
         let segment = i64::from(self.totals.segment.max(1));
         if !self.open {
             Phase::Opening
+        } else if self.una >= self.next && self.window < self.totals.segment && !self.closing {
+            Phase::WindowFull
         } else if self.una >= self.next {
             if self.closing { Phase::Closing } else { Phase::Empty }
         } else if let Some(repair) = self.repair {
@@ -422,12 +446,19 @@ impl SenderView {
         }
     }
 
+    /// A segment that follows an ACK or another segment within this time was caused by it. Away from the sender, the round
+    /// trip to it varies with the queues.
+    const fn prompt(&self) -> u64 {
+        PROMPT_NS + self.behind / 8 + (self.behind_now - self.behind) / 4
+    }
+
     /// Settles the time since the last new data, now that more new data is sent.
     fn settle_before_data(&mut self, at: u64, prompted: bool, short: bool) {
         let outstanding = self.una < self.next;
-        let emptied = !outstanding && at.saturating_sub(self.acked_at) > PROMPT_NS;
+        let prompt = self.prompt();
+        let emptied = !outstanding && at.saturating_sub(self.acked_at) > prompt;
         let released = !outstanding && !emptied;
-        let by_bare_ack = self.bare && at.saturating_sub(self.acked_at) <= PROMPT_NS;
+        let by_bare_ack = self.bare && at.saturating_sub(self.acked_at) <= prompt;
         // The application does not see a bare ACK: what follows it at once was held by TCP.
         let instead = if by_bare_ack && (self.short || short) && released {
             Phase::ShortHeld
