@@ -11,7 +11,7 @@ const LEAST_QUEUE_NS: u64 = 300_000;
 /// Fewer segments in a round trip do not fill a path, unless their sender has more.
 const LEAST_SEGMENTS: u32 = 5;
 /// A path that carries this share of its capacity is full.
-const BUSY: f64 = 0.93;
+const BUSY: f64 = 0.9;
 
 /// What is known of the path in one slice.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -45,17 +45,21 @@ impl Path {
     /// Reads the path from the slices; `parts` are the least round trips to the sender and to the receiver.
     pub(super) fn of(slices: &[Slice], parts: (u64, u64), segment: u32, trains: &Trains) -> Self {
         let base = parts.0 + parts.1;
-        let mut now = round_trips(slices, parts);
+        // Beside the receiver, what an ACK takes is not the path's but the receiver's delay.
+        let beside_receiver = parts.1 * 10 <= base;
+        let mut now = round_trips(slices, parts, beside_receiver);
         let [capacity, peak] = [CAPACITY, PEAK].map(|quantile| trains.rate(quantile).unwrap_or(0.0));
         // One segment takes this long at the capacity.
         let serial = if capacity > 0.0 { f64::from(segment) / capacity * 1e9 } else { 0.0 };
         let threshold = LEAST_QUEUE_NS.max(base / 50).max((2.5 * serial) as u64);
         let standing = standing(&now, slices, base, threshold);
         let rates = rates(slices, base);
-        let rises = now.iter().any(|now| now.queueing > 0);
+        // Behind the bottleneck, only timestamps show the queue.
+        let beside_sender = parts.0 * 10 <= base;
+        let shows_queue = beside_sender || slices.iter().filter(|slice| slice.behind > 0).count() > 3;
         // A rate is the capacity of the path only if a queue stood at it once; a sender may send evenly at any rate.
         let at_capacity = |rate: f64| capacity > 0.0 && rate > capacity * BUSY;
-        let known = !rises
+        let known = !shows_queue
             || standing.iter().zip(&rates).any(|(standing, rate)| standing.0 && *rate > capacity * 0.7);
         for ((path, rate), standing) in now.iter_mut().zip(rates).zip(standing) {
             path.rate = rate;
@@ -67,7 +71,7 @@ impl Path {
 }
 
 /// The round trip and the queueing delay of each slice.
-fn round_trips(slices: &[Slice], (behind, ahead): (u64, u64)) -> Vec<PathNow> {
+fn round_trips(slices: &[Slice], (behind, ahead): (u64, u64), beside_receiver: bool) -> Vec<PathNow> {
     let mut latest = (0, 0);
     let read = |sample: u32, least: u64, before: u64| match sample {
         0 => before,
@@ -76,7 +80,8 @@ fn round_trips(slices: &[Slice], (behind, ahead): (u64, u64)) -> Vec<PathNow> {
     slices
         .iter()
         .map(|slice| {
-            latest = (read(slice.behind, behind, latest.0), read(slice.ahead, ahead, latest.1));
+            let sample = if beside_receiver { 0 } else { slice.ahead };
+            latest = (read(slice.behind, behind, latest.0), read(sample, ahead, latest.1));
             let queueing = latest.0 + latest.1;
             PathNow { rtt: behind + ahead + queueing, queueing, ..PathNow::default() }
         })

@@ -100,8 +100,9 @@ pub(super) struct SenderView {
     behind_now: u64,
     behind_recent: [u64; 2],
     behind_samples: u64,
-    /// The round trip from here to the receiver.
+    /// The least round trip from here to the receiver, and whether there is a sample; else it is 0.
     ahead: u64,
+    ahead_known: bool,
     /// ACKs of one and of two segments.
     single_acks: u64,
     double_acks: u64,
@@ -139,6 +140,7 @@ impl SenderView {
             behind_recent: [u64::MAX; 2],
             behind_samples: 0,
             ahead: 0,
+            ahead_known: false,
             single_acks: 0,
             double_acks: 0,
             mss: 0,
@@ -174,8 +176,8 @@ impl SenderView {
     /// The handshake has measured a round trip from here to the receiver. It gives the scale only: data takes longer to
     /// transmit than a SYN.
     pub(super) fn note_handshake(&mut self, ns: u64) {
-        if self.ahead == 0 {
-            self.ahead = ns;
+        if !self.ahead_known {
+            (self.ahead, self.ahead_known) = (ns, true);
             self.set_scale();
         }
     }
@@ -187,8 +189,8 @@ impl SenderView {
             Some(ack) => ack.ahead = ack.ahead.or(Some(ns)),
             None => self.meter.at(at, 0).note_ahead(ns),
         }
-        if self.ahead == 0 || ns < self.ahead {
-            self.ahead = ns;
+        if !self.ahead_known || ns < self.ahead {
+            (self.ahead, self.ahead_known) = (ns, true);
             self.set_scale();
         }
     }

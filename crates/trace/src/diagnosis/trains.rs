@@ -5,7 +5,7 @@
 //! capacity, even if the sender uses only a part of it.
 
 /// Bins of the histogram for each doubling of the rate.
-const BINS: f64 = 16.0;
+const BINS: f64 = 32.0;
 /// Bins in all: up to 2^44 bytes a second.
 const ALL: usize = 44 * BINS as usize;
 /// Segments in a train, at least and at most.

@@ -41,6 +41,8 @@ pub(super) struct SenderLog {
     timeouts: u32,
     retransmitted: u32,
     rtt_sum_ns: u64,
+    /// The largest window of the peer.
+    window_most: u64,
     /// When it last sent or received a segment.
     active_at: Time,
     /// Whether anything after the first missing byte was reported as received.
@@ -64,6 +66,7 @@ impl SenderLog {
             timeouts: 0,
             retransmitted: 0,
             rtt_sum_ns: 0,
+            window_most: 0,
             active_at: now,
             later_arrived: false,
             repair: Limit::Timeout,
@@ -74,6 +77,7 @@ impl SenderLog {
     /// The sender was served.
     pub(super) fn served(&mut self, now: Time, connection: &Connection, unread: u64) {
         let (stats, info) = (connection.stats(), connection.info());
+        self.window_most = self.window_most.max(u64::from(connection.peer_window()));
         let outstanding = info.unacknowledged;
         if stats.timeouts > self.timeouts {
             if self.timeouts == 0 || info.phase != Phase::TimeoutRecovery || self.is_outside_timeout() {
@@ -149,8 +153,10 @@ impl SenderLog {
         }
         Held::By(match connection.holding() {
             Hold::ReceiveWindow | Hold::SillyWindow => {
+                // Only what the application has not read makes a window smaller than it was.
                 let window = u64::from(connection.peer_window());
-                if unread * 2 > window { Limit::SlowReceiver } else { Limit::ReceiveWindow }
+                let smaller = window * 20 < self.window_most * 17;
+                if smaller || unread * 2 > window { Limit::SlowReceiver } else { Limit::ReceiveWindow }
             }
             // The pacing rate grows with the window.
             Hold::Pacing if Self::is_opening(connection, phase) => Limit::SlowStart,
