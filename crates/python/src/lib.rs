@@ -9,6 +9,7 @@
 //! * `arrivals.rs`: when each segment came
 //! * `capture.rs`, `gathered.rs`, `capture_columns.rs`: the third class, which reads captures
 //! * `diagnose.rs`: what limited the connections of a capture
+//! * `limits.rs`: what limited the flows of a simulation
 //! * `delays.rs`: recorded delays, and timers replayed over them
 //! * `path.rs`: delays made from a few numbers
 //! * `prober.rs`: what a prober finds
@@ -30,6 +31,7 @@ mod errors;
 mod gather;
 mod gathered;
 mod host;
+mod limits;
 mod own;
 mod path;
 mod plain;

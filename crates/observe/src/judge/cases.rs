@@ -32,86 +32,154 @@ pub struct Case {
     pub kind: &'static str,
     /// The profile of both ends.
     pub profile: &'static str,
+    /// One-way delay in microseconds from the sender to the bottleneck, and from there to the receiver.
+    pub delays: [u64; 2],
     /// The scenario file.
     pub text: String,
     /// Blocks that the application writes, in place of a transfer in one piece: size, interval in microseconds, how many.
     pub writer: Option<(u64, u64, u64)>,
 }
 
+/// Where the numbers of a case come from.
+struct Draw {
+    random: Stream,
+    kind: &'static str,
+    /// Bits per second of the bottleneck.
+    rate: f64,
+    /// Least round trip in seconds.
+    rtt: f64,
+    /// How long the bottleneck would need for the transfer.
+    seconds: f64,
+}
+
+impl Draw {
+    /// Evenly distributed on a logarithmic scale.
+    fn between(&mut self, least: f64, most: f64) -> f64 {
+        least * (most / least).powf(self.random.unit())
+    }
+
+    /// Bytes on their way on a full path without queue.
+    fn product(&self) -> f64 {
+        self.rate * self.rtt / 8.0
+    }
+
+    /// A window that is too small for the path.
+    fn small_window(&mut self) -> u64 {
+        let share = self.between(0.1, 0.8);
+        ((self.product() * share) as u64).max(8_000)
+    }
+
+    /// Packets that the queue of the bottleneck holds.
+    fn queue(&mut self) -> u64 {
+        let share = match self.kind {
+            "shallow-queue" => self.between(0.02, 0.2),
+            "bottleneck" => self.between(0.8, 5.0),
+            _ => self.between(0.5, 2.0),
+        };
+        (self.product() * share / 1500.0).max(6.0) as u64
+    }
+
+    /// Lines of both hosts and of the bottleneck.
+    fn settings(&mut self) -> Settings {
+        let mut settings = Settings::default();
+        match self.kind {
+            "receive-window" => {
+                settings.receiver = format!("receive_window = \"{} B\"\n", self.small_window().min(65_535));
+            }
+            "send-buffer" => settings.sender = format!("send_buffer = \"{} B\"\n", self.small_window()),
+            "slow-receiver" => {
+                let pace = (self.rate * self.between(0.1, 0.7)) as u64;
+                let window = (self.product() * 1.5).clamp(16_000.0, 65_535.0) as u64;
+                settings.reader = format!("reader = {{ rate = \"{pace} bit/s\", buffer = \"16 KiB\" }}\n");
+                settings.receiver = format!("receive_window = \"{window} B\"\n");
+            }
+            "random-loss" => {
+                let rate = self.between(0.0005, 0.03);
+                settings.loss = format!("loss = {{ kind = \"packet-error\", rate = {rate:.5} }}\n");
+            }
+            "cross-traffic" => settings.others = OTHERS,
+            _ => {}
+        }
+        settings
+    }
+
+    /// Blocks that the application writes: size, interval in microseconds, how many.
+    fn writer(&mut self) -> Option<(u64, u64, u64)> {
+        if self.kind != "application" {
+            return None;
+        }
+        let every = self.between(0.01, 1.0);
+        let block = self.rate / 8.0 * every * self.between(0.05, 0.6);
+        let blocks = (self.seconds / every).clamp(4.0, 400.0) as u64;
+        Some((block.max(200.0) as u64, (every * 1e6) as u64, blocks))
+    }
+
+    /// The application as the scenario file says it, and which host opens the connection: `a` sends most of the data.
+    fn app(&mut self) -> (String, [&'static str; 2]) {
+        if self.kind == "requests" {
+            let response = self.between(200.0, 300_000.0) as u64;
+            let gap = self.between(0.5, 300.0) as u64;
+            let app = format!(
+                "{{ kind = \"request-response\", request = \"300 B\", response = \"{response} B\", exchanges = 20, \
+                 gap = \"{gap} ms\" }}"
+            );
+            return (app, ["b", "a"]);
+        }
+        let bytes = match self.kind {
+            "short" => self.between(2_000.0, 200_000.0),
+            _ => (self.rate / 8.0 * self.seconds).clamp(60_000.0, 8e6),
+        } as u64;
+        (format!("{{ kind = \"bulk\", bytes = \"{bytes} B\" }}"), ["a", "b"])
+    }
+}
+
+/// Three endless flows that share the bottleneck.
+const OTHERS: &str = "[[flow]]
+app = { kind = \"bulk\" }
+from = \"c\"
+to = \"d\"
+count = 3
+[flow.tcp]
+profile = \"linux\"
+";
+
+#[derive(Default)]
+struct Settings {
+    sender: String,
+    receiver: String,
+    reader: String,
+    loss: String,
+    others: &'static str,
+}
+
 /// A case, drawn from its seed.
 pub fn draw(seed: u64) -> Case {
     let mut random = Stream::new(seed, "case");
     let mut pick = |n: usize| (random.unit() * n as f64) as usize;
-    let kind = KINDS[pick(KINDS.len())];
-    let profile = PROFILES[pick(PROFILES.len())];
-    let mut between = |least: f64, most: f64| least * (most / least).powf(random.unit());
-    let rate = between(2e6, 200e6);
-    let rtt = between(0.005, 0.2);
-    let product = rate * rtt / 8.0;
-    let split = between(0.05, 0.95);
-    let queue = match kind {
-        "shallow-queue" => between(0.02, 0.2),
-        "bottleneck" => between(0.8, 5.0),
-        _ => between(0.5, 2.0),
-    };
-    let packets = (product * queue / 1500.0).max(6.0) as u64;
-    let seconds = between(3.0, 20.0);
-    let bytes = (rate / 8.0 * seconds).min(8e6).max(60_000.0);
-    let (mut sender, mut receiver, mut host, mut writer) =
-        (String::new(), String::new(), String::new(), None);
-    let mut loss = String::new();
-    let mut bytes = bytes as u64;
-    let window = |share: f64| ((product * share) as u64).max(8_000);
-    match kind {
-        "receive-window" => {
-            receiver = format!("receive_window = \"{} B\"\n", window(between(0.1, 0.8)).min(65_535))
-        }
-        "send-buffer" => sender = format!("send_buffer = \"{} B\"\n", window(between(0.1, 0.8))),
-        "slow-receiver" => {
-            host = format!(
-                "reader = {{ rate = \"{} bit/s\", buffer = \"16 KiB\" }}\n",
-                (rate * between(0.1, 0.7)) as u64
-            );
-            receiver =
-                format!("receive_window = \"{} B\"\n", (product * 1.5).clamp(16_000.0, 65_535.0) as u64);
-        }
-        "random-loss" => {
-            loss = format!("loss = {{ kind = \"packet-error\", rate = {:.5} }}\n", between(0.0005, 0.03))
-        }
-        "application" => {
-            let every = between(0.01, 1.0);
-            let block = rate / 8.0 * every * between(0.05, 0.6);
-            let blocks = (seconds / every).clamp(4.0, 400.0) as u64;
-            writer = Some((block.max(200.0) as u64, (every * 1e6) as u64, blocks));
-        }
-        "short" => bytes = between(2_000.0, 200_000.0) as u64,
-        _ => {}
-    }
-    let app = if kind == "requests" {
-        let response = between(200.0, 300_000.0) as u64;
-        let gap = between(0.5, 300.0) as u64;
-        format!(
-            "{{ kind = \"request-response\", request = \"300 B\", response = \"{response} B\", exchanges = 20, gap = \"{gap} ms\" }}"
-        )
-    } else {
-        format!("{{ kind = \"bulk\", bytes = \"{bytes} B\" }}")
-    };
-    let others = if kind == "cross-traffic" {
-        "[[flow]]\napp = { kind = \"bulk\" }\nfrom = \"c\"\nto = \"d\"\ncount = 3\n[flow.tcp]\nprofile = \"linux\"\n"
-    } else {
-        ""
-    };
-    let (profile_name, more) = match profile {
+    let (kind, profile) = (KINDS[pick(KINDS.len())], PROFILES[pick(PROFILES.len())]);
+    let mut draw = Draw { random, kind, rate: 0.0, rtt: 0.0, seconds: 0.0 };
+    draw.rate = draw.between(2e6, 200e6);
+    draw.rtt = draw.between(0.005, 0.2);
+    draw.seconds = draw.between(3.0, 20.0);
+    let split = draw.between(0.05, 0.95);
+    let delays = [split, 1.0 - split].map(|share| (draw.rtt / 2.0 * share * 1e6).max(1.0) as u64);
+    let text = text(&mut draw, profile, delays);
+    Case { seed, kind, profile, delays, text, writer: draw.writer() }
+}
+
+/// The scenario file of a case.
+fn text(draw: &mut Draw, profile: &str, [near, far]: [u64; 2]) -> String {
+    let (rate, packets) = (draw.rate as u64, draw.queue());
+    let Settings { sender, receiver, reader, loss, others } = draw.settings();
+    let (app, [from, to]) = draw.app();
+    let (profile, more) = match profile {
         "bbr" => ("linux", "congestion = \"bbr\"\npacing = true\n"),
         other => (other, ""),
     };
-    // The host at `a` sends most of the data.
-    let ends = if kind == "requests" { "from = \"b\"\nto = \"a\"" } else { "from = \"a\"\nto = \"b\"" };
-    let [near, far] = [rtt / 2.0 * split, rtt / 2.0 * (1.0 - split)].map(|s| (s * 1e6).max(1.0) as u64);
-    let text = format!(
+    format!(
         r#"duration = "60 s"
 [tcp]
-profile = "{profile_name}"
+profile = "{profile}"
 {more}[link.access]
 between = ["a", "left"]
 rate = "1 Gbit/s"
@@ -135,16 +203,15 @@ delay = "{far} us"
 [host.a.tcp]
 {sender}
 [host.b]
-{host}
+{reader}
 [host.b.tcp]
 {receiver}
 [[flow]]
 app = {app}
-{ends}
-{others}"#,
-        rate = rate as u64,
-    );
-    Case { seed, kind, profile, text, writer }
+from = "{from}"
+to = "{to}"
+{others}"#
+    )
 }
 
 impl Case {

@@ -2,10 +2,11 @@
 
 use super::cases::Case;
 use crate::tap::{Points, Tap};
-use netspurt_budget::Timeline;
+use netspurt_budget::{Limit, Timeline};
 use netspurt_sim::World;
 use netspurt_sim::record::limits::Limited;
 use netspurt_sim::record::probe::{CaptureSink, End, Recorder, Wants};
+use netspurt_tcp::time::{Span, Time};
 use netspurt_trace::Side;
 use netspurt_trace::capture::CaptureReader;
 use netspurt_trace::diagnosis::{Diagnoser, DirectionDiagnosis};
@@ -84,7 +85,25 @@ fn one(case: &Case, place: Place, file: &Path) -> Result<Trial, String> {
     tap.finish().map_err(|error| error.to_string())?;
     let truth = main_direction(&result.recording.limits).ok_or("no direction was recorded")?;
     let found = diagnose(file, truth.direction.end)?;
-    Ok(Trial { truth: truth.timeline.clone(), found: found.timeline, sentence: found.sentence })
+    let truth = seen_from(place, case, truth);
+    Ok(Trial { truth, found: found.timeline, sentence: found.sentence })
+}
+
+/// The truth on the clock of a capture. That of a server begins with the arrival of the SYN; a capture nearer to the client
+/// sees the SYN earlier and the server's data later.
+fn seen_from(place: Place, case: &Case, truth: &Limited) -> Timeline {
+    let [near, far] = case.delays.map(Span::from_us);
+    let apart = match (truth.direction.end, place) {
+        (End::Client, _) | (End::Server, Place::Sender) => Span::ZERO,
+        (End::Server, Place::Between) => near + near,
+        (End::Server, Place::Receiver) => near + near + far + far,
+    };
+    let mut timeline = Timeline::default();
+    timeline.extend(Time::ZERO + apart, Limit::Handshake);
+    for interval in truth.timeline.intervals() {
+        timeline.extend(interval.until + apart, interval.limit);
+    }
+    timeline
 }
 
 /// The direction of the first flow with more data.

@@ -4,6 +4,7 @@
 
 pub mod diary;
 pub mod digest;
+mod end;
 pub(crate) mod held_tail;
 pub mod limits;
 pub mod probe;

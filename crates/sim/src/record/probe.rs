@@ -6,6 +6,8 @@
 use crate::network::impair::Fate;
 use crate::network::loss::Cause;
 use crate::network::packet::{Content, Packet};
+pub use crate::record::end::End;
+pub(crate) use crate::record::end::{Addresses, end_of};
 use crate::record::limits::{Direction, LimitLog, Limited};
 use netspurt_tcp::Connection;
 use netspurt_tcp::event::Event;
@@ -51,15 +53,6 @@ impl Wants {
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
-}
-
-/// The two ends of a flow.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum End {
-    /// The one that opened the connection.
-    Client,
-    /// The one that accepted it.
-    Server,
 }
 
 /// What a series shows.
@@ -293,15 +286,6 @@ pub trait CaptureSink: Send {
     fn offered(&mut self, channel: u32, packet: &CapturedPacket) {
         let _ = (channel, packet);
     }
-}
-
-/// Who a packet belongs to, for captures.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Addresses {
-    pub(crate) flow: u32,
-    pub(crate) connection: u32,
-    pub(crate) nodes: [u32; 2],
-    pub(crate) ports: [u16; 2],
 }
 
 /// What was recorded, each list in order of time, then of source.
@@ -539,9 +523,4 @@ impl Recorder {
         recording.limits = self.limits.take().map(|limits| limits.finish()).unwrap_or_default();
         self.recording
     }
-}
-
-/// Which end of its flow an endpoint is.
-pub(crate) const fn end_of(endpoint: u32) -> End {
-    if endpoint.is_multiple_of(2) { End::Client } else { End::Server }
 }

@@ -63,7 +63,8 @@ impl Path {
             || standing.iter().zip(&rates).any(|(standing, rate)| standing.0 && *rate > capacity * 0.7);
         for ((path, rate), standing) in now.iter_mut().zip(rates).zip(standing) {
             path.rate = rate;
-            path.many = rate * path.rtt as f64 / 1e9 >= f64::from(LEAST_SEGMENTS * segment) && standing.1;
+            let segments = rate * path.rtt as f64 / 1e9 >= f64::from(LEAST_SEGMENTS * segment);
+            path.many = standing.1 && (segments || !shows_queue);
             path.full = standing.0 || known && at_capacity(rate);
         }
         Self { base, capacity, peak, now }
@@ -159,9 +160,11 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_carries_its_capacity_is_full_without_a_queue() {
+    fn a_rate_at_capacity_fills_the_path_only_where_a_queue_would_not_show() {
         let slices: Vec<Slice> = (1..=40).map(|n| slice(10 * n, 10_000, 40)).collect();
-        let path = Path::of(&slices, (0, 40_000_000), 1000, &trains(1000));
-        assert!(path.now[8..].iter().all(|now| now.full));
+        let behind_the_bottleneck = Path::of(&slices, (39_000_000, 1_000_000), 1000, &trains(1000));
+        assert!(behind_the_bottleneck.now[8..].iter().all(|now| now.full));
+        let at_the_sender = Path::of(&slices, (0, 40_000_000), 1000, &trains(1000));
+        assert!(at_the_sender.now.iter().all(|now| !now.full), "a sender may send evenly at any rate");
     }
 }

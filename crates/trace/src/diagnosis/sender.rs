@@ -103,6 +103,8 @@ pub(super) struct SenderView {
     /// The least round trip from here to the receiver, and whether there is a sample; else it is 0.
     ahead: u64,
     ahead_known: bool,
+    /// Whether data was outstanding when the last new data was sent.
+    clocked: bool,
     /// ACKs of one and of two segments.
     single_acks: u64,
     double_acks: u64,
@@ -141,6 +143,7 @@ impl SenderView {
             behind_samples: 0,
             ahead: 0,
             ahead_known: false,
+            clocked: false,
             single_acks: 0,
             double_acks: 0,
             mss: 0,
@@ -158,10 +161,16 @@ impl SenderView {
 
     /// A round trip between here and the sender was measured.
     pub(super) fn note_behind(&mut self, at: u64, ns: u64, packet: u64) {
-        self.meter.at(at, packet).note_behind(ns);
+        let waited_for_data = !self.clocked;
+        if !waited_for_data {
+            self.meter.at(at, packet).note_behind(ns);
+        }
         if !self.behind_known || ns < self.behind {
             (self.behind, self.behind_known) = (ns, true);
             self.set_scale();
+        }
+        if waited_for_data && self.behind_samples > 0 {
+            return;
         }
         self.behind_recent = [ns.min(self.behind_recent[0]), self.behind_recent[1]];
         self.behind_samples += 1;
@@ -236,6 +245,7 @@ impl SenderView {
         if end <= self.next {
             return;
         }
+        self.clocked = self.una < self.next;
         let since = |then: u64| at.saturating_sub(then);
         let prompt = self.prompt();
         let prompted = since(self.acked_at) <= prompt || since(self.sent_at) <= prompt;
@@ -389,6 +399,13 @@ impl SenderView {
         !single || self.double_acks * 8 < self.single_acks
     }
 
+    /// By how much data on its way may differ from what is outstanding at the sender: nothing beside it, else two segments.
+    fn slack(&self) -> i64 {
+        let segment = i64::from(self.totals.segment);
+        let beside = self.behind * 10 < self.round();
+        if beside || i64::from(self.window) < 8 * segment { 0 } else { 2 * segment }
+    }
+
     /// The phase as far as it is visible now.
     fn visible(&self) -> Phase {
         let segment = i64::from(self.totals.segment.max(1));
@@ -400,7 +417,7 @@ impl SenderView {
             if self.closing { Phase::Closing } else { Phase::Empty }
         } else if let Some(repair) = self.repair {
             repair.phase
-        } else if self.next - self.una + segment > i64::from(self.window) {
+        } else if self.next - self.una + segment + self.slack() > i64::from(self.window) {
             Phase::WindowFull
         } else {
             Phase::Sending

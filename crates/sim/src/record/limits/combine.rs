@@ -1,8 +1,8 @@
 //! The timeline of a direction, from what its sender knows and from how full its path was.
 
+use super::direction::{Direction, Limited};
 use super::queues::Full;
 use super::sender::{Change, Held, SenderLog};
-use super::{Direction, Limited};
 use netspurt_budget::{Limit, Timeline};
 use netspurt_tcp::time::{Span, Time};
 
@@ -17,14 +17,19 @@ pub(super) fn combine(direction: Direction, log: SenderLog, full: &Full) -> Limi
     }
     let step = (round.as_ps() / 4).max(1);
     for (from, until, channel) in full.of(direction, round.as_ps()) {
+        let mut begin = (from, None);
         let mut at = from;
         while at < until {
             let next = (at + step).min(until);
             let share = full.share(channel, direction, next.saturating_sub(round.as_ps()), next);
-            let limit = if share < HALF { Limit::CrossTraffic } else { Limit::Bottleneck };
-            overlay(&mut instants, at, next, limit, waits_for_the_path);
+            let limit = Some(if share < HALF { Limit::CrossTraffic } else { Limit::Bottleneck });
+            if begin.1 != limit {
+                set(&mut instants, begin, at);
+                begin = (at, limit);
+            }
             at = next;
         }
+        set(&mut instants, begin, until);
     }
     let opened = log.opened;
     let mut timeline = Timeline::default();
@@ -39,6 +44,13 @@ pub(super) fn combine(direction: Direction, log: SenderLog, full: &Full) -> Limi
         bytes: log.acknowledged,
         rtt_least_s: round.as_secs_f64(),
         timeline: timeline.without_shorter_than(round.scale(1, 4)),
+    }
+}
+
+/// Sets the limit of a full path from its begin until `until`.
+fn set(instants: &mut Vec<(u64, Limit)>, (from, limit): (u64, Option<Limit>), until: u64) {
+    if let Some(limit) = limit {
+        overlay(instants, from, until, limit, waits_for_the_path);
     }
 }
 

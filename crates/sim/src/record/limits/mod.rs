@@ -3,49 +3,26 @@
 //! Budgets from captures are judged against these timelines. The order of the limits is that of what would help: a full path
 //! comes before everything that TCP could do.
 //!
+//! * `direction.rs`: one direction of a connection, and its timeline
 //! * `sender.rs`: what a sender itself knows of why it is silent
 //! * `queues.rs`: when its packets waited, and how long links were busy
 //! * `combine.rs`: both together
 
 mod combine;
+mod direction;
 mod queues;
 mod sender;
 
 use crate::network::packet::Packet;
-use crate::record::probe::{Addresses, End, end_of};
+use crate::record::end::{Addresses, end_of};
+pub use direction::{Direction, Limited};
+
 use combine::combine;
-use netspurt_budget::Timeline;
 use netspurt_tcp::Connection;
 use netspurt_tcp::time::Time;
 use queues::Queues;
 use sender::SenderLog;
 use std::collections::BTreeMap;
-
-/// One direction of a connection: of which flow, which of its connections, and the end that sends.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Direction {
-    /// The flow, by its position in the scenario.
-    pub flow: u32,
-    /// Which of the flow's connections, counted from 0 in the order in which they were opened.
-    pub connection: u32,
-    /// The sender of the data.
-    pub end: End,
-}
-
-/// What limited one direction.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Limited {
-    /// Of which direction.
-    pub direction: Direction,
-    /// When the connection was opened: the begin of the timeline.
-    pub opened: Time,
-    /// Stream bytes that were acknowledged.
-    pub bytes: u64,
-    /// The least round-trip time in seconds; 0 without a sample.
-    pub rtt_least_s: f64,
-    /// The limits.
-    pub timeline: Timeline,
-}
 
 /// Records what is needed for the timelines.
 #[derive(Debug, Default)]

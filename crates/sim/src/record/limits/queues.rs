@@ -1,6 +1,6 @@
 //! When the packets of a direction waited, and how long links were busy.
 
-use super::Direction;
+use super::direction::Direction;
 use std::collections::BTreeMap;
 
 /// A time in picoseconds, from and until.
@@ -99,8 +99,11 @@ impl Full {
     /// [`BUSY`] of the last `round`, and a packet of the direction waited there meanwhile. Looked at in steps of a quarter of
     /// a round.
     pub(super) fn of(&self, direction: Direction, round: u64) -> Vec<(u64, u64, u32)> {
-        let step = (round / 4).max(1);
+        let step = round / 4;
         let mut full: Vec<(u64, u64, u32)> = Vec::new();
+        if step == 0 {
+            return full;
+        }
         for (channel, waits) in self.waits.get(&direction).into_iter().flatten() {
             let Some(carried) = self.channels.get(channel) else { continue };
             let mut done = 0;
@@ -109,7 +112,10 @@ impl Full {
                 while at < until.saturating_add(round) {
                     let end = at + step;
                     if carried.busy.covered(end.saturating_sub(round), end) as f64 >= BUSY * round as f64 {
-                        full.push((at, end, *channel));
+                        match full.last_mut() {
+                            Some(last) if last.1 == at && last.2 == *channel => last.1 = end,
+                            _ => full.push((at, end, *channel)),
+                        }
                     }
                     at = end;
                 }
@@ -136,7 +142,7 @@ impl Full {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::probe::End;
+    use crate::record::end::End;
 
     const ONE: Direction = Direction { flow: 0, connection: 0, end: End::Client };
     const OTHER: Direction = Direction { flow: 1, ..ONE };
@@ -150,8 +156,7 @@ mod tests {
         queues.waited(3, ONE, 5, 90);
         queues.waited(3, ONE, 112, 118);
         let full = queues.finish();
-        assert_eq!(full.of(ONE, 40).first(), Some(&(30, 40, 3)));
-        assert_eq!(full.of(ONE, 40).last(), Some(&(90, 100, 3)));
+        assert_eq!(full.of(ONE, 40), [(30, 100, 3)]);
         assert_eq!(full.of(OTHER, 40), []);
         assert!((full.share(3, ONE, 0, 100) - 0.25).abs() < 1e-12);
     }
@@ -165,6 +170,6 @@ mod tests {
         queues.left(1, ONE, 30);
         queues.left(1, ONE, 70);
         let full = queues.finish().of(ONE, 4);
-        assert_eq!((full.first(), full.last()), (Some(&(10, 11, 1)), Some(&(73, 74, 1))));
+        assert_eq!(full, [(10, 74, 1)]);
     }
 }
