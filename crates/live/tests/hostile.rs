@@ -1,7 +1,7 @@
 //! Input from a hostile peer: the host does not panic, and its memory stays within its limits.
 
 use netspurt_live::host::app::{Sink, Source};
-use netspurt_live::host::{ConnectError, Host, Limits, Mss, Settings, Wire};
+use netspurt_live::host::{Application, ConnectError, Host, Limits, Mss, Next, Settings, Stream, Wire};
 use netspurt_live::tun::{Checksum, Cut, Network, Offload, Protocol, Shape};
 use netspurt_sim::random::Stream as Random;
 use netspurt_tcp::codec::{
@@ -13,7 +13,7 @@ use netspurt_tcp::segment::{Flags, Payload, Segment};
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::time::{Span, Time};
 use std::net::Ipv4Addr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 const OURS: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
 const THEIRS: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
@@ -310,4 +310,38 @@ fn no_connection_is_opened_to_an_address_that_is_not_unicast() {
         assert_eq!(refused, ConnectError::NoPeer(to.into()));
     }
     assert!(host.connect(Time::ZERO, (THEIRS, 9).into(), Box::new(Sink)).is_ok());
+}
+
+/// Collects what arrives.
+struct Collector(Arc<Mutex<Vec<u8>>>);
+
+impl Application for Collector {
+    fn serve(&mut self, stream: &mut Stream<'_>) -> Next {
+        let mut received = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (first, second) = stream.readable();
+        received.extend(first);
+        received.extend(second);
+        let len = first.len() + second.len();
+        stream.consume(len);
+        Next::Waits
+    }
+}
+
+#[test]
+fn text_on_the_syn_of_a_simultaneous_open_reaches_the_application() {
+    let (mut host, mut wire) = (host(), Last { packet: Vec::new(), count: 0 });
+    let received = Arc::new(Mutex::new(Vec::new()));
+    host.connect(Time::ZERO, (THEIRS, 80).into(), Box::new(Collector(Arc::clone(&received))))
+        .expect("a connection");
+    host.settle(Time::ZERO, &mut wire);
+    let read = |wire: &Last| decode_packet(&wire.packet, Layout::SHARED, Verify::All).expect("a packet").tcp;
+    let ours = read(&wire);
+    let port = ours.ports.source;
+    let syn = Segment { seq: Seq(1000), flags: Flags::SYN, window: 65_535, ..Segment::default() };
+    give(&mut host, Time::ZERO, &packet(&syn, (THEIRS, 80), port, b"abc"), &mut wire);
+    assert_eq!(read(&wire).segment.ack, Seq(1001));
+    let text = Segment { seq: Seq(1004), ack: ours.segment.seq.plus(1), flags: Flags::ACK, ..syn };
+    give(&mut host, Time::ZERO, &packet(&text, (THEIRS, 80), port, b"def"), &mut wire);
+    assert_eq!(read(&wire).segment.ack, Seq(1007));
+    assert_eq!(*received.lock().unwrap_or_else(PoisonError::into_inner), b"abcdef");
 }

@@ -520,9 +520,10 @@ fn take(socket: &mut Socket, now: Time, mut segment: Segment, payload: &[u8]) {
         return;
     }
     let mut keep = |from: u64, to: u64| {
-        let (from, to) = (from as i64 - place, to as i64 - place);
+        // The range may begin with bytes that were stored earlier: the queued text of a SYN.
+        let (from, to) = ((from as i64 - place).max(0), to as i64 - place);
         let to = to.min(payload.len() as i64);
-        if from >= 0 && from < to {
+        if from < to {
             bytes.arriving.put((from + place) as u64, &payload[from as usize..to as usize]);
         }
     };

@@ -104,10 +104,7 @@ impl Connection {
         }
         if self.cx.state() == State::SynReceived && segment.flags.has(Flags::SYN) && start == 0 {
             if segment.flags.has(Flags::ACK) {
-                // Simultaneous open: the peer retransmits its SYN with the ACK of ours (RFC 9293, figure 8).
-                if self.take_ack(now, segment) {
-                    self.rcv.acknowledge(Reason::Ack);
-                }
+                self.take_syn_ack(now, segment);
             } else {
                 self.answer_repeated_syn(now, segment);
             }
@@ -142,6 +139,14 @@ impl Connection {
         self.rcv.acknowledge(Reason::DuplicateAck);
     }
 
+    /// Simultaneous open: the peer retransmits its SYN with the ACK of ours (RFC 9293, figure 8).
+    #[cold]
+    fn take_syn_ack(&mut self, now: Time, segment: &Segment) {
+        if self.take_ack(now, segment) {
+            self.rcv.acknowledge(Reason::Ack);
+        }
+    }
+
     /// The fifth step: the ACK. Returns whether the rest of the segment is to be processed.
     #[inline]
     pub(super) fn take_ack(&mut self, now: Time, segment: &Segment) -> bool {
@@ -154,6 +159,9 @@ impl Connection {
             self.snd.syn_acknowledged(&mut self.cx, now, ack);
             self.snd.expect_window_from(segment.seq.minus(1));
             self.become_established(now);
+            if self.rcv.deliver_syn_text() {
+                self.rcv.acknowledge(Reason::Ack);
+            }
         } else {
             match self.snd.space().judge_ack(segment.ack) {
                 AckVerdict::Acceptable => {}
@@ -198,7 +206,10 @@ impl Connection {
     #[cold]
     fn arrives_with_rst_or_syn(&mut self, now: Time, segment: &Segment, start: i64) {
         if !segment.flags.has(Flags::RST) {
-            if self.cx.state() == State::SynReceived && self.returns_to_listen() {
+            if self.cx.state() == State::SynReceived && start == 0 && segment.flags.has(Flags::ACK) {
+                // It carries text, so that its end lies in the window.
+                self.take_syn_ack(now, segment);
+            } else if self.cx.state() == State::SynReceived && self.returns_to_listen() {
                 self.return_to_listen(now);
             } else {
                 self.challenge(now);

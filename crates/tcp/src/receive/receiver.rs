@@ -259,6 +259,24 @@ impl Receiver {
         }
     }
 
+    /// Stores the text of a SYN until the connection is open (RFC 9293, section 3.10.7.3). RCV.NXT does not move, so
+    /// that our SYN-ACK acknowledges the SYN only.
+    pub(crate) fn queue_syn_text(&mut self, len: u32) {
+        let range = Range::new(self.nxt, (self.nxt + u64::from(len)).min(self.edge));
+        if !range.is_empty() {
+            let reassembly = self.reassembly.get_or_insert_default();
+            reassembly.held.insert(range);
+            reassembly.taken = range;
+        }
+    }
+
+    /// Delivers the queued text of a SYN. Returns whether there was any.
+    pub(crate) fn deliver_syn_text(&mut self) -> bool {
+        let nxt = self.nxt;
+        self.append(Range::new(nxt, nxt));
+        self.nxt > nxt
+    }
+
     /// Whether a position is the right edge of a window that is open.
     pub(crate) fn is_right_edge(&self, position: i64) -> bool {
         self.edge > self.nxt && position == self.edge as i64
