@@ -33,7 +33,7 @@ pub(crate) enum AckDue {
 /// The result of processing the data of a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Text {
-    /// In order. `fills_gap` is set if it filled a gap fully or partly.
+    /// In order. `fills_gap` is set if the segment filled a gap fully or partly, or if its first part is a duplicate.
     InOrder { fills_gap: bool },
     /// Out of order; stored.
     OutOfOrder,
@@ -247,13 +247,15 @@ impl Receiver {
         if end <= start.max(nxt) {
             return (Text::Duplicate, Range::default());
         }
-        if start < nxt {
+        let is_partly_old = start < nxt;
+        if is_partly_old {
             self.note_duplicate(start, (nxt - start) as u32);
         }
         let start = start.max(nxt);
         let range = Range::new(start as u64, end as u64);
         if range.start == self.nxt {
-            (Text::InOrder { fills_gap: self.append(range) }, range)
+            let fills_gap = self.append(range);
+            (Text::InOrder { fills_gap: fills_gap || is_partly_old }, range)
         } else {
             (self.hold(range, mss), range)
         }
