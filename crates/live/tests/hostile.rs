@@ -136,6 +136,23 @@ fn a_syn_flood_fills_a_bounded_list_and_other_connections_still_open() {
 }
 
 #[test]
+fn a_listener_resets_only_segments_with_an_ack() {
+    // RFC 9293, section 3.10.7.2; where nobody listens, section 3.10.7.1.
+    let segment = |flags| Segment { seq: Seq(100), ack: Seq(7), flags, window: 1000, ..Segment::default() };
+    let bare = [Flags::NONE, Flags::FIN, Flags::RST];
+    for (port, flags, answers) in bare.map(|flags| (9, flags, 0)).into_iter().chain([
+        (9, Flags::ACK, 1),
+        (10, Flags::NONE, 1),
+        (10, Flags::FIN, 1),
+        (10, Flags::RST, 0),
+    ]) {
+        let (mut host, mut wire) = (host(), Last { packet: Vec::new(), count: 0 });
+        give(&mut host, Time::ZERO, &packet(&segment(flags), (THEIRS, 2000), port, b"text"), &mut wire);
+        assert_eq!(wire.count, answers, "port {port}, {flags:?}");
+    }
+}
+
+#[test]
 fn connections_beyond_the_limit_are_reset() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (mut host, mut wire) = (host(), Last { packet: Vec::new(), count: 0 });

@@ -10,7 +10,6 @@ use super::settings::Settings;
 use super::sockets::{Id, Socket, Sockets, Stage};
 use super::stream::{Application, Next, Pair, Stream};
 use crate::tun::{Offload, Shape};
-use netspurt_tcp::Connection;
 use netspurt_tcp::codec::{DecodeError, DecodedPacket};
 use netspurt_tcp::config::Config;
 use netspurt_tcp::isn::initial_sequence_number;
@@ -19,6 +18,7 @@ use netspurt_tcp::state::{CloseReason, State};
 use netspurt_tcp::syn_cookie::Maker;
 use netspurt_tcp::time::{Span, Time};
 use netspurt_tcp::validate::ConfigError;
+use netspurt_tcp::{Connection, reset_for, reset_in_listen_for};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -259,10 +259,12 @@ impl Host {
         Some(self.sockets.add(Socket::new(pair, label, connection, now)))
     }
 
-    /// Sends the response to a segment without a connection (RFC 9293, section 3.10.7.1).
+    /// Sends the response to a segment without a connection (RFC 9293, sections 3.10.7.1 and 3.10.7.2).
     fn refuse(&mut self, pair: Pair, segment: &Segment, wire: &mut dyn Wire) {
         let label = Label::new(pair.local, pair.remote, self.configs[0].layout);
-        if let (Some(reset), Some(label)) = (netspurt_tcp::reset_for(segment), label) {
+        let listens = self.listeners.contains_key(&pair.local.port());
+        let reset = if listens { reset_in_listen_for(segment) } else { reset_for(segment) };
+        if let (Some(reset), Some(label)) = (reset, label) {
             self.tally.refused += 1;
             send_alone(&reset, &label, &mut self.header, wire);
         }
