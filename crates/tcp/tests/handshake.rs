@@ -121,6 +121,25 @@ fn a_syn_is_repeated_with_doubled_patience_and_then_given_up() {
 }
 
 #[test]
+fn linux_resends_a_syn_each_second_before_it_backs_off() {
+    // Documentation/networking/ip-sysctl.rst, tcp_syn_linear_timeouts and tcp_syn_retries: the last retransmission after
+    // 67 s, the end after 131 s.
+    let mut lone = Lone::closed(profile::by_name("linux").expect("a profile").config.clone());
+    lone.c.open(lone.now);
+    lone.poll();
+    let again = lone.until(ms(130_999));
+    let seconds = [1, 2, 3, 4, 5, 7, 11, 19, 35, 67];
+    assert_eq!(times(&again), seconds.map(|second| second * 1000));
+    assert_eq!(lone.c.closed(), None);
+    lone.until(ms(131_000));
+    assert_eq!(lone.c.closed(), Some(CloseReason::TimedOut));
+    // The SYN-ACK of a server backs off from the start.
+    let mut lone =
+        Lone::reached(profile::by_name("linux").expect("a profile").config.clone(), State::SynReceived);
+    assert_eq!(times(&lone.until(ms(20_000))), [1000, 3000, 7000, 15_000]);
+}
+
+#[test]
 fn a_syn_is_given_up_when_its_last_repetition_has_had_its_time() {
     let mut lone = Lone::closed(plain());
     lone.c.open(lone.now);

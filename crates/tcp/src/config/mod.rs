@@ -129,6 +129,9 @@ pub struct Config {
     pub user_timeout: Option<Span>,
     /// Retransmissions of a SYN before giving up.
     pub syn_retries: u8,
+    /// Further retransmissions of the SYN of an active open before the others, without backoff (Linux,
+    /// `tcp_syn_linear_timeouts`).
+    pub syn_linear_timeouts: u8,
     /// Retransmissions of data before giving up (R2 of RFC 9293, section 3.8.3).
     pub retries: u8,
     /// 2·MSL: how long TIME-WAIT lasts.

@@ -77,6 +77,7 @@ pub(super) const BSD43_TAHOE: Config = Config {
     user_timeout: None,
     // TCPTV_KEEP_INIT = 75 s, after 6 s, 12 s, 24 s of waiting.
     syn_retries: 3,
+    syn_linear_timeouts: 0,
     // TCP_MAXRXTSHIFT = 12.
     retries: 12,
     // TCPTV_MSL = 30 s.

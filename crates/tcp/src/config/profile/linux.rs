@@ -67,8 +67,9 @@ pub(super) const LINUX: Config = Config {
     acking: Acking::Adaptive(Bounds { min: Span::from_ms(40), max: Span::from_ms(200), quick: 16 }),
     // tcp_minshall_check().
     transmit: Transmit::Minshall,
-    // tcp_syn_retries, tcp_retries2.
+    // tcp_syn_retries, tcp_syn_linear_timeouts (since 6.5), tcp_retries2.
     syn_retries: 6,
+    syn_linear_timeouts: 4,
     retries: 15,
     // TCP_TIMEWAIT_LEN.
     time_wait: Span::from_secs(60),
@@ -133,5 +134,6 @@ pub(super) const LINUX22: Config = Config {
     // tcp_snd_test().
     transmit: Transmit::Linux22,
     challenge_acks_per_second: 0,
+    syn_linear_timeouts: 0,
     ..LINUX
 };
