@@ -305,6 +305,10 @@ tcp_table! {
         ///
         /// Document: RFC 5961, section 7.
         challenge_acks_per_second: u32 => challenge_acks_per_second,
+        /// Least time between two ACKs that answer invalid segments without data, and SYNs; "0 s": no limit.
+        ///
+        /// Document: Linux, tcp_invalid_ratelimit.
+        invalid_ratelimit: Duration => invalid_ratelimit,
     }
 }
 

@@ -138,6 +138,9 @@ pub struct Config {
     pub time_wait: Span,
     /// Challenge ACKs per second (RFC 5961, section 7).
     pub challenge_acks_per_second: u32,
+    /// Least time between two ACKs that answer segments without data, or SYNs, that are invalid: outside the window, with
+    /// an old timestamp, or challenged (Linux, `tcp_invalid_ratelimit`). Zero: no limit.
+    pub invalid_ratelimit: Span,
 }
 
 impl Config {

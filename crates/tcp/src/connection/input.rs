@@ -136,7 +136,11 @@ impl Connection {
         if self.cx.state() == State::TimeWait && segment.flags.has(Flags::FIN) && ends_where_the_fin_did {
             self.snd.wait_out(now + self.cx.config.time_wait);
         }
-        self.rcv.acknowledge(Reason::DuplicateAck);
+        // Text and FINs are retransmitted until they are acknowledged. Without them, two ends that disagree would answer
+        // each other's ACKs without end.
+        if segment.seq_len() > 0 || self.cx.may_answer_invalid(now) {
+            self.rcv.acknowledge(Reason::DuplicateAck);
+        }
     }
 
     /// Simultaneous open: the peer retransmits its SYN with the ACK of ours (RFC 9293, figure 8).
@@ -186,9 +190,9 @@ impl Connection {
     fn answer_repeated_syn(&mut self, now: Time, segment: &Segment) {
         if !self.process_repeated_syn(segment) {
             self.give_up(now, CloseReason::Reset);
-            return;
+        } else if self.cx.may_answer_invalid(now) {
+            self.snd.send_syn_again();
         }
-        self.snd.send_syn_again();
     }
 
     /// Whether the ACK of a segment outside the window is processed nevertheless (RFC 9293, section 3.10.7.4, for a

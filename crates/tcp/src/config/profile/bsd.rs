@@ -83,6 +83,7 @@ pub(super) const BSD43_TAHOE: Config = Config {
     // TCPTV_MSL = 30 s.
     time_wait: Span::from_secs(60),
     challenge_acks_per_second: 0,
+    invalid_ratelimit: Span::ZERO,
 };
 
 pub(super) const BSD43_BIGWINDOW: Config = Config {

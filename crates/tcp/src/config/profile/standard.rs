@@ -82,6 +82,7 @@ pub(super) const RENO: Config = Config {
     time_wait: Span::from_secs(240),
     // RFC 5961, section 7, gives 10 in 5 s as an example.
     challenge_acks_per_second: 2,
+    invalid_ratelimit: Span::ZERO,
 };
 
 /// RFC 6298, sections 2 and 2.5; the upper bound is the smallest that it allows.
