@@ -15,6 +15,8 @@ mod output;
 mod pairs;
 mod prediction;
 mod sizes;
+#[cfg(test)]
+mod slivers;
 pub(crate) mod socket_options;
 pub mod syn_cookie;
 mod time_wait;
