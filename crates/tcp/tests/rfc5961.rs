@@ -114,9 +114,8 @@ fn invalid_segments_are_answered_once_in_an_interval() {
         let mut answered = Vec::new();
         for at in 1..=1200 {
             lone.until(ms(at));
-            for other in 0..attacks.len() {
-                let first = other == 0;
-                if !lone.gets(if first { attack } else { attacks[other] }).is_empty() {
+            for segment in core::iter::once(attack).chain(attacks) {
+                if !lone.gets(segment).is_empty() {
                     answered.push(at);
                 }
             }
