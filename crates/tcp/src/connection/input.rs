@@ -147,6 +147,7 @@ impl Connection {
     #[cold]
     fn take_syn_ack(&mut self, now: Time, segment: &Segment) {
         if self.take_ack(now, segment) {
+            self.process_crossing_syn_ack(now, segment);
             self.rcv.acknowledge(Reason::Ack);
         }
     }

@@ -28,7 +28,7 @@ fn in_flight(profile: &str, segments: u64) -> (Connection, Time) {
     let mut tcp = Connection::new(Arc::new(config), ISS);
     tcp.open(now);
     assert!(tcp.poll_transmit(now).is_some());
-    now = now + Span::from_ms(10);
+    now += Span::from_ms(10);
     let options = Options { mss: Some(1460), window_scale: Some(10), sack_permitted: true, ..Options::NONE };
     let flags = Flags::SYN | Flags::ACK;
     tcp.handle_segment(now, &Segment { seq: IRS, ack: ISS.plus(1), flags, window: 60_000, options, ..ack() });
@@ -69,7 +69,7 @@ fn report(tcp: &mut Connection, now: Time, segments: u64) -> (u64, u64) {
         while tcp.poll_transmit(now).is_some() {
             steps += 1;
         }
-        kept = kept.max(tcp.info().sacked.into());
+        kept = kept.max(tcp.info().sacked);
         most = most.max(work::take() / steps);
     }
     (kept, most)
