@@ -6,6 +6,7 @@ use super::arrival;
 use super::burst::Burst;
 use super::departure::{Label, Wire, send, send_alone};
 use super::icmp::{self, Message};
+use super::release::Release;
 use super::settings::Settings;
 use super::sockets::{Id, Socket, Sockets, Stage};
 use super::stream::{Application, Next, Pair, Stream};
@@ -50,6 +51,7 @@ pub struct Host {
     /// Until then, an ACK without a connection may carry a valid SYN cookie.
     cookies_until: Time,
     next_port: u16,
+    release: Release,
 }
 
 /// The result for a segment without a connection.
@@ -75,6 +77,7 @@ impl Host {
             tally: Tally::default(),
             cookies_until: Time::ZERO,
             next_port: FIRST_OWN_PORT,
+            release: Release::default(),
             settings,
         })
     }
@@ -292,6 +295,7 @@ impl Host {
 
     /// Processes the deadlines up to `now`.
     pub fn pass(&mut self, now: Time) {
+        self.release.pass(now);
         while let Some(id) = self.sockets.due(now) {
             if let Some(socket) = self.sockets.get(id) {
                 socket.connection.handle_deadline(now);
@@ -302,7 +306,7 @@ impl Host {
 
     /// When [`pass`](Self::pass) must be called.
     pub fn next_deadline(&self) -> Time {
-        self.sockets.next_deadline()
+        self.sockets.next_deadline().min(self.release.deadline())
     }
 
     /// Whether there is nothing for `settle` to do.
@@ -483,6 +487,7 @@ impl Host {
                 socket.app = None;
                 socket.bytes = Default::default();
             }
+            self.release.note();
             self.sockets.enter(id, Stage::Waiting);
             if let Some(oldest) = self.sockets.superfluous(Stage::Waiting, self.settings.limits.time_wait) {
                 self.tally.gave_way += 1;
@@ -506,6 +511,7 @@ impl Host {
 
     fn forget(&mut self, id: Id) {
         drop(self.sockets.remove(id));
+        self.release.note();
     }
 }
 
