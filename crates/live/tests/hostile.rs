@@ -1,6 +1,6 @@
 //! Input from a hostile peer: the host does not panic, and its memory stays within its limits.
 
-use netspurt_live::host::app::{Sink, Source};
+use netspurt_live::host::app::{Http, Sink, Source, Writes};
 use netspurt_live::host::{Application, ConnectError, Host, Limits, Mss, Next, Settings, Stream, Wire};
 use netspurt_live::tun::{Checksum, Cut, Network, Offload, Protocol, Shape};
 use netspurt_sim::random::Stream as Random;
@@ -162,6 +162,80 @@ fn connections_beyond_the_limit_are_reset() {
     assert_eq!((host.counts(), host.tally().too_many), ([LIMITS.connections, 0, 0], 30));
     let last = decode_packet(&wire.packet, Layout::SHARED, Verify::All).expect("a packet").tcp.segment;
     assert!(last.flags.has(Flags::RST), "{last:?}");
+}
+
+#[test]
+fn at_the_limit_the_longest_idle_connection_gives_way() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (mut host, mut wire) = (host(), Last { packet: Vec::new(), count: 0 });
+    let at = |seconds| Time::ZERO + Span::from_secs(seconds);
+    let places: Vec<_> = (0..LIMITS.connections as u16)
+        .map(|n| open(&mut host, at(u64::from(n) / 10), 2000 + n, 9, &mut wire))
+        .collect();
+    let data = |host: &mut Host, seconds, n: u16, wire: &mut Last| {
+        let (seq, ack) = places[usize::from(n)];
+        let mut segment = Segment { seq, ack, flags: Flags::ACK, window: 65_535, ..Segment::default() };
+        segment.options.timestamps = Some(Timestamps { value: 1, echo: 0 });
+        give(host, at(seconds), &packet(&segment, (THEIRS, 2000 + n), 9, b"text"), wire);
+    };
+    // The first one is active again, so the second one gives way to the next client.
+    data(&mut host, 8, 0, &mut wire);
+    open(&mut host, at(9), 4000, 9, &mut wire);
+    host.settle(at(9), &mut wire);
+    assert_eq!((host.counts()[0], host.tally().idle_gave_way), (LIMITS.connections, 1));
+    assert_eq!(host.tally().too_many, 0);
+    let peers: Vec<u16> = host.connections().map(|(pair, ..)| pair.remote.port()).collect();
+    assert!(peers.contains(&2000) && !peers.contains(&2001) && peers.contains(&4000), "{peers:?}");
+    // Clients that are all active keep their places.
+    for n in (0..LIMITS.connections as u16).filter(|n| *n != 1) {
+        let (seq, ack) = places[usize::from(n)];
+        let seq = if n == 0 { seq.plus(4) } else { seq };
+        let mut segment = Segment { seq, ack, flags: Flags::ACK, window: 65_535, ..Segment::default() };
+        segment.options.timestamps = Some(Timestamps { value: 1, echo: 0 });
+        give(&mut host, at(9), &packet(&segment, (THEIRS, 2000 + n), 9, b"text"), &mut wire);
+    }
+    open(&mut host, at(9), 4001, 9, &mut wire);
+    assert_eq!((host.tally().idle_gave_way, host.tally().too_many), (1, 1));
+}
+
+/// The flags of what a host sends on a connection to port 80 when `serve` gives it segments at these seconds.
+fn http(until: u64, mut arrives: impl FnMut(u64) -> Option<&'static [u8]>) -> Vec<(u64, Flags)> {
+    let (mut host, mut wire) = (host(), Last { packet: Vec::new(), count: 0 });
+    let root = std::env::temp_dir();
+    let app = move || Http::new(root.clone(), Writes::Whole).idle_timeout(Span::from_secs(10));
+    host.listen(80, Box::new(move |_| Some(Box::new(app()))));
+    let (mut seq, ack) = open(&mut host, Time::ZERO, 2000, 80, &mut wire);
+    let mut sent = Vec::new();
+    for second in 0..=until {
+        let now = Time::ZERO + Span::from_secs(second);
+        wire.packet.clear();
+        if let Some(text) = arrives(second) {
+            let mut segment = Segment { seq, ack, flags: Flags::ACK, window: 65_535, ..Segment::default() };
+            segment.options.timestamps = Some(Timestamps { value: 1, echo: 0 });
+            give(&mut host, now, &packet(&segment, (THEIRS, 2000), 80, text), &mut wire);
+            seq = seq.plus(text.len() as u32);
+        }
+        host.pass(now);
+        host.settle(now, &mut wire);
+        if let Ok(packet) = decode_packet(&wire.packet, Layout::SHARED, Verify::All) {
+            sent.push((second, packet.tcp.segment.flags));
+        }
+    }
+    sent.retain(|(_, flags)| flags.any(Flags::FIN | Flags::RST));
+    sent.dedup_by_key(|(_, flags)| *flags);
+    sent
+}
+
+#[test]
+fn http_disconnects_clients_that_send_no_request() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let closes = [(10, Flags::FIN | Flags::ACK), (20, Flags::RST | Flags::ACK)];
+    assert_eq!(http(30, |_| None), closes, "silence");
+    assert_eq!(http(20, |_| Some(b"x")), closes, "a request of one byte a second that never ends");
+    // Requests are answered with 404, and each one restarts the timeout.
+    let asks = |second: u64| second.is_multiple_of(8).then_some(&b"GET /none HTTP/1.1\r\n\r\n"[..]);
+    let sent = http(30, |second| if second <= 16 { asks(second) } else { None });
+    assert_eq!(sent.first().map(|(at, flags)| (*at, flags.has(Flags::FIN))), Some((26, true)), "{sent:?}");
 }
 
 #[test]

@@ -28,6 +28,8 @@ use std::sync::Arc;
 const FIRST_OWN_PORT: u16 = 49_152;
 /// A closed connection lingers for at least this number of RTOs.
 const LINGER_RTOS: u64 = 3;
+/// A connection that was active within this time does not give way to a new one.
+const LEAST_IDLE: Span = Span::from_secs(1);
 /// Maximum age of a SYN cookie.
 const COOKIES_LAST: Span = Span::from_secs(128);
 
@@ -194,6 +196,7 @@ impl Host {
                 self.tally.segments += 1;
                 take(socket, now, segment, &packet[payload]);
             }
+            socket.note_progress(now);
         }
         self.touch(id);
     }
@@ -405,12 +408,13 @@ impl Host {
 
     /// Creates the application of a connection that has just opened.
     fn open(&mut self, now: Time, id: Id) {
-        let full = self.sockets.count() >= self.settings.limits.connections;
         let Some(socket) = self.sockets.get(id) else { return };
         let is_open = socket.connection.state().is_synchronized();
         if !is_open || !matches!(socket.stage, Stage::HalfOpen | Stage::Opening) {
             return;
         }
+        let full = socket.stage == Stage::HalfOpen && !self.has_room(now);
+        let Some(socket) = self.sockets.get(id) else { return };
         let pair = socket.pair;
         if socket.stage == Stage::HalfOpen {
             let accept = self.listeners.get_mut(&pair.local.port());
@@ -420,13 +424,32 @@ impl Host {
                 socket.connection.abort(now);
             }
             socket.app = app;
+            if socket.app.is_some() {
+                self.sockets.may_give_way(id);
+            }
         }
+        let Some(socket) = self.sockets.get(id) else { return };
         if socket.app.is_some() {
             self.happenings.push_back(Happening::Opened(id, pair));
         } else {
             socket.told = true;
         }
         self.sockets.enter(id, Stage::Open);
+    }
+
+    /// Whether another connection of a peer may open. At the limit, the one that has been idle for the longest time
+    /// gives way.
+    fn has_room(&mut self, now: Time) -> bool {
+        if self.sockets.count() < self.settings.limits.connections {
+            return true;
+        }
+        let Some(idle) = self.sockets.longest_idle(now, LEAST_IDLE) else { return false };
+        if let Some(socket) = self.sockets.get(idle) {
+            socket.connection.abort(now);
+            self.tally.idle_gave_way += 1;
+            self.touch(idle);
+        }
+        true
     }
 
     fn serve(&mut self, now: Time, id: Id) -> Next {
