@@ -167,6 +167,14 @@ _PREFIXES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
 
 def _slowness(link: Mapping[str, Any]) -> float:
-    """The rate of a link, for sorting the bottleneck first; a link without a rate is last."""
-    number, _, unit = str(link.get("rate", "")).partition(" ")
+    """The rate of a link, for sorting the bottleneck first; a link without a rate is last.
+
+    Of two directions the slower one counts.
+    """
+    rates = link.get("rate", "")
+    return min(_bits_per_second(rate) for rate in (rates if isinstance(rates, list) else [rates]))
+
+
+def _bits_per_second(rate: str) -> float:
+    number, _, unit = rate.partition(" ")
     return float(number) * _PREFIXES.get(unit[:1], 1.0) if number else float("inf")

@@ -6,6 +6,7 @@ pub(crate) mod trace;
 use crate::network::queue::Queue;
 use crate::network::trace::Trace;
 use crate::tcp::table::TcpTable;
+use crate::values::directed::{Directed, Several};
 use crate::values::form::{Named, OneOrMany};
 use crate::values::quantity::{Direction, Duration, Packets, Rate, Size};
 use netspurt_sim::host::ports::{self, PortRange};
@@ -15,6 +16,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A link between two nodes.
+///
+/// Its directions may differ: `rate`, `delay`, `queue`, `reorder`, `duplicate` and `corrupt` take one value, or a list of
+/// two, from the first node of `between` to the second and back. `trace`, `mtu` and `loss`, which may have several entries,
+/// take a list of two lists.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
@@ -22,38 +27,38 @@ pub struct Link {
     pub between: [String; 2],
     /// How fast bits leave, in each direction. Default: infinitely fast.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<Rate>,
+    pub rate: Option<Directed<Rate>>,
     /// A recording that the capacity follows, in place of the rate: one table, or a list of one for each direction.
     /// Default: none.
-    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
-    pub trace: OneOrMany<Trace>,
+    #[serde(default, skip_serializing_if = "Several::is_empty")]
+    pub trace: Several<Trace>,
     /// Propagation delay, one way.
     #[serde(default)]
-    pub delay: Duration,
+    pub delay: Directed<Duration>,
     /// Whether both directions can be used at once.
     #[serde(default)]
     pub duplex: Duplex,
     /// The queue before the link, one for each direction. Default: a queue without limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub queue: Option<Queue>,
+    pub queue: Option<Directed<Queue>>,
     /// The longest packets that it takes: one table, or a list of several in the order in which they begin. Default: any.
-    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
-    pub mtu: OneOrMany<Mtu>,
+    #[serde(default, skip_serializing_if = "Several::is_empty")]
+    pub mtu: Several<Mtu>,
     /// What is lost on the way: one table, or a list of several that all apply. Default: nothing.
-    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
-    pub loss: OneOrMany<Loss>,
+    #[serde(default, skip_serializing_if = "Several::is_empty")]
+    pub loss: Several<Loss>,
     /// Packets that are held back, so that others overtake them. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reorder: Option<Reorder>,
+    pub reorder: Option<Directed<Reorder>>,
     /// Packets that arrive twice. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub duplicate: Option<Duplicate>,
+    pub duplicate: Option<Directed<Duplicate>>,
     /// Packets that arrive damaged, for the receiver's checksum to find. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub corrupt: Option<Corrupt>,
+    pub corrupt: Option<Directed<Corrupt>>,
 }
 
-/// The longest packets that a link takes, in both directions.
+/// The longest packets that a link takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mtu {

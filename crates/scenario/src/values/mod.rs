@@ -3,6 +3,7 @@
 //! Lives here: what a value means. Must not live here: any key.
 
 pub(crate) mod decimal;
+pub(crate) mod directed;
 pub(crate) mod distribution;
 pub(crate) mod form;
 pub(crate) mod quantity;
