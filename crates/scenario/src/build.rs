@@ -70,6 +70,10 @@ impl Scenario {
             flows,
             ..WorldSpec::new(name, self.duration.0)
         };
+        for change in &self.change {
+            change.apply(&self.link, |link, way, apply| apply(&mut spec.links[link].directions[way].changes));
+            spec.changes.extend(change.announce());
+        }
         for (name, hub) in &self.hub {
             build_hub(&mut spec, name, hub, &nodes);
         }
@@ -212,6 +216,7 @@ fn channel(link: &Link, way: usize, [from, to]: [&str; 2]) -> ChannelSpec {
         corrupt: link.corrupt.map_or(0.0, |corrupt| corrupt.of(way).probability),
         capacity: None,
         mtu: link.mtu.of(way).iter().map(Mtu::build).collect(),
+        ..ChannelSpec::default()
     };
     match capacity {
         Some(capacity) => channel.following(capacity),

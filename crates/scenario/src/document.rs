@@ -7,7 +7,7 @@ use crate::tcp::acking::Acking;
 use crate::tcp::choices::Transmit;
 use netspurt_sim::network::medium::Contention;
 use netspurt_sim::record::result::{
-    FlowResult, GroupResult, LinkResult, Performance, RunResult, SessionResult, close_name,
+    ChangeResult, FlowResult, GroupResult, LinkResult, Performance, RunResult, SessionResult, close_name,
 };
 use netspurt_tcp::state::CloseReason;
 use netspurt_tcp::{acking, transmit};
@@ -66,7 +66,7 @@ macro_rules! written {
 
 written!(Run for RunResult {
     scenario, seed, digest, duration_s, active_s, interrupted, flows as all_flows, groups as all_groups,
-    links as all_links, checksum_drops, late_packets, performance as Cost;
+    links as all_links, changes as all_changes, checksum_drops, late_packets, performance as Cost;
     without recording
 });
 
@@ -86,6 +86,8 @@ written!(Link for LinkResult {
     queue_max_packets; flat contention
 });
 
+written!(Change for ChangeResult { time_s, path, value });
+
 written!(Cost for Performance { events, data_packets, wall_s, data_packets_per_s });
 
 fn all_flows(flows: &[FlowResult]) -> Vec<Flow<'_>> {
@@ -98,6 +100,10 @@ fn all_groups(groups: &[GroupResult]) -> Vec<Group<'_>> {
 
 fn all_links(links: &[LinkResult]) -> Vec<Link<'_>> {
     links.iter().map(Link).collect()
+}
+
+fn all_changes(changes: &[ChangeResult]) -> Vec<Change<'_>> {
+    changes.iter().map(Change).collect()
 }
 
 fn policy(policy: &Option<transmit::Transmit>) -> Option<String> {

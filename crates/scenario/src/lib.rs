@@ -35,6 +35,7 @@ pub use flow::app::{
     App, Closes, Endless, Files as FilesApp, HowOften, Http, Lasts, Message, Order, Web, Written,
 };
 pub use flow::{End, Flow};
+pub use network::change::{Change, Setting};
 pub use network::queue::Queue;
 pub use network::trace::Trace;
 pub use network::{

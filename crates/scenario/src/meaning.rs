@@ -1,5 +1,6 @@
 //! What a well-formed scenario must not say: names of nodes that are not there, rates of zero, contradictions.
 
+mod changes;
 mod links;
 mod objection;
 
@@ -65,6 +66,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Objection> {
     for (name, link) in &scenario.link {
         links::check(name, link)?;
     }
+    changes::check(&scenario.change, &scenario.link)?;
     for (name, hub) in &scenario.hub {
         check_hub(scenario, name, hub, &nodes)?;
     }

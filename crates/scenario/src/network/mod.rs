@@ -1,5 +1,6 @@
 //! The network of a scenario: links, what stands at them and what befalls packets on them.
 
+pub(crate) mod change;
 pub(crate) mod queue;
 pub(crate) mod trace;
 

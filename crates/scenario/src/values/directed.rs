@@ -4,7 +4,10 @@
 //! takes a list of two lists: a list that holds a list names the directions, any other holds what applies to both.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer, StrDeserializer};
+use serde::de::value::{
+    BoolDeserializer, F64Deserializer, I64Deserializer, MapAccessDeserializer, SeqAccessDeserializer,
+    StrDeserializer,
+};
 use serde::de::{DeserializeOwned, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use std::borrow::Cow;
@@ -82,6 +85,18 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Directed<T> {
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
                 T::deserialize(StrDeserializer::new(text)).map(Directed::Both)
+            }
+
+            fn visit_bool<E: Error>(self, flag: bool) -> Result<Self::Value, E> {
+                T::deserialize(BoolDeserializer::new(flag)).map(Directed::Both)
+            }
+
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Self::Value, E> {
+                T::deserialize(I64Deserializer::new(number)).map(Directed::Both)
+            }
+
+            fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
+                T::deserialize(F64Deserializer::new(number)).map(Directed::Both)
             }
 
             fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<Self::Value, A::Error> {

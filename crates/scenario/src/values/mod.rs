@@ -6,5 +6,6 @@ pub(crate) mod decimal;
 pub(crate) mod directed;
 pub(crate) mod distribution;
 pub(crate) mod form;
+pub(crate) mod path;
 pub(crate) mod quantity;
 pub(crate) mod suggest;

@@ -1,6 +1,7 @@
 //! The scenario file and the file of a synthetic path: what may stand there, and what is said about the rest.
 
 mod build;
+mod changes;
 mod directions;
 mod errors;
 mod own;

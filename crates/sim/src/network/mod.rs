@@ -5,6 +5,7 @@
 
 pub mod capacity;
 pub mod channel;
+mod conditions;
 mod hop;
 mod hub;
 pub mod impair;
@@ -13,6 +14,7 @@ pub mod medium;
 pub mod packet;
 pub mod queue;
 pub mod route;
+pub mod schedule;
 mod stations;
 
 use crate::engine::EventQueue;
@@ -319,6 +321,7 @@ impl Network {
             return self.refuse(slot, position, at, refused);
         }
         let channel = &mut self.channels[number as usize];
+        channel.adjust(at);
         if let Some((hub, station)) = channel.station {
             return self.forward_to_hub(slot, position, at, hub, station);
         }
@@ -358,7 +361,7 @@ impl Network {
         if let Some((hub, _)) = self.channels[number as usize].station {
             return self.take_turns(hub, now);
         }
-        while self.channels[number as usize].is_free(now)
+        while self.channels[number as usize].is_open(now)
             && let Some((slot, position)) = self.take_kept(number, now)
         {
             self.pass(slot, position, now);
@@ -421,7 +424,8 @@ impl Network {
             Err(cause) => return self.discard(slot, number, at, cause),
         };
         let size = channel.framed(packet.size);
-        let fate = channel.impairments.as_mut().map_or_else(Fate::default, |all| all.decide(packet, size));
+        let fate =
+            channel.impairments.as_mut().map_or_else(Fate::default, |all| all.decide(packet, size, at));
         let arrival = passage.arrival.saturating_add(fate.held);
         if let Some(recorder) = &mut self.recorder {
             if recorder.wants(Wants::QUEUE) && passage.start > at {

@@ -225,6 +225,17 @@ impl LinkResult {
     }
 }
 
+/// A change of a link that took place.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ChangeResult {
+    /// When.
+    pub time_s: f64,
+    /// What was set, such as `link.up.rate`.
+    pub path: Arc<str>,
+    /// To what, as the scenario writes it.
+    pub value: Arc<str>,
+}
+
 /// What the run cost.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Performance {
@@ -267,6 +278,8 @@ pub struct RunResult {
     pub groups: Vec<GroupResult>,
     /// Two for each link, in the scenario's order.
     pub links: Vec<LinkResult>,
+    /// The changes of links that took place, in order; the first 10000 of them.
+    pub changes: Vec<ChangeResult>,
     /// Packets discarded by hosts because the checksum was wrong.
     pub checksum_drops: u64,
     /// Packets that came when their connection was over at both ends. In life a host answers them with a reset, or an ACK

@@ -1,0 +1,4 @@
+//! What a link may have beside a rate, a delay and a queue, against closed forms.
+
+mod changes;
+mod line;
