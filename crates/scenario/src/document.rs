@@ -6,6 +6,7 @@
 use crate::tcp::acking::Acking;
 use crate::tcp::choices::Transmit;
 use netspurt_sim::network::medium::Contention;
+use netspurt_sim::network::policer::Colours;
 use netspurt_sim::record::result::{
     ChangeResult, FlowResult, GroupResult, LinkResult, Performance, RunResult, SessionResult, close_name,
 };
@@ -44,18 +45,18 @@ fn name(choice: &impl Serialize) -> String {
 /// entries of what is `flat`, if it is there; `without` the rest.
 macro_rules! written {
     ($name:ident for $type:ident {
-        $($field:ident $(as $form:path)?),+ $(; flat $flat:ident)? $(; without $($left:ident),+)?
+        $($field:ident $(as $form:path)?),+ $(; flat $($flat:ident),+)? $(; without $($left:ident),+)?
     }) => {
         struct $name<'a>(&'a $type);
 
         impl Serialize for $name<'_> {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                let $type { $($field,)+ $($flat,)? $($($left: _,)+)? } = self.0;
+                let $type { $($field,)+ $($($flat,)+)? $($($left: _,)+)? } = self.0;
                 let mut map = serializer.serialize_map(None)?;
                 $(map.serialize_entry(stringify!($field), &written!(@ $field $(, $form)?))?;)+
-                $(if let Some(flat) = $flat {
+                $($(if let Some(flat) = $flat {
                     flat.entries(&mut map)?;
-                })?
+                })+)?
                 map.end()
             }
         }
@@ -83,7 +84,7 @@ written!(Group for GroupResult {
 
 written!(Link for LinkResult {
     link, direction, packets, bytes, drops, marked, held, duplicated, corrupted, utilisation, queue_mean_packets,
-    queue_max_packets; flat contention
+    queue_max_packets; flat contention, colours
 });
 
 written!(Change for ChangeResult { time_s, path, value });
@@ -132,6 +133,15 @@ impl Flat for SessionResult {
             map.serialize_entry(name, &value)?;
         }
         Ok(())
+    }
+}
+
+impl Flat for Colours {
+    fn entries<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        let Self { green, yellow, red } = self;
+        map.serialize_entry("policed_green", green)?;
+        map.serialize_entry("policed_yellow", yellow)?;
+        map.serialize_entry("policed_red", red)
     }
 }
 

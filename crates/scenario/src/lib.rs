@@ -37,6 +37,7 @@ pub use flow::app::{
 pub use flow::{End, Flow};
 pub use network::change::{Change, Setting};
 pub use network::queue::Queue;
+pub use network::tokens::{Action, Policer, Shaper};
 pub use network::trace::Trace;
 pub use network::{
     Access, Corrupt, Duplex, Duplicate, Handover, Host, Hub, Link, Loss, Mtu, Ports, Processor, Reader,
@@ -54,7 +55,7 @@ pub use tcp::choices::{
 pub use tcp::estimator::estimator;
 pub use tcp::parametric::{Counting, KeepAlive, OptionLayout, Rto};
 pub use tcp::table::{ProfileName, TcpError, TcpTable};
-pub use values::directed::{Directed, Several};
+pub use values::directed::{Directed, Nothing, OrNone, Several};
 pub use values::distribution::{Count, Drawn, Files, Kind, Measure};
 pub use values::form::{Named, OneOrMany};
 pub use values::quantity::{

@@ -5,7 +5,9 @@ use crate::host::own::OwnTcp;
 use crate::host::ports::{PortRange, Reuse};
 use crate::host::processor::{Costs, Handover, Reader};
 use crate::network::capacity::Capacity;
+use crate::network::policer::PolicerSpec;
 use crate::network::schedule::Change;
+use crate::network::shaper::ShaperSpec;
 use netspurt_tcp::config::Config;
 use netspurt_tcp::time::{Span, Time};
 use std::sync::Arc;
@@ -278,6 +280,10 @@ pub struct ChannelSpec {
     pub corrupt: f64,
     /// How long a packet may be, from when on; in the order in which they begin.
     pub mtu: Vec<MtuSpec>,
+    /// What drops or marks packets before the queue.
+    pub policer: Option<PolicerSpec>,
+    /// What makes packets wait for tokens.
+    pub shaper: Option<ShaperSpec>,
     /// What changes, and when.
     pub changes: Changes,
 }

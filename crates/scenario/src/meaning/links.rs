@@ -1,7 +1,7 @@
 //! What a link must not say.
 
 use super::objection::{Objection, check_names, check_queue, object, object_to_loss, stray_direction};
-use crate::network::{Duplex, Link, trace};
+use crate::network::{Duplex, Link, tokens, trace};
 use crate::reading::tree::Part;
 use crate::values::distribution::Files;
 use crate::values::quantity::{Direction, Quantity, Rate};
@@ -52,6 +52,7 @@ pub(super) fn check(name: &str, link: &Link) -> Result<(), Objection> {
     let [there, back] = [[a, b], [b, a]].map(|[from, to]| [from.as_str(), to.as_str()]);
     check_traces(name, link, &[there, back])?;
     check_mtus(name, link)?;
+    check_buckets(name, link)?;
     for (steps, loss) in link.loss.written() {
         if let Some((key, message)) = object_to_loss(&["link", name], loss, &[there, back]) {
             return Err(of(name, "loss", &steps, Some(key), message));
@@ -59,6 +60,36 @@ pub(super) fn check(name: &str, link: &Link) -> Result<(), Objection> {
         if let Some(message) = said_twice(name, link.loss.is_directed(), loss.direction()) {
             return Err(of(name, "loss", &steps, Some("direction"), message));
         }
+    }
+    Ok(())
+}
+
+/// Buckets that are filled, and hold a packet.
+fn check_buckets(name: &str, link: &Link) -> Result<(), Objection> {
+    let fault = |key, step: Option<&str>, (inner, message): tokens::Wrong| {
+        let steps: Vec<String> = step.iter().map(|&step| step.to_owned()).collect();
+        Err(of(name, key, &steps, Some(inner), format!("the {key} of link \"{name}\": {message}")))
+    };
+    let largest = |step: Option<&str>| match step {
+        Some(step) => link.largest(usize::from(step == "1")),
+        None => link.largest(0).max(link.largest(1)),
+    };
+    for (step, policer) in link.policer.iter().flat_map(|policer| policer.written()) {
+        if let Some(Err(wrong)) = policer.get().map(|policer| policer.check(largest(step))) {
+            return fault("policer", step, wrong);
+        }
+    }
+    for (step, shaper) in link.shaper.iter().flat_map(|shaper| shaper.written()) {
+        if let Some(Err(wrong)) = shaper.get().map(|shaper| shaper.check(largest(step))) {
+            return fault("shaper", step, wrong);
+        }
+    }
+    if link.shaper.is_some() && link.duplex == Duplex::Half {
+        let message = format!(
+            "the directions of link \"{name}\" share a medium, and have no shaper: leave \"half\" out, or put the shaper on a \
+             link of its own"
+        );
+        return Err(object(&["link", name, "shaper"], Part::Key, message));
     }
     Ok(())
 }

@@ -2,12 +2,14 @@
 
 pub(crate) mod change;
 pub(crate) mod queue;
+pub(crate) mod tokens;
 pub(crate) mod trace;
 
 use crate::network::queue::Queue;
+use crate::network::tokens::{Policer, Shaper};
 use crate::network::trace::Trace;
 use crate::tcp::table::TcpTable;
-use crate::values::directed::{Directed, Several};
+use crate::values::directed::{Directed, OrNone, Several};
 use crate::values::form::{Named, OneOrMany};
 use crate::values::quantity::{Direction, Duration, Packets, Rate, Size};
 use netspurt_sim::host::ports::{self, PortRange};
@@ -18,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 /// A link between two nodes.
 ///
-/// Its directions may differ: `rate`, `delay`, `queue`, `reorder`, `duplicate` and `corrupt` take one value, or a list of
+/// Its directions may differ: all keys but `trace`, `mtu`, `loss` and `duplex` take one value, or a list of
 /// two, from the first node of `between` to the second and back. `trace`, `mtu` and `loss`, which may have several entries,
 /// take a list of two lists.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -42,6 +44,14 @@ pub struct Link {
     /// The queue before the link, one for each direction. Default: a queue without limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<Directed<Queue>>,
+    /// A token bucket that drops: packets beyond it do not come to the queue. In a list of two, `"none"` stands for none.
+    /// Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policer: Option<Directed<OrNone<Policer>>>,
+    /// A token bucket that queues: packets wait for tokens, in the queue of the link. In a list of two, `"none"` stands for
+    /// none. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shaper: Option<Directed<OrNone<Shaper>>>,
     /// The longest packets that it takes: one table, or a list of several in the order in which they begin. Default: any.
     #[serde(default, skip_serializing_if = "Several::is_empty")]
     pub mtu: Several<Mtu>,
@@ -57,6 +67,16 @@ pub struct Link {
     /// Packets that arrive damaged, for the receiver's checksum to find. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corrupt: Option<Directed<Corrupt>>,
+}
+
+/// What a packet has at most where nothing else is said: the MTU of an Ethernet.
+const LARGEST: u64 = 1500;
+
+impl Link {
+    /// The largest packet that is to be expected in a direction.
+    pub(crate) fn largest(&self, way: usize) -> u64 {
+        self.mtu.of(way).iter().map(|mtu| mtu.size.0).max().unwrap_or(LARGEST).min(LARGEST)
+    }
 }
 
 /// The longest packets that a link takes.

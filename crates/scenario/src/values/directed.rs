@@ -137,6 +137,36 @@ fn ways(one: &Schema) -> Schema {
     json_schema!({ "type": "array", "format": FORMAT, "items": one, "minItems": 2, "maxItems": 2 })
 }
 
+/// A table, or `"none"` for a direction that has nothing of the kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline)]
+pub enum OrNone<T> {
+    /// Nothing.
+    None(Nothing),
+    /// This.
+    Some(T),
+}
+
+/// The word for nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
+pub enum Nothing {
+    /// Nothing of the kind.
+    None,
+}
+
+impl<T> OrNone<T> {
+    /// What there is.
+    pub const fn get(&self) -> Option<&T> {
+        match self {
+            Self::None(_) => None,
+            Self::Some(value) => Some(value),
+        }
+    }
+}
+
 /// A list, which may be written without brackets if it has one entry, for both directions of a link; or a list of two
 /// such lists, at least one of them in brackets.
 #[derive(Clone, PartialEq, Debug)]

@@ -9,3 +9,4 @@ mod properties;
 mod quantiles;
 mod scenario;
 mod synthetic;
+mod tokens;

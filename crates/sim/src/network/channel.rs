@@ -476,7 +476,8 @@ impl Channel {
         let early = self.early.as_ref().and_then(|early| early.cause());
         let late = kept.and_then(|kept| kept.cause());
         let losses = self.impairments.iter().flat_map(|impairments| impairments.causes());
-        queue.into_iter().chain(early).chain(late).chain(losses)
+        let conditions = self.conditions.iter().flat_map(|conditions| conditions.causes());
+        queue.into_iter().chain(early).chain(late).chain(conditions).chain(losses)
     }
 
     /// Share of the time up to `end` in which the transmitter was busy.

@@ -1,8 +1,13 @@
 //! What makes a direction of a link more than a rate, a delay and a queue: it goes down and up, its delay and its queue's
-//! room change. Links of which nothing of this is said have none, and pay nothing.
+//! room change, a policer or a shaper stands before it. Links of which nothing of this is said have none, and pay nothing.
 
+use crate::network::loss::Cause;
+use crate::network::policer::{Action, Colours, Policer};
+use crate::network::queue::OnArrival;
 use crate::network::schedule::Schedule;
+use crate::network::shaper::Gate;
 use crate::spec::{ChannelSpec, Room};
+use netspurt_tcp::segment::Ecn;
 use netspurt_tcp::time::Span;
 
 /// What else there is to one direction of a link.
@@ -10,6 +15,8 @@ use netspurt_tcp::time::Span;
 pub(crate) struct Conditions {
     /// Whether packets can leave.
     up: Option<Schedule<bool>>,
+    policer: Option<Policer>,
+    shaper: Option<Gate>,
     delay: Option<Schedule<Span>>,
     room: Option<Schedule<Room>>,
     /// When the last packet arrived: none overtakes it because the delay has changed.
@@ -23,17 +30,67 @@ impl Conditions {
         let schedule = |some: bool| some.then_some(());
         let all = Self {
             up: schedule(!changes.up.is_empty()).map(|()| Schedule::new(true, &changes.up)),
+            policer: spec.policer.map(Policer::new),
+            shaper: spec.shaper.as_ref().map(Gate::new),
             delay: schedule(!changes.delay.is_empty()).map(|()| Schedule::new(spec.delay, &changes.delay)),
             room: schedule(!changes.room.is_empty()).map(|()| Schedule::new(room, &changes.room)),
             arrived: 0,
         };
-        (all.up.is_some() || all.delay.is_some() || all.room.is_some()).then_some(all)
+        let none = all.up.is_none()
+            && all.policer.is_none()
+            && all.shaper.is_none()
+            && all.delay.is_none()
+            && all.room.is_none();
+        (!none).then_some(all)
+    }
+
+    /// Whether packets may be marked or dropped before they come to the queue.
+    pub(crate) const fn polices(&self) -> bool {
+        self.policer.is_some() || self.shaper.is_some()
+    }
+
+    /// What becomes of a packet of `size` octets that comes at `now`.
+    pub(crate) fn police(&mut self, now: u64, size: u32, ecn: Ecn) -> OnArrival {
+        if self.shaper.as_ref().is_some_and(|shaper| !shaper.lets_through(size)) {
+            return OnArrival::Drop(Cause::Shaper);
+        }
+        match self.policer.as_mut().map_or(Action::Pass, |policer| policer.judge(now, size)) {
+            Action::Pass => OnArrival::Pass,
+            Action::Mark if ecn.is_capable() => OnArrival::Mark,
+            Action::Mark | Action::Drop => OnArrival::Drop(Cause::Policer),
+        }
+    }
+
+    /// How many packets had which colour.
+    pub(crate) fn colours(&self) -> Option<Colours> {
+        self.policer.as_ref().map(|policer| policer.colours)
+    }
+
+    /// The drop causes that can occur.
+    pub(crate) fn causes(&self) -> impl Iterator<Item = Cause> {
+        let policer = self.policer.as_ref().map(|_| Cause::Policer);
+        policer.into_iter().chain(self.shaper.as_ref().map(|_| Cause::Shaper))
     }
 
     /// The first time from `start` on at which a packet of so many octets may begin to leave. It may be asked of packets
     /// that do not leave after all.
-    pub(crate) fn opens(&mut self, start: u64, _size: u32) -> u64 {
-        self.up.as_mut().map_or(start, |up| up.first_true(start))
+    pub(crate) fn opens(&mut self, start: u64, size: u32) -> u64 {
+        let mut at = start;
+        loop {
+            let up = self.up.as_mut().map_or(at, |up| up.first_true(at));
+            let opens = self.shaper.as_ref().map_or(up, |shaper| shaper.ready(up, size));
+            if opens == at || opens == u64::MAX {
+                return opens;
+            }
+            at = opens;
+        }
+    }
+
+    /// A packet of so many octets begins to leave at `start`.
+    pub(crate) fn leaves(&mut self, start: u64, size: u32) {
+        if let Some(shaper) = &mut self.shaper {
+            shaper.take(start, size);
+        }
     }
 
     /// When a packet arrives whose last bit leaves at `departure`, if the link's own delay does not say it.

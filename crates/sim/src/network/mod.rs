@@ -3,6 +3,7 @@
 //! It knows nothing of TCP or of applications. A driver hands in packets and timers, and is told what is due: a packet
 //! that has reached its end, or one of its own timers.
 
+pub mod bucket;
 pub mod capacity;
 pub mod channel;
 mod conditions;
@@ -12,9 +13,11 @@ pub mod impair;
 pub mod loss;
 pub mod medium;
 pub mod packet;
+pub mod policer;
 pub mod queue;
 pub mod route;
 pub mod schedule;
+pub mod shaper;
 mod stations;
 
 use crate::engine::EventQueue;
@@ -322,6 +325,14 @@ impl Network {
         }
         let channel = &mut self.channels[number as usize];
         channel.adjust(at);
+        if channel.polices() {
+            match channel.police(at, self.packets.get(slot)) {
+                OnArrival::Pass => {}
+                OnArrival::Mark => self.mark(slot, number, at),
+                OnArrival::Drop(cause) => return self.discard(slot, number, at, cause),
+            }
+        }
+        let channel = &mut self.channels[number as usize];
         if let Some((hub, station)) = channel.station {
             return self.forward_to_hub(slot, position, at, hub, station);
         }

@@ -2,6 +2,7 @@
 
 use crate::network::loss::Cause;
 use crate::network::medium::Contention;
+use crate::network::policer::Colours;
 use crate::record::probe::Recording;
 use crate::record::sketch::Sketch;
 use netspurt_tcp::acking::Acking;
@@ -216,6 +217,8 @@ pub struct LinkResult {
     pub queue_max_packets: u32,
     /// How a station of a hub got on with the others, where they compete: `deferrals` and `collisions`.
     pub contention: Option<Contention>,
+    /// How many packets a policer found green, yellow and red: `policed_green` and so on.
+    pub colours: Option<Colours>,
 }
 
 impl LinkResult {

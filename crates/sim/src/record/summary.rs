@@ -295,6 +295,7 @@ fn link_results(spec: &WorldSpec, network: &Network, active: Time) -> Vec<LinkRe
             queue_mean_packets: channel.queue_mean(active),
             queue_max_packets: counters.queue_max,
             contention,
+            colours: channel.colours(),
         }
     };
     channels.zip(ways).map(result).collect()

@@ -2,3 +2,4 @@
 
 mod changes;
 mod line;
+mod tokens;

@@ -3,7 +3,9 @@
 use super::{Channel, Passage, sum};
 use crate::network::capacity::Transmitted;
 use crate::network::loss::Cause;
-use crate::network::queue::Discipline;
+use crate::network::packet::Packet;
+use crate::network::policer::Colours;
+use crate::network::queue::{Discipline, OnArrival};
 
 impl Channel {
     /// [`Channel::enter`] for whatever link. Before, it is to [`Channel::attune`].
@@ -16,6 +18,9 @@ impl Channel {
         // What a queue has kept has waited already.
         if now < start && self.kept.is_none() {
             self.wait_until(start, now, size)?;
+        }
+        if let Some(conditions) = &mut self.conditions {
+            conditions.leaves(start, size);
         }
         let Transmitted { departure, free } = match &mut self.transmitter {
             Some(transmitter) => transmitter.transmit(start, size),
@@ -69,6 +74,22 @@ impl Channel {
     pub(crate) fn is_open(&mut self, now: u64) -> bool {
         self.hold(now);
         self.is_free(now)
+    }
+
+    /// Whether packets may be marked or dropped here before anything else.
+    pub(crate) fn polices(&self) -> bool {
+        self.conditions.as_ref().is_some_and(|conditions| conditions.polices())
+    }
+
+    /// What becomes of a packet that comes at `at`, before it comes to the queue.
+    pub(crate) fn police(&mut self, at: u64, packet: &Packet) -> OnArrival {
+        let size = self.framed(packet.size);
+        self.conditions.as_mut().map_or(OnArrival::Pass, |all| all.police(at, size, packet.segment.ecn))
+    }
+
+    /// How many packets had which colour, where packets have colours.
+    pub fn colours(&self) -> Option<Colours> {
+        self.conditions.as_ref()?.colours()
     }
 
     /// The queue has the room that it has at `now`.

@@ -25,11 +25,15 @@ pub enum Cause {
     EcnBlackHole,
     /// It was longer than the link takes.
     TooBig,
+    /// The policer had no tokens for it.
+    Policer,
+    /// It was larger than the shaper's bucket.
+    Shaper,
 }
 
 impl Cause {
     /// Every cause, in declaration order.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Queue,
         Self::BitError,
         Self::PacketError,
@@ -41,6 +45,8 @@ impl Cause {
         Self::Collisions,
         Self::EcnBlackHole,
         Self::TooBig,
+        Self::Policer,
+        Self::Shaper,
     ];
 
     /// The name used in files.
@@ -57,6 +63,8 @@ impl Cause {
             Self::Collisions => "collisions",
             Self::EcnBlackHole => "ecn-black-hole",
             Self::TooBig => "too-big",
+            Self::Policer => "policer",
+            Self::Shaper => "shaper",
         }
     }
 }
