@@ -202,9 +202,11 @@ fn channel(link: &Link, way: usize, [from, to]: [&str; 2]) -> ChannelSpec {
     let capacity = trace(link, way, [from, to]).and_then(Trace::build);
     let mean = capacity.as_ref().map(|capacity| capacity.mean_rate());
     let rate = mean.or(link.rate.map(|rate| rate.of(way).0));
+    let (delay, varies) = link.delay.of(way).build();
     let channel = ChannelSpec {
         rate,
-        delay: link.delay.of(way).0,
+        delay,
+        varies,
         framing: 0,
         least: 0,
         queue: link.queue.as_ref().map_or(QueueSpec::Unlimited, |queue| queue.of(way).spec(rate)),

@@ -5,6 +5,7 @@ use crate::host::own::OwnTcp;
 use crate::host::ports::{PortRange, Reuse};
 use crate::host::processor::{Costs, Handover, Reader};
 use crate::network::capacity::Capacity;
+use crate::network::delay::DelaySpec;
 use crate::network::policer::PolicerSpec;
 use crate::network::schedule::Change;
 use crate::network::shaper::ShaperSpec;
@@ -262,8 +263,10 @@ pub struct ChannelSpec {
     pub rate: Option<u64>,
     /// The recording that the capacity follows, if it does. See [`ChannelSpec::following`].
     pub capacity: Option<Arc<Capacity>>,
-    /// Propagation delay.
+    /// Propagation delay; where it varies, a typical one.
     pub delay: Span,
+    /// How it varies, if it does.
+    pub varies: Option<DelaySpec>,
     /// Octets that the link adds to each packet.
     pub framing: u32,
     /// Shorter packets are filled up to so many octets.

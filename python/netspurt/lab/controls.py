@@ -137,6 +137,9 @@ def _flow(place: int, flow: Mapping[str, Any]) -> Iterator[Table]:
 def _control(path: str, family: Table, first: bool) -> Table:
     form = "choice" if family["choices"] else "truth" if isinstance(family["default"], bool) else "quantity"
     shared = {key: family[key] for key in ("summary", "document", "choices")}
+    if family["unit"] is not None:
+        # A quantity that may also vary, as the delay of a link: the page sets the quantity.
+        form, shared["choices"] = "quantity", []
     return {"path": path, "label": _last(path), "form": form, "first": first, **shared}
 
 

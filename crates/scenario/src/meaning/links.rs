@@ -1,7 +1,7 @@
 //! What a link must not say.
 
 use super::objection::{Objection, check_names, check_queue, object, object_to_loss, stray_direction};
-use crate::network::{Duplex, Link, tokens, trace};
+use crate::network::{Duplex, Link, delay, tokens, trace};
 use crate::reading::tree::Part;
 use crate::values::distribution::Files;
 use crate::values::quantity::{Direction, Quantity, Rate};
@@ -14,7 +14,16 @@ pub(super) fn resolve(name: &str, link: &mut Link, files: Files<'_>) -> Result<(
     for (steps, trace) in link.trace.written_mut() {
         trace.resolve(files).map_err(|wrong| of_trace(name, &steps, wrong))?;
     }
+    for (step, delay) in link.delay.written_mut() {
+        delay.resolve(files).map_err(|wrong| of_delay(name, step, wrong))?;
+    }
     Ok(())
+}
+
+/// Something wrong with a delay that varies.
+fn of_delay(link: &str, step: Option<&str>, (key, message): delay::Wrong) -> Objection {
+    let steps: Vec<String> = step.iter().map(|&step| step.to_owned()).collect();
+    of(link, "delay", &steps, Some(key), format!("the delay of link \"{link}\": {message}"))
 }
 
 /// Something wrong with a key below a key of a link.
@@ -44,6 +53,9 @@ pub(super) fn check(name: &str, link: &Link) -> Result<(), Objection> {
             let path: Vec<&str> = ["link", name, "rate"].into_iter().chain(step).collect();
             return Err(object(&path, Part::Value, message));
         }
+    }
+    for (step, delay) in link.delay.written() {
+        delay.check().map_err(|wrong| of_delay(name, step, wrong))?;
     }
     for (step, queue) in link.queue.iter().flat_map(|queue| queue.written()) {
         let path: Vec<&str> = ["link", name, "queue"].into_iter().chain(step).collect();

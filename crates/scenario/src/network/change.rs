@@ -1,5 +1,6 @@
 //! Changes of links at given times: what a file may say of them, and what they come to.
 
+use crate::network::delay::Delay;
 use crate::network::{Duplex, Link, Loss};
 use crate::values::directed::Directed;
 use crate::values::quantity::{Duration, Limit, Quantity, Rate};
@@ -260,7 +261,15 @@ impl Target<'_> {
                 self.refuse_half("up")?;
                 Ok((self.ways(way)?, What::Up))
             }
-            ["delay", way @ ..] => Ok((self.ways(way)?, What::Delay)),
+            ["delay", way @ ..] => {
+                let ways = self.ways(way)?;
+                if ways.iter().any(|way| matches!(link.delay.of(*way), Delay::Varies(_))) {
+                    return no(format!(
+                        "the delay of link \"{name}\" varies by itself, and is not set beside that"
+                    ));
+                }
+                Ok((ways, What::Delay))
+            }
             ["queue", way @ .., "limit"] => {
                 let ways = self.ways(way)?;
                 let limited = |way: &usize| {

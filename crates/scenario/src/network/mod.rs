@@ -1,10 +1,12 @@
 //! The network of a scenario: links, what stands at them and what befalls packets on them.
 
 pub(crate) mod change;
+pub(crate) mod delay;
 pub(crate) mod queue;
 pub(crate) mod tokens;
 pub(crate) mod trace;
 
+use crate::network::delay::Delay;
 use crate::network::queue::Queue;
 use crate::network::tokens::{Policer, Shaper};
 use crate::network::trace::Trace;
@@ -35,9 +37,9 @@ pub struct Link {
     /// Default: none.
     #[serde(default, skip_serializing_if = "Several::is_empty")]
     pub trace: Several<Trace>,
-    /// Propagation delay, one way.
+    /// Propagation delay, one way: always the same, or a table that says how it varies.
     #[serde(default)]
-    pub delay: Directed<Duration>,
+    pub delay: Directed<Delay>,
     /// Whether both directions can be used at once.
     #[serde(default)]
     pub duplex: Duplex,

@@ -2,6 +2,7 @@
 
 mod build;
 mod changes;
+mod delays;
 mod directions;
 mod errors;
 mod own;

@@ -1,8 +1,8 @@
 //! A scenario file is read to what it says, and written back to the same.
 
 use netspurt_scenario::{
-    App, Cap, Directed, Duration, End, Limit, Loss, Queue, Rate, Scenario, Size, TcpTable, mechanisms_json,
-    profiles_json, schema,
+    App, Cap, Delay, Directed, Duration, End, Limit, Loss, Queue, Rate, Scenario, Size, TcpTable,
+    mechanisms_json, profiles_json, schema,
 };
 use netspurt_tcp::acking::Acking;
 use netspurt_tcp::config::{LossMeans, Recovery, TimerGrain, WindowOption};
@@ -26,7 +26,7 @@ fn the_example_of_the_interface_is_read() {
     assert_eq!(scenario.nodes(), ["earth", "space"]);
     let link = &scenario.link["satellite"];
     assert_eq!(link.rate, Some(Directed::Both(Rate(1_544_000))));
-    assert_eq!(link.delay, Directed::Both(Duration(Span::from_ms(290))));
+    assert_eq!(link.delay, Directed::Both(Delay::Always(Duration(Span::from_ms(290)))));
     let queue = Queue::DropTail { limit: Limit::Packets(50), mark_above: None };
     assert_eq!(link.queue, Some(Directed::Both(queue)));
     assert_eq!(link.loss.of(0), [Loss::BitError { rate: 1e-6, direction: None }]);
@@ -120,7 +120,7 @@ fn overrides_reach_values_lists_and_what_was_not_there() {
         ],
     );
     let link = &scenario.link["satellite"];
-    assert_eq!(link.delay, Directed::Both(Duration(Span::from_ms(300))));
+    assert_eq!(link.delay, Directed::Both(Delay::Always(Duration(Span::from_ms(300)))));
     assert_eq!(link.loss.of(0), [Loss::BitError { rate: 1e-7, direction: None }]);
     assert_eq!(link.reorder.map(|reorder| reorder.of(0).delay), Some(Duration(Span::from_ms(1))));
     assert_eq!(scenario.flow[0].app, App::Bulk { bytes: Some(Size(1_000_000)) });

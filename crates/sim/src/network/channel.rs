@@ -144,7 +144,7 @@ impl Channel {
             _ => None,
         };
         let discipline = Discipline::new(&spec.queue);
-        let conditions = Conditions::new(spec, discipline.room()).map(Box::new);
+        let conditions = Conditions::new(spec, discipline.room(), (seed, name)).map(Box::new);
         let changing = || {
             let rates = Schedule::new(spec.rate.unwrap_or(INFINITE), &spec.changes.rate);
             (!spec.changes.rate.is_empty()).then(|| Transmitter::changing(rates))
@@ -434,6 +434,7 @@ impl Channel {
     /// Whether packets may overtake each other here.
     pub(crate) fn reorders(&self) -> bool {
         self.impairments.as_ref().is_some_and(|impairments| impairments.reorders())
+            || self.conditions.as_ref().is_some_and(|conditions| conditions.reorders())
     }
 
     /// Whether there is nothing to a passage but queue, transmission and delay.

@@ -1,11 +1,13 @@
 //! What makes a direction of a link more than a rate, a delay and a queue: it goes down and up, its delay and its queue's
 //! room change, a policer or a shaper stands before it. Links of which nothing of this is said have none, and pay nothing.
 
+use crate::network::delay::Delay;
 use crate::network::loss::Cause;
 use crate::network::policer::{Action, Colours, Policer};
 use crate::network::queue::OnArrival;
 use crate::network::schedule::Schedule;
 use crate::network::shaper::Gate;
+use crate::random::Stream;
 use crate::spec::{ChannelSpec, Room};
 use netspurt_tcp::segment::Ecn;
 use netspurt_tcp::time::Span;
@@ -18,14 +20,15 @@ pub(crate) struct Conditions {
     policer: Option<Policer>,
     shaper: Option<Gate>,
     delay: Option<Schedule<Span>>,
+    varying: Option<Delay>,
     room: Option<Schedule<Room>>,
-    /// When the last packet arrived: none overtakes it because the delay has changed.
+    /// When the last packet arrived: none overtakes it because the delay is another, if order is kept.
     arrived: u64,
 }
 
 impl Conditions {
     /// What `spec` asks for; `None` if it is nothing.
-    pub(crate) fn new(spec: &ChannelSpec, room: Room) -> Option<Self> {
+    pub(crate) fn new(spec: &ChannelSpec, room: Room, (seed, name): (u64, &str)) -> Option<Self> {
         let changes = &spec.changes;
         let schedule = |some: bool| some.then_some(());
         let all = Self {
@@ -33,6 +36,10 @@ impl Conditions {
             policer: spec.policer.map(Policer::new),
             shaper: spec.shaper.as_ref().map(Gate::new),
             delay: schedule(!changes.delay.is_empty()).map(|()| Schedule::new(spec.delay, &changes.delay)),
+            varying: spec
+                .varies
+                .as_ref()
+                .map(|how| Delay::new(how, Stream::new(seed, &format!("{name}/delay")))),
             room: schedule(!changes.room.is_empty()).map(|()| Schedule::new(room, &changes.room)),
             arrived: 0,
         };
@@ -40,6 +47,7 @@ impl Conditions {
             && all.policer.is_none()
             && all.shaper.is_none()
             && all.delay.is_none()
+            && all.varying.is_none()
             && all.room.is_none();
         (!none).then_some(all)
     }
@@ -95,9 +103,22 @@ impl Conditions {
 
     /// When a packet arrives whose last bit leaves at `departure`, if the link's own delay does not say it.
     pub(crate) fn arrival(&mut self, departure: u64) -> Option<u64> {
-        let delay = self.delay.as_mut()?.at(departure);
-        self.arrived = self.arrived.max(departure.saturating_add(delay.as_ps()));
-        Some(self.arrived)
+        let delay = match (&mut self.varying, &mut self.delay) {
+            (Some(varying), _) => varying.next(departure),
+            (None, Some(schedule)) => schedule.at(departure).as_ps(),
+            (None, None) => return None,
+        };
+        let arrival = departure.saturating_add(delay);
+        if !self.reorders() {
+            self.arrived = self.arrived.max(arrival);
+            return Some(self.arrived);
+        }
+        Some(arrival)
+    }
+
+    /// Whether packets may overtake each other.
+    pub(crate) fn reorders(&self) -> bool {
+        self.varying.as_ref().is_some_and(|varying| varying.reorders)
     }
 
     /// How much may wait at `now`, if that changes.

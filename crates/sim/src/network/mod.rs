@@ -7,6 +7,7 @@ pub mod bucket;
 pub mod capacity;
 pub mod channel;
 mod conditions;
+pub mod delay;
 mod hop;
 mod hub;
 pub mod impair;

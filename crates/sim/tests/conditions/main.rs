@@ -1,5 +1,6 @@
 //! What a link may have beside a rate, a delay and a queue, against closed forms.
 
 mod changes;
+mod delays;
 mod line;
 mod tokens;
