@@ -1,6 +1,7 @@
 //! From a scenario to a world: names become numbers, choices become configurations, flows are counted out.
 
 use crate::flow::{End, Flow};
+use crate::network::middlebox::{AckThinning, Aggregation, Middlebox};
 use crate::network::tokens::Policer;
 use crate::network::trace::Trace;
 use crate::network::{self, Hub, Link, Loss, Mtu, Ports, Reorder};
@@ -219,6 +220,12 @@ fn channel(link: &Link, way: usize, [from, to]: [&str; 2]) -> ChannelSpec {
         corrupt: link.corrupt.map_or(0.0, |corrupt| corrupt.of(way).probability),
         capacity: None,
         mtu: link.mtu.of(way).iter().map(Mtu::build).collect(),
+        middlebox: link
+            .middlebox
+            .as_ref()
+            .and_then(|middlebox| middlebox.of(way).get().map(Middlebox::build)),
+        aggregation: link.aggregation.and_then(|all| all.of(way).get().map(Aggregation::build)),
+        thinning: link.ack_thinning.and_then(|all| all.of(way).get().map(AckThinning::build)),
         policer: link.policer.and_then(|policer| policer.of(way).get().map(Policer::build)),
         shaper: link.shaper.and_then(|shaper| Some(shaper.of(way).get()?.build(link.largest(way)))),
         ..ChannelSpec::default()

@@ -37,6 +37,7 @@ pub use flow::app::{
 pub use flow::{End, Flow};
 pub use network::change::{Change, Setting};
 pub use network::delay::{Delay, Varies};
+pub use network::middlebox::{AckThinning, Aggregation, Middlebox, Stripped};
 pub use network::queue::Queue;
 pub use network::tokens::{Action, Policer, Shaper};
 pub use network::trace::Trace;

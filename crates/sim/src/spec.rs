@@ -6,6 +6,8 @@ use crate::host::ports::{PortRange, Reuse};
 use crate::host::processor::{Costs, Handover, Reader};
 use crate::network::capacity::Capacity;
 use crate::network::delay::DelaySpec;
+use crate::network::gather::{Aggregation, Thinning};
+use crate::network::middlebox::MiddleboxSpec;
 use crate::network::policer::PolicerSpec;
 use crate::network::schedule::Change;
 use crate::network::shaper::ShaperSpec;
@@ -283,6 +285,12 @@ pub struct ChannelSpec {
     pub corrupt: f64,
     /// How long a packet may be, from when on; in the order in which they begin.
     pub mtu: Vec<MtuSpec>,
+    /// What rewrites headers.
+    pub middlebox: Option<MiddleboxSpec>,
+    /// When packets are gathered, and released in bursts.
+    pub aggregation: Option<Aggregation>,
+    /// Which ACKs are left out.
+    pub thinning: Option<Thinning>,
     /// What drops or marks packets before the queue.
     pub policer: Option<PolicerSpec>,
     /// What makes packets wait for tokens.

@@ -1,8 +1,10 @@
 //! What a link must not say.
 
 use super::objection::{Objection, check_names, check_queue, object, object_to_loss, stray_direction};
-use crate::network::{Duplex, Link, delay, tokens, trace};
+use crate::network::middlebox::{AckThinning, Aggregation, Middlebox};
+use crate::network::{Duplex, Link, delay, middlebox, tokens, trace};
 use crate::reading::tree::Part;
+use crate::values::directed::{Directed, OrNone};
 use crate::values::distribution::Files;
 use crate::values::quantity::{Direction, Quantity, Rate};
 
@@ -65,6 +67,9 @@ pub(super) fn check(name: &str, link: &Link) -> Result<(), Objection> {
     check_traces(name, link, &[there, back])?;
     check_mtus(name, link)?;
     check_buckets(name, link)?;
+    check_each(name, "middlebox", link.middlebox.as_ref(), Middlebox::check)?;
+    check_each(name, "aggregation", link.aggregation.as_ref(), Aggregation::check)?;
+    check_each(name, "ack_thinning", link.ack_thinning.as_ref(), AckThinning::check)?;
     for (steps, loss) in link.loss.written() {
         if let Some((key, message)) = object_to_loss(&["link", name], loss, &[there, back]) {
             return Err(of(name, "loss", &steps, Some(key), message));
@@ -102,6 +107,22 @@ fn check_buckets(name: &str, link: &Link) -> Result<(), Objection> {
              link of its own"
         );
         return Err(object(&["link", name, "shaper"], Part::Key, message));
+    }
+    Ok(())
+}
+
+/// What there is of a kind, in one direction or both.
+fn check_each<T>(
+    name: &str,
+    key: &str,
+    all: Option<&Directed<OrNone<T>>>,
+    check: fn(&T) -> Result<(), middlebox::Wrong>,
+) -> Result<(), Objection> {
+    for (step, one) in all.into_iter().flat_map(|all| all.written()) {
+        if let Some(Err((inner, message))) = one.get().map(check) {
+            let steps: Vec<String> = step.iter().map(|&step| step.to_owned()).collect();
+            return Err(of(name, key, &steps, inner, format!("the {key} of link \"{name}\": {message}")));
+        }
     }
     Ok(())
 }

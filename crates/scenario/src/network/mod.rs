@@ -2,11 +2,13 @@
 
 pub(crate) mod change;
 pub(crate) mod delay;
+pub(crate) mod middlebox;
 pub(crate) mod queue;
 pub(crate) mod tokens;
 pub(crate) mod trace;
 
 use crate::network::delay::Delay;
+use crate::network::middlebox::{AckThinning, Aggregation, Middlebox};
 use crate::network::queue::Queue;
 use crate::network::tokens::{Policer, Shaper};
 use crate::network::trace::Trace;
@@ -46,6 +48,15 @@ pub struct Link {
     /// The queue before the link, one for each direction. Default: a queue without limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<Directed<Queue>>,
+    /// What rewrites headers and forgets idle connections. In a list of two, `"none"` stands for none. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub middlebox: Option<Directed<OrNone<Middlebox>>>,
+    /// Packets go on in bursts. In a list of two, `"none"` stands for none. Default: each by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aggregation: Option<Directed<OrNone<Aggregation>>>,
+    /// Most ACKs are left out. In a list of two, `"none"` stands for none. Default: none is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ack_thinning: Option<Directed<OrNone<AckThinning>>>,
     /// A token bucket that drops: packets beyond it do not come to the queue. In a list of two, `"none"` stands for none.
     /// Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -5,6 +5,7 @@ mod changes;
 mod delays;
 mod directions;
 mod errors;
+mod middleboxes;
 mod own;
 mod properties;
 mod quantiles;

@@ -2,7 +2,9 @@
 //! room change, a policer or a shaper stands before it. Links of which nothing of this is said have none, and pay nothing.
 
 use crate::network::delay::Delay;
+use crate::network::gather::Gather;
 use crate::network::loss::Cause;
+use crate::network::middlebox::Middlebox;
 use crate::network::policer::{Action, Colours, Policer};
 use crate::network::queue::OnArrival;
 use crate::network::schedule::Schedule;
@@ -17,6 +19,8 @@ use netspurt_tcp::time::Span;
 pub(crate) struct Conditions {
     /// Whether packets can leave.
     up: Option<Schedule<bool>>,
+    pub(crate) middlebox: Option<Middlebox>,
+    pub(crate) gather: Option<Gather>,
     policer: Option<Policer>,
     shaper: Option<Gate>,
     delay: Option<Schedule<Span>>,
@@ -33,6 +37,8 @@ impl Conditions {
         let schedule = |some: bool| some.then_some(());
         let all = Self {
             up: schedule(!changes.up.is_empty()).map(|()| Schedule::new(true, &changes.up)),
+            middlebox: spec.middlebox.map(Middlebox::new),
+            gather: Gather::new(spec.aggregation, spec.thinning),
             policer: spec.policer.map(Policer::new),
             shaper: spec.shaper.as_ref().map(Gate::new),
             delay: schedule(!changes.delay.is_empty()).map(|()| Schedule::new(spec.delay, &changes.delay)),
@@ -44,6 +50,8 @@ impl Conditions {
             arrived: 0,
         };
         let none = all.up.is_none()
+            && all.middlebox.is_none()
+            && all.gather.is_none()
             && all.policer.is_none()
             && all.shaper.is_none()
             && all.delay.is_none()
@@ -77,7 +85,10 @@ impl Conditions {
     /// The drop causes that can occur.
     pub(crate) fn causes(&self) -> impl Iterator<Item = Cause> {
         let policer = self.policer.as_ref().map(|_| Cause::Policer);
-        policer.into_iter().chain(self.shaper.as_ref().map(|_| Cause::Shaper))
+        let idle =
+            self.middlebox.as_ref().filter(|middlebox| middlebox.forgets()).map(|_| Cause::IdleTimeout);
+        let thinned = self.gather.as_ref().filter(|gather| gather.thins()).map(|_| Cause::AckThinning);
+        policer.into_iter().chain(self.shaper.as_ref().map(|_| Cause::Shaper)).chain(idle).chain(thinned)
     }
 
     /// The first time from `start` on at which a packet of so many octets may begin to leave. It may be asked of packets

@@ -2,5 +2,6 @@
 
 mod changes;
 mod delays;
+mod gathered;
 mod line;
 mod tokens;

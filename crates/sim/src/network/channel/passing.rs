@@ -2,7 +2,9 @@
 
 use super::{Channel, Passage, sum};
 use crate::network::capacity::Transmitted;
+use crate::network::gather::Gather;
 use crate::network::loss::Cause;
+use crate::network::middlebox::Rewrite;
 use crate::network::packet::Packet;
 use crate::network::policer::Colours;
 use crate::network::queue::{Discipline, OnArrival};
@@ -85,6 +87,27 @@ impl Channel {
     pub(crate) fn police(&mut self, at: u64, packet: &Packet) -> OnArrival {
         let size = self.framed(packet.size);
         self.conditions.as_mut().map_or(OnArrival::Pass, |all| all.police(at, size, packet.segment.ecn))
+    }
+
+    /// Whether headers are rewritten here.
+    pub(crate) fn has_middlebox(&self) -> bool {
+        self.conditions.as_ref().is_some_and(|conditions| conditions.middlebox.is_some())
+    }
+
+    /// Rewrites the header of a packet that comes at `at`; `None` if the packet is dropped.
+    pub(crate) fn rewrite(&mut self, at: u64, packet: &mut Packet) -> Option<Rewrite> {
+        let middlebox = self.conditions.as_mut().and_then(|conditions| conditions.middlebox.as_mut());
+        middlebox.map_or(Some(Rewrite::default()), |middlebox| middlebox.pass(at, packet))
+    }
+
+    /// What gathers packets before they go on, if anything does.
+    pub(crate) fn gather(&mut self) -> Option<&mut Gather> {
+        self.conditions.as_mut()?.gather.as_mut()
+    }
+
+    /// Whether it has to be asked at the time itself which packets go on.
+    pub(crate) fn gathers(&self) -> bool {
+        self.conditions.as_ref().is_some_and(|conditions| conditions.gather.is_some())
     }
 
     /// How many packets had which colour, where packets have colours.

@@ -29,11 +29,15 @@ pub enum Cause {
     Policer,
     /// It was larger than the shaper's bucket.
     Shaper,
+    /// A middlebox had forgotten its connection.
+    IdleTimeout,
+    /// It was an ACK, and a later one took its place.
+    AckThinning,
 }
 
 impl Cause {
     /// Every cause, in declaration order.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Queue,
         Self::BitError,
         Self::PacketError,
@@ -47,6 +51,8 @@ impl Cause {
         Self::TooBig,
         Self::Policer,
         Self::Shaper,
+        Self::IdleTimeout,
+        Self::AckThinning,
     ];
 
     /// The name used in files.
@@ -65,6 +71,8 @@ impl Cause {
             Self::TooBig => "too-big",
             Self::Policer => "policer",
             Self::Shaper => "shaper",
+            Self::IdleTimeout => "idle-timeout",
+            Self::AckThinning => "ack-thinning",
         }
     }
 }
