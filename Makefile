@@ -29,7 +29,7 @@ export PYO3_PYTHON   := $(VENV)/bin/python
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help sbom audit reproduce test test-rust test-python agreement endure lint lint-rust lint-python lint-structure \
+.PHONY: help sbom diagnosis-accuracy audit reproduce test test-rust test-python agreement endure lint lint-rust lint-python lint-structure \
         fuzz bench docs docs-rust docs-site wheel fetch format clean distclean need-rust need-python
 
 help: ## this list
