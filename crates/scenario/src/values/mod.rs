@@ -6,4 +6,6 @@ pub(crate) mod decimal;
 pub(crate) mod distribution;
 pub(crate) mod form;
 pub(crate) mod quantity;
+pub(crate) mod share;
+pub(crate) mod spelling;
 pub(crate) mod suggest;
