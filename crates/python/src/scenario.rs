@@ -97,6 +97,20 @@ impl Scenario {
         self.parsed.merged_toml()
     }
 
+    /// Remarks on the scenario: pairs of "note" or "warning" and a sentence with its place.
+    ///
+    /// A warning names a key that has no effect, a note a mechanism that a choice switches on.
+    fn remarks(&self) -> Vec<(&'static str, String)> {
+        let pairs: Vec<(&str, &str)> =
+            self.overrides.iter().map(|(path, value)| (path.as_str(), value.as_str())).collect();
+        let remarks = self.parsed.remarks(&self.text, &self.name, &pairs).into_iter();
+        let weight = |weight| match weight {
+            scenario::Weight::Note => "note",
+            scenario::Weight::Warning => "warning",
+        };
+        remarks.map(|remark| (weight(remark.weight), remark.place.to_string())).collect()
+    }
+
     /// Runs the simulation. Releases the interpreter lock.
     ///
     /// ``record`` names series, "segments", "arrivals", "drops", "marks" or "pages" to be recorded. With ``pcap``, a

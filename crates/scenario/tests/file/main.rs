@@ -5,5 +5,6 @@ mod errors;
 mod own;
 mod properties;
 mod quantiles;
+mod remarks;
 mod scenario;
 mod synthetic;
