@@ -26,8 +26,18 @@ COMMANDS = {
         "netspurt reproduce rfc1106 --quick --out report",
     ),
     "run": Entry(
-        "simulate a scenario",
+        "simulate a scenario, or a path that options describe",
+        "netspurt run --rate 10mbit --delay 40ms --loss 0.1% --bytes 20MB; "
         "netspurt run satellite.toml --set link.satellite.delay='300 ms' --seed 7 --json",
+    ),
+    "new": Entry(
+        "write a commented scenario to start from",
+        "netspurt new path.toml --rate 10mbit --delay 40ms",
+    ),
+    "check": Entry(
+        "check scenario files without running them, and warn of keys without effect",
+        "netspurt check satellite.toml",
+        more=" Exit status: 0 correct, 1 correct with keys that have no effect, 2 wrong.",
     ),
     "sweep": Entry(
         "simulate a scenario with many settings and seeds; what is done is never run again",
@@ -47,7 +57,7 @@ COMMANDS = {
     ),
     "emulate": Entry(
         "run real programs with a scenario's network between them",
-        "netspurt emulate satellite.toml --server 'python3 -m http.server 80' -- curl -O http://space/file",
+        "netspurt emulate --rate 10mbit --delay 40ms --server 'iperf3 -s' -- iperf3 -c server",
     ),
     "ping": Entry(
         "probe hosts with ICMP echo: delays, losses, and why",

@@ -14,8 +14,9 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from netspurt.cli import path_options
 from netspurt.cli.exits import INTERRUPTED
-from netspurt.cli.options import add_force, add_input, add_settings
+from netspurt.cli.options import add_settings
 from netspurt.errors import RequestError
 from netspurt.files.places import CAPTURE, Destination
 from netspurt.inputs.typed import capture_place, natural, positive, setting
@@ -40,10 +41,9 @@ def declare(command: argparse.ArgumentParser) -> None:
         action="store_true",
         help="one JSON document on standard output; what the programs print goes to standard error",
     )
-    add_input(command, "scenario", "SCENARIO.toml")
-    add_force(command)
+    path_options.add_scenario(command, flow=False)
     # What stands behind "--" is not for argparse, which would want it before all options: see _command.
-    command.usage = "%(prog)s SCENARIO.toml [options] -- COMMAND…"
+    command.usage = "%(prog)s [SCENARIO.toml] [options] -- COMMAND…"
     command.add_argument(
         "--server",
         metavar="COMMAND",
@@ -117,9 +117,7 @@ def command(options: argparse.Namespace) -> int:
     """
     if not options.program:
         raise RequestError("name the command to run behind '--', such as: -- curl http://server/")
-    from netspurt import _core
-
-    scenario = _core.Scenario.load(options.scenario, options.settings)
+    scenario = path_options.load(options, flow=False)
     hosts = scenario.hosts()
     beside = [(host, _words(text)) for host, text in options.on]
     if options.server is not None:

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netspurt import version
-from netspurt.cli import picture_options, tables
+from netspurt.cli import path_options, picture_options, tables
 from netspurt.cli.exits import FINE, INTERRUPTED
 from netspurt.cli.options import (
     add_algorithms,
-    add_input,
     add_jobs,
     add_json,
     add_output,
@@ -56,7 +55,7 @@ LINK_COLUMNS = ("link", "direction", "packets", "bytes", "drops", "utilisation",
 def declare(command: argparse.ArgumentParser) -> None:
     """Its options."""
     add_json(command)
-    add_input(command, "scenario", "SCENARIO.toml")
+    path_options.add_scenario(command)
     add_settings(command)
     command.add_argument("--seed", type=natural, default=1, metavar="N", help="first seed (default: 1)")
     command.add_argument(
@@ -93,13 +92,9 @@ def command(options: argparse.Namespace) -> int:
         raise RequestError("--pcap and --trace hold one run: leave out --seeds, or run the seed you want")
     if not options.pcap and (options.capture or options.snaplen):
         raise RequestError("--capture and --snaplen say how to capture: name a file with --pcap")
-    path = Path(options.scenario)
-    if not path.is_file():
-        raise RequestError(f"there is no scenario file {path}")
-    from netspurt import _core
     from netspurt.algorithms import find
 
-    scenario = _core.Scenario.load(str(path), options.settings)
+    scenario = path_options.load(options)
     if options.algorithms:
         scenario = scenario.given(find(options.algorithms))
     with contextlib.ExitStack() as writing:
