@@ -160,7 +160,8 @@ class Scenario:
         watch: Callable[[], object] | None = None,
     ) -> Run: ...
     def hosts(self) -> list[str]: ...
-    # Commands are (host, words). {"status", "seconds", "stolen_s", "removed", "links": [row], "hosts": [row]};
+    # Commands are (host, words); a host without words has none.
+    # {"status", "seconds", "stolen_s", "removed", "links": [row], "hosts": [row]};
     # PermissionError: no namespace or device can be made, in a sentence that says what would help.
     def emulate(
         self,
@@ -174,6 +175,8 @@ class Scenario:
         initial_window: int | None = None,
         sysctls: Sequence[tuple[str, str]] = ...,
         captures: Sequence[tuple[str, str]] = ...,
+        # The caller's own network: node, device, block of addresses, content of /etc/resolv.conf.
+        outside: tuple[str, str, int, str] | None = None,
     ) -> dict[str, Any]: ...
 
 @final

@@ -153,10 +153,12 @@ impl Scenario {
 
     /// Runs a command on one host and others on other hosts, with this scenario's network between them.
     ///
-    /// Each command is a host and its words. Returns the results of links and hosts; ``status`` is the exit status of
+    /// Each command is a host and its words; a host without words has no command. With ``outside``, a node stands for
+    /// the caller's own network: its name, the name of a device, the number of a block of addresses, and the content of
+    /// ``/etc/resolv.conf``. Returns the results of links and hosts; ``status`` is the exit status of
     /// the command, as a shell reports it, or None after Ctrl-C. Releases the interpreter lock. ``warn`` is called with
     /// each warning before the start.
-    #[pyo3(signature = (command, beside = Vec::new(), *, warn, seed = 1, mtu = 1500, congestion = None, initial_window = None, sysctls = Vec::new(), captures = Vec::new()))]
+    #[pyo3(signature = (command, beside = Vec::new(), *, warn, seed = 1, mtu = 1500, congestion = None, initial_window = None, sysctls = Vec::new(), captures = Vec::new(), outside = None))]
     #[expect(clippy::too_many_arguments, reason = "these are keyword arguments in Python")]
     fn emulate<'py>(
         &self,
@@ -170,10 +172,11 @@ impl Scenario {
         initial_window: Option<u32>,
         sysctls: Vec<(String, String)>,
         captures: Vec<(String, PathBuf)>,
+        outside: Option<(String, String, u8, String)>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let tcp = KernelTcp { congestion, initial_window };
         let spec = self.parsed.build(&self.name).map_err(|error| scenario_error(py, &error))?;
-        let request = Request { command, beside, warn, seed, mtu, tcp, sysctls, captures };
+        let request = Request { command, beside, warn, seed, mtu, tcp, sysctls, captures, outside };
         emulate::run(py, &self.name, spec, request)
     }
 

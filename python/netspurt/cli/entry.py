@@ -139,7 +139,7 @@ def _command(words: list[str]) -> int:
         raise RequestError(f"there is no command '{asked}'{nearest(asked, COMMANDS)} (see 'netspurt --help')")
     program: list[str] = []
     line = shlex.join(["netspurt", *words])
-    if asked == "emulate" and "--" in words:
+    if asked in ("emulate", "shell") and "--" in words:
         split = words.index("--")
         words, program = words[:split], words[split + 1 :]
     top = parser((asked,) if asked else ())

@@ -114,8 +114,16 @@ def load(options: argparse.Namespace, *, flow: bool = True) -> _core.Scenario:
         scenario = path.scenario(options.settings, flow=flow)
         if options.save:
             _save(options, path, scenario, flow=flow)
-    remark(scenario, options)
+    if flow:
+        # The kernel's TCP of an emulation has no use for the others.
+        remark(scenario, options)
     return scenario
+
+
+def words(options: argparse.Namespace) -> str:
+    """The path in a few words, for a prompt: the values of the options, or the name of the file."""
+    path = described(options)
+    return Path(options.scenario).stem if path is None else path.words
 
 
 def _save(

@@ -44,8 +44,13 @@ CASES = {
 ELSEWHERE = {
     *("run --out", "sweep --out", "reproduce --out"),  # folders
     "ping --out",  # reads no file
-    *("run --save", "plot --save", "emulate --save"),  # nor does a path on one line: test_one_path.py
-    *("emulate --capture", "host --capture"),  # need a privilege to succeed
+    *(
+        "run --save",
+        "plot --save",
+        "emulate --save",
+        "shell --save",
+    ),  # nor does a path on one line: test_one_path.py
+    *("emulate --capture", "shell --capture", "host --capture"),  # need a privilege to succeed
 }
 """Options whose tests stand by themselves, below."""
 

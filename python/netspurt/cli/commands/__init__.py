@@ -59,6 +59,12 @@ COMMANDS = {
         "run real programs with a scenario's network between them",
         "netspurt emulate --rate 10mbit --delay 40ms --server 'iperf3 -s' -- iperf3 -c server",
     ),
+    "shell": Entry(
+        "start a shell, or a command, behind a path to this machine's network",
+        "netspurt shell --rate 10mbit --delay 40ms",
+        more=" The exit status is the shell's. Shells nest: each adds its path. Needs root or the capability "
+        "cap_net_admin; nft or iptables translate addresses, so that other machines can be reached.",
+    ),
     "ping": Entry(
         "probe hosts with ICMP echo: delays, losses, and why",
         "netspurt ping example.org 192.0.2.1 --length 40..1500 --interval 0.1..0.3 --count 512 --out probe.parquet",
