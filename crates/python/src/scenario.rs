@@ -115,8 +115,8 @@ impl Scenario {
     ///
     /// ``record`` names series, "segments", "arrivals", "drops", "marks" or "pages" to be recorded. With ``pcap``, a
     /// capture is written to that file: of each flow at the host that sends its data, or at the points in ``capture``
-    /// ("NODE", "LINK@NODE" or "all"), with at most ``snaplen`` bytes of each packet. ``watch`` is called every 100 ms;
-    /// an exception from it ends the run.
+    /// ("NODE", "LINK@NODE" or "all"), with at most ``snaplen`` bytes of each packet. ``watch`` is called every 100 ms
+    /// with the simulated time and its end in seconds; an exception from it ends the run.
     #[pyo3(signature = (seed = None, record = Vec::new(), pcap = None, *, capture = Vec::new(), snaplen = None, watch = None))]
     #[expect(clippy::too_many_arguments, reason = "these are keyword arguments in Python")]
     fn run(

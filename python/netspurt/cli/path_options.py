@@ -15,6 +15,7 @@ from netspurt.cli.options import add_input, add_output
 from netspurt.errors import RequestError
 from netspurt.files import output, places
 from netspurt.inputs import one_path
+from netspurt.settings import toml
 
 if TYPE_CHECKING:
     from netspurt import _core
@@ -63,7 +64,8 @@ def add_values(command: argparse.ArgumentParser, *, flow: bool = True) -> None:
             "-t",
             "--duration",
             metavar="TIME",
-            help=f"end of the simulation (default: {one_path.UNTIL}, with --bytes {one_path.AT_MOST})",
+            help=f"end of the simulation, also of a file's (default: the file's; {one_path.UNTIL}, with --bytes "
+            f"{one_path.AT_MOST})",
         )
 
 
@@ -109,7 +111,7 @@ def load(options: argparse.Namespace, *, flow: bool = True) -> _core.Scenario:
             raise RequestError(f"{file} is a folder: name a scenario file in it")
         from netspurt import _core
 
-        scenario = _core.Scenario.load(str(file), options.settings)
+        scenario = _core.Scenario.load(str(file), settings_of(options))
     else:
         scenario = path.scenario(options.settings, flow=flow)
         if options.save:
@@ -124,6 +126,12 @@ def words(options: argparse.Namespace) -> str:
     """The path in a few words, for a prompt: the values of the options, or the name of the file."""
     path = described(options)
     return Path(options.scenario).stem if path is None else path.words
+
+
+def settings_of(options: argparse.Namespace) -> list[tuple[str, str]]:
+    """The overrides of a file: ``--set``, and ``--duration`` as the last one."""
+    duration = one_path.of_options(vars(options)).duration
+    return [*options.settings, *([] if duration is None else [("duration", toml(duration))])]
 
 
 def _save(

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 WIDE = 160
 """Columns of text where there is no terminal to say."""
 
+MANY = 1000
+"""More rows than this are printed without a layout, which would take milliseconds for each."""
+
 FEW = 4
 """So many rows can stand side by side."""
 
@@ -37,6 +40,9 @@ def show(console: Console, title: str, rows: Sequence[Mapping[str, Any]], column
         console.print(f"[bold]{escape(title)}[/]", highlight=False, soft_wrap=True)
     texts = [[escape(formats.text(row.get(column))) for column in columns] for row in rows]
     widths = [max(map(len, column)) + 2 for column in zip(columns, *texts, strict=True)]
+    if len(rows) > MANY:
+        _print_plain(console, columns, rows, widths)
+        return
     lying = sum(widths) > console.width and len(rows) <= FEW
     lines = zip(columns, *texts, strict=True) if lying else texts
     table = Table(
@@ -46,3 +52,14 @@ def show(console: Console, title: str, rows: Sequence[Mapping[str, Any]], column
         table.add_row(*line)
     console.print(table)
     console.print()
+
+
+def _print_plain(
+    console: Console, columns: Sequence[str], rows: Sequence[Mapping[str, Any]], widths: Sequence[int]
+) -> None:
+    lines = [columns, *([formats.text(row.get(column)) for column in columns] for row in rows)]
+    for line in lines:
+        console.file.write(
+            "".join(f"{text:<{width}}" for text, width in zip(line, widths, strict=True)).rstrip() + "\n"
+        )
+    console.file.write("\n")

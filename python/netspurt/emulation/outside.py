@@ -88,7 +88,8 @@ def _free_block() -> int:
     """A block of which this namespace has no address and no route; in a shell, one above that of the shell around."""
     taken = {int(number) for number in re.findall(r"\b100\.64\.(\d+)\.\d+", _read(ADDRESSES))}
     above = max(taken, default=-1) + 1
-    free = next((block for block in [*range(above, BLOCKS), *range(above)] if block not in taken), None)
+    order = [*range(above, BLOCKS), *range(above)]
+    free: int | None = next((block for block in order if block not in taken), None)
     if free is None:
         raise RequestError("every block of addresses from 100.64.0.0/24 to 100.64.255.0/24 is in use here")
     return free

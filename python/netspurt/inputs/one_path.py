@@ -49,8 +49,9 @@ class OnePath:
 
     @property
     def given(self) -> list[str]:
-        """The options that are given, by their long names."""
-        return [f"--{field.name}" for field in fields(self) if getattr(self, field.name) is not None]
+        """The options that are given, by their long names; ``--duration`` is for every scenario."""
+        own = (field.name for field in fields(self) if field.name != "duration")
+        return [f"--{name}" for name in own if getattr(self, name) is not None]
 
     @property
     def words(self) -> str:

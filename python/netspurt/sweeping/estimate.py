@@ -59,7 +59,7 @@ def estimate(plan: Plan, folder: Path, jobs: int) -> Estimate:
     if found == len(names):
         chosen = []
 
-    def watch() -> None:
+    def watch(_now_s: float, _end_s: float) -> None:
         if time.perf_counter() - began > MOST_S:
             raise _TooLongError
 

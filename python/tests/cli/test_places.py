@@ -27,6 +27,7 @@ CASES = {
     "run --report": ("run scenario.toml", "--report", "x.html", "scenario.toml"),
     "capture --samples": ("capture in.pcapng", "--samples", "x.parquet", "in.pcapng"),
     "capture --events": ("capture in.pcapng", "--events", "x.parquet", "in.pcapng"),
+    "capture --write": ("capture in.pcapng", "--write", "x.pcapng", "in.pcapng"),
     "capture --report": ("capture in.pcapng", "--report", "x.html", "in.pcapng"),
     "plot --out, picture": ("plot scenario.toml", "--out", "x.svg", "scenario.toml"),
     "plot --out, pdf": ("plot scenario.toml", "--out", "x.pdf", "scenario.toml"),
@@ -88,7 +89,7 @@ def test_every_option_that_names_an_output_is_tested() -> None:
                 or "write" in words.split()
                 or ("--capture" in action.option_strings and name != "run")
             ):
-                found |= {f"{name} {option}" for option in action.option_strings}
+                found |= {f"{name} {option}" for option in action.option_strings if option.startswith("--")}
         return found
 
     declared = outputs(parser(COMMANDS), "")

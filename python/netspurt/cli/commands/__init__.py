@@ -71,7 +71,7 @@ COMMANDS = {
     ),
     "host": Entry(
         "our TCP on a TUN device, against the kernel's or any other",
-        "netspurt host sink 9 --tcp linux --capture host.pcapng",
+        "netspurt host sink 9 --profile linux --capture host.pcapng",
         more=" The kernel gets the first other address of the device's network. Needs root, the capability "
         "cap_net_admin, or a device that was made for you.",
     ),

@@ -82,7 +82,7 @@ def _source(options: argparse.Namespace) -> Recording | Sweep:
     from netspurt.scenario import Scenario
 
     if path_options.described(options) is None:
-        return of_path(Path(options.what), options.seed, options.settings)
+        return of_path(Path(options.what), options.seed, path_options.settings_of(options))
     return Simulated(Scenario(path_options.load(options)), 1 if options.seed is None else options.seed)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from netspurt.cli import picture_options, tables
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
-from netspurt.cli.options import add_algorithms, add_input, add_jobs, add_json, add_output
+from netspurt.cli.options import add_algorithms, add_input, add_jobs, add_json, add_output, add_quiet
 from netspurt.cli.progress import duration
 from netspurt.errors import EngineError, RequestError
 from netspurt.files import output, places
@@ -72,6 +72,7 @@ def declare(command: argparse.ArgumentParser) -> None:
         help="run nothing: say how many runs are to be done, and how long they take, from a few trial runs",
     )
     picture_options.report(command)
+    add_quiet(command)
 
 
 def command(options: argparse.Namespace) -> int:
