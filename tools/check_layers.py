@@ -27,12 +27,14 @@ from layers import python, rust_modules
 # The crates of ours that each crate may import. Add a new crate here and in ARCHITECTURE.md.
 ALLOWED: dict[str, frozenset[str]] = {
     "tcp": frozenset(),
-    "sim": frozenset({"tcp"}),
+    "budget": frozenset({"tcp"}),
+    "sim": frozenset({"tcp", "budget"}),
     "scenario": frozenset({"tcp", "sim"}),
-    "trace": frozenset({"tcp"}),
+    "trace": frozenset({"tcp", "budget"}),
     "live": frozenset({"tcp", "sim", "trace"}),
+    "observe": frozenset({"tcp", "budget", "sim", "scenario", "trace"}),
     "packetdrill": frozenset({"tcp"}),
-    "python": frozenset({"tcp", "sim", "scenario", "trace", "live"}),
+    "python": frozenset({"tcp", "budget", "sim", "scenario", "trace", "live", "observe"}),
 }
 
 PREFIX = "netspurt"

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 WIDE = 160
 """Columns of text where there is no terminal to say."""
 
-MANY = 1000
-"""More rows than this are printed without a layout, which would take milliseconds for each."""
-
 FEW = 4
 """So many rows can stand side by side."""
+
+MANY = 1000
+"""More rows than this are printed as plain lines: rich takes a millisecond and 14 KB for each."""
 
 
 def console(wide: int = WIDE) -> Console:
@@ -38,10 +38,13 @@ def show(console: Console, title: str, rows: Sequence[Mapping[str, Any]], column
 
     if title:
         console.print(f"[bold]{escape(title)}[/]", highlight=False, soft_wrap=True)
-    texts = [[escape(formats.text(row.get(column))) for column in columns] for row in rows]
+    texts = [[formats.text(row.get(column)) for column in columns] for row in rows]
     widths = [max(map(len, column)) + 2 for column in zip(columns, *texts, strict=True)]
     if len(rows) > MANY:
-        _print_plain(console, columns, rows, widths)
+        for cells in [columns, *texts]:
+            padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+            console.file.write("".join(padded).rstrip() + "\n")
+        console.file.write("\n")
         return
     lying = sum(widths) > console.width and len(rows) <= FEW
     lines = zip(columns, *texts, strict=True) if lying else texts
@@ -49,17 +52,6 @@ def show(console: Console, title: str, rows: Sequence[Mapping[str, Any]], column
         *(() if lying else columns), box=None, header_style="bold", pad_edge=False, show_header=not lying
     )
     for line in lines:
-        table.add_row(*line)
+        table.add_row(*map(escape, line))
     console.print(table)
     console.print()
-
-
-def _print_plain(
-    console: Console, columns: Sequence[str], rows: Sequence[Mapping[str, Any]], widths: Sequence[int]
-) -> None:
-    lines = [columns, *([formats.text(row.get(column)) for column in columns] for row in rows)]
-    for line in lines:
-        console.file.write(
-            "".join(f"{text:<{width}}" for text, width in zip(line, widths, strict=True)).rstrip() + "\n"
-        )
-    console.file.write("\n")

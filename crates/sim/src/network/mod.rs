@@ -348,6 +348,9 @@ impl Network {
         if let Err(cause) = channel.keep(at, slot, position, &packet) {
             return self.discard(slot, number, at, cause);
         }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.kept(number, &packet, at);
+        }
         self.make_room(number, at);
         self.arm_departure(number);
     }
@@ -370,6 +373,7 @@ impl Network {
     fn take_kept(&mut self, number: u32, now: u64) -> Option<(u32, u32)> {
         while let Some(leaving) = self.channels[number as usize].let_go(now) {
             self.note_queue(number, now);
+            self.note_left(number, leaving, now);
             match leaving {
                 Leaving::Sent(kept) => {
                     if kept.ecn == Ecn::Ce {
@@ -386,7 +390,9 @@ impl Network {
     /// A packet is kept at a channel now; others, or itself, make room for it.
     fn make_room(&mut self, number: u32, now: u64) {
         let with_it = self.channels[number as usize].backlog().packets;
-        while let Some(Leaving::Dropped(kept, cause)) = self.channels[number as usize].overflow(now) {
+        while let Some(leaving) = self.channels[number as usize].overflow(now) {
+            let Leaving::Dropped(kept, cause) = leaving else { break };
+            self.note_left(number, leaving, now);
             self.discard(kept.slot, number, now, cause);
         }
         if self.channels[number as usize].backlog().packets + 1 != with_it {
@@ -410,6 +416,14 @@ impl Network {
         }
     }
 
+    /// A packet that was kept at a channel leaves its queue.
+    fn note_left(&mut self, number: u32, leaving: Leaving, now: u64) {
+        let (Leaving::Sent(kept) | Leaving::Dropped(kept, _)) = leaving;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.left(number, self.packets.get(kept.slot), now);
+        }
+    }
+
     /// A packet goes through a channel, as [`Network::forward_carefully`] says.
     fn pass(&mut self, slot: u32, position: u32, at: u64) {
         let number = self.routes.hop(position).channel();
@@ -429,6 +443,7 @@ impl Network {
             }
             if packet.content != Content::TooBig {
                 recorder.entered(number, packet, passage.start, arrival, &fate);
+                recorder.transmits(number, packet, at, passage.start, channel.occupied().0.as_ps());
             }
         }
         if let Some(diary) = &mut self.diary {

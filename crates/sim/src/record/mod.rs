@@ -4,7 +4,9 @@
 
 pub mod diary;
 pub mod digest;
+mod end;
 pub(crate) mod held_tail;
+pub mod limits;
 pub mod probe;
 pub mod result;
 pub mod sketch;
