@@ -9,6 +9,7 @@
 //! | `own.rs` | a built-in choice, or a user's own, and where that is found |
 //! | `reading/` | from text to a type, for any file of ours |
 //! | `parse.rs`, `meaning.rs`, `build.rs` | from text to a [`Scenario`], checked; from there to a world |
+//! | `remarks.rs` | keys without effect, and what a choice switches on |
 //! | `catalogue.rs` | the lists of profiles and mechanisms |
 //! | `synthetic/` | synthetic paths, with their file |
 //! | `document.rs` | results as JSON |
@@ -25,6 +26,7 @@ mod network;
 mod own;
 mod parse;
 mod reading;
+mod remarks;
 mod scenario;
 pub mod synthetic;
 mod tcp;
@@ -47,6 +49,7 @@ pub use network::{
 };
 pub use own::{Algorithms, Choice, NoAlgorithms, OwnName};
 pub use reading::error::ScenarioError;
+pub use remarks::{Remark, Weight};
 pub use scenario::{Scenario, schema};
 pub use synthetic::file::{Calibrate, Glitch, GlitchShape, Length, Line, PathLoss, SyntheticPath};
 pub use tcp::acking::Acking;

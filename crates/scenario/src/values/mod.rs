@@ -8,4 +8,6 @@ pub(crate) mod distribution;
 pub(crate) mod form;
 pub(crate) mod path;
 pub(crate) mod quantity;
+pub(crate) mod share;
+pub(crate) mod spelling;
 pub(crate) mod suggest;

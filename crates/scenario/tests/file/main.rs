@@ -9,6 +9,7 @@ mod middleboxes;
 mod own;
 mod properties;
 mod quantiles;
+mod remarks;
 mod scenario;
 mod synthetic;
 mod tokens;

@@ -12,10 +12,13 @@
 //! * `input.rs`, `packed.rs`: the buffer, and decompression
 //! * `pcap.rs`, `pcapng.rs`, `order.rs`, `resolution.rs`: the two formats
 //! * `link.rs`, `serial.rs`: link-layer headers
+//! * `filter.rs`, `copy.rs`: which packets are wanted, and a capture of these
 //! * `damage.rs`: errors
 
+mod copy;
 mod damage;
 mod destination;
+mod filter;
 mod input;
 mod link;
 mod order;
@@ -27,7 +30,9 @@ mod resolution;
 mod serial;
 mod writer;
 
+pub use copy::PacketCopy;
 pub use damage::{Damage, OpenError, Wrong};
+pub use filter::Filter;
 pub use link::{LinkType, NoNetwork};
 pub use packed::Packing;
 pub use reader::{CaptureReader, CapturedAt, Packet};

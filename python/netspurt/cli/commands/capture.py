@@ -7,6 +7,7 @@ import contextlib
 import json
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,10 +15,11 @@ from netspurt.analysis.capture import SCHEMAS, STEP, Capture, Reading, collect
 from netspurt.analysis.capture_lines import COLUMNS, described, document, largest, line, rest
 from netspurt.cli import picture_options, tables
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
-from netspurt.cli.options import add_input, add_jobs, add_json, add_output
+from netspurt.cli.options import add_input, add_jobs, add_json, add_output, add_quiet
 from netspurt.cli.progress import progress
 from netspurt.errors import RequestError
 from netspurt.files import output, places
+from netspurt.files.places import Destination
 from netspurt.inputs.typed import positive
 from netspurt.sweeping.threads import for_each
 
@@ -63,7 +65,20 @@ def declare(command: argparse.ArgumentParser) -> None:
         action="store_true",
         help=f"print a line for each connection (default: the {LARGEST} largest, and a summary of the rest)",
     )
+    command.add_argument(
+        "--filter",
+        metavar="EXPRESSION",
+        help="read only these packets, in tcpdump's language: 'port 443', 'host 192.0.2.1 and not port 22'",
+    )
+    command.add_argument(
+        "-w",
+        "--write",
+        type=partial(Destination, option="--write", form=places.CAPTURE),
+        metavar="FILE",
+        help="write the packets that are read as pcapng: one capture, with --filter a part of it",
+    )
     add_jobs(command, "files")
+    add_quiet(command)
     picture_options.report(command)
 
 
@@ -76,6 +91,8 @@ def command(options: argparse.Namespace) -> int:
     Raises:
         RequestError: there is nothing to read at all, or a place that cannot be written to.
     """
+    if options.write and len(options.files) > 1:
+        raise RequestError("--write copies one capture: give one file")
     captures: dict[int, Capture] = {}
     failures: dict[int, str] = {}
     with contextlib.ExitStack() as writing:
@@ -85,11 +102,12 @@ def command(options: argparse.Namespace) -> int:
             if path
         }
         page = writing.enter_context(output.file(Path(options.report))) if options.report else None
+        copy = writing.enter_context(output.file(Path(options.write))) if options.write else None
         advance = writing.enter_context(progress(sum(map(_steps, options.files)), "reading"))
 
         def work(number: int) -> Capture | str:
             try:
-                return _read(options.files[number], writers, options.connections, advance)
+                return _read(options.files[number], writers, options, copy, advance)
             except RequestError as error:
                 return str(error)
 
@@ -125,11 +143,15 @@ def _steps(file: str) -> int:
 
 
 def _read(
-    file: str, writers: dict[str, ParquetWriter], connections: int, advance: Callable[[str], None]
+    file: str,
+    writers: dict[str, ParquetWriter],
+    options: argparse.Namespace,
+    copy: Path | None,
+    advance: Callable[[str], None],
 ) -> Capture:
     import polars as pl
 
-    reading = Reading(file, tuple(writers), connections=connections)
+    reading = Reading(file, tuple(writers), connections=options.connections, chosen=options.filter, copy=copy)
     shown = 0
 
     def stepped() -> None:
