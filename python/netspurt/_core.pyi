@@ -122,7 +122,14 @@ class Capture:
     octets: int
 
     @staticmethod
-    def open(path: str, record: Sequence[str] = ..., most: int = 100_000) -> Capture: ...
+    def open(
+        path: str,
+        record: Sequence[str] = ...,
+        most: int = 100_000,
+        # In tcpdump's language, and a file to which its packets are copied. ValueError: the filter is wrong.
+        filter: str | None = None,
+        write: str | None = None,
+    ) -> Capture: ...
     def read(self, octets: int) -> bool: ...
     def tally(self) -> str: ...
     # One row for each connection, and two for its streams; columns of both as in netspurt.analysis.capture.SCHEMAS.
@@ -160,6 +167,8 @@ class Scenario:
     def given(self, algorithms: dict[str, Callable[..., Any]]) -> Scenario: ...
     algorithms: dict[str, Callable[..., Any]]
     def merged(self) -> str: ...
+    # Pairs of "note" or "warning" and a sentence with its place.
+    def remarks(self) -> list[tuple[str, str]]: ...
     def run(
         self,
         seed: int | None = None,  # 1
@@ -169,10 +178,12 @@ class Scenario:
         capture: Sequence[str] = ...,
         snaplen: int | None = None,
         # Called every 100 ms; what it raises ends the run.
-        watch: Callable[[], object] | None = None,
+        # Called every 100 ms with the simulated time and its end in seconds.
+        watch: Callable[[float, float], object] | None = None,
     ) -> Run: ...
     def hosts(self) -> list[str]: ...
-    # Commands are (host, words). {"status", "seconds", "stolen_s", "removed", "links": [row], "hosts": [row]};
+    # Commands are (host, words); a host without words has none.
+    # {"status", "seconds", "stolen_s", "removed", "links": [row], "hosts": [row]};
     # PermissionError: no namespace or device can be made, in a sentence that says what would help.
     def emulate(
         self,
@@ -186,6 +197,8 @@ class Scenario:
         initial_window: int | None = None,
         sysctls: Sequence[tuple[str, str]] = ...,
         captures: Sequence[tuple[str, str]] = ...,
+        # The caller's own network: node, device, block of addresses, content of /etc/resolv.conf.
+        outside: tuple[str, str, int, str] | None = None,
     ) -> dict[str, Any]: ...
 
 @final
@@ -196,6 +209,8 @@ class Run:
     digest: str
 
     def json(self) -> str: ...
+    # What limited each connection, as a JSON array; empty unless "limits" was recorded.
+    def limits(self) -> str: ...
     # Flows, groups and links as a file, told apart by "record", behind "task", "seed" and "digest".
     def parquet(self, task: str, metadata: Sequence[tuple[str, str]], rows: Tasks | None = None) -> bytes: ...
     def flows(self) -> dict[str, list[Any] | npt.NDArray[Any]]: ...
@@ -254,6 +269,7 @@ class Prober:
         count: int | None,
         lost_after_ns: int,
         seed: int,
+        hasty_end: bool = False,
     ) -> Prober: ...
     def wait(self, seconds: float) -> bool: ...
     # Columns as in netspurt.probing.prober.SCHEMA ("host" is a number, "rtt_ms" NaN where nothing was heard), and

@@ -72,6 +72,7 @@ ALLOWED: dict[str, Table] = {
         scenario:   flow network reading tcp values
         meaning:    flow network reading scenario tcp values
         parse:      meaning reading scenario values
+        remarks:    flow network reading scenario tcp values
         build:      flow network own reading scenario
         catalogue:  reading scenario tcp values
         document:   tcp

@@ -1,10 +1,10 @@
 //! The class `Capture`: reads the connections of a file in steps.
 
 use crate::capture_columns as tables;
-use crate::errors::{broken_reader, open_error};
+use crate::errors::{broken_reader, capture_error, open_error};
 use crate::gathered::Gathered;
 use netspurt_trace::Stamp;
-use netspurt_trace::capture::{CaptureReader, CapturedAt, LinkType};
+use netspurt_trace::capture::{CaptureReader, CapturedAt, Filter, LinkType, Packet, PacketCopy};
 use netspurt_trace::follow::{Follower, Limits, Tally};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -23,6 +23,10 @@ pub(crate) struct Capture(Mutex<State>);
 struct State {
     name: String,
     reader: CaptureReader,
+    /// Which packets are read; the others are skipped.
+    filter: Option<Filter>,
+    /// Where packets are copied to.
+    copy: Option<PacketCopy>,
     /// `None` at the end of the capture.
     follower: Option<Follower>,
     gathered: Gathered,
@@ -38,7 +42,23 @@ impl State {
         let until = self.reader.octets().saturating_add(octets);
         while self.reader.octets() < until {
             match self.reader.next() {
-                Ok(Some(packet)) => follower.process(&packet, &mut self.gathered),
+                Ok(Some(packet)) => {
+                    if self.filter.as_ref().is_some_and(|filter| !filter.matches(packet.link, packet.bytes)) {
+                        continue;
+                    }
+                    follower.process(&packet, &mut self.gathered);
+                    // The interfaces are the reader's, which the packet borrows; a packet is copied to let go of it.
+                    if let Some(copy) = &mut self.copy {
+                        let (at, interface, link, wire_len) =
+                            (packet.at, packet.interface, packet.link, packet.wire_len);
+                        let bytes = packet.bytes.to_vec();
+                        let packet = Packet { at, interface, link, wire_len, bytes: &bytes };
+                        if let Err(error) = copy.push(&packet, self.reader.interfaces()) {
+                            self.damage = Some(error.to_string());
+                            return self.finish();
+                        }
+                    }
+                }
                 Ok(None) => return self.finish(),
                 Err(damage) => {
                     self.damage = Some(damage.to_string());
@@ -51,6 +71,9 @@ impl State {
 
     fn finish(&mut self) -> bool {
         if let Some(follower) = self.follower.take() {
+            if let Some(Err(error)) = self.copy.take().map(PacketCopy::finish) {
+                self.damage.get_or_insert(error.to_string());
+            }
             self.connections = follower.connections();
             self.tally = follower.finish(&mut self.gathered);
         }
@@ -74,13 +97,27 @@ impl Capture {
     /// Opens a capture: pcap or pcapng, uncompressed, gzip or zstd; "-" is standard input.
     ///
     /// ``record`` names what is stored besides connections: "samples", "events", "flight", "segments". Connections
-    /// above ``most`` are only counted.
+    /// above ``most`` are only counted. ``filter`` selects packets in tcpdump's language; ``write`` is a file to which they
+    /// are copied.
     #[staticmethod]
-    #[pyo3(signature = (path, record = Vec::new(), most = 100_000))]
-    fn open(py: Python<'_>, path: PathBuf, record: Vec<String>, most: u64) -> PyResult<Self> {
+    #[pyo3(signature = (path, record = Vec::new(), most = 100_000, filter = None, write = None))]
+    fn open(
+        py: Python<'_>,
+        path: PathBuf,
+        record: Vec<String>,
+        most: u64,
+        filter: Option<String>,
+        write: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        let filter = filter.map(|text| Filter::parse(&text)).transpose().map_err(PyValueError::new_err)?;
         let gathered = Gathered::new(&record, most).map_err(PyValueError::new_err)?;
         let reader = py.detach(|| CaptureReader::open(&path)).map_err(|error| open_error(&error))?;
+        let name = path.to_string_lossy();
+        let copy = write.map(|path| PacketCopy::create(&path, "netspurt")).transpose();
+        let copy = copy.map_err(|error| capture_error(py, &name, &error))?;
         Ok(Self(Mutex::new(State {
+            filter,
+            copy,
             name: path.to_string_lossy().into_owned(),
             reader,
             follower: Some(Follower::new(Limits::default())),

@@ -2,7 +2,8 @@
 
 use crate::errors::{capture_error, scenario_fault};
 use netspurt_live::emulator::{
-    DelayError, EmulateError, Ended, HostCommand, HostReport, KernelTcp, LinkReport, Plan, Report, emulate,
+    DelayError, EmulateError, Ended, HostCommand, HostReport, KernelTcp, LinkReport, Outside, Plan, Report,
+    emulate,
 };
 use netspurt_sim::spec::{NodeId, WorldSpec};
 use pyo3::exceptions::{PyOSError, PyPermissionError};
@@ -23,6 +24,8 @@ pub(crate) struct Request {
     pub(crate) tcp: KernelTcp,
     pub(crate) sysctls: Vec<(String, String)>,
     pub(crate) captures: Vec<(String, PathBuf)>,
+    /// Node, device, block of addresses and name servers of the caller's own network.
+    pub(crate) outside: Option<(String, String, u8, String)>,
     /// Called with warnings, one sentence each.
     pub(crate) warn: Py<PyAny>,
 }
@@ -43,7 +46,11 @@ pub(crate) fn run<'py>(
     };
     let command = |(host, words): Words| Ok::<_, PyErr>(HostCommand { host: node(&host)?, words });
     let captures = request.captures.into_iter().map(|(host, path)| Ok::<_, PyErr>((node(&host)?, path)));
+    let outside = |(host, device, block, resolver): (String, String, u8, String)| {
+        Ok::<_, PyErr>(Outside { node: node(&host)?, device, block, resolver })
+    };
     let plan = Plan {
+        outside: request.outside.map(outside).transpose()?,
         seed: request.seed,
         command: command(request.command)?,
         beside: request.beside.into_iter().map(command).collect::<PyResult<_>>()?,

@@ -24,8 +24,10 @@ impl Prober {
 impl Prober {
     /// Starts a prober. ``hosts`` are addresses with an ignored port; ``lengths`` is ("listed", […]) or ("uniform",
     /// [low, high]), ``pace`` is ("every", [ns]), ("between", [low, high]) or ("replies", [shortest]).
+    /// With ``hasty_end``, packets are lost sooner after the last one: after two of the longest RTT.
     #[staticmethod]
-    #[pyo3(signature = (hosts, lengths, pace, *, speed, count, lost_after_ns, seed))]
+    #[pyo3(signature = (hosts, lengths, pace, *, speed, count, lost_after_ns, seed, hasty_end = false))]
+    #[expect(clippy::too_many_arguments, reason = "these are keyword arguments in Python")]
     fn start(
         hosts: Vec<String>,
         lengths: (String, Vec<u16>),
@@ -34,6 +36,7 @@ impl Prober {
         count: Option<u64>,
         lost_after_ns: u64,
         seed: u64,
+        hasty_end: bool,
     ) -> PyResult<Self> {
         let unknown = |what: &str| PyValueError::new_err(format!("no such {what}"));
         let hosts = hosts.iter().map(|host| host.parse::<SocketAddr>()).collect::<Result<_, _>>();
@@ -54,7 +57,7 @@ impl Prober {
             _ => return Err(unknown("speed")),
         };
         let hosts = hosts.map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let plan = Plan { hosts, lengths, pace, fast, count, lost_after_ns, seed };
+        let plan = Plan { hosts, lengths, pace, fast, count, lost_after_ns, hasty_end, seed };
         match Native::start(plan) {
             Ok(native) => Ok(Self(Mutex::new(native))),
             Err(StartError::Denied(denied)) => Err(PyPermissionError::new_err(denied.to_string())),

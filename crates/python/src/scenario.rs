@@ -5,8 +5,8 @@ use crate::errors::{scenario_error, scenario_fault, system_words};
 use crate::own::Algorithms;
 use crate::run::{Recorded, Run};
 use crate::simulate::{self, Task};
-use crate::tap::Points;
 use netspurt_live::emulator::KernelTcp;
+use netspurt_observe::tap::Points;
 use netspurt_scenario as scenario;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -97,12 +97,26 @@ impl Scenario {
         self.parsed.merged_toml()
     }
 
+    /// Remarks on the scenario: pairs of "note" or "warning" and a sentence with its place.
+    ///
+    /// A warning names a key that has no effect, a note a mechanism that a choice switches on.
+    fn remarks(&self) -> Vec<(&'static str, String)> {
+        let pairs: Vec<(&str, &str)> =
+            self.overrides.iter().map(|(path, value)| (path.as_str(), value.as_str())).collect();
+        let remarks = self.parsed.remarks(&self.text, &self.name, &pairs).into_iter();
+        let weight = |weight| match weight {
+            scenario::Weight::Note => "note",
+            scenario::Weight::Warning => "warning",
+        };
+        remarks.map(|remark| (weight(remark.weight), remark.place.to_string())).collect()
+    }
+
     /// Runs the simulation. Releases the interpreter lock.
     ///
     /// ``record`` names series, "segments", "arrivals", "drops", "marks" or "pages" to be recorded. With ``pcap``, a
     /// capture is written to that file: of each flow at the host that sends its data, or at the points in ``capture``
-    /// ("NODE", "LINK@NODE" or "all"), with at most ``snaplen`` bytes of each packet. ``watch`` is called every 100 ms;
-    /// an exception from it ends the run.
+    /// ("NODE", "LINK@NODE" or "all"), with at most ``snaplen`` bytes of each packet. ``watch`` is called every 100 ms
+    /// with the simulated time and its end in seconds; an exception from it ends the run.
     #[pyo3(signature = (seed = None, record = Vec::new(), pcap = None, *, capture = Vec::new(), snaplen = None, watch = None))]
     #[expect(clippy::too_many_arguments, reason = "these are keyword arguments in Python")]
     fn run(
@@ -139,10 +153,12 @@ impl Scenario {
 
     /// Runs a command on one host and others on other hosts, with this scenario's network between them.
     ///
-    /// Each command is a host and its words. Returns the results of links and hosts; ``status`` is the exit status of
+    /// Each command is a host and its words; a host without words has no command. With ``outside``, a node stands for
+    /// the caller's own network: its name, the name of a device, the number of a block of addresses, and the content of
+    /// ``/etc/resolv.conf``. Returns the results of links and hosts; ``status`` is the exit status of
     /// the command, as a shell reports it, or None after Ctrl-C. Releases the interpreter lock. ``warn`` is called with
     /// each warning before the start.
-    #[pyo3(signature = (command, beside = Vec::new(), *, warn, seed = 1, mtu = 1500, congestion = None, initial_window = None, sysctls = Vec::new(), captures = Vec::new()))]
+    #[pyo3(signature = (command, beside = Vec::new(), *, warn, seed = 1, mtu = 1500, congestion = None, initial_window = None, sysctls = Vec::new(), captures = Vec::new(), outside = None))]
     #[expect(clippy::too_many_arguments, reason = "these are keyword arguments in Python")]
     fn emulate<'py>(
         &self,
@@ -156,10 +172,11 @@ impl Scenario {
         initial_window: Option<u32>,
         sysctls: Vec<(String, String)>,
         captures: Vec<(String, PathBuf)>,
+        outside: Option<(String, String, u8, String)>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let tcp = KernelTcp { congestion, initial_window };
         let spec = self.parsed.build(&self.name).map_err(|error| scenario_error(py, &error))?;
-        let request = Request { command, beside, warn, seed, mtu, tcp, sysctls, captures };
+        let request = Request { command, beside, warn, seed, mtu, tcp, sysctls, captures, outside };
         emulate::run(py, &self.name, spec, request)
     }
 

@@ -3,7 +3,7 @@
 use crate::arrivals::{Arrival, Arrivals};
 use crate::errors::{broken, capture_error, scenario_fault};
 use crate::own::Trouble;
-use crate::tap::{Points, Tap};
+use netspurt_observe::tap::{Points, Tap};
 use netspurt_sim::World;
 use netspurt_sim::network::route::NoRoute;
 use netspurt_sim::record::probe::{CaptureSink, CapturedPacket, Recorder, Wants};
@@ -99,7 +99,7 @@ fn run(task: Task) -> Result<(RunResult, Vec<Arrival>), Failure> {
         let both = Both { tap: tap.clone(), arrivals: arrivals.clone() };
         recorder = Some(plain.with_capture(&links, Box::new(both)));
     }
-    let began = now();
+    let (began, duration) = (now(), spec.duration);
     let names: Vec<Arc<str>> = spec.nodes.iter().map(|node| Arc::clone(&node.name)).collect();
     let mut world = World::new(spec, seed, recorder).map_err(|NoRoute { from, to }| {
         let [from, to] = [from, to].map(|node| &names[node.0 as usize]);
@@ -120,7 +120,8 @@ fn run(task: Task) -> Result<(RunResult, Vec<Arrival>), Failure> {
             looked = now();
             Python::attach(|py| {
                 py.check_signals()?;
-                watch.as_ref().map_or(Ok(()), |watch| watch.call0(py).map(drop))
+                let (now, end) = (world.now().as_secs_f64(), duration.as_secs_f64());
+                watch.as_ref().map_or(Ok(()), |watch| watch.call1(py, (now, end)).map(drop))
             })
             .map_err(Failure::Raised)?;
         }

@@ -9,6 +9,7 @@
 //! | `own.rs` | a built-in choice, or a user's own, and where that is found |
 //! | `reading/` | from text to a type, for any file of ours |
 //! | `parse.rs`, `meaning.rs`, `build.rs` | from text to a [`Scenario`], checked; from there to a world |
+//! | `remarks.rs` | keys without effect, and what a choice switches on |
 //! | `catalogue.rs` | the lists of profiles and mechanisms |
 //! | `synthetic/` | synthetic paths, with their file |
 //! | `document.rs` | results as JSON |
@@ -25,6 +26,7 @@ mod network;
 mod own;
 mod parse;
 mod reading;
+mod remarks;
 mod scenario;
 pub mod synthetic;
 mod tcp;
@@ -35,14 +37,19 @@ pub use flow::app::{
     App, Closes, Endless, Files as FilesApp, HowOften, Http, Lasts, Message, Order, Web, Written,
 };
 pub use flow::{End, Flow};
+pub use network::change::{Change, Setting};
+pub use network::delay::{Delay, Varies};
+pub use network::middlebox::{AckThinning, Aggregation, Middlebox, Stripped};
 pub use network::queue::Queue;
+pub use network::tokens::{Action, Policer, Shaper};
 pub use network::trace::Trace;
 pub use network::{
-    Access, Corrupt, Duplex, Duplicate, Handover, Host, Hub, Link, Loss, Ports, Processor, Reader, Reorder,
-    Reuse,
+    Access, Corrupt, Duplex, Duplicate, Handover, Host, Hub, Link, Loss, Mtu, Ports, Processor, Reader,
+    Reorder, Reuse, TooBig,
 };
 pub use own::{Algorithms, Choice, NoAlgorithms, OwnName};
 pub use reading::error::ScenarioError;
+pub use remarks::{Remark, Weight};
 pub use scenario::{Scenario, schema};
 pub use synthetic::file::{Calibrate, Glitch, GlitchShape, Length, Line, PathLoss, SyntheticPath};
 pub use tcp::acking::Acking;
@@ -53,6 +60,7 @@ pub use tcp::choices::{
 pub use tcp::estimator::estimator;
 pub use tcp::parametric::{Counting, KeepAlive, OptionLayout, Rto};
 pub use tcp::table::{ProfileName, TcpError, TcpTable};
+pub use values::directed::{Directed, Nothing, OrNone, Several};
 pub use values::distribution::{Count, Drawn, Files, Kind, Measure};
 pub use values::form::{Named, OneOrMany};
 pub use values::quantity::{

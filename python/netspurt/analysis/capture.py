@@ -185,7 +185,8 @@ class Capture:
 class Reading:
     """A capture that is read in steps, for callers that do not want all of it in memory.
 
-    Call ``step`` until it returns False; after each call, ``take`` returns the new rows.
+    Call ``step`` until it returns False; after each call, ``take`` returns the new rows. ``chosen`` is a filter in
+    tcpdump's language for the packets that are read; these are copied to the capture ``copy``.
 
     Raises:
         RequestError: the file cannot be read, or is not a capture.
@@ -193,7 +194,13 @@ class Reading:
     """
 
     def __init__(
-        self, path: str | Path, record: Sequence[str] = (), *, connections: int = MOST_CONNECTIONS
+        self,
+        path: str | Path,
+        record: Sequence[str] = (),
+        *,
+        connections: int = MOST_CONNECTIONS,
+        chosen: str | None = None,
+        copy: str | Path | None = None,
     ) -> None:
         from netspurt import _core
 
@@ -203,9 +210,13 @@ class Reading:
         self.path = Path(path)
         self.record = tuple(record)
         try:
-            self._native = _core.Capture.open(str(path), list(record), connections)
+            self._native = _core.Capture.open(
+                str(path), list(record), connections, chosen, None if copy is None else str(copy)
+            )
         except _core.CaptureError as error:
             raise RequestError(str(error)) from error
+        except ValueError as error:
+            raise RequestError(f"--filter '{chosen}': {error}") from error
         except OSError as error:
             raise RequestError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from error
 

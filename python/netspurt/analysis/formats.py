@@ -5,6 +5,7 @@ Lives here: a value in, text out. Must not live here: text for programs (JSON an
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -17,6 +18,56 @@ def text(value: Any, digits: int = 6) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "–" if value is None else str(value)
+
+
+RATES = ((1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
+SIZES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
+SPANS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+
+
+def rate(bps: float | None) -> str:
+    """Bits per second, such as ``1.04 Mbit/s``."""
+    return _with_unit(bps, RATES)
+
+
+def size(count: float | None) -> str:
+    """Bytes, such as ``8.39 MB``, in powers of 1000."""
+    return _with_unit(count, SIZES)
+
+
+def span(seconds: float | None) -> str:
+    """A time, such as ``664 ms``."""
+    return _with_unit(seconds, SPANS)
+
+
+def share(part: float | None) -> str:
+    """A part of a whole, such as ``70.7 %``."""
+    return "–" if part is None else f"{100 * part:.3g} %"
+
+
+def quantity(name: str, value: float) -> str:
+    """A value with the unit that the name of its column ends in, as in ``goodput_bps``."""
+    for ending, form in (("_bps", rate), ("_s", span)):
+        if name.endswith(ending):
+            return form(value)
+    return size(value) if name.startswith("bytes") else f"{value:.4g}"
+
+
+def name(column: str) -> str:
+    """The name of a column in words, without the unit that stands beside its values."""
+    for ending in ("_bps", "_s"):
+        column = column.removesuffix(ending)
+    return column.replace("_", " ")
+
+
+def _with_unit(value: float | None, units: Sequence[tuple[float, str]]) -> str:
+    if value is None or value != value:
+        return "–"
+    least, last = next((each for each in units if each[0] == 1.0), units[-1]) if value == 0 else units[-1]
+    # 999.6 kB is 1 MB with three digits.
+    factor, unit = next((each for each in units if abs(value) >= 0.9995 * each[0]), (least, last))
+    scaled = value / factor
+    return f"{scaled:.3g} {unit}" if abs(scaled) < 999.5 else f"{scaled:.0f} {unit}"
 
 
 def arrows(words: str) -> str:

@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Sequence
 from types import ModuleType
 from typing import NoReturn, cast
 
-from netspurt.cli import options, streams
+from netspurt.cli import options, progress, streams
 from netspurt.cli.commands import COMMANDS
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED, WRONG_REQUEST
 from netspurt.errors import RequestError, nearest, reason, system_error
@@ -139,7 +139,7 @@ def _command(words: list[str]) -> int:
         raise RequestError(f"there is no command '{asked}'{nearest(asked, COMMANDS)} (see 'netspurt --help')")
     program: list[str] = []
     line = shlex.join(["netspurt", *words])
-    if asked == "emulate" and "--" in words:
+    if asked in ("emulate", "shell") and "--" in words:
         split = words.index("--")
         words, program = words[:split], words[split + 1 :]
     top = parser((asked,) if asked else ())
@@ -147,6 +147,7 @@ def _command(words: list[str]) -> int:
     if chosen.command is None:
         top.print_help()
         return FINE
+    progress.quiet = getattr(chosen, "quiet", False)
     chosen.places = Places(vars(chosen), force=getattr(chosen, "force", False))
     for _name, place in getattr(chosen, "algorithms", ()):
         chosen.places.read(place.rpartition(":")[0])

@@ -7,9 +7,12 @@ import: every command loads this.
 from __future__ import annotations
 
 import os
+import sys
 from argparse import (
+    SUPPRESS,
     Action,
     ArgumentParser,
+    Namespace,
     RawDescriptionHelpFormatter,
     _SubParsersAction,  # argparse gives the type no public name
 )
@@ -18,6 +21,9 @@ from typing import Any, TypeVar
 
 from netspurt.files.places import Destination, Form, Source
 from netspurt.inputs.typed import algorithm, natural, positive, setting
+
+SHORT = {"--out": ("-o",)}
+"""Short options of outputs."""
 
 Parser = TypeVar("Parser", bound=ArgumentParser)
 
@@ -47,6 +53,29 @@ def add_command(
     )
 
 
+class Deprecated(Action):
+    """An old spelling: it does what it did, and a line on standard error names the new one."""
+
+    def __init__(self, *words: Any, instead: str, **more: Any) -> None:
+        super().__init__(*words, **more)
+        self.help = SUPPRESS
+        self.instead = instead
+
+    def __call__(
+        self, parser: ArgumentParser, namespace: Namespace, values: Any, option_string: str | None = None
+    ) -> None:
+        """Stores the value, or appends it where the default is a list."""
+        deprecated(option_string or self.dest, self.instead)
+        if isinstance(self.default, list):
+            values = [*getattr(namespace, self.dest), values]
+        setattr(namespace, self.dest, values)
+
+
+def deprecated(old: str, instead: str) -> None:
+    """Says that a spelling is old."""
+    print(f"netspurt: {old} is deprecated: write {instead}", file=sys.stderr)
+
+
 def add_json(command: ArgumentParser) -> None:
     """``--json``, which every command has."""
     command.add_argument("--json", action="store_true", help="one JSON document on standard output")
@@ -64,7 +93,9 @@ def add_output(
 ) -> None:
     """A file or folder that the command writes; ``main`` checks it before the command begins."""
     make = partial(Destination, option=option, form=form)
-    command.add_argument(option, type=make, metavar=metavar, help=words, default=default)
+    command.add_argument(
+        *SHORT.get(option, ()), option, type=make, metavar=metavar, help=words, default=default
+    )
     add_force(command)
 
 
@@ -107,8 +138,28 @@ def add_algorithms(command: ArgumentParser) -> None:
 def add_jobs(command: ArgumentParser, what: str = "simulations") -> None:
     """``--jobs``: how many of them at once."""
     command.add_argument(
-        "--jobs", type=positive, default=os.cpu_count() or 1, metavar="N", help=f"{what} at once"
+        "-j",
+        "--jobs",
+        type=positive,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help=f"{what} at once (default: one for each processor)",
     )
+
+
+def add_seed(command: ArgumentParser, words: str, default: int | None = 1) -> None:
+    """``--seed``: of all random numbers."""
+    command.add_argument("--seed", type=natural, default=default, metavar="N", help=words)
+
+
+def add_seeds(command: ArgumentParser, words: str = "run so many seeds, with a summary (default: 1)") -> None:
+    """``--seeds``: how many."""
+    command.add_argument("--seeds", type=positive, default=1, metavar="N", help=words)
+
+
+def add_quiet(command: ArgumentParser) -> None:
+    """``-q``: results alone."""
+    command.add_argument("-q", "--quiet", action="store_true", help="no remarks and no progress")
 
 
 def add_records(command: ArgumentParser) -> None:
@@ -121,6 +172,4 @@ def add_records(command: ArgumentParser) -> None:
         words="CSV (time_s, delay_ms or rtt_ms, length_octets, host; empty: lost), Parquet, a capture "
         "(pcap or pcapng, also packed), a trace of 'run', or a synthetic path (.toml)",
     )
-    command.add_argument(
-        "--seed", type=natural, default=1, metavar="N", help="of synthetic paths (default: 1)"
-    )
+    add_seed(command, "of synthetic paths (default: 1)")

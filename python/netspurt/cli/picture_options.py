@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
+from netspurt.cli import path_options
 from netspurt.cli.options import add_input, add_output
 from netspurt.files import places
 from netspurt.inputs import typed
@@ -30,8 +31,11 @@ def plot(command: ArgumentParser) -> None:
         command,
         "what",
         metavar="WHAT",
-        words="a scenario (.toml, run now), a folder of 'run --out' or of 'sweep', a trace (.parquet), or a capture",
+        nargs="?",
+        words="a scenario (.toml, run now), a folder of 'run --out' or of 'sweep', a trace (.parquet), or a capture; "
+        "or describe a path with --rate and --delay",
     )
+    path_options.add_path(command)
     command.add_argument(
         "--picture",
         choices=tuple(PICTURES),

@@ -9,10 +9,16 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 BAR_EVERY_S, LINE_EVERY_S = 0.1, 10.0
+
+LATE_S = 1.0
+"""A single run shows progress after this time."""
+
+quiet = False
+"""Whether ``-q`` is given: no progress then."""
 
 
 class Gauge:
@@ -29,7 +35,7 @@ class Gauge:
         self._first: int | None = None
 
     def __enter__(self) -> Gauge:
-        if sys.stderr.isatty():
+        if sys.stderr.isatty() and not quiet:
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -53,6 +59,8 @@ class Gauge:
 
     def show(self, done: int, total: int, note: str = "") -> None:
         """So many of so many are done; ``note`` says what else there is to know."""
+        if quiet:
+            return
         now = time.monotonic()
         if self._first is None:
             self._first = done
@@ -72,6 +80,23 @@ def duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+@contextmanager
+def simulated_time(title: str) -> Iterator[Callable[[float, float], None]]:
+    """Yields the watch of a run: after a second it shows how much of the simulated time is over."""
+    began = time.monotonic()
+    with ExitStack() as shown:
+        gauge: Gauge | None = None
+
+        def watch(now_s: float, end_s: float) -> None:
+            nonlocal gauge
+            if gauge is None and time.monotonic() - began > LATE_S:
+                gauge = shown.enter_context(Gauge(title))
+            if gauge is not None:
+                gauge.show(round(now_s), round(end_s), "seconds simulated; it ends earlier if all flows do")
+
+        yield watch
 
 
 @contextmanager

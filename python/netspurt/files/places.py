@@ -73,6 +73,10 @@ DRAWN = Form(
     PICTURE.holds,
     (frozenset({"trace"}), frozenset({"runs", "mean", "low", "high"})),
 )
+SCENARIO_MARK = "# Written by:"
+"""The beginning of each scenario that netspurt writes; the command line follows."""
+
+SCENARIO = Form("a scenario that netspurt wrote", (SCENARIO_MARK.lower().encode(),), b"netspurt")
 RUN_FOLDER = Form(
     "the folder of 'run --out'",
     names=("scenario.toml", "versions.json", "result.json", "flows.csv", "groups.csv", "links.csv"),

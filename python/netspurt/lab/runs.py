@@ -65,8 +65,8 @@ class Runs:
             raise SupersededError
         return scenario.run(seed, list(record), watch=self._watch(unwanted, until))
 
-    def _watch(self, unwanted: threading.Event, until: float) -> Callable[[], None]:
-        def watch() -> None:
+    def _watch(self, unwanted: threading.Event, until: float) -> Callable[[float, float], None]:
+        def watch(_now_s: float, _end_s: float) -> None:
             if unwanted.is_set():
                 raise SupersededError
             if time.monotonic() > until:

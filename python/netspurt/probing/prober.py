@@ -100,6 +100,9 @@ def resolve_all(
 class Probing:
     """A running prober, from its creation until it ends or the context ends.
 
+    With ``hasty_end``, packets are lost sooner after the last one: after two of the longest RTT (a second at least), or
+    after 10 s where nothing was answered.
+
     Raises:
         RequestError: the plan is invalid, or no socket is available for any host.
     """
@@ -114,6 +117,7 @@ class Probing:
         count: int | None = None,
         lost_after_s: float = 30.0,
         seed: int = 1,
+        hasty_end: bool = False,
     ) -> None:
         from netspurt import _core
 
@@ -130,6 +134,7 @@ class Probing:
                 count=count,
                 lost_after_ns=round(1e9 * lost_after_s),
                 seed=seed,
+                hasty_end=hasty_end,
             )
         except (ValueError, PermissionError) as error:
             raise RequestError(str(error)) from error

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[3]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
-DEAR = ("reproduce", "ping", "emulate", "host", "lab")
+DEAR = ("reproduce", "ping", "emulate", "shell", "host", "lab")
 """Run by other tests: minutes, or a network and a permission. Here only their options are looked at."""
 
 

@@ -474,7 +474,7 @@ def test_a_recording_is_followed_opportunity_by_opportunity(tmp_path: Path) -> N
     ("words", "said"),
     [
         (("--server", "true"), "name the command to run behind '--'"),
-        (("--", "true"), 'only host "earth" has a command'),
+        (("--on", "earth", "true", "--", "true"), 'host "earth" has two commands'),
         (
             ("--server", "true", "--", "no-such-program"),
             'cannot start the command of host "earth": no-such-program',

@@ -344,7 +344,7 @@ def test_what_a_watch_raises_ends_the_run() -> None:
     class EnoughError(Exception):
         pass
 
-    def watch() -> None:
+    def watch(_now_s: float, _end_s: float) -> None:
         raise EnoughError
 
     with pytest.raises(EnoughError):

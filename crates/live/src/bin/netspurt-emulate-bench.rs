@@ -62,6 +62,7 @@ fn plan(link: &ChannelSpec, [server, client]: [&str; 2], seconds: u64) -> io::Re
         words: std::iter::once(myself.clone()).chain(words.map(OsString::from)).collect(),
     };
     Ok(Plan {
+        outside: None,
         spec,
         seed: 1,
         command: command(ends[0], [client, &seconds.to_string()]),

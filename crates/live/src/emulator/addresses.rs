@@ -21,10 +21,43 @@ const PLACE: u32 = 2;
 /// Maximum number of nodes with addresses.
 const NODES: u32 = 1 << 21;
 
-/// The addresses of the host at a node: 10.0.0.1 and fd00::1 at the first.
-pub(super) fn host(node: NodeId) -> Pair {
-    let v6 = Ipv6Addr::from_bits(HOSTS_V6 + u128::from(node.0) + 1);
-    [IpAddr::V4(netspurt_sim::address(node.0)), IpAddr::V6(v6)]
+/// First IPv4 address of hosts beside the caller's own network, which may use all private addresses: the addresses of
+/// RFC 6598. Each emulation has a block of 256.
+const SHARED_V4: u32 = 0x6440_0000;
+const BLOCK_BITS: u8 = 8;
+
+/// Which addresses the hosts of an emulation have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Addresses {
+    /// The number of the block, if the emulation is joined to the caller's own network.
+    pub(super) block: Option<u8>,
+}
+
+impl Addresses {
+    /// The addresses of the host at a node: 10.0.0.1 and fd00::1 at the first; 100.64.0.1 in the first block.
+    pub(super) fn host(self, node: NodeId) -> Pair {
+        let v6 = Ipv6Addr::from_bits(HOSTS_V6 + u128::from(node.0) + 1);
+        let v4 = self.block.map_or_else(
+            || netspurt_sim::address(node.0),
+            |block| Ipv4Addr::from_bits(first_of(block) + node.0),
+        );
+        [IpAddr::V4(v4), IpAddr::V6(v6)]
+    }
+
+    /// The node whose host or guest has this address.
+    pub(super) fn node(self, of: IpAddr) -> Option<u32> {
+        match (self.block, of) {
+            (Some(block), IpAddr::V4(v4)) => {
+                let place = v4.to_bits().checked_sub(first_of(block))?;
+                (place < (1 << BLOCK_BITS) - 2).then_some(place)
+            }
+            _ => node(of),
+        }
+    }
+}
+
+const fn first_of(block: u8) -> u32 {
+    SHARED_V4 + ((block as u32) << BLOCK_BITS) + 1
 }
 
 /// The addresses of the guest at a node: 10.128.0.2 and fd80::2 at the first.
@@ -40,8 +73,8 @@ pub(super) fn guest_networks(node: NodeId) -> [Network; 2] {
     [Network { address: v4, bits: 32 - OWN_BITS }, Network { address: v6, bits: 128 - OWN_BITS }]
 }
 
-/// The node whose host or guest has this address.
-pub(super) fn node(of: IpAddr) -> Option<u32> {
+/// The same without a block.
+fn node(of: IpAddr) -> Option<u32> {
     let (hosts, guests, own) = match of {
         IpAddr::V4(v4) => (netspurt_sim::address(0).to_bits().into(), GUESTS_V4.into(), v4.to_bits().into()),
         IpAddr::V6(v6) => (HOSTS_V6 + 1, GUESTS_V6, v6.to_bits()),
@@ -56,6 +89,25 @@ pub(super) fn node(of: IpAddr) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn host(node: NodeId) -> Pair {
+        Addresses::default().host(node)
+    }
+
+    #[test]
+    fn hosts_of_a_block_have_addresses_that_no_other_block_has() {
+        let first = Addresses { block: Some(0) };
+        let last = Addresses { block: Some(255) };
+        let shown = |of: Addresses, node: u32| of.host(NodeId(node))[0].to_string();
+        assert_eq!(
+            [shown(first, 0), shown(first, 1), shown(last, 0)],
+            ["100.64.0.1", "100.64.0.2", "100.64.255.1"]
+        );
+        assert_eq!(first.node(first.host(NodeId(7))[0]), Some(7));
+        assert_eq!(last.node(first.host(NodeId(7))[0]), None);
+        assert_eq!(first.node("10.0.0.1".parse().expect("an address")), None);
+        assert_eq!(first.node("100.64.0.255".parse().expect("an address")), None);
+    }
 
     #[test]
     fn only_addresses_of_hosts_and_guests_map_to_nodes() {

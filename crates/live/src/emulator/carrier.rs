@@ -1,8 +1,9 @@
 //! The simulated network with real packets: bytes enter and leave at hosts. Time is an argument.
 
-use super::addresses;
+use super::addresses::Addresses;
 use super::cargo::{Cargo, Parcel};
 use super::manifest::{self, Manifest};
+use super::rewrite;
 use super::too_big;
 use super::train::Label;
 use crate::tun::Checksum;
@@ -63,6 +64,9 @@ pub(super) struct Carrier {
     starts: Vec<Option<u32>>,
     damage: Stream,
     sightings: Vec<Sighting>,
+    addresses: Addresses,
+    /// The host behind which all addresses are that no host has.
+    outside: Option<usize>,
 }
 
 impl Carrier {
@@ -90,7 +94,15 @@ impl Carrier {
             starts,
             damage: Stream::new(seed, "emulator/damage"),
             sightings: Vec::new(),
+            addresses: Addresses::default(),
+            outside: None,
         })
+    }
+
+    /// Gives hosts the addresses of a block. All addresses that no host has are behind host number `outside`.
+    pub(super) const fn join(&mut self, addresses: Addresses, outside: usize) {
+        self.addresses = addresses;
+        self.outside = Some(outside);
     }
 
     /// Requests [sightings](Self::take_sightings) at both ends of these channels. The network must not have
@@ -148,7 +160,8 @@ impl Carrier {
         }
         let payload = Payload { offset: 0, len: manifest.payload };
         let Manifest { flags, ecn, .. } = manifest;
-        let segment = Segment { flags, ecn, payload, ..Segment::default() };
+        let (ack, options) = rewrite::read(bytes);
+        let segment = Segment { ack, flags, ecn, payload, options, ..Segment::default() };
         let size = bytes.len() as u32;
         let label = packet::Label { endpoint: manifest.flow, route, size, ..packet::Label::default() };
         self.network.send(now, &segment, label);
@@ -190,7 +203,11 @@ impl Carrier {
     }
 
     fn host(&self, of: IpAddr) -> Option<usize> {
-        *self.at_node.get(addresses::node(of)? as usize)?
+        let known = |node: u32| self.at_node.get(node as usize).copied().flatten();
+        match self.addresses.node(of) {
+            Some(node) => known(node),
+            None => self.outside.filter(|_| of.is_ipv4() && !is_chatter(of)),
+        }
     }
 
     /// Applies the network's events to the bytes.
@@ -202,6 +219,11 @@ impl Carrier {
                     // A packet that is too large is dropped, unless an ICMP message replaces it.
                     let bytes = too_big::message(&self.cargo.at(slot).bytes, mtu).unwrap_or_default();
                     self.cargo.put(slot, Parcel::whole(bytes));
+                }
+                Step::Rewritten { slot, rewrite } => {
+                    let parcel = self.cargo.at(slot);
+                    parcel.complete();
+                    rewrite::apply(&mut parcel.bytes, &rewrite);
                 }
                 Step::Passed(pass) => {
                     see(&pass, self.cargo.at(pass.slot), &mut self.damage, &mut self.sightings);
@@ -245,6 +267,7 @@ const fn is_chatter(destination: IpAddr) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::addresses;
     use super::*;
     use netspurt_sim::address;
     use netspurt_sim::spec::{ChannelSpec, LossSpec, QueueSpec, ReorderSpec};
@@ -397,10 +420,48 @@ mod tests {
     }
 
     #[test]
+    fn addresses_of_no_host_are_behind_the_host_that_joins_the_outside() {
+        let mut carrier = carrier(ChannelSpec::new(8_000_000, Span::from_ms(9)));
+        let block = addresses::Addresses { block: Some(3) };
+        carrier.join(block, 1);
+        let of = |node: u32| match block.host(NodeId(node))[0] {
+            IpAddr::V4(v4) => v4.octets(),
+            IpAddr::V6(_) => panic!("the first is of IPv4"),
+        };
+        let between = |from: [u8; 4], to: [u8; 4], number| {
+            let mut bytes = packet(0, 2, 100, number);
+            bytes[12..16].copy_from_slice(&from);
+            bytes[16..20].copy_from_slice(&to);
+            bytes
+        };
+        let far = [192, 0, 2, 7];
+        let sent = [(0, of(0), far), (1, far, of(0)), (0, of(0), of(2)), (1, of(2), of(0))];
+        for (number, (host, from, to)) in (0..).zip(sent) {
+            assert_eq!(carrier.send(Time::ZERO, host, &between(from, to, number), Checksum::Whole), Ok(()));
+        }
+        let mut arrived: Vec<_> = all(&mut carrier, Time::NEVER).iter().map(|&(_, n, to)| (n, to)).collect();
+        arrived.sort_unstable();
+        assert_eq!(arrived, [(0, 1), (1, 0), (2, 1), (3, 0)]);
+        // Nobody else may use the address of a host, and a group is nobody.
+        for (host, from, to) in [(0, far, of(2)), (1, of(0), of(0)), (1, far, [192, 0, 2, 8])] {
+            assert_eq!(
+                carrier.send(Time::ZERO, host, &between(from, to, 9), Checksum::Whole),
+                Err(Refused::Stray)
+            );
+        }
+        let group = between(of(0), [224, 0, 0, 22], 9);
+        assert_eq!(carrier.send(Time::ZERO, 0, &group, Checksum::Whole), Err(Refused::Chatter));
+    }
+
+    #[test]
     fn ipv6_takes_the_same_ways() {
         let mut carrier = carrier(ChannelSpec::new(8_000_000, Span::from_ms(9)));
         let v6 = |node, guest: bool| {
-            let pair = if guest { addresses::guest(NodeId(node)) } else { addresses::host(NodeId(node)) };
+            let pair = if guest {
+                addresses::guest(NodeId(node))
+            } else {
+                addresses::Addresses::default().host(NodeId(node))
+            };
             let IpAddr::V6(v6) = pair[1] else { panic!("the second is of IPv6") };
             v6
         };

@@ -3,7 +3,8 @@
 use super::addresses;
 use super::carrier::Carrier;
 use super::error::EmulateError;
-use super::namespace::{self, Lodging, Mark};
+use super::gate::Gate;
+use super::namespace::{Lodging, Mark};
 use super::plan::Plan;
 use super::processes;
 use super::remains::Token;
@@ -23,6 +24,8 @@ const PAUSE: Duration = Duration::from_millis(1);
 pub(super) struct Host {
     pub(super) tenant: Tenant,
     pub(super) report: HostReport,
+    /// Whether it has no command: its namespace stays until the end.
+    idle: bool,
 }
 
 /// The hosts, in the order of the scenario.
@@ -46,26 +49,35 @@ impl Hosts {
         let wake = Arc::new(EventFd::from_flags(flags).map_err(EmulateError::system)?);
         let (sender, news) = channel();
         let commands = plan.hosts();
-        let families = namespace::families(plan.mtu);
+        let (families, own) = (plan.families(), plan.addresses());
         let mut all = Vec::new();
         for (number, command) in commands.iter().enumerate() {
             let joined = |&(other, _): &(usize, _)| carrier.are_joined(number, other);
             let others = commands.iter().enumerate().filter(joined).map(|(_, other)| other);
+            if let Some(outside) = plan.outside.as_ref().filter(|outside| outside.node == command.host) {
+                let others = others.map(|other| own.host(other.host)[0]).collect();
+                let address = own.host(command.host)[0];
+                let gate = Gate { device: outside.device.clone(), address, others, mtu: plan.mtu };
+                let report = HostReport::new(plan.name(command.host).to_owned(), vec![address]);
+                all.push(Host { tenant: Tenant::outside(gate.open()?), report, idle: true });
+                continue;
+            }
             let lodging = Lodging {
                 host: plan.name(command.host).to_owned(),
-                addresses: addresses::host(command.host)[..families].to_vec(),
+                addresses: own.host(command.host)[..families].to_vec(),
                 others: others
-                    .flat_map(|other| [addresses::host(other.host), addresses::guest(other.host)])
+                    .flat_map(|other| [own.host(other.host), addresses::guest(other.host)])
                     .flat_map(|pair| pair.into_iter().take(families))
                     .collect(),
                 mtu: plan.mtu,
                 tcp: plan.tcp.clone(),
                 hosts: plan.hosts_file(families),
                 sysctls: plan.sysctls.clone(),
+                resolver: plan.outside.as_ref().map(|outside| outside.resolver.clone()),
             };
             let report = HostReport::new(lodging.host.clone(), lodging.addresses.clone());
             let tenant = Tenant::new(lodging, number, sender.clone(), Arc::clone(&wake))?;
-            all.push(Host { tenant, report });
+            all.push(Host { tenant, report, idle: false });
         }
         let first = commands.iter().position(|command| command.host == plan.command.host);
         Ok(Self { all, first: first.unwrap_or_default(), families, news, wake, token: Token::own() })
@@ -84,6 +96,10 @@ impl Hosts {
 
     fn start(&mut self, number: usize, plan: &Plan) {
         let words = plan.hosts()[number].words.clone();
+        if words.is_empty() {
+            self.all[number].idle = true;
+            return;
+        }
         let guest = addresses::guest_networks(plan.hosts()[number].host)[..self.families].to_vec();
         let errand = Errand { words, foreground: number == self.first, token: self.token, guest };
         self.all[number].tenant.start(errand);
@@ -108,14 +124,14 @@ impl Hosts {
     }
 
     fn marks(&self) -> Vec<Mark> {
-        self.all.iter().map(|host| host.tenant.mark).collect()
+        self.all.iter().filter_map(|host| host.tenant.mark).collect()
     }
 
     /// Whether each of the other commands listens, or has ended.
     pub(super) fn others_listen(&self) -> bool {
         let others = self.all.iter().enumerate().filter(|&(number, _)| number != self.first);
-        let mut waiting = others.filter(|(_, host)| host.report.status.is_none());
-        waiting.all(|(_, host)| processes::listens(host.tenant.mark))
+        let mut waiting = others.filter(|(_, host)| host.report.status.is_none() && !host.idle);
+        waiting.all(|(_, host)| host.tenant.mark.is_none_or(processes::listens))
     }
 
     /// Whether no process runs any more.

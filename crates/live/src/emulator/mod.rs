@@ -8,6 +8,7 @@
 //! * `train.rs`: packets that are delivered together
 //! * `clock.rs`, `wakefulness.rs`, `run.rs`: the loop in real time
 //! * `namespace.rs`: the device, addresses and names of a host; `addresses.rs`: addresses of hosts and guests
+//! * `gate.rs`: the device in the caller's own network
 //! * `privilege.rs`: the right to create namespaces
 //! * `hosts.rs`, `tenant.rs`, `processes.rs`, `remains.rs`: commands and their processes
 //! * `capture.rs`: captures at hosts and routers
@@ -19,6 +20,7 @@ mod cargo;
 mod carrier;
 mod clock;
 mod error;
+mod gate;
 mod hosts;
 mod manifest;
 mod namespace;
@@ -27,6 +29,7 @@ mod privilege;
 mod processes;
 mod remains;
 mod report;
+mod rewrite;
 mod run;
 mod tenant;
 mod too_big;
@@ -34,7 +37,7 @@ mod train;
 mod wakefulness;
 
 pub use error::EmulateError;
-pub use plan::{HostCommand, KernelTcp, Plan};
+pub use plan::{HostCommand, KernelTcp, Outside, Plan};
 pub use report::{DelayError, Ended, HostReport, LATE, LinkReport, Report};
 
 /// Runs a plan until its command ends or `stop`, which is called at intervals, requests the end. After the second

@@ -43,6 +43,8 @@ pub(super) struct Lodging {
     pub(super) hosts: String,
     /// Sysctls, such as `net.ipv4.tcp_ecn`.
     pub(super) sysctls: Vec<(String, String)>,
+    /// The content of `/etc/resolv.conf`, if all other addresses can be reached too.
+    pub(super) resolver: Option<String>,
 }
 
 /// Identifies a namespace while it exists.
@@ -98,8 +100,9 @@ impl Lodging {
         let congestion = self.tcp.congestion.clone().map(RouteMetric::CcAlgo);
         let window = self.tcp.initial_window.map(RouteMetric::InitCwnd);
         let metrics: Vec<RouteMetric> = congestion.into_iter().chain(window).collect();
-        for &other in &self.others {
-            let route = Route { to: alone(other), via: None, metrics: metrics.clone() };
+        let any = self.resolver.as_ref().map(|_| Network::any(false));
+        for to in self.others.iter().map(|&other| alone(other)).chain(any) {
+            let route = Route { to, via: None, metrics: metrics.clone() };
             links.set_route(index, &route).map_err(|error| match &self.tcp.congestion {
                 Some(name) if error.errno == Errno::EINVAL => EmulateError::Congestion(name.clone()),
                 _ => error.into(),
@@ -114,8 +117,11 @@ impl Lodging {
         mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_SLAVE, none)?;
         mount(Some("tmpfs"), SYS, Some("tmpfs"), MsFlags::empty(), Some("size=1m,mode=0755"))?;
         // Without a name server, programs do not wait for one that cannot be reached.
+        let resolver = self.resolver.as_deref().unwrap_or("");
+        let known = self.resolver.as_ref().and_then(|_| std::fs::read_to_string(HOSTS).ok());
+        let hosts = format!("{}{}", self.hosts, known.unwrap_or_default());
         let files =
-            [("hosts", &*self.hosts, HOSTS), ("resolv.conf", "", RESOLVER), ("gai.conf", ORDER, CHOICE)];
+            [("hosts", &*hosts, HOSTS), ("resolv.conf", resolver, RESOLVER), ("gai.conf", ORDER, CHOICE)];
         for (name, content, target) in files {
             let file = format!("{SYS}/{name}");
             std::fs::write(&file, content)?;
@@ -130,7 +136,7 @@ impl Lodging {
     }
 }
 
-const fn alone(address: IpAddr) -> Network {
+pub(super) const fn alone(address: IpAddr) -> Network {
     Network { address, bits: if address.is_ipv6() { 128 } else { 32 } }
 }
 

@@ -1,8 +1,9 @@
 //! The request for an emulation, and its checks before anything is created.
 
-use super::addresses;
+use super::addresses::{self, Addresses};
 use super::carrier::Carrier;
 use super::error::EmulateError;
+use super::namespace;
 use netspurt_sim::spec::{LinkSpec, NodeId, WorldSpec};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -30,6 +31,19 @@ pub struct KernelTcp {
     pub initial_window: Option<u32>,
 }
 
+/// The place of the caller's own network in an emulation.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Outside {
+    /// The node that stands for it; it has no command.
+    pub node: NodeId,
+    /// The name of the device in the caller's network namespace.
+    pub device: String,
+    /// The block of addresses 100.64.`block`.0/24 for the hosts; none of it may be in use.
+    pub block: u8,
+    /// The content of the hosts' `/etc/resolv.conf`.
+    pub resolver: String,
+}
+
 /// The request for an emulation.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -39,8 +53,10 @@ pub struct Plan {
     pub seed: u64,
     /// The command whose end ends the emulation.
     pub command: HostCommand,
-    /// The other commands; they have no standard input.
+    /// The other commands; they have no standard input. A host without words has no command, and its kernel answers.
     pub beside: Vec<HostCommand>,
+    /// Where the caller's own network is, if packets can reach it.
+    pub outside: Option<Outside>,
     /// MTU of the hosts' devices in bytes.
     pub mtu: u32,
     /// Settings of the kernel's TCP on every host; `None` for the defaults.
@@ -59,6 +75,16 @@ impl Plan {
         hosts
     }
 
+    /// The addresses of the hosts.
+    pub(super) fn addresses(&self) -> Addresses {
+        Addresses { block: self.outside.as_ref().map(|outside| outside.block) }
+    }
+
+    /// Number of addresses per host. The caller's own network is reached with IPv4 alone.
+    pub(super) fn families(&self) -> usize {
+        if self.outside.is_some() { 1 } else { namespace::families(self.mtu) }
+    }
+
     pub(super) fn name(&self, node: NodeId) -> &str {
         &self.spec.nodes[node.0 as usize].name
     }
@@ -66,8 +92,13 @@ impl Plan {
     /// Checks everything that can be checked without creating anything.
     pub(super) fn check(&self) -> Result<(), EmulateError> {
         let hosts = self.hosts();
-        if hosts.iter().any(|command| command.words.is_empty()) {
+        if self.command.words.is_empty() {
             return Err(EmulateError::NoCommand);
+        }
+        if let Some(Outside { node, .. }) = &self.outside
+            && hosts.iter().any(|command| command.host == *node && !command.words.is_empty())
+        {
+            return Err(EmulateError::TwoCommands(self.name(*node).to_owned()));
         }
         if let Some(twice) = hosts.windows(2).find(|pair| pair[0].host == pair[1].host) {
             return Err(EmulateError::TwoCommands(self.name(twice[0].host).to_owned()));
@@ -127,7 +158,7 @@ impl Plan {
         }
         for HostCommand { host, .. } in self.hosts() {
             let name = self.name(*host);
-            for (prefix, pair) in [("", addresses::host(*host)), ("guest.", addresses::guest(*host))] {
+            for (prefix, pair) in [("", self.addresses().host(*host)), ("guest.", addresses::guest(*host))] {
                 for address in &pair[..families] {
                     writeln!(text, "{address} {prefix}{name}").expect("a string takes all");
                 }

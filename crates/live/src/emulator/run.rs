@@ -86,6 +86,11 @@ impl Emulation {
             EmulateError::NoRoute { from, to }
         })?;
         plan.check_captures(&carrier, &nodes)?;
+        if let Some(outside) = &plan.outside
+            && let Some(number) = nodes.iter().position(|node| *node == outside.node)
+        {
+            carrier.join(plan.addresses(), number);
+        }
         carrier.watch(watched.into_iter());
         privilege::obtain()?;
         let removed = remains::remove();
@@ -240,7 +245,7 @@ impl Emulation {
         for _ in 0..BATCH {
             let now = self.clock.now();
             self.hand_over(now);
-            let Host { tenant, report } = &mut self.hosts.all[number];
+            let Host { tenant, report, .. } = &mut self.hosts.all[number];
             let frame = tenant.device.receive(&mut self.buffer).map_err(EmulateError::system)?;
             let Some(frame) = frame else { break };
             // On this network, as on any other, a super-segment is a burst of packets.

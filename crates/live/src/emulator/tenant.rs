@@ -48,9 +48,10 @@ pub(super) struct Errand {
 #[derive(Debug)]
 pub(super) struct Tenant {
     pub(super) device: Device,
-    pub(super) mark: Mark,
+    /// The namespace, which the emulator clears at the end; `None` for the caller's own.
+    pub(super) mark: Option<Mark>,
     orders: Option<Sender<Errand>>,
-    thread: JoinHandle<()>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Tenant {
@@ -78,7 +79,12 @@ impl Tenant {
         })?;
         let settled = settled.recv().unwrap_or_else(|_| Err(io::Error::other("a thread has ended").into()));
         let (device, mark) = settled?;
-        Ok(Self { device, mark, orders: Some(orders), thread })
+        Ok(Self { device, mark: Some(mark), orders: Some(orders), thread: Some(thread) })
+    }
+
+    /// The caller's own network, behind this device. It has no command and no thread.
+    pub(super) const fn outside(device: Device) -> Self {
+        Self { device, mark: None, orders: None, thread: None }
     }
 
     /// Starts the command.
@@ -96,7 +102,7 @@ impl Tenant {
 
     /// Whether the command has ended or was never started.
     pub(super) fn is_gone(&self) -> bool {
-        self.thread.is_finished()
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 }
 

@@ -19,6 +19,8 @@ const SLACK_NS: u64 = 1_000_000;
 pub(super) struct Ledger {
     token: u32,
     lost_after_ns: u64,
+    /// The longest RTT of a reply.
+    longest_ns: Option<u64>,
     /// By sequence number; as many as were ever used.
     packets: Vec<Packet>,
     next: u16,
@@ -83,10 +85,29 @@ pub(super) struct Complaint {
     pub(super) event: Event,
 }
 
+/// After the last packet: the wait where nothing was ever answered, and the shortest wait otherwise.
+const UNANSWERED_NS: u64 = 10_000_000_000;
+const LEAST_NS: u64 = 1_000_000_000;
+
 impl Ledger {
     /// Without packets. Packets carry `token`, and are lost after this number of nanoseconds.
     pub(super) const fn new(token: u32, lost_after_ns: u64) -> Self {
-        Self { token, lost_after_ns, packets: Vec::new(), next: 0, queue: VecDeque::new(), waiting: 0 }
+        Self {
+            token,
+            lost_after_ns,
+            longest_ns: None,
+            packets: Vec::new(),
+            next: 0,
+            queue: VecDeque::new(),
+            waiting: 0,
+        }
+    }
+
+    /// Waits no longer than two of the longest RTT, as ping does after its last packet; a second at least, and
+    /// [`UNANSWERED_NS`] if nothing was ever answered.
+    pub(super) fn hasten(&mut self) {
+        let enough = self.longest_ns.map_or(UNANSWERED_NS, |rtt| rtt.saturating_mul(2).max(LEAST_NS));
+        self.lost_after_ns = self.lost_after_ns.min(enough);
     }
 
     /// Number of packets without a result.
@@ -148,6 +169,7 @@ impl Ledger {
         if event == Event::Reply {
             packet.state = State::Answered;
             self.waiting -= 1;
+            self.longest_ns = self.longest_ns.max(Some(rtt_ns));
         }
         Ok(Row { rtt_ns: Some(rtt_ns), stamped: Some(stamped), ..packet.row(event) })
     }
@@ -294,6 +316,32 @@ mod tests {
         assert_eq!((all.give_up(u64::MAX), all.waiting()), (None, 0));
         assert_eq!(all.reply(host(), &second, 40, heard(40_000)).unwrap().event, Event::Late);
         assert_eq!(all.reply(host(), &second, 40, heard(40_001)).unwrap().event, Event::Late);
+    }
+
+    #[test]
+    fn after_the_last_packet_the_wait_is_two_of_the_longest_rtt() {
+        let mut slow = ledger();
+        for (number, rtt) in [(0, 900), (1, 700)] {
+            let echo = send(&mut slow, number, 0);
+            slow.reply(host(), &echo, 40, heard(rtt)).unwrap();
+        }
+        send(&mut slow, 2, 5000);
+        slow.hasten();
+        assert_eq!(slow.deadline(), Some(6800 * MS));
+        let mut near = ledger();
+        let echo = send(&mut near, 0, 0);
+        near.reply(host(), &echo, 40, heard(3)).unwrap();
+        send(&mut near, 1, 100);
+        near.hasten();
+        assert_eq!(near.deadline(), Some(1100 * MS));
+        let mut silent = ledger();
+        send(&mut silent, 0, 0);
+        silent.hasten();
+        assert_eq!(silent.deadline(), Some(10_000 * MS));
+        let mut short = Ledger::new(TOKEN, 500 * MS);
+        send(&mut short, 0, 0);
+        short.hasten();
+        assert_eq!(short.deadline(), Some(500 * MS));
     }
 
     #[test]

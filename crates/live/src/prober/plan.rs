@@ -55,6 +55,8 @@ pub struct Plan {
     pub count: Option<u64>,
     /// A packet without a reply for this number of nanoseconds is lost.
     pub lost_after_ns: u64,
+    /// Whether packets are lost sooner after the last volley: after two of the longest RTT.
+    pub hasty_end: bool,
     /// The seed of random lengths, intervals and the token.
     pub seed: u64,
 }
@@ -174,6 +176,7 @@ mod tests {
             pace: Pace::Every(SECOND),
             fast: Speed::Gentle,
             count: None,
+            hasty_end: false,
             lost_after_ns: 30 * SECOND,
             seed: 1,
         }

@@ -202,6 +202,9 @@ impl Work {
                 self.rows.push(row);
             }
             let due = self.schedule.due(now.steady, self.ledger.waiting());
+            if due == Due::Never && self.plan.hasty_end {
+                self.ledger.hasten();
+            }
             if due == Due::Now {
                 self.volley();
             }

@@ -86,8 +86,16 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn schedule(lengths: Lengths, pace: Pace, count: Option<u64>) -> Schedule {
-        let plan =
-            Plan { hosts: vec![], lengths, pace, fast: Speed::Gentle, count, lost_after_ns: 1, seed: 5 };
+        let plan = Plan {
+            hosts: vec![],
+            lengths,
+            pace,
+            fast: Speed::Gentle,
+            count,
+            lost_after_ns: 1,
+            hasty_end: false,
+            seed: 5,
+        };
         Schedule::new(&plan, 1000 * MS)
     }
 

@@ -9,17 +9,20 @@ pub(crate) mod tree;
 
 pub(crate) use shape::{forms, kind_of};
 
+use crate::values::share;
 use schemars::{JsonSchema, Schema, transform::RecursiveTransform};
 use serde::de::DeserializeOwned;
 use tree::{At, Fault, Node};
 
 /// The schema of a type.
 pub(crate) fn schema_of<T: JsonSchema>() -> serde_json::Value {
-    schemars::generate::SchemaSettings::draft2020_12()
+    let mut schema = schemars::generate::SchemaSettings::draft2020_12()
         .with_transform(RecursiveTransform(|schema: &mut Schema| without_null(schema)))
         .into_generator()
         .into_root_schema_for::<T>()
-        .to_value()
+        .to_value();
+    share::admit(&mut schema);
+    schema
 }
 
 /// Reads text with overrides in it as a type, against the type's schema.
@@ -32,7 +35,7 @@ pub(crate) fn shaped<T: DeserializeOwned>(
     for (index, (path, value)) in overrides.iter().enumerate() {
         tree.set(path, value, index)?;
     }
-    shape::check(schema, &tree)?;
+    shape::check(schema, &mut tree)?;
     // The shape is right, so this does not fail; if the two ever disagree, the whole file is named.
     let read = T::deserialize(tree.to_toml())
         .map_err(|error| Fault { at: At::File(0), message: error.message().trim().replace('\n', "; ") })?;

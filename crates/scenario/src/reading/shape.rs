@@ -5,12 +5,12 @@
 
 use crate::own;
 use crate::reading::tree::{At, Entry, Fault, Node, Value};
-use crate::values::{decimal, quantity, suggest};
+use crate::values::{decimal, directed, quantity, share, suggest};
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
-/// The first thing that is wrong with `node`.
-pub(crate) fn check(schema: &Json, node: &Node) -> Result<(), Fault> {
+/// The first thing that is wrong with `node`. A percentage becomes the number that it stands for.
+pub(crate) fn check(schema: &Json, node: &mut Node) -> Result<(), Fault> {
     Walk { root: schema, path: Vec::new() }.value(schema, node)
 }
 
@@ -25,11 +25,18 @@ impl<'a> Walk<'a> {
         Fault { at, message: format!("{place}{}", message.as_ref()) }
     }
 
-    fn value(&mut self, schema: &'a Json, node: &Node) -> Result<(), Fault> {
+    fn value(&mut self, schema: &'a Json, node: &mut Node) -> Result<(), Fault> {
         let forms = forms(self.root, schema);
         let form = |wanted: &str| forms.iter().find(|form| form["type"] == wanted).copied();
-        let mismatch = || self.fault(node.at, format!("expected {}", expected(&forms)));
-        match &node.value {
+        let at = node.at;
+        let mismatch = || self.fault(at, format!("expected {}", expected(&forms)));
+        if forms.iter().any(|form| form["format"] == share::FORMAT)
+            && let Value::String(text) = &node.value
+        {
+            let share = share::parse(text).map_err(|message| self.fault(at, message))?;
+            node.value = Value::Float(share);
+        }
+        match &mut node.value {
             Value::String(text) => self.text(&forms, node.at, text),
             Value::Boolean(_) => form("boolean").map(drop).ok_or_else(mismatch),
             Value::Integer(number) => {
@@ -54,7 +61,11 @@ impl<'a> Walk<'a> {
             }
             Value::Date => Err(mismatch()),
             Value::Array(items) => {
-                let form = form("array").ok_or_else(mismatch)?;
+                // Among several forms, the one of two directions is meant if a list stands in the list.
+                let lists = || forms.iter().filter(|form| form["type"] == "array").copied();
+                let nested = items.iter().any(|item| matches!(item.value, Value::Array(_)));
+                let meant = lists().find(|form| is_directed(form) == nested);
+                let form = meant.or_else(|| lists().next()).ok_or_else(mismatch)?;
                 self.list(form, node.at, items)
             }
             Value::Table(table) => {
@@ -112,15 +123,24 @@ impl<'a> Walk<'a> {
         Err(self.fault(at, format!("{number} is out of range: it must be {allowed}")))
     }
 
-    fn list(&mut self, form: &'a Json, at: At, items: &[Node]) -> Result<(), Fault> {
+    fn list(&mut self, form: &'a Json, at: At, items: &mut [Node]) -> Result<(), Fault> {
         let count = items.len() as u64;
         let least = form["minItems"].as_u64().unwrap_or(0);
         let most = form["maxItems"].as_u64().unwrap_or(u64::MAX);
+        if (count < least || count > most) && is_directed(form) {
+            return Err(self.fault(
+                at,
+                format!(
+                    "there are {count} entries, but a link has two directions: write one value for both, or a list of \
+                     two, from the first node of \"between\" to the second and back"
+                ),
+            ));
+        }
         if count < least || count > most {
             let wanted = if least == most { format!("{least}") } else { format!("at least {least}") };
             return Err(self.fault(at, format!("there are {count} entries: there must be {wanted}")));
         }
-        for (index, item) in items.iter().enumerate() {
+        for (index, item) in items.iter_mut().enumerate() {
             self.path.push(index.to_string());
             self.value(&form["items"], item)?;
             self.path.pop();
@@ -129,7 +149,12 @@ impl<'a> Walk<'a> {
     }
 
     /// A table that may have one of several forms, told apart by `kind`.
-    fn one_of(&mut self, tables: &[&'a Json], at: At, table: &IndexMap<String, Entry>) -> Result<(), Fault> {
+    fn one_of(
+        &mut self,
+        tables: &[&'a Json],
+        at: At,
+        table: &mut IndexMap<String, Entry>,
+    ) -> Result<(), Fault> {
         let kinds: Vec<&str> = tables.iter().filter_map(|form| kind_of(form)).collect();
         if kinds.is_empty() {
             return self.table(tables[0], at, table);
@@ -150,9 +175,9 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn table(&mut self, form: &'a Json, at: At, table: &IndexMap<String, Entry>) -> Result<(), Fault> {
+    fn table(&mut self, form: &'a Json, at: At, table: &mut IndexMap<String, Entry>) -> Result<(), Fault> {
         let keys = form["properties"].as_object();
-        for (key, entry) in table {
+        for (key, entry) in &mut *table {
             let inner = match keys.and_then(|keys| keys.get(key)) {
                 Some(inner) => inner,
                 None if form["additionalProperties"].is_object() => &form["additionalProperties"],
@@ -163,7 +188,7 @@ impl<'a> Walk<'a> {
                 }
             };
             self.path.push(key.clone());
-            self.value(inner, &entry.node)?;
+            self.value(inner, &mut entry.node)?;
             self.path.pop();
         }
         let required = form["required"].as_array().into_iter().flatten().filter_map(Json::as_str);
@@ -188,6 +213,11 @@ pub(crate) fn forms<'a>(root: &'a Json, schema: &'a Json) -> Vec<&'a Json> {
         }
     }
     vec![schema]
+}
+
+/// Whether a list has an entry for each direction of a link.
+fn is_directed(form: &Json) -> bool {
+    form["format"] == directed::FORMAT
 }
 
 /// The `kind` of a tagged table.
@@ -226,8 +256,10 @@ fn expected(forms: &[&Json]) -> String {
             Some("boolean") => "true or false",
             Some("integer") => "a whole number",
             Some("number") => "a number",
+            Some("array") if is_directed(form) => "a list of two for the two directions",
             Some("array") => "a list",
             Some("object") if kinds.is_empty() => "a table",
+            Some("string") if form["format"] == share::FORMAT => "a percentage such as \"0.1%\"",
             Some("string") if names.is_empty() && quantity_of(form).is_none() => "a text in quotation marks",
             _ => continue,
         };

@@ -289,6 +289,10 @@ tcp_table! {
         ///
         /// Document: RFC 9293, section 3.8.3.
         syn_retries: u8 => syn_retries,
+        /// Further retransmissions of a client's SYN before the others, without backoff.
+        ///
+        /// Document: Linux, tcp_syn_linear_timeouts.
+        syn_linear_timeouts: u8 => syn_linear_timeouts,
         /// Retransmissions of data before giving up: R2.
         ///
         /// Document: RFC 9293, section 3.8.3.
@@ -301,7 +305,19 @@ tcp_table! {
         ///
         /// Document: RFC 5961, section 7.
         challenge_acks_per_second: u32 => challenge_acks_per_second,
+        /// Least time between two ACKs that answer invalid segments without data, and SYNs; "0 s": no limit.
+        ///
+        /// Document: Linux, tcp_invalid_ratelimit.
+        invalid_ratelimit: Duration => invalid_ratelimit,
     }
+}
+
+/// A key that no place names and that another choice sets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Implied {
+    pub(crate) key: &'static str,
+    /// Its value, as a file would write it.
+    pub(crate) value: &'static str,
 }
 
 /// What is wrong with the choices of one connection.
@@ -330,6 +346,7 @@ impl TcpTable {
         };
         let mut config = profile.config.clone();
         self.put(&mut config)?;
+        self.switch_on(&mut config);
         // Who names a size means it, as with SO_RCVBUF and SO_SNDBUF.
         if self.receive_window.is_some() && self.initial_receive_window.is_none() {
             config.initial_receive_window = None;
@@ -340,6 +357,32 @@ impl TcpTable {
         check_buffers(&config)?;
         config.validate().map_err(|error| TcpError { keys: error.keys(), message: error.to_string() })?;
         Ok(config)
+    }
+
+    /// Switches on what the congestion control requires, where no key names it; returns what that is. Who names the key
+    /// decides: what contradicts it is for `Config::validate` to refuse.
+    fn switch_on(&self, config: &mut Config) -> Vec<Implied> {
+        let mut implied = Vec::new();
+        if config.congestion.needs_pacing().is_some() && !config.pacing && self.pacing.is_none() {
+            config.pacing = true;
+            implied.push(Implied { key: "pacing", value: "true" });
+        }
+        if config.congestion == congestion::Kind::Dctcp && !config.ecn.asks() && self.ecn.is_none() {
+            config.ecn = EcnUse::Rfc3168.into();
+            implied.push(Implied { key: "ecn", value: "\"rfc3168\"" });
+        }
+        implied
+    }
+
+    /// What the congestion control switches on by itself.
+    pub(crate) fn implied(&self) -> Vec<Implied> {
+        let name = self.profile.map_or(profile::DEFAULT, ProfileName::as_str);
+        let Some(profile) = profile::by_name(name) else { return Vec::new() };
+        let mut config = profile.config.clone();
+        if self.put(&mut config).is_err() {
+            return Vec::new();
+        }
+        self.switch_on(&mut config)
     }
 
     /// The user's own algorithms among the choices. The error names the key.

@@ -9,15 +9,32 @@ pub(crate) struct Unit {
     pub(crate) size: u64,
 }
 
+/// The units of a quantity.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Units {
+    /// Its own, which messages show.
+    pub(crate) own: &'static [Unit],
+    /// Spellings of other tools that mean one thing only.
+    pub(crate) also: &'static [Unit],
+    /// Spellings that are refused, and why.
+    pub(crate) unclear: &'static [(&'static str, &'static str)],
+}
+
 /// Reads `1.544 Mbit/s` into a count of the smallest unit. What lies between two of those is rounded to the nearer one.
-pub(crate) fn parse(text: &str, units: &[Unit]) -> Result<u64, String> {
+/// Where `units` are those of several quantities, the first that knows a unit reads it.
+pub(crate) fn parse(text: &str, units: &[Units]) -> Result<u64, String> {
     let (mantissa, exponent, unit) = split(text)?;
-    let names = || units.iter().map(|unit| unit.name);
+    let names = || units.iter().flat_map(|units| units.own).map(|unit| unit.name);
     if unit.is_empty() {
         return Err(no_unit(text.trim(), names()));
     }
-    let Some(unit) = units.iter().find(|known| known.name == unit) else {
-        return Err(format!("{unit:?} is not a unit for this: {}", suggest::among(unit, names())));
+    let mut known = units.iter().flat_map(|units| units.own.iter().chain(units.also));
+    let Some(unit) = known.find(|known| known.name == unit) else {
+        let mut unclear = units.iter().flat_map(|units| units.unclear);
+        return Err(match unclear.find(|(name, _)| *name == unit) {
+            Some((_, meaning)) => format!("{unit:?} means {meaning}"),
+            None => format!("{unit:?} is not a unit for this: {}", suggest::among(unit, names())),
+        });
     };
     let too_large = || format!("{text:?} is too large");
     let scaled = mantissa.checked_mul(u128::from(unit.size)).ok_or_else(too_large)?;

@@ -3,8 +3,8 @@
 //! Every quantity is one type with [`Quantity::parse`] and [`Quantity::print`]; what a file may say of it, what the
 //! schema says, and what an error says all follow from the trait's constants.
 
-use crate::values::decimal::{self, Unit};
-use crate::values::suggest;
+use crate::values::decimal::{self, Unit, Units};
+use crate::values::{spelling, suggest};
 use netspurt_tcp::time::Span;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -98,7 +98,8 @@ quantities!(Duration, Rate, Size, Packets, Limit, Window, Cap, Grain, Patience, 
 fn schema_of<Q: Quantity>() -> Schema {
     let mut forms: Vec<String> = Q::WORDS.iter().map(|word| (*word).to_owned()).collect();
     if !Q::UNITS.is_empty() {
-        forms.push(format!(r"[0-9.][0-9._eE+-]*\s*({})", Q::UNITS.join("|")));
+        let units: Vec<&str> = Q::UNITS.iter().copied().chain(spelling::also(Q::UNITS)).collect();
+        forms.push(format!(r"[0-9.][0-9._eE+-]*\s*({})", units.join("|")));
     }
     let mut schema = json_schema!({
         "type": "string",
@@ -149,7 +150,7 @@ impl Quantity for Duration {
     const UNITS: &'static [&'static str] = SPAN_NAMES;
 
     fn parse(text: &str) -> Result<Self, String> {
-        decimal::parse(text, &SPAN_UNITS).map(|ps| Self(Span::from_ps(ps)))
+        decimal::parse(text, &[spelling::spans(&SPAN_UNITS)]).map(|ps| Self(Span::from_ps(ps)))
     }
 
     fn print(&self) -> String {
@@ -189,7 +190,7 @@ impl Quantity for Rate {
     ];
 
     fn parse(text: &str) -> Result<Self, String> {
-        decimal::parse(text, &RATE_UNITS).map(Self)
+        decimal::parse(text, &[spelling::rates(&RATE_UNITS)]).map(Self)
     }
 
     fn print(&self) -> String {
@@ -231,7 +232,7 @@ impl Quantity for Size {
         &["B", "byte", "bytes", "kB", "MB", "GB", "KiB", "MiB", "GiB", "TiB"];
 
     fn parse(text: &str) -> Result<Self, String> {
-        decimal::parse(text, &SIZE_UNITS).map(Self)
+        decimal::parse(text, &[SIZES]).map(Self)
     }
 
     fn print(&self) -> String {
@@ -241,20 +242,22 @@ impl Quantity for Size {
 
 const PACKET_UNITS: [Unit; 2] = [Unit { name: "packets", size: 1 }, Unit { name: "packet", size: 1 }];
 const SEGMENT_UNITS: [Unit; 2] = [Unit { name: "segments", size: 1 }, Unit { name: "segment", size: 1 }];
+const PACKETS: Units = spelling::packets(&PACKET_UNITS);
+const SEGMENTS: Units = spelling::segments(&SEGMENT_UNITS);
+const SIZES: Units = spelling::sizes(&SIZE_UNITS);
 
 /// Reads bytes or a count of things; the things have the units `things`.
 fn parse_either<T>(
     text: &str,
-    things: &[Unit],
+    things: Units,
     of_things: impl Fn(u64) -> T,
     of_bytes: impl Fn(u64) -> T,
 ) -> Result<T, String> {
-    let counts = things.iter().any(|unit| text.trim_end().ends_with(unit.name));
+    let counts = things.own.iter().chain(things.also).any(|unit| text.trim_end().ends_with(unit.name));
     if counts {
-        return decimal::parse(text, things).map(of_things);
+        return decimal::parse(text, &[things]).map(of_things);
     }
-    let all: Vec<Unit> = things.iter().chain(&SIZE_UNITS).copied().collect();
-    decimal::parse(text, &all).map(of_bytes)
+    decimal::parse(text, &[things, SIZES]).map(of_bytes)
 }
 
 /// A count of packets: `1000 packets`.
@@ -268,7 +271,7 @@ impl Quantity for Packets {
     const UNITS: &'static [&'static str] = &["packets", "packet"];
 
     fn parse(text: &str) -> Result<Self, String> {
-        decimal::parse(text, &PACKET_UNITS).map(Self)
+        decimal::parse(text, &[PACKETS]).map(Self)
     }
 
     fn print(&self) -> String {
@@ -293,7 +296,7 @@ impl Quantity for Limit {
         &["packets", "packet", "B", "byte", "bytes", "kB", "MB", "GB", "KiB", "MiB", "GiB", "TiB"];
 
     fn parse(text: &str) -> Result<Self, String> {
-        parse_either(text, &PACKET_UNITS, Self::Packets, Self::Bytes)
+        parse_either(text, PACKETS, Self::Packets, Self::Bytes)
     }
 
     fn print(&self) -> String {
@@ -333,7 +336,7 @@ impl Quantity for Window {
     const UNITS: &'static [&'static str] = WINDOW_NAMES;
 
     fn parse(text: &str) -> Result<Self, String> {
-        parse_either(text, &SEGMENT_UNITS, Self::Segments, Self::Bytes)
+        parse_either(text, SEGMENTS, Self::Segments, Self::Bytes)
     }
 
     fn print(&self) -> String {
@@ -452,7 +455,7 @@ impl Quantity for InitialCwnd {
     fn parse(text: &str) -> Result<Self, String> {
         let rules = [("rfc2581", Self::Rfc2581), ("rfc3390", Self::Rfc3390), ("rfc6928", Self::Rfc6928)];
         word(text, &rules, || {
-            let n = decimal::parse(text, &SEGMENT_UNITS)?;
+            let n = decimal::parse(text, &[SEGMENTS])?;
             u32::try_from(n).map(Self::Segments).map_err(|_| format!("{text:?} is too large"))
         })
     }

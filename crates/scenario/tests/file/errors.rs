@@ -53,8 +53,8 @@ fn broken_toml_is_placed() {
 fn an_unknown_key_is_placed_and_the_nearest_known_one_named() {
     assert_eq!(
         changed("delay = ", "dealy = "),
-        "bad.toml:5:1: link.satellite: unknown key \"dealy\": did you mean \"delay\"? Known: between, corrupt, delay, \
-         duplex, duplicate, loss, mtu, queue, rate, reorder, trace"
+        "bad.toml:5:1: link.satellite: unknown key \"dealy\": did you mean \"delay\"? Known: ack_thinning, aggregation, between, \
+         corrupt, delay, duplex, duplicate, loss, middlebox, mtu, policer, queue, rate, reorder, shaper, trace"
     );
     assert!(
         changed("rate = 1e-6", "rat = 1e-6")
@@ -75,7 +75,7 @@ fn a_missing_unit_is_an_error_that_says_which_would_be_right() {
     assert!(
         changed("\"290 ms\"", "\"290\"").starts_with("bad.toml:5:9: link.satellite.delay: 290 has no unit")
     );
-    assert!(changed("\"290 ms\"", "\"290 msec\"").contains("\"msec\" is not a unit for this"));
+    assert!(changed("\"290 ms\"", "\"290 millis\"").contains("\"millis\" is not a unit for this"));
     assert!(changed("\"290 ms\"", "\"-290 ms\"").contains("negative"));
 }
 
@@ -463,4 +463,34 @@ fn a_buffer_smaller_than_one_segment_is_refused() {
     assert_eq!(error, "bad.toml:10:15: a send_buffer of 1000 bytes does not hold one segment of 1460 bytes");
     let error = overridden("tcp.receive_window", "\"100 B\"");
     assert!(error.contains("a receive_window of 100 bytes does not hold one segment of"), "{error}");
+}
+
+#[test]
+fn a_unit_that_means_different_things_is_refused_with_what_to_write() {
+    assert_eq!(
+        changed("\"1.544 Mbit/s\"", "\"10mbps\""),
+        "bad.toml:4:8: link.satellite.rate: \"mbps\" means bytes per second in tc, and bits per second elsewhere: write \
+         \"Mbit/s\""
+    );
+    assert_eq!(
+        overridden("flow.0.app.bytes", "20KB"),
+        "--set flow.0.app.bytes: \"KB\" means 1024 bytes in some tools, and 1000 in others: write \"KiB\" for 1024 bytes, or \
+         \"kB\" for 1000"
+    );
+}
+
+#[test]
+fn a_percentage_outside_its_range_is_placed() {
+    assert_eq!(
+        changed("1e-6", "\"101%\""),
+        "bad.toml:6:37: link.satellite.loss.rate: \"101%\" is out of range: it must be between 0% and 100%"
+    );
+    assert_eq!(
+        changed("1e-6", "\"often\""),
+        "bad.toml:6:37: link.satellite.loss.rate: \"often\" is neither a number nor a percentage: write a probability such \
+         as 0.001, or \"0.1%\""
+    );
+    assert!(changed("1e-6", "1.5").contains("1.5 is out of range: it must be between 0 and 1"));
+    assert!(changed("1e-6", "\"-1%\"").contains("out of range"));
+    assert!(changed("1e-6", "\"inf%\"").contains("does not begin with a number"));
 }

@@ -41,6 +41,54 @@ fn units_are_exact() {
 }
 
 #[test]
+fn the_spellings_of_tc_and_iperf3_are_read() {
+    for text in ["10mbit", "10Mbit", "10 Mbit/s", "10M", "10m", "10000kbit", "10000k", "10e6bit"] {
+        reads(text, Rate(10_000_000));
+    }
+    reads("1gbit", Rate(1_000_000_000));
+    reads("1mibit", Rate(1 << 20));
+    reads("40ms", Duration(Span::from_ms(40)));
+    reads("40msec", Duration(Span::from_ms(40)));
+    reads("30sec", Duration(Span::from_secs(30)));
+    reads("1500b", Size(1500));
+    reads("20MB", Size(20_000_000));
+    reads("20M", Size(20 << 20));
+    reads("64k", Size(65_536));
+    reads("64K", Window::Bytes(65_536));
+    reads("100p", Limit::Packets(100));
+    reads("100pkts", Packets(100));
+    reads("1500b", Limit::Bytes(1500));
+}
+
+#[test]
+fn spellings_with_two_meanings_are_refused() {
+    for text in ["10mbps", "1 gbps", "10 MB/s", "8Bps"] {
+        assert!(Rate::parse(text).is_err_and(|error| error.contains(" means ")), "{text}");
+    }
+    for text in ["64kb", "64KB", "1mb", "1Mb", "5mbit"] {
+        assert!(Size::parse(text).is_err_and(|error| error.contains(" means ")), "{text}");
+        assert!(Limit::parse(text).is_err_and(|error| error.contains(" means ")), "{text}");
+    }
+    assert!(Duration::parse("5m").is_err_and(|error| error.contains("write \"min\" or \"ms\"")));
+}
+
+#[test]
+fn a_percentage_is_the_number_nearest_to_it() {
+    let scenario = |rate: &str| {
+        let text = format!(
+            "duration = \"1 s\"\n[link.l]\nbetween = [\"a\", \"b\"]\nloss = {{ kind = \"packet-error\", rate = {rate} }}\n\
+             reorder = {{ probability = {rate}, delay = \"1 ms\" }}\n"
+        );
+        Scenario::parse(&text, "loss.toml", &[]).expect("a rate of loss")
+    };
+    for (percentage, number) in
+        [("0.1%", "0.001"), ("2.5 %", "0.025"), ("100%", "1.0"), ("0%", "0"), ("7e-2%", "7e-4")]
+    {
+        assert_eq!(scenario(&format!("\"{percentage}\"")), scenario(number), "{percentage}");
+    }
+}
+
+#[test]
 fn only_the_smallest_unit_is_rounded() {
     reads("0.4 ps", Duration(Span::ZERO));
     reads("0.5 ps", Duration(Span::from_ps(1)));

@@ -20,14 +20,15 @@ fn run(link: &str, tcp: &str, flows: usize, seed: u64) -> (Vec<FlowResult>, Link
 const DEEP: &str = "queue = { kind = \"drop-tail\", limit = \"400 packets\" }";
 
 #[test]
-fn bbr_without_pacing_is_refused_with_the_reason() {
+fn bbr_paces_by_itself_and_is_refused_where_pacing_is_switched_off() {
     let text = "duration = \"1 s\"\n[tcp]\nprofile = \"linux\"\ncongestion = \"bbr\"\n[link.path]\nbetween = [\"a\", \"b\"]\n\
                 rate = \"20 Mbit/s\"\ndelay = \"20 ms\"\n[[flow]]\nfrom = \"a\"\nto = \"b\"\n[flow.app]\nkind = \"bulk\"\n";
     let build = |overrides: &[(&str, &str)]| {
         let scenario = Scenario::parse(text, "bbr.toml", overrides).map_err(|e| e.to_string())?;
         scenario.build("bbr").map(drop).map_err(|e| e.to_string())
     };
-    let sentence = build(&[]).expect_err("without pacing");
+    assert_eq!(build(&[]), Ok(()));
+    let sentence = build(&[("tcp.pacing", "false")]).expect_err("without pacing");
     assert!(sentence.starts_with("bbr.toml:4:"), "{sentence}");
     assert!(
         sentence.contains(

@@ -232,7 +232,7 @@ fn accurate_feedback_survives_acks_that_are_late_and_few() {
 }
 
 #[test]
-fn a_scenario_asks_for_it_and_dctcp_is_refused_without() {
+fn dctcp_asks_for_it_by_itself_and_is_refused_without() {
     let text = |tcp: &str| {
         format!(
             "duration = '5 s'\n[tcp]\n{tcp}\n[link.l]\nbetween = ['a', 'b']\nrate = '10 Mbit/s'\ndelay = '5 ms'\n\
@@ -241,12 +241,12 @@ fn a_scenario_asks_for_it_and_dctcp_is_refused_without() {
         )
     };
     let parse = |tcp: &str| Scenario::parse(&text(tcp), "s.toml", &[]).map_err(|error| error.to_string());
-    let refused =
-        parse("congestion = 'dctcp'").and_then(|s| s.build("s").map(drop).map_err(|e| e.to_string()));
-    let sentence = refused.expect_err("the profile rfc does not ask");
+    let refused = parse("congestion = 'dctcp'\necn = 'accept'")
+        .and_then(|s| s.build("s").map(drop).map_err(|e| e.to_string()));
+    let sentence = refused.expect_err("nobody asks");
     assert!(sentence.contains("congestion \"dctcp\" requires ECN: set ecn = \"rfc3168\""), "{sentence}");
-    for ecn in ["rfc3168", "rfc9768"] {
-        let tcp = format!("congestion = 'dctcp'\necn = '{ecn}'");
+    for ecn in ["", "ecn = 'rfc3168'", "ecn = 'rfc9768'"] {
+        let tcp = format!("congestion = 'dctcp'\n{ecn}");
         let result = run(parse(&tcp).expect("a scenario").build("s").expect("a world"));
         let flow = &result.flows[0];
         assert!(result.links[0].marked > 0 && flow.completed && flow.retransmitted == 0, "{ecn}");

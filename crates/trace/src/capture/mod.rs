@@ -11,11 +11,14 @@
 //! * `reader.rs`: returns one packet after the other
 //! * `input.rs`, `packed.rs`: the buffer, and decompression
 //! * `pcap.rs`, `pcapng.rs`, `order.rs`, `resolution.rs`: the two formats
-//! * `link.rs`: link-layer headers
+//! * `link.rs`, `serial.rs`: link-layer headers
+//! * `filter.rs`, `copy.rs`: which packets are wanted, and a capture of these
 //! * `damage.rs`: errors
 
+mod copy;
 mod damage;
 mod destination;
+mod filter;
 mod input;
 mod link;
 mod order;
@@ -24,9 +27,12 @@ mod pcap;
 mod pcapng;
 mod reader;
 mod resolution;
+mod serial;
 mod writer;
 
+pub use copy::PacketCopy;
 pub use damage::{Damage, OpenError, Wrong};
+pub use filter::Filter;
 pub use link::{LinkType, NoNetwork};
 pub use packed::Packing;
 pub use reader::{CaptureReader, CapturedAt, Packet};

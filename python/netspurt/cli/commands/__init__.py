@@ -26,8 +26,18 @@ COMMANDS = {
         "netspurt reproduce rfc1106 --quick --out report",
     ),
     "run": Entry(
-        "simulate a scenario",
+        "simulate a scenario, or a path that options describe",
+        "netspurt run --rate 10mbit --delay 40ms --loss 0.1% --bytes 20MB; "
         "netspurt run satellite.toml --set link.satellite.delay='300 ms' --seed 7 --json",
+    ),
+    "new": Entry(
+        "write a commented scenario to start from",
+        "netspurt new path.toml --rate 10mbit --delay 40ms",
+    ),
+    "check": Entry(
+        "check scenario files without running them, and warn of keys without effect",
+        "netspurt check satellite.toml",
+        more=" Exit status: 0 correct, 1 correct with keys that have no effect, 2 wrong.",
     ),
     "sweep": Entry(
         "simulate a scenario with many settings and seeds; what is done is never run again",
@@ -47,7 +57,13 @@ COMMANDS = {
     ),
     "emulate": Entry(
         "run real programs with a scenario's network between them",
-        "netspurt emulate satellite.toml --server 'python3 -m http.server 80' -- curl -O http://space/file",
+        "netspurt emulate --rate 10mbit --delay 40ms --server 'iperf3 -s' -- iperf3 -c server",
+    ),
+    "shell": Entry(
+        "start a shell, or a command, behind a path to this machine's network",
+        "netspurt shell --rate 10mbit --delay 40ms",
+        more=" The exit status is the shell's. Shells nest: each adds its path. Needs root or the capability "
+        "cap_net_admin; nft or iptables translate addresses, so that other machines can be reached.",
     ),
     "ping": Entry(
         "probe hosts with ICMP echo: delays, losses, and why",
@@ -55,7 +71,7 @@ COMMANDS = {
     ),
     "host": Entry(
         "our TCP on a TUN device, against the kernel's or any other",
-        "netspurt host sink 9 --tcp linux --capture host.pcapng",
+        "netspurt host sink 9 --profile linux --capture host.pcapng",
         more=" The kernel gets the first other address of the device's network. Needs root, the capability "
         "cap_net_admin, or a device that was made for you.",
     ),

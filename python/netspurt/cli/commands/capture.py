@@ -7,22 +7,27 @@ import contextlib
 import json
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netspurt.analysis.capture import SCHEMAS, STEP, Capture, Reading, collect
-from netspurt.analysis.capture_lines import COLUMNS, document, line
+from netspurt.analysis.capture_lines import COLUMNS, described, document, largest, line, rest
 from netspurt.cli import picture_options, tables
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
-from netspurt.cli.options import add_input, add_jobs, add_json, add_output
+from netspurt.cli.options import add_input, add_jobs, add_json, add_output, add_quiet
 from netspurt.cli.progress import progress
 from netspurt.errors import RequestError
 from netspurt.files import output, places
+from netspurt.files.places import Destination
 from netspurt.inputs.typed import positive
 from netspurt.sweeping.threads import for_each
 
 if TYPE_CHECKING:
     from netspurt.files.parquet import ParquetWriter
+
+LARGEST = 50
+"""So many connections are printed unless all are asked for."""
 
 WIDE = 200
 """Columns of text where there is no terminal to say: addresses are long."""
@@ -53,9 +58,27 @@ def declare(command: argparse.ArgumentParser) -> None:
         type=positive,
         default=100_000,
         metavar="N",
-        help="connections listed at most for each file (default: 100000); more are counted",
+        help="connections followed to their end at most for each file (default: 100000); more are counted",
+    )
+    command.add_argument(
+        "--all",
+        action="store_true",
+        help=f"print a line for each connection (default: the {LARGEST} largest, and a summary of the rest)",
+    )
+    command.add_argument(
+        "--filter",
+        metavar="EXPRESSION",
+        help="read only these packets, in tcpdump's language: 'port 443', 'host 192.0.2.1 and not port 22'",
+    )
+    command.add_argument(
+        "-w",
+        "--write",
+        type=partial(Destination, option="--write", form=places.CAPTURE),
+        metavar="FILE",
+        help="write the packets that are read as pcapng: one capture, with --filter a part of it",
     )
     add_jobs(command, "files")
+    add_quiet(command)
     picture_options.report(command)
 
 
@@ -68,6 +91,8 @@ def command(options: argparse.Namespace) -> int:
     Raises:
         RequestError: there is nothing to read at all, or a place that cannot be written to.
     """
+    if options.write and len(options.files) > 1:
+        raise RequestError("--write copies one capture: give one file")
     captures: dict[int, Capture] = {}
     failures: dict[int, str] = {}
     with contextlib.ExitStack() as writing:
@@ -77,11 +102,12 @@ def command(options: argparse.Namespace) -> int:
             if path
         }
         page = writing.enter_context(output.file(Path(options.report))) if options.report else None
+        copy = writing.enter_context(output.file(Path(options.write))) if options.write else None
         advance = writing.enter_context(progress(sum(map(_steps, options.files)), "reading"))
 
         def work(number: int) -> Capture | str:
             try:
-                return _read(options.files[number], writers, options.connections, advance)
+                return _read(options.files[number], writers, options, copy, advance)
             except RequestError as error:
                 return str(error)
 
@@ -117,11 +143,15 @@ def _steps(file: str) -> int:
 
 
 def _read(
-    file: str, writers: dict[str, ParquetWriter], connections: int, advance: Callable[[str], None]
+    file: str,
+    writers: dict[str, ParquetWriter],
+    options: argparse.Namespace,
+    copy: Path | None,
+    advance: Callable[[str], None],
 ) -> Capture:
     import polars as pl
 
-    reading = Reading(file, tuple(writers), connections=connections)
+    reading = Reading(file, tuple(writers), connections=options.connections, chosen=options.filter, copy=copy)
     shown = 0
 
     def stepped() -> None:
@@ -161,7 +191,12 @@ def _print(options: argparse.Namespace, captures: dict[int, Capture], failures: 
         title = f"{capture.path}: {tally['packets']} packets, {tally['connections']} connection{several}"
         if capture.passed:
             title += f" ({capture.passed})"
-        rows = [line(row) for row in document(capture)["connections"]]
-        tables.show(console, title, rows, COLUMNS)
+        connections, streams = capture.connections, capture.streams
+        cut = not options.all and connections.height > LARGEST
+        if cut:
+            connections, streams = largest(capture, LARGEST)
+        tables.show(console, title, [line(row) for row in described(connections, streams)], COLUMNS)
+        if cut:
+            console.print(f"… and {rest(capture, connections)} (print each with --all)", soft_wrap=True)
         if tally["unlisted"]:
-            console.print(f"… and {tally['unlisted']} more connections (list them with --connections)")
+            console.print(f"… and {tally['unlisted']} more connections (follow them with --connections)")

@@ -7,15 +7,31 @@ import json
 from typing import Any
 
 from netspurt.cli.options import add_json
+from netspurt.errors import RequestError, nearest
 
 
 def declare(command: argparse.ArgumentParser) -> None:
-    """Its options: all three have the same."""
+    """Their options."""
     add_json(command)
+    name = command.prog.rpartition(" ")[2]
+    if name == "schema":
+        return
+    metavar, words = {
+        "profiles": ("NAME", "only these, such as linux"),
+        "mechanisms": (
+            "PATH",
+            "only these families, such as tcp.acking, or all of tcp, link, hub, host or flow",
+        ),
+    }[name]
+    command.add_argument("names", nargs="*", metavar=metavar, help=words)
 
 
 def command(options: argparse.Namespace) -> int:
-    """Prints one of the three, as JSON or for people. Always succeeds."""
+    """Prints one of the three, as JSON or for people.
+
+    Raises:
+        RequestError: there is no profile or family of that name.
+    """
     from netspurt import _core
 
     if options.command == "schema":
@@ -23,18 +39,40 @@ def command(options: argparse.Namespace) -> int:
         print(_core.schema())
         return 0
     text = _core.profiles() if options.command == "profiles" else _core.mechanisms()
+    entries: list[dict[str, Any]] = _chosen(json.loads(text), options.names)
     if options.json:
-        print(text)
+        print(json.dumps(entries) if options.names else text)
         return 0
-    entries: list[dict[str, Any]] = json.loads(text)
     if options.command == "profiles":
-        _print_profiles(entries)
+        _print_profiles(entries, in_lines=bool(options.names))
     else:
         _print_mechanisms(entries)
     return 0
 
 
-def _print_profiles(profiles: list[dict[str, Any]]) -> None:
+def _chosen(entries: list[dict[str, Any]], names: list[str]) -> list[dict[str, Any]]:
+    """The entries of these names, in their order; all if there is no name."""
+    if not names:
+        return entries
+    chosen: list[dict[str, Any]] = []
+    for name in names:
+        found = [entry for entry in entries if name in _names(entry)]
+        if not found:
+            known = sorted({each for entry in entries for each in _names(entry)})
+            raise RequestError(f"there is no '{name}'{nearest(name, known)}: without a name, all are listed")
+        chosen += [entry for entry in found if entry not in chosen]
+    return chosen
+
+
+def _names(entry: dict[str, Any]) -> set[str]:
+    """What an entry may be called: a profile by its name; a family by its path, its last step or its first."""
+    if "name" in entry:
+        return {entry["name"]}
+    path: str = entry["path"]
+    return {path, path.replace(".NAME.", ".").replace(".N.", "."), entry["family"], path.partition(".")[0]}
+
+
+def _print_profiles(profiles: list[dict[str, Any]], *, in_lines: bool) -> None:
     from rich.console import Console
     from rich.markup import escape
 
@@ -45,7 +83,8 @@ def _print_profiles(profiles: list[dict[str, Any]]) -> None:
         )
         if profile.get("document"):
             console.print(f"    [dim]{escape(profile['document'])}[/]", highlight=False)
-        settings = ", ".join(f"{key} = {json.dumps(value)}" for key, value in profile["tcp"].items())
+        rows = [f"{key} = {json.dumps(value)}" for key, value in profile["tcp"].items()]
+        settings = "\n    ".join(rows) if in_lines else ", ".join(rows)
         if settings:
             console.print(f"    {escape(settings)}", highlight=False)
 

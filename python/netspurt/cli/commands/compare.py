@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from netspurt.analysis import formats
 from netspurt.cli import picture_options, tables
 from netspurt.cli.exits import FINE
-from netspurt.cli.options import add_algorithms, add_input, add_jobs, add_json, add_output
+from netspurt.cli.options import add_algorithms, add_input, add_jobs, add_json, add_output, add_quiet
 from netspurt.errors import RequestError
 from netspurt.files import output, places
 from netspurt.inputs.typed import natural, positive, setting
@@ -59,6 +59,7 @@ def declare(command: argparse.ArgumentParser) -> None:
         command, "--plot", places.PICTURE, "FILE.svg", "draw both over each other (.svg, .pdf or .png)"
     )
     picture_options.report(command)
+    add_quiet(command)
 
 
 def command(options: argparse.Namespace) -> int:

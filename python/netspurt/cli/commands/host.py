@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import ipaddress
 import json
 import os
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.interrupt import asked_to_end
-from netspurt.cli.options import add_command, add_json, add_output
+from netspurt.cli.options import Deprecated, add_command, add_json, add_output, deprecated
 from netspurt.errors import RequestError
 from netspurt.files.places import CAPTURE
 from netspurt.inputs.typed import port, positive, setting
@@ -39,8 +41,8 @@ ROLES = (
         "open a connection and splice it to standard input and output",
         "host connect 10.99.0.1 7000 < file",
     ),
-    ("sink", "take what comes, or fetch it", "host sink 9 --set receive_window='1 MiB'"),
-    ("source", "send as much as the network takes", "host source 19 --tcp reno --bytes 100000000"),
+    ("sink", "take what comes, or fetch it", "host sink 9 --set tcp.receive_window='1 MiB'"),
+    ("source", "send as much as the network takes", "host source 19 --profile reno --bytes 100000000"),
     ("http", "serve the files of a directory", "host http 8080 --root site --writes head-first"),
 )
 
@@ -52,10 +54,10 @@ def declare(command: argparse.ArgumentParser) -> None:
         role = add_command(roles, name, words, f"netspurt {example}")
         add_json(role)
         if name == "connect":
-            role.add_argument("remote", metavar="ADDRESS")
+            role.add_argument("remote", metavar="HOST", help="a name or an address")
         role.add_argument("port", type=port, metavar="PORT")
         if name in ("sink", "source"):
-            role.add_argument("--to", dest="remote", metavar="ADDRESS", help="open connections there instead")
+            role.add_argument("--to", dest="remote", metavar="HOST", help="open connections there instead")
             role.add_argument(
                 "--connections", type=positive, default=1, metavar="N", help="so many of them (default: 1)"
             )
@@ -79,15 +81,16 @@ def declare(command: argparse.ArgumentParser) -> None:
 
 
 def _device(role: argparse.ArgumentParser) -> None:
-    role.add_argument("--tcp", default="linux", metavar="PROFILE", help="how TCP behaves (default: linux)")
+    role.add_argument("--profile", default="linux", metavar="NAME", help="how TCP behaves (default: linux)")
+    role.add_argument("--tcp", dest="profile", action=Deprecated, instead="--profile", default="linux")
     role.add_argument(
         "--set",
         action="append",
         default=[],
         dest="settings",
         type=setting,
-        metavar="KEY=VALUE",
-        help="a key of a scenario's [tcp] table, as often as wanted",
+        metavar="PATH=VALUE",
+        help="override a path of a scenario's TCP, such as tcp.receive_window, as often as wanted",
     )
     role.add_argument(
         "--device", metavar="NAME", help="(default: netspurt0, or guest0 on a host of an emulation)"
@@ -101,7 +104,7 @@ def _device(role: argparse.ArgumentParser) -> None:
         "emulated host)",
     )
     role.add_argument(
-        "--mtu", type=positive, default=1500, metavar="OCTETS", help="of the device (default: 1500)"
+        "--mtu", type=positive, default=1500, metavar="BYTES", help="of the device (default: 1500)"
     )
     role.add_argument(
         "--plain", action="store_true", help="plain packets, as on a wire: no super-segments, no offloads"
@@ -118,6 +121,7 @@ def command(options: argparse.Namespace) -> int:
         RequestError: no device, no privilege, an address or a choice of TCP that cannot be; in one sentence.
         ScenarioError: a key or a value of ``--set`` is wrong.
     """
+    _check(options)
     _fill_in(options)
     host = _start(options)
     try:
@@ -152,13 +156,13 @@ def _start(options: argparse.Namespace) -> _core.Host:
         key: getattr(options, key, None)
         for key in ("port", "remote", "connections", "bytes", "root", "writes")
     }
-    settings = [(path.removeprefix("tcp."), value) for path, value in options.settings]
+    settings = [_tcp_key(path, value) for path, value in options.settings]
     try:
         host = _core.Host.start(
             options.device,
             options.addresses,
             role,
-            tcp=[("profile", json.dumps(options.tcp)), *settings],
+            tcp=[("profile", json.dumps(options.profile)), *settings],
             mtu=options.mtu,
             offload="nothing" if options.plain else "segments",
             capture=options.capture,
@@ -173,6 +177,42 @@ def _start(options: argparse.Namespace) -> _core.Host:
         beside = f"; the kernel is {kernel}" if kernel else ""
         print(f"netspurt: {options.device} up, this host is {own}{beside}", file=sys.stderr)
     return host
+
+
+def _tcp_key(path: str, value: str) -> tuple[str, str]:
+    if not path.startswith("tcp."):
+        deprecated(f"--set {path}={value}", f"--set tcp.{path}={value}")
+    return path.removeprefix("tcp."), value
+
+
+def _check(options: argparse.Namespace) -> None:
+    """What can be wrong before a device is made.
+
+    Raises:
+        RequestError: a folder that is not there, or a name without an address.
+    """
+    root = getattr(options, "root", None)
+    if root is not None:
+        folder = Path(root)
+        if not folder.is_dir():
+            what = "is a file" if folder.exists() else "does not exist"
+            raise RequestError(f"--root {root} {what}: name the folder whose files are served")
+        if not os.access(folder, os.R_OK | os.X_OK):
+            raise RequestError(f"--root {root} cannot be read: check its permissions")
+    remote = getattr(options, "remote", None)
+    if remote is not None:
+        options.remote = _address(remote)
+
+
+def _address(remote: str) -> str:
+    """The address of a name; an address is left as it is."""
+    try:
+        ipaddress.ip_address(remote)
+    except ValueError:
+        from netspurt.probing.prober import resolve
+
+        return resolve(remote).address
+    return remote
 
 
 def _line(options: argparse.Namespace) -> Callable[[str], None]:

@@ -15,14 +15,20 @@ from netspurt.cli import tables
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.interrupt import asked_to_end
 from netspurt.cli.options import add_json, add_output
+from netspurt.errors import RequestError
 from netspurt.files import places
-from netspurt.inputs.typed import lengths, natural, pace, positive, seconds
+from netspurt.inputs.typed import LONGEST_PACKET, lengths, natural, pace, positive, seconds
 
 if TYPE_CHECKING:
     from netspurt.cli.prober_view import View
     from netspurt.probing.loop import Loop
-    from netspurt.probing.prober import Probing
+    from netspurt.probing.prober import Lengths, Probing
     from netspurt.probing.sums import Sums
+
+TIMEOUT_S = 30.0
+
+ICMP, IPV4, IPV6 = 8, 20, 40
+"""Lengths of headers in bytes."""
 
 COLUMNS = ("host", "address", "packets", "replies", "unanswered", "why", "duplicate", "late")
 TIMES = ("min_ms", "mean_ms", "cov", "p50_ms", "p95_ms", "max_ms")
@@ -32,16 +38,26 @@ def declare(command: argparse.ArgumentParser) -> None:
     """Its options."""
     add_json(command)
     command.add_argument("hosts", nargs="+", metavar="HOST", help="names or addresses, asked side by side")
-    command.add_argument("--count", type=positive, metavar="N", help="packets to each host (default: no end)")
+    command.add_argument(
+        "-c", "--count", type=positive, metavar="N", help="packets to each host (default: no end)"
+    )
     command.add_argument(
         "--length",
         type=lengths,
         default=("listed", [84]),
-        metavar="OCTETS",
+        metavar="BYTES",
         help="of packets with IP header: one length (default: 84), several (40,125,256) in turn, or any of a "
         "range (40..256); at least 40 in IPv4 and 60 in IPv6",
     )
     command.add_argument(
+        "-s",
+        dest="payload",
+        type=natural,
+        metavar="BYTES",
+        help="of data in a packet, as in other pings: --length is 28 more, with -6 48 more",
+    )
+    command.add_argument(
+        "-i",
         "--interval",
         type=pace,
         default=("every", [1.0]),
@@ -50,11 +66,11 @@ def declare(command: argparse.ArgumentParser) -> None:
         "all hosts have answered the last",
     )
     command.add_argument(
+        "-W",
         "--timeout",
         type=seconds,
-        default=30.0,
         metavar="TIME",
-        help="lost after this long (default: 30s)",
+        help="lost after this long (default: 30s, and after the last packet two of the longest round-trip times)",
     )
     command.add_argument(
         "--fast", action="store_true", help="allow more than 10 packets a second to a host (1000 at most)"
@@ -67,6 +83,7 @@ def declare(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--seed", type=natural, metavar="N", help="of random lengths and intervals (default: any)"
     )
+    command.add_argument("-q", "--quiet", action="store_true", help="the summary alone")
     add_output(
         command,
         "--out",
@@ -95,11 +112,12 @@ def command(options: argparse.Namespace) -> int:
         file = stack.enter_context(GrowingParquet(Path(options.out), SCHEMA)) if options.out else None
         probing = Probing(
             hosts,
-            options.length,
+            _lengths(options),
             bounded(options.interval, speed),
             speed=speed,
             count=options.count,
-            lost_after_s=options.timeout,
+            lost_after_s=TIMEOUT_S if options.timeout is None else options.timeout,
+            hasty_end=options.timeout is None,
             seed=secrets.randbits(63) if options.seed is None else options.seed,
         )
         stack.enter_context(probing)
@@ -112,6 +130,19 @@ def command(options: argparse.Namespace) -> int:
     if ended == "interrupted":
         return INTERRUPTED
     return FELL_SHORT if complaints or any(each.events["reply"] == 0 for each in loop.sums.hosts) else FINE
+
+
+def _lengths(options: argparse.Namespace) -> Lengths:
+    """The lengths of packets, with their headers."""
+    if options.payload is None:
+        length: Lengths = options.length
+        return length
+    whole = options.payload + ICMP + (IPV6 if options.family == "ipv6" else IPV4)
+    if whole > LONGEST_PACKET:
+        raise RequestError(
+            f"-s {options.payload}: a packet has at most {LONGEST_PACKET} bytes with its headers"
+        )
+    return "listed", [whole]
 
 
 def _follow(probing: Probing, loop: Loop, options: argparse.Namespace) -> str:
@@ -133,13 +164,13 @@ def _view(sums: Sums, options: argparse.Namespace) -> Iterator[View]:
 
     # The picture goes where progress goes, so that results alone can be piped; without a pipe lines would be in its
     # way.
-    if sys.stderr.isatty() and (options.json or sys.stdout.isatty()):
+    if not options.quiet and sys.stderr.isatty() and (options.json or sys.stdout.isatty()):
         from rich.console import Console
 
         with prober_view.on_terminal(sums, Console(stderr=True)) as view:
             yield view
     else:
-        yield prober_view.Silent() if options.json else prober_view.Lines()
+        yield prober_view.Silent() if options.json or options.quiet else prober_view.Lines()
 
 
 def _print(

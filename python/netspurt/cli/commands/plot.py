@@ -8,13 +8,14 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from netspurt.cli import picture_options
+from netspurt.cli import path_options, picture_options
 from netspurt.cli.exits import FINE
 from netspurt.cli.options import add_json, add_settings
 from netspurt.cli.picture_options import PICTURES
 from netspurt.errors import RequestError
 from netspurt.files import output
 from netspurt.files.places import DRAWN, Destination
+from netspurt.inputs import one_path
 
 if TYPE_CHECKING:
     from netspurt.inputs.recording import Recording
@@ -46,13 +47,12 @@ def command(options: argparse.Namespace) -> int:
         RequestError: nothing there to draw, a picture that this cannot give, or a place that cannot be written to.
         ScenarioError: the scenario is wrong.
     """
-    from netspurt.inputs.source import of_path
     from netspurt.sweeping import Sweep
 
-    path = Path(options.what)
+    path = Path(options.what or one_path.LINK)
     if options.out:
         _check_ending(Path(options.out))
-    source = of_path(path, options.seed, options.settings)
+    source = _source(options)
     name = options.picture or ("curves" if isinstance(source, Sweep) else "time-sequence")
     able = OF_SWEEPS if isinstance(source, Sweep) else OF_RUNS
     if name not in able:
@@ -73,6 +73,17 @@ def command(options: argparse.Namespace) -> int:
     else:
         print(f"{out}: {picture.alt()}")
     return FINE
+
+
+def _source(options: argparse.Namespace) -> Recording | Sweep:
+    """What is drawn: a path of the file system, or the path that options describe."""
+    from netspurt.inputs.run import Simulated
+    from netspurt.inputs.source import of_path
+    from netspurt.scenario import Scenario
+
+    if path_options.described(options) is None:
+        return of_path(Path(options.what), options.seed, path_options.settings_of(options))
+    return Simulated(Scenario(path_options.load(options)), 1 if options.seed is None else options.seed)
 
 
 def _check_ending(out: Path) -> None:

@@ -10,21 +10,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netspurt import version
-from netspurt.cli import picture_options, tables
+from netspurt.cli import path_options, picture_options, tables
 from netspurt.cli.exits import FINE, INTERRUPTED
 from netspurt.cli.options import (
     add_algorithms,
-    add_input,
     add_jobs,
     add_json,
     add_output,
+    add_quiet,
+    add_seed,
+    add_seeds,
     add_settings,
+    deprecated,
 )
-from netspurt.cli.progress import progress
+from netspurt.cli.progress import progress, simulated_time
 from netspurt.errors import RequestError
 from netspurt.files import output, places
+from netspurt.files.places import Destination
 from netspurt.files.rows import csv_of, flat
-from netspurt.inputs.typed import natural, positive
+from netspurt.inputs.typed import positive
 from netspurt.sweeping.threads import for_each
 
 if TYPE_CHECKING:
@@ -32,52 +36,67 @@ if TYPE_CHECKING:
 
     from netspurt import _core
 
-TRACED = ("cwnd", "ssthresh", "srtt", "rto", "rtt", "flight", "window", "queue")
+SENDERS = "senders"
+"""Where each flow is captured at the host that sends its data."""
 
-FLOW_COLUMNS = (
-    *("flow", "index", "from", "to", "bytes_delivered", "start_s", "end_s", "goodput_bps"),
-    *("segments_sent", "retransmitted", "timeouts", "rtt_mean_s", "completed"),
-)
-GROUP_COLUMNS = (
-    *(
-        "flow",
-        "flows",
-        "pages",
-        "page_delay_median_s",
-        "page_delay_p95_s",
-        "transfers",
-        "transfer_time_median_s",
-    ),
-    *("connections", "bytes_delivered", "goodput_bps"),
-)
-LINK_COLUMNS = ("link", "direction", "packets", "bytes", "drops", "utilisation", "queue_mean_packets")
+TRACED = ("cwnd", "ssthresh", "srtt", "rto", "rtt", "flight", "window", "queue")
 
 
 def declare(command: argparse.ArgumentParser) -> None:
     """Its options."""
     add_json(command)
-    add_input(command, "scenario", "SCENARIO.toml")
+    path_options.add_scenario(command)
     add_settings(command)
-    command.add_argument("--seed", type=natural, default=1, metavar="N", help="first seed (default: 1)")
-    command.add_argument(
-        "--seeds", type=positive, default=1, metavar="N", help="run so many seeds, with a summary"
-    )
+    add_seed(command, "first seed (default: 1)")
+    add_seeds(command)
     add_algorithms(command)
     add_jobs(command)
-    add_output(command, "--pcap", places.CAPTURE, "FILE", "capture each flow at its sender, as pcapng")
     command.add_argument(
         "--capture",
         action="append",
         default=[],
-        metavar="PLACE",
-        help="capture there instead, as often as wanted: NODE, LINK@NODE, or all",
+        type=_capture,
+        metavar="WHERE=FILE",
+        help="capture packets there as pcapng, as often as wanted: NODE, LINK@NODE, several with commas between, all, "
+        "or senders (each flow where its data is sent)",
     )
+    add_output(command, "--pcap", places.CAPTURE, "FILE", "short for --capture senders=FILE")
     command.add_argument("--snaplen", type=positive, metavar="BYTES", help="bytes captured of each packet")
     add_output(command, "--trace", places.TRACE, "FILE.parquet", "write all series and segments, as Parquet")
     add_output(
         command, "--out", places.RUN_FOLDER, "DIR", "write the merged scenario, versions, result and tables"
     )
     picture_options.report(command)
+    command.add_argument("-a", "--all", action="store_true", help="print every flow, however many there are")
+    add_quiet(command)
+
+
+def _capture(text: str) -> tuple[str, Destination | None]:
+    """``WHERE=FILE``; without a file it is an old spelling, whose file ``--pcap`` names."""
+    where, equals, file = text.partition("=")
+    if not equals:
+        return text, None
+    if not where or not file:
+        raise argparse.ArgumentTypeError(f"'{text}' is not of the form WHERE=FILE")
+    return where, Destination(file, "--capture", places.CAPTURE)
+
+
+def _captures(options: argparse.Namespace) -> dict[str, list[str]]:
+    """The places of each file; none for the ends of flows that send.
+
+    Raises:
+        RequestError: a place without a file.
+    """
+    found: dict[str, list[str]] = {} if options.pcap is None else {options.pcap: []}
+    for where, file in options.capture:
+        if file is not None:
+            found[file] = [] if where == SENDERS else where.split(",")
+        elif options.pcap is None:
+            raise RequestError(f"--capture {where} names no file: write --capture {where}=FILE")
+        else:
+            deprecated(f"--capture {where} --pcap {options.pcap}", f"--capture {where}={options.pcap}")
+            found[options.pcap].append(where)
+    return found
 
 
 def command(options: argparse.Namespace) -> int:
@@ -89,17 +108,14 @@ def command(options: argparse.Namespace) -> int:
         RequestError: options that exclude each other, a missing file, a place that cannot be written to.
         ScenarioError: the scenario is wrong.
     """
-    if options.seeds > 1 and (options.pcap or options.trace):
-        raise RequestError("--pcap and --trace hold one run: leave out --seeds, or run the seed you want")
-    if not options.pcap and (options.capture or options.snaplen):
-        raise RequestError("--capture and --snaplen say how to capture: name a file with --pcap")
-    path = Path(options.scenario)
-    if not path.is_file():
-        raise RequestError(f"there is no scenario file {path}")
-    from netspurt import _core
+    captures = _captures(options)
+    if options.seeds > 1 and (captures or options.trace):
+        raise RequestError("--capture and --trace hold one run: leave out --seeds, or run the seed you want")
+    if options.snaplen and not captures:
+        raise RequestError("--snaplen says how much to capture: name a place and a file with --capture")
     from netspurt.algorithms import find
 
-    scenario = _core.Scenario.load(str(path), options.settings)
+    scenario = path_options.load(options)
     if options.algorithms:
         scenario = scenario.given(find(options.algorithms))
     with contextlib.ExitStack() as writing:
@@ -109,19 +125,13 @@ def command(options: argparse.Namespace) -> int:
             if options.out
             else None
         )
-        pcap = writing.enter_context(output.file(Path(options.pcap))) if options.pcap else None
+        stages = [(writing.enter_context(output.file(Path(file))), where) for file, where in captures.items()]
         trace = writing.enter_context(output.file(Path(options.trace))) if options.trace else None
         page = writing.enter_context(output.file(Path(options.report))) if options.report else None
         if options.seeds == 1:
             # On the main thread, where the native module sees Ctrl-C.
             record = [*TRACED, "segments", "drops"] if trace or page else []
-            run = scenario.run(
-                options.seed,
-                record,
-                None if pcap is None else str(pcap),
-                capture=options.capture,
-                snaplen=options.snaplen,
-            )
+            run = _one(scenario, options, record, stages)
             runs, whole = {options.seed: run}, True
         else:
             runs, whole = _many(scenario, range(options.seed, options.seed + options.seeds), options.jobs)
@@ -138,6 +148,30 @@ def command(options: argparse.Namespace) -> int:
     if not whole:
         return INTERRUPTED
     return FINE
+
+
+def _one(
+    scenario: _core.Scenario,
+    options: argparse.Namespace,
+    record: Sequence[str],
+    captures: Sequence[tuple[Path | None, Sequence[str]]],
+) -> _core.Run:
+    """One run. The simulator writes one capture at a time, so the run is repeated for each further one."""
+    first, *further = captures or [(None, [])]
+    with simulated_time("simulating") as watch:
+        run = scenario.run(
+            options.seed,
+            list(record),
+            None if first[0] is None else str(first[0]),
+            capture=list(first[1]),
+            snaplen=options.snaplen,
+            watch=watch,
+        )
+        for file, where in further:
+            scenario.run(
+                options.seed, [], str(file), capture=list(where), snaplen=options.snaplen, watch=watch
+            )
+    return run
 
 
 def _report(path: Path, scenario: _core.Scenario, runs: list[_core.Run], options: argparse.Namespace) -> None:
@@ -163,6 +197,8 @@ def _many(scenario: _core.Scenario, seeds: Sequence[int], jobs: int) -> tuple[di
 
 
 def _print(runs: list[_core.Run], options: argparse.Namespace) -> None:
+    from netspurt.cli import run_tables
+
     several = options.seeds > 1
     if options.json:
         if several:
@@ -172,15 +208,15 @@ def _print(runs: list[_core.Run], options: argparse.Namespace) -> None:
         return
     console = tables.console()
     if several:
-        _show_summary(console, summary(runs), len(runs))
+        run_tables.show_summary(console, summary(runs), len(runs))
         return
-    whole = json.loads(runs[0].json())
-    title = f"{whole['scenario']}, seed {whole['seed']}, digest {whole['digest']}"
-    tables.show(console, title, whole["flows"], FLOW_COLUMNS)
-    fetching = [group for group in whole.get("groups", []) if "pages" in group]
-    if fetching:
-        tables.show(console, "", fetching, GROUP_COLUMNS)
-    tables.show(console, "", whole["links"], LINK_COLUMNS)
+    run_tables.show(
+        console,
+        runs[0],
+        json.loads(runs[0].json()),
+        each=options.all,
+        queues=bool(options.trace or options.report),
+    )
 
 
 def summary(runs: list[_core.Run]) -> list[dict[str, Any]]:
@@ -188,17 +224,6 @@ def summary(runs: list[_core.Run]) -> list[dict[str, Any]]:
     from netspurt.analysis.over_seeds import over_seeds
 
     return over_seeds([json.loads(run.json()) for run in runs])
-
-
-def _show_summary(console: Any, rows: list[dict[str, Any]], seeds: int) -> None:
-    from rich.table import Table
-
-    table = Table("flow", "quantity", "mean", "95 % interval", box=None, header_style="bold", pad_edge=False)
-    table.title = f"{seeds} seeds"
-    for row in rows:
-        interval = "–" if row["interval"] is None else " … ".join(f"{end:.6g}" for end in row["interval"])
-        table.add_row(f"{row['flow']} {row['index']}", row["quantity"], f"{row['mean']:.6g}", interval)
-    console.print(table)
 
 
 def write_trace(path: Path, run: _core.Run) -> None:

@@ -9,12 +9,14 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netspurt.cli import picture_options, tables
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
-from netspurt.cli.options import add_algorithms, add_input, add_jobs, add_json, add_output
+from netspurt.cli.options import add_algorithms, add_input, add_jobs, add_json, add_output, add_quiet
+from netspurt.cli.progress import duration
 from netspurt.errors import EngineError, RequestError
 from netspurt.files import output, places
 from netspurt.inputs.typed import part, positive
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from netspurt.sweeping import Report, Sweep
     from netspurt.sweeping.engines import Engine
+    from netspurt.sweeping.plan import Plan
 
 ROWS_SHOWN = 40
 FAILURES_SHOWN = 10
@@ -63,7 +66,13 @@ def declare(command: argparse.ArgumentParser) -> None:
         metavar="COLUMN",
         help="the column of flows or links whose means are shown (default: goodput_bps)",
     )
+    command.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="run nothing: say how many runs are to be done, and how long they take, from a few trial runs",
+    )
     picture_options.report(command)
+    add_quiet(command)
 
 
 def command(options: argparse.Namespace) -> int:
@@ -85,6 +94,8 @@ def command(options: argparse.Namespace) -> int:
     out = Path(options.out) if options.out else path.with_suffix(".sweep")
     if not options.out:
         options.places.admit(places.Destination(str(out), "--out", places.SWEEP_FOLDER))
+    if options.dry_run:
+        return _dry_run(plan, out, options)
     try:
         with _engine(options) as engine:
             report = execute(plan, out, engine, options.slice, retry=options.retry, force=options.force)
@@ -102,6 +113,25 @@ def command(options: argparse.Namespace) -> int:
     if not report.whole:
         return INTERRUPTED
     return FELL_SHORT if report.failed else FINE
+
+
+def _dry_run(plan: Plan, out: Path, options: argparse.Namespace) -> int:
+    from netspurt.sweeping.estimate import estimate
+
+    found = estimate(plan, out, options.jobs)
+    if options.json:
+        print(json.dumps({"sweep": str(out), "jobs": options.jobs, **asdict(found)}))
+        return FINE
+    seeds = f" with {found.seeds} seeds" if found.seeds > 1 else ""
+    print(f"{found.points} points{seeds}: {found.runs} runs, of which {found.found} are done in {out}")
+    if found.tried:
+        least = "at least " if found.at_least else "about "
+        early = "; less if points end early by [stop]" if found.may_stop else ""
+        print(
+            f"{least}{duration(found.left_s)} with --jobs {options.jobs} ({least}{found.run_s:.2g} s a run, from "
+            f"{found.tried} trial runs){early}"
+        )
+    return FINE
 
 
 def _write_report(path: Path, result: Sweep, options: argparse.Namespace) -> None:

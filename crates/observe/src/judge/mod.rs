@@ -1,0 +1,17 @@
+//! Cases with a known truth, and how well a diagnosis from a capture agrees with it.
+//!
+//! * `cases.rs`: paths, TCP settings and applications, drawn from a seed
+//! * `apps.rs`: applications that limit a transfer
+//! * `trial.rs`: a case simulated, captured and diagnosed
+//! * `matrix.rs`: sums over many trials; `page.rs`: these as a page of the documentation
+
+mod apps;
+mod cases;
+mod matrix;
+mod page;
+mod trial;
+
+pub use cases::{Case, draw};
+pub use matrix::{Matrix, Row};
+pub use page::page;
+pub use trial::{Place, Trial, run};

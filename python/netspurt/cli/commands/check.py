@@ -1,0 +1,99 @@
+"""``netspurt check``: whether scenario files are correct, without running them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from netspurt.cli.exits import FELL_SHORT, FINE, WRONG_REQUEST
+from netspurt.cli.options import add_algorithms, add_input, add_json, add_settings
+from netspurt.errors import RequestError
+
+
+def declare(command: argparse.ArgumentParser) -> None:
+    """Its options."""
+    add_json(command)
+    add_input(command, "files", nargs="+", metavar="FILE.toml", words="scenarios, or sweep files")
+    add_settings(command)
+    add_algorithms(command)
+
+
+def command(options: argparse.Namespace) -> int:
+    """Checks each file and prints what is wrong, what has no effect, and what is switched on by itself.
+
+    Returns:
+        ``WRONG_REQUEST`` if a file is wrong, ``FELL_SHORT`` if keys have no effect, ``FINE`` otherwise.
+    """
+    found = [_checked(file, options) for file in options.files]
+    if options.json:
+        print(json.dumps({"files": found}))
+    else:
+        for each in found:
+            _print(each)
+    if any(each["error"] for each in found):
+        return WRONG_REQUEST
+    return FELL_SHORT if any(each["warnings"] for each in found) else FINE
+
+
+def _checked(file: str, options: argparse.Namespace) -> dict[str, Any]:
+    from netspurt import _core
+
+    found: dict[str, Any] = {"file": file, "error": None, "warnings": [], "notes": [], "contents": None}
+    try:
+        scenario, found["contents"] = _read(Path(file), options)
+    except (RequestError, _core.ScenarioError) as error:
+        found["error"] = " ".join(str(error).split())
+        return found
+    for weight, sentence in scenario.remarks():
+        found[f"{weight}s"].append(sentence)
+    return found
+
+
+def _read(file: Path, options: argparse.Namespace) -> tuple[Any, str]:
+    """The scenario of a file, and what is in the file in a few words."""
+    from netspurt import _core
+    from netspurt.algorithms import find
+    from netspurt.inputs.kind import Kind, kind_of
+    from netspurt.sweeping import plan_of
+
+    kind = kind_of(file)
+    if kind is not Kind.SCENARIO and file.suffix != ".toml":
+        raise RequestError(f"{file} is {kind.value}: give a scenario file (.toml)")
+    if _is_sweep(file):
+        plan = plan_of(file, find(options.algorithms))
+        points, seeds = len(plan.points), len(plan.request.seeds)
+        return plan.base, f"a sweep of {points} points with {seeds} seeds: {len(plan)} runs"
+    scenario = _core.Scenario.load(str(file), options.settings)
+    if options.algorithms:
+        scenario = scenario.given(find(options.algorithms))
+    return scenario, _contents(scenario)
+
+
+def _is_sweep(file: Path) -> bool:
+    try:
+        return "scenario" in tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        # Reading it as a scenario says what is wrong, and where.
+        return False
+
+
+def _contents(scenario: Any) -> str:
+    merged = tomllib.loads(scenario.merged())
+    flows = sum(flow.get("count", 1) for flow in merged.get("flow", []))
+    counts = [(len(scenario.hosts()), "host"), (len(merged.get("link", {})), "link"), (flows, "flow")]
+    counts += [(len(merged["hub"]), "hub")] if "hub" in merged else []
+    return ", ".join(f"{count} {word}{'' if count == 1 else 's'}" for count, word in counts)
+
+
+def _print(found: dict[str, Any]) -> None:
+    for key in ("warnings", "notes"):
+        for sentence in found[key]:
+            print(f"{key[:-1]}: {sentence}")
+    if found["error"]:
+        print(f"error: {found['error']}")
+    else:
+        kept = "correct" if not found["warnings"] else "correct, with keys that have no effect"
+        print(f"{found['file']}: {kept} ({found['contents']})")

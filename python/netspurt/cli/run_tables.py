@@ -1,0 +1,174 @@
+"""The results of a run for people: numbers with units, and no more rows than one can read.
+
+Lives here: which numbers, in which order. Must not live here: simulation, or results for programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from netspurt.analysis import formats
+from netspurt.cli import tables
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from netspurt import _core
+
+MANY = 20
+"""With more flows than this, groups and the worst flows are shown."""
+
+WORST = 10
+
+FLOWS = (
+    *("flow", "from", "to", "bytes", "time", "goodput", "segments", "retransmitted", "timeouts"),
+    *("RTT", "completed"),
+)
+GROUPS = ("flow", "flows", "completed", "bytes", "goodput", "median", "least", "retransmitted", "timeouts")
+SESSIONS = (
+    *("flow", "flows", "pages", "page delay", "95 %", "transfers", "transfer time", "connections"),
+    *("bytes", "goodput"),
+)
+LINKS = (
+    *("link", "direction", "packets", "bytes", "drops", "utilisation", "queue", "queueing delay", "95 %"),
+    "longest queue",
+)
+
+
+def show(console: Console, run: _core.Run, whole: Mapping[str, Any], *, each: bool, queues: bool) -> None:
+    """The tables of one run: flows, or their groups and the worst of them; sessions; links.
+
+    ``each``: every flow, however many there are. ``queues``: the run has recorded its queues over time.
+    """
+    title = f"{whole['scenario']}, seed {whole['seed']}, digest {whole['digest']}"
+    flows = whole["flows"]
+    if each or len(flows) <= MANY:
+        tables.show(console, title, [_flow(flow) for flow in flows], FLOWS)
+    else:
+        tables.show(console, title, [_group(group, flows) for group in whole["groups"]], GROUPS)
+        worst = sorted(flows, key=lambda flow: flow["goodput_bps"])[:WORST]
+        words = f"the {len(worst)} flows of {len(flows)} with the least goodput (--all: every flow)"
+        tables.show(console, words, [_flow(flow) for flow in worst], FLOWS)
+    sessions = [_session(group) for group in whole.get("groups", []) if "pages" in group]
+    if sessions:
+        tables.show(console, "", sessions, SESSIONS)
+    recorded = _recorded(run) if queues else {}
+    links = [_link(link, whole["active_s"], recorded) for link in whole["links"]]
+    columns = [name for name in LINKS if name != "95 %" or recorded]
+    tables.show(console, "", links, columns)
+
+
+def _flow(flow: Mapping[str, Any]) -> dict[str, Any]:
+    sent, again = flow["segments_sent"], flow["retransmitted"]
+    end = flow["end_s"]
+    return {
+        "flow": f"{flow['flow']} {flow['index']}",
+        "from": flow["from"],
+        "to": flow["to"],
+        "bytes": formats.size(flow["bytes_delivered"]),
+        "time": None if end is None else formats.span(end - flow["start_s"]),
+        "goodput": formats.rate(flow["goodput_bps"]),
+        "segments": sent,
+        "retransmitted": f"{again} ({formats.share(again / sent)})" if again and sent else "0",
+        "timeouts": flow["timeouts"],
+        "RTT": formats.span(flow["rtt_mean_s"]),
+        "completed": flow["completed"],
+    }
+
+
+def _group(group: Mapping[str, Any], flows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    own = [flow for flow in flows if flow["flow"] == group["flow"]]
+    rates = sorted(flow["goodput_bps"] for flow in own)
+    sent, again = group["segments_sent"], group["retransmitted"]
+    return {
+        "flow": group["flow"],
+        "flows": group["flows"],
+        "completed": sum(flow["completed"] for flow in own),
+        "bytes": formats.size(group["bytes_delivered"]),
+        "goodput": formats.rate(group["goodput_bps"]),
+        "median": formats.rate(rates[len(rates) // 2]),
+        "least": formats.rate(rates[0]),
+        "retransmitted": f"{again} ({formats.share(again / sent)})" if again and sent else "0",
+        "timeouts": group["timeouts"],
+    }
+
+
+def _session(group: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "flow": group["flow"],
+        "flows": group["flows"],
+        "pages": group["pages"],
+        "page delay": formats.span(group.get("page_delay_median_s")),
+        "95 %": formats.span(group.get("page_delay_p95_s")),
+        "transfers": group.get("transfers"),
+        "transfer time": formats.span(group.get("transfer_time_median_s")),
+        "connections": group.get("connections"),
+        "bytes": formats.size(group["bytes_delivered"]),
+        "goodput": formats.rate(group["goodput_bps"]),
+    }
+
+
+def queueing_delay_s(link: Mapping[str, Any], active_s: float) -> float | None:
+    """The mean time of a packet in the queue, by Little's law: packets that wait over packets a second."""
+    packets = link["packets"]
+    return link["queue_mean_packets"] * active_s / packets if packets else None
+
+
+def _link(
+    link: Mapping[str, Any], active_s: float, recorded: Mapping[tuple[str, str], float]
+) -> dict[str, Any]:
+    packets, busy = link["packets"], link["utilisation"]
+    # The time that a packet of mean length takes to leave.
+    service_s = busy * active_s / packets if packets else 0.0
+    high = recorded.get((link["link"], link["direction"]))
+    return {
+        "link": link["link"],
+        "direction": link["direction"],
+        "packets": packets,
+        "bytes": formats.size(link["bytes"]),
+        "drops": link["drops"],
+        "utilisation": formats.share(busy),
+        "queue": f"{link['queue_mean_packets']:.3g} packets",
+        "queueing delay": formats.span(queueing_delay_s(link, active_s)),
+        "95 %": None if high is None else formats.span(high * service_s),
+        "longest queue": f"{link['queue_max_packets']} packets",
+    }
+
+
+def _recorded(run: _core.Run) -> dict[tuple[str, str], float]:
+    """By link and direction: the queue length that is exceeded 5 % of the time."""
+    import numpy as np
+
+    columns = run.series("queue")
+    times = np.asarray(columns["time_s"])
+    if times.size == 0:
+        return {}
+    names = list(zip(columns["link"], columns["direction"], strict=True))
+    values = np.asarray(columns["value"], dtype=float)
+    places: dict[tuple[str, str], list[int]] = {}
+    for place, name in enumerate(names):
+        places.setdefault((str(name[0]), str(name[1])), []).append(place)
+    found = {}
+    for name, rows in places.items():
+        lasts, own = np.diff(times[rows], append=times[-1]), values[rows]
+        order = np.argsort(own)
+        reached = np.cumsum(lasts[order])
+        if reached[-1] > 0:
+            found[name] = float(own[order][np.searchsorted(reached, 0.95 * reached[-1])])
+    return found
+
+
+def show_summary(console: Console, rows: Sequence[Mapping[str, Any]], seeds: int) -> None:
+    """The means over seeds, with their intervals."""
+    from rich.table import Table
+
+    table = Table("flow", "quantity", "mean", "95 % interval", box=None, header_style="bold", pad_edge=False)
+    table.title = f"{seeds} seeds"
+    for row in rows:
+        name = row["quantity"]
+        ends = row["interval"]
+        interval = "–" if ends is None else " … ".join(formats.quantity(name, end) for end in ends)
+        words = formats.name(name)
+        table.add_row(f"{row['flow']} {row['index']}", words, formats.quantity(name, row["mean"]), interval)
+    console.print(table)
