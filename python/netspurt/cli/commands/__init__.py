@@ -55,6 +55,11 @@ COMMANDS = {
         "what captures tell of their TCP connections: round-trip times, retransmissions and why, reordering",
         "netspurt capture trace.pcapng --samples rtt.parquet",
     ),
+    "why": Entry(
+        "watch the TCP sockets of this host, and say what limits each of them and for how long",
+        "netspurt why --sockets --for 10s --filter 'port 443 and state established'",
+        more=" The kernel's own clocks and counts show what limits a socket; neither root nor a capture is needed.",
+    ),
     "emulate": Entry(
         "run real programs with a scenario's network between them",
         "netspurt emulate --rate 10mbit --delay 40ms --server 'iperf3 -s' -- iperf3 -c server",
