@@ -1,4 +1,4 @@
-//! Congestion control: how much may be in flight. One file per algorithm.
+//! Congestion control: how much may be in flight. One file or folder per algorithm, grouped by what it reacts to.
 //!
 //! An algorithm receives events as [`Signal`]s with one meaning each and the state of the connection as a [`View`]. It
 //! returns `cwnd` and `ssthresh`. It does not decide about retransmissions; `recovery` does.
@@ -8,30 +8,24 @@ pub mod delivery_rate;
 pub mod ecn;
 pub(crate) mod pacing;
 
-mod bbr;
-mod bbr3;
 mod control;
-mod cubic;
-mod cubic_linux;
-mod dctcp;
-mod growth;
-mod hystart;
-mod model;
+mod delay_based;
+mod loss_based;
+mod mark_based;
+mod model_based;
 mod none;
-mod reno;
-mod tahoe;
-mod vegas;
+mod slow_start;
 
-pub use bbr::Bbr;
-pub use bbr3::Bbr3;
 pub use control::{CongestionControl, PathModel, Signal, Start, View};
-pub use cubic::Cubic;
-pub use cubic_linux::CubicLinux;
-pub use dctcp::Dctcp;
+pub use delay_based::vegas::Vegas;
+pub use loss_based::cubic::Cubic;
+pub use loss_based::cubic_linux::CubicLinux;
+pub use loss_based::reno::Reno;
+pub use loss_based::tahoe::Tahoe;
+pub use mark_based::dctcp::Dctcp;
+pub use model_based::bbr::Bbr;
+pub use model_based::bbr3::Bbr3;
 pub use none::Unlimited;
-pub use reno::Reno;
-pub use tahoe::Tahoe;
-pub use vegas::Vegas;
 
 use crate::config::{Growth, HyStart};
 use crate::congestion::delivery_rate::{LostSegment, RateSample};

@@ -1,9 +1,9 @@
 //! CUBIC, RFC 9438, in integer arithmetic, so that results are the same on every machine.
 
 use super::growth::Window;
-use super::hystart::{HyStart, Pace};
-use super::{CongestionControl, Signal, View};
 use crate::config::{Counting, Growth, HyStart as HyStartChoice};
+use crate::congestion::slow_start::hystart::{HyStart, Pace};
+use crate::congestion::{CongestionControl, Signal, View};
 use crate::time::{Span, Time};
 
 /// The window as a cubic function of the time since the last loss, not of the round trips.

@@ -1,8 +1,8 @@
 //! RFC 5681, optionally with the exit rule of RFC 6582.
 
 use super::growth::Window;
-use super::{CongestionControl, Signal, View};
 use crate::config::Growth;
+use crate::congestion::{CongestionControl, Signal, View};
 
 /// Halve the data in flight, then add one segment per RTT.
 ///
@@ -61,13 +61,13 @@ impl Reno {
 
     /// Whether an ACK increases cwnd even if the sender did not use all of it.
     #[inline]
-    pub(super) fn always_grows(&self) -> bool {
+    pub(in crate::congestion) fn always_grows(&self) -> bool {
         self.window.always_opens()
     }
 
     /// An ACK of new data outside recovery; returns cwnd.
     #[inline]
-    pub(super) fn acked(&mut self, bytes: u32, mss: u32) -> u32 {
+    pub(in crate::congestion) fn acked(&mut self, bytes: u32, mss: u32) -> u32 {
         if self.window.cwnd < self.window.ssthresh {
             self.window.slow_start(bytes, mss);
         } else {
@@ -88,7 +88,7 @@ impl Reno {
     }
 
     /// Reduces cwnd to this value after a mark, unless a recovery has already reduced it.
-    pub(super) fn mark(&mut self, cwnd: u32) {
+    pub(in crate::congestion) fn mark(&mut self, cwnd: u32) {
         if !self.in_recovery {
             self.remember();
             self.window.set(cwnd, cwnd);
@@ -96,7 +96,7 @@ impl Reno {
     }
 
     /// Sets both, for an algorithm that is based on this one.
-    pub(super) fn steer(&mut self, cwnd: u32, ssthresh: u32) {
+    pub(in crate::congestion) fn steer(&mut self, cwnd: u32, ssthresh: u32) {
         self.window.set(cwnd, ssthresh);
     }
 
@@ -169,8 +169,8 @@ impl CongestionControl for Reno {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{GROWTH, ack_a_round, view};
     use super::*;
+    use crate::congestion::tests::{GROWTH, ack_a_round, view};
 
     #[test]
     fn slow_start_doubles_and_avoidance_adds_a_segment_in_each_round() {

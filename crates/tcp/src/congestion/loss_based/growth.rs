@@ -1,7 +1,7 @@
 //! The growth of cwnd: slow start and congestion avoidance of Tahoe and Reno, and slow start of CUBIC.
 
-use super::View;
 use crate::config::{Counting, Grows, Growth};
+use crate::congestion::View;
 
 /// cwnd and ssthresh in bytes, with the rule for their growth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,7 +1,7 @@
 //! CUBIC against its closed form, computed in floating point, and rule by rule.
 
-use super::super::tests::{GROWTH, view};
 use super::*;
+use crate::congestion::tests::{GROWTH, view};
 
 const MSS: u32 = 1000;
 

@@ -1,0 +1,3 @@
+//! Congestion controls that keep the queueing delay small, measured by the RTT.
+
+pub(super) mod vegas;

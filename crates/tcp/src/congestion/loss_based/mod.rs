@@ -1,0 +1,7 @@
+//! Congestion controls that reduce cwnd when data is lost, and the growth that they share.
+
+pub(super) mod cubic;
+pub(super) mod cubic_linux;
+mod growth;
+pub(super) mod reno;
+pub(super) mod tahoe;

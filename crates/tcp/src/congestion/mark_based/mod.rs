@@ -1,0 +1,3 @@
+//! Congestion controls that reduce cwnd in proportion to congestion marks.
+
+pub(super) mod dctcp;
