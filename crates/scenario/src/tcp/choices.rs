@@ -265,6 +265,18 @@ names! {
         ///
         /// Document: draft-ietf-ccwg-bbr (version 3).
         Bbr3,
+        /// Grows faster the longer the last congestion event is past, and reduces the window by as much as empties the queue.
+        ///
+        /// Document: draft-leith-tcp-htcp-06.
+        Htcp,
+        /// Grows fast while the queue is short, and reduces the window by an eighth to a half at a loss: more if the queue is long.
+        ///
+        /// Document: Liu, Başar and Srikant, Performance Evaluation 65(6-7), 2008.
+        Illinois,
+        /// A loss reduces the window to the measured bandwidth times the minimum RTT (Westwood+).
+        ///
+        /// Document: Grieco and Mascolo, ACM CCR 34(2), 2004; Linux, tcp_westwood.c.
+        Westwood,
     }
 }
 

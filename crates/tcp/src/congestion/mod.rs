@@ -20,8 +20,11 @@ pub use control::{CongestionControl, PathModel, Signal, Start, View};
 pub use delay_based::vegas::Vegas;
 pub use loss_based::cubic::Cubic;
 pub use loss_based::cubic_linux::CubicLinux;
+pub use loss_based::htcp::Htcp;
+pub use loss_based::illinois::Illinois;
 pub use loss_based::reno::Reno;
 pub use loss_based::tahoe::Tahoe;
+pub use loss_based::westwood::Westwood;
 pub use mark_based::dctcp::Dctcp;
 pub use model_based::bbr::Bbr;
 pub use model_based::bbr3::Bbr3;
@@ -53,12 +56,27 @@ pub enum Kind {
     Bbr,
     /// BBR version 3, after its draft.
     Bbr3,
+    /// H-TCP (draft-leith-tcp-htcp).
+    Htcp,
+    /// TCP-Illinois (Liu, Başar and Srikant).
+    Illinois,
+    /// Westwood+, as in Linux.
+    Westwood,
 }
 
 impl Kind {
-    /// Whether it needs delivery rate samples.
+    /// Whether it needs delivery rate samples, or an RTT sample with every ACK whatever the recovery is.
     pub const fn needs_rates(self) -> bool {
-        matches!(self, Self::Vegas | Self::Bbr | Self::Bbr3)
+        match self {
+            Self::None
+            | Self::Tahoe
+            | Self::Reno
+            | Self::NewReno
+            | Self::Cubic
+            | Self::CubicLinux
+            | Self::Dctcp => false,
+            Self::Vegas | Self::Bbr | Self::Bbr3 | Self::Htcp | Self::Illinois | Self::Westwood => true,
+        }
     }
 
     /// The name of an algorithm that sets a pacing rate.
@@ -86,6 +104,8 @@ enum Algorithm {
     Vegas(Box<Vegas>),
     Bbr(Box<Bbr>),
     Bbr3(Box<Bbr3>),
+    /// A built-in algorithm that is dispatched dynamically.
+    Other(Box<dyn CongestionControl>),
     Custom(Box<dyn CongestionControl>),
 }
 
@@ -103,6 +123,7 @@ impl Algorithm {
             Self::Vegas(cc) => &**cc,
             Self::Bbr(cc) => &**cc,
             Self::Bbr3(cc) => &**cc,
+            Self::Other(cc) => &**cc,
             Self::Custom(cc) => &**cc,
         }
     }
@@ -119,6 +140,7 @@ impl Algorithm {
             Self::Vegas(cc) => &mut **cc,
             Self::Bbr(cc) => &mut **cc,
             Self::Bbr3(cc) => &mut **cc,
+            Self::Other(cc) => &mut **cc,
             Self::Custom(cc) => &mut **cc,
         }
     }
@@ -162,6 +184,9 @@ impl Congestion {
             Kind::Vegas => Algorithm::Vegas(Box::new(Vegas::new(cwnd, ssthresh, growth))),
             Kind::Bbr => Algorithm::Bbr(Box::new(Bbr::new(cwnd, seed))),
             Kind::Bbr3 => Algorithm::Bbr3(Box::new(Bbr3::new(cwnd, seed))),
+            Kind::Htcp => Algorithm::Other(Box::new(Htcp::new(cwnd, ssthresh, growth))),
+            Kind::Illinois => Algorithm::Other(Box::new(Illinois::new(cwnd, ssthresh, growth))),
+            Kind::Westwood => Algorithm::Other(Box::new(Westwood::new(cwnd, ssthresh, growth))),
         })
     }
 
@@ -196,6 +221,7 @@ impl Congestion {
             Algorithm::Vegas(cc) => cc.on(signal, view),
             Algorithm::Bbr(cc) => cc.on(signal, view),
             Algorithm::Bbr3(cc) => cc.on(signal, view),
+            Algorithm::Other(cc) => cc.on(signal, view),
             Algorithm::Custom(cc) => cc.on(signal, view),
         }
         self.cwnd = self.algorithm.get().cwnd();
@@ -298,9 +324,18 @@ mod tests {
             let config = Config { congestion, initial_ssthresh: 60_000, ..base.clone() };
             Congestion::new(config.congestion_setup(), 4000, 1)
         };
-        for kind in
-            [Kind::Tahoe, Kind::Reno, Kind::NewReno, Kind::Cubic, Kind::CubicLinux, Kind::Dctcp, Kind::Vegas]
-        {
+        for kind in [
+            Kind::Tahoe,
+            Kind::Reno,
+            Kind::NewReno,
+            Kind::Cubic,
+            Kind::CubicLinux,
+            Kind::Dctcp,
+            Kind::Vegas,
+            Kind::Htcp,
+            Kind::Illinois,
+            Kind::Westwood,
+        ] {
             let cc = start(kind);
             assert_eq!((cc.cwnd(), cc.ssthresh()), (4000, 60_000), "{kind:?}");
         }

@@ -39,9 +39,11 @@ const TRANSMIT: [Transmit; 8] = [
     Transmit::Cork,
 ];
 
-const CONGESTION: [congestion::Kind; 10] = {
-    use congestion::Kind::{Bbr, Bbr3, Cubic, CubicLinux, Dctcp, NewReno, None, Reno, Tahoe, Vegas};
-    [None, Tahoe, Reno, NewReno, Cubic, CubicLinux, Dctcp, Vegas, Bbr, Bbr3]
+const CONGESTION: [congestion::Kind; 13] = {
+    use congestion::Kind::{
+        Bbr, Bbr3, Cubic, CubicLinux, Dctcp, Htcp, Illinois, NewReno, None, Reno, Tahoe, Vegas, Westwood,
+    };
+    [None, Tahoe, Reno, NewReno, Cubic, CubicLinux, Dctcp, Vegas, Bbr, Bbr3, Htcp, Illinois, Westwood]
 };
 
 /// Every recovery.

@@ -3,5 +3,9 @@
 pub(super) mod cubic;
 pub(super) mod cubic_linux;
 mod growth;
+pub(super) mod htcp;
+pub(super) mod illinois;
+pub(super) mod increase;
 pub(super) mod reno;
 pub(super) mod tahoe;
+pub(super) mod westwood;

@@ -76,15 +76,20 @@ impl Reno {
         self.window.cwnd
     }
 
+    /// Whether a loss is being repaired.
+    pub(in crate::congestion) fn is_in_recovery(&self) -> bool {
+        self.in_recovery
+    }
+
     fn remember(&mut self) {
         self.prior_cwnd = self.window.cwnd;
         self.prior_ssthresh = self.window.ssthresh;
     }
 
-    fn halve(&mut self, view: &View) {
+    /// Reduces cwnd and ssthresh to `threshold`.
+    fn cut(&mut self, threshold: u32) {
         self.remember();
-        let ssthresh = Self::threshold(view);
-        self.window.set(ssthresh, ssthresh);
+        self.window.set(threshold, threshold);
     }
 
     /// Reduces cwnd to this value after a mark, unless a recovery has already reduced it.
@@ -95,17 +100,36 @@ impl Reno {
         }
     }
 
+    /// The window, for the growth of an algorithm that is based on this one.
+    pub(in crate::congestion) fn window(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
     /// Sets both, for an algorithm that is based on this one.
     pub(in crate::congestion) fn steer(&mut self, cwnd: u32, ssthresh: u32) {
         self.window.set(cwnd, ssthresh);
     }
 
-    fn time_out(&mut self, first: bool, view: &View) {
+    /// Processes a signal of an algorithm that is based on this one and reduces cwnd to `threshold` instead of half of
+    /// the data in flight.
+    pub(in crate::congestion) fn on_with_threshold(&mut self, signal: Signal, view: &View, threshold: u32) {
+        match signal {
+            Signal::EnterRecovery => {
+                self.cut(threshold);
+                self.in_recovery = true;
+            }
+            Signal::EcnCe => self.mark(threshold),
+            Signal::Timeout { first } => self.time_out(first, view, threshold),
+            _ => self.on(signal, view),
+        }
+    }
+
+    fn time_out(&mut self, first: bool, view: &View, threshold: u32) {
         if first {
             if !self.in_recovery {
                 self.remember();
             }
-            self.window.ssthresh = Self::threshold(view);
+            self.window.ssthresh = threshold;
         }
         // RFC 5681, section 3.1: the loss window is one full segment.
         self.window.set(view.mss, self.window.ssthresh);
@@ -135,11 +159,11 @@ impl CongestionControl for Reno {
                 self.acked(bytes, view.mss);
             }
             Signal::EnterRecovery => {
-                self.halve(view);
+                self.cut(Self::threshold(view));
                 self.in_recovery = true;
             }
-            Signal::EcnCe if !self.in_recovery => self.halve(view),
-            Signal::Timeout { first } => self.time_out(first, view),
+            Signal::EcnCe if !self.in_recovery => self.cut(Self::threshold(view)),
+            Signal::Timeout { first } => self.time_out(first, view, Self::threshold(view)),
             Signal::ExitRecovery => self.exit_recovery(view),
             Signal::Undo => {
                 let cwnd = self.window.cwnd.max(self.prior_cwnd);
