@@ -249,6 +249,10 @@ tcp_table! {
         autocork: Rate => autocork,
         /// When slow start is left without a loss.
         hystart: HyStart => hystart,
+        /// A mark reduces cwnd less than a loss: to 0.8 ("reno", "newreno") or 0.85 ("cubic") of the data in flight.
+        ///
+        /// Document: RFC 8511.
+        abe: bool => abe,
         /// What cwnd falls from.
         reduces: Reduces => reduces,
         /// cwnd at the start.

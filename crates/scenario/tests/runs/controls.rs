@@ -47,3 +47,16 @@ fn high_speed_controls_fill_a_path_without_random_losses() {
         assert!(seen > 0.9, "{name}: {seen}");
     }
 }
+
+#[test]
+fn with_abe_a_shallow_marking_queue_stays_in_use() {
+    // RFC 8511, section 4: where marks come early, half of cwnd leaves the link idle, four fifths do not.
+    let shallow = "rate = \"20 Mbit/s\"\ndelay = \"25 ms\"\n\
+                   queue = { kind = \"drop-tail\", limit = \"200 packets\", mark_above = \"10 packets\" }";
+    for name in ["newreno", "cubic"] {
+        let tcp = format!("congestion = \"{name}\"\necn = \"rfc3168\"\nhystart = \"off\"");
+        let [without, with] = [false, true].map(|abe| share(shallow, &format!("{tcp}\nabe = {abe}"), 20.0));
+        println!("{name}: {with} with, {without} without");
+        assert!(with > 1.03 * without, "{name}: {with} with, {without} without");
+    }
+}

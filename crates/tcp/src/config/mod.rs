@@ -100,6 +100,8 @@ pub struct Config {
     pub growth: Growth,
     /// The base value from which ssthresh is computed.
     pub reduces: Reduces,
+    /// A mark reduces cwnd less than a loss (RFC 8511); with Reno, NewReno and CUBIC.
+    pub abe: bool,
     /// When CUBIC leaves slow start without a loss. Only [`Recovery::Rack`] measures the RTT with every ACK. Without it
     /// HyStart has no effect.
     pub hystart: HyStart,
@@ -140,8 +142,8 @@ pub struct Config {
 impl Config {
     /// What congestion control needs of it.
     pub(crate) fn congestion_setup(&self) -> congestion::Setup {
-        let Self { congestion: kind, initial_ssthresh: ssthresh, growth, hystart, .. } = *self;
-        congestion::Setup { kind, ssthresh, growth, hystart }
+        let Self { congestion: kind, initial_ssthresh: ssthresh, growth, hystart, abe, .. } = *self;
+        congestion::Setup { kind, ssthresh, growth, hystart, abe }
     }
 }
 

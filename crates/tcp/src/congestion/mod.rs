@@ -154,6 +154,8 @@ pub(crate) struct Setup {
     pub(crate) ssthresh: u32,
     pub(crate) growth: Growth,
     pub(crate) hystart: HyStart,
+    /// RFC 8511.
+    pub(crate) abe: bool,
 }
 
 /// The congestion control of a connection.
@@ -168,14 +170,15 @@ impl Congestion {
     /// A new instance of the configured algorithm with the given initial `cwnd` in bytes. `seed` is the initial
     /// sequence number.
     pub(crate) fn new(setup: Setup, cwnd: u32, seed: u32) -> Self {
-        let Setup { kind, ssthresh, growth, hystart } = setup;
+        let Setup { kind, ssthresh, growth, hystart, abe } = setup;
         Self::with(match kind {
             Kind::None => Algorithm::None(Unlimited),
             Kind::Tahoe => Algorithm::Tahoe(Tahoe::new(cwnd, ssthresh, growth)),
-            Kind::Reno => Algorithm::Reno(Reno::new(cwnd, ssthresh, growth)),
-            Kind::NewReno => Algorithm::Reno(Reno::with_cautious_exit(cwnd, ssthresh, growth)),
+            Kind::Reno => Algorithm::Reno(Reno::new(cwnd, ssthresh, growth).with_abe(abe)),
+            Kind::NewReno => Algorithm::Reno(Reno::with_cautious_exit(cwnd, ssthresh, growth).with_abe(abe)),
             Kind::Cubic => {
-                Algorithm::Cubic(Box::new(Cubic::new(cwnd, ssthresh, growth).with_hystart(hystart)))
+                let cubic = Cubic::new(cwnd, ssthresh, growth).with_hystart(hystart).with_abe(abe);
+                Algorithm::Cubic(Box::new(cubic))
             }
             Kind::CubicLinux => {
                 Algorithm::CubicLinux(Box::new(CubicLinux::new(cwnd, ssthresh, growth, hystart)))

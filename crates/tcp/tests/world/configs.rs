@@ -97,7 +97,10 @@ fn change(c: &mut Config, dice: &mut Dice) {
         35 => c.window_probe = dice.pick(&[WindowProbe::Byte, WindowProbe::Empty]),
         34 => c.reduces = dice.pick(&[Reduces::Flight, Reduces::Cwnd]),
         33 | 37 => change_path(c, dice),
-        36 => c.pacing = !c.pacing,
+        36 => {
+            c.pacing = !c.pacing;
+            c.abe = !c.abe;
+        }
         38 | 39 => change_habits(c, dice),
         14 => c.dup_ack_threshold = dice.pick(&[1, 2, 3, 5, 255]),
         15 => c.dup_acks_beside_naks = dice.pick(&[DupAcks::Counted, DupAcks::Ignored]),

@@ -52,6 +52,7 @@ pub(super) const BSD43_TAHOE: Config = Config {
     undo: false,
     hystart: HyStart::Off,
     reduces: Reduces::Flight,
+    abe: false,
     ecn: EcnUse::Off,
     loss_means: LossMeans::Congestion,
     congestion: congestion::Kind::Tahoe,

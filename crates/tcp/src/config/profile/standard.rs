@@ -52,6 +52,8 @@ pub(super) const RENO: Config = Config {
     undo: false,
     hystart: HyStart::Off,
     reduces: Reduces::Flight,
+    // RFC 8511 is experimental.
+    abe: false,
     ecn: EcnUse::Off,
     loss_means: LossMeans::Congestion,
     congestion: congestion::Kind::Reno,

@@ -79,6 +79,17 @@ fn a_loss_reduces_the_window_to_seven_tenths_of_the_data_in_flight() {
 }
 
 #[test]
+fn with_abe_a_mark_reduces_the_window_to_85_hundredths_and_a_loss_to_seven_tenths() {
+    // RFC 8511, section 4.1.
+    for (signal, cwnd) in [(Signal::EcnCe, 85_000), (Signal::EnterRecovery, 70_000)] {
+        let mut cc = Cubic::new(100_000, u32::MAX, GROWTH).with_abe(true);
+        cc.on(signal, &view(MSS, 100_000));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (cwnd, cwnd), "{signal:?}");
+        assert_eq!(cc.state.w_max, 100_000);
+    }
+}
+
+#[test]
 fn marks_may_take_the_window_to_one_segment() {
     let mut cc = Cubic::new(1000, u32::MAX, GROWTH);
     cc.on(Signal::EcnCe, &view(MSS, 1000));

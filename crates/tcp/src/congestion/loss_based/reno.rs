@@ -22,6 +22,8 @@ pub struct Reno {
     prior_ssthresh: u32,
     exit: Exit,
     in_recovery: bool,
+    /// A mark reduces cwnd less than a loss (RFC 8511).
+    abe: bool,
 }
 
 /// How recovery ends.
@@ -45,6 +47,7 @@ impl Reno {
             prior_ssthresh: 0,
             exit: Exit::Plain,
             in_recovery: false,
+            abe: false,
         }
     }
 
@@ -54,9 +57,24 @@ impl Reno {
         Self { exit: Exit::Cautious, ..Self::new(cwnd, ssthresh, growth) }
     }
 
+    /// The same with the alternative backoff of RFC 8511, or without.
+    #[must_use]
+    pub const fn with_abe(self, abe: bool) -> Self {
+        Self { abe, ..self }
+    }
+
     /// RFC 5681, section 3.1, equation 4: half of the data in flight, at least two segments.
     fn threshold(view: &View) -> u32 {
         (view.flight / 2).max(view.mss.saturating_mul(2))
+    }
+
+    /// The threshold after a mark. RFC 8511, sections 3.1 and 4.1: beta_ecn is 0.8.
+    fn threshold_by_mark(&self, view: &View) -> u32 {
+        if !self.abe {
+            return Self::threshold(view);
+        }
+        let share = u64::from(view.flight) * 4 / 5;
+        (share as u32).max(view.mss.saturating_mul(2))
     }
 
     /// Whether an ACK increases cwnd even if the sender did not use all of it.
@@ -162,7 +180,7 @@ impl CongestionControl for Reno {
                 self.cut(Self::threshold(view));
                 self.in_recovery = true;
             }
-            Signal::EcnCe if !self.in_recovery => self.cut(Self::threshold(view)),
+            Signal::EcnCe if !self.in_recovery => self.cut(self.threshold_by_mark(view)),
             Signal::Timeout { first } => self.time_out(first, view, Self::threshold(view)),
             Signal::ExitRecovery => self.exit_recovery(view),
             Signal::Undo => {
@@ -303,5 +321,19 @@ mod tests {
     #[test]
     fn it_is_small() {
         assert!(size_of::<Reno>() <= 40, "{}", size_of::<Reno>());
+    }
+
+    #[test]
+    fn with_abe_a_mark_reduces_the_window_by_a_fifth_and_a_loss_by_half() {
+        // RFC 8511, section 4.1; section 3.1: at least two segments.
+        for (signal, flight, cwnd) in [
+            (Signal::EcnCe, 50_000, 40_000),
+            (Signal::EcnCe, 2000, 2000),
+            (Signal::EnterRecovery, 50_000, 25_000),
+        ] {
+            let mut cc = Reno::new(flight, u32::MAX, GROWTH).with_abe(true);
+            cc.on(signal, &view(1000, flight));
+            assert_eq!((cc.cwnd(), cc.ssthresh()), (cwnd, cwnd), "{signal:?} {flight}");
+        }
     }
 }
