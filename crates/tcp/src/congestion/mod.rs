@@ -17,6 +17,7 @@ mod none;
 mod slow_start;
 
 pub use control::{CongestionControl, PathModel, Signal, Start, View};
+pub use delay_based::ledbat::Ledbat;
 pub use delay_based::vegas::Vegas;
 pub use loss_based::cubic::Cubic;
 pub use loss_based::cubic_linux::CubicLinux;
@@ -26,6 +27,7 @@ pub use loss_based::reno::Reno;
 pub use loss_based::tahoe::Tahoe;
 pub use loss_based::westwood::Westwood;
 pub use mark_based::dctcp::Dctcp;
+pub use mark_based::prague::Prague;
 pub use model_based::bbr::Bbr;
 pub use model_based::bbr3::Bbr3;
 pub use none::Unlimited;
@@ -62,6 +64,10 @@ pub enum Kind {
     Illinois,
     /// Westwood+, as in Linux.
     Westwood,
+    /// Prague, of L4S.
+    Prague,
+    /// LEDBAT++.
+    Ledbat,
 }
 
 impl Kind {
@@ -75,8 +81,20 @@ impl Kind {
             | Self::Cubic
             | Self::CubicLinux
             | Self::Dctcp => false,
-            Self::Vegas | Self::Bbr | Self::Bbr3 | Self::Htcp | Self::Illinois | Self::Westwood => true,
+            Self::Vegas
+            | Self::Bbr
+            | Self::Bbr3
+            | Self::Htcp
+            | Self::Illinois
+            | Self::Westwood
+            | Self::Prague
+            | Self::Ledbat => true,
         }
+    }
+
+    /// Whether the reduction is proportional to the marks, so that an ACK that reports a mark may increase cwnd.
+    pub(crate) const fn reduces_in_proportion(self) -> bool {
+        matches!(self, Self::Dctcp | Self::Prague)
     }
 
     /// The name of an algorithm that sets a pacing rate.
@@ -84,6 +102,7 @@ impl Kind {
         match self {
             Self::Bbr => Some("bbr"),
             Self::Bbr3 => Some("bbr3"),
+            Self::Prague => Some("prague"),
             _ => None,
         }
     }
@@ -190,6 +209,8 @@ impl Congestion {
             Kind::Htcp => Algorithm::Other(Box::new(Htcp::new(cwnd, ssthresh, growth))),
             Kind::Illinois => Algorithm::Other(Box::new(Illinois::new(cwnd, ssthresh, growth))),
             Kind::Westwood => Algorithm::Other(Box::new(Westwood::new(cwnd, ssthresh, growth))),
+            Kind::Prague => Algorithm::Other(Box::new(Prague::new(cwnd, ssthresh, growth))),
+            Kind::Ledbat => Algorithm::Other(Box::new(Ledbat::new(cwnd, ssthresh, growth))),
         })
     }
 
@@ -338,6 +359,8 @@ mod tests {
             Kind::Htcp,
             Kind::Illinois,
             Kind::Westwood,
+            Kind::Prague,
+            Kind::Ledbat,
         ] {
             let cc = start(kind);
             assert_eq!((cc.cwnd(), cc.ssthresh()), (4000, 60_000), "{kind:?}");
