@@ -5,7 +5,7 @@ use crate::own::{Algorithms, Choice};
 use crate::tcp::acking::Acking;
 use crate::tcp::choices::{
     Congestion, Cutting, DupAcksBesideNaks, EcnUse, FastOpenUse, Grows, HyStart, LossMeans, MssCounts,
-    PathMtuDiscovery, Recovery, Reduces, SynOptions, Transmit, UnsentAcked, Unstamped, WindowGrowth,
+    PathMtuDiscovery, PrrRule, Recovery, Reduces, SynOptions, Transmit, UnsentAcked, Unstamped, WindowGrowth,
     WindowOption, WindowProbe,
 };
 use crate::tcp::parametric::{Counting, KeepAlive, OptionLayout, Rto};
@@ -219,8 +219,10 @@ tcp_table! {
         tail_loss_probe: bool => tail_loss_probe,
         /// With recovery "rack": the window falls to its target with the clock of the ACKs.
         ///
-        /// Document: RFC 6937.
+        /// Document: RFC 9937; RFC 6937.
         prr: bool => prr,
+        /// How `prr` computes the window.
+        prr_rule: PrrRule => prr_rule,
         /// With recovery "rack": a recovery or timeout that turns out a mistake is undone.
         ///
         /// Document: RFC 3522; RFC 3708; RFC 5682.
@@ -249,6 +251,10 @@ tcp_table! {
         autocork: Rate => autocork,
         /// When slow start is left without a loss.
         hystart: HyStart => hystart,
+        /// A mark reduces cwnd less than a loss: to 0.8 ("reno", "newreno") or 0.85 ("cubic") of the data in flight.
+        ///
+        /// Document: RFC 8511.
+        abe: bool => abe,
         /// What cwnd falls from.
         reduces: Reduces => reduces,
         /// cwnd at the start.

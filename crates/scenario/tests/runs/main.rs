@@ -1,6 +1,7 @@
 //! Worlds that a scenario file describes, run to their end.
 
 mod bbr;
+mod controls;
 mod ecn;
 mod held_tail;
 mod hub;

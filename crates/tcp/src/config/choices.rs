@@ -53,6 +53,16 @@ pub enum Recovery {
     Nak,
 }
 
+/// How proportional rate reduction computes the window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PrrRule {
+    /// RFC 6937, with the conservative bound unless an ACK advances SND.UNA and shows no loss (Linux,
+    /// `tcp_cwnd_reduction()`).
+    Rfc6937,
+    /// RFC 9937.
+    Rfc9937,
+}
+
 /// How a loss is interpreted (RFC 1106, section 4.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LossMeans {

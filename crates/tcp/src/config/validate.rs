@@ -1,6 +1,8 @@
 //! Validation of a [`Config`]: contradictions and values that TCP cannot represent.
 
-use crate::config::{Config, Counting, Cutting, InitialWindow, PathMtuDiscovery, Recovery, TimerGrain};
+use crate::config::{
+    Config, Counting, Cutting, EcnUse, InitialWindow, PathMtuDiscovery, Recovery, TimerGrain,
+};
 use crate::congestion;
 use crate::receive::acking::Acking;
 use crate::recovery::rto::{self, Factor};
@@ -46,6 +48,8 @@ pub enum ConfigError {
     SlowStartPerAck(u8),
     /// DCTCP without a request for ECN.
     DctcpWithoutEcn,
+    /// Prague without accurate ECN.
+    PragueWithoutAccurateEcn,
     /// A shared experimental option kind other than 253 and 254.
     SharedKind(u8),
     /// An option kind of a standard option.
@@ -73,7 +77,7 @@ impl ConfigError {
                 ["recovery", "sack"]
             }
             Self::WithoutRack(key) => [*key, "recovery"],
-            Self::DctcpWithoutEcn => ["congestion", "ecn"],
+            Self::DctcpWithoutEcn | Self::PragueWithoutAccurateEcn => ["congestion", "ecn"],
             Self::ProbesOfCutData => ["path_mtu_discovery", "segments_cut"],
             Self::InitialTooLarge(keys) => *keys,
             Self::WithoutPacing(_) | Self::PacingWithoutWindow => ["congestion", "pacing"],
@@ -116,6 +120,9 @@ impl fmt::Display for ConfigError {
             ),
             Self::DctcpWithoutEcn => f.write_str(
                 "congestion \"dctcp\" requires ECN: set ecn = \"rfc3168\" or \"rfc9768\", or choose another congestion control",
+            ),
+            Self::PragueWithoutAccurateEcn => f.write_str(
+                "congestion \"prague\" requires accurate ECN: set ecn = \"rfc9768\" or \"accept-rfc9768\", or choose another congestion control",
             ),
             Self::WithoutPacing(name) => write!(
                 f,
@@ -177,6 +184,10 @@ impl Config {
         }
         if self.congestion == congestion::Kind::Dctcp && !self.ecn.asks() {
             return Err(ConfigError::DctcpWithoutEcn);
+        }
+        let counts = matches!(self.ecn, EcnUse::Rfc9768 | EcnUse::AcceptRfc9768);
+        if self.congestion == congestion::Kind::Prague && !counts {
+            return Err(ConfigError::PragueWithoutAccurateEcn);
         }
         if let Some(name) = self.congestion.needs_pacing()
             && !self.pacing

@@ -64,6 +64,16 @@ const BETWEEN_MECHANISMS: &[Row] = &[
         ConfigError::DctcpWithoutEcn,
         |c| c.congestion = congestion::Kind::Cubic,
     ),
+    row(
+        |c| (c.congestion, c.ecn, c.pacing) = (congestion::Kind::Prague, EcnUse::Rfc3168, true),
+        ConfigError::PragueWithoutAccurateEcn,
+        |c| c.ecn = EcnUse::Rfc9768,
+    ),
+    row(
+        |c| (c.congestion, c.ecn) = (congestion::Kind::Prague, EcnUse::AcceptRfc9768),
+        ConfigError::WithoutPacing("prague"),
+        |c| c.pacing = true,
+    ),
     row(|c| c.congestion = congestion::Kind::Bbr, ConfigError::WithoutPacing("bbr"), |c| c.pacing = true),
     row(
         |c| c.congestion = congestion::Kind::Bbr3,
@@ -207,6 +217,7 @@ const fn name(error: &ConfigError) -> &'static str {
         ConfigError::InitialTooLarge(_) => "InitialTooLarge",
         ConfigError::SlowStartPerAck(_) => "SlowStartPerAck",
         ConfigError::DctcpWithoutEcn => "DctcpWithoutEcn",
+        ConfigError::PragueWithoutAccurateEcn => "PragueWithoutAccurateEcn",
         ConfigError::SharedKind(_) => "SharedKind",
         ConfigError::StandardKind(_) => "StandardKind",
         ConfigError::SameNumber(_) => "SameNumber",
@@ -239,7 +250,7 @@ fn there_is_a_row_for_each_error() {
     names.sort_unstable();
     names.dedup();
     // As many as `name` has arms.
-    assert_eq!(names.len(), 21, "{names:?}");
+    assert_eq!(names.len(), 22, "{names:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Loss detection by time, carried out: [`crate::recovery::rack`], its probes, and the way back from a mistake.
 
-use crate::config::{LossMeans, Recovery};
+use crate::config::{LossMeans, PrrRule, Recovery};
 use crate::congestion::Signal;
 use crate::context::Context;
 use crate::record::event::{Event, Timer};
@@ -101,7 +101,13 @@ impl Sender {
             && cx.config.loss_means == LossMeans::Congestion
             && !self.congestion.controls_recovery_cwnd();
         if let Some(rack) = &mut self.rack {
-            rack.prr = reduces.then(|| Prr::new(max - una));
+            let outstanding = max - una;
+            // RFC 9937, section 6.1: without what SACK had reported before this ACK.
+            let recover_flight = match cx.config.prr_rule {
+                PrrRule::Rfc6937 => outstanding,
+                PrrRule::Rfc9937 => (outstanding + rack.delivered).saturating_sub(self.loss.sacked()),
+            };
+            rack.prr = reduces.then(|| Prr::new(cx.config.prr_rule, recover_flight));
         }
         self.prepare_undo();
         self.resend_first_lost(cx, Reason::RackLoss);

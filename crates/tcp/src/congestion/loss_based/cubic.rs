@@ -1,9 +1,9 @@
 //! CUBIC, RFC 9438, in integer arithmetic, so that results are the same on every machine.
 
 use super::growth::Window;
-use super::hystart::{HyStart, Pace};
-use super::{CongestionControl, Signal, View};
 use crate::config::{Counting, Growth, HyStart as HyStartChoice};
+use crate::congestion::slow_start::hystart::{HyStart, Pace};
+use crate::congestion::{CongestionControl, Signal, View};
 use crate::time::{Span, Time};
 
 /// The window as a cubic function of the time since the last loss, not of the round trips.
@@ -25,6 +25,8 @@ pub struct Cubic {
     in_recovery: bool,
     /// The rule that ends slow start without a loss.
     hystart: Option<HyStart>,
+    /// A mark reduces cwnd less than a loss (RFC 8511).
+    abe: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,6 +56,9 @@ enum Stage {
     Avoidance,
 }
 
+/// β in hundredths.
+const BETA: u64 = 70;
+
 /// W_est is kept in 1/65536 bytes.
 const EST_ONE: u32 = 1 << 16;
 
@@ -65,13 +70,19 @@ impl Cubic {
         let stage = Stage::Fresh;
         let state =
             State { window, w_max: 0, cwnd_prior: 0, w_est: 0, k: 0, credit: 0, epoch, last_ack, stage };
-        Self { state, undo: None, initial: cwnd, in_recovery: false, hystart: None }
+        Self { state, undo: None, initial: cwnd, in_recovery: false, hystart: None, abe: false }
     }
 
     /// The same with a rule that ends slow start before a loss.
     #[must_use]
     pub fn with_hystart(self, rule: HyStartChoice) -> Self {
         Self { hystart: HyStart::new(rule), ..self }
+    }
+
+    /// The same with the alternative backoff of RFC 8511, or without.
+    #[must_use]
+    pub const fn with_abe(self, abe: bool) -> Self {
+        Self { abe, ..self }
     }
 
     /// An ACK of new data in slow start with HyStart.
@@ -87,8 +98,14 @@ impl Cubic {
         window.cwnd = pace.opened(before, window.cwnd);
     }
 
-    /// Sections 4.6 and 4.7. `floor` is the least cwnd, in segments.
-    fn reduce(&mut self, view: &View, floor: u32) {
+    /// A mark: section 4.6. RFC 8511, sections 3.1 and 4.1: beta_ecn is 0.85.
+    fn mark(&mut self, view: &View) {
+        let beta = if self.abe { 85 } else { BETA };
+        self.reduce(view, 1, beta);
+    }
+
+    /// Sections 4.6 and 4.7. `floor` is the least cwnd in segments; `beta` is in hundredths.
+    fn reduce(&mut self, view: &View, floor: u32, beta: u64) {
         self.undo = Some(self.state);
         let state = &mut self.state;
         let cwnd = state.window.cwnd;
@@ -97,7 +114,7 @@ impl Cubic {
         state.cwnd_prior = cwnd;
         // RFC 9438, section 4.6: the data in flight, but at most cwnd. The outstanding data may be more, because it
         // includes data that has arrived after a gap.
-        let reduced = scaled(view.flight.min(cwnd), 7, 10);
+        let reduced = scaled(view.flight.min(cwnd), beta, 100);
         let least = |segments: u32| reduced.max(view.mss.saturating_mul(segments));
         state.window.set(least(floor), least(2));
         state.stage = Stage::AfterLoss;
@@ -107,7 +124,7 @@ impl Cubic {
     fn time_out(&mut self, first: bool, view: &View) {
         if first {
             let before = self.undo.filter(|_| self.in_recovery);
-            self.reduce(view, 2);
+            self.reduce(view, 2, BETA);
             self.undo = before.or(self.undo);
         }
         self.state.window.set(view.mss, self.state.window.ssthresh);
@@ -200,11 +217,11 @@ impl CongestionControl for Cubic {
             }
             Signal::Acked { bytes } => self.state.acked(bytes, view),
             Signal::EnterRecovery => {
-                self.reduce(view, 2);
+                self.reduce(view, 2, BETA);
                 self.in_recovery = true;
             }
             // Section 4.6: marks may take cwnd, not ssthresh, down to one segment.
-            Signal::EcnCe if !self.in_recovery => self.reduce(view, 1),
+            Signal::EcnCe if !self.in_recovery => self.mark(view),
             Signal::Timeout { first } => self.time_out(first, view),
             Signal::ExitRecovery => self.in_recovery = false,
             Signal::Undo => {

@@ -18,9 +18,9 @@ mod round_trip;
 mod state;
 mod window;
 
-use super::model::{Aggregation, Chance, Delivered, Pace, Plateau, Rounds, UNIT, least, scaled};
-use super::{CongestionControl, PathModel, Signal, View};
+use super::path_model::{Aggregation, Chance, Delivered, Pace, Plateau, Rounds, UNIT, least, scaled};
 use crate::congestion::delivery_rate::{Interval, LostSegment, RateSample, Repairing};
+use crate::congestion::{CongestionControl, PathModel, Signal, View};
 use crate::time::Time;
 use bounds::{Bounds, Latest, Saved};
 use probing::Probing;
@@ -208,7 +208,7 @@ impl Bbr3 {
         if self.full_reached {
             self.state = State::Drain;
             self.drain_began = self.rounds.count;
-            self.ssthresh = super::model::narrow(self.path_volume(UNIT));
+            self.ssthresh = super::path_model::narrow(self.path_volume(UNIT));
         }
     }
 

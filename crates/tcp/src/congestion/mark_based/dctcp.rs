@@ -4,8 +4,8 @@
 //! `alpha` estimates the share of marked bytes per round. After a window with a mark, cwnd decreases by half of that
 //! share. Everything else follows RFC 5681.
 
-use super::{CongestionControl, Reno, Signal, View};
 use crate::config::Growth;
+use crate::congestion::{CongestionControl, Reno, Signal, View};
 
 /// One, as a scaled share (section 4.2).
 const ONE: u32 = 1 << 16;
@@ -69,8 +69,8 @@ impl CongestionControl for Dctcp {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{GROWTH, view};
     use super::*;
+    use crate::congestion::tests::{GROWTH, view};
 
     fn round(cc: &mut Dctcp, acked: u32, marked: u32) {
         cc.on(Signal::RoundMarked { acked, marked }, &view(1000, 0));

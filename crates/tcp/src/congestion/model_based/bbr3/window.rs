@@ -4,7 +4,7 @@ use super::bounds::INFINITE;
 use super::{Bbr3, State, UNIT, least};
 use crate::congestion::View;
 use crate::congestion::delivery_rate::{RateSample, Repairing};
-use crate::congestion::model::{narrow, path_volume};
+use crate::congestion::model_based::path_model::{narrow, path_volume};
 
 /// The time of a burst as a part of a second, and its upper limit in bytes. A burst has at least two segments;
 const QUANTA_PER_SECOND: u64 = 1000;

@@ -1,7 +1,7 @@
 //! Linux's CUBIC rule by rule, against the numbers of its formulas worked out by hand.
 
-use super::super::tests::{GROWTH, view};
 use super::*;
+use crate::congestion::tests::{GROWTH, view};
 
 const MSS: u32 = 1000;
 const BY_BYTES: Growth = Growth { counting: Counting::Bytes { limit: 255 }, ..GROWTH };

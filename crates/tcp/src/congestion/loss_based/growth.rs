@@ -1,13 +1,13 @@
 //! The growth of cwnd: slow start and congestion avoidance of Tahoe and Reno, and slow start of CUBIC.
 
-use super::View;
 use crate::config::{Counting, Grows, Growth};
+use crate::congestion::View;
 
 /// cwnd and ssthresh in bytes, with the rule for their growth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Window {
-    pub(super) cwnd: u32,
-    pub(super) ssthresh: u32,
+pub(in crate::congestion) struct Window {
+    pub(in crate::congestion) cwnd: u32,
+    pub(in crate::congestion) ssthresh: u32,
     /// Bytes acknowledged since cwnd last grew in avoidance (`bytes_acked` of RFC 3465, section 2.1).
     pub(super) acked: u32,
     pub(super) growth: Growth,
@@ -16,6 +16,15 @@ pub(super) struct Window {
 impl Window {
     pub(super) const fn new(cwnd: u32, ssthresh: u32, growth: Growth) -> Self {
         Self { cwnd, ssthresh, acked: 0, growth }
+    }
+
+    /// The bytes for which an ACK of `bytes` counts.
+    pub(in crate::congestion) fn counted(&self, bytes: u32, mss: u32) -> u32 {
+        match self.growth.counting {
+            Counting::Acks => mss,
+            Counting::AcksByRfc5681 => bytes.min(mss),
+            Counting::Bytes { .. } => bytes,
+        }
     }
 
     /// Sets both and resets the count of acknowledged bytes.
@@ -27,7 +36,7 @@ impl Window {
 
     /// Whether an ACK increases cwnd.
     #[inline]
-    pub(super) fn opens(&self, view: &View) -> bool {
+    pub(in crate::congestion) fn opens(&self, view: &View) -> bool {
         view.cwnd_limited || self.always_opens()
     }
 
@@ -40,7 +49,7 @@ impl Window {
     /// Slow start (RFC 5681, section 3.1, equation 2; RFC 3465, section 2.2): cwnd increases by the counted bytes,
     /// times the factor of RFC 1106, section 4.2.
     #[inline]
-    pub(super) fn slow_start(&mut self, bytes: u32, mss: u32) {
+    pub(in crate::congestion) fn slow_start(&mut self, bytes: u32, mss: u32) {
         let counted = match self.growth.counting {
             Counting::Acks => mss,
             Counting::AcksByRfc5681 => bytes.min(mss),

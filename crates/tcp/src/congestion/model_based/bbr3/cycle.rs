@@ -8,7 +8,7 @@ use super::probing::{Feedback, Probing};
 use super::{Bbr3, State};
 use crate::congestion::View;
 use crate::congestion::delivery_rate::RateSample;
-use crate::congestion::model::narrow;
+use crate::congestion::model_based::path_model::narrow;
 use crate::time::{Span, Time};
 
 /// The maximum number of rounds between probes.

@@ -1,7 +1,7 @@
 //! CUBIC against its closed form, computed in floating point, and rule by rule.
 
-use super::super::tests::{GROWTH, view};
 use super::*;
+use crate::congestion::tests::{GROWTH, view};
 
 const MSS: u32 = 1000;
 
@@ -76,6 +76,17 @@ fn a_loss_reduces_the_window_to_seven_tenths_of_the_data_in_flight() {
     let mut cc = Cubic::new(50_000, u32::MAX, GROWTH);
     cc.on(Signal::EnterRecovery, &view(MSS, 2000));
     assert_eq!((cc.cwnd(), cc.ssthresh()), (2000, 2000), "two segments at least");
+}
+
+#[test]
+fn with_abe_a_mark_reduces_the_window_to_85_hundredths_and_a_loss_to_seven_tenths() {
+    // RFC 8511, section 4.1.
+    for (signal, cwnd) in [(Signal::EcnCe, 85_000), (Signal::EnterRecovery, 70_000)] {
+        let mut cc = Cubic::new(100_000, u32::MAX, GROWTH).with_abe(true);
+        cc.on(signal, &view(MSS, 100_000));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (cwnd, cwnd), "{signal:?}");
+        assert_eq!(cc.state.w_max, 100_000);
+    }
 }
 
 #[test]

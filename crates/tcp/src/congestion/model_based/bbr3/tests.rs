@@ -1,7 +1,7 @@
 //! Tests of the arithmetic of the model. `tests/bbr3.rs` tests its behaviour on a path.
 
-use super::super::tests::view;
 use super::*;
+use crate::congestion::tests::view;
 use crate::time::Span;
 
 const MSS: u32 = 1000;

@@ -1,8 +1,8 @@
 //! 4.3BSD-Tahoe (June 1988): V. Jacobson, "Congestion Avoidance and Control", SIGCOMM 1988, sections 1 and 3.
 
 use super::growth::Window;
-use super::{CongestionControl, Signal, View};
 use crate::config::Growth;
+use crate::congestion::{CongestionControl, Signal, View};
 
 /// Every loss, however it was detected, halves ssthresh and restarts from one segment.
 ///
@@ -26,13 +26,13 @@ impl Tahoe {
 
     /// Whether an ACK increases cwnd even if the sender did not use all of it.
     #[inline]
-    pub(super) fn always_grows(&self) -> bool {
+    pub(in crate::congestion) fn always_grows(&self) -> bool {
         self.window.always_opens()
     }
 
     /// An ACK of new data; returns cwnd.
     #[inline]
-    pub(super) fn acked(&mut self, bytes: u32, mss: u32) -> u32 {
+    pub(in crate::congestion) fn acked(&mut self, bytes: u32, mss: u32) -> u32 {
         if self.window.cwnd <= self.window.ssthresh {
             self.window.slow_start(bytes, mss);
         } else {
@@ -77,8 +77,8 @@ impl CongestionControl for Tahoe {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{GROWTH, ack_a_round, view};
     use super::*;
+    use crate::congestion::tests::{GROWTH, ack_a_round, view};
 
     #[test]
     fn a_loss_halves_in_whole_segments() {

@@ -7,8 +7,8 @@
 //!
 //! Both need an RTT sample with nearly every ACK.
 
-use super::View;
 use crate::config::HyStart as HyStartChoice;
+use crate::congestion::View;
 use crate::time::{Span, Time};
 
 /// N_RTT_SAMPLE (RFC 9406, section 4.3); HYSTART_MIN_SAMPLES.
@@ -32,7 +32,7 @@ const LONGEST_BURSTS: Span = Span::from_ms(1);
 
 /// The effect of an ACK in slow start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Pace {
+pub(in crate::congestion) enum Pace {
     /// The full increase.
     Full,
     /// A quarter of the increase (CSS_GROWTH_DIVISOR).
@@ -43,7 +43,7 @@ pub(super) enum Pace {
 
 impl Pace {
     /// The new cwnd, if full slow start increases it from `before` to `after`.
-    pub(super) const fn opened(self, before: u32, after: u32) -> u32 {
+    pub(in crate::congestion) const fn opened(self, before: u32, after: u32) -> u32 {
         match self {
             Self::Quarter => before + (after - before) / 4,
             Self::Full | Self::Over => after,
@@ -53,7 +53,7 @@ impl Pace {
 
 /// The state of the detection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct HyStart {
+pub(in crate::congestion) struct HyStart {
     rule: HyStartChoice,
     /// windowEnd: the round ends when this position is acknowledged.
     round_end: u64,
@@ -71,7 +71,7 @@ pub(super) struct HyStart {
 
 impl HyStart {
     /// The initial state; `None` without a rule.
-    pub(super) fn new(rule: HyStartChoice) -> Option<Self> {
+    pub(in crate::congestion) fn new(rule: HyStartChoice) -> Option<Self> {
         (rule != HyStartChoice::Off).then_some(Self {
             rule,
             round_end: 0,
@@ -86,7 +86,7 @@ impl HyStart {
     }
 
     /// An ACK of new data in slow start, with `cwnd` in bytes before it.
-    pub(super) fn on_ack(&mut self, view: &View, cwnd: u32) -> Pace {
+    pub(in crate::congestion) fn on_ack(&mut self, view: &View, cwnd: u32) -> Pace {
         let round_over = view.acknowledged > self.round_end;
         if round_over {
             self.begin_round(view);
@@ -164,8 +164,8 @@ fn bursts(cwnd: u32, srtt: Span) -> Span {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::view;
     use super::*;
+    use crate::congestion::tests::view;
 
     const MSS: u32 = 1000;
 

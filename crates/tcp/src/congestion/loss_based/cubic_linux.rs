@@ -2,9 +2,9 @@
 
 use super::cubic::cube_root;
 use super::growth::Window;
-use super::hystart::{HyStart, Pace};
-use super::{CongestionControl, Signal, View};
 use crate::config::{Counting, Growth, HyStart as HyStartChoice};
+use crate::congestion::slow_start::hystart::{HyStart, Pace};
+use crate::congestion::{CongestionControl, Signal, View};
 use crate::time::{Span, Time};
 
 /// The implementation on which RFC 9438 is based, with these differences:

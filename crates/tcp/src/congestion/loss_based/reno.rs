@@ -1,8 +1,8 @@
 //! RFC 5681, optionally with the exit rule of RFC 6582.
 
 use super::growth::Window;
-use super::{CongestionControl, Signal, View};
 use crate::config::Growth;
+use crate::congestion::{CongestionControl, Signal, View};
 
 /// Halve the data in flight, then add one segment per RTT.
 ///
@@ -22,6 +22,8 @@ pub struct Reno {
     prior_ssthresh: u32,
     exit: Exit,
     in_recovery: bool,
+    /// A mark reduces cwnd less than a loss (RFC 8511).
+    abe: bool,
 }
 
 /// How recovery ends.
@@ -45,6 +47,7 @@ impl Reno {
             prior_ssthresh: 0,
             exit: Exit::Plain,
             in_recovery: false,
+            abe: false,
         }
     }
 
@@ -54,20 +57,35 @@ impl Reno {
         Self { exit: Exit::Cautious, ..Self::new(cwnd, ssthresh, growth) }
     }
 
+    /// The same with the alternative backoff of RFC 8511, or without.
+    #[must_use]
+    pub const fn with_abe(self, abe: bool) -> Self {
+        Self { abe, ..self }
+    }
+
     /// RFC 5681, section 3.1, equation 4: half of the data in flight, at least two segments.
     fn threshold(view: &View) -> u32 {
         (view.flight / 2).max(view.mss.saturating_mul(2))
     }
 
+    /// The threshold after a mark. RFC 8511, sections 3.1 and 4.1: beta_ecn is 0.8.
+    fn threshold_by_mark(&self, view: &View) -> u32 {
+        if !self.abe {
+            return Self::threshold(view);
+        }
+        let share = u64::from(view.flight) * 4 / 5;
+        (share as u32).max(view.mss.saturating_mul(2))
+    }
+
     /// Whether an ACK increases cwnd even if the sender did not use all of it.
     #[inline]
-    pub(super) fn always_grows(&self) -> bool {
+    pub(in crate::congestion) fn always_grows(&self) -> bool {
         self.window.always_opens()
     }
 
     /// An ACK of new data outside recovery; returns cwnd.
     #[inline]
-    pub(super) fn acked(&mut self, bytes: u32, mss: u32) -> u32 {
+    pub(in crate::congestion) fn acked(&mut self, bytes: u32, mss: u32) -> u32 {
         if self.window.cwnd < self.window.ssthresh {
             self.window.slow_start(bytes, mss);
         } else {
@@ -76,36 +94,60 @@ impl Reno {
         self.window.cwnd
     }
 
+    /// Whether a loss is being repaired.
+    pub(in crate::congestion) fn is_in_recovery(&self) -> bool {
+        self.in_recovery
+    }
+
     fn remember(&mut self) {
         self.prior_cwnd = self.window.cwnd;
         self.prior_ssthresh = self.window.ssthresh;
     }
 
-    fn halve(&mut self, view: &View) {
+    /// Reduces cwnd and ssthresh to `threshold`.
+    fn cut(&mut self, threshold: u32) {
         self.remember();
-        let ssthresh = Self::threshold(view);
-        self.window.set(ssthresh, ssthresh);
+        self.window.set(threshold, threshold);
     }
 
     /// Reduces cwnd to this value after a mark, unless a recovery has already reduced it.
-    pub(super) fn mark(&mut self, cwnd: u32) {
+    pub(in crate::congestion) fn mark(&mut self, cwnd: u32) {
         if !self.in_recovery {
             self.remember();
             self.window.set(cwnd, cwnd);
         }
     }
 
+    /// The window, for the growth of an algorithm that is based on this one.
+    pub(in crate::congestion) fn window(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
     /// Sets both, for an algorithm that is based on this one.
-    pub(super) fn steer(&mut self, cwnd: u32, ssthresh: u32) {
+    pub(in crate::congestion) fn steer(&mut self, cwnd: u32, ssthresh: u32) {
         self.window.set(cwnd, ssthresh);
     }
 
-    fn time_out(&mut self, first: bool, view: &View) {
+    /// Processes a signal of an algorithm that is based on this one and reduces cwnd to `threshold` instead of half of
+    /// the data in flight.
+    pub(in crate::congestion) fn on_with_threshold(&mut self, signal: Signal, view: &View, threshold: u32) {
+        match signal {
+            Signal::EnterRecovery => {
+                self.cut(threshold);
+                self.in_recovery = true;
+            }
+            Signal::EcnCe => self.mark(threshold),
+            Signal::Timeout { first } => self.time_out(first, view, threshold),
+            _ => self.on(signal, view),
+        }
+    }
+
+    fn time_out(&mut self, first: bool, view: &View, threshold: u32) {
         if first {
             if !self.in_recovery {
                 self.remember();
             }
-            self.window.ssthresh = Self::threshold(view);
+            self.window.ssthresh = threshold;
         }
         // RFC 5681, section 3.1: the loss window is one full segment.
         self.window.set(view.mss, self.window.ssthresh);
@@ -135,11 +177,11 @@ impl CongestionControl for Reno {
                 self.acked(bytes, view.mss);
             }
             Signal::EnterRecovery => {
-                self.halve(view);
+                self.cut(Self::threshold(view));
                 self.in_recovery = true;
             }
-            Signal::EcnCe if !self.in_recovery => self.halve(view),
-            Signal::Timeout { first } => self.time_out(first, view),
+            Signal::EcnCe if !self.in_recovery => self.cut(self.threshold_by_mark(view)),
+            Signal::Timeout { first } => self.time_out(first, view, Self::threshold(view)),
             Signal::ExitRecovery => self.exit_recovery(view),
             Signal::Undo => {
                 let cwnd = self.window.cwnd.max(self.prior_cwnd);
@@ -169,8 +211,8 @@ impl CongestionControl for Reno {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{GROWTH, ack_a_round, view};
     use super::*;
+    use crate::congestion::tests::{GROWTH, ack_a_round, view};
 
     #[test]
     fn slow_start_doubles_and_avoidance_adds_a_segment_in_each_round() {
@@ -279,5 +321,19 @@ mod tests {
     #[test]
     fn it_is_small() {
         assert!(size_of::<Reno>() <= 40, "{}", size_of::<Reno>());
+    }
+
+    #[test]
+    fn with_abe_a_mark_reduces_the_window_by_a_fifth_and_a_loss_by_half() {
+        // RFC 8511, section 4.1; section 3.1: at least two segments.
+        for (signal, flight, cwnd) in [
+            (Signal::EcnCe, 50_000, 40_000),
+            (Signal::EcnCe, 2000, 2000),
+            (Signal::EnterRecovery, 50_000, 25_000),
+        ] {
+            let mut cc = Reno::new(flight, u32::MAX, GROWTH).with_abe(true);
+            cc.on(signal, &view(1000, flight));
+            assert_eq!((cc.cwnd(), cc.ssthresh()), (cwnd, cwnd), "{signal:?} {flight}");
+        }
     }
 }

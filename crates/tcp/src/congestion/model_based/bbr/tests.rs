@@ -1,7 +1,7 @@
 //! Tests of the arithmetic of the model. `tests/bbr.rs` tests its behaviour on a path.
 
-use super::super::tests::view;
 use super::*;
+use crate::congestion::tests::view;
 
 const MSS: u32 = 1000;
 

@@ -4,7 +4,7 @@
 use super::{Bbr, Mode, UNIT};
 use crate::congestion::View;
 use crate::congestion::delivery_rate::{RateSample, Repairing};
-use crate::congestion::model::{least, narrow, path_volume};
+use crate::congestion::model_based::path_model::{least, narrow, path_volume};
 use crate::congestion::pacing;
 
 /// The assumed bandwidth-delay product of an unknown path, in segments.

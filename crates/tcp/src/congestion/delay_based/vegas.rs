@@ -4,8 +4,8 @@
 //! queueing delay. The difference of the rates gives the number of segments in the queue. Vegas keeps it between
 //! [`ALPHA`] and [`BETA`]. Slow start ends when it exceeds [`GAMMA`].
 
-use super::{CongestionControl, Reno, Signal, View};
 use crate::config::Growth;
+use crate::congestion::{CongestionControl, Reno, Signal, View};
 use crate::time::Span;
 
 /// Segments in the queue below which the window grows by one in a round (Linux: `alpha`).
@@ -152,8 +152,8 @@ impl CongestionControl for Vegas {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{GROWTH, view};
     use super::*;
+    use crate::congestion::tests::{GROWTH, view};
 
     const MSS: u32 = 1000;
     const BASE: Span = Span::from_ms(100);

@@ -12,12 +12,12 @@
 mod policer;
 mod window;
 
-use super::model::{
+use super::path_model::{
     Aggregation, Chance, Delivered, Lull, MIN_RTT_HOLDS, Pace, Plateau, Rounds, UNIT, WindowedMax, least,
     scaled,
 };
-use super::{CongestionControl, PathModel, Signal, View};
 use crate::congestion::delivery_rate::{Interval, RateSample, Repairing};
+use crate::congestion::{CongestionControl, PathModel, Signal, View};
 use crate::time::{Span, Time};
 use policer::{Policer, Shown};
 

@@ -4,7 +4,7 @@
 //! next probe.
 
 use crate::congestion::delivery_rate::RateSample;
-use crate::congestion::model::{Lull, MIN_RTT_HOLDS};
+use crate::congestion::model_based::path_model::{Lull, MIN_RTT_HOLDS};
 use crate::time::{Span, Time};
 
 /// `ProbeRTTInterval`.

@@ -3,7 +3,7 @@
 use super::{Bbr3, State};
 use crate::congestion::View;
 use crate::congestion::delivery_rate::RateSample;
-use crate::congestion::model::Lull;
+use crate::congestion::model_based::path_model::Lull;
 use crate::time::Time;
 
 impl Bbr3 {
