@@ -13,6 +13,7 @@ __all__ = [
     "Capture",
     "CaptureError",
     "Delays",
+    "Diagnosis",
     "Estimator",
     "Host",
     "Prober",
@@ -121,7 +122,9 @@ class Capture:
     octets: int
 
     @staticmethod
-    def open(path: str, record: Sequence[str] = ..., most: int = 100_000) -> Capture: ...
+    def open(
+        path: str, record: Sequence[str] = ..., most: int = 100_000, only: Sequence[int] | None = None
+    ) -> Capture: ...
     def read(self, octets: int) -> bool: ...
     def tally(self) -> str: ...
     # One row for each connection, and two for its streams; columns of both as in netspurt.analysis.capture.SCHEMAS.

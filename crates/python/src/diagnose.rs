@@ -1,6 +1,7 @@
 //! The class `Diagnosis`: what limited the connections of a capture, read in steps.
 
 use crate::errors::{broken_reader, open_error};
+use crate::tally::json_of;
 use netspurt_tcp::time::Span;
 use netspurt_trace::Stamp;
 use netspurt_trace::capture::CaptureReader;
@@ -109,14 +110,7 @@ impl Diagnosis {
         let state = self.state(py);
         let tally = state.follower.as_ref().map_or(&state.tally, Follower::tally);
         let connections = state.follower.as_ref().map_or(state.connections, Follower::connections);
-        json!({
-            "packets": tally.packets,
-            "segments": tally.segments,
-            "connections": connections,
-            "not_tcp": tally.not_tcp,
-            "damage": state.damage,
-        })
-        .to_string()
+        json_of(tally, connections, 0, state.reader.interfaces(), state.damage.as_deref())
     }
 
     /// The connections that ended since the last call, as a JSON array; see `netspurt why --json`.

@@ -38,6 +38,7 @@ mod run;
 mod scenario;
 mod simulate;
 mod table;
+mod tally;
 mod tap;
 mod wide;
 
