@@ -99,6 +99,11 @@ impl Diagnosis {
         })
     }
 
+    /// Ends all connections, as at the end of the file; nothing more is read.
+    fn end(&self, py: Python<'_>) {
+        self.state(py).finish();
+    }
+
     /// Number of bytes of the file that were read.
     #[getter]
     fn octets(&self, py: Python<'_>) -> u64 {

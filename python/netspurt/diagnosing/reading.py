@@ -6,6 +6,7 @@ Lives here: the Python interface of the native ``Diagnosis``. Must not live here
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ from netspurt.diagnosing.connection_filter import ConnectionFilter
 from netspurt.diagnosing.diagnosis import Diagnosis, collect
 from netspurt.errors import RequestError
 from netspurt.inputs.kind import Kind, kind_of
+
+PIPE_STEP = 1 << 16
+"""Bytes read per step from standard input, which may be slow."""
 
 
 def why(path: str | Path, *, filter: str | None = None, min_bytes: int = 1) -> Diagnosis:  # noqa: A002
@@ -48,6 +52,7 @@ class Reading:
             raise RequestError(
                 f"{path} is a scenario: 'netspurt run {path} --pcap FILE' makes a capture that can be diagnosed"
             )
+        self._stopped = threading.Event()
         try:
             self._native = _core.Diagnosis.open(str(path), min_bytes)
         except _core.CaptureError as error:
@@ -60,9 +65,16 @@ class Reading:
         """The number of bytes of the file read so far."""
         return self._native.octets
 
-    def step(self, octets: int = STEP) -> bool:
-        """Reads this many more bytes; False at the end."""
-        return self._native.read(octets)
+    def step(self, octets: int | None = None) -> bool:
+        """Reads this many more bytes; False at the end, and after ``stop``. By default few bytes of a pipe."""
+        if self._stopped.is_set():
+            self._native.end()
+            return False
+        return self._native.read(octets or (PIPE_STEP if str(self.path) == "-" else STEP))
+
+    def stop(self) -> None:
+        """Ends the capture where it is, from any thread: the step that runs is the last but one."""
+        self._stopped.set()
 
     def take(self) -> list[dict[str, Any]]:
         """The connections that ended since the last call."""
