@@ -10,6 +10,7 @@ use netspurt_trace::follow::{Follower, Limits, Tally};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt as _;
 use serde_json::{Map, Value, json};
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -25,6 +26,8 @@ struct State {
     /// `None` at the end of the capture.
     follower: Option<Follower>,
     diagnoser: Diagnoser,
+    /// Finished and not yet returned.
+    waiting: VecDeque<ConnectionDiagnosis>,
     tally: Tally,
     connections: u64,
     damage: Option<String>,
@@ -81,6 +84,7 @@ impl Diagnosis {
             reader,
             follower: Some(Follower::new(Limits::default())),
             diagnoser: Diagnoser::new(min_bytes),
+            waiting: VecDeque::new(),
             tally: Tally::default(),
             connections: 0,
             damage: None,
@@ -118,12 +122,16 @@ impl Diagnosis {
         json_of(tally, connections, 0, state.reader.interfaces(), state.damage.as_deref())
     }
 
-    /// The connections that ended since the last call, as a JSON array; see `netspurt why --json`.
-    fn take(&self, py: Python<'_>) -> String {
+    /// At most `most` connections that have ended and were not returned before, as a JSON array; see `netspurt why --json`.
+    fn take(&self, py: Python<'_>, most: usize) -> String {
         let mut state = self.state(py);
-        let (origin, found) = (state.origin(), state.diagnoser.take());
+        let origin = state.origin();
+        let found = state.diagnoser.take();
+        state.waiting.extend(found);
+        let count = most.min(state.waiting.len());
+        let some: Vec<ConnectionDiagnosis> = state.waiting.drain(..count).collect();
         drop(state);
-        found.iter().map(|each| connection(each, origin)).collect::<Value>().to_string()
+        some.iter().map(|each| connection(each, origin)).collect::<Value>().to_string()
     }
 }
 

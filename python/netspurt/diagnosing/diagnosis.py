@@ -7,7 +7,7 @@ or text for a terminal.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 MOST_CONNECTIONS = 100_000
 """The maximal number of connections that a diagnosis keeps: those that lost most time."""
+
+PIECE = 500
+"""Connections of a piece of the document."""
 
 SIDES = ("client", "server")
 """The senders of the two directions, in their order in the document."""
@@ -56,7 +59,7 @@ class Steps(Protocol):
         ...
 
     def take(self) -> list[dict[str, Any]]:
-        """The connections since the last call, as in ``netspurt why --json``."""
+        """Some of the connections that have ended, as in ``why --json``; empty if there are none for now."""
         ...
 
     def tally(self) -> dict[str, Any]:
@@ -128,13 +131,26 @@ class Diagnosis:
         Raises:
             ValueError: one of them is missing.
         """
+        return {**self._head(), "connections": self.documents(connections)}
+
+    def json(self, connections: Sequence[int] | None = None) -> Iterator[str]:
+        """The same document as text, in pieces: as Python objects many connections would need much memory.
+
+        Raises:
+            ValueError: one of them is missing.
+        """
+        numbers = self.connections["connection"].to_list() if connections is None else list(connections)
+        yield json.dumps(self._head())[:-1] + ', "connections": ['
+        for first in range(0, len(numbers), PIECE):
+            some = json.dumps(self.documents(numbers[first : first + PIECE]))
+            yield (", " if first else "") + some[1:-1]
+        yield "]}"
+
+    def _head(self) -> dict[str, Any]:
+        """What the document says of the whole capture."""
         named = {"packets", "segments", "damage", "small", "filtered", "unlisted"}
-        return {
-            "file": str(self.path),
-            "connections_seen": self.tally["connections"],
-            **{name: value for name, value in self.tally.items() if name in named},
-            "connections": self.documents(connections),
-        }
+        counts = {name: value for name, value in self.tally.items() if name in named}
+        return {"file": str(self.path), "connections_seen": self.tally["connections"], **counts}
 
     def documents(self, connections: Sequence[int] | None = None) -> list[dict[str, Any]]:
         """These connections of the document, or all in the order of ``connections``.
@@ -212,17 +228,21 @@ def collect(
         wanted: whether to keep a connection between this client and this server.
         most: how many connections are kept at most: those that lost most time.
     """
+    import polars as pl
+
     tables = {name: _frame(name, []) for name in SCHEMAS}
     kept = filtered = unlisted = 0
     more = True
     while more:
         more = reading.step()
-        found = reading.take()
-        passed = [each for each in found if wanted is None or wanted(each["client"], each["server"])]
-        filtered += len(found) - len(passed)
-        kept += len(passed)
-        if passed:
-            tables = _added(tables, passed)
+        pieces = {name: [table] for name, table in tables.items()}
+        while found := reading.take():
+            passed = [each for each in found if wanted is None or wanted(each["client"], each["server"])]
+            filtered += len(found) - len(passed)
+            kept += len(passed)
+            for name, rows in _rows_of(passed).items():
+                pieces[name].append(_frame(name, rows))
+        tables = {name: pl.concat(frames) for name, frames in pieces.items()}
         # Sorting is worth its time only now and then.
         if kept - unlisted > (2 * most if more else most):
             tables = _worst(tables, most)
@@ -254,9 +274,8 @@ def main_direction(connection: Document) -> dict[str, Any]:
     return chosen
 
 
-def _added(tables: dict[str, pl.DataFrame], found: Sequence[Document]) -> dict[str, pl.DataFrame]:
-    import polars as pl
-
+def _rows_of(found: Sequence[Document]) -> dict[str, list[dict[str, Any]]]:
+    """The rows of every table for some connections of the document."""
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in SCHEMAS}
     for connection in found:
         number = connection["connection"]
@@ -273,7 +292,7 @@ def _added(tables: dict[str, pl.DataFrame], found: Sequence[Document]) -> dict[s
             rows["directions"].append({**direction, **who, "lost_s": lost(direction)})
             rows["budget"] += [who | _flat(line) for line in direction["budget"]]
             rows["intervals"] += [who | interval for interval in direction["intervals"]]
-    return {name: pl.concat([tables[name], _frame(name, rows[name])]) for name in SCHEMAS}
+    return rows
 
 
 def _flat(line: Document) -> dict[str, Any]:

@@ -19,6 +19,9 @@ from netspurt.inputs.kind import Kind, kind_of
 PIPE_STEP = 1 << 16
 """Bytes read per step from standard input, which may be slow."""
 
+TAKEN = 500
+"""The maximal number of connections taken at once: as Python objects they are much larger than as tables."""
+
 
 def why(path: str | Path, *, filter: str | None = None, min_bytes: int = 1) -> Diagnosis:  # noqa: A002
     """Finds out what limited the connections of a capture, and for how long.
@@ -38,7 +41,9 @@ def why(path: str | Path, *, filter: str | None = None, min_bytes: int = 1) -> D
 
 
 class Reading:
-    """A capture that is diagnosed in steps: call ``step`` until it returns False, and ``take`` after each call.
+    """A capture that is diagnosed in steps.
+
+    Call ``step`` until it returns False; after each call, call ``take`` until it returns nothing.
 
     Raises:
         RequestError: the file cannot be read, or is not a capture.
@@ -77,8 +82,8 @@ class Reading:
         self._stopped.set()
 
     def take(self) -> list[dict[str, Any]]:
-        """The connections that ended since the last call."""
-        found: list[dict[str, Any]] = json.loads(self._native.take())
+        """Some of the connections that have ended, each once; empty if there are no more for now."""
+        found: list[dict[str, Any]] = json.loads(self._native.take(TAKEN))
         return found
 
     def tally(self) -> dict[str, Any]:

@@ -95,6 +95,7 @@ def test_no_field_of_the_native_document_is_lost(path: Path, diagnosis: Diagnosi
     while reading.step():
         pass
     native = {each["connection"]: each for each in reading.take()}
+    assert reading.take() == []
     ours = {each["connection"]: each for each in diagnosis.document()["connections"]}
     assert ours.keys() == native.keys()
     for number, whole in ours.items():
@@ -103,6 +104,14 @@ def test_no_field_of_the_native_document_is_lost(path: Path, diagnosis: Diagnosi
             direction.pop("lost_s")
         assert whole == native[number]
     json.dumps(diagnosis.document(), allow_nan=False)
+
+
+def test_the_document_is_the_same_in_pieces(diagnosis: Diagnosis, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("netspurt.diagnosing.diagnosis.PIECE", 1)
+    pieces = list(diagnosis.json())
+    assert len(pieces) == 4
+    assert json.loads("".join(pieces)) == diagnosis.document()
+    assert json.loads("".join(diagnosis.json([])))["connections"] == []
 
 
 def test_tables_have_the_documented_columns(diagnosis: Diagnosis) -> None:

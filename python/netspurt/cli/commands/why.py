@@ -191,14 +191,7 @@ def _print(
     failures: dict[int, str],
 ) -> None:
     if options.json:
-        documents = [
-            found[number].document(chosen[number])
-            if number in found
-            else {"file": file, "error": failures[number]}
-            for number, file in enumerate(options.files)
-            if number in found or number in failures
-        ]
-        print(json.dumps({"captures": documents}))
+        _print_json(options.files, found, chosen, failures)
         return
     from rich.markup import escape
 
@@ -215,6 +208,21 @@ def _print(
             why_view.show(console, document, known)
         for sentence in _left_out(diagnosis, len(connections) - len(shown)):
             console.print(sentence, highlight=False, soft_wrap=True)
+
+
+def _print_json(
+    files: list[str], found: dict[int, Diagnosis], chosen: dict[int, list[int]], failures: dict[int, str]
+) -> None:
+    sys.stdout.write('{"captures": [')
+    between = ""
+    for number in sorted(found.keys() | failures.keys()):
+        sys.stdout.write(between)
+        if number in found:
+            sys.stdout.writelines(found[number].json(chosen[number]))
+        else:
+            sys.stdout.write(json.dumps({"file": files[number], "error": failures[number]}))
+        between = ", "
+    sys.stdout.write("]}\n")
 
 
 def _left_out(diagnosis: Diagnosis, more: int) -> list[str]:
