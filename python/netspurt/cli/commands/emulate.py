@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from netspurt.cli import emulate_why
 from netspurt.cli.exits import INTERRUPTED
 from netspurt.cli.options import add_force, add_input, add_settings
 from netspurt.errors import RequestError
@@ -73,6 +74,11 @@ def declare(command: argparse.ArgumentParser) -> None:
         help="capture what passes a host, or a router or hub between hosts, as pcapng, as often as wanted",
     )
     command.add_argument(
+        "--why",
+        action="store_true",
+        help="say at the end what limited each connection of the programs, from the packets at every host",
+    )
+    command.add_argument(
         "--mtu",
         type=positive,
         default=1500,
@@ -124,9 +130,16 @@ def command(options: argparse.Namespace) -> int:
     beside = [(host, _words(text)) for host, text in options.on]
     if options.server is not None:
         beside.append((hosts[-1], _words(options.server)))
-    with _ends_by_signal(), _elsewhere() if options.json else contextlib.nullcontext():
-        report = _run(scenario, (options.client or hosts[0], options.program), beside, options)
+    with contextlib.ExitStack() as kept:
+        places = kept.enter_context(emulate_why.places(hosts, options.capture)) if options.why else {}
+        with _ends_by_signal(), _elsewhere() if options.json else contextlib.nullcontext():
+            captures = [*options.capture, *emulate_why.missing(places, options.capture)]
+            report = _run(scenario, (options.client or hosts[0], options.program), beside, options, captures)
+        if options.why:
+            report["why"] = emulate_why.connections(places)
     _print(report, options)
+    if options.why and not options.json:
+        emulate_why.show(report["why"])
     status: int | None = report["status"]
     return INTERRUPTED if status is None else status
 
@@ -146,6 +159,7 @@ def _run(
     command: tuple[str, list[str]],
     beside: list[tuple[str, list[str]]],
     options: argparse.Namespace,
+    captures: list[tuple[str, str]],
 ) -> dict[str, Any]:
     try:
         return scenario.emulate(
@@ -157,7 +171,7 @@ def _run(
             congestion=options.congestion,
             initial_window=options.initial_window,
             sysctls=options.sysctl,
-            captures=options.capture,
+            captures=captures,
         )
     except OSError as error:
         raise RequestError(str(error)) from None
