@@ -230,7 +230,7 @@ class Reading:
         self.record = tuple(record)
         try:
             self._native = _core.Capture.open(
-                str(path), list(record), connections, None if only is None else list(only)
+                str(path), list(record), connections, only=None if only is None else list(only)
             )
         except _core.CaptureError as error:
             raise RequestError(str(error)) from error

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from netspurt.analysis import formats
 from netspurt.diagnosing.diagnosis import main_direction
+from netspurt.notebook.displays import picture
 from netspurt.plot.palette import limit_colour
 
 if TYPE_CHECKING:
@@ -31,7 +32,13 @@ def of_diagnosis(diagnosis: Diagnosis) -> str:
     ]
     if diagnosis.fault:
         parts.append(f"<p>{escape(diagnosis.fault)}</p>")
-    parts += map(_connection, diagnosis.documents(numbers[:SHOWN]))
+    shown = diagnosis.documents(numbers[:SHOWN])
+    parts += map(_connection, shown)
+    if shown:
+        from netspurt.plot.runs.limits import chart_of
+
+        words = f"limits over time of connection {shown[0]['connection']}"
+        parts.insert(2 if not diagnosis.fault else 3, picture(chart_of(shown[0]).draw(), words))
     if len(numbers) > SHOWN:
         parts.append(f"<p>and {len(numbers) - SHOWN} more</p>")
     return f"<div>{''.join(parts)}</div>"

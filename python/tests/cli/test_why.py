@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import io
 import json
 import os
 import signal
@@ -235,3 +236,20 @@ def test_a_bar_is_never_empty_and_never_too_wide() -> None:
         "0.0 ms",
         "20 µs",
     ]
+
+
+def test_a_terminal_has_colours(one: Path) -> None:
+    from rich.console import Console
+
+    (row,) = ns.why(one).documents()
+    with io.StringIO() as shown:
+        why_view.show(Console(file=shown, force_terminal=True, color_system="standard", width=100), row, {})
+        assert "\x1b[33m█" in shown.getvalue(), "yellow: the receiver limits"
+
+
+def test_one_file_that_cannot_be_read_does_not_keep_the_report_from_the_others(
+    one: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "x.html"
+    assert main(["why", str(tmp_path / "missing.pcap"), str(one), "--report", str(page)]) == 1
+    assert 'id="c0-budget"' in page.read_text(encoding="utf-8")

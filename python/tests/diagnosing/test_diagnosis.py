@@ -172,6 +172,24 @@ def test_a_capture_can_name_the_limits_too(path: Path, diagnosis: Diagnosis) -> 
 def test_a_notebook_shows_the_sentence_and_the_budget(diagnosis: Diagnosis) -> None:
     page = diagnosis._repr_html_()
     assert page.count("<table") == 2
+    assert page.count('<img alt="limits over time of connection') == 1
     assert html.escape(diagnosis.connections["sentence"][0]) in page
     assert "receive-window" in page
     assert LIMIT_COLOURS.keys() == LIMITS.keys()
+
+
+def test_a_picture_has_a_row_for_each_limit_at_the_times_of_the_capture(diagnosis: Diagnosis) -> None:
+    number = diagnosis.connections["connection"][1]
+    chart = ns.plot.limits_chart(diagnosis, number)
+    (row,) = diagnosis.documents([number])
+    main = max(row["directions"], key=lambda each: each["bytes"])
+    assert chart.y.names == tuple(line["limit"] for line in reversed(main["budget"]))
+    for trace, line in zip(chart.traces, main["budget"], strict=True):
+        begins, ends = trace.x[0::3], trace.x[1::3]
+        assert (ends - begins).sum() == pytest.approx(line["seconds"])
+        assert begins.min() >= row["start_s"]
+    figure = ns.plot.limits(diagnosis, number)
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert labels == list(chart.y.names)
+    with pytest.raises(ValueError, match="no diagnosed connection 99"):
+        ns.plot.limits(diagnosis, 99)
