@@ -1,6 +1,7 @@
 //! The class `Diagnosis`: what limited the connections of a capture, read in steps.
 
 use crate::errors::{broken_reader, open_error};
+use crate::limits::intervals;
 use crate::tally::json_of;
 use netspurt_tcp::time::Span;
 use netspurt_trace::Stamp;
@@ -166,18 +167,6 @@ fn direction(from: &str, found: &DirectionDiagnosis) -> Value {
             })
         })
         .collect();
-    let intervals: Value = found
-        .timeline
-        .intervals()
-        .iter()
-        .map(|interval| {
-            json!({
-                "from_s": interval.from.as_secs_f64(),
-                "until_s": interval.until.as_secs_f64(),
-                "limit": interval.limit.name(),
-            })
-        })
-        .collect();
     json!({
         "from": from,
         "bytes": found.bytes,
@@ -190,6 +179,6 @@ fn direction(from: &str, found: &DirectionDiagnosis) -> Value {
         "rtt_min_s": found.rtt_least.map(seconds),
         "rate_max_bps": found.rate_most_bps,
         "budget": budget,
-        "intervals": intervals,
+        "intervals": intervals(&found.timeline),
     })
 }

@@ -3,20 +3,29 @@
 //! It knows nothing of TCP or of applications. A driver hands in packets and timers, and is told what is due: a packet
 //! that has reached its end, or one of its own timers.
 
+pub mod bucket;
 pub mod capacity;
 pub mod channel;
+mod conditions;
+pub mod delay;
+pub mod gather;
 mod hop;
 mod hub;
 pub mod impair;
 pub mod loss;
 pub mod medium;
+pub mod middlebox;
 pub mod packet;
+pub mod policer;
 pub mod queue;
 pub mod route;
+pub mod schedule;
+pub mod shaper;
 mod stations;
 
 use crate::engine::EventQueue;
 use crate::network::channel::{Channel, MAX_PACKET};
+use crate::network::gather::Released;
 use crate::network::impair::{Fate, Refused};
 use crate::network::loss::Cause;
 use crate::network::medium::Contention;
@@ -318,6 +327,42 @@ impl Network {
         if let Some(refused) = self.refuses(number, at, slot) {
             return self.refuse(slot, position, at, refused);
         }
+        if self.channels[number as usize].has_middlebox() && !self.pass_middlebox(slot, number, at) {
+            return self.discard(slot, number, at, Cause::IdleTimeout);
+        }
+        if let Some(gather) = self.channels[number as usize].gather() {
+            let released = gather.push(at, slot, position, self.packets.get(slot));
+            return self.release_gathered(number, at, released);
+        }
+        self.admit(slot, position, at);
+    }
+
+    /// Packets that were gathered at a channel go on, or not; the event queue has to know when the next do.
+    fn release_gathered(&mut self, number: u32, at: u64, released: Vec<Released>) {
+        for packet in released {
+            match packet {
+                Released::On(slot, position) => self.admit(slot, position, at),
+                Released::Dropped(slot, cause) => self.discard(slot, number, at, cause),
+            }
+        }
+        let next = self.channels[number as usize].gather().and_then(|gather| gather.next_release());
+        if let Some(at) = next.filter(|&at| at <= self.horizon) {
+            self.queue.push(at, number);
+        }
+    }
+
+    /// A packet comes to the policer and the queue of a channel.
+    fn admit(&mut self, slot: u32, position: u32, at: u64) {
+        let number = self.routes.hop(position).channel();
+        let channel = &mut self.channels[number as usize];
+        channel.adjust(at);
+        if channel.polices() {
+            match channel.police(at, self.packets.get(slot)) {
+                OnArrival::Pass => {}
+                OnArrival::Mark => self.mark(slot, number, at),
+                OnArrival::Drop(cause) => return self.discard(slot, number, at, cause),
+            }
+        }
         let channel = &mut self.channels[number as usize];
         if let Some((hub, station)) = channel.station {
             return self.forward_to_hub(slot, position, at, hub, station);
@@ -348,17 +393,34 @@ impl Network {
         if let Err(cause) = channel.keep(at, slot, position, &packet) {
             return self.discard(slot, number, at, cause);
         }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.kept(number, &packet, at);
+        }
         self.make_room(number, at);
         self.arm_departure(number);
+    }
+
+    /// A packet comes to the middlebox of a channel; false if it goes no further.
+    fn pass_middlebox(&mut self, slot: u32, number: u32, at: u64) -> bool {
+        let packet = self.packets.get_mut(slot);
+        let Some(rewrite) = self.channels[number as usize].rewrite(at, packet) else { return false };
+        if let Some(diary) = &mut self.diary {
+            diary.note(Step::Rewritten { slot, rewrite });
+        }
+        true
     }
 
     /// Packets kept at a channel leave, if its transmitter is free and there are any.
     #[cold]
     fn depart(&mut self, number: u32, now: u64) {
+        if let Some(gather) = self.channels[number as usize].gather() {
+            let released = gather.take_due(now);
+            self.release_gathered(number, now, released);
+        }
         if let Some((hub, _)) = self.channels[number as usize].station {
             return self.take_turns(hub, now);
         }
-        while self.channels[number as usize].is_free(now)
+        while self.channels[number as usize].is_open(now)
             && let Some((slot, position)) = self.take_kept(number, now)
         {
             self.pass(slot, position, now);
@@ -370,6 +432,7 @@ impl Network {
     fn take_kept(&mut self, number: u32, now: u64) -> Option<(u32, u32)> {
         while let Some(leaving) = self.channels[number as usize].let_go(now) {
             self.note_queue(number, now);
+            self.note_left(number, leaving, now);
             match leaving {
                 Leaving::Sent(kept) => {
                     if kept.ecn == Ecn::Ce {
@@ -386,7 +449,9 @@ impl Network {
     /// A packet is kept at a channel now; others, or itself, make room for it.
     fn make_room(&mut self, number: u32, now: u64) {
         let with_it = self.channels[number as usize].backlog().packets;
-        while let Some(Leaving::Dropped(kept, cause)) = self.channels[number as usize].overflow(now) {
+        while let Some(leaving) = self.channels[number as usize].overflow(now) {
+            let Leaving::Dropped(kept, cause) = leaving else { break };
+            self.note_left(number, leaving, now);
             self.discard(kept.slot, number, now, cause);
         }
         if self.channels[number as usize].backlog().packets + 1 != with_it {
@@ -410,6 +475,14 @@ impl Network {
         }
     }
 
+    /// A packet that was kept at a channel leaves its queue.
+    fn note_left(&mut self, number: u32, leaving: Leaving, now: u64) {
+        let (Leaving::Sent(kept) | Leaving::Dropped(kept, _)) = leaving;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.left(number, self.packets.get(kept.slot), now);
+        }
+    }
+
     /// A packet goes through a channel, as [`Network::forward_carefully`] says.
     fn pass(&mut self, slot: u32, position: u32, at: u64) {
         let number = self.routes.hop(position).channel();
@@ -421,7 +494,8 @@ impl Network {
             Err(cause) => return self.discard(slot, number, at, cause),
         };
         let size = channel.framed(packet.size);
-        let fate = channel.impairments.as_mut().map_or_else(Fate::default, |all| all.decide(packet, size));
+        let fate =
+            channel.impairments.as_mut().map_or_else(Fate::default, |all| all.decide(packet, size, at));
         let arrival = passage.arrival.saturating_add(fate.held);
         if let Some(recorder) = &mut self.recorder {
             if recorder.wants(Wants::QUEUE) && passage.start > at {
@@ -429,6 +503,7 @@ impl Network {
             }
             if packet.content != Content::TooBig {
                 recorder.entered(number, packet, passage.start, arrival, &fate);
+                recorder.transmits(number, packet, at, passage.start, channel.occupied().0.as_ps());
             }
         }
         if let Some(diary) = &mut self.diary {
