@@ -40,6 +40,7 @@ mod run;
 mod scenario;
 mod simulate;
 mod table;
+mod tally;
 mod wide;
 
 use pyo3::prelude::*;

@@ -55,6 +55,13 @@ COMMANDS = {
         "what captures tell of their TCP connections: round-trip times, retransmissions and why, reordering",
         "netspurt capture trace.pcapng --samples rtt.parquet",
     ),
+    "why": Entry(
+        "find out what limited the connections of captures, for how long, and what may help",
+        "netspurt why trace.pcapng --filter 'port 443' --report why.html",
+        more=" Each instant of a connection has one limit. The connections that lost most time come first: the time "
+        "that the end that sent more bytes spent neither in 'bottleneck' (the path is full) nor in 'application' "
+        "(there is nothing to send). The numbers of packets are those of Wireshark.",
+    ),
     "emulate": Entry(
         "run real programs with a scenario's network between them",
         "netspurt emulate --rate 10mbit --delay 40ms --server 'iperf3 -s' -- iperf3 -c server",
