@@ -29,7 +29,7 @@ export PYO3_PYTHON   := $(VENV)/bin/python
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help sbom audit reproduce test test-rust test-python agreement endure lint lint-rust lint-python lint-structure \
+.PHONY: help sbom diagnosis-accuracy audit reproduce test test-rust test-python agreement endure lint lint-rust lint-python lint-structure \
         fuzz bench docs docs-rust docs-site wheel fetch format clean distclean need-rust need-python
 
 help: ## this list
@@ -91,6 +91,11 @@ report/reproduce.json:
 
 wheel: $(INSTALLED) | need-rust ## a Python wheel, into dist/
 	VIRTUAL_ENV=$(VENV) $(VENV)/bin/maturin build --release --strip $(LOCKED) --out dist
+
+diagnosis-accuracy: | need-rust ## how often the diagnosis of a capture is right, on seeds that chose no parameter (docs/diagnosis/accuracy.md)
+	mkdir -p target
+	cargo run --release $(LOCKED) --quiet -p netspurt-observe --bin netspurt-why-judge -- 1000000 400 target/judged.pcapng page > target/accuracy.md
+	mv target/accuracy.md docs/diagnosis/accuracy.md
 
 sbom: | need-python ## a bill of materials of all dependencies (CycloneDX JSON), into dist/
 	$(PYTHON) tools/sbom.py dist/sbom.cdx.json

@@ -3,6 +3,7 @@
 use super::addresses::Addresses;
 use super::cargo::{Cargo, Parcel};
 use super::manifest::{self, Manifest};
+use super::rewrite;
 use super::too_big;
 use super::train::Label;
 use crate::tun::Checksum;
@@ -159,7 +160,8 @@ impl Carrier {
         }
         let payload = Payload { offset: 0, len: manifest.payload };
         let Manifest { flags, ecn, .. } = manifest;
-        let segment = Segment { flags, ecn, payload, ..Segment::default() };
+        let (ack, options) = rewrite::read(bytes);
+        let segment = Segment { ack, flags, ecn, payload, options, ..Segment::default() };
         let size = bytes.len() as u32;
         let label = packet::Label { endpoint: manifest.flow, route, size, ..packet::Label::default() };
         self.network.send(now, &segment, label);
@@ -217,6 +219,11 @@ impl Carrier {
                     // A packet that is too large is dropped, unless an ICMP message replaces it.
                     let bytes = too_big::message(&self.cargo.at(slot).bytes, mtu).unwrap_or_default();
                     self.cargo.put(slot, Parcel::whole(bytes));
+                }
+                Step::Rewritten { slot, rewrite } => {
+                    let parcel = self.cargo.at(slot);
+                    parcel.complete();
+                    rewrite::apply(&mut parcel.bytes, &rewrite);
                 }
                 Step::Passed(pass) => {
                     see(&pass, self.cargo.at(pass.slot), &mut self.damage, &mut self.sightings);

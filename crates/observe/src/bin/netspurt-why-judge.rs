@@ -1,8 +1,9 @@
 //! Compares diagnoses from captures with what really limited simulated transfers, and prints confusion matrices.
 //!
-//! `netspurt-why-judge FIRST COUNT FILE [list]`: the cases with the seeds from FIRST on; FILE is a capture that is overwritten.
+//! `netspurt-why-judge FIRST COUNT FILE [list | page]`: the cases with the seeds from FIRST on; FILE is a capture that is overwritten.
+//! `list` prints each trial, `page` a page of the documentation.
 
-use netspurt_observe::judge::{Matrix, Place, draw, run};
+use netspurt_observe::judge::{Matrix, Place, draw, page, run};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
@@ -11,12 +12,12 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |i: usize| arguments.get(i).and_then(|word| word.parse::<u64>().ok());
     let (Some(first), Some(count), Some(file)) = (number(0), number(1), arguments.get(2)) else {
-        eprintln!("usage: netspurt-why-judge FIRST COUNT FILE [list]");
+        eprintln!("usage: netspurt-why-judge FIRST COUNT FILE [list | page]");
         return ExitCode::from(2);
     };
     let list = arguments.get(3).is_some_and(|word| word == "list");
     let mut all = [Matrix::default(), Matrix::default(), Matrix::default()];
-    let mut kinds: BTreeMap<(&str, &str), Matrix> = BTreeMap::new();
+    let mut kinds: BTreeMap<(&'static str, Place), Matrix> = BTreeMap::new();
     for seed in first..first + count {
         let case = draw(seed);
         let trials = match run(&case, &Place::ALL, Path::new(file)) {
@@ -28,7 +29,7 @@ fn main() -> ExitCode {
         };
         for ((place, matrix), trial) in Place::ALL.iter().zip(&mut all).zip(&trials) {
             let share = matrix.add(trial);
-            kinds.entry((case.kind, place.name())).or_default().add(trial);
+            kinds.entry((case.kind, *place)).or_default().add(trial);
             if list && count == 1 {
                 println!("{}\n{}", case.text, place.name());
                 for (what, timeline) in [("truth", &trial.truth), ("found", &trial.found)] {
@@ -50,12 +51,22 @@ fn main() -> ExitCode {
             }
         }
     }
+    if arguments.get(3).is_some_and(|word| word == "page") {
+        let places: Vec<(Place, Matrix)> = Place::ALL.into_iter().zip(all).collect();
+        print!("{}", page((first, first + count - 1), &places, &kinds));
+        return ExitCode::SUCCESS;
+    }
     for (place, matrix) in Place::ALL.iter().zip(&all) {
         println!("{}: {matrix}", place.name());
     }
     for ((kind, place), matrix) in kinds {
         let (dominant, time) = matrix.shares();
-        println!("{kind:16} {place:9} dominant {:5.1} %  time {:5.1} %", dominant * 100.0, time * 100.0);
+        println!(
+            "{kind:16} {:9} dominant {:5.1} %  time {:5.1} %",
+            place.name(),
+            dominant * 100.0,
+            time * 100.0
+        );
     }
     ExitCode::SUCCESS
 }

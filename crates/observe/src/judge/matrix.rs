@@ -46,6 +46,43 @@ impl Matrix {
     }
 }
 
+impl Matrix {
+    /// How many trials were added.
+    pub const fn cases(&self) -> u64 {
+        self.cases
+    }
+
+    /// One row for each true limit, in declaration order.
+    pub fn rows(&self) -> Vec<Row> {
+        let mut wholes: BTreeMap<Limit, f64> = BTreeMap::new();
+        for (&(truth, _), seconds) in &self.cells {
+            *wholes.entry(truth).or_default() += seconds;
+        }
+        let row = |(truth, whole): (Limit, f64)| {
+            let mut found: Vec<(f64, Limit)> = self
+                .cells
+                .iter()
+                .filter(|((of, _), _)| *of == truth)
+                .map(|((_, found), seconds)| (*seconds / whole, *found))
+                .collect();
+            found.sort_by(|a, b| b.0.total_cmp(&a.0));
+            Row { truth, share: whole / self.cases.max(1) as f64, found }
+        };
+        wholes.into_iter().map(row).collect()
+    }
+}
+
+/// What the diagnosis called one true limit.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Row {
+    /// The true limit.
+    pub truth: Limit,
+    /// Its share of all time.
+    pub share: f64,
+    /// What it was called, and in which share of its time; largest first.
+    pub found: Vec<(f64, Limit)>,
+}
+
 impl fmt::Display for Matrix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (dominant, time) = self.shares();
@@ -56,20 +93,9 @@ impl fmt::Display for Matrix {
             dominant * 100.0,
             time * 100.0
         )?;
-        let mut truths: BTreeMap<Limit, f64> = BTreeMap::new();
-        for (&(truth, _), seconds) in &self.cells {
-            *truths.entry(truth).or_default() += seconds;
-        }
-        for (truth, whole) in truths {
-            write!(f, "{:20} {:6.2} %:", truth.name(), whole / self.cases.max(1) as f64 * 100.0)?;
-            let mut row: Vec<(f64, Limit)> = self
-                .cells
-                .iter()
-                .filter(|((of, _), _)| *of == truth)
-                .map(|((_, found), seconds)| (*seconds / whole, *found))
-                .collect();
-            row.sort_by(|a, b| b.0.total_cmp(&a.0));
-            for (share, found) in row.iter().take(5) {
+        for row in self.rows() {
+            write!(f, "{:20} {:6.2} %:", row.truth.name(), row.share * 100.0)?;
+            for (share, found) in row.found.iter().take(5) {
                 write!(f, "  {} {:.1}", found.name(), share * 100.0)?;
             }
             writeln!(f)?;

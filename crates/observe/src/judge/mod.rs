@@ -3,13 +3,15 @@
 //! * `cases.rs`: paths, TCP settings and applications, drawn from a seed
 //! * `apps.rs`: applications that limit a transfer
 //! * `trial.rs`: a case simulated, captured and diagnosed
-//! * `matrix.rs`: sums over many trials
+//! * `matrix.rs`: sums over many trials; `page.rs`: these as a page of the documentation
 
 mod apps;
 mod cases;
 mod matrix;
+mod page;
 mod trial;
 
 pub use cases::{Case, draw};
-pub use matrix::Matrix;
+pub use matrix::{Matrix, Row};
+pub use page::page;
 pub use trial::{Place, Trial, run};

@@ -37,6 +37,24 @@ impl Place {
         }
     }
 
+    /// What it is called in a sentence.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Sender => "sender",
+            Self::Receiver => "receiver",
+            Self::Between => "far end of the bottleneck",
+        }
+    }
+
+    /// The goals in percent: dominant limit right, and share of time that agrees.
+    pub const fn goals(self) -> (u32, u32) {
+        match self {
+            Self::Sender => (97, 95),
+            Self::Receiver => (94, 90),
+            Self::Between => (90, 85),
+        }
+    }
+
     const fn point(self) -> &'static str {
         match self {
             Self::Sender => "a",

@@ -166,6 +166,11 @@ impl Queue {
         }
     }
 
+    /// Whether a packet that finds the limit reached is dropped itself.
+    pub(crate) const fn has_limit_on_arrival(&self) -> bool {
+        !matches!(self, Self::FqCodel { .. })
+    }
+
     fn check_red(&self, place: &str) -> Result<(), Fault> {
         let Self::Red { limit, min, max, max_p, weight, gentle: _, mean_packet, ecn: _ } = *self else {
             return Ok(());
@@ -305,7 +310,7 @@ const fn amount(limit: &Limit) -> u64 {
 }
 
 /// More than 32 bits of packets fit into no memory.
-fn room(limit: Limit) -> Room {
+pub(crate) fn room(limit: Limit) -> Room {
     match limit {
         Limit::Bytes(bytes) => Room::Bytes(bytes),
         Limit::Packets(packets) => u32::try_from(packets).map_or(Room::Unlimited, Room::Packets),

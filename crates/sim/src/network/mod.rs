@@ -3,20 +3,29 @@
 //! It knows nothing of TCP or of applications. A driver hands in packets and timers, and is told what is due: a packet
 //! that has reached its end, or one of its own timers.
 
+pub mod bucket;
 pub mod capacity;
 pub mod channel;
+mod conditions;
+pub mod delay;
+pub mod gather;
 mod hop;
 mod hub;
 pub mod impair;
 pub mod loss;
 pub mod medium;
+pub mod middlebox;
 pub mod packet;
+pub mod policer;
 pub mod queue;
 pub mod route;
+pub mod schedule;
+pub mod shaper;
 mod stations;
 
 use crate::engine::EventQueue;
 use crate::network::channel::{Channel, MAX_PACKET};
+use crate::network::gather::Released;
 use crate::network::impair::{Fate, Refused};
 use crate::network::loss::Cause;
 use crate::network::medium::Contention;
@@ -318,6 +327,42 @@ impl Network {
         if let Some(refused) = self.refuses(number, at, slot) {
             return self.refuse(slot, position, at, refused);
         }
+        if self.channels[number as usize].has_middlebox() && !self.pass_middlebox(slot, number, at) {
+            return self.discard(slot, number, at, Cause::IdleTimeout);
+        }
+        if let Some(gather) = self.channels[number as usize].gather() {
+            let released = gather.push(at, slot, position, self.packets.get(slot));
+            return self.release_gathered(number, at, released);
+        }
+        self.admit(slot, position, at);
+    }
+
+    /// Packets that were gathered at a channel go on, or not; the event queue has to know when the next do.
+    fn release_gathered(&mut self, number: u32, at: u64, released: Vec<Released>) {
+        for packet in released {
+            match packet {
+                Released::On(slot, position) => self.admit(slot, position, at),
+                Released::Dropped(slot, cause) => self.discard(slot, number, at, cause),
+            }
+        }
+        let next = self.channels[number as usize].gather().and_then(|gather| gather.next_release());
+        if let Some(at) = next.filter(|&at| at <= self.horizon) {
+            self.queue.push(at, number);
+        }
+    }
+
+    /// A packet comes to the policer and the queue of a channel.
+    fn admit(&mut self, slot: u32, position: u32, at: u64) {
+        let number = self.routes.hop(position).channel();
+        let channel = &mut self.channels[number as usize];
+        channel.adjust(at);
+        if channel.polices() {
+            match channel.police(at, self.packets.get(slot)) {
+                OnArrival::Pass => {}
+                OnArrival::Mark => self.mark(slot, number, at),
+                OnArrival::Drop(cause) => return self.discard(slot, number, at, cause),
+            }
+        }
         let channel = &mut self.channels[number as usize];
         if let Some((hub, station)) = channel.station {
             return self.forward_to_hub(slot, position, at, hub, station);
@@ -355,13 +400,27 @@ impl Network {
         self.arm_departure(number);
     }
 
+    /// A packet comes to the middlebox of a channel; false if it goes no further.
+    fn pass_middlebox(&mut self, slot: u32, number: u32, at: u64) -> bool {
+        let packet = self.packets.get_mut(slot);
+        let Some(rewrite) = self.channels[number as usize].rewrite(at, packet) else { return false };
+        if let Some(diary) = &mut self.diary {
+            diary.note(Step::Rewritten { slot, rewrite });
+        }
+        true
+    }
+
     /// Packets kept at a channel leave, if its transmitter is free and there are any.
     #[cold]
     fn depart(&mut self, number: u32, now: u64) {
+        if let Some(gather) = self.channels[number as usize].gather() {
+            let released = gather.take_due(now);
+            self.release_gathered(number, now, released);
+        }
         if let Some((hub, _)) = self.channels[number as usize].station {
             return self.take_turns(hub, now);
         }
-        while self.channels[number as usize].is_free(now)
+        while self.channels[number as usize].is_open(now)
             && let Some((slot, position)) = self.take_kept(number, now)
         {
             self.pass(slot, position, now);
@@ -435,7 +494,8 @@ impl Network {
             Err(cause) => return self.discard(slot, number, at, cause),
         };
         let size = channel.framed(packet.size);
-        let fate = channel.impairments.as_mut().map_or_else(Fate::default, |all| all.decide(packet, size));
+        let fate =
+            channel.impairments.as_mut().map_or_else(Fate::default, |all| all.decide(packet, size, at));
         let arrival = passage.arrival.saturating_add(fate.held);
         if let Some(recorder) = &mut self.recorder {
             if recorder.wants(Wants::QUEUE) && passage.start > at {

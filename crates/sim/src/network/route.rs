@@ -133,6 +133,7 @@ impl Routes {
                 && fed[this] == Fed::By(before.channel())
                 && channel.partner.is_none()
                 && !channel.keeps()
+                && !channel.gathers()
                 && !channel.is_instant()
                 && !tells(this as u32)
                 && !tells(this as u32 ^ 1)

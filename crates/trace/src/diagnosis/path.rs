@@ -49,11 +49,12 @@ impl Path {
         let beside_receiver = parts.1 * 10 <= base;
         let mut now = round_trips(slices, parts, beside_receiver);
         let [capacity, peak] = [CAPACITY, PEAK].map(|quantile| trains.rate(quantile).unwrap_or(0.0));
-        // One segment takes this long at the capacity.
-        let serial = if capacity > 0.0 { f64::from(segment) / capacity * 1e9 } else { 0.0 };
+        let rates = rates(slices, base);
+        // One segment takes this long at the capacity, or at the highest rate if the capacity is not known.
+        let fastest = rates.iter().copied().fold(capacity, f64::max);
+        let serial = if fastest > 0.0 { f64::from(segment) / fastest * 1e9 } else { 0.0 };
         let threshold = LEAST_QUEUE_NS.max(base / 50).max((2.5 * serial) as u64);
         let standing = standing(&now, slices, base, threshold);
-        let rates = rates(slices, base);
         // Behind the bottleneck, only timestamps show the queue.
         let beside_sender = parts.0 * 10 <= base;
         let shows_queue = beside_sender || slices.iter().filter(|slice| slice.behind > 0).count() > 3;

@@ -25,11 +25,19 @@ pub enum Cause {
     EcnBlackHole,
     /// It was longer than the link takes.
     TooBig,
+    /// The policer had no tokens for it.
+    Policer,
+    /// It was larger than the shaper's bucket.
+    Shaper,
+    /// A middlebox had forgotten its connection.
+    IdleTimeout,
+    /// It was an ACK, and a later one took its place.
+    AckThinning,
 }
 
 impl Cause {
     /// Every cause, in declaration order.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 15] = [
         Self::Queue,
         Self::BitError,
         Self::PacketError,
@@ -41,6 +49,10 @@ impl Cause {
         Self::Collisions,
         Self::EcnBlackHole,
         Self::TooBig,
+        Self::Policer,
+        Self::Shaper,
+        Self::IdleTimeout,
+        Self::AckThinning,
     ];
 
     /// The name used in files.
@@ -57,6 +69,10 @@ impl Cause {
             Self::Collisions => "collisions",
             Self::EcnBlackHole => "ecn-black-hole",
             Self::TooBig => "too-big",
+            Self::Policer => "policer",
+            Self::Shaper => "shaper",
+            Self::IdleTimeout => "idle-timeout",
+            Self::AckThinning => "ack-thinning",
         }
     }
 }

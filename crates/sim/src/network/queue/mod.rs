@@ -57,10 +57,24 @@ impl Discipline {
             QueueSpec::ResendFirst(room) | QueueSpec::Codel(room, _) | QueueSpec::Step(room, _) => *room,
             QueueSpec::Red(red) => red.room,
         };
+        Self::of(room)
+    }
+
+    /// What finds this room may wait.
+    pub(crate) const fn of(room: Room) -> Self {
         match room {
             Room::Unlimited => Self::Unlimited,
             Room::Packets(limit) => Self::DropTailPackets(DropTailPackets { limit }),
             Room::Bytes(limit) => Self::DropTailBytes(DropTailBytes { limit }),
+        }
+    }
+
+    /// The room that there is.
+    pub(crate) const fn room(self) -> Room {
+        match self {
+            Self::Unlimited => Room::Unlimited,
+            Self::DropTailPackets(DropTailPackets { limit }) => Room::Packets(limit),
+            Self::DropTailBytes(DropTailBytes { limit }) => Room::Bytes(limit),
         }
     }
 }

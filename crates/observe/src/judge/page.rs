@@ -1,0 +1,74 @@
+//! The matrices as a page of the documentation.
+
+use super::matrix::Matrix;
+use super::trial::Place;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// The page, in Markdown. `kinds` has the matrix of each kind of case at each place.
+pub fn page(
+    seeds: (u64, u64),
+    places: &[(Place, Matrix)],
+    kinds: &BTreeMap<(&'static str, Place), Matrix>,
+) -> String {
+    let mut text = String::from(
+        "# Accuracy of the diagnosis\n\nMade by `make diagnosis-accuracy`. Each case is a simulated transfer; its truth is the simulator's own \
+         record of what held the sender. A diagnosis from a capture is compared with it instant by instant. The seeds of \
+         these cases did not choose any parameter of the rules.\n\n",
+    );
+    let _ = writeln!(text, "Seeds {} to {}.\n", seeds.0, seeds.1);
+    text.push_str("| capture at | cases | dominant limit right | goal | share of time that agrees | goal |\n| --- | --- | --- | --- | --- | --- |\n");
+    for (place, matrix) in places {
+        let (dominant, time) = matrix.shares();
+        let goals = place.goals();
+        let _ = writeln!(
+            text,
+            "| {} | {} | {:.1} % | {} % | {:.1} % | {} % |",
+            place.name(),
+            matrix.cases(),
+            dominant * 100.0,
+            goals.0,
+            time * 100.0,
+            goals.1
+        );
+    }
+    text.push_str("\n## By what a case was made for\n\nDominant limit right, and share of time that agrees.\n\n| case |");
+    places.iter().for_each(|(place, _)| {
+        let _ = write!(text, " {} |", place.name());
+    });
+    text.push_str("\n| --- |");
+    text.push_str(&" --- |".repeat(places.len()));
+    let mut names: Vec<&str> = kinds.keys().map(|(kind, _)| *kind).collect();
+    names.dedup();
+    for kind in names {
+        let _ = write!(text, "\n| {kind} |");
+        for (place, _) in places {
+            let (dominant, time) = kinds.get(&(kind, *place)).map_or((0.0, 0.0), Matrix::shares);
+            let _ = write!(text, " {:.0} %, {:.0} % |", dominant * 100.0, time * 100.0);
+        }
+    }
+    text.push_str("\n\n## Confusion\n\nFor each true limit: its share of all time, and what the diagnosis called it (shares above 1 %).\n");
+    for (place, matrix) in places {
+        let _ = writeln!(
+            text,
+            "\n### Capture at the {}\n\n| truth | time | found |\n| --- | --- | --- |",
+            place.words()
+        );
+        for row in matrix.rows() {
+            let found: Vec<String> = row
+                .found
+                .iter()
+                .filter(|(share, _)| *share > 0.01)
+                .map(|(share, limit)| format!("{} {:.0} %", limit.name(), share * 100.0))
+                .collect();
+            let _ = writeln!(
+                text,
+                "| {} | {:.1} % | {} |",
+                row.truth.name(),
+                row.share * 100.0,
+                found.join(", ")
+            );
+        }
+    }
+    text
+}
