@@ -31,7 +31,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "sim": frozenset({"tcp", "budget"}),
     "scenario": frozenset({"tcp", "sim"}),
     "trace": frozenset({"tcp", "budget"}),
-    "live": frozenset({"tcp", "sim", "trace"}),
+    "live": frozenset({"tcp", "budget", "sim", "trace"}),
     "observe": frozenset({"tcp", "budget", "sim", "scenario", "trace"}),
     "packetdrill": frozenset({"tcp"}),
     "python": frozenset({"tcp", "budget", "sim", "scenario", "trace", "live", "observe"}),

@@ -22,6 +22,7 @@ __all__ = [
     "ScenarioError",
     "Situation",
     "Socket",
+    "Sockets",
     "Start",
     "SyntheticPath",
     "Tasks",
@@ -283,6 +284,29 @@ class Prober:
     def sockets(self) -> dict[str, str]: ...
     # {"ipv6": "this system has no ICMP sockets for IPv6 (…)"}: families whose hosts are not probed
     def denied(self) -> dict[str, str]: ...
+
+@final
+class Sockets:
+    """The TCP sockets of a network namespace, and what limits each of them."""
+
+    # namespace: a path, or a name of "ip netns". keep: "sums", or "intervals" for a row an interval and socket.
+    # PermissionError, ValueError: they cannot be watched, in a sentence.
+    @staticmethod
+    def open(namespace: str | None = None, keep: str = "sums") -> Sockets: ...
+    # Asks the kernel. Releases the interpreter lock.
+    def poll(self) -> None: ...
+    # Looks for the processes of new sockets now, however often that was done before.
+    def find_owners(self) -> None: ...
+    # Columns as in netspurt.sockets.watching.SCHEMA: the sockets that exist, those that have ended since the last call,
+    # and the intervals since the last call.
+    def table(self) -> dict[str, list[Any] | npt.NDArray[Any]]: ...
+    def take_ended(self) -> dict[str, list[Any] | npt.NDArray[Any]]: ...
+    def take_intervals(self) -> dict[str, list[Any] | npt.NDArray[Any]]: ...
+    # {"polls", "seen", "missed"}; "missed" is None if the kernel does not count.
+    def counts(self) -> dict[str, int | None]: ...
+    # The names of the limits that may occur.
+    @staticmethod
+    def limits() -> list[str]: ...
 
 @final
 class Host:

@@ -5,10 +5,12 @@
 //!
 //! * `emulator/`: real programs on a simulated path
 //! * `prober/`: ICMP echo, one host or many
+//! * `sockets/`: the kernel's TCP sockets, and what limits them
 //! * `tun/`: TUN devices
 //! * `host/`: our TCP on a wire
 
 pub mod emulator;
 pub mod host;
 pub mod prober;
+pub mod sockets;
 pub mod tun;

@@ -13,6 +13,7 @@
 //! * `delays.rs`: recorded delays, and timers replayed over them
 //! * `path.rs`: delays made from a few numbers
 //! * `prober.rs`: what a prober finds
+//! * `sockets.rs`: what limits the kernel's TCP sockets
 //! * `emulate.rs`: real programs on a simulated path
 //! * `host.rs`: our TCP on a TUN device
 //! * `table.rs`: what a table is made of; `columns.rs`: its columns in Python; `cells.rs`: those of a file; `wide.rs`: tables under
@@ -39,6 +40,7 @@ mod prober;
 mod run;
 mod scenario;
 mod simulate;
+mod sockets;
 mod table;
 mod tally;
 mod wide;
@@ -75,6 +77,8 @@ mod core_module {
     use crate::run::Run;
     #[pymodule_export]
     use crate::scenario::Scenario;
+    #[pymodule_export]
+    use crate::sockets::Sockets;
 
     #[pymodule_export]
     use crate::gather::Tasks;
