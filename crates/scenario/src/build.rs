@@ -166,6 +166,7 @@ fn alike(
         app,
         from,
         to,
+        dscp: 0,
         start: Time::ZERO + flow.start.0,
         stagger: flow.stagger.0,
         client,

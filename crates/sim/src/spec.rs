@@ -248,6 +248,8 @@ pub struct FlowSpec {
     pub from: NodeId,
     /// The host that accepts it.
     pub to: NodeId,
+    /// The differentiated services codepoint of its packets, in both directions (RFC 2474): 0 … 63.
+    pub dscp: u8,
     /// When the first is opened.
     pub start: Time,
     /// How much later than the one before it each of the others is.
@@ -379,6 +381,7 @@ impl WorldSpec {
             app,
             from,
             to,
+            dscp: 0,
             start: Time::ZERO,
             stagger: Span::ZERO,
             client: Arc::clone(config),

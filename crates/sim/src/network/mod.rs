@@ -21,7 +21,7 @@ use crate::network::impair::{Fate, Refused};
 use crate::network::loss::Cause;
 use crate::network::medium::Contention;
 use crate::network::packet::{Arrived, Content, Label, Packet, Slab, Stage};
-use crate::network::queue::{Leaving, OnArrival};
+use crate::network::queue::{Kept, Leaving, OnArrival, Passing};
 use crate::network::route::{NoRoute, Routes};
 use crate::record::diary::{Diary, Step};
 use crate::record::probe::{Dropped, Marked, Recorder, Recording, Sent, Wants};
@@ -341,15 +341,40 @@ impl Network {
         let packet = *self.packets.get(slot);
         let channel = &mut self.channels[number as usize];
         channel.attune(at);
-        if channel.is_free(at) {
-            channel.pass_by(at, slot, position, &packet);
-            return self.pass(slot, position, at);
+        let mut kept = channel.waiting_for(at, (slot, position), &packet);
+        if channel.classifies() {
+            kept.origin = self.routes.origin(position);
         }
-        if let Err(cause) = channel.keep(at, slot, position, &packet) {
+        if channel.is_free(at) && channel.backlog().packets == 0 {
+            return self.pass_by(number, kept, &packet);
+        }
+        if let Err(cause) = channel.keep(kept, &packet) {
             return self.discard(slot, number, at, cause);
         }
         self.make_room(number, at);
         self.arm_departure(number);
+    }
+
+    /// A packet comes to a channel that keeps its packets, where nobody waits and the transmitter is free.
+    fn pass_by(&mut self, number: u32, kept: Kept, packet: &Packet) {
+        match self.channels[number as usize].pass_by(kept, packet) {
+            Passing::Sent(kept) => {
+                self.mark_as_kept(kept, number, kept.since);
+                self.pass(kept.slot, kept.position, kept.since);
+            }
+            Passing::Dropped(cause) => self.discard(kept.slot, number, kept.since, cause),
+            Passing::Waits => {
+                self.note_queue(number, kept.since);
+                self.arm_departure(number);
+            }
+        }
+    }
+
+    /// A packet that leaves a queue has the mark that it got there.
+    fn mark_as_kept(&mut self, kept: Kept, number: u32, now: u64) {
+        if kept.ecn == Ecn::Ce {
+            self.mark(kept.slot, number, now);
+        }
     }
 
     /// Packets kept at a channel leave, if its transmitter is free and there are any.
@@ -372,9 +397,7 @@ impl Network {
             self.note_queue(number, now);
             match leaving {
                 Leaving::Sent(kept) => {
-                    if kept.ecn == Ecn::Ce {
-                        self.mark(kept.slot, number, now);
-                    }
+                    self.mark_as_kept(kept, number, now);
                     return Some((kept.slot, kept.position));
                 }
                 Leaving::Dropped(kept, cause) => self.discard(kept.slot, number, now, cause),

@@ -25,11 +25,19 @@ pub enum Cause {
     EcnBlackHole,
     /// It was longer than the link takes.
     TooBig,
+    /// PIE dropped it.
+    Pie,
+    /// DualPI2 dropped it.
+    DualPi2,
+    /// CAKE's COBALT dropped it.
+    Cobalt,
+    /// It was an ACK, and a later one that says more has come to the queue.
+    AckFilter,
 }
 
 impl Cause {
     /// Every cause, in declaration order.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 15] = [
         Self::Queue,
         Self::BitError,
         Self::PacketError,
@@ -41,6 +49,10 @@ impl Cause {
         Self::Collisions,
         Self::EcnBlackHole,
         Self::TooBig,
+        Self::Pie,
+        Self::DualPi2,
+        Self::Cobalt,
+        Self::AckFilter,
     ];
 
     /// The name used in files.
@@ -57,6 +69,10 @@ impl Cause {
             Self::Collisions => "collisions",
             Self::EcnBlackHole => "ecn-black-hole",
             Self::TooBig => "too-big",
+            Self::Pie => "pie",
+            Self::DualPi2 => "dualpi2",
+            Self::Cobalt => "cobalt",
+            Self::AckFilter => "ack-filter",
         }
     }
 }

@@ -57,10 +57,6 @@ impl FqCodel {
         }
     }
 
-    pub(super) const fn room(&self) -> Room {
-        self.spec.room
-    }
-
     /// The queue of this packet's flow. An occupant of an endpoint stands for the addresses and ports.
     fn bucket_of(&self, packet: &Packet) -> u32 {
         let mut hasher = SipHasher24::new_with_keys(self.keys[0], self.keys[1]);
@@ -113,6 +109,10 @@ impl FqCodel {
 }
 
 impl Order for FqCodel {
+    fn causes(&self) -> &'static [Cause] {
+        if self.spec.room == Room::Unlimited { &[Cause::Codel] } else { &[Cause::Codel, Cause::Queue] }
+    }
+
     fn push(&mut self, kept: Kept, packet: &Packet, out: &mut Outbox) {
         let number = self.bucket_of(packet);
         let bucket = &mut self.buckets[number as usize];

@@ -26,7 +26,7 @@ mod step;
 pub(crate) use admission::OnArrival;
 pub(crate) use early::Early;
 pub(crate) use keeper::Keeper;
-pub(crate) use order::{Kept, Leaving};
+pub(crate) use order::{Kept, Leaving, Origin, Passing};
 
 pub use admission::{Admission, Backlog};
 pub use drop_tail::{DropTailBytes, DropTailPackets};
