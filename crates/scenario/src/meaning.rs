@@ -1,7 +1,7 @@
 //! What a well-formed scenario must not say: names of nodes that are not there, rates of zero, contradictions.
 
 use crate::flow::End;
-use crate::network::queue::Queue;
+use crate::network::queue::{Line, Pace, Queue};
 use crate::network::trace;
 use crate::network::{Access, Duplex, Handover, Hub, Link, Loss, Mtu, Reader};
 use crate::reading::tree::Part;
@@ -143,7 +143,12 @@ fn check_link(name: &str, link: &Link) -> Result<(), Objection> {
         );
         return Err(object(&["link", name, "rate"], Part::Value, message));
     }
-    check_queue(&["link", name, "queue"], link.queue.as_ref())?;
+    let pace = match link.rate {
+        _ if !link.trace.is_empty() => Pace::Recorded,
+        Some(Rate(rate)) => Pace::Fixed(rate),
+        None => Pace::Infinite,
+    };
+    check_queue(&["link", name, "queue"], link.queue.as_ref(), pace)?;
     let [there, back] = [[a, b], [b, a]].map(|[from, to]| [from.as_str(), to.as_str()]);
     check_traces(name, link, &[there, back])?;
     check_mtus(name, &link.mtu.0)?;
@@ -222,9 +227,11 @@ fn check_names(path: &[&str], names: &[String]) -> Result<(), Objection> {
     Ok(())
 }
 
-fn check_queue(path: &[&str], queue: Option<&Queue>) -> Result<(), Objection> {
+fn check_queue(path: &[&str], queue: Option<&Queue>, pace: Pace) -> Result<(), Objection> {
     let place = format!("the queue of {} \"{}\"", path[0], path[1]);
-    let Some(Err((key, message))) = queue.map(|queue| queue.check(&place)) else { return Ok(()) };
+    let Some(Err((key, message))) = queue.map(|queue| queue.check(Line { place: &place, pace })) else {
+        return Ok(());
+    };
     Err(object(&[path, &[key]].concat(), Part::Value, message))
 }
 
@@ -262,7 +269,7 @@ fn check_hub(scenario: &Scenario, name: &str, hub: &Hub, nodes: &IndexSet<&str>)
         );
         return Err(object(&["hub", name, "delay"], Part::Value, message));
     }
-    check_queue(&["hub", name, "queue"], hub.queue.as_ref())?;
+    check_queue(&["hub", name, "queue"], hub.queue.as_ref(), Pace::Fixed(hub.rate.0))?;
     let ways: Vec<[&str; 2]> = hub.stations.iter().map(|station| [station.as_str(), name]).collect();
     check_losses(&["hub", name], &hub.loss.0, &ways)
 }

@@ -201,6 +201,38 @@ fn a_scenario_names_them_with_parameters_or_without() {
 }
 
 #[test]
+fn a_limit_in_time_is_what_the_link_sends_in_that_time() {
+    // 80 Mbit/s are 10 kB in a millisecond.
+    assert_eq!(built("{ kind = 'drop-tail', limit = '20 ms' }"), QueueSpec::Bytes(200_000));
+    assert_eq!(built("{ kind = 'drop-tail', limit = '2e1 ms' }"), QueueSpec::Bytes(200_000));
+    let step = "{ kind = 'drop-tail', limit = '100 ms', mark_above = '1 ms' }";
+    assert_eq!(built(step), QueueSpec::Step(Room::Bytes(1_000_000), Room::Bytes(10_000)));
+    let mixed = "{ kind = 'drop-tail', limit = '1 MB', mark_above = '1 ms' }";
+    assert_eq!(built(mixed), QueueSpec::Step(Room::Bytes(1_000_000), Room::Bytes(10_000)));
+    let QueueSpec::Red(red) = built("{ kind = 'red', min = '5 ms', max = '15 ms' }") else { panic!() };
+    assert_eq!((red.unit, red.min, red.max), (Unit::Bytes, 50_000.0, 150_000.0));
+
+    // A packet that comes behind a limit's worth of packets is dropped: no wait exceeds the limit.
+    let mut spec = bottleneck(QueueSpec::Unlimited, &[None; 3]);
+    let text = "{ kind = 'drop-tail', limit = '30 ms' }";
+    spec.links[0].directions[0].queue =
+        read(text, "10 Mbit/s").unwrap().build("test").unwrap().links[0].directions[1].queue;
+    let result = run(&spec);
+    let most = result.links[0].queue_max_packets;
+    assert!(result.links[0].drops_by(Cause::Queue) > 0 && (24..=25).contains(&most), "{most}");
+}
+
+#[test]
+fn a_limit_in_time_needs_a_rate() {
+    let without = SCENARIO.lines().filter(|line| !line.starts_with("rate")).collect::<Vec<_>>().join("\n");
+    let overrides = [("link.satellite.queue", "{ kind = 'drop-tail', limit = '20 ms' }")];
+    let error = Scenario::parse(&without, "test.toml", &overrides).unwrap_err();
+    let sentence = "limit is a time, and the queue of link \"satellite\" is before an infinitely fast link: give it in \
+                    packets or bytes, or give the link a rate";
+    assert!(error.message.contains(sentence), "{}", error.message);
+}
+
+#[test]
 fn results_list_the_causes_that_can_occur() {
     let drops = |queue| run(&bottleneck(queue, &[Some(1000)])).links[0].drops.clone();
     let names = |queue| drops(queue).into_keys().collect::<Vec<_>>();
@@ -256,6 +288,16 @@ fn what_makes_no_sense_is_refused_in_a_sentence() {
             "{ kind = 'drop-tail', limit = '20 packets', mark_above = '1 KiB' }",
             "the queue of link \"satellite\" counts both packets and bytes: give mark_above in the same unit as limit",
         ),
+        (
+            "{ kind = 'drop-tail', limit = '10 ms', mark_above = '10 ms' }",
+            "mark_above, 10 ms, is not below limit, 10 ms: the queue of link \"satellite\" would drop packets before it \
+             marks any",
+        ),
+        (
+            "{ kind = 'drop-tail', limit = '3 us' }",
+            "the queue of link \"satellite\" has no room for a single packet",
+        ),
+        ("{ kind = 'drop-tail', limit = '3 msec' }", "\"msec\" is not a unit for this"),
         (
             "{ kind = 'codel', limit = '39 B' }",
             "the queue of link \"satellite\" has no room for a single packet",

@@ -1,0 +1,80 @@
+//! What a queue comes to before its link.
+
+use super::Queue;
+use super::check::unit;
+use crate::values::quantity::{Duration, Limit, Size};
+use netspurt_sim::spec::{CodelSpec, FqCodelSpec, QueueSpec, RedSpec, Room, Unit};
+use netspurt_tcp::time::Span;
+
+impl Queue {
+    /// What this comes to before a link of this rate.
+    pub(crate) fn spec(&self, rate: Option<u64>) -> QueueSpec {
+        let room = |limit| room(limit, rate);
+        match *self {
+            Self::DropTail { limit, mark_above: Some(above) } => QueueSpec::Step(room(limit), room(above)),
+            Self::DropTail { limit, mark_above: None } => match room(limit) {
+                Room::Unlimited => QueueSpec::Unlimited,
+                Room::Packets(packets) => QueueSpec::Packets(packets),
+                Room::Bytes(bytes) => QueueSpec::Bytes(bytes),
+            },
+            Self::ResendFirst { limit } => QueueSpec::ResendFirst(limit.map_or(Room::Unlimited, room)),
+            Self::Red { .. } => self.red(rate),
+            Self::Codel { limit, target, interval, mtu, ecn } => {
+                QueueSpec::Codel(room(limit), CodelSpec { ecn, ..codel(target, interval, mtu) })
+            }
+            Self::FqCodel { limit, target, interval, mtu, quantum, flows, ecn } => {
+                let law = CodelSpec { ecn, ..codel(target, interval, mtu) };
+                QueueSpec::FqCodel(FqCodelSpec { room: room(limit), law, quantum: packet(quantum), flows })
+            }
+        }
+    }
+
+    fn red(&self, rate: Option<u64>) -> QueueSpec {
+        let Self::Red { limit, min, max, max_p, weight, gentle, mean_packet, ecn } = *self else {
+            return QueueSpec::Unlimited;
+        };
+        let unit = limit.or(min).or(max).map_or(Unit::Packets, |limit| unit(&limit));
+        let usual = RedSpec::for_rate(rate, unit, packet(mean_packet));
+        let [low, high] = [min, max].map(|limit| limit.map(|limit| amount(limit, rate) as f64));
+        let min = low.unwrap_or_else(|| high.map_or(usual.min, |max| max / 3.0));
+        QueueSpec::Red(RedSpec {
+            room: limit.map_or(Room::Unlimited, |limit| room(limit, rate)),
+            min,
+            max: high.unwrap_or(3.0 * min),
+            max_p,
+            weight: weight.unwrap_or(usual.weight),
+            gentle,
+            ecn,
+            ..usual
+        })
+    }
+}
+
+/// What a link of this rate sends in a time: at most as much as there is.
+pub(super) fn bytes_in(time: Span, rate: u64) -> u64 {
+    let bytes = u128::from(time.as_ps()) * u128::from(rate) / 8_000_000_000_000;
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+fn amount(limit: Limit, rate: Option<u64>) -> u64 {
+    match limit {
+        Limit::Packets(n) | Limit::Bytes(n) => n,
+        Limit::Time(time) => rate.map_or(u64::MAX, |rate| bytes_in(time, rate)),
+    }
+}
+
+/// More than 32 bits of packets fit into no memory.
+fn room(limit: Limit, rate: Option<u64>) -> Room {
+    match limit {
+        Limit::Packets(packets) => u32::try_from(packets).map_or(Room::Unlimited, Room::Packets),
+        Limit::Bytes(_) | Limit::Time(_) => Room::Bytes(amount(limit, rate)),
+    }
+}
+
+const fn packet(size: Size) -> u32 {
+    size.0 as u32
+}
+
+const fn codel(target: Duration, interval: Duration, mtu: Size) -> CodelSpec {
+    CodelSpec { target: target.0, interval: interval.0, mtu: packet(mtu), ecn: false }
+}

@@ -1,0 +1,200 @@
+//! What a queue must not say.
+
+use super::Queue;
+use super::build::bytes_in;
+use crate::values::quantity::{Duration, Limit, Quantity, Size};
+use netspurt_sim::spec::Unit;
+use netspurt_tcp::time::Span;
+
+/// The smallest packet: two headers and nothing else.
+const SMALLEST: u64 = 40;
+/// The largest number that may be given as a packet's size.
+const LARGEST: u64 = 1 << 20;
+
+/// A key at fault, and what is wrong with it.
+pub(crate) type Fault = (&'static str, String);
+
+/// How fast the link behind a queue sends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Pace {
+    /// Infinitely fast.
+    Infinite,
+    /// At so many bits per second.
+    Fixed(u64),
+    /// As a recording says, which has not been read yet.
+    Recorded,
+}
+
+/// Where a queue stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line<'a> {
+    /// Its name in a message.
+    pub(crate) place: &'a str,
+    /// How fast its link sends.
+    pub(crate) pace: Pace,
+}
+
+impl Queue {
+    /// Why this makes no sense on `line`.
+    pub(crate) fn check(&self, line: Line<'_>) -> Result<(), Fault> {
+        match *self {
+            Self::DropTail { limit, mark_above } => {
+                line.has_room("limit", Some(limit))?;
+                line.check_step(limit, mark_above)
+            }
+            Self::ResendFirst { limit } => line.has_room("limit", limit),
+            Self::Red { .. } => self.check_red(line),
+            Self::Codel { limit, target, interval, mtu, ecn: _ } => {
+                line.has_room("limit", Some(limit))?;
+                line.check_codel(target, interval, mtu)
+            }
+            Self::FqCodel { limit, target, interval, mtu, quantum, flows: _, ecn: _ } => {
+                line.has_room("limit", Some(limit))?;
+                line.check_codel(target, interval, mtu)?;
+                line.is_packet("quantum", quantum)
+            }
+        }
+    }
+
+    fn check_red(&self, line: Line<'_>) -> Result<(), Fault> {
+        let Self::Red { limit, min, max, max_p, weight, gentle: _, mean_packet, ecn: _ } = *self else {
+            return Ok(());
+        };
+        let place = line.place;
+        line.has_room("limit", limit)?;
+        line.is_packet("mean_packet", mean_packet)?;
+        let given = [("limit", limit), ("min", min), ("max", max)];
+        let mut units = given.iter().filter_map(|(key, limit)| Some((*key, unit(&(*limit)?))));
+        if let Some((first, wanted)) = units.next()
+            && let Some((other, _)) = units.find(|(_, unit)| *unit != wanted)
+        {
+            let message =
+                format!("{place} counts both packets and bytes: give {other} in the same unit as {first}");
+            return Err((other, message));
+        }
+        for (key, limit) in [("min", min), ("max", max)] {
+            line.has_rate(key, limit)?;
+        }
+        if let (Some(min), Some(max)) = (min, max)
+            && !line.is_below(min, max)
+        {
+            let message = format!(
+                "max, {}, is not above min, {}: {place} drops between the two",
+                max.print(),
+                min.print()
+            );
+            return Err(("max", message));
+        }
+        for (key, limit) in [("min", min), ("max", max)] {
+            if limit.is_some_and(|limit| line.amount(limit) == Some(0)) {
+                return Err((key, format!("a threshold of zero leaves {place} no queue at all")));
+            }
+        }
+        for (key, share) in [("max_p", Some(max_p)), ("weight", weight)] {
+            if share.is_some_and(|share| share <= 0.0) {
+                return Err((key, format!("{key} must be above 0, or {place} never drops early")));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Line<'_> {
+    fn check_step(self, limit: Limit, mark_above: Option<Limit>) -> Result<(), Fault> {
+        let Some(above) = mark_above else { return Ok(()) };
+        let place = self.place;
+        if unit(&above) != unit(&limit) {
+            let message =
+                format!("{place} counts both packets and bytes: give mark_above in the same unit as limit");
+            return Err(("mark_above", message));
+        }
+        self.has_rate("mark_above", Some(above))?;
+        if !self.is_below(above, limit) {
+            let message = format!(
+                "mark_above, {}, is not below limit, {}: {place} would drop packets before it marks any",
+                above.print(),
+                limit.print()
+            );
+            return Err(("mark_above", message));
+        }
+        Ok(())
+    }
+
+    fn check_codel(self, target: Duration, interval: Duration, mtu: Size) -> Result<(), Fault> {
+        let place = self.place;
+        if target.0 == Span::ZERO {
+            return Err(("target", format!("a target of zero makes {place} drop whatever waits")));
+        }
+        if interval.0 <= target.0 {
+            let message = format!(
+                "interval, {}, is not above target, {}: {place} needs a round trip to see what its drops have done",
+                interval.print(),
+                target.print()
+            );
+            return Err(("interval", message));
+        }
+        self.is_packet("mtu", mtu)
+    }
+
+    /// At least one packet may wait.
+    pub(super) fn has_room(self, key: &'static str, limit: Option<Limit>) -> Result<(), Fault> {
+        self.has_rate(key, limit)?;
+        let Some(limit) = limit else { return Ok(()) };
+        let least = if unit(&limit) == Unit::Packets { 1 } else { SMALLEST };
+        match self.amount(limit) {
+            Some(amount) if amount < least => {
+                Err((key, format!("{} has no room for a single packet", self.place)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A limit in time needs a rate.
+    fn has_rate(self, key: &'static str, limit: Option<Limit>) -> Result<(), Fault> {
+        match (limit, self.pace) {
+            (Some(Limit::Time(_)), Pace::Infinite) => {
+                let message = format!(
+                    "{key} is a time, and {} is before an infinitely fast link: give it in packets or bytes, or give the \
+                     link a rate",
+                    self.place
+                );
+                Err((key, message))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn is_packet(self, key: &'static str, size: Size) -> Result<(), Fault> {
+        if (SMALLEST..=LARGEST).contains(&size.0) {
+            return Ok(());
+        }
+        let [least, most] = [Size(SMALLEST), Size(LARGEST)].map(|size| size.print());
+        let place = self.place;
+        Err((key, format!("{key} of {place} must be the size of a packet, between {least} and {most}")))
+    }
+
+    /// Packets or bytes, if they are known.
+    fn amount(self, limit: Limit) -> Option<u64> {
+        match (limit, self.pace) {
+            (Limit::Packets(n) | Limit::Bytes(n), _) => Some(n),
+            (Limit::Time(time), Pace::Fixed(rate)) => Some(bytes_in(time, rate)),
+            (Limit::Time(_), _) => None,
+        }
+    }
+
+    /// Whether `less` is below `more`, as far as that is known.
+    fn is_below(self, less: Limit, more: Limit) -> bool {
+        match (less, more) {
+            (Limit::Time(less), Limit::Time(more)) => less < more,
+            _ => self.amount(less).zip(self.amount(more)).is_none_or(|(less, more)| less < more),
+        }
+    }
+}
+
+/// What a limit counts.
+pub(super) const fn unit(limit: &Limit) -> Unit {
+    match limit {
+        Limit::Packets(_) => Unit::Packets,
+        Limit::Bytes(_) | Limit::Time(_) => Unit::Bytes,
+    }
+}
