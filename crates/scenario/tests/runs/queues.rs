@@ -7,7 +7,8 @@ use netspurt_sim::network::loss::Cause;
 use netspurt_sim::record::probe::{Recorder, Wants};
 use netspurt_sim::record::result::{LinkResult, RunResult};
 use netspurt_sim::spec::{
-    ChannelSpec, CodelSpec, FqCodelSpec, NodeId, QueueSpec, RedSpec, Room, Unit, WorldSpec,
+    ChannelSpec, CodelSpec, FqCodelSpec, FqPieSpec, NodeId, PieForm, PieSpec, QueueSpec, RedSpec, Room, Unit,
+    WorldSpec,
 };
 use netspurt_tcp::acking::Acking;
 use netspurt_tcp::config::WindowOption;
@@ -65,6 +66,10 @@ fn fq_codel() -> QueueSpec {
     QueueSpec::FqCodel(FqCodelSpec::default())
 }
 
+fn pie() -> QueueSpec {
+    QueueSpec::Pie(Room::Packets(1000), PieSpec::default())
+}
+
 fn red() -> QueueSpec {
     // An average that follows within a round trip, and 2 % as the paper has it: a single flow is soon told, and mildly.
     let usual = RedSpec::for_rate(Some(RATE), Unit::Packets, 1500);
@@ -103,6 +108,44 @@ fn a_few_flows_keep_a_link_busy_and_wait_near_the_target() {
         assert!((4.0..8.0).contains(&wait), "{flows} flows: {wait} ms");
         assert!(mean_wait_ms(&tail) > 20.0 * wait);
         assert!(result.links[0].utilisation > 0.95);
+    }
+}
+
+/// The median over time of the queue at the bottleneck, as milliseconds at its rate, after the first ten seconds.
+fn median_wait_ms(result: &RunResult) -> f64 {
+    let mut spans: Vec<(u32, f64)> = Vec::new();
+    let end = Time::ZERO + Span::from_secs(60);
+    let samples: Vec<_> = result.recording.queues.iter().filter(|sample| sample.channel == 0).collect();
+    for (this, next) in samples.iter().zip(samples.iter().skip(1).map(|next| next.time).chain([end])) {
+        if this.time > Time::ZERO + Span::from_secs(10) {
+            spans.push((this.packets, next.since(this.time).as_secs_f64()));
+        }
+    }
+    spans.sort_by_key(|(packets, _)| *packets);
+    let half = spans.iter().map(|(_, span)| span).sum::<f64>() / 2.0;
+    let mut sum = 0.0;
+    let median = spans.iter().find(|(_, span)| {
+        sum += span;
+        sum >= half
+    });
+    f64::from(median.unwrap().0) * 1500.0 * 8e3 / RATE as f64
+}
+
+#[test]
+fn twenty_cubic_flows_wait_near_the_target_of_pie() {
+    let mut spec = bottleneck(pie(), &[None; 20]);
+    let cubic = Arc::new(profile::by_name("linux").unwrap().config.clone());
+    for flow in &mut spec.flows {
+        (flow.client, flow.server) = (Arc::clone(&cubic), Arc::clone(&cubic));
+    }
+    for (queue, target) in
+        [(pie(), 15.0), (QueueSpec::Pie(Room::Bytes(312_500), PieSpec::docsis(RATE, 312_500)), 10.0)]
+    {
+        spec.links[0].directions[0].queue = queue;
+        let result = run(&spec);
+        let wait = median_wait_ms(&result);
+        assert!((wait / target - 1.0).abs() < 0.35, "{queue:?}: {wait} ms");
+        assert!(result.links[0].utilisation > 0.98, "{queue:?}: {}", result.links[0].utilisation);
     }
 }
 
@@ -194,6 +237,27 @@ fn a_scenario_names_them_with_parameters_or_without() {
     let step = "{ kind = 'drop-tail', limit = '100 packets', mark_above = '20 packets' }";
     assert_eq!(built(step), QueueSpec::Step(Room::Packets(100), Room::Packets(20)));
     assert_eq!(built("{ kind = 'fq-codel' }"), fq_codel());
+    assert_eq!(built("{ kind = 'pie' }"), QueueSpec::Pie(Room::Packets(1000), PieSpec::default()));
+    let text = "{ kind = 'pie', limit = '50 ms', target = '5 ms', update = '10 ms', alpha = 0.2, beta = 2, \
+                max_burst = '20 ms', mean_packet = '1 kB', by_size = true, ecn = true }";
+    let law = PieSpec {
+        target: Span::from_ms(5),
+        update: Span::from_ms(10),
+        alpha: 0.2,
+        beta: 2.0,
+        max_burst: Span::from_ms(20),
+        mean_packet: 1000,
+        by_size: true,
+        ecn: true,
+        form: PieForm::Rfc8033,
+    };
+    assert_eq!(built(text), QueueSpec::Pie(Room::Bytes(500_000), law));
+    let docsis = PieSpec::docsis(80_000_000, 2_500_000);
+    assert_eq!(built("{ kind = 'docsis-pie' }"), QueueSpec::Pie(Room::Bytes(2_500_000), docsis));
+    let docsis = PieSpec { target: Span::from_ms(20), ..PieSpec::docsis(80_000_000, 102_400) };
+    let text = "{ kind = 'docsis-pie', target = '20 ms', limit = '100 packets' }";
+    assert_eq!(built(text), QueueSpec::Pie(Room::Packets(100), docsis));
+    assert_eq!(built("{ kind = 'fq-pie' }"), QueueSpec::FqPie(FqPieSpec::default()));
     let text = "{ kind = 'fq-codel', limit = '99 packets', quantum = '300 B', flows = 16 }";
     let law = CodelSpec::default();
     let expected = FqCodelSpec { room: Room::Packets(99), law, quantum: 300, flows: 16 };
@@ -241,6 +305,7 @@ fn results_list_the_causes_that_can_occur() {
     assert_eq!(names(fq_codel()), ["codel", "queue"]);
     let unlimited = QueueSpec::FqCodel(FqCodelSpec { room: Room::Unlimited, ..FqCodelSpec::default() });
     assert_eq!(names(unlimited), ["codel"]);
+    assert_eq!(names(pie()), ["pie", "queue"]);
 }
 
 #[test]
@@ -310,6 +375,17 @@ fn what_makes_no_sense_is_refused_in_a_sentence() {
             "{ kind = 'fq-codel', quantum = '0 B' }",
             "quantum of the queue of link \"satellite\" must be the size of a packet, between 40 B and 1 MiB",
         ),
+        (
+            "{ kind = 'pie', target = '0 ms' }",
+            "a target of zero makes the queue of link \"satellite\" drop whatever waits",
+        ),
+        (
+            "{ kind = 'fq-pie', update = '0 ms' }",
+            "the queue of link \"satellite\" computes its probability every 100 us … 10 s, not every 0 s",
+        ),
+        ("{ kind = 'pie', mean_packet = '2 B' }", "must be the size of a packet, between 40 B and 1 MiB"),
+        ("{ kind = 'docsis-pie', limit = '0 packets' }", "has no room for a single packet"),
+        ("{ kind = 'pie', alpha = -1.0 }", "link.satellite.queue.alpha: -1 is out of range"),
         ("{ kind = 'coddel' }", "unknown kind \"coddel\": did you mean \"codel\"?"),
         ("{ kind = 'codel', target = 5 }", "5 has no unit: write \"5 ms\""),
     ] {

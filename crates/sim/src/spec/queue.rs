@@ -22,6 +22,10 @@ pub enum QueueSpec {
     Codel(Room, CodelSpec),
     /// A queue for each flow, each under CoDel.
     FqCodel(FqCodelSpec),
+    /// What finds room, unless PIE drops it on arrival.
+    Pie(Room, PieSpec),
+    /// A queue for each flow, each under PIE.
+    FqPie(FqPieSpec),
 }
 
 /// What a queue is measured in.
@@ -95,6 +99,98 @@ impl Default for FqCodelSpec {
     fn default() -> Self {
         let (law, room) = (CodelSpec::default(), Room::Packets(10_240));
         Self { room, law, quantum: 1514, flows: 1024 }
+    }
+}
+
+/// PIE's parameters.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PieSpec {
+    /// How long packets are to wait.
+    pub target: Span,
+    /// How often the probability is computed.
+    pub update: Span,
+    /// By what the probability grows in each interval for each second above the target.
+    pub alpha: f64,
+    /// By what it grows for each second that the wait has grown.
+    pub beta: f64,
+    /// For how long a burst passes.
+    pub max_burst: Span,
+    /// Octets of a typical packet: while no more than two of them wait, nothing is dropped.
+    pub mean_packet: u32,
+    /// The probability is for a typical packet, and proportional to the size.
+    pub by_size: bool,
+    /// Packets that can be marked are marked instead of dropped, as long as the probability is small.
+    pub ecn: bool,
+    /// By which document.
+    pub form: PieForm,
+}
+
+/// Which document a PIE follows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum PieForm {
+    /// RFC 8033.
+    #[default]
+    Rfc8033,
+    /// RFC 8034.
+    Docsis {
+        /// Bits per second that the modem may send.
+        rate: u64,
+        /// Octets that its buffer holds.
+        buffer: u64,
+    },
+}
+
+impl Default for PieSpec {
+    /// The constants of RFC 8033, section 4, and the MTU of an Ethernet.
+    fn default() -> Self {
+        Self {
+            target: Span::from_ms(15),
+            update: Span::from_ms(15),
+            alpha: 0.125,
+            beta: 1.25,
+            max_burst: Span::from_ms(150),
+            mean_packet: 1500,
+            by_size: false,
+            ecn: false,
+            form: PieForm::Rfc8033,
+        }
+    }
+}
+
+impl PieSpec {
+    /// The constants of RFC 8034, appendix A.
+    pub fn docsis(rate: u64, buffer: u64) -> Self {
+        Self {
+            target: Span::from_ms(10),
+            update: Span::from_ms(16),
+            alpha: 0.25,
+            beta: 2.5,
+            max_burst: Span::from_ms(142),
+            mean_packet: 1024,
+            by_size: true,
+            ecn: false,
+            form: PieForm::Docsis { rate, buffer },
+        }
+    }
+}
+
+/// FQ-PIE's parameters.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FqPieSpec {
+    /// How much may wait in all queues together.
+    pub room: Room,
+    /// What governs each queue.
+    pub law: PieSpec,
+    /// Octets that a queue may send in its turn.
+    pub quantum: u32,
+    /// Queues.
+    pub flows: u32,
+}
+
+impl Default for FqPieSpec {
+    /// The defaults of Linux.
+    fn default() -> Self {
+        Self { room: Room::Packets(10_240), law: PieSpec::default(), quantum: 1514, flows: 1024 }
     }
 }
 

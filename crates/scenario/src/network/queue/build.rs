@@ -3,7 +3,7 @@
 use super::Queue;
 use super::check::unit;
 use crate::values::quantity::{Duration, Limit, Size};
-use netspurt_sim::spec::{CodelSpec, FqCodelSpec, QueueSpec, RedSpec, Room, Unit};
+use netspurt_sim::spec::{CodelSpec, FqCodelSpec, FqPieSpec, PieSpec, QueueSpec, RedSpec, Room, Unit};
 use netspurt_tcp::time::Span;
 
 impl Queue {
@@ -25,6 +25,28 @@ impl Queue {
             Self::FqCodel { limit, target, interval, mtu, quantum, flows, ecn } => {
                 let law = CodelSpec { ecn, ..codel(target, interval, mtu) };
                 QueueSpec::FqCodel(FqCodelSpec { room: room(limit), law, quantum: packet(quantum), flows })
+            }
+            Self::Pie { limit, target, update, alpha, beta, max_burst, mean_packet, by_size, ecn } => {
+                let law = PieSpec {
+                    max_burst: max_burst.0,
+                    mean_packet: packet(mean_packet),
+                    by_size,
+                    ..pie(target, update, [alpha, beta], ecn)
+                };
+                QueueSpec::Pie(room(limit), law)
+            }
+            Self::DocsisPie { limit, target } => {
+                let usual = PieSpec::docsis(rate.unwrap_or(u64::MAX), 0);
+                let buffer = match limit {
+                    Limit::Packets(packets) => packets.saturating_mul(u64::from(usual.mean_packet)),
+                    Limit::Bytes(_) | Limit::Time(_) => amount(limit, rate),
+                };
+                let law = PieSpec::docsis(rate.unwrap_or(u64::MAX), buffer);
+                QueueSpec::Pie(room(limit), PieSpec { target: target.0, ..law })
+            }
+            Self::FqPie { limit, target, update, alpha, beta, quantum, flows, ecn } => {
+                let law = pie(target, update, [alpha, beta], ecn);
+                QueueSpec::FqPie(FqPieSpec { room: room(limit), law, quantum: packet(quantum), flows })
             }
         }
     }
@@ -77,4 +99,8 @@ const fn packet(size: Size) -> u32 {
 
 const fn codel(target: Duration, interval: Duration, mtu: Size) -> CodelSpec {
     CodelSpec { target: target.0, interval: interval.0, mtu: packet(mtu), ecn: false }
+}
+
+fn pie(target: Duration, update: Duration, [alpha, beta]: [f64; 2], ecn: bool) -> PieSpec {
+    PieSpec { target: target.0, update: update.0, alpha, beta, ecn, ..PieSpec::default() }
 }

@@ -11,6 +11,10 @@ const SMALLEST: u64 = 40;
 /// The largest number that may be given as a packet's size.
 const LARGEST: u64 = 1 << 20;
 
+/// How often a controller computes its probability.
+const LEAST_UPDATE: Span = Span::from_us(100);
+const MOST_UPDATE: Span = Span::from_secs(10);
+
 /// A key at fault, and what is wrong with it.
 pub(crate) type Fault = (&'static str, String);
 
@@ -51,6 +55,27 @@ impl Queue {
             Self::FqCodel { limit, target, interval, mtu, quantum, flows: _, ecn: _ } => {
                 line.has_room("limit", Some(limit))?;
                 line.check_codel(target, interval, mtu)?;
+                line.is_packet("quantum", quantum)
+            }
+            Self::Pie { limit, target, update, mean_packet, .. } => {
+                line.has_room("limit", Some(limit))?;
+                line.check_pie(target, update)?;
+                line.is_packet("mean_packet", mean_packet)
+            }
+            Self::DocsisPie { limit, target } => {
+                if line.pace == Pace::Infinite {
+                    let message = format!(
+                        "{} divides what waits by the rate of its link, which has none: give the link a rate",
+                        line.place
+                    );
+                    return Err(("kind", message));
+                }
+                line.has_room("limit", Some(limit))?;
+                line.has_target(target)
+            }
+            Self::FqPie { limit, target, update, quantum, .. } => {
+                line.has_room("limit", Some(limit))?;
+                line.check_pie(target, update)?;
                 line.is_packet("quantum", quantum)
             }
         }
@@ -122,9 +147,7 @@ impl Line<'_> {
 
     fn check_codel(self, target: Duration, interval: Duration, mtu: Size) -> Result<(), Fault> {
         let place = self.place;
-        if target.0 == Span::ZERO {
-            return Err(("target", format!("a target of zero makes {place} drop whatever waits")));
-        }
+        self.has_target(target)?;
         if interval.0 <= target.0 {
             let message = format!(
                 "interval, {}, is not above target, {}: {place} needs a round trip to see what its drops have done",
@@ -134,6 +157,31 @@ impl Line<'_> {
             return Err(("interval", message));
         }
         self.is_packet("mtu", mtu)
+    }
+
+    fn check_pie(self, target: Duration, update: Duration) -> Result<(), Fault> {
+        self.has_target(target)?;
+        self.has_interval(update)
+    }
+
+    /// A controller with a clock ticks, but not all the time.
+    pub(super) fn has_interval(self, update: Duration) -> Result<(), Fault> {
+        if (LEAST_UPDATE..=MOST_UPDATE).contains(&update.0) {
+            return Ok(());
+        }
+        let [least, most] = [LEAST_UPDATE, MOST_UPDATE].map(|span| Duration(span).print());
+        let place = self.place;
+        Err((
+            "update",
+            format!("{place} computes its probability every {least} … {most}, not every {}", update.print()),
+        ))
+    }
+
+    pub(super) fn has_target(self, target: Duration) -> Result<(), Fault> {
+        if target.0 == Span::ZERO {
+            return Err(("target", format!("a target of zero makes {} drop whatever waits", self.place)));
+        }
+        Ok(())
     }
 
     /// At least one packet may wait.

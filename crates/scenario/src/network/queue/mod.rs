@@ -6,6 +6,7 @@ mod check;
 pub(crate) use check::{Line, Pace};
 
 use crate::values::quantity::{Duration, Limit, Size};
+use netspurt_tcp::time::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -118,6 +119,87 @@ pub enum Queue {
         #[serde(default)]
         ecn: bool,
     },
+    /// Packets are dropped on arrival, with a probability that keeps the queueing delay near a target.
+    ///
+    /// Document: RFC 8033.
+    Pie {
+        /// The room, without the packet being sent.
+        #[serde(default = "packets_1000")]
+        limit: Limit,
+        /// The queueing delay to keep.
+        #[serde(default = "ms_15")]
+        target: Duration,
+        /// How often the probability is computed.
+        #[serde(default = "ms_15")]
+        update: Duration,
+        /// How much the probability grows in each interval, for each second of queueing delay above the target.
+        #[serde(default = "eighth")]
+        #[schemars(range(min = 0.0, max = 32.0))]
+        alpha: f64,
+        /// How much it grows for each second by which the queueing delay has grown.
+        #[serde(default = "ten_eighths")]
+        #[schemars(range(min = 0.0, max = 32.0))]
+        beta: f64,
+        /// For how long a burst passes that comes to an empty queue.
+        #[serde(default = "ms_150")]
+        max_burst: Duration,
+        /// Size of a typical packet: while no more than two of them wait, nothing is dropped.
+        #[serde(default = "bytes_1500")]
+        mean_packet: Size,
+        /// The probability is for a typical packet, and proportional to the size.
+        #[serde(default)]
+        by_size: bool,
+        /// Packets that are ECN-capable are marked instead of dropped, while the probability is below 10 %.
+        ///
+        /// Document: RFC 8033, section 5.1.
+        #[serde(default)]
+        ecn: bool,
+    },
+    /// PIE in a cable modem: it knows its rate, lets a burst of a third of its buffer pass, and drops small packets less often.
+    ///
+    /// Document: RFC 8034.
+    DocsisPie {
+        /// The modem's buffer, without the packet being sent.
+        #[serde(default = "limit_250_ms")]
+        limit: Limit,
+        /// The queueing delay to keep.
+        #[serde(default = "ms_10")]
+        target: Duration,
+    },
+    /// A queue for each flow, served in turn as by `fq-codel`, each under PIE.
+    ///
+    /// Document: Linux, `sch_fq_pie.c`.
+    FqPie {
+        /// The room in all queues together; a packet that finds none is dropped.
+        #[serde(default = "packets_10240")]
+        limit: Limit,
+        /// The queueing delay to keep.
+        #[serde(default = "ms_15")]
+        target: Duration,
+        /// How often the probabilities are computed.
+        #[serde(default = "ms_15")]
+        update: Duration,
+        /// How much a probability grows in each interval, for each second of queueing delay above the target.
+        #[serde(default = "eighth")]
+        #[schemars(range(min = 0.0, max = 32.0))]
+        alpha: f64,
+        /// How much it grows for each second by which the queueing delay has grown.
+        #[serde(default = "ten_eighths")]
+        #[schemars(range(min = 0.0, max = 32.0))]
+        beta: f64,
+        /// What a queue may send in its turn.
+        #[serde(default = "bytes_1514")]
+        quantum: Size,
+        /// Queues, among which flows are spread by a hash.
+        #[serde(default = "queues_1024")]
+        #[schemars(range(min = 1, max = 65536))]
+        flows: u32,
+        /// Packets that are ECN-capable are marked instead of dropped, while the probability is below 10 %.
+        ///
+        /// Document: RFC 8033, section 5.1.
+        #[serde(default)]
+        ecn: bool,
+    },
 }
 
 macro_rules! defaults {
@@ -129,11 +211,17 @@ macro_rules! defaults {
 defaults! {
     tenth: f64 = 0.1;
     yes: bool = true;
+    eighth: f64 = 0.125;
+    ten_eighths: f64 = 1.25;
     ms_5: Duration = Duration::ms(5);
+    ms_10: Duration = Duration::ms(10);
+    ms_15: Duration = Duration::ms(15);
+    ms_150: Duration = Duration::ms(150);
     ms_100: Duration = Duration::ms(100);
     bytes_1000: Size = Size(1000);
     bytes_1500: Size = Size(1500);
     bytes_1514: Size = Size(1514);
+    limit_250_ms: Limit = Limit::Time(Span::from_ms(250));
     packets_1000: Limit = Limit::Packets(1000);
     packets_10240: Limit = Limit::Packets(10_240);
     queues_1024: u32 = 1024;

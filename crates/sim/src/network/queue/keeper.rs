@@ -5,7 +5,9 @@ use super::Backlog;
 use super::codel::Codel;
 use super::fifo::Fifo;
 use super::fq_codel::FqCodel;
+use super::fq_pie::FqPie;
 use super::order::{Kept, Leaving, Order, Outbox, Passing};
+use super::pie::Pie;
 use super::resend_first::ResendFirst;
 use crate::network::loss::Cause;
 use crate::network::packet::Packet;
@@ -30,6 +32,7 @@ pub(crate) struct Keeper {
 impl Keeper {
     /// The keeper of `spec`, if it needs one. `name` is the direction's, and gives its random streams their names.
     pub(crate) fn new(spec: &QueueSpec, seed: u64, name: &str) -> Option<Self> {
+        let stream = || Stream::new(seed, &format!("{name}/queue"));
         let order: Box<dyn Order> = match spec {
             QueueSpec::Unlimited
             | QueueSpec::Packets(_)
@@ -40,8 +43,10 @@ impl Keeper {
             }
             QueueSpec::ResendFirst(_) => Box::new(ResendFirst::default()),
             QueueSpec::Codel(_, law) => Box::new(Codel::new(*law)),
+            QueueSpec::Pie(_, law) => Box::new(Pie::new(*law, stream())),
+            QueueSpec::FqPie(spec) => Box::new(FqPie::new(*spec, stream())),
             QueueSpec::FqCodel(spec) => {
-                let mut stream = Stream::new(seed, &format!("{name}/queue"));
+                let mut stream = stream();
                 Box::new(FqCodel::new(*spec, [stream.bits(), stream.bits()]))
             }
         };

@@ -16,11 +16,14 @@ mod drop_tail;
 mod early;
 mod fifo;
 mod fq_codel;
+mod fq_pie;
 mod keeper;
 mod order;
+mod pie;
 mod red;
 mod resend_first;
 pub(crate) mod ring;
+mod rounds;
 mod step;
 
 pub(crate) use admission::OnArrival;
@@ -56,6 +59,8 @@ impl Discipline {
             QueueSpec::Bytes(limit) => Room::Bytes(*limit),
             QueueSpec::ResendFirst(room) | QueueSpec::Codel(room, _) | QueueSpec::Step(room, _) => *room,
             QueueSpec::Red(red) => red.room,
+            QueueSpec::Pie(room, _) => *room,
+            QueueSpec::FqPie(spec) => spec.room,
         };
         match room {
             Room::Unlimited => Self::Unlimited,
