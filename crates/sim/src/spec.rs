@@ -2,7 +2,10 @@
 
 mod queue;
 
-pub use queue::{CodelSpec, FqCodelSpec, FqPieSpec, PieForm, PieSpec, QueueSpec, RedSpec, Room, Unit};
+pub use queue::{
+    CodelSpec, DualPi2Spec, DualScheduler, FqCodelSpec, FqPieSpec, Overload, PieForm, PieSpec, QueueSpec,
+    RedSpec, Room, Unit,
+};
 
 use crate::host::app::AppSpec;
 use crate::host::own::OwnTcp;

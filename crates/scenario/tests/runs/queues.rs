@@ -7,8 +7,8 @@ use netspurt_sim::network::loss::Cause;
 use netspurt_sim::record::probe::{Recorder, Wants};
 use netspurt_sim::record::result::{LinkResult, RunResult};
 use netspurt_sim::spec::{
-    ChannelSpec, CodelSpec, FqCodelSpec, FqPieSpec, NodeId, PieForm, PieSpec, QueueSpec, RedSpec, Room, Unit,
-    WorldSpec,
+    ChannelSpec, CodelSpec, DualPi2Spec, DualScheduler, FqCodelSpec, FqPieSpec, NodeId, Overload, PieForm,
+    PieSpec, QueueSpec, RedSpec, Room, Unit, WorldSpec,
 };
 use netspurt_tcp::acking::Acking;
 use netspurt_tcp::config::WindowOption;
@@ -257,6 +257,24 @@ fn a_scenario_names_them_with_parameters_or_without() {
     let docsis = PieSpec { target: Span::from_ms(20), ..PieSpec::docsis(80_000_000, 102_400) };
     let text = "{ kind = 'docsis-pie', target = '20 ms', limit = '100 packets' }";
     assert_eq!(built(text), QueueSpec::Pie(Room::Packets(100), docsis));
+    assert_eq!(built("{ kind = 'dualpi2' }"), QueueSpec::DualPi2(DualPi2Spec::default()));
+    let text = "{ kind = 'dualpi2', limit = '250 ms', target = '10 ms', update = '8 ms', alpha = 0.1, beta = 2.0, \
+                coupling = 1.5, step = '800 us', ramp = '400 us', scheduler = 'time-shifted', shift = '30 ms', \
+                overload = 'overflow', mtu = '9000 B' }";
+    let expected = DualPi2Spec {
+        room: Room::Bytes(2_500_000),
+        target: Span::from_ms(10),
+        update: Span::from_ms(8),
+        alpha: 0.1,
+        beta: 2.0,
+        coupling: 1.5,
+        step: Span::from_us(800),
+        ramp: Span::from_us(400),
+        scheduler: DualScheduler::TimeShifted { shift: Span::from_ms(30) },
+        overload: Overload::Overflow,
+        mtu: 9000,
+    };
+    assert_eq!(built(text), QueueSpec::DualPi2(expected));
     assert_eq!(built("{ kind = 'fq-pie' }"), QueueSpec::FqPie(FqPieSpec::default()));
     let text = "{ kind = 'fq-codel', limit = '99 packets', quantum = '300 B', flows = 16 }";
     let law = CodelSpec::default();
@@ -306,6 +324,7 @@ fn results_list_the_causes_that_can_occur() {
     let unlimited = QueueSpec::FqCodel(FqCodelSpec { room: Room::Unlimited, ..FqCodelSpec::default() });
     assert_eq!(names(unlimited), ["codel"]);
     assert_eq!(names(pie()), ["pie", "queue"]);
+    assert_eq!(names(QueueSpec::DualPi2(DualPi2Spec::default())), ["dualpi2", "queue"]);
 }
 
 #[test]
@@ -385,6 +404,10 @@ fn what_makes_no_sense_is_refused_in_a_sentence() {
         ),
         ("{ kind = 'pie', mean_packet = '2 B' }", "must be the size of a packet, between 40 B and 1 MiB"),
         ("{ kind = 'docsis-pie', limit = '0 packets' }", "has no room for a single packet"),
+        ("{ kind = 'dualpi2', coupling = 0.0 }", "link.satellite.queue.coupling: 0 is out of range"),
+        ("{ kind = 'dualpi2', classic_share = 101 }", "classic_share: 101 is out of range"),
+        ("{ kind = 'dualpi2', scheduler = 'wwr' }", "did you mean \"wrr\"?"),
+        ("{ kind = 'dualpi2', target = '0 s' }", "a target of zero"),
         ("{ kind = 'pie', alpha = -1.0 }", "link.satellite.queue.alpha: -1 is out of range"),
         ("{ kind = 'coddel' }", "unknown kind \"coddel\": did you mean \"codel\"?"),
         ("{ kind = 'codel', target = 5 }", "5 has no unit: write \"5 ms\""),

@@ -26,6 +26,8 @@ pub enum QueueSpec {
     Pie(Room, PieSpec),
     /// A queue for each flow, each under PIE.
     FqPie(FqPieSpec),
+    /// A queue for scalable traffic and one for the rest, with one controller.
+    DualPi2(DualPi2Spec),
 }
 
 /// What a queue is measured in.
@@ -191,6 +193,77 @@ impl Default for FqPieSpec {
     /// The defaults of Linux.
     fn default() -> Self {
         Self { room: Room::Packets(10_240), law: PieSpec::default(), quantum: 1514, flows: 1024 }
+    }
+}
+
+/// DualPI2's parameters.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct DualPi2Spec {
+    /// How much may wait in both queues together.
+    pub room: Room,
+    /// How long packets of the C queue are to wait.
+    pub target: Span,
+    /// How often the probability is computed.
+    pub update: Span,
+    /// By what the base probability grows in each interval for each second above the target.
+    pub alpha: f64,
+    /// By what it grows for each second that the wait has grown.
+    pub beta: f64,
+    /// How many times the base probability the L queue marks with: k.
+    pub coupling: f64,
+    /// Waits up to this are not marked by the L queue itself.
+    pub step: Span,
+    /// Over so much more the likelihood of that mark rises to 1.
+    pub ramp: Span,
+    /// Which queue goes first.
+    pub scheduler: DualScheduler,
+    /// What happens where marking is not enough.
+    pub overload: Overload,
+    /// Octets of the largest packet: while less than two of them wait, chance neither drops nor marks.
+    pub mtu: u32,
+}
+
+/// Which of DualPI2's queues goes first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DualScheduler {
+    /// The L queue, but the C queue has so many per cent, if it needs them.
+    WeightedRoundRobin {
+        /// Per cent of the C queue: 0 … 100.
+        classic: u8,
+    },
+    /// Whose packet has waited longer, those of the L queue having a head start.
+    TimeShifted {
+        /// The head start.
+        shift: Span,
+    },
+}
+
+/// What DualPI2 does where marking is not enough.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Overload {
+    /// Both queues drop with the same probability.
+    #[default]
+    Drop,
+    /// The queues grow until there is no room.
+    Overflow,
+}
+
+impl Default for DualPi2Spec {
+    /// The defaults of RFC 9332, appendix A, as Linux has them.
+    fn default() -> Self {
+        Self {
+            room: Room::Packets(10_000),
+            target: Span::from_ms(15),
+            update: Span::from_ms(16),
+            alpha: 0.16,
+            beta: 3.2,
+            coupling: 2.0,
+            step: Span::from_ms(1),
+            ramp: Span::ZERO,
+            scheduler: DualScheduler::WeightedRoundRobin { classic: 10 },
+            overload: Overload::Drop,
+            mtu: 1500,
+        }
     }
 }
 

@@ -3,7 +3,10 @@
 use super::Queue;
 use super::check::unit;
 use crate::values::quantity::{Duration, Limit, Size};
-use netspurt_sim::spec::{CodelSpec, FqCodelSpec, FqPieSpec, PieSpec, QueueSpec, RedSpec, Room, Unit};
+use netspurt_sim::spec::{
+    CodelSpec, DualPi2Spec, DualScheduler, FqCodelSpec, FqPieSpec, Overload, PieSpec, QueueSpec, RedSpec,
+    Room, Unit,
+};
 use netspurt_tcp::time::Span;
 
 impl Queue {
@@ -35,6 +38,7 @@ impl Queue {
                 };
                 QueueSpec::Pie(room(limit), law)
             }
+            Self::DualPi2 { .. } => self.dualpi2(rate),
             Self::DocsisPie { limit, target } => {
                 let usual = PieSpec::docsis(rate.unwrap_or(u64::MAX), 0);
                 let buffer = match limit {
@@ -49,6 +53,46 @@ impl Queue {
                 QueueSpec::FqPie(FqPieSpec { room: room(limit), law, quantum: packet(quantum), flows })
             }
         }
+    }
+
+    fn dualpi2(&self, rate: Option<u64>) -> QueueSpec {
+        let Self::DualPi2 {
+            limit,
+            target,
+            update,
+            alpha,
+            beta,
+            coupling,
+            step,
+            ramp,
+            scheduler,
+            classic_share,
+            shift,
+            overload,
+            mtu,
+        } = *self
+        else {
+            return QueueSpec::Unlimited;
+        };
+        QueueSpec::DualPi2(DualPi2Spec {
+            room: room(limit, rate),
+            target: target.0,
+            update: update.0,
+            alpha,
+            beta,
+            coupling,
+            step: step.0,
+            ramp: ramp.0,
+            scheduler: match scheduler {
+                super::DualScheduler::Wrr => DualScheduler::WeightedRoundRobin { classic: classic_share },
+                super::DualScheduler::TimeShifted => DualScheduler::TimeShifted { shift: shift.0 },
+            },
+            overload: match overload {
+                super::DualOverload::Drop => Overload::Drop,
+                super::DualOverload::Overflow => Overload::Overflow,
+            },
+            mtu: packet(mtu),
+        })
     }
 
     fn red(&self, rate: Option<u64>) -> QueueSpec {

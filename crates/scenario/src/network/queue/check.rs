@@ -62,6 +62,11 @@ impl Queue {
                 line.check_pie(target, update)?;
                 line.is_packet("mean_packet", mean_packet)
             }
+            Self::DualPi2 { limit, target, update, mtu, .. } => {
+                line.has_room("limit", Some(limit))?;
+                line.check_pie(target, update)?;
+                line.is_packet("mtu", mtu)
+            }
             Self::DocsisPie { limit, target } => {
                 if line.pace == Pace::Infinite {
                     let message = format!(

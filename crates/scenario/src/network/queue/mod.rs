@@ -200,6 +200,77 @@ pub enum Queue {
         #[serde(default)]
         ecn: bool,
     },
+    /// Two queues with one controller: scalable traffic, with ECT(1) or CE, is marked early and often, and hardly waits.
+    ///
+    /// Document: RFC 9332, appendix A.
+    #[serde(rename = "dualpi2")]
+    DualPi2 {
+        /// The room in both queues together.
+        #[serde(default = "packets_10000")]
+        limit: Limit,
+        /// The queueing delay to keep in the classic queue.
+        #[serde(default = "ms_15")]
+        target: Duration,
+        /// How often the probability is computed.
+        #[serde(default = "ms_16")]
+        update: Duration,
+        /// How much the base probability grows in each interval, for each second of queueing delay above the target.
+        #[serde(default = "dual_alpha")]
+        #[schemars(range(min = 0.0, max = 32.0))]
+        alpha: f64,
+        /// How much it grows for each second by which the queueing delay has grown.
+        #[serde(default = "dual_beta")]
+        #[schemars(range(min = 0.0, max = 32.0))]
+        beta: f64,
+        /// How many times the base probability scalable traffic is marked with; the classic queue signals with its square.
+        #[serde(default = "two")]
+        #[schemars(range(min = 1.0, max = 32.0))]
+        coupling: f64,
+        /// Queueing delay above which scalable traffic is marked in any case.
+        #[serde(default = "ms_1")]
+        step: Duration,
+        /// The mark of the step becomes certain only after so much more delay, and more likely on the way.
+        #[serde(default)]
+        ramp: Duration,
+        /// Which queue goes first.
+        #[serde(default)]
+        scheduler: DualScheduler,
+        /// Share of the classic queue, in per cent, where the scheduler is `wrr`.
+        #[serde(default = "ten")]
+        #[schemars(range(min = 0, max = 100))]
+        classic_share: u8,
+        /// Head start of scalable traffic where the scheduler is `time-shifted`.
+        #[serde(default = "ms_50")]
+        shift: Duration,
+        /// What happens where marking is not enough.
+        #[serde(default)]
+        overload: DualOverload,
+        /// The largest packet: while less than two of them wait, nothing is dropped or marked by chance.
+        #[serde(default = "bytes_1500")]
+        mtu: Size,
+    },
+}
+
+/// Which of the two queues of `dualpi2` goes first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DualScheduler {
+    /// Weighted round robin: the classic queue has its share where it needs it.
+    #[default]
+    Wrr,
+    /// The packet that has waited longer, scalable traffic having a head start.
+    TimeShifted,
+}
+
+/// What `dualpi2` does where marking is not enough.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DualOverload {
+    /// Both queues drop with the same probability.
+    #[default]
+    Drop,
+    /// The queues grow up to the limit.
+    Overflow,
 }
 
 macro_rules! defaults {
@@ -213,6 +284,14 @@ defaults! {
     yes: bool = true;
     eighth: f64 = 0.125;
     ten_eighths: f64 = 1.25;
+    dual_alpha: f64 = 0.16;
+    dual_beta: f64 = 3.2;
+    two: f64 = 2.0;
+    ten: u8 = 10;
+    ms_1: Duration = Duration::ms(1);
+    ms_16: Duration = Duration::ms(16);
+    ms_50: Duration = Duration::ms(50);
+    packets_10000: Limit = Limit::Packets(10_000);
     ms_5: Duration = Duration::ms(5);
     ms_10: Duration = Duration::ms(10);
     ms_15: Duration = Duration::ms(15);

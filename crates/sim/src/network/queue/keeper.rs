@@ -3,6 +3,7 @@
 
 use super::Backlog;
 use super::codel::Codel;
+use super::dualpi2::DualPi2;
 use super::fifo::Fifo;
 use super::fq_codel::FqCodel;
 use super::fq_pie::FqPie;
@@ -44,6 +45,7 @@ impl Keeper {
             QueueSpec::ResendFirst(_) => Box::new(ResendFirst::default()),
             QueueSpec::Codel(_, law) => Box::new(Codel::new(*law)),
             QueueSpec::Pie(_, law) => Box::new(Pie::new(*law, stream())),
+            QueueSpec::DualPi2(spec) => Box::new(DualPi2::new(*spec)),
             QueueSpec::FqPie(spec) => Box::new(FqPie::new(*spec, stream())),
             QueueSpec::FqCodel(spec) => {
                 let mut stream = stream();

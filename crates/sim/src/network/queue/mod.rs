@@ -13,6 +13,7 @@
 mod admission;
 mod codel;
 mod drop_tail;
+mod dualpi2;
 mod early;
 mod fifo;
 mod fq_codel;
@@ -61,6 +62,7 @@ impl Discipline {
             QueueSpec::Red(red) => red.room,
             QueueSpec::Pie(room, _) => *room,
             QueueSpec::FqPie(spec) => spec.room,
+            QueueSpec::DualPi2(spec) => spec.room,
         };
         match room {
             Room::Unlimited => Self::Unlimited,
