@@ -166,7 +166,7 @@ fn alike(
         app,
         from,
         to,
-        dscp: 0,
+        dscp: flow.dscp.0,
         start: Time::ZERO + flow.start.0,
         stagger: flow.stagger.0,
         client,
@@ -203,7 +203,7 @@ fn channel(link: &Link, [from, to]: [&str; 2]) -> ChannelSpec {
         delay: link.delay.0,
         framing: 0,
         least: 0,
-        queue: link.queue.map_or(QueueSpec::Unlimited, |queue| queue.spec(rate)),
+        queue: link.queue.as_ref().map_or(QueueSpec::Unlimited, |queue| queue.spec(rate)),
         loss: build_losses(&link.loss.0, from, to),
         reorder: link
             .reorder
@@ -238,7 +238,7 @@ fn build_hub(spec: &mut WorldSpec, name: &str, hub: &Hub, nodes: &IndexSet<&str>
     let station = ChannelSpec {
         framing,
         least: (ethernet.least + ethernet.framing).saturating_sub(framing),
-        queue: hub.queue.map_or(QueueSpec::Unlimited, |queue| queue.spec(Some(rate))),
+        queue: hub.queue.as_ref().map_or(QueueSpec::Unlimited, |queue| queue.spec(Some(rate))),
         ..ethernet
     };
     let access = match hub.access {

@@ -3,8 +3,8 @@
 mod queue;
 
 pub use queue::{
-    CodelSpec, DualPi2Spec, DualScheduler, FqCodelSpec, FqPieSpec, Overload, PieForm, PieSpec, QueueSpec,
-    RedSpec, Room, Unit,
+    ClassesSpec, CodelSpec, DrrSpec, DualPi2Spec, DualScheduler, FqCodelSpec, FqPieSpec, MAX_CLASSES,
+    Overload, PieForm, PieSpec, QueueSpec, RedSpec, Room, Unit,
 };
 
 use crate::host::app::AppSpec;

@@ -6,8 +6,8 @@ use netspurt_sim::network::packet::Label;
 use netspurt_sim::network::{Due, Network};
 use netspurt_sim::random::Stream;
 use netspurt_sim::spec::{
-    ChannelSpec, CodelSpec, DualPi2Spec, DualScheduler, FqCodelSpec, FqPieSpec, NodeId, Overload, PieSpec,
-    QueueSpec, RedSpec, Room, Unit, WorldSpec,
+    ChannelSpec, ClassesSpec, CodelSpec, DrrSpec, DualPi2Spec, DualScheduler, FqCodelSpec, FqPieSpec, NodeId,
+    Overload, PieSpec, QueueSpec, RedSpec, Room, Unit, WorldSpec,
 };
 use netspurt_tcp::profile;
 use netspurt_tcp::segment::{Ecn, Flags, Segment};
@@ -78,8 +78,13 @@ fn dualpi2(stream: &mut Stream) -> DualPi2Spec {
     }
 }
 
+fn classes(stream: &mut Stream) -> ClassesSpec {
+    let all: [&[u8]; 3] = [&CODEPOINTS[1..2], &CODEPOINTS[2..], &[0]];
+    ClassesSpec::new(room(stream), &all[..stream.below(4) as usize]).unwrap()
+}
+
 /// How many kinds of queue there are.
-const KINDS: u64 = 10;
+const KINDS: u64 = 12;
 
 /// A queue of this kind with parameters at random.
 fn random_queue(kind: u64, stream: &mut Stream) -> QueueSpec {
@@ -103,7 +108,9 @@ fn random_queue(kind: u64, stream: &mut Stream) -> QueueSpec {
         6 => QueueSpec::FqCodel(FqCodelSpec { room: room(stream), law: codel(stream), quantum, flows }),
         7 => QueueSpec::Pie(room(stream), pie(stream)),
         8 => QueueSpec::FqPie(FqPieSpec { room: room(stream), law: pie(stream), quantum, flows }),
-        _ => QueueSpec::DualPi2(dualpi2(stream)),
+        9 => QueueSpec::DualPi2(dualpi2(stream)),
+        10 => QueueSpec::Priority(classes(stream)),
+        _ => QueueSpec::Drr(DrrSpec::new(classes(stream), &[quantum, 1500, 700])),
     }
 }
 

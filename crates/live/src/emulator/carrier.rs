@@ -147,7 +147,8 @@ impl Carrier {
             return Err(Refused::Full);
         }
         let payload = Payload { offset: 0, len: manifest.payload };
-        let Manifest { flags, ecn, .. } = manifest;
+        let Manifest { flags, ecn, dscp, .. } = manifest;
+        let route = self.network.route_of_class(self.hosts[from], self.hosts[to], dscp).unwrap_or(route);
         let segment = Segment { flags, ecn, payload, ..Segment::default() };
         let size = bytes.len() as u32;
         let label = packet::Label { endpoint: manifest.flow, route, size, ..packet::Label::default() };
@@ -247,7 +248,7 @@ const fn is_chatter(destination: IpAddr) -> bool {
 mod tests {
     use super::*;
     use netspurt_sim::address;
-    use netspurt_sim::spec::{ChannelSpec, LossSpec, QueueSpec, ReorderSpec};
+    use netspurt_sim::spec::{ChannelSpec, ClassesSpec, LossSpec, QueueSpec, ReorderSpec, Room};
     use netspurt_tcp::codec::{Addresses, Body, Ip, Ports, encode_packet};
     use netspurt_tcp::options::Layout;
 
@@ -288,6 +289,21 @@ mod tests {
             Some((arrival.at, carrier.unload(arrival, |parcel| number(&parcel.bytes)), arrival.label.to))
         })
         .collect()
+    }
+
+    #[test]
+    fn the_codepoint_of_a_real_packet_chooses_its_class() {
+        let classes = ClassesSpec::new(Room::Packets(10), &[&[46]]).unwrap();
+        let queue = QueueSpec::Priority(classes);
+        let mut carrier = carrier(ChannelSpec { queue, ..ChannelSpec::new(8_000_000, Span::from_ms(9)) });
+        for number in 0..5 {
+            let mut packet = packet(0, 2, 1000, number);
+            // The last one is EF; the first one is being sent when it comes.
+            packet[1] = if number == 4 { 46 << 2 } else { 0 };
+            carrier.send(Time::ZERO, 0, &packet, Checksum::Whole).unwrap();
+        }
+        let order: Vec<u32> = all(&mut carrier, Time::NEVER).iter().map(|(_, number, _)| *number).collect();
+        assert_eq!(order, [0, 4, 1, 2, 3]);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 pub(crate) mod decimal;
 pub(crate) mod distribution;
+pub(crate) mod dscp;
 pub(crate) mod form;
 pub(crate) mod quantity;
 pub(crate) mod suggest;

@@ -181,7 +181,19 @@ fn mechanisms_carry_default_unit_summary_and_document() {
     );
     assert_eq!(
         names("queue"),
-        ["drop-tail", "resend-first", "red", "codel", "fq-codel", "pie", "docsis-pie", "fq-pie", "dualpi2"]
+        [
+            "drop-tail",
+            "resend-first",
+            "red",
+            "codel",
+            "fq-codel",
+            "pie",
+            "docsis-pie",
+            "fq-pie",
+            "dualpi2",
+            "priority",
+            "drr"
+        ]
     );
     assert_eq!(names("app"), ["bulk", "request-response", "files", "web", "python"]);
     assert_eq!(names("http"), ["1.0", "1.1"]);

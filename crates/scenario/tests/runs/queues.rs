@@ -7,8 +7,8 @@ use netspurt_sim::network::loss::Cause;
 use netspurt_sim::record::probe::{Recorder, Wants};
 use netspurt_sim::record::result::{LinkResult, RunResult};
 use netspurt_sim::spec::{
-    ChannelSpec, CodelSpec, DualPi2Spec, DualScheduler, FqCodelSpec, FqPieSpec, NodeId, Overload, PieForm,
-    PieSpec, QueueSpec, RedSpec, Room, Unit, WorldSpec,
+    ChannelSpec, ClassesSpec, CodelSpec, DrrSpec, DualPi2Spec, DualScheduler, FqCodelSpec, FqPieSpec, NodeId,
+    Overload, PieForm, PieSpec, QueueSpec, RedSpec, Room, Unit, WorldSpec,
 };
 use netspurt_tcp::acking::Acking;
 use netspurt_tcp::config::WindowOption;
@@ -275,6 +275,11 @@ fn a_scenario_names_them_with_parameters_or_without() {
         mtu: 9000,
     };
     assert_eq!(built(text), QueueSpec::DualPi2(expected));
+    let classes = ClassesSpec::new(Room::Packets(1000), &[&[46, 48], &[34, 3]]).unwrap();
+    let text = "{ kind = 'priority', classes = [['EF', 'CS6'], ['AF41', 3]] }";
+    assert_eq!(built(text), QueueSpec::Priority(classes));
+    let text = "{ kind = 'drr', classes = [['EF', 48], ['AF41', 3]], quanta = ['3 kB', '2 kB', '1 kB'] }";
+    assert_eq!(built(text), QueueSpec::Drr(DrrSpec::new(classes, &[3000, 2000, 1000])));
     assert_eq!(built("{ kind = 'fq-pie' }"), QueueSpec::FqPie(FqPieSpec::default()));
     let text = "{ kind = 'fq-codel', limit = '99 packets', quantum = '300 B', flows = 16 }";
     let law = CodelSpec::default();
@@ -312,6 +317,38 @@ fn a_limit_in_time_needs_a_rate() {
     let sentence = "limit is a time, and the queue of link \"satellite\" is before an infinitely fast link: give it in \
                     packets or bytes, or give the link a rate";
     assert!(error.message.contains(sentence), "{}", error.message);
+}
+
+/// A call of one packet in 20 ms beside four bulk flows: its mean RTT in milliseconds, with this codepoint.
+fn call_beside_bulk(queue: &str, dscp: &str) -> f64 {
+    let text = format!(
+        "duration = '20 s'\n[tcp]\nprofile = 'linux'\nacking = 'every-segment'\n[link.up]\nbetween = ['home', 'isp']\nrate = '10 Mbit/s'\n\
+         delay = '10 ms'\nqueue = {queue}\n[[flow]]\napp = {{ kind = 'bulk' }}\nfrom = 'home'\nto = 'isp'\ncount = 4\n\
+         [[flow]]\nname = 'call'\napp = {{ kind = 'request-response', request = '200 B', response = '200 B', \
+         exchanges = 500, gap = '20 ms' }}\nfrom = 'home'\nto = 'isp'\ndscp = {dscp}\n"
+    );
+    let scenario = Scenario::parse(&text, "call.toml", &[]).unwrap();
+    let again = Scenario::parse(&scenario.merged_toml(), "merged.toml", &[]).unwrap();
+    assert_eq!(again, scenario);
+    let result = run(&scenario.build("call").unwrap());
+    1e3 * result.flows.last().unwrap().rtt_mean_s.unwrap()
+}
+
+#[test]
+fn a_flow_has_a_codepoint_by_which_queues_tell_it_apart() {
+    let priority = "{ kind = 'priority', classes = [['EF'], ['AF41']], limit = '100 packets' }";
+    let drr = "{ kind = 'drr', classes = [['EF'], ['AF41']], limit = '100 packets' }";
+    for queue in [priority, drr] {
+        for dscp in ["'EF'", "46", "'AF41'"] {
+            let rtt = call_beside_bulk(queue, dscp);
+            // At most what is being sent and a turn of the other class are in the way.
+            assert!((20.0..23.5).contains(&rtt), "{queue}, {dscp}: {rtt} ms");
+        }
+        for dscp in ["'CS0'", "'CS7'"] {
+            let rtt = call_beside_bulk(queue, dscp);
+            assert!(rtt > 60.0, "{queue}, {dscp}: {rtt} ms");
+        }
+    }
 }
 
 #[test]
@@ -404,6 +441,19 @@ fn what_makes_no_sense_is_refused_in_a_sentence() {
         ),
         ("{ kind = 'pie', mean_packet = '2 B' }", "must be the size of a packet, between 40 B and 1 MiB"),
         ("{ kind = 'docsis-pie', limit = '0 packets' }", "has no room for a single packet"),
+        ("{ kind = 'priority', classes = [] }", "there are 0 entries"),
+        ("{ kind = 'priority' }", "the key \"classes\" is missing"),
+        ("{ kind = 'priority', classes = [['EE']] }", "unknown name \"EE\": did you mean"),
+        ("{ kind = 'priority', classes = [[64]] }", "64 is out of range: it must be between 0 and 63"),
+        (
+            "{ kind = 'priority', classes = [['EF'], [46]] }",
+            "EF stands twice in the classes of the queue of link \"satellite\"",
+        ),
+        ("{ kind = 'drr', classes = [[]] }", "a class of the queue of link \"satellite\" has no codepoint"),
+        (
+            "{ kind = 'drr', classes = [['EF']], quanta = ['1500 B'] }",
+            "has 2 classes, that of all other packets included, but 1 quanta: give one for each",
+        ),
         ("{ kind = 'dualpi2', coupling = 0.0 }", "link.satellite.queue.coupling: 0 is out of range"),
         ("{ kind = 'dualpi2', classic_share = 101 }", "classic_share: 101 is out of range"),
         ("{ kind = 'dualpi2', scheduler = 'wwr' }", "did you mean \"wrr\"?"),

@@ -129,6 +129,14 @@ impl Network {
         &self.routes
     }
 
+    /// The route from one node to another for packets with this differentiated services codepoint.
+    pub fn route_of_class(&mut self, from: NodeId, to: NodeId, dscp: u8) -> Option<u32> {
+        if self.routes.between_in_class(from, to, dscp).is_none() {
+            self.routes.add_class(from, to, dscp & 63);
+        }
+        self.routes.between_in_class(from, to, dscp & 63).map(|(there, _)| there)
+    }
+
     /// The channels: for each link its two directions.
     pub fn channels(&self) -> &[Channel] {
         &self.channels

@@ -28,6 +28,10 @@ pub enum QueueSpec {
     FqPie(FqPieSpec),
     /// A queue for scalable traffic and one for the rest, with one controller.
     DualPi2(DualPi2Spec),
+    /// Classes, of which the first that has packets sends.
+    Priority(ClassesSpec),
+    /// Classes that send in turn.
+    Drr(DrrSpec),
 }
 
 /// What a queue is measured in.
@@ -264,6 +268,56 @@ impl Default for DualPi2Spec {
             overload: Overload::Drop,
             mtu: 1500,
         }
+    }
+}
+
+/// How many classes there can be.
+pub const MAX_CLASSES: usize = 8;
+
+/// Classes of packets, told apart by their differentiated services codepoint.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ClassesSpec {
+    /// How much may wait of each class.
+    pub room: Room,
+    /// The class of each codepoint.
+    pub of: [u8; 64],
+    /// How many there are.
+    pub count: u8,
+}
+
+impl ClassesSpec {
+    /// Classes of these codepoints, and one behind them of all others; `None` if there are too many, or a codepoint is none.
+    pub fn new(room: Room, classes: &[&[u8]]) -> Option<Self> {
+        if classes.len() >= MAX_CLASSES {
+            return None;
+        }
+        let mut of = [classes.len() as u8; 64];
+        for (class, codepoints) in (0..).zip(classes) {
+            for codepoint in *codepoints {
+                *of.get_mut(usize::from(*codepoint))? = class;
+            }
+        }
+        Some(Self { room, of, count: classes.len() as u8 + 1 })
+    }
+}
+
+/// Deficit round robin's parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DrrSpec {
+    /// The classes.
+    pub classes: ClassesSpec,
+    /// Octets that each may send in its turn.
+    pub quanta: [u32; MAX_CLASSES],
+}
+
+impl DrrSpec {
+    /// These classes, with so many octets for each, and an Ethernet's largest frame for those that are not given any.
+    pub fn new(classes: ClassesSpec, quanta: &[u32]) -> Self {
+        let mut all = [1514; MAX_CLASSES];
+        for (to, from) in all.iter_mut().zip(quanta) {
+            *to = *from;
+        }
+        Self { classes, quanta: all }
     }
 }
 

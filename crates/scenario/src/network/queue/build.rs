@@ -2,10 +2,11 @@
 
 use super::Queue;
 use super::check::unit;
+use crate::values::dscp::Dscp;
 use crate::values::quantity::{Duration, Limit, Size};
 use netspurt_sim::spec::{
-    CodelSpec, DualPi2Spec, DualScheduler, FqCodelSpec, FqPieSpec, Overload, PieSpec, QueueSpec, RedSpec,
-    Room, Unit,
+    ClassesSpec, CodelSpec, DrrSpec, DualPi2Spec, DualScheduler, FqCodelSpec, FqPieSpec, Overload, PieSpec,
+    QueueSpec, RedSpec, Room, Unit,
 };
 use netspurt_tcp::time::Span;
 
@@ -39,6 +40,11 @@ impl Queue {
                 QueueSpec::Pie(room(limit), law)
             }
             Self::DualPi2 { .. } => self.dualpi2(rate),
+            Self::Priority { ref classes, limit } => QueueSpec::Priority(classes_of(classes, room(limit))),
+            Self::Drr { ref classes, ref quanta, limit } => {
+                let quanta: Vec<u32> = quanta.iter().map(|quantum| packet(*quantum)).collect();
+                QueueSpec::Drr(DrrSpec::new(classes_of(classes, room(limit)), &quanta))
+            }
             Self::DocsisPie { limit, target } => {
                 let usual = PieSpec::docsis(rate.unwrap_or(u64::MAX), 0);
                 let buffer = match limit {
@@ -147,4 +153,10 @@ const fn codel(target: Duration, interval: Duration, mtu: Size) -> CodelSpec {
 
 fn pie(target: Duration, update: Duration, [alpha, beta]: [f64; 2], ecn: bool) -> PieSpec {
     PieSpec { target: target.0, update: update.0, alpha, beta, ecn, ..PieSpec::default() }
+}
+
+fn classes_of(classes: &[Vec<Dscp>], room: Room) -> ClassesSpec {
+    let numbers: Vec<Vec<u8>> = classes.iter().map(|class| class.iter().map(|one| one.0).collect()).collect();
+    let all: Vec<&[u8]> = numbers.iter().map(Vec::as_slice).collect();
+    ClassesSpec::new(room, &all).expect("the schema bounds the number of classes")
 }

@@ -2,6 +2,7 @@
 
 use super::Queue;
 use super::build::bytes_in;
+use crate::values::dscp::Dscp;
 use crate::values::quantity::{Duration, Limit, Quantity, Size};
 use netspurt_sim::spec::Unit;
 use netspurt_tcp::time::Span;
@@ -66,6 +67,23 @@ impl Queue {
                 line.has_room("limit", Some(limit))?;
                 line.check_pie(target, update)?;
                 line.is_packet("mtu", mtu)
+            }
+            Self::Priority { ref classes, limit } => {
+                line.has_room("limit", Some(limit))?;
+                line.check_classes(classes)
+            }
+            Self::Drr { ref classes, ref quanta, limit } => {
+                line.has_room("limit", Some(limit))?;
+                line.check_classes(classes)?;
+                let (given, wanted) = (quanta.len(), classes.len() + 1);
+                if given != 0 && given != wanted {
+                    let message = format!(
+                        "{} has {wanted} classes, that of all other packets included, but {given} quanta: give one for each",
+                        line.place
+                    );
+                    return Err(("quanta", message));
+                }
+                quanta.iter().try_for_each(|quantum| line.is_packet("quanta", *quantum))
             }
             Self::DocsisPie { limit, target } => {
                 if line.pace == Pace::Infinite {
@@ -162,6 +180,27 @@ impl Line<'_> {
             return Err(("interval", message));
         }
         self.is_packet("mtu", mtu)
+    }
+
+    /// Each codepoint belongs to one class.
+    fn check_classes(self, classes: &[Vec<Dscp>]) -> Result<(), Fault> {
+        let mut known: Vec<Dscp> = Vec::new();
+        for class in classes {
+            if class.is_empty() {
+                return Err((
+                    "classes",
+                    format!("a class of {} has no codepoint: name one, or leave it out", self.place),
+                ));
+            }
+            for codepoint in class {
+                if known.contains(codepoint) {
+                    let message = format!("{codepoint} stands twice in the classes of {}", self.place);
+                    return Err(("classes", message));
+                }
+                known.push(*codepoint);
+            }
+        }
+        Ok(())
     }
 
     fn check_pie(self, target: Duration, update: Duration) -> Result<(), Fault> {

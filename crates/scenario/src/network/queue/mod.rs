@@ -5,13 +5,14 @@ mod check;
 
 pub(crate) use check::{Line, Pace};
 
+use crate::values::dscp::Dscp;
 use crate::values::quantity::{Duration, Limit, Size};
 use netspurt_tcp::time::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The queue before a link.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Queue {
     /// First in, first out; a packet that finds no room is dropped.
@@ -248,6 +249,31 @@ pub enum Queue {
         /// The largest packet: while less than two of them wait, nothing is dropped or marked by chance.
         #[serde(default = "bytes_1500")]
         mtu: Size,
+    },
+    /// Classes of packets by their differentiated services codepoint, of which the first that has packets sends.
+    ///
+    /// Document: RFC 2474; RFC 3246.
+    Priority {
+        /// The codepoints of each class, the most urgent class first. All others are a class behind them.
+        #[schemars(length(min = 1, max = 7))]
+        classes: Vec<Vec<Dscp>>,
+        /// The room of each class.
+        #[serde(default = "packets_1000")]
+        limit: Limit,
+    },
+    /// Classes of packets by their differentiated services codepoint, which send a quantum each in turn.
+    ///
+    /// Document: Shreedhar and Varghese, "Efficient fair queuing using deficit round-robin", 1996.
+    Drr {
+        /// The codepoints of each class. All others are a class behind them.
+        #[schemars(length(min = 1, max = 7))]
+        classes: Vec<Vec<Dscp>>,
+        /// What each class may send in its turn, that of all others last. Default: 1514 bytes each.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        quanta: Vec<Size>,
+        /// The room of each class.
+        #[serde(default = "packets_1000")]
+        limit: Limit,
     },
 }
 

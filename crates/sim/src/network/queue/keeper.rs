@@ -3,12 +3,14 @@
 
 use super::Backlog;
 use super::codel::Codel;
+use super::drr::Drr;
 use super::dualpi2::DualPi2;
 use super::fifo::Fifo;
 use super::fq_codel::FqCodel;
 use super::fq_pie::FqPie;
 use super::order::{Kept, Leaving, Order, Outbox, Passing};
 use super::pie::Pie;
+use super::priority::Priority;
 use super::resend_first::ResendFirst;
 use crate::network::loss::Cause;
 use crate::network::packet::Packet;
@@ -46,6 +48,8 @@ impl Keeper {
             QueueSpec::Codel(_, law) => Box::new(Codel::new(*law)),
             QueueSpec::Pie(_, law) => Box::new(Pie::new(*law, stream())),
             QueueSpec::DualPi2(spec) => Box::new(DualPi2::new(*spec)),
+            QueueSpec::Priority(classes) => Box::new(Priority::new(*classes)),
+            QueueSpec::Drr(spec) => Box::new(Drr::new(*spec)),
             QueueSpec::FqPie(spec) => Box::new(FqPie::new(*spec, stream())),
             QueueSpec::FqCodel(spec) => {
                 let mut stream = stream();

@@ -11,8 +11,10 @@
 //! be dropped when others come or leave. Beyond that point nothing is different.
 
 mod admission;
+mod classes;
 mod codel;
 mod drop_tail;
+mod drr;
 mod dualpi2;
 mod early;
 mod fifo;
@@ -21,6 +23,7 @@ mod fq_pie;
 mod keeper;
 mod order;
 mod pie;
+mod priority;
 mod red;
 mod resend_first;
 pub(crate) mod ring;
@@ -54,8 +57,10 @@ impl Discipline {
     /// Who may wait under `spec`, in whatever order they leave.
     pub const fn new(spec: &QueueSpec) -> Self {
         let room = match spec {
-            // Fair queueing lets everybody in and makes room at the expense of whoever holds most.
-            QueueSpec::Unlimited | QueueSpec::FqCodel(_) => Room::Unlimited,
+            // Fair queueing lets everybody in and makes room at the expense of whoever holds most; classes have room of their own.
+            QueueSpec::Unlimited | QueueSpec::FqCodel(_) | QueueSpec::Priority(_) | QueueSpec::Drr(_) => {
+                Room::Unlimited
+            }
             QueueSpec::Packets(limit) => Room::Packets(*limit),
             QueueSpec::Bytes(limit) => Room::Bytes(*limit),
             QueueSpec::ResendFirst(room) | QueueSpec::Codel(room, _) | QueueSpec::Step(room, _) => *room,
@@ -64,6 +69,11 @@ impl Discipline {
             QueueSpec::FqPie(spec) => spec.room,
             QueueSpec::DualPi2(spec) => spec.room,
         };
+        Self::of(room)
+    }
+
+    /// Who may wait where there is so much room.
+    pub(crate) const fn of(room: Room) -> Self {
         match room {
             Room::Unlimited => Self::Unlimited,
             Room::Packets(limit) => Self::DropTailPackets(DropTailPackets { limit }),
