@@ -148,7 +148,7 @@ fn check_link(name: &str, link: &Link) -> Result<(), Objection> {
         Some(Rate(rate)) => Pace::Fixed(rate),
         None => Pace::Infinite,
     };
-    check_queue(&["link", name, "queue"], link.queue.as_ref(), pace)?;
+    check_queue(&["link", name, "queue"], link.queue.as_ref(), (pace, link.duplex == Duplex::Half))?;
     let [there, back] = [[a, b], [b, a]].map(|[from, to]| [from.as_str(), to.as_str()]);
     check_traces(name, link, &[there, back])?;
     check_mtus(name, &link.mtu.0)?;
@@ -227,9 +227,10 @@ fn check_names(path: &[&str], names: &[String]) -> Result<(), Objection> {
     Ok(())
 }
 
-fn check_queue(path: &[&str], queue: Option<&Queue>, pace: Pace) -> Result<(), Objection> {
+fn check_queue(path: &[&str], queue: Option<&Queue>, (pace, shared): (Pace, bool)) -> Result<(), Objection> {
     let place = format!("the queue of {} \"{}\"", path[0], path[1]);
-    let Some(Err((key, message))) = queue.map(|queue| queue.check(Line { place: &place, pace })) else {
+    let Some(Err((key, message))) = queue.map(|queue| queue.check(Line { place: &place, pace, shared }))
+    else {
         return Ok(());
     };
     Err(object(&[path, &[key]].concat(), Part::Value, message))
@@ -269,7 +270,7 @@ fn check_hub(scenario: &Scenario, name: &str, hub: &Hub, nodes: &IndexSet<&str>)
         );
         return Err(object(&["hub", name, "delay"], Part::Value, message));
     }
-    check_queue(&["hub", name, "queue"], hub.queue.as_ref(), Pace::Fixed(hub.rate.0))?;
+    check_queue(&["hub", name, "queue"], hub.queue.as_ref(), (Pace::Fixed(hub.rate.0), true))?;
     let ways: Vec<[&str; 2]> = hub.stations.iter().map(|station| [station.as_str(), name]).collect();
     check_losses(&["hub", name], &hub.loss.0, &ways)
 }

@@ -3,8 +3,8 @@
 mod queue;
 
 pub use queue::{
-    ClassesSpec, CodelSpec, DrrSpec, DualPi2Spec, DualScheduler, FqCodelSpec, FqPieSpec, MAX_CLASSES,
-    Overload, PieForm, PieSpec, QueueSpec, RedSpec, Room, Unit,
+    AckFilter, CakeSpec, ClassesSpec, CodelSpec, Diffserv, DrrSpec, DualPi2Spec, DualScheduler, FqCodelSpec,
+    FqPieSpec, Isolation, LinkLayer, MAX_CLASSES, Overload, PieForm, PieSpec, QueueSpec, RedSpec, Room, Unit,
 };
 
 use crate::host::app::AppSpec;

@@ -6,8 +6,9 @@ use netspurt_sim::network::packet::Label;
 use netspurt_sim::network::{Due, Network};
 use netspurt_sim::random::Stream;
 use netspurt_sim::spec::{
-    ChannelSpec, ClassesSpec, CodelSpec, DrrSpec, DualPi2Spec, DualScheduler, FqCodelSpec, FqPieSpec, NodeId,
-    Overload, PieSpec, QueueSpec, RedSpec, Room, Unit, WorldSpec,
+    AckFilter, CakeSpec, ChannelSpec, ClassesSpec, CodelSpec, Diffserv, DrrSpec, DualPi2Spec, DualScheduler,
+    FqCodelSpec, FqPieSpec, Isolation, LinkLayer, NodeId, Overload, PieSpec, QueueSpec, RedSpec, Room, Unit,
+    WorldSpec,
 };
 use netspurt_tcp::profile;
 use netspurt_tcp::segment::{Ecn, Flags, Segment};
@@ -83,8 +84,26 @@ fn classes(stream: &mut Stream) -> ClassesSpec {
     ClassesSpec::new(room(stream), &all[..stream.below(4) as usize]).unwrap()
 }
 
+fn cake(stream: &mut Stream) -> CakeSpec {
+    use Isolation::{DstHost, DualDstHost, DualSrcHost, Flows, Hosts, SrcHost, Triple};
+    let isolations = [Flows, SrcHost, DstHost, Hosts, DualSrcHost, DualDstHost, Triple];
+    CakeSpec {
+        room: room(stream),
+        bandwidth: [None, Some(RATE), Some(RATE / 3), Some(3 * RATE)][stream.below(4) as usize],
+        rtt: span(stream, 1000, 200_000),
+        isolation: isolations[stream.below(7) as usize],
+        diffserv: [Diffserv::BestEffort, Diffserv::Three, Diffserv::Four, Diffserv::Eight]
+            [stream.below(4) as usize],
+        ack_filter: [AckFilter::Off, AckFilter::Conservative, AckFilter::Aggressive]
+            [stream.below(3) as usize],
+        overhead: stream.below(60) as u32,
+        mpu: stream.below(100) as u32,
+        link_layer: [LinkLayer::Plain, LinkLayer::Atm, LinkLayer::Ptm][stream.below(3) as usize],
+    }
+}
+
 /// How many kinds of queue there are.
-const KINDS: u64 = 12;
+const KINDS: u64 = 13;
 
 /// A queue of this kind with parameters at random.
 fn random_queue(kind: u64, stream: &mut Stream) -> QueueSpec {
@@ -110,7 +129,8 @@ fn random_queue(kind: u64, stream: &mut Stream) -> QueueSpec {
         8 => QueueSpec::FqPie(FqPieSpec { room: room(stream), law: pie(stream), quantum, flows }),
         9 => QueueSpec::DualPi2(dualpi2(stream)),
         10 => QueueSpec::Priority(classes(stream)),
-        _ => QueueSpec::Drr(DrrSpec::new(classes(stream), &[quantum, 1500, 700])),
+        11 => QueueSpec::Drr(DrrSpec::new(classes(stream), &[quantum, 1500, 700])),
+        _ => QueueSpec::Cake(cake(stream)),
     }
 }
 

@@ -192,7 +192,8 @@ fn mechanisms_carry_default_unit_summary_and_document() {
             "fq-pie",
             "dualpi2",
             "priority",
-            "drr"
+            "drr",
+            "cake"
         ]
     );
     assert_eq!(names("app"), ["bulk", "request-response", "files", "web", "python"]);

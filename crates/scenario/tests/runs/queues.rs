@@ -7,8 +7,9 @@ use netspurt_sim::network::loss::Cause;
 use netspurt_sim::record::probe::{Recorder, Wants};
 use netspurt_sim::record::result::{LinkResult, RunResult};
 use netspurt_sim::spec::{
-    ChannelSpec, ClassesSpec, CodelSpec, DrrSpec, DualPi2Spec, DualScheduler, FqCodelSpec, FqPieSpec, NodeId,
-    Overload, PieForm, PieSpec, QueueSpec, RedSpec, Room, Unit, WorldSpec,
+    AckFilter, CakeSpec, ChannelSpec, ClassesSpec, CodelSpec, Diffserv, DrrSpec, DualPi2Spec, DualScheduler,
+    FqCodelSpec, FqPieSpec, Isolation, LinkLayer, NodeId, Overload, PieForm, PieSpec, QueueSpec, RedSpec,
+    Room, Unit, WorldSpec,
 };
 use netspurt_tcp::acking::Acking;
 use netspurt_tcp::config::WindowOption;
@@ -280,6 +281,21 @@ fn a_scenario_names_them_with_parameters_or_without() {
     assert_eq!(built(text), QueueSpec::Priority(classes));
     let text = "{ kind = 'drr', classes = [['EF', 48], ['AF41', 3]], quanta = ['3 kB', '2 kB', '1 kB'] }";
     assert_eq!(built(text), QueueSpec::Drr(DrrSpec::new(classes, &[3000, 2000, 1000])));
+    assert_eq!(built("{ kind = 'cake' }"), QueueSpec::Cake(CakeSpec::default()));
+    let text = "{ kind = 'cake', bandwidth = '400 Mbit/s', rtt = '50 ms', isolation = 'dual-srchost', \
+                diffserv = 'diffserv4', ack_filter = 'aggressive', overhead = '18 B', mpu = '64 B', link_layer = 'ptm' }";
+    let expected = CakeSpec {
+        room: Room::Bytes(10_000_000),
+        bandwidth: Some(400_000_000),
+        rtt: Span::from_ms(50),
+        isolation: Isolation::DualSrcHost,
+        diffserv: Diffserv::Four,
+        ack_filter: AckFilter::Aggressive,
+        overhead: 18,
+        mpu: 64,
+        link_layer: LinkLayer::Ptm,
+    };
+    assert_eq!(built(text), QueueSpec::Cake(expected));
     assert_eq!(built("{ kind = 'fq-pie' }"), QueueSpec::FqPie(FqPieSpec::default()));
     let text = "{ kind = 'fq-codel', limit = '99 packets', quantum = '300 B', flows = 16 }";
     let law = CodelSpec::default();
@@ -335,6 +351,55 @@ fn call_beside_bulk(queue: &str, dscp: &str) -> f64 {
 }
 
 #[test]
+fn cake_at_home_keeps_the_delay_short_that_a_buffer_in_the_modem_would_add() {
+    // The modem's own buffer holds 300 ms; CAKE in front of it at 95 per cent of its rate does not let it fill.
+    let modem = call_beside_bulk("{ kind = 'drop-tail', limit = '300 ms' }", "'CS0'");
+    assert!(modem > 150.0, "{modem} ms");
+    for dscp in ["'CS0'", "'EF'"] {
+        let cake = call_beside_bulk("{ kind = 'cake', bandwidth = '9.5 Mbit/s' }", dscp);
+        assert!((20.0..23.5).contains(&cake), "{dscp}: {cake} ms");
+    }
+}
+
+#[test]
+fn the_ack_filter_drops_acks_on_a_slow_way_back_and_no_data_is_lost() {
+    let run_with = |ack_filter| {
+        let mut spec = bottleneck(QueueSpec::Packets(250), &[Some(5_000_000)]);
+        // 10 Mbit/s there, 100 kbit/s back: an ACK for each segment does not fit.
+        spec.links[0].directions[1] = ChannelSpec {
+            queue: QueueSpec::Cake(CakeSpec { ack_filter, ..CakeSpec::default() }),
+            ..ChannelSpec::new(100_000, Span::from_ms(20))
+        };
+        let result = run(&spec);
+        let flow = &result.flows[0];
+        assert!(flow.completed && flow.wrong_bytes == 0, "{ack_filter:?}");
+        (flow.end_s.unwrap(), result.links[1].drops_by(Cause::AckFilter))
+    };
+    let (off, conservative, aggressive) =
+        (run_with(AckFilter::Off), run_with(AckFilter::Conservative), run_with(AckFilter::Aggressive));
+    assert!(
+        off.1 == 0 && conservative.1 > 500 && aggressive.1 >= conservative.1,
+        "{conservative:?} {aggressive:?}"
+    );
+    assert!(
+        conservative.0 < 0.8 * off.0 && aggressive.0 < 0.8 * off.0,
+        "{off:?} {conservative:?} {aggressive:?}"
+    );
+}
+
+#[test]
+fn a_medium_that_others_use_too_takes_no_bandwidth() {
+    let overrides = [
+        ("link.satellite.queue", "{ kind = 'cake', bandwidth = '1 Mbit/s' }"),
+        ("link.satellite.duplex", "'half'"),
+    ];
+    let error = Scenario::parse(SCENARIO, "test.toml", &overrides).unwrap_err();
+    let sentence = "the queue of link \"satellite\" stands before a medium that others use too, and sends when it has its \
+                    turn: leave bandwidth out";
+    assert!(error.message.contains(sentence), "{}", error.message);
+}
+
+#[test]
 fn a_flow_has_a_codepoint_by_which_queues_tell_it_apart() {
     let priority = "{ kind = 'priority', classes = [['EF'], ['AF41']], limit = '100 packets' }";
     let drr = "{ kind = 'drr', classes = [['EF'], ['AF41']], limit = '100 packets' }";
@@ -361,6 +426,9 @@ fn results_list_the_causes_that_can_occur() {
     let unlimited = QueueSpec::FqCodel(FqCodelSpec { room: Room::Unlimited, ..FqCodelSpec::default() });
     assert_eq!(names(unlimited), ["codel"]);
     assert_eq!(names(pie()), ["pie", "queue"]);
+    assert_eq!(names(QueueSpec::Cake(CakeSpec::default())), ["cobalt", "queue"]);
+    let filter = CakeSpec { ack_filter: AckFilter::Aggressive, room: Room::Unlimited, ..CakeSpec::default() };
+    assert_eq!(names(QueueSpec::Cake(filter)), ["ack-filter", "cobalt"]);
     assert_eq!(names(QueueSpec::DualPi2(DualPi2Spec::default())), ["dualpi2", "queue"]);
 }
 
@@ -441,6 +509,20 @@ fn what_makes_no_sense_is_refused_in_a_sentence() {
         ),
         ("{ kind = 'pie', mean_packet = '2 B' }", "must be the size of a packet, between 40 B and 1 MiB"),
         ("{ kind = 'docsis-pie', limit = '0 packets' }", "has no room for a single packet"),
+        (
+            "{ kind = 'cake', bandwidth = '0 Mbit/s' }",
+            "a bandwidth of zero makes the queue of link \"satellite\" keep all packets: give it one, or none",
+        ),
+        (
+            "{ kind = 'cake', overhead = '1 kB' }",
+            "overhead of the queue of link \"satellite\" is 256 B at most, not 1 kB",
+        ),
+        (
+            "{ kind = 'cake', rtt = '1 us' }",
+            "a round trip of 1 us is too short for the queue of link \"satellite\": 20 us at least",
+        ),
+        ("{ kind = 'cake', isolation = 'dual-host' }", "did you mean \"dual-srchost\""),
+        ("{ kind = 'cake', limit = '1 B' }", "has no room for a single packet"),
         ("{ kind = 'priority', classes = [] }", "there are 0 entries"),
         ("{ kind = 'priority' }", "the key \"classes\" is missing"),
         ("{ kind = 'priority', classes = [['EE']] }", "unknown name \"EE\": did you mean"),

@@ -32,6 +32,8 @@ pub enum QueueSpec {
     Priority(ClassesSpec),
     /// Classes that send in turn.
     Drr(DrrSpec),
+    /// A shaper, tins, and flows under COBALT in each.
+    Cake(CakeSpec),
 }
 
 /// What a queue is measured in.
@@ -269,6 +271,104 @@ impl Default for DualPi2Spec {
             mtu: 1500,
         }
     }
+}
+
+/// CAKE's parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CakeSpec {
+    /// How much may wait in all queues together.
+    pub room: Room,
+    /// Bits per second that leave; `None` where the link decides.
+    pub bandwidth: Option<u64>,
+    /// A round trip of the slower connections.
+    pub rtt: Span,
+    /// What shares equally.
+    pub isolation: Isolation,
+    /// Classes by codepoint.
+    pub diffserv: Diffserv,
+    /// Which ACKs are dropped.
+    pub ack_filter: AckFilter,
+    /// Octets that the wire adds to an IP packet.
+    pub overhead: u32,
+    /// Octets that the shortest packet takes on the wire.
+    pub mpu: u32,
+    /// How the wire carries packets.
+    pub link_layer: LinkLayer,
+}
+
+impl Default for CakeSpec {
+    /// The defaults of Linux.
+    fn default() -> Self {
+        Self {
+            room: Room::Bytes(4 << 20),
+            bandwidth: None,
+            rtt: Span::from_ms(100),
+            isolation: Isolation::Triple,
+            diffserv: Diffserv::Three,
+            ack_filter: AckFilter::Off,
+            overhead: 0,
+            mpu: 0,
+            link_layer: LinkLayer::Plain,
+        }
+    }
+}
+
+/// What shares equally under CAKE.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Isolation {
+    /// Flows.
+    Flows,
+    /// Hosts that send.
+    SrcHost,
+    /// Hosts that receive.
+    DstHost,
+    /// Pairs of hosts.
+    Hosts,
+    /// Hosts that send, and the flows of each.
+    DualSrcHost,
+    /// Hosts that receive, and the flows of each.
+    DualDstHost,
+    /// Hosts on both sides, and the flows of each.
+    #[default]
+    Triple,
+}
+
+/// CAKE's tins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Diffserv {
+    /// One.
+    BestEffort,
+    /// Bulk, the rest, voice.
+    #[default]
+    Three,
+    /// Bulk, the rest, video, voice.
+    Four,
+    /// Eight.
+    Eight,
+}
+
+/// Which ACKs CAKE drops.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum AckFilter {
+    /// None.
+    #[default]
+    Off,
+    /// The older of two behind which a third one comes.
+    Conservative,
+    /// The one behind which another one comes.
+    Aggressive,
+}
+
+/// How a wire carries packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum LinkLayer {
+    /// As they are.
+    #[default]
+    Plain,
+    /// In ATM cells, of 53 octets for 48.
+    Atm,
+    /// In PTM's code, of 65 octets for 64.
+    Ptm,
 }
 
 /// How many classes there can be.

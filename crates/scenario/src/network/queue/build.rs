@@ -5,8 +5,8 @@ use super::check::unit;
 use crate::values::dscp::Dscp;
 use crate::values::quantity::{Duration, Limit, Size};
 use netspurt_sim::spec::{
-    ClassesSpec, CodelSpec, DrrSpec, DualPi2Spec, DualScheduler, FqCodelSpec, FqPieSpec, Overload, PieSpec,
-    QueueSpec, RedSpec, Room, Unit,
+    AckFilter, CakeSpec, ClassesSpec, CodelSpec, Diffserv, DrrSpec, DualPi2Spec, DualScheduler, FqCodelSpec,
+    FqPieSpec, Isolation, LinkLayer, Overload, PieSpec, QueueSpec, RedSpec, Room, Unit,
 };
 use netspurt_tcp::time::Span;
 
@@ -45,6 +45,7 @@ impl Queue {
                 let quanta: Vec<u32> = quanta.iter().map(|quantum| packet(*quantum)).collect();
                 QueueSpec::Drr(DrrSpec::new(classes_of(classes, room(limit)), &quanta))
             }
+            Self::Cake { .. } => self.cake(rate),
             Self::DocsisPie { limit, target } => {
                 let usual = PieSpec::docsis(rate.unwrap_or(u64::MAX), 0);
                 let buffer = match limit {
@@ -59,6 +60,51 @@ impl Queue {
                 QueueSpec::FqPie(FqPieSpec { room: room(limit), law, quantum: packet(quantum), flows })
             }
         }
+    }
+
+    fn cake(&self, rate: Option<u64>) -> QueueSpec {
+        let Self::Cake { bandwidth, rtt, isolation, diffserv, ack_filter, overhead, mpu, link_layer, limit } =
+            *self
+        else {
+            return QueueSpec::Unlimited;
+        };
+        let bandwidth = bandwidth.map(|rate| rate.0);
+        let usual = || {
+            let round_trips = bandwidth.map_or(0, |rate| bytes_in(rtt.0, rate).saturating_mul(4));
+            Room::Bytes(round_trips.max(4 << 20))
+        };
+        QueueSpec::Cake(CakeSpec {
+            room: limit.map_or_else(usual, |limit| room(limit, bandwidth.or(rate))),
+            bandwidth,
+            rtt: rtt.0,
+            isolation: match isolation {
+                super::Isolation::Flows => Isolation::Flows,
+                super::Isolation::Srchost => Isolation::SrcHost,
+                super::Isolation::Dsthost => Isolation::DstHost,
+                super::Isolation::Hosts => Isolation::Hosts,
+                super::Isolation::DualSrchost => Isolation::DualSrcHost,
+                super::Isolation::DualDsthost => Isolation::DualDstHost,
+                super::Isolation::TripleIsolate => Isolation::Triple,
+            },
+            diffserv: match diffserv {
+                super::Diffserv::Besteffort => Diffserv::BestEffort,
+                super::Diffserv::Diffserv3 => Diffserv::Three,
+                super::Diffserv::Diffserv4 => Diffserv::Four,
+                super::Diffserv::Diffserv8 => Diffserv::Eight,
+            },
+            ack_filter: match ack_filter {
+                super::AckFilter::Off => AckFilter::Off,
+                super::AckFilter::Conservative => AckFilter::Conservative,
+                super::AckFilter::Aggressive => AckFilter::Aggressive,
+            },
+            overhead: packet(overhead),
+            mpu: packet(mpu),
+            link_layer: match link_layer {
+                super::LinkLayer::Plain => LinkLayer::Plain,
+                super::LinkLayer::Atm => LinkLayer::Atm,
+                super::LinkLayer::Ptm => LinkLayer::Ptm,
+            },
+        })
     }
 
     fn dualpi2(&self, rate: Option<u64>) -> QueueSpec {

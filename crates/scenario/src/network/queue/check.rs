@@ -3,7 +3,7 @@
 use super::Queue;
 use super::build::bytes_in;
 use crate::values::dscp::Dscp;
-use crate::values::quantity::{Duration, Limit, Quantity, Size};
+use crate::values::quantity::{Duration, Limit, Quantity, Rate, Size};
 use netspurt_sim::spec::Unit;
 use netspurt_tcp::time::Span;
 
@@ -12,6 +12,10 @@ const SMALLEST: u64 = 40;
 /// The largest number that may be given as a packet's size.
 const LARGEST: u64 = 1 << 20;
 
+/// The shortest round trip for which packets can be held to a twentieth of it.
+const LEAST_RTT: Span = Span::from_us(20);
+/// The largest overhead that `tc-cake(8)` takes.
+const MOST_OVERHEAD: u64 = 256;
 /// How often a controller computes its probability.
 const LEAST_UPDATE: Span = Span::from_us(100);
 const MOST_UPDATE: Span = Span::from_secs(10);
@@ -37,6 +41,8 @@ pub(crate) struct Line<'a> {
     pub(crate) place: &'a str,
     /// How fast its link sends.
     pub(crate) pace: Pace,
+    /// Others send on the same medium.
+    pub(crate) shared: bool,
 }
 
 impl Queue {
@@ -85,6 +91,7 @@ impl Queue {
                 }
                 quanta.iter().try_for_each(|quantum| line.is_packet("quanta", *quantum))
             }
+            Self::Cake { .. } => self.check_cake(line),
             Self::DocsisPie { limit, target } => {
                 if line.pace == Pace::Infinite {
                     let message = format!(
@@ -102,6 +109,37 @@ impl Queue {
                 line.is_packet("quantum", quantum)
             }
         }
+    }
+
+    fn check_cake(&self, line: Line<'_>) -> Result<(), Fault> {
+        let Self::Cake { bandwidth, rtt, overhead, mpu, limit, .. } = *self else { return Ok(()) };
+        let place = line.place;
+        line.has_room("limit", limit)?;
+        if bandwidth == Some(Rate(0)) {
+            let message = format!("a bandwidth of zero makes {place} keep all packets: give it one, or none");
+            return Err(("bandwidth", message));
+        }
+        if bandwidth.is_some() && line.shared {
+            let message = format!(
+                "{place} stands before a medium that others use too, and sends when it has its turn: leave bandwidth out"
+            );
+            return Err(("bandwidth", message));
+        }
+        if rtt.0 < LEAST_RTT {
+            let message = format!(
+                "a round trip of {} is too short for {place}: {} at least",
+                rtt.print(),
+                Duration(LEAST_RTT).print()
+            );
+            return Err(("rtt", message));
+        }
+        for (key, size) in [("overhead", overhead), ("mpu", mpu)] {
+            if size.0 > MOST_OVERHEAD {
+                let most = Size(MOST_OVERHEAD).print();
+                return Err((key, format!("{key} of {place} is {most} at most, not {}", size.print())));
+            }
+        }
+        Ok(())
     }
 
     fn check_red(&self, line: Line<'_>) -> Result<(), Fault> {

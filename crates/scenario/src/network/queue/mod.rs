@@ -6,7 +6,7 @@ mod check;
 pub(crate) use check::{Line, Pace};
 
 use crate::values::dscp::Dscp;
-use crate::values::quantity::{Duration, Limit, Size};
+use crate::values::quantity::{Duration, Limit, Rate, Size};
 use netspurt_tcp::time::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -275,6 +275,101 @@ pub enum Queue {
         #[serde(default = "packets_1000")]
         limit: Limit,
     },
+    /// A shaper, classes by codepoint (tins), and in each of them flows that are kept apart and share equally between hosts.
+    ///
+    /// Document: Høiland-Jørgensen, Täht and Morton, "Piece of CAKE", 2018; Linux, `tc-cake(8)`.
+    Cake {
+        /// How fast packets leave, in bytes of the wire. Default: as fast as the link takes them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        bandwidth: Option<Rate>,
+        /// A round trip of the slower connections. Packets that have waited a twentieth of it may be marked or dropped.
+        #[serde(default = "ms_100")]
+        rtt: Duration,
+        /// Between whom the bandwidth is shared equally.
+        #[serde(default)]
+        isolation: Isolation,
+        /// Classes by codepoint.
+        #[serde(default)]
+        diffserv: Diffserv,
+        /// Which ACKs are dropped because a later one says all that they say.
+        #[serde(default)]
+        ack_filter: AckFilter,
+        /// What the wire adds to an IP packet.
+        #[serde(default = "bytes_0")]
+        overhead: Size,
+        /// What the shortest packet takes on the wire.
+        #[serde(default = "bytes_0")]
+        mpu: Size,
+        /// How the wire carries packets.
+        #[serde(default)]
+        link_layer: LinkLayer,
+        /// The room in all queues together; who holds most makes room. Default: four times what the bandwidth sends in the
+        /// round trip, but at least 4 MiB.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<Limit>,
+    },
+}
+
+/// Between whom `cake` shares equally.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Isolation {
+    /// Flows.
+    Flows,
+    /// Hosts that send.
+    Srchost,
+    /// Hosts that receive.
+    Dsthost,
+    /// Pairs of hosts.
+    Hosts,
+    /// Hosts that send, and then the flows of each.
+    DualSrchost,
+    /// Hosts that receive, and then the flows of each.
+    DualDsthost,
+    /// Hosts on both sides, and then the flows of each.
+    #[default]
+    TripleIsolate,
+}
+
+/// The classes of `cake`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Diffserv {
+    /// One.
+    Besteffort,
+    /// Bulk, best effort and voice.
+    #[default]
+    Diffserv3,
+    /// Bulk, best effort, video and voice.
+    Diffserv4,
+    /// Eight.
+    Diffserv8,
+}
+
+/// Which ACKs `cake` drops.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AckFilter {
+    /// None.
+    #[default]
+    Off,
+    /// The oldest of three.
+    Conservative,
+    /// The older of two.
+    Aggressive,
+}
+
+/// How the wire behind `cake` carries packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LinkLayer {
+    /// As they are.
+    #[default]
+    Plain,
+    /// In ATM cells, as ADSL does: 53 bytes for 48.
+    Atm,
+    /// In the code of PTM, as VDSL2 does: 65 bytes for 64.
+    Ptm,
 }
 
 /// Which of the two queues of `dualpi2` goes first.
@@ -314,6 +409,7 @@ defaults! {
     dual_beta: f64 = 3.2;
     two: f64 = 2.0;
     ten: u8 = 10;
+    bytes_0: Size = Size(0);
     ms_1: Duration = Duration::ms(1);
     ms_16: Duration = Duration::ms(16);
     ms_50: Duration = Duration::ms(50);

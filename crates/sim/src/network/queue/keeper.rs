@@ -2,6 +2,7 @@
 //! much waits, how long things waited, and which departure the event queue knows of.
 
 use super::Backlog;
+use super::cake::Cake;
 use super::codel::Codel;
 use super::drr::Drr;
 use super::dualpi2::DualPi2;
@@ -50,6 +51,7 @@ impl Keeper {
             QueueSpec::DualPi2(spec) => Box::new(DualPi2::new(*spec)),
             QueueSpec::Priority(classes) => Box::new(Priority::new(*classes)),
             QueueSpec::Drr(spec) => Box::new(Drr::new(*spec)),
+            QueueSpec::Cake(spec) => Box::new(Cake::new(*spec, stream())),
             QueueSpec::FqPie(spec) => Box::new(FqPie::new(*spec, stream())),
             QueueSpec::FqCodel(spec) => {
                 let mut stream = stream();

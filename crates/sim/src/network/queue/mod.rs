@@ -11,6 +11,7 @@
 //! be dropped when others come or leave. Beyond that point nothing is different.
 
 mod admission;
+mod cake;
 mod classes;
 mod codel;
 mod drop_tail;
@@ -58,9 +59,11 @@ impl Discipline {
     pub const fn new(spec: &QueueSpec) -> Self {
         let room = match spec {
             // Fair queueing lets everybody in and makes room at the expense of whoever holds most; classes have room of their own.
-            QueueSpec::Unlimited | QueueSpec::FqCodel(_) | QueueSpec::Priority(_) | QueueSpec::Drr(_) => {
-                Room::Unlimited
-            }
+            QueueSpec::Unlimited
+            | QueueSpec::FqCodel(_)
+            | QueueSpec::Priority(_)
+            | QueueSpec::Drr(_)
+            | QueueSpec::Cake(_) => Room::Unlimited,
             QueueSpec::Packets(limit) => Room::Packets(*limit),
             QueueSpec::Bytes(limit) => Room::Bytes(*limit),
             QueueSpec::ResendFirst(room) | QueueSpec::Codel(room, _) | QueueSpec::Step(room, _) => *room,
