@@ -10,8 +10,10 @@ use netspurt_sim::network::packet::{self, Content};
 use netspurt_sim::network::{Due, Network};
 use netspurt_sim::random::Stream;
 use netspurt_sim::record::diary::{Pass, Step};
-use netspurt_sim::spec::{NodeId, WorldSpec};
-use netspurt_tcp::segment::{Ecn, Payload, Segment};
+use netspurt_sim::spec::{AckFilter, ChannelSpec, NodeId, QueueSpec, WorldSpec};
+use netspurt_tcp::codec::{Verify, decode_packet};
+use netspurt_tcp::options::Layout;
+use netspurt_tcp::segment::{Ecn, Flags, Payload, Segment};
 use netspurt_tcp::time::{Span, Time};
 use netspurt_trace::capture::Direction;
 use std::net::IpAddr;
@@ -62,6 +64,8 @@ pub(super) struct Carrier {
     /// For each pair of hosts the start of the route from the first to the second.
     starts: Vec<Option<u32>>,
     damage: Stream,
+    /// A queue wants to know what ACKs say.
+    reads_acks: bool,
     sightings: Vec<Sighting>,
 }
 
@@ -89,6 +93,7 @@ impl Carrier {
             at_node,
             starts,
             damage: Stream::new(seed, "emulator/damage"),
+            reads_acks: spec.links.iter().flat_map(|link| &link.directions).any(filters_acks),
             sightings: Vec::new(),
         })
     }
@@ -149,7 +154,14 @@ impl Carrier {
         let payload = Payload { offset: 0, len: manifest.payload };
         let Manifest { flags, ecn, dscp, .. } = manifest;
         let route = self.network.route_of_class(self.hosts[from], self.hosts[to], dscp).unwrap_or(route);
-        let segment = Segment { flags, ecn, payload, ..Segment::default() };
+        let known = Segment { flags, ecn, payload, ..Segment::default() };
+        let segment = if self.reads_acks && payload.len == 0 && flags.has(Flags::ACK) {
+            // What cannot be read is not dropped for what it says.
+            let read = decode_packet(bytes, Layout::SHARED, Verify::Lengths);
+            read.map_or(known, |read| Segment { payload, ..read.tcp.segment })
+        } else {
+            known
+        };
         let size = bytes.len() as u32;
         let label = packet::Label { endpoint: manifest.flow, route, size, ..packet::Label::default() };
         self.network.send(now, &segment, label);
@@ -236,6 +248,11 @@ fn see(pass: &Pass, parcel: &mut Parcel, damage: &mut Stream, sightings: &mut Ve
     }
 }
 
+/// Whether the queue of this direction drops ACKs for what they say.
+fn filters_acks(direction: &ChannelSpec) -> bool {
+    matches!(direction.queue, QueueSpec::Cake(cake) if cake.ack_filter != AckFilter::Off)
+}
+
 /// Whether this is a link-local destination, such as that of neighbour discovery.
 const fn is_chatter(destination: IpAddr) -> bool {
     match destination {
@@ -248,9 +265,8 @@ const fn is_chatter(destination: IpAddr) -> bool {
 mod tests {
     use super::*;
     use netspurt_sim::address;
-    use netspurt_sim::spec::{ChannelSpec, ClassesSpec, LossSpec, QueueSpec, ReorderSpec, Room};
+    use netspurt_sim::spec::{CakeSpec, ClassesSpec, LossSpec, ReorderSpec, Room};
     use netspurt_tcp::codec::{Addresses, Body, Ip, Ports, encode_packet};
-    use netspurt_tcp::options::Layout;
 
     /// An ICMP-like packet of `len` octets whose last four are its number.
     fn packet(from: u32, to: u32, len: u16, number: u32) -> Vec<u8> {
@@ -304,6 +320,32 @@ mod tests {
         }
         let order: Vec<u32> = all(&mut carrier, Time::NEVER).iter().map(|(_, number, _)| *number).collect();
         assert_eq!(order, [0, 4, 1, 2, 3]);
+    }
+
+    #[test]
+    fn real_acks_are_filtered_by_what_they_say() {
+        for (ack_filter, expected) in [(AckFilter::Off, 5), (AckFilter::Aggressive, 2)] {
+            let queue =
+                QueueSpec::Cake(CakeSpec { ack_filter, rtt: Span::from_secs(1000), ..CakeSpec::default() });
+            // An ACK takes 320 ms: the first one is being sent when the others come.
+            let mut carrier = carrier(ChannelSpec { queue, ..ChannelSpec::new(1000, Span::from_ms(9)) });
+            for number in 1..=5 {
+                let segment = Segment {
+                    ack: netspurt_tcp::seq::Seq(1000 * number),
+                    flags: Flags::ACK,
+                    header_len: 20,
+                    ..Segment::default()
+                };
+                let addresses = Addresses::V4 { source: guest_v4(0).into(), destination: guest_v4(2).into() };
+                let ports = Ports { source: 1, destination: 2 };
+                let mut bytes = Vec::new();
+                let body = Body::Bytes(&[]);
+                encode_packet(&segment, ports, &Ip::new(addresses), Layout::SHARED, body, &mut bytes)
+                    .unwrap();
+                carrier.send(Time::ZERO, 0, &bytes, Checksum::Whole).unwrap();
+            }
+            assert_eq!(all(&mut carrier, Time::NEVER).len(), expected, "{ack_filter:?}");
+        }
     }
 
     #[test]

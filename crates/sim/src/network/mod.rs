@@ -8,6 +8,7 @@ pub mod channel;
 mod hop;
 mod hub;
 pub mod impair;
+mod kept;
 pub mod loss;
 pub mod medium;
 pub mod packet;
@@ -21,7 +22,7 @@ use crate::network::impair::{Fate, Refused};
 use crate::network::loss::Cause;
 use crate::network::medium::Contention;
 use crate::network::packet::{Arrived, Content, Label, Packet, Slab, Stage};
-use crate::network::queue::{Kept, Leaving, OnArrival, Passing};
+use crate::network::queue::{Leaving, OnArrival};
 use crate::network::route::{NoRoute, Routes};
 use crate::record::diary::{Diary, Step};
 use crate::record::probe::{Dropped, Marked, Recorder, Recording, Sent, Wants};
@@ -127,14 +128,6 @@ impl Network {
     /// The routes.
     pub const fn routes(&self) -> &Routes {
         &self.routes
-    }
-
-    /// The route from one node to another for packets with this differentiated services codepoint.
-    pub fn route_of_class(&mut self, from: NodeId, to: NodeId, dscp: u8) -> Option<u32> {
-        if self.routes.between_in_class(from, to, dscp).is_none() {
-            self.routes.add_class(from, to, dscp & 63);
-        }
-        self.routes.between_in_class(from, to, dscp & 63).map(|(there, _)| there)
     }
 
     /// The channels: for each link its two directions.
@@ -361,28 +354,6 @@ impl Network {
         }
         self.make_room(number, at);
         self.arm_departure(number);
-    }
-
-    /// A packet comes to a channel that keeps its packets, where nobody waits and the transmitter is free.
-    fn pass_by(&mut self, number: u32, kept: Kept, packet: &Packet) {
-        match self.channels[number as usize].pass_by(kept, packet) {
-            Passing::Sent(kept) => {
-                self.mark_as_kept(kept, number, kept.since);
-                self.pass(kept.slot, kept.position, kept.since);
-            }
-            Passing::Dropped(cause) => self.discard(kept.slot, number, kept.since, cause),
-            Passing::Waits => {
-                self.note_queue(number, kept.since);
-                self.arm_departure(number);
-            }
-        }
-    }
-
-    /// A packet that leaves a queue has the mark that it got there.
-    fn mark_as_kept(&mut self, kept: Kept, number: u32, now: u64) {
-        if kept.ecn == Ecn::Ce {
-            self.mark(kept.slot, number, now);
-        }
     }
 
     /// Packets kept at a channel leave, if its transmitter is free and there are any.

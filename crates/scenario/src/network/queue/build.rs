@@ -1,14 +1,13 @@
 //! What a queue comes to before its link.
 
 use super::Queue;
-use super::check::unit;
+use super::amount::{bytes_in, unit};
 use crate::values::dscp::Dscp;
 use crate::values::quantity::{Duration, Limit, Size};
 use netspurt_sim::spec::{
     AckFilter, CakeSpec, ClassesSpec, CodelSpec, Diffserv, DrrSpec, DualPi2Spec, DualScheduler, FqCodelSpec,
     FqPieSpec, Isolation, LinkLayer, Overload, PieSpec, QueueSpec, RedSpec, Room, Unit,
 };
-use netspurt_tcp::time::Span;
 
 impl Queue {
     /// What this comes to before a link of this rate.
@@ -166,12 +165,6 @@ impl Queue {
             ..usual
         })
     }
-}
-
-/// What a link of this rate sends in a time: at most as much as there is.
-pub(super) fn bytes_in(time: Span, rate: u64) -> u64 {
-    let bytes = u128::from(time.as_ps()) * u128::from(rate) / 8_000_000_000_000;
-    u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
 fn amount(limit: Limit, rate: Option<u64>) -> u64 {

@@ -1,7 +1,7 @@
 //! What a queue must not say.
 
 use super::Queue;
-use super::build::bytes_in;
+use super::amount::{bytes_in, unit};
 use crate::values::dscp::Dscp;
 use crate::values::quantity::{Duration, Limit, Quantity, Rate, Size};
 use netspurt_sim::spec::Unit;
@@ -318,13 +318,5 @@ impl Line<'_> {
             (Limit::Time(less), Limit::Time(more)) => less < more,
             _ => self.amount(less).zip(self.amount(more)).is_none_or(|(less, more)| less < more),
         }
-    }
-}
-
-/// What a limit counts.
-pub(super) const fn unit(limit: &Limit) -> Unit {
-    match limit {
-        Limit::Packets(_) => Unit::Packets,
-        Limit::Bytes(_) | Limit::Time(_) => Unit::Bytes,
     }
 }

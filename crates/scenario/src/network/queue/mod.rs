@@ -1,5 +1,6 @@
 //! The queue before a link: what a file may say of it. What it must not say is in `check`, what it comes to in `build`.
 
+mod amount;
 mod build;
 mod check;
 

@@ -4,13 +4,11 @@
 //! The conservative filter lets two such ACKs wait before it drops the older one, so that a receiver's duplicate of something is never
 //! lost with the something. The aggressive one drops an ACK as soon as the next one comes.
 
-use super::tin::Item;
 use crate::network::packet::Packet;
 use crate::spec::AckFilter;
 use netspurt_tcp::options::{Options, SackBlock, SackBlocks};
 use netspurt_tcp::segment::Flags;
 use netspurt_tcp::seq::Seq;
-use std::collections::VecDeque;
 
 /// What an ACK says.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -85,13 +83,17 @@ impl Ack {
     }
 }
 
-/// The position of the ACK that the last packet of a queue makes superfluous.
-pub(super) fn superfluous(items: &VecDeque<Item>, filter: AckFilter) -> Option<usize> {
-    let last = items.len().checked_sub(1)?;
-    let later = items[last].ack.as_deref()?;
+/// Of so many packets of a queue, the position of the ACK that the last one makes superfluous; `at` says what a packet acknowledges.
+pub(super) fn superfluous<'a>(
+    packets: usize,
+    at: impl Fn(usize) -> Option<&'a Ack>,
+    filter: AckFilter,
+) -> Option<usize> {
+    let last = packets.checked_sub(1)?;
+    let later = at(last)?;
     let mut found: Option<(usize, Flags)> = None;
-    for (position, item) in items.iter().enumerate().take(last) {
-        let Some(ack) = item.ack.as_deref().filter(|ack| ack.flow == later.flow) else { continue };
+    for position in 0..last {
+        let Some(ack) = at(position).filter(|ack| ack.flow == later.flow) else { continue };
         // Where the echoes change, the ACK before the change is the last that says so.
         found = found.filter(|(_, echoes)| *echoes == ack.echoes);
         if !ack.is_covered_by(later) {
@@ -109,7 +111,6 @@ pub(super) fn superfluous(items: &VecDeque<Item>, filter: AckFilter) -> Option<u
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::order::Kept;
     use super::*;
     use netspurt_tcp::segment::{Payload, Segment};
 
@@ -120,13 +121,10 @@ mod tests {
         }
     }
 
-    fn queue(packets: &[Packet]) -> VecDeque<Item> {
-        let item = |packet| Item { kept: Kept::default(), wire: 40, ack: Ack::of(packet).map(Box::new) };
-        packets.iter().map(item).collect()
-    }
-
     fn both(packets: &[Packet]) -> [Option<usize>; 2] {
-        [AckFilter::Conservative, AckFilter::Aggressive].map(|filter| superfluous(&queue(packets), filter))
+        let acks: Vec<Option<Ack>> = packets.iter().map(Ack::of).collect();
+        [AckFilter::Conservative, AckFilter::Aggressive]
+            .map(|filter| superfluous(acks.len(), |n| acks[n].as_ref(), filter))
     }
 
     #[test]

@@ -174,7 +174,7 @@ impl Order for Cake {
         self.backlog.packets += 1;
         self.backlog.bytes += u64::from(kept.size);
         if filters
-            && let Some(position) = ack_filter::superfluous(tin.items(place), self.spec.ack_filter)
+            && let Some(position) = tin.superfluous(place, self.spec.ack_filter)
             && let Some(item) = tin.remove(place, position)
         {
             self.forget(&item.kept);

@@ -5,11 +5,11 @@
 //! runs empty while COBALT still has something to forget is *decaying*: it keeps its place in the table.
 
 use super::super::order::{Kept, Leaving, Outbox};
-use super::ack_filter::Ack;
+use super::ack_filter::{Ack, superfluous};
 use super::cobalt::{Cobalt, Law};
 use crate::network::loss::Cause;
 use crate::random::Stream;
-use crate::spec::Isolation;
+use crate::spec::{AckFilter, Isolation};
 use std::collections::VecDeque;
 
 /// Flows of a tin, and hosts on each side.
@@ -199,9 +199,10 @@ impl Tin {
         place
     }
 
-    /// The packets of a flow.
-    pub(super) fn items(&self, place: usize) -> &VecDeque<Item> {
-        &self.flows[place].items
+    /// The position of the ACK of a flow that its last packet makes superfluous.
+    pub(super) fn superfluous(&self, place: usize, filter: AckFilter) -> Option<usize> {
+        let items = &self.flows[place].items;
+        superfluous(items.len(), |position| items[position].ack.as_deref(), filter)
     }
 
     /// A packet leaves out of turn.

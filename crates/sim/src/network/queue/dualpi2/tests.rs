@@ -44,7 +44,8 @@ impl Pseudo {
 
     fn enqueue(&mut self, now: u64, number: u32, size: u32, ecn: Ecn) {
         // ecn modulo 2 is 1 for ECT(1) and CE.
-        if ecn as u8 % 2 == 0 { &mut self.cq } else { &mut self.lq }.push_back((now, number, ecn, size));
+        if (ecn as u8).is_multiple_of(2) { &mut self.cq } else { &mut self.lq }
+            .push_back((now, number, ecn, size));
     }
 
     fn time(queue: &VecDeque<(u64, u32, Ecn, u32)>, now: u64) -> f64 {
@@ -215,11 +216,14 @@ fn under_overload_both_queues_drop_alike_or_none_does() {
 
 #[test]
 fn the_step_marks_what_waited_longer_and_a_ramp_what_it_says() {
-    let of = |spec: DualPi2Spec, us: u64| DualPi2::new(spec).native_probability(us * 1_000_000);
+    let of = |spec: DualPi2Spec, us: u64| {
+        let probability = DualPi2::new(spec).native_probability(us * 1_000_000);
+        (100.0 * probability).round() as u32
+    };
     let step = DualPi2Spec::default();
-    assert_eq!([999, 1000, 1001].map(|us| of(step, us)), [0.0, 0.0, 1.0]);
+    assert_eq!([999, 1000, 1001].map(|us| of(step, us)), [0, 0, 100]);
     let ramp = DualPi2Spec { step: Span::from_us(800), ramp: Span::from_us(400), ..step };
-    assert_eq!([800, 900, 1000, 1200].map(|us| of(ramp, us)), [0.0, 0.25, 0.5, 1.0]);
+    assert_eq!([800, 900, 1000, 1200].map(|us| of(ramp, us)), [0, 25, 50, 100]);
 }
 
 #[test]

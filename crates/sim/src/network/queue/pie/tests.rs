@@ -145,7 +145,7 @@ impl Pseudo {
             } else if self.current_qdelay > 0.2 {
                 self.drop_prob += 0.02;
             }
-            self.drop_prob = self.drop_prob.max(0.0).min(0.85 * 1024.0 / 64.0);
+            self.drop_prob = self.drop_prob.clamp(0.0, 0.85 * 1024.0 / 64.0);
             self.finish_docsis();
         } else {
             if self.current_qdelay == 0.0 && self.qdelay_old == 0.0 {
