@@ -27,12 +27,13 @@ from layers import python, rust_modules
 # The crates of ours that each crate may import. Add a new crate here and in ARCHITECTURE.md.
 ALLOWED: dict[str, frozenset[str]] = {
     "tcp": frozenset(),
+    "budget": frozenset({"tcp"}),
     "sim": frozenset({"tcp"}),
     "scenario": frozenset({"tcp", "sim"}),
-    "trace": frozenset({"tcp"}),
+    "trace": frozenset({"tcp", "budget"}),
     "live": frozenset({"tcp", "sim", "trace"}),
     "packetdrill": frozenset({"tcp"}),
-    "python": frozenset({"tcp", "sim", "scenario", "trace", "live"}),
+    "python": frozenset({"tcp", "budget", "sim", "scenario", "trace", "live"}),
 }
 
 PREFIX = "netspurt"

@@ -132,6 +132,19 @@ class Capture:
     def segments(self) -> dict[str, list[Any] | npt.NDArray[Any]]: ...
 
 @final
+class Diagnosis:
+    """A capture being diagnosed. Connections are returned once, after they have ended."""
+
+    octets: int
+
+    @staticmethod
+    def open(path: str, min_bytes: int = 1) -> Diagnosis: ...
+    def read(self, octets: int) -> bool: ...
+    def tally(self) -> str: ...
+    # A JSON array of connections, as in `netspurt why --json`.
+    def take(self) -> str: ...
+
+@final
 class Scenario:
     """A parsed and checked scenario. Immutable; safe to share between threads."""
 

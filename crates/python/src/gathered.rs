@@ -55,7 +55,7 @@ impl Gathered {
 impl Watch for Gathered {
     fn segment(&mut self, id: ConnectionId, seen: &Seen<'_>) {
         if let Some(segments) = &mut self.segments {
-            let Seen { at, side, told, segment } = *seen;
+            let Seen { at, side, told, segment, .. } = *seen;
             let len = segment.payload.len;
             segments.push((id, Row { at, side, told: *told, len, sack: told.sack(segment) }));
         }

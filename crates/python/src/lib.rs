@@ -8,6 +8,7 @@
 //! * `own/`: algorithms in Python, a family each
 //! * `tap.rs`: from simulated packets to a capture; `arrivals.rs`: when each segment came
 //! * `capture.rs`, `gathered.rs`, `capture_columns.rs`: the third class, which reads captures
+//! * `diagnose.rs`: what limited the connections of a capture
 //! * `delays.rs`: recorded delays, and timers replayed over them
 //! * `path.rs`: delays made from a few numbers
 //! * `prober.rs`: what a prober finds
@@ -23,6 +24,7 @@ mod capture_columns;
 mod cells;
 mod columns;
 mod delays;
+mod diagnose;
 mod emulate;
 mod errors;
 mod gather;
@@ -51,6 +53,8 @@ mod core_module {
     use crate::capture::Capture;
     #[pymodule_export]
     use crate::delays::{Delays, Estimator};
+    #[pymodule_export]
+    use crate::diagnose::Diagnosis;
     #[pymodule_export]
     use crate::errors::AlgorithmError;
     #[pymodule_export]

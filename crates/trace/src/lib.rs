@@ -6,10 +6,12 @@
 //! * `capture/`: pcap and pcapng files
 //! * `conversation.rs`: stream positions and windows in bytes
 //! * `follow/`: connections of a capture, their round-trip times, and causes of retransmissions
+//! * `diagnosis/`: what limited each connection, and for how long
 //! * `replay/`: retransmission timers replayed over recorded delays
 
 pub mod capture;
 mod conversation;
+pub mod diagnosis;
 pub mod follow;
 pub mod replay;
 mod stamp;

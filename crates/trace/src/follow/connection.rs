@@ -27,6 +27,17 @@ pub(super) struct Connection {
     closing: Closing,
 }
 
+/// What is known of the packet of a segment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PacketFacts {
+    /// IPv4's identification; 0 if the packet has none.
+    pub(super) identification: u16,
+    /// Its number in the capture, from 1.
+    pub(super) number: u64,
+    /// Its time.
+    pub(super) at: Stamp,
+}
+
 /// Whether a segment belongs to a connection with the same addresses and ports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Belongs {
@@ -73,13 +84,13 @@ impl Connection {
         &mut self,
         sender: Sender,
         segment: &Segment,
-        identification: u16,
-        at: Stamp,
+        packet: PacketFacts,
         watch: &mut W,
     ) {
+        let PacketFacts { identification, number, at } = packet;
         let side = sender.side(self.client);
         let told = self.talk.process(side, segment);
-        watch.segment(self.id, &Seen { at, side, told: &told, segment });
+        watch.segment(self.id, &Seen { number, at, side, told: &told, segment });
         self.last = self.last.max(at);
         let mine = side as usize;
         if segment.flags.has(Flags::SYN) {

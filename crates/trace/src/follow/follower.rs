@@ -1,5 +1,6 @@
 //! Assigns packets to connections.
 
+use super::connection::PacketFacts;
 use super::layout::layout_of;
 use super::table::{Limits, ReceivedSegment, Table};
 use super::watch::Watch;
@@ -86,7 +87,8 @@ impl Follower {
                 let (key, sender) = Key::new(decoded.ip.addresses, decoded.tcp.ports, packet.interface);
                 let segment = &decoded.tcp.segment;
                 let identification = decoded.ip.identification;
-                self.table.process(&ReceivedSegment { key, sender, segment, identification, at }, watch);
+                let packet = PacketFacts { identification, number: self.tally.packets, at };
+                self.table.process(&ReceivedSegment { key, sender, segment, packet }, watch);
             }
             Err(error) => self.note_undecoded(&error),
         }

@@ -164,8 +164,10 @@ impl Stream {
             return;
         }
         self.report.marked += u64::from(segment.ecn == Ecn::Ce);
-        if let Some(stamps) = segment.options.timestamps {
-            self.turnaround.note_echo(stamps.echo, sending.at);
+        if let Some(stamps) = segment.options.timestamps
+            && let Some(span) = self.turnaround.note_echo(stamps.echo, sending.at)
+        {
+            scene.watch.turnaround(scene.id, self.side, sending.at, span);
         }
         let behind = &behind.at_least(self.turnaround.least());
         let end = start + i64::from(len);

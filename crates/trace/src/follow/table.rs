@@ -1,6 +1,6 @@
 //! The open connections, within the limits of memory.
 
-use super::connection::{Belongs, Connection};
+use super::connection::{Belongs, Connection, PacketFacts};
 use super::watch::Watch;
 use super::who::{ConnectionId, Key, Sender};
 use crate::stamp::Stamp;
@@ -63,8 +63,7 @@ pub(super) struct ReceivedSegment<'a> {
     pub(super) key: Key,
     pub(super) sender: Sender,
     pub(super) segment: &'a Segment,
-    pub(super) identification: u16,
-    pub(super) at: Stamp,
+    pub(super) packet: PacketFacts,
 }
 
 impl Table {
@@ -90,8 +89,8 @@ impl Table {
     /// Passes a segment to its connection.
     #[inline]
     pub(super) fn process<W: Watch>(&mut self, received: &ReceivedSegment<'_>, watch: &mut W) {
-        if self.closing.front().is_some_and(|&(until, ..)| until < received.at) {
-            self.expire(received.at, watch);
+        if self.closing.front().is_some_and(|&(until, ..)| until < received.packet.at) {
+            self.expire(received.packet.at, watch);
         }
         let slot = match self.find(received) {
             Some(slot) => slot,
@@ -101,11 +100,11 @@ impl Table {
         let place = &mut self.slots[slot as usize];
         let Some(connection) = &mut place.connection else { return };
         let before = connection.load();
-        connection.process(received.sender, received.segment, received.identification, received.at, watch);
+        connection.process(received.sender, received.segment, received.packet, watch);
         self.records = self.records + connection.load() - before;
         if !place.closing && connection.is_over() {
             place.closing = true;
-            let until = Stamp(received.at.0.saturating_add(TIME_WAIT_NS));
+            let until = Stamp(received.packet.at.0.saturating_add(TIME_WAIT_NS));
             self.closing.push_back((until, slot, connection.id));
         }
         while self.records > self.limits.records {
@@ -155,7 +154,7 @@ impl Table {
         let id = ConnectionId(self.begun);
         self.begun += 1;
         let connection =
-            Connection::new(id, received.key, received.sender, received.segment.flags, received.at);
+            Connection::new(id, received.key, received.sender, received.segment.flags, received.packet.at);
         watch.opened(id, &connection.who());
         let slot =
             Slot { connection: Some(Box::new(connection)), newer: NOBODY, older: NOBODY, closing: false };

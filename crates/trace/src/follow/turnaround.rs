@@ -35,12 +35,12 @@ impl Turnaround {
         }
     }
 
-    /// Data that echoes this timestamp passes here.
-    pub(super) fn note_echo(&mut self, echo: u32, at: Stamp) {
+    /// Data that echoes this timestamp passes here. Returns the sample, if the ACK with it is known.
+    pub(super) fn note_echo(&mut self, echo: u32, at: Stamp) -> Option<Span> {
         while let Some((value, passed)) = self.stamps.front() {
             let ahead = value.wrapping_sub(echo) as i32;
             if ahead > 0 {
-                return;
+                return None;
             }
             if ahead == 0 {
                 let sample = at.since(*passed);
@@ -50,10 +50,11 @@ impl Turnaround {
                     self.least = [None, self.least[0]];
                     self.samples = 0;
                 }
-                return;
+                return Some(sample);
             }
             self.stamps.pop_front();
         }
+        None
     }
 
     /// The least of the latest samples; zero if there are none.

@@ -21,6 +21,9 @@ pub trait Watch {
     fn segment(&mut self, _id: ConnectionId, _seen: &Seen<'_>) {}
     /// An RTT was measured.
     fn sample(&mut self, _id: ConnectionId, _sample: &RttSample) {}
+    /// Data of `_side` echoed the timestamp of an ACK that was captured `_span` earlier: the RTT between the capture point
+    /// and the sender, plus the time that the sender had nothing to send.
+    fn turnaround(&mut self, _id: ConnectionId, _side: Side, _at: Stamp, _span: Span) {}
     /// An event.
     fn happened(&mut self, _id: ConnectionId, _happened: &Happened) {}
     /// The number of bytes in flight, or the window, has changed.
@@ -35,6 +38,8 @@ impl Watch for () {}
 /// A segment of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Seen<'a> {
+    /// Number of its packet in the capture, from 1 as in Wireshark.
+    pub number: u64,
     /// Time of capture.
     pub at: Stamp,
     /// Its sender.

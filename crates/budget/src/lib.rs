@@ -1,0 +1,15 @@
+//! The time budget of a transfer: which limit held it at each instant.
+//!
+//! A capture, a simulation and the sockets of a host use the same limits, so that their budgets can be compared.
+//!
+//! * `limit.rs`: the limits and their names
+//! * `timeline.rs`: which limit applied when, without gaps
+//! * `budget.rs`: seconds and share of each limit
+
+mod budget;
+mod limit;
+mod timeline;
+
+pub use budget::{Budget, Line, agreement};
+pub use limit::Limit;
+pub use timeline::{Interval, Timeline};

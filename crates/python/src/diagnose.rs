@@ -1,0 +1,188 @@
+//! The class `Diagnosis`: what limited the connections of a capture, read in steps.
+
+use crate::errors::{broken_reader, open_error};
+use netspurt_tcp::time::Span;
+use netspurt_trace::Stamp;
+use netspurt_trace::capture::CaptureReader;
+use netspurt_trace::diagnosis::{ConnectionDiagnosis, Diagnoser, DirectionDiagnosis};
+use netspurt_trace::follow::{Follower, Limits, Tally};
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt as _;
+use serde_json::{Map, Value, json};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Reads a capture and diagnoses its connections. Results are returned once and then removed, so memory grows with the
+/// number of open connections only.
+#[pyclass(frozen, module = "netspurt._core")]
+pub(crate) struct Diagnosis(Mutex<State>);
+
+struct State {
+    name: String,
+    reader: CaptureReader,
+    /// `None` at the end of the capture.
+    follower: Option<Follower>,
+    diagnoser: Diagnoser,
+    tally: Tally,
+    connections: u64,
+    damage: Option<String>,
+}
+
+impl State {
+    /// Reads this number of bytes of the file. Returns whether there is more.
+    fn read(&mut self, octets: u64) -> bool {
+        let Some(follower) = &mut self.follower else { return false };
+        let until = self.reader.octets().saturating_add(octets);
+        while self.reader.octets() < until {
+            match self.reader.next() {
+                Ok(Some(packet)) => follower.process(&packet, &mut self.diagnoser),
+                Ok(None) => return self.finish(),
+                Err(damage) => {
+                    self.damage = Some(damage.to_string());
+                    return self.finish();
+                }
+            }
+        }
+        true
+    }
+
+    fn finish(&mut self) -> bool {
+        if let Some(follower) = self.follower.take() {
+            self.connections = follower.connections();
+            self.tally = follower.finish(&mut self.diagnoser);
+        }
+        false
+    }
+
+    /// The time of the first packet.
+    fn origin(&self) -> Stamp {
+        self.follower.as_ref().map_or(&self.tally, Follower::tally).first.unwrap_or_default()
+    }
+}
+
+impl Diagnosis {
+    fn state<'py>(&'py self, py: Python<'py>) -> MutexGuard<'py, State> {
+        self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Diagnosis {
+    /// Opens a capture: pcap or pcapng, uncompressed, gzip or zstd; "-" is standard input. Connections with fewer
+    /// acknowledged bytes are counted and left out.
+    #[staticmethod]
+    #[pyo3(signature = (path, min_bytes = 1))]
+    fn open(py: Python<'_>, path: PathBuf, min_bytes: u64) -> PyResult<Self> {
+        let reader = py.detach(|| CaptureReader::open(&path)).map_err(|error| open_error(&error))?;
+        Ok(Self(Mutex::new(State {
+            name: path.to_string_lossy().into_owned(),
+            reader,
+            follower: Some(Follower::new(Limits::default())),
+            diagnoser: Diagnoser::new(min_bytes),
+            tally: Tally::default(),
+            connections: 0,
+            damage: None,
+        })))
+    }
+
+    /// Reads this number of bytes; False at the end. Releases the interpreter lock.
+    fn read(&self, py: Python<'_>, octets: u64) -> PyResult<bool> {
+        py.detach(|| {
+            let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let state = &mut *state;
+            catch_unwind(AssertUnwindSafe(|| state.read(octets))).map_err(|panic| {
+                state.follower = None;
+                broken_reader(&state.name, &*panic)
+            })
+        })
+    }
+
+    /// Number of bytes of the file that were read.
+    #[getter]
+    fn octets(&self, py: Python<'_>) -> u64 {
+        self.state(py).reader.octets_of_file()
+    }
+
+    /// Counts of packets, as JSON.
+    fn tally(&self, py: Python<'_>) -> String {
+        let state = self.state(py);
+        let tally = state.follower.as_ref().map_or(&state.tally, Follower::tally);
+        let connections = state.follower.as_ref().map_or(state.connections, Follower::connections);
+        json!({
+            "packets": tally.packets,
+            "segments": tally.segments,
+            "connections": connections,
+            "not_tcp": tally.not_tcp,
+            "damage": state.damage,
+        })
+        .to_string()
+    }
+
+    /// The connections that ended since the last call, as a JSON array; see `netspurt why --json`.
+    fn take(&self, py: Python<'_>) -> String {
+        let mut state = self.state(py);
+        let (origin, found) = (state.origin(), state.diagnoser.take());
+        drop(state);
+        found.iter().map(|each| connection(each, origin)).collect::<Value>().to_string()
+    }
+}
+
+fn connection(found: &ConnectionDiagnosis, origin: Stamp) -> Value {
+    json!({
+        "connection": found.id.0,
+        "client": found.who.client.to_string(),
+        "server": found.who.server.to_string(),
+        "start_s": found.first.0.wrapping_sub(origin.0).cast_signed() as f64 / 1e9,
+        "vantage": found.main().vantage.name(),
+        "directions": [direction("client", &found.directions[0]), direction("server", &found.directions[1])],
+    })
+}
+
+fn direction(from: &str, found: &DirectionDiagnosis) -> Value {
+    let seconds = |span: Span| span.as_secs_f64();
+    let budget: Value = found
+        .lines()
+        .map(|(line, evidence)| {
+            let mut numbers: Map<String, Value> =
+                evidence.quantities.iter().map(|&(name, value)| (name.to_owned(), json!(value))).collect();
+            if let Some((first, last)) = evidence.packets {
+                numbers.insert("packets".to_owned(), json!([first, last]));
+            }
+            json!({
+                "limit": line.limit.name(),
+                "seconds": seconds(line.time),
+                "share": line.share,
+                "confidence": evidence.confidence,
+                "sentence": evidence.sentence,
+                "evidence": numbers,
+            })
+        })
+        .collect();
+    let intervals: Value = found
+        .timeline
+        .intervals()
+        .iter()
+        .map(|interval| {
+            json!({
+                "from_s": interval.from.as_secs_f64(),
+                "until_s": interval.until.as_secs_f64(),
+                "limit": interval.limit.name(),
+            })
+        })
+        .collect();
+    json!({
+        "from": from,
+        "bytes": found.bytes,
+        "duration_s": seconds(found.duration()),
+        "limit": found.limit().name(),
+        "sentence": found.sentence,
+        "vantage": found.vantage.name(),
+        "offload": found.offload,
+        "retransmitted": found.retransmitted,
+        "rtt_min_s": found.rtt_least.map(seconds),
+        "rate_max_bps": found.rate_most_bps,
+        "budget": budget,
+        "intervals": intervals,
+    })
+}

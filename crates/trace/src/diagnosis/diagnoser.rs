@@ -1,0 +1,205 @@
+//! Follows the connections of a capture and diagnoses each when it ends.
+
+use super::sender::SenderView;
+use super::verdict::{ConnectionDiagnosis, RoundTrips, conclude};
+use crate::conversation::Side;
+use crate::follow::{
+    ConnectionId, ConnectionReport, Endpoints, Event, Flight, Happened, Method, RttSample, Seen, Watch,
+};
+use crate::stamp::Stamp;
+use netspurt_tcp::segment::Flags;
+use netspurt_tcp::time::Span;
+use std::collections::BTreeMap;
+
+/// Diagnoses the connections of a capture: a [`Watch`] for [`crate::follow::follow`].
+///
+/// Memory grows with the number of open connections. Each finished diagnosis stays until it is taken.
+#[derive(Debug, Default)]
+pub struct Diagnoser {
+    open: BTreeMap<ConnectionId, Box<Ends>>,
+    finished: Vec<ConnectionDiagnosis>,
+    /// Connections that carried less are dropped.
+    least_bytes: u64,
+}
+
+/// Both directions of an open connection.
+#[derive(Debug)]
+struct Ends {
+    first: Option<Stamp>,
+    /// The packet and its time that is being processed.
+    packet: u64,
+    at: u64,
+    /// Begun with the first segment, since that tells whether the handshake was captured.
+    views: Option<[SenderView; 2]>,
+    trips: [RoundTrips; 2],
+    /// Bytes in flight after the segment before.
+    flight: [u64; 2],
+    /// Whether the SYN of this side was acknowledged.
+    acknowledged: [bool; 2],
+}
+
+impl Diagnoser {
+    /// A diagnoser that leaves out connections with fewer acknowledged bytes in both directions together.
+    pub fn new(least_bytes: u64) -> Self {
+        Self { least_bytes, ..Self::default() }
+    }
+
+    /// The diagnoses that were finished since the last call, in the order in which the connections ended.
+    pub fn take(&mut self) -> Vec<ConnectionDiagnosis> {
+        core::mem::take(&mut self.finished)
+    }
+}
+
+const fn ns(span: Span) -> u64 {
+    span.as_ps() / 1000
+}
+
+impl Ends {
+    fn new() -> Self {
+        Self {
+            first: None,
+            packet: 0,
+            at: 0,
+            views: None,
+            trips: [RoundTrips::default(); 2],
+            flight: [0; 2],
+            acknowledged: [false; 2],
+        }
+    }
+
+    /// Nanoseconds since the begin of the connection. Clocks that are set back stand still.
+    fn time(&mut self, at: Stamp) -> u64 {
+        let first = *self.first.get_or_insert(at);
+        self.at = self.at.max(ns(at.since(first)));
+        self.at
+    }
+
+    fn process(&mut self, seen: &Seen<'_>) {
+        let at = self.time(seen.at);
+        self.packet = seen.number;
+        let flags = seen.segment.flags;
+        let syn = flags.has(Flags::SYN);
+        let views = self.views.get_or_insert_with(|| [SenderView::new(syn), SenderView::new(syn)]);
+        let [a, b] = views;
+        let (mine, theirs) = if seen.side == Side::A { (a, b) } else { (b, a) };
+        let len = seen.segment.payload.len;
+        if let Some(ack) = seen.told.ack.filter(|_| !flags.has(Flags::RST)) {
+            let theirs_acknowledged = &mut self.acknowledged[1 - seen.side as usize];
+            if ack >= 0 && !*theirs_acknowledged {
+                *theirs_acknowledged = true;
+                theirs.opens(at);
+            }
+            theirs.note_ack(at, seen.number, ack, seen.told.window, len == 0 && !syn);
+        }
+        if syn {
+            if let Some(mss) = seen.segment.options.mss {
+                theirs.set_mss(u32::from(mss));
+            }
+            return;
+        }
+        if len > 0 {
+            let start = seen.told.seq;
+            mine.note_data(at, seen.number, start, start + i64::from(len), len);
+        }
+        if flags.has(Flags::FIN) {
+            mine.note_fin(at);
+        }
+    }
+
+    fn conclude(self, id: ConnectionId, report: &ConnectionReport) -> Option<ConnectionDiagnosis> {
+        let end = ns(report.last.since(report.first)).max(self.at);
+        let trips = self.trips;
+        let directions = self.views?.map(Some);
+        let [a, b] = directions;
+        let direction =
+            |side: Side, view: Option<SenderView>| Some(conclude(side, view?, trips[side as usize], end));
+        Some(ConnectionDiagnosis {
+            id,
+            who: report.who,
+            first: report.first,
+            directions: [direction(Side::A, a)?, direction(Side::B, b)?],
+        })
+    }
+}
+
+impl Watch for Diagnoser {
+    fn opened(&mut self, id: ConnectionId, _who: &Endpoints) {
+        self.open.insert(id, Box::new(Ends::new()));
+    }
+
+    fn segment(&mut self, id: ConnectionId, seen: &Seen<'_>) {
+        if let Some(ends) = self.open.get_mut(&id) {
+            ends.process(seen);
+        }
+    }
+
+    fn sample(&mut self, id: ConnectionId, sample: &RttSample) {
+        let Some(ends) = self.open.get_mut(&id) else { return };
+        let (mine, theirs) = (sample.side as usize, 1 - sample.side as usize);
+        let (at, packet, rtt) = (ends.at, ends.packet, ns(sample.rtt()));
+        let Some(views) = &mut ends.views else { return };
+        if sample.method == Method::Karn || sample.method == Method::Timestamps {
+            views[mine].note_ahead(at, rtt);
+            note_least(&mut ends.trips[mine].ahead, rtt);
+        }
+        if sample.method != Method::Timestamps {
+            // From here to this end's peer and back is, for the peer's data, the round trip to its sender.
+            let least = ends.trips[theirs].behind;
+            if sample.method == Method::Handshake || least.is_some_and(|least| rtt < least) {
+                note_least(&mut ends.trips[theirs].behind, rtt);
+                views[theirs].note_behind(at, rtt, packet);
+            }
+            if sample.method == Method::Handshake {
+                note_least(&mut ends.trips[mine].ahead, rtt);
+                views[mine].note_ahead(at, rtt);
+            }
+        }
+    }
+
+    fn turnaround(&mut self, id: ConnectionId, side: Side, at: Stamp, span: Span) {
+        let Some(ends) = self.open.get_mut(&id) else { return };
+        let (at, packet) = (ends.time(at), ends.packet);
+        note_least(&mut ends.trips[side as usize].behind, ns(span));
+        if let Some(views) = &mut ends.views {
+            views[side as usize].note_behind(at, ns(span), packet);
+        }
+    }
+
+    fn happened(&mut self, id: ConnectionId, happened: &Happened) {
+        let Some(ends) = self.open.get_mut(&id) else { return };
+        let (at, packet) = (ends.at, ends.packet);
+        let Some(views) = &mut ends.views else { return };
+        let view = &mut views[happened.side as usize];
+        match happened.event {
+            Event::Retransmitted { cause, .. } if happened.start >= 0 => view.note_resent(at, packet, cause),
+            Event::Spurious { .. } => view.note_spurious(),
+            _ => {}
+        }
+    }
+
+    fn flight(&mut self, id: ConnectionId, flight: &Flight) {
+        let Some(ends) = self.open.get_mut(&id) else { return };
+        let side = flight.side as usize;
+        let before = core::mem::replace(&mut ends.flight[side], flight.bytes);
+        let at = ends.at;
+        if let Some(delivered) = before.checked_sub(flight.bytes).filter(|&bytes| bytes > 0)
+            && let Some(views) = &mut ends.views
+        {
+            views[side].note_delivered(at, u32::try_from(delivered).unwrap_or(u32::MAX));
+        }
+    }
+
+    fn closed(&mut self, id: ConnectionId, report: &ConnectionReport) {
+        let Some(ends) = self.open.remove(&id) else { return };
+        let bytes = report.streams.iter().map(|stream| stream.acknowledged).sum::<u64>();
+        if bytes >= self.least_bytes
+            && let Some(diagnosis) = ends.conclude(id, report)
+        {
+            self.finished.push(diagnosis);
+        }
+    }
+}
+
+fn note_least(least: &mut Option<u64>, ns: u64) {
+    *least = Some(least.map_or(ns, |least| least.min(ns)));
+}

@@ -1,0 +1,60 @@
+//! What the rules look at.
+
+use super::meter::Slice;
+use super::path::Path;
+use super::sender::Totals;
+
+/// One direction of a connection after its end.
+#[derive(Debug)]
+pub(super) struct Facts {
+    pub(super) slices: Vec<Slice>,
+    pub(super) path: Path,
+    pub(super) totals: Totals,
+    /// The most bytes outstanding within a round trip before the end of each slice.
+    pub(super) flight: Vec<u32>,
+    /// The largest window up to each slice.
+    pub(super) window: Vec<u32>,
+}
+
+impl Facts {
+    pub(super) fn new(slices: Vec<Slice>, parts: (u64, u64), totals: Totals) -> Self {
+        let path = Path::of(&slices, parts, totals.segment);
+        let flight = flights(&slices, path.base);
+        let window = slices
+            .iter()
+            .scan(0, |most, slice| {
+                *most = slice.window.max(*most);
+                Some(*most)
+            })
+            .collect();
+        Self { slices, path, totals, flight, window }
+    }
+
+    /// The begin of a slice.
+    pub(super) fn began(&self, index: usize) -> u64 {
+        index.checked_sub(1).map_or(0, |before| self.slices[before].until)
+    }
+
+    /// The slice that contains `at`, or the nearest one.
+    pub(super) fn index_at(&self, at: u64) -> usize {
+        self.slices.partition_point(|slice| slice.until <= at).min(self.slices.len().saturating_sub(1))
+    }
+
+    /// Whether a loss was repaired before the end of this slice.
+    pub(super) fn lost_before(&self, index: usize) -> bool {
+        self.totals.first_loss.is_some_and(|lost| lost < self.slices[index].until)
+    }
+}
+
+/// The most bytes outstanding within the last round trip before the end of each slice.
+fn flights(slices: &[Slice], round: u64) -> Vec<u32> {
+    let mut first = 0;
+    (0..slices.len())
+        .map(|index| {
+            while slices[first].until + round < slices[index].until {
+                first += 1;
+            }
+            slices[first..=index].iter().map(|slice| slice.flight).max().unwrap_or(0)
+        })
+        .collect()
+}

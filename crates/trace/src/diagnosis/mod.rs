@@ -1,0 +1,27 @@
+//! What limited each connection of a capture, and for how long.
+//!
+//! [`Diagnoser`] listens while a capture is followed. Each direction of a connection has a [`sender::SenderView`]: it records
+//! in which phase the sender visibly was, and what was sent, acknowledged and measured. When the connection ends, the rules
+//! name the limit of each instant.
+//!
+//! * `sender.rs`: the sender's state from packets, put on its own clock; `phase.rs`, `meter.rs`: what is recorded of it
+//! * `vantage.rs`: where the capture was taken
+//! * `path.rs`: round trips, queueing delay and capacity; `facts.rs`: all that the rules look at
+//! * `rules/`: one file for each family of limits
+//! * `verdict.rs`: the timeline and the budget; `sentence.rs`: evidence and sentence
+
+mod diagnoser;
+mod facts;
+mod meter;
+mod path;
+mod phase;
+mod rules;
+mod sender;
+mod sentence;
+mod vantage;
+mod verdict;
+
+pub use diagnoser::Diagnoser;
+pub use sentence::Evidence;
+pub use vantage::Vantage;
+pub use verdict::{ConnectionDiagnosis, DirectionDiagnosis};

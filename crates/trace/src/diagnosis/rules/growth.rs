@@ -1,0 +1,53 @@
+//! The sender has data and the windows have space: `slow-start`, `congestion-window`, `send-buffer`, `application-window`.
+
+use crate::diagnosis::facts::Facts;
+use netspurt_budget::Limit;
+
+/// A flight that is larger by this factor after a round trip grows.
+const GROWTH: f64 = 1.2;
+/// So many round trips of constant flight show a fixed limit (T-RAT, Zhang et al. 2002).
+const FLAT_ROUNDS: u64 = 4;
+
+/// What limits a sender that sends whenever an ACK arrives.
+pub(super) fn in_between(facts: &Facts, index: usize) -> Limit {
+    if facts.lost_before(index) {
+        return Limit::CongestionWindow;
+    }
+    if is_growing(facts, index) {
+        return Limit::SlowStart;
+    }
+    if !is_flat(facts, index) {
+        return Limit::SlowStart;
+    }
+    if has_credits(facts, index) { Limit::ApplicationWindow } else { Limit::SendBuffer }
+}
+
+fn is_growing(facts: &Facts, index: usize) -> bool {
+    let round = facts.path.base;
+    let here = f64::from(facts.flight[index]);
+    let until = facts.slices[index].until;
+    let later = f64::from(facts.flight[facts.index_at(until + round)]);
+    let earlier = f64::from(facts.flight[facts.index_at(until.saturating_sub(round))]);
+    later > here * GROWTH || here > earlier * GROWTH && earlier > 0.0
+}
+
+/// Whether the flight was constant for several round trips around this slice.
+fn is_flat(facts: &Facts, index: usize) -> bool {
+    let span = facts.path.base * FLAT_ROUNDS;
+    let until = facts.slices[index].until;
+    let (first, last) = (facts.index_at(until.saturating_sub(span)), facts.index_at(until + span));
+    let flights = &facts.flight[first..=last];
+    let (least, most) = flights.iter().fold((u32::MAX, 0), |(l, m), &f| (l.min(f), m.max(f)));
+    let long = facts.slices[last].until - facts.began(first) >= span;
+    long && most - least <= 3 * facts.totals.segment
+}
+
+/// Whether the other side sends data about once a round trip or more, as a protocol with windows of its own does.
+fn has_credits(facts: &Facts, index: usize) -> bool {
+    let span = facts.path.base * FLAT_ROUNDS;
+    let until = facts.slices[index].until;
+    let (first, last) = (facts.index_at(until.saturating_sub(span)), facts.index_at(until + span));
+    let answers: u32 = facts.slices[first..=last].iter().map(|slice| u32::from(slice.answers)).sum();
+    let rounds = (facts.slices[last].until - facts.began(first)) / facts.path.base.max(1);
+    u64::from(answers) * 2 >= rounds.max(1)
+}

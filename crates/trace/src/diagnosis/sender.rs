@@ -1,0 +1,409 @@
+//! One sender as its packets show it: phases, and what was measured.
+//!
+//! Everything is put on the clock of the sender as far as the capture point permits it: an ACK counts from when it and the
+//! segments that it causes would be seen here, one round trip between here and the sender later.
+
+use super::meter::Meter;
+use super::phase::{Phase, Phases};
+use crate::follow::Cause;
+use std::collections::VecDeque;
+
+/// Maximum number of ACKs on their way to the sender; above that, the oldest count at once.
+const MOST_ACKS: usize = 1 << 12;
+/// A segment that follows an ACK or another segment within this time was caused by it.
+const PROMPT_NS: u64 = 1_500_000;
+/// Slices and stretches of phases are no shorter.
+const LEAST_SLICE_NS: u64 = 50_000;
+
+/// An ACK on its way to the sender.
+#[derive(Clone, Copy, Debug)]
+struct Ack {
+    at: u64,
+    packet: u64,
+    ack: i64,
+    /// Bytes acknowledged or reported by SACK for the first time.
+    delivered: u32,
+    /// The round trip from here to the receiver in nanoseconds, if it was measured.
+    ahead: Option<u64>,
+    window: u32,
+    /// Without data.
+    bare: bool,
+}
+
+/// Loss recovery that is under way.
+#[derive(Clone, Copy, Debug)]
+struct Repair {
+    phase: Phase,
+    /// It ends when everything below this is acknowledged.
+    until: i64,
+}
+
+/// Sums over the life of the direction.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Totals {
+    /// Payload bytes acknowledged.
+    pub(super) bytes: u64,
+    /// Segments with new data.
+    pub(super) segments: u64,
+    /// Retransmissions.
+    pub(super) resent: u64,
+    /// Retransmissions that were not necessary.
+    pub(super) spurious: u64,
+    /// The first retransmission, in nanoseconds since the begin.
+    pub(super) first_loss: Option<u64>,
+    /// The largest payload of a segment.
+    pub(super) segment: u32,
+    /// The largest window.
+    pub(super) window: u32,
+    /// How often the window was closed.
+    pub(super) zero_windows: u64,
+    /// Whether data was larger than a segment may be, because the capture was taken above segmentation offload.
+    pub(super) offload: bool,
+    /// The last time at which data was acknowledged.
+    pub(super) last_ack: u64,
+}
+
+/// What one sender did, from packets.
+#[derive(Debug)]
+pub(super) struct SenderView {
+    una: i64,
+    next: i64,
+    /// Position after the last byte of data; a FIN stands behind it.
+    data_end: i64,
+    window: u32,
+    started: bool,
+    open: bool,
+    closing: bool,
+    repair: Option<Repair>,
+    /// When it last sent new data, and when an ACK last arrived.
+    sent_at: u64,
+    acked_at: u64,
+    /// Whether the ACK that arrived last had no data.
+    bare: bool,
+    /// Whether the last new segment was shorter than the largest.
+    short: bool,
+    /// Whether duplicate ACKs have arrived since the last ACK of new data.
+    duplicates: u32,
+    /// Phases since the sender last sent new data: what they were is known when it sends again.
+    tentative: Vec<(u64, Phase)>,
+    clock: u64,
+    acks: VecDeque<Ack>,
+    /// The round trip between here and the sender.
+    behind: u64,
+    /// The round trip from here to the receiver.
+    ahead: u64,
+    /// The largest payload that the peer permits.
+    mss: u32,
+    pub(super) phases: Phases,
+    pub(super) meter: Meter,
+    pub(super) totals: Totals,
+}
+
+impl SenderView {
+    pub(super) fn new(handshake_seen: bool) -> Self {
+        Self {
+            una: 0,
+            next: 0,
+            data_end: i64::MIN,
+            window: 0,
+            started: false,
+            open: !handshake_seen,
+            closing: false,
+            repair: None,
+            sent_at: 0,
+            acked_at: 0,
+            bare: false,
+            short: false,
+            duplicates: 0,
+            tentative: Vec::new(),
+            clock: 0,
+            acks: VecDeque::new(),
+            behind: 0,
+            ahead: 0,
+            mss: 0,
+            phases: Phases::default(),
+            meter: Meter::default(),
+            totals: Totals::default(),
+        }
+    }
+
+    /// The peer's maximum segment size.
+    pub(super) fn set_mss(&mut self, mss: u32) {
+        self.mss = mss;
+    }
+
+    /// A round trip between here and the sender was measured.
+    pub(super) fn note_behind(&mut self, at: u64, ns: u64, packet: u64) {
+        self.meter.at(at, packet).note_behind(ns);
+        if self.behind == 0 || ns < self.behind {
+            self.behind = ns;
+            self.set_scale();
+        }
+    }
+
+    /// The ACK that was captured last has measured a round trip from here to the receiver.
+    pub(super) fn note_ahead(&mut self, at: u64, ns: u64) {
+        match self.acks.back_mut() {
+            Some(ack) => ack.ahead = Some(ns),
+            None => self.meter.at(at, 0).note_ahead(ns),
+        }
+        if self.ahead == 0 || ns < self.ahead {
+            self.ahead = ns;
+            self.set_scale();
+        }
+    }
+
+    /// The least round trip of the whole path so far, in nanoseconds.
+    pub(super) const fn round(&self) -> u64 {
+        self.ahead + self.behind
+    }
+
+    fn set_scale(&mut self) {
+        // The first sample of a path may be much shorter than the later ones; the scale only grows.
+        self.meter.set_length((self.round() / 4).max(LEAST_SLICE_NS));
+        self.phases.set_least((self.round() / 16).max(LEAST_SLICE_NS));
+    }
+
+    /// The handshake is over for this sender at `at`.
+    pub(super) fn opens(&mut self, at: u64) {
+        if !self.open {
+            self.arrive(at);
+            self.advance(at);
+            self.open = true;
+            self.settle(Phase::Sending);
+            (self.sent_at, self.acked_at) = (at, at);
+        }
+    }
+
+    /// New data `start..end` with `len` bytes of payload.
+    pub(super) fn note_data(&mut self, at: u64, packet: u64, start: i64, end: i64, len: u32) {
+        self.arrive(at);
+        self.advance(at);
+        if !self.started {
+            (self.una, self.next, self.started) = (start, start, true);
+        }
+        self.data_end = self.data_end.max(end);
+        if end <= self.next {
+            return;
+        }
+        let since = |then: u64| at.saturating_sub(then);
+        let prompted = since(self.acked_at) <= PROMPT_NS || since(self.sent_at) <= PROMPT_NS;
+        let largest = self.totals.segment.max(1);
+        let short = len < largest && len > 0;
+        self.settle_before_data(at, prompted, short);
+        self.totals.offload |= self.mss > 0 && len > self.mss;
+        self.totals.segments += 1;
+        self.totals.segment = self.totals.segment.max(if self.mss > 0 { len.min(self.mss) } else { len });
+        self.next = end;
+        let flight = u32::try_from(self.next - self.una).unwrap_or(u32::MAX);
+        let slice = self.meter.at(at, packet);
+        slice.sent = slice.sent.saturating_add(len);
+        slice.segments = slice.segments.saturating_add(1);
+        slice.unprompted = slice.unprompted.saturating_add(u16::from(!prompted));
+        slice.short = slice.short.saturating_add(u16::from(short));
+        slice.flight = slice.flight.max(flight);
+        self.sent_at = at;
+        self.short = short;
+    }
+
+    /// A FIN was sent.
+    pub(super) fn note_fin(&mut self, at: u64) {
+        self.arrive(at);
+        self.advance(at);
+        self.closing = true;
+    }
+
+    /// The data `start..` was sent again.
+    pub(super) fn note_resent(&mut self, at: u64, packet: u64, cause: Cause) {
+        self.arrive(at);
+        self.advance(at);
+        self.totals.resent += 1;
+        self.totals.first_loss.get_or_insert(at);
+        let slice = self.meter.at(at, packet);
+        slice.resent = slice.resent.saturating_add(1);
+        let nothing_later_arrived = self.duplicates == 0;
+        let phase = match cause {
+            Cause::Timeout if nothing_later_arrived => Phase::TailLoss,
+            Cause::Timeout => Phase::Timeout,
+            Cause::TailProbe => Phase::TailLoss,
+            Cause::Fast | Cause::Nak => Phase::FastRecovery,
+            Cause::Unexplained => return,
+        };
+        let waited = matches!(phase, Phase::Timeout | Phase::TailLoss);
+        match &mut self.repair {
+            // A timer that expires during fast recovery ends it.
+            Some(repair) if waited && repair.phase == Phase::FastRecovery => {
+                self.settle_wait(at, phase);
+                self.repair = Some(Repair { phase, until: self.next });
+            }
+            Some(_) => {}
+            None => {
+                if waited {
+                    self.settle_wait(at, phase);
+                }
+                self.repair = Some(Repair { phase, until: self.next });
+            }
+        }
+    }
+
+    /// A retransmission was spurious.
+    pub(super) fn note_spurious(&mut self) {
+        self.totals.spurious += 1;
+    }
+
+    /// The ACK that was captured last has reported `bytes` as delivered.
+    pub(super) fn note_delivered(&mut self, at: u64, bytes: u32) {
+        let delivered = match self.acks.back_mut() {
+            Some(ack) => &mut ack.delivered,
+            None => &mut self.meter.at(at, 0).delivered,
+        };
+        *delivered = delivered.saturating_add(bytes);
+    }
+
+    /// An ACK passes here; it counts when it has reached the sender and the answer could be here.
+    pub(super) fn note_ack(&mut self, at: u64, packet: u64, ack: i64, window: u32, bare: bool) {
+        let ack = Ack { at: at + self.behind, packet, ack, delivered: 0, ahead: None, window, bare };
+        if self.behind == 0 {
+            self.advance(at);
+            return self.take_ack(&ack);
+        }
+        if self.acks.len() == MOST_ACKS
+            && let Some(oldest) = self.acks.pop_front()
+        {
+            self.take_ack(&oldest);
+        }
+        self.acks.push_back(ack);
+    }
+
+    /// Processes the ACKs that have arrived until `now`.
+    fn arrive(&mut self, now: u64) {
+        while let Some(&ack) = self.acks.front()
+            && ack.at <= now
+        {
+            self.acks.pop_front();
+            self.advance(ack.at);
+            self.take_ack(&ack);
+        }
+    }
+
+    fn take_ack(&mut self, ack: &Ack) {
+        let at = self.clock.max(ack.at);
+        if !self.started {
+            (self.una, self.next, self.started) = (ack.ack, ack.ack, true);
+        }
+        let flight = u32::try_from(self.next - self.una).unwrap_or(0);
+        if ack.window == 0 && self.window != 0 {
+            self.totals.zero_windows += 1;
+        }
+        self.window = ack.window;
+        self.totals.window = self.totals.window.max(ack.window);
+        let fresh = (ack.ack - self.una).max(0);
+        let slice = self.meter.at(at, ack.packet);
+        slice.delivered = slice.delivered.saturating_add(ack.delivered);
+        if let Some(ns) = ack.ahead {
+            slice.note_ahead(ns);
+        }
+        slice.window = ack.window;
+        slice.acks = slice.acks.saturating_add(1);
+        slice.answers = slice.answers.saturating_add(u16::from(!ack.bare));
+        slice.flight = slice.flight.max(flight);
+        self.acked_at = at;
+        self.bare = ack.bare;
+        if fresh > 0 {
+            self.totals.bytes += (ack.ack.min(self.data_end) - self.una).max(0) as u64;
+            self.totals.last_ack = at;
+            self.una = ack.ack;
+            self.next = self.next.max(ack.ack);
+            self.duplicates = 0;
+            if self.repair.is_some_and(|repair| repair.until <= self.una) {
+                self.repair = None;
+            }
+        } else if ack.bare && self.next > self.una {
+            self.duplicates += 1;
+        }
+    }
+
+    /// The phase as far as it is visible now.
+    fn visible(&self) -> Phase {
+        let segment = i64::from(self.totals.segment.max(1));
+        if !self.open {
+            Phase::Opening
+        } else if self.una >= self.next {
+            if self.closing { Phase::Closing } else { Phase::Empty }
+        } else if let Some(repair) = self.repair {
+            repair.phase
+        } else if self.next - self.una + segment > i64::from(self.window) {
+            Phase::WindowFull
+        } else {
+            Phase::Sending
+        }
+    }
+
+    /// Lets the time go on to `now`.
+    fn advance(&mut self, now: u64) {
+        if now <= self.clock {
+            return;
+        }
+        self.clock = now;
+        let phase = self.visible();
+        match self.tentative.last_mut() {
+            Some((until, last)) if *last == phase => *until = now,
+            _ => self.tentative.push((now, phase)),
+        }
+        if self.tentative.len() > 64 {
+            self.settle(Phase::Sending);
+        }
+    }
+
+    /// Settles what was tentative: stretches of [`Phase::Sending`] become `instead`.
+    fn settle(&mut self, instead: Phase) {
+        for (until, phase) in self.tentative.drain(..) {
+            self.phases.push(until, if phase == Phase::Sending { instead } else { phase });
+        }
+    }
+
+    /// Settles the time since the last new data, now that more new data is sent.
+    fn settle_before_data(&mut self, at: u64, prompted: bool, short: bool) {
+        let outstanding = self.una < self.next;
+        let emptied = !outstanding && at.saturating_sub(self.acked_at) > PROMPT_NS;
+        let by_bare_ack = self.bare && at.saturating_sub(self.acked_at) <= PROMPT_NS;
+        // The application does not see a bare ACK: what follows it at once was held by TCP.
+        let instead = if by_bare_ack && (self.short || short) && !emptied {
+            Phase::ShortHeld
+        } else if emptied || !outstanding && self.short {
+            Phase::Delivering
+        } else if prompted {
+            Phase::Sending
+        } else {
+            Phase::Drained
+        };
+        self.settle(instead);
+    }
+
+    /// Settles the wait for a timer that has expired at `at`: it began with the last segment or ACK.
+    fn settle_wait(&mut self, at: u64, phase: Phase) {
+        let began = self.sent_at.max(self.acked_at);
+        let all = core::mem::take(&mut self.tentative);
+        let mut from = self.phases.end();
+        for (until, before) in all {
+            if from < began.min(until) {
+                self.phases.push(began.min(until), before);
+            }
+            if until > began {
+                self.phases.push(until, phase);
+            }
+            from = until;
+        }
+        self.phases.push(at, phase);
+    }
+
+    /// Ends the direction; the last packet of the connection was seen at `last`. Returns the end of its time: the last ACK
+    /// of its data, or `last` if some is not acknowledged.
+    pub(super) fn finish(&mut self, last: u64) -> u64 {
+        self.arrive(u64::MAX);
+        self.advance(last);
+        self.settle(if self.una < self.next { Phase::Sending } else { Phase::Delivering });
+        let complete = self.totals.segments > 0 && self.una >= self.next && self.totals.last_ack > 0;
+        if complete { self.totals.last_ack } else { last.max(self.clock) }
+    }
+}

@@ -1,0 +1,128 @@
+//! From the views of both senders to the diagnosis of a connection.
+
+use super::facts::Facts;
+use super::phase::Phases;
+use super::rules::judge;
+use super::sender::SenderView;
+use super::sentence::{Evidence, evidence, sentence};
+use super::vantage::Vantage;
+use crate::conversation::Side;
+use crate::follow::{ConnectionId, Endpoints};
+use crate::stamp::Stamp;
+use netspurt_budget::{Budget, Limit, Line, Timeline};
+use netspurt_tcp::time::{Span, Time};
+
+/// What limited one connection.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ConnectionDiagnosis {
+    /// Its number.
+    pub id: ConnectionId,
+    /// Its endpoints.
+    pub who: Endpoints,
+    /// Its first packet.
+    pub first: Stamp,
+    /// What the client sent, then what the server sent.
+    pub directions: [DirectionDiagnosis; 2],
+}
+
+impl ConnectionDiagnosis {
+    /// The direction with more bytes.
+    pub fn main(&self) -> &DirectionDiagnosis {
+        let [a, b] = &self.directions;
+        if b.bytes > a.bytes { b } else { a }
+    }
+}
+
+/// What limited one direction of a connection.
+#[derive(Clone, PartialEq, Debug)]
+pub struct DirectionDiagnosis {
+    /// The sender of the data.
+    pub side: Side,
+    /// Payload bytes that were acknowledged.
+    pub bytes: u64,
+    /// Where the capture was taken, seen from this sender.
+    pub vantage: Vantage,
+    /// The limits in order of time.
+    pub timeline: Timeline,
+    /// The time of each limit.
+    pub budget: Budget,
+    /// One for each line of the budget.
+    pub evidence: Vec<Evidence>,
+    /// What limited it most, in one sentence.
+    pub sentence: String,
+    /// Least round trip of the path.
+    pub rtt_least: Option<Span>,
+    /// Highest rate that was delivered during a round trip, in bits per second.
+    pub rate_most_bps: f64,
+    /// Retransmissions.
+    pub retransmitted: u64,
+    /// Whether segments were captured above segmentation offload.
+    pub offload: bool,
+}
+
+impl DirectionDiagnosis {
+    /// From the first packet of the connection to the last ACK of this direction.
+    pub fn duration(&self) -> Span {
+        self.timeline.end().since(Time::ZERO)
+    }
+
+    /// The limit with the most time.
+    pub fn limit(&self) -> Limit {
+        self.budget.dominant().unwrap_or(Limit::Unknown)
+    }
+
+    /// The budget with its evidence.
+    pub fn lines(&self) -> impl Iterator<Item = (&Line, &Evidence)> {
+        self.budget.lines().iter().zip(&self.evidence)
+    }
+}
+
+/// The least measured round trips of a direction in nanoseconds, to its sender and to its receiver.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RoundTrips {
+    pub(super) behind: Option<u64>,
+    pub(super) ahead: Option<u64>,
+}
+
+/// Diagnoses one direction that ended at `end`, in nanoseconds since the begin of the connection.
+pub(super) fn conclude(side: Side, mut view: SenderView, trips: RoundTrips, end: u64) -> DirectionDiagnosis {
+    let end = view.finish(end);
+    let SenderView { phases, meter, totals, .. } = view;
+    let facts = Facts::new(meter.finish(end), (trips.behind.unwrap_or(0), trips.ahead.unwrap_or(0)), totals);
+    let timeline = limits(&facts, &phases, end);
+    let least = Span::from_ns(facts.path.base / 4);
+    let timeline = timeline.without_shorter_than(least);
+    let budget = Budget::of(&timeline);
+    let evidence: Vec<Evidence> =
+        budget.lines().iter().map(|line| evidence(&facts, &timeline, line)).collect();
+    let sentence = sentence(&budget, &evidence, &facts);
+    DirectionDiagnosis {
+        side,
+        bytes: facts.totals.bytes,
+        vantage: Vantage::of(trips.behind, trips.ahead),
+        timeline,
+        budget,
+        evidence,
+        sentence,
+        rtt_least: (facts.path.base > 0).then(|| Span::from_ns(facts.path.base)),
+        rate_most_bps: facts.path.capacity * 8.0,
+        retransmitted: facts.totals.resent,
+        offload: facts.totals.offload,
+    }
+}
+
+/// The limit of each instant until `end`, before short intervals are given to their neighbours.
+fn limits(facts: &Facts, phases: &Phases, end: u64) -> Timeline {
+    let mut timeline = Timeline::default();
+    for (mut from, stretch) in phases.iter() {
+        let stretch_end = stretch.until.min(end);
+        let mut index = facts.index_at(from);
+        while from < stretch_end {
+            let slice = facts.slices.get(index).map_or(u64::MAX, |slice| slice.until);
+            from = slice.min(stretch_end).max(from + 1);
+            timeline.extend(Time::ZERO + Span::from_ns(from), judge(facts, stretch.phase, index));
+            index += 1;
+        }
+    }
+    timeline
+}
