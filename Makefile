@@ -29,7 +29,7 @@ export PYO3_PYTHON   := $(VENV)/bin/python
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test test-rust test-python agreement endure lint lint-rust lint-python lint-structure \
+.PHONY: help sbom audit reproduce test test-rust test-python agreement endure lint lint-rust lint-python lint-structure \
         fuzz bench docs docs-rust docs-site wheel fetch format clean distclean need-rust need-python
 
 help: ## this list
@@ -91,6 +91,17 @@ report/reproduce.json:
 
 wheel: $(INSTALLED) | need-rust ## a Python wheel, into dist/
 	VIRTUAL_ENV=$(VENV) $(VENV)/bin/maturin build --release --strip $(LOCKED) --out dist
+
+sbom: | need-python ## a bill of materials of all dependencies (CycloneDX JSON), into dist/
+	$(PYTHON) tools/sbom.py dist/sbom.cdx.json
+
+# Both tools are looked for, not installed. The requirement files are pinned, so pip-audit resolves nothing.
+audit: ## known vulnerabilities, licences and sources of dependencies (needs cargo-deny and pip-audit)
+	@if command -v cargo-deny >/dev/null; then cargo deny check; else echo "make: cargo-deny is not installed; crates were not checked" >&2; fi
+	@command -v pip-audit >/dev/null || { echo "make: pip-audit is not installed; Python packages were not checked" >&2; exit 0; }; \
+	for file in requirements.txt requirements-dask.txt requirements-docs.txt requirements-dev.txt; do \
+		pip-audit --disable-pip --require-hashes --progress-spinner off --cache-dir .cache/pip-audit -r $$file || exit 1; \
+	done
 
 fetch: $(INSTALLED) $(SITE_READY) | need-rust ## every dependency, so that all the rest works without a network
 	cargo fetch $(LOCKED)

@@ -28,12 +28,13 @@ from layers import python, rust_modules
 ALLOWED: dict[str, frozenset[str]] = {
     "tcp": frozenset(),
     "budget": frozenset({"tcp"}),
-    "sim": frozenset({"tcp"}),
+    "sim": frozenset({"tcp", "budget"}),
     "scenario": frozenset({"tcp", "sim"}),
     "trace": frozenset({"tcp", "budget"}),
     "live": frozenset({"tcp", "sim", "trace"}),
+    "observe": frozenset({"tcp", "budget", "sim", "scenario", "trace"}),
     "packetdrill": frozenset({"tcp"}),
-    "python": frozenset({"tcp", "budget", "sim", "scenario", "trace", "live"}),
+    "python": frozenset({"tcp", "budget", "sim", "scenario", "trace", "live", "observe"}),
 }
 
 PREFIX = "netspurt"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SERIES = ("cwnd", "ssthresh", "srtt", "rto", "rtt", "flight", "window", "queue")
 """The series that a run can record over time."""
 
-RECORDABLE = (*SERIES, "segments", "arrivals", "drops", "marks", "pages")
+RECORDABLE = (*SERIES, "segments", "arrivals", "drops", "marks", "pages", "limits")
 """Every name that ``record`` accepts."""
 
 

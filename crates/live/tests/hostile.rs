@@ -1,7 +1,7 @@
 //! Input from a hostile peer: the host does not panic, and its memory stays within its limits.
 
-use netspurt_live::host::app::{Sink, Source};
-use netspurt_live::host::{ConnectError, Host, Limits, Mss, Settings, Wire};
+use netspurt_live::host::app::{Http, Sink, Source, Writes};
+use netspurt_live::host::{Application, ConnectError, Host, Limits, Mss, Next, Settings, Stream, Wire};
 use netspurt_live::tun::{Checksum, Cut, Network, Offload, Protocol, Shape};
 use netspurt_sim::random::Stream as Random;
 use netspurt_tcp::codec::{
@@ -13,7 +13,7 @@ use netspurt_tcp::segment::{Flags, Payload, Segment};
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::time::{Span, Time};
 use std::net::Ipv4Addr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 const OURS: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
 const THEIRS: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
@@ -136,6 +136,23 @@ fn a_syn_flood_fills_a_bounded_list_and_other_connections_still_open() {
 }
 
 #[test]
+fn a_listener_resets_only_segments_with_an_ack() {
+    // RFC 9293, section 3.10.7.2; where nobody listens, section 3.10.7.1.
+    let segment = |flags| Segment { seq: Seq(100), ack: Seq(7), flags, window: 1000, ..Segment::default() };
+    let bare = [Flags::NONE, Flags::FIN, Flags::RST];
+    for (port, flags, answers) in bare.map(|flags| (9, flags, 0)).into_iter().chain([
+        (9, Flags::ACK, 1),
+        (10, Flags::NONE, 1),
+        (10, Flags::FIN, 1),
+        (10, Flags::RST, 0),
+    ]) {
+        let (mut host, mut wire) = (host(), Last { packet: Vec::new(), count: 0 });
+        give(&mut host, Time::ZERO, &packet(&segment(flags), (THEIRS, 2000), port, b"text"), &mut wire);
+        assert_eq!(wire.count, answers, "port {port}, {flags:?}");
+    }
+}
+
+#[test]
 fn connections_beyond_the_limit_are_reset() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (mut host, mut wire) = (host(), Last { packet: Vec::new(), count: 0 });
@@ -145,6 +162,80 @@ fn connections_beyond_the_limit_are_reset() {
     assert_eq!((host.counts(), host.tally().too_many), ([LIMITS.connections, 0, 0], 30));
     let last = decode_packet(&wire.packet, Layout::SHARED, Verify::All).expect("a packet").tcp.segment;
     assert!(last.flags.has(Flags::RST), "{last:?}");
+}
+
+#[test]
+fn at_the_limit_the_longest_idle_connection_gives_way() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (mut host, mut wire) = (host(), Last { packet: Vec::new(), count: 0 });
+    let at = |seconds| Time::ZERO + Span::from_secs(seconds);
+    let places: Vec<_> = (0..LIMITS.connections as u16)
+        .map(|n| open(&mut host, at(u64::from(n) / 10), 2000 + n, 9, &mut wire))
+        .collect();
+    let data = |host: &mut Host, seconds, n: u16, wire: &mut Last| {
+        let (seq, ack) = places[usize::from(n)];
+        let mut segment = Segment { seq, ack, flags: Flags::ACK, window: 65_535, ..Segment::default() };
+        segment.options.timestamps = Some(Timestamps { value: 1, echo: 0 });
+        give(host, at(seconds), &packet(&segment, (THEIRS, 2000 + n), 9, b"text"), wire);
+    };
+    // The first one is active again, so the second one gives way to the next client.
+    data(&mut host, 8, 0, &mut wire);
+    open(&mut host, at(9), 4000, 9, &mut wire);
+    host.settle(at(9), &mut wire);
+    assert_eq!((host.counts()[0], host.tally().idle_gave_way), (LIMITS.connections, 1));
+    assert_eq!(host.tally().too_many, 0);
+    let peers: Vec<u16> = host.connections().map(|(pair, ..)| pair.remote.port()).collect();
+    assert!(peers.contains(&2000) && !peers.contains(&2001) && peers.contains(&4000), "{peers:?}");
+    // Clients that are all active keep their places.
+    for n in (0..LIMITS.connections as u16).filter(|n| *n != 1) {
+        let (seq, ack) = places[usize::from(n)];
+        let seq = if n == 0 { seq.plus(4) } else { seq };
+        let mut segment = Segment { seq, ack, flags: Flags::ACK, window: 65_535, ..Segment::default() };
+        segment.options.timestamps = Some(Timestamps { value: 1, echo: 0 });
+        give(&mut host, at(9), &packet(&segment, (THEIRS, 2000 + n), 9, b"text"), &mut wire);
+    }
+    open(&mut host, at(9), 4001, 9, &mut wire);
+    assert_eq!((host.tally().idle_gave_way, host.tally().too_many), (1, 1));
+}
+
+/// The flags of what a host sends on a connection to port 80 when `serve` gives it segments at these seconds.
+fn http(until: u64, mut arrives: impl FnMut(u64) -> Option<&'static [u8]>) -> Vec<(u64, Flags)> {
+    let (mut host, mut wire) = (host(), Last { packet: Vec::new(), count: 0 });
+    let root = std::env::temp_dir();
+    let app = move || Http::new(root.clone(), Writes::Whole).idle_timeout(Span::from_secs(10));
+    host.listen(80, Box::new(move |_| Some(Box::new(app()))));
+    let (mut seq, ack) = open(&mut host, Time::ZERO, 2000, 80, &mut wire);
+    let mut sent = Vec::new();
+    for second in 0..=until {
+        let now = Time::ZERO + Span::from_secs(second);
+        wire.packet.clear();
+        if let Some(text) = arrives(second) {
+            let mut segment = Segment { seq, ack, flags: Flags::ACK, window: 65_535, ..Segment::default() };
+            segment.options.timestamps = Some(Timestamps { value: 1, echo: 0 });
+            give(&mut host, now, &packet(&segment, (THEIRS, 2000), 80, text), &mut wire);
+            seq = seq.plus(text.len() as u32);
+        }
+        host.pass(now);
+        host.settle(now, &mut wire);
+        if let Ok(packet) = decode_packet(&wire.packet, Layout::SHARED, Verify::All) {
+            sent.push((second, packet.tcp.segment.flags));
+        }
+    }
+    sent.retain(|(_, flags)| flags.any(Flags::FIN | Flags::RST));
+    sent.dedup_by_key(|(_, flags)| *flags);
+    sent
+}
+
+#[test]
+fn http_disconnects_clients_that_send_no_request() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let closes = [(10, Flags::FIN | Flags::ACK), (20, Flags::RST | Flags::ACK)];
+    assert_eq!(http(30, |_| None), closes, "silence");
+    assert_eq!(http(20, |_| Some(b"x")), closes, "a request of one byte a second that never ends");
+    // Requests are answered with 404, and each one restarts the timeout.
+    let asks = |second: u64| second.is_multiple_of(8).then_some(&b"GET /none HTTP/1.1\r\n\r\n"[..]);
+    let sent = http(30, |second| if second <= 16 { asks(second) } else { None });
+    assert_eq!(sent.first().map(|(at, flags)| (*at, flags.has(Flags::FIN))), Some((26, true)), "{sent:?}");
 }
 
 #[test]
@@ -310,4 +401,38 @@ fn no_connection_is_opened_to_an_address_that_is_not_unicast() {
         assert_eq!(refused, ConnectError::NoPeer(to.into()));
     }
     assert!(host.connect(Time::ZERO, (THEIRS, 9).into(), Box::new(Sink)).is_ok());
+}
+
+/// Collects what arrives.
+struct Collector(Arc<Mutex<Vec<u8>>>);
+
+impl Application for Collector {
+    fn serve(&mut self, stream: &mut Stream<'_>) -> Next {
+        let mut received = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (first, second) = stream.readable();
+        received.extend(first);
+        received.extend(second);
+        let len = first.len() + second.len();
+        stream.consume(len);
+        Next::Waits
+    }
+}
+
+#[test]
+fn text_on_the_syn_of_a_simultaneous_open_reaches_the_application() {
+    let (mut host, mut wire) = (host(), Last { packet: Vec::new(), count: 0 });
+    let received = Arc::new(Mutex::new(Vec::new()));
+    host.connect(Time::ZERO, (THEIRS, 80).into(), Box::new(Collector(Arc::clone(&received))))
+        .expect("a connection");
+    host.settle(Time::ZERO, &mut wire);
+    let read = |wire: &Last| decode_packet(&wire.packet, Layout::SHARED, Verify::All).expect("a packet").tcp;
+    let ours = read(&wire);
+    let port = ours.ports.source;
+    let syn = Segment { seq: Seq(1000), flags: Flags::SYN, window: 65_535, ..Segment::default() };
+    give(&mut host, Time::ZERO, &packet(&syn, (THEIRS, 80), port, b"abc"), &mut wire);
+    assert_eq!(read(&wire).segment.ack, Seq(1001));
+    let text = Segment { seq: Seq(1004), ack: ours.segment.seq.plus(1), flags: Flags::ACK, ..syn };
+    give(&mut host, Time::ZERO, &packet(&text, (THEIRS, 80), port, b"def"), &mut wire);
+    assert_eq!(read(&wire).segment.ack, Seq(1007));
+    assert_eq!(*received.lock().unwrap_or_else(PoisonError::into_inner), b"abcdef");
 }

@@ -14,7 +14,7 @@ use netspurt_tcp::segment::{Flags, Segment};
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::state::State;
 use netspurt_tcp::time::{Span, Time};
-use netspurt_tcp::{Behind, Change, Connection, Transmission};
+use netspurt_tcp::{Behind, Change, Connection, Transmission, reset_for, reset_in_listen_for};
 use nix::errno::Errno;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddrV4;
@@ -254,15 +254,20 @@ impl Stack {
         self.sockets.iter().find(|(_, socket)| is_it(socket)).map(|(&id, _)| id)
     }
 
-    /// Creates a connection for a SYN to a listening port.
-    fn child(&mut self, local: SocketAddrV4, remote: SocketAddrV4, segment: &Segment) -> Option<Id> {
+    /// The socket that listens on this address.
+    fn listener(&self, local: SocketAddrV4) -> Option<(Id, &Socket)> {
         let listens = |socket: &Socket| {
             let here = |own: SocketAddrV4| {
                 own.port() == local.port() && (own.ip() == local.ip() || own.ip().is_unspecified())
             };
             matches!(socket.role, Role::Listening { .. }) && socket.local.is_some_and(here)
         };
-        let (&parent, listener) = self.sockets.iter().find(|(_, socket)| listens(socket))?;
+        self.sockets.iter().find(|(_, socket)| listens(socket)).map(|(&id, socket)| (id, socket))
+    }
+
+    /// Creates a connection for a SYN to a listening port.
+    fn child(&mut self, local: SocketAddrV4, remote: SocketAddrV4, segment: &Segment) -> Option<Id> {
+        let (parent, listener) = self.listener(local)?;
         if !segment.flags.has(Flags::SYN) || segment.flags.any(Flags::ACK | Flags::RST) {
             return None;
         }
@@ -294,7 +299,9 @@ impl Stack {
 
     /// Sends a reset for a segment that belongs to no connection.
     fn reset(&mut self, local: SocketAddrV4, remote: SocketAddrV4, segment: &Segment) {
-        let Some(reset) = netspurt_tcp::reset_for(segment) else { return };
+        let listens = self.listener(local).is_some();
+        let reset = if listens { reset_in_listen_for(segment) } else { reset_for(segment) };
+        let Some(reset) = reset else { return };
         let ip = Ip::new(Addresses::V4 { source: *local.ip(), destination: *remote.ip() });
         let ports = Ports { source: local.port(), destination: remote.port() };
         self.sent.extend(packet(self.now, &reset, ports, &ip));

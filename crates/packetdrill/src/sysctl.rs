@@ -3,6 +3,7 @@
 use netspurt_tcp::config::{Config, EcnUse, PathMtuDiscovery};
 use netspurt_tcp::congestion;
 use netspurt_tcp::profile;
+use netspurt_tcp::time::Span;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
@@ -141,6 +142,12 @@ impl Settings {
         }
         if let Some(retries) = number(root, "tcp_syn_retries", 0) {
             config.syn_retries = retries as u8;
+        }
+        if let Some(timeouts) = number(root, "tcp_syn_linear_timeouts", 0) {
+            config.syn_linear_timeouts = timeouts as u8;
+        }
+        if let Some(interval) = number(root, "tcp_invalid_ratelimit", 0) {
+            config.invalid_ratelimit = Span::from_ms(interval);
         }
         if let Some(retries) = number(root, "tcp_retries2", 0) {
             config.retries = retries as u8;

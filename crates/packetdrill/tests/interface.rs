@@ -178,6 +178,20 @@ fn a_segment_without_a_connection_is_reset() {
 }
 
 #[test]
+fn a_listener_resets_only_segments_with_an_ack() {
+    // RFC 9293, section 3.10.7.2.
+    let drill = Drill::new();
+    drill.listener();
+    for (flags, len) in [(Flags::NONE, 0), (Flags::NONE, 10), (Flags::FIN, 0), (Flags::RST, 0)] {
+        drill.send(100, 0, flags, len);
+        assert!(drill.receive().is_none(), "{flags:?}");
+    }
+    drill.send(100, 7, Flags::ACK, 10);
+    let (reset, _) = drill.receive().expect("a reset");
+    assert_eq!((reset.tcp.segment.flags, reset.tcp.segment.seq), (Flags::RST, Seq(7)));
+}
+
+#[test]
 fn close_with_unread_data_sends_a_reset() {
     let drill = Drill::new();
     let (fd, first) = drill.connected();

@@ -1,6 +1,7 @@
 //! The class `Diagnosis`: what limited the connections of a capture, read in steps.
 
 use crate::errors::{broken_reader, open_error};
+use crate::limits::intervals;
 use netspurt_tcp::time::Span;
 use netspurt_trace::Stamp;
 use netspurt_trace::capture::CaptureReader;
@@ -159,18 +160,6 @@ fn direction(from: &str, found: &DirectionDiagnosis) -> Value {
             })
         })
         .collect();
-    let intervals: Value = found
-        .timeline
-        .intervals()
-        .iter()
-        .map(|interval| {
-            json!({
-                "from_s": interval.from.as_secs_f64(),
-                "until_s": interval.until.as_secs_f64(),
-                "limit": interval.limit.name(),
-            })
-        })
-        .collect();
     json!({
         "from": from,
         "bytes": found.bytes,
@@ -183,6 +172,6 @@ fn direction(from: &str, found: &DirectionDiagnosis) -> Value {
         "rtt_min_s": found.rtt_least.map(seconds),
         "rate_max_bps": found.rate_most_bps,
         "budget": budget,
-        "intervals": intervals,
+        "intervals": intervals(&found.timeline),
     })
 }

@@ -119,6 +119,7 @@ impl Host {
         counts.set_item("broken", tally.broken)?;
         counts.set_item("refused", tally.refused)?;
         counts.set_item("gave_way", tally.gave_way)?;
+        counts.set_item("idle_gave_way", tally.idle_gave_way)?;
         counts.set_item("without_memory", tally.without_memory)?;
         counts.set_item("too_many", tally.too_many)?;
         Ok((PyList::new(py, rows)?, counts))

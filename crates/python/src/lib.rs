@@ -6,9 +6,10 @@
 //! * `scenario.rs`, `run.rs`: the two classes
 //! * `simulate.rs`: a run, which Ctrl-C and the interpreter's end can stop
 //! * `own/`: algorithms in Python, a family each
-//! * `tap.rs`: from simulated packets to a capture; `arrivals.rs`: when each segment came
+//! * `arrivals.rs`: when each segment came
 //! * `capture.rs`, `gathered.rs`, `capture_columns.rs`: the third class, which reads captures
 //! * `diagnose.rs`: what limited the connections of a capture
+//! * `limits.rs`: what limited the flows of a simulation
 //! * `delays.rs`: recorded delays, and timers replayed over them
 //! * `path.rs`: delays made from a few numbers
 //! * `prober.rs`: what a prober finds
@@ -30,6 +31,7 @@ mod errors;
 mod gather;
 mod gathered;
 mod host;
+mod limits;
 mod own;
 mod path;
 mod plain;
@@ -38,7 +40,6 @@ mod run;
 mod scenario;
 mod simulate;
 mod table;
-mod tap;
 mod wide;
 
 use pyo3::prelude::*;

@@ -4,6 +4,7 @@ use crate::arrivals::{self, Arrival};
 use crate::capture_columns::sacked;
 use crate::columns::Columns;
 use crate::gather::Tasks;
+use crate::limits;
 use crate::table::{Cell, Table};
 use crate::wide::Wide;
 use netspurt_scenario::document;
@@ -24,10 +25,14 @@ const DROPS: &str = "drops";
 const MARKS: &str = "marks";
 const PAGES: &str = "pages";
 const ARRIVALS: &str = "arrivals";
+const LIMITS: &str = "limits";
 
 /// The valid names in `record`.
 fn recordable() -> impl Iterator<Item = &'static str> {
-    Quantity::ALL.into_iter().map(Quantity::name).chain([QUEUE, SEGMENTS, DROPS, MARKS, PAGES, ARRIVALS])
+    Quantity::ALL
+        .into_iter()
+        .map(Quantity::name)
+        .chain([QUEUE, SEGMENTS, DROPS, MARKS, PAGES, ARRIVALS, LIMITS])
 }
 
 /// What is recorded.
@@ -56,6 +61,7 @@ impl Recorded {
                 DROPS => Wants::DROPS,
                 MARKS => Wants::MARKS,
                 PAGES => Wants::PAGES,
+                LIMITS => Wants::LIMITS,
                 ARRIVALS => Wants::SEGMENTS.and(Wants::DROPS),
                 _ => Wants::SERIES,
             })
@@ -148,6 +154,11 @@ impl Run {
 
 #[pymethods]
 impl Run {
+    /// What limited each connection, as a JSON array; empty unless "limits" was recorded. See `netspurt why --json`.
+    fn limits(&self) -> String {
+        limits::flows(&self.result.recording.limits, &self.result.flows).to_string()
+    }
+
     /// The seed of this run.
     #[getter]
     const fn seed(&self) -> u64 {

@@ -3,7 +3,7 @@
 use crate::arrivals::{Arrival, Arrivals};
 use crate::errors::{broken, capture_error, scenario_fault};
 use crate::own::Trouble;
-use crate::tap::{Points, Tap};
+use netspurt_observe::tap::{Points, Tap};
 use netspurt_sim::World;
 use netspurt_sim::network::route::NoRoute;
 use netspurt_sim::record::probe::{CaptureSink, CapturedPacket, Recorder, Wants};

@@ -1,8 +1,10 @@
 //! From a scenario to a world: names become numbers, choices become configurations, flows are counted out.
 
 use crate::flow::{End, Flow};
+use crate::network::middlebox::{AckThinning, Aggregation, Middlebox};
+use crate::network::tokens::Policer;
 use crate::network::trace::Trace;
-use crate::network::{self, Hub, Link, Loss, Mtu, Ports};
+use crate::network::{self, Hub, Link, Loss, Mtu, Ports, Reorder};
 use crate::own::{Algorithms, NoAlgorithms};
 use crate::reading::error::ScenarioError;
 use crate::scenario::Scenario;
@@ -70,6 +72,10 @@ impl Scenario {
             flows,
             ..WorldSpec::new(name, self.duration.0)
         };
+        for change in &self.change {
+            change.apply(&self.link, |link, way, apply| apply(&mut spec.links[link].directions[way]));
+            spec.changes.extend(change.announce());
+        }
         for (name, hub) in &self.hub {
             build_hub(&mut spec, name, hub, &nodes);
         }
@@ -189,29 +195,41 @@ fn build_link(name: &str, link: &Link, nodes: &IndexSet<&str>) -> LinkSpec {
             network::Duplex::Full => Duplex::Full,
             network::Duplex::Half => Duplex::Half,
         },
-        directions: [channel(link, [a, b]), channel(link, [b, a])],
+        directions: [channel(link, 0, [a, b]), channel(link, 1, [b, a])],
     }
 }
 
-fn channel(link: &Link, [from, to]: [&str; 2]) -> ChannelSpec {
-    let here = |trace: &&Trace| trace.direction().is_none_or(|way| way.from == *from && way.to == *to);
-    let capacity = link.trace.0.iter().find(here).and_then(Trace::build);
+/// One direction of a link, which is number `way` of the two.
+fn channel(link: &Link, way: usize, [from, to]: [&str; 2]) -> ChannelSpec {
+    let capacity = link.recording(way).and_then(Trace::build);
     let mean = capacity.as_ref().map(|capacity| capacity.mean_rate());
-    let rate = mean.or(link.rate.map(|rate| rate.0));
+    let rate = mean.or(link.rate.map(|rate| rate.of(way).0));
+    let (delay, varies) = link.delay.of(way).build();
     let channel = ChannelSpec {
         rate,
-        delay: link.delay.0,
+        delay,
+        varies,
         framing: 0,
         least: 0,
-        queue: link.queue.as_ref().map_or(QueueSpec::Unlimited, |queue| queue.spec(rate)),
-        loss: build_losses(&link.loss.0, from, to),
-        reorder: link
-            .reorder
-            .map(|reorder| ReorderSpec { probability: reorder.probability, extra_delay: reorder.delay.0 }),
-        duplicate: link.duplicate.map_or(0.0, |duplicate| duplicate.probability),
-        corrupt: link.corrupt.map_or(0.0, |corrupt| corrupt.probability),
+        queue: link.queue.as_ref().map_or(QueueSpec::Unlimited, |queue| queue.of(way).spec(rate)),
+        loss: build_losses(link.loss.of(way), from, to),
+        reorder: link.reorder.map(|reorder| {
+            let Reorder { probability, delay } = *reorder.of(way);
+            ReorderSpec { probability, extra_delay: delay.0 }
+        }),
+        duplicate: link.duplicate.map_or(0.0, |duplicate| duplicate.of(way).probability),
+        corrupt: link.corrupt.map_or(0.0, |corrupt| corrupt.of(way).probability),
         capacity: None,
-        mtu: link.mtu.0.iter().map(Mtu::build).collect(),
+        mtu: link.mtu.of(way).iter().map(Mtu::build).collect(),
+        middlebox: link
+            .middlebox
+            .as_ref()
+            .and_then(|middlebox| middlebox.of(way).get().map(Middlebox::build)),
+        aggregation: link.aggregation.and_then(|all| all.of(way).get().map(Aggregation::build)),
+        thinning: link.ack_thinning.and_then(|all| all.of(way).get().map(AckThinning::build)),
+        policer: link.policer.and_then(|policer| policer.of(way).get().map(Policer::build)),
+        shaper: link.shaper.and_then(|shaper| Some(shaper.of(way).get()?.build(link.largest(way)))),
+        ..ChannelSpec::default()
     };
     match capacity {
         Some(capacity) => channel.following(capacity),

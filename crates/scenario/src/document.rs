@@ -6,8 +6,9 @@
 use crate::tcp::acking::Acking;
 use crate::tcp::choices::Transmit;
 use netspurt_sim::network::medium::Contention;
+use netspurt_sim::network::policer::Colours;
 use netspurt_sim::record::result::{
-    FlowResult, GroupResult, LinkResult, Performance, RunResult, SessionResult, close_name,
+    ChangeResult, FlowResult, GroupResult, LinkResult, Performance, RunResult, SessionResult, close_name,
 };
 use netspurt_tcp::state::CloseReason;
 use netspurt_tcp::{acking, transmit};
@@ -44,18 +45,18 @@ fn name(choice: &impl Serialize) -> String {
 /// entries of what is `flat`, if it is there; `without` the rest.
 macro_rules! written {
     ($name:ident for $type:ident {
-        $($field:ident $(as $form:path)?),+ $(; flat $flat:ident)? $(; without $($left:ident),+)?
+        $($field:ident $(as $form:path)?),+ $(; flat $($flat:ident),+)? $(; without $($left:ident),+)?
     }) => {
         struct $name<'a>(&'a $type);
 
         impl Serialize for $name<'_> {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                let $type { $($field,)+ $($flat,)? $($($left: _,)+)? } = self.0;
+                let $type { $($field,)+ $($($flat,)+)? $($($left: _,)+)? } = self.0;
                 let mut map = serializer.serialize_map(None)?;
                 $(map.serialize_entry(stringify!($field), &written!(@ $field $(, $form)?))?;)+
-                $(if let Some(flat) = $flat {
+                $($(if let Some(flat) = $flat {
                     flat.entries(&mut map)?;
-                })?
+                })+)?
                 map.end()
             }
         }
@@ -66,7 +67,7 @@ macro_rules! written {
 
 written!(Run for RunResult {
     scenario, seed, digest, duration_s, active_s, interrupted, flows as all_flows, groups as all_groups,
-    links as all_links, checksum_drops, late_packets, performance as Cost;
+    links as all_links, changes as all_changes, checksum_drops, late_packets, performance as Cost;
     without recording
 });
 
@@ -83,8 +84,10 @@ written!(Group for GroupResult {
 
 written!(Link for LinkResult {
     link, direction, packets, bytes, drops, marked, held, duplicated, corrupted, utilisation, queue_mean_packets,
-    queue_max_packets; flat contention
+    queue_max_packets; flat contention, colours
 });
+
+written!(Change for ChangeResult { time_s, path, value });
 
 written!(Cost for Performance { events, data_packets, wall_s, data_packets_per_s });
 
@@ -98,6 +101,10 @@ fn all_groups(groups: &[GroupResult]) -> Vec<Group<'_>> {
 
 fn all_links(links: &[LinkResult]) -> Vec<Link<'_>> {
     links.iter().map(Link).collect()
+}
+
+fn all_changes(changes: &[ChangeResult]) -> Vec<Change<'_>> {
+    changes.iter().map(Change).collect()
 }
 
 fn policy(policy: &Option<transmit::Transmit>) -> Option<String> {
@@ -126,6 +133,15 @@ impl Flat for SessionResult {
             map.serialize_entry(name, &value)?;
         }
         Ok(())
+    }
+}
+
+impl Flat for Colours {
+    fn entries<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        let Self { green, yellow, red } = self;
+        map.serialize_entry("policed_green", green)?;
+        map.serialize_entry("policed_yellow", yellow)?;
+        map.serialize_entry("policed_red", red)
     }
 }
 

@@ -35,11 +35,15 @@ pub use flow::app::{
     App, Closes, Endless, Files as FilesApp, HowOften, Http, Lasts, Message, Order, Web, Written,
 };
 pub use flow::{End, Flow};
+pub use network::change::{Change, Setting};
+pub use network::delay::{Delay, Varies};
+pub use network::middlebox::{AckThinning, Aggregation, Middlebox, Stripped};
 pub use network::queue::Queue;
+pub use network::tokens::{Action, Policer, Shaper};
 pub use network::trace::Trace;
 pub use network::{
-    Access, Corrupt, Duplex, Duplicate, Handover, Host, Hub, Link, Loss, Ports, Processor, Reader, Reorder,
-    Reuse,
+    Access, Corrupt, Duplex, Duplicate, Handover, Host, Hub, Link, Loss, Mtu, Ports, Processor, Reader,
+    Reorder, Reuse, TooBig,
 };
 pub use own::{Algorithms, Choice, NoAlgorithms, OwnName};
 pub use reading::error::ScenarioError;
@@ -53,6 +57,7 @@ pub use tcp::choices::{
 pub use tcp::estimator::estimator;
 pub use tcp::parametric::{Counting, KeepAlive, OptionLayout, Rto};
 pub use tcp::table::{ProfileName, TcpError, TcpTable};
+pub use values::directed::{Directed, Nothing, OrNone, Several};
 pub use values::distribution::{Count, Drawn, Files, Kind, Measure};
 pub use values::form::{Named, OneOrMany};
 pub use values::quantity::{

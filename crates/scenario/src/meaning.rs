@@ -1,41 +1,33 @@
 //! What a well-formed scenario must not say: names of nodes that are not there, rates of zero, contradictions.
 
+mod changes;
+mod links;
+mod objection;
+
+pub(crate) use objection::Objection;
+
 use crate::flow::End;
-use crate::network::queue::{Line, Pace, Queue};
-use crate::network::trace;
-use crate::network::{Access, Duplex, Handover, Hub, Link, Loss, Mtu, Reader};
+use crate::network::queue::{Line, Pace};
+use crate::network::{Access, Handover, Hub, Loss, Reader};
 use crate::reading::tree::Part;
 use crate::scenario::Scenario;
 use crate::tcp::table::TcpError;
 use crate::values::distribution::Files;
 use crate::values::form::Named;
-use crate::values::quantity::{Direction, Duration, Packets, Quantity, Rate, Size};
+use crate::values::quantity::{Duration, Quantity, Rate, Size};
 use crate::values::suggest;
 use indexmap::{IndexMap, IndexSet};
 use netspurt_sim::network::medium;
 use netspurt_tcp::time::Span;
+use objection::{check_names, check_queue, object, object_to_loss};
 
-/// Every link takes packets of so many bytes.
-const LEAST_MTU: u64 = 68;
 /// No frame adds more than this to a packet.
 const MOST_FRAMING: Size = Size(1 << 16);
-
-/// Something wrong, and the path of what is at fault.
-#[derive(Clone, Debug)]
-pub(crate) struct Objection {
-    pub(crate) path: Vec<String>,
-    pub(crate) part: Part,
-    pub(crate) message: String,
-}
 
 /// Paths at which to look for a contradiction in the choices of one end, the nearest first.
 pub(crate) struct TcpObjection {
     pub(crate) places: Vec<Vec<String>>,
     pub(crate) error: TcpError,
-}
-
-fn object(path: &[&str], part: Part, message: String) -> Objection {
-    Objection { path: path.iter().map(|step| (*step).to_owned()).collect(), part, message }
 }
 
 /// Puts what stands in other files in the place of their names.
@@ -49,21 +41,9 @@ pub(crate) fn resolve(scenario: &mut Scenario, files: Files<'_>) -> Result<(), O
         }
     }
     for (name, link) in &mut scenario.link {
-        let traces = &mut link.trace.0;
-        let count = traces.len();
-        for (index, trace) in traces.iter_mut().enumerate() {
-            trace.resolve(files).map_err(|wrong| of_trace(name, index, count, wrong))?;
-        }
+        links::resolve(name, link, files)?;
     }
     Ok(())
-}
-
-/// Something wrong with a recording that a link is to follow.
-fn of_trace(link: &str, index: usize, count: usize, (key, message): trace::Wrong) -> Objection {
-    let index = index.to_string();
-    let steps = if count == 1 { vec!["trace"] } else { vec!["trace", &index] };
-    let path = [&["link", link], &steps[..], &[key]].concat();
-    object(&path, Part::Value, format!("the recording of link \"{link}\": {message}"))
 }
 
 /// Something wrong with the application of a flow.
@@ -85,8 +65,9 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Objection> {
         return Err(object(&[], Part::Value, message));
     }
     for (name, link) in &scenario.link {
-        check_link(name, link)?;
+        links::check(name, link)?;
     }
+    changes::check(&scenario.change, &scenario.link)?;
     for (name, hub) in &scenario.hub {
         check_hub(scenario, name, hub, &nodes)?;
     }
@@ -130,112 +111,6 @@ fn stranger(name: &str, nodes: &IndexSet<&str>) -> String {
     format!("no link has a node \"{name}\": {}", suggest::among(name, nodes.iter().copied()))
 }
 
-fn check_link(name: &str, link: &Link) -> Result<(), Objection> {
-    let [a, b] = &link.between;
-    check_names(&["link", name, "between"], &link.between)?;
-    if a == b {
-        let message = format!("link \"{name}\" joins \"{a}\" to itself: a link joins two different nodes");
-        return Err(object(&["link", name, "between", "1"], Part::Value, message));
-    }
-    if link.rate == Some(Rate(0)) {
-        let message = format!(
-            "link \"{name}\" has a rate of zero: give it a rate above zero, or none for infinitely fast"
-        );
-        return Err(object(&["link", name, "rate"], Part::Value, message));
-    }
-    let pace = match link.rate {
-        _ if !link.trace.is_empty() => Pace::Recorded,
-        Some(Rate(rate)) => Pace::Fixed(rate),
-        None => Pace::Infinite,
-    };
-    check_queue(&["link", name, "queue"], link.queue.as_ref(), (pace, link.duplex == Duplex::Half))?;
-    let [there, back] = [[a, b], [b, a]].map(|[from, to]| [from.as_str(), to.as_str()]);
-    check_traces(name, link, &[there, back])?;
-    check_mtus(name, &link.mtu.0)?;
-    check_losses(&["link", name], &link.loss.0, &[there, back])
-}
-
-/// What a link takes: no less than every link must, and one after the other.
-fn check_mtus(name: &str, mtus: &[Mtu]) -> Result<(), Objection> {
-    for (index, mtu) in mtus.iter().enumerate() {
-        let step = index.to_string();
-        let mut path = vec!["link", name, "mtu"];
-        path.extend((mtus.len() > 1).then_some(step.as_str()));
-        if mtu.size.0 < LEAST_MTU {
-            let message = format!(
-                "link \"{name}\" takes packets of {} at most: every link takes {LEAST_MTU} bytes (RFC 791, section 3.2)",
-                mtu.size.print()
-            );
-            path.push("size");
-            return Err(object(&path, Part::Value, message));
-        }
-        if index > 0 && mtu.from <= mtus[index - 1].from {
-            let message = format!(
-                "the mtu of link \"{name}\" changes at {}, no later than the one before: name them in the order in which they \
-                 begin",
-                mtu.from.print()
-            );
-            path.push("from");
-            return Err(object(&path, Part::Value, message));
-        }
-    }
-    Ok(())
-}
-
-/// The recordings of a link with these directions: at most one for each, and where there is one no rate.
-fn check_traces(name: &str, link: &Link, ways: &[[&str; 2]]) -> Result<(), Objection> {
-    let traces = &link.trace.0;
-    let fault = |index, key, message: String| Err(of_trace(name, index, traces.len(), (key, message)));
-    let mut followed = [0; 2];
-    for (index, trace) in traces.iter().enumerate() {
-        trace.check().map_err(|wrong| of_trace(name, index, traces.len(), wrong))?;
-        if let Some(message) = stray_direction(&["link", name], trace.direction(), ways) {
-            return fault(index, "direction", message);
-        }
-        let here =
-            |[from, to]: &[&str; 2]| trace.direction().is_none_or(|way| way.from == *from && way.to == *to);
-        for (count, _) in followed.iter_mut().zip(ways).filter(|(_, way)| here(way)) {
-            *count += 1;
-            if *count > 1 {
-                return fault(index, "kind", "a direction follows one recording, not two".to_owned());
-            }
-        }
-    }
-    if followed == [1; 2] && link.rate.is_some() {
-        let message = format!("both directions of link \"{name}\" follow a recording: leave its rate out");
-        return Err(object(&["link", name, "rate"], Part::Value, message));
-    }
-    if followed != [0; 2] && link.duplex == Duplex::Half {
-        let message = format!(
-            "the directions of link \"{name}\" share a medium, and cannot follow a recording: leave \"half\" out"
-        );
-        return Err(object(&["link", name, "duplex"], Part::Value, message));
-    }
-    Ok(())
-}
-
-/// Names that a direction could not be written with are none.
-fn check_names(path: &[&str], names: &[String]) -> Result<(), Objection> {
-    for (index, node) in names.iter().enumerate() {
-        if node.is_empty() || node.contains("->") || node.trim() != node {
-            let message = format!(
-                "{node:?} is no name for a node: it must not be empty, begin or end with a space, or hold \"->\""
-            );
-            return Err(object(&[path, &[&index.to_string()]].concat(), Part::Value, message));
-        }
-    }
-    Ok(())
-}
-
-fn check_queue(path: &[&str], queue: Option<&Queue>, (pace, shared): (Pace, bool)) -> Result<(), Objection> {
-    let place = format!("the queue of {} \"{}\"", path[0], path[1]);
-    let Some(Err((key, message))) = queue.map(|queue| queue.check(Line { place: &place, pace, shared }))
-    else {
-        return Ok(());
-    };
-    Err(object(&[path, &[key]].concat(), Part::Value, message))
-}
-
 fn check_hub(scenario: &Scenario, name: &str, hub: &Hub, nodes: &IndexSet<&str>) -> Result<(), Objection> {
     check_names(&["hub"], core::slice::from_ref(&name.to_owned()))
         .map_err(|objection| object(&["hub", name], Part::Key, objection.message))?;
@@ -270,7 +145,9 @@ fn check_hub(scenario: &Scenario, name: &str, hub: &Hub, nodes: &IndexSet<&str>)
         );
         return Err(object(&["hub", name, "delay"], Part::Value, message));
     }
-    check_queue(&["hub", name, "queue"], hub.queue.as_ref(), (Pace::Fixed(hub.rate.0), true))?;
+    let place = format!("the queue of hub \"{name}\"");
+    let line = Line { place: &place, pace: Pace::Fixed(hub.rate.0), shared: true };
+    check_queue(&["hub", name, "queue"], hub.queue.as_ref(), line)?;
     let ways: Vec<[&str; 2]> = hub.stations.iter().map(|station| [station.as_str(), name]).collect();
     check_losses(&["hub", name], &hub.loss.0, &ways)
 }
@@ -286,22 +163,6 @@ fn check_losses(path: &[&str], losses: &[Loss], ways: &[[&str; 2]]) -> Result<()
         }
     }
     Ok(())
-}
-
-fn object_to_loss(path: &[&str], loss: &Loss, ways: &[[&str; 2]]) -> Option<(&'static str, String)> {
-    if let Loss::ExponentialGaps { mean: Packets(0), .. } = loss {
-        return Some(("mean", "the mean gap must be at least 1 packet".to_owned()));
-    }
-    Some(("direction", stray_direction(path, loss.direction(), ways)?))
-}
-
-/// What is wrong with the direction to which something on a link or a hub is confined.
-fn stray_direction(path: &[&str], way: Option<&Direction>, ways: &[[&str; 2]]) -> Option<String> {
-    let way = way.filter(|way| !ways.contains(&[way.from.as_str(), way.to.as_str()]))?;
-    let [kind, name] = [path[0], path[1]];
-    let known: Vec<String> = ways.iter().map(|[from, to]| format!("\"{from}->{to}\"")).collect();
-    let known = known.join(" and ");
-    Some(format!("\"{}\" is no direction of {kind} \"{name}\": it has {known}", way.print()))
 }
 
 fn check_flows(scenario: &Scenario, nodes: &IndexSet<&str>) -> Result<(), Objection> {

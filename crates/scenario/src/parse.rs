@@ -44,10 +44,12 @@ impl Scenario {
     }
 }
 
-/// A loss or a trace that is written as a list of one lies a step deeper than one that is written as a table.
+/// An entry of a list that is written as a list of one lies a step deeper than one that is written as a table.
 fn locate(tree: &Node, path: &[&str], part: Part) -> At {
-    if let [kind @ ("link" | "hub"), name, list @ ("loss" | "trace"), key] = path {
-        let listed = [kind, name, list, "0", key];
+    if let ["link" | "hub", _, "loss" | "trace" | "mtu", .., key] = path
+        && !tree.has(path)
+    {
+        let listed = [&path[..path.len() - 1], &["0", *key]].concat();
         if tree.has(&listed) {
             return tree.locate(&listed, part);
         }

@@ -1,6 +1,7 @@
 //! The tree of a scenario file.
 
 use crate::flow::{End, Flow};
+use crate::network::change::Change;
 use crate::network::{Host, Hub, Link};
 use crate::reading::schema_of;
 use crate::tcp::table::{TcpError, TcpTable};
@@ -30,6 +31,9 @@ pub struct Scenario {
     /// What is particular about single nodes, by name.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub host: IndexMap<String, Host>,
+    /// What changes on links, and when.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub change: Vec<Change>,
     /// The flows. A network alone is enough for programs of one's own (`netspurt emulate`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flow: Vec<Flow>,

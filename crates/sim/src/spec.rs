@@ -12,6 +12,12 @@ use crate::host::own::OwnTcp;
 use crate::host::ports::{PortRange, Reuse};
 use crate::host::processor::{Costs, Handover, Reader};
 use crate::network::capacity::Capacity;
+use crate::network::delay::DelaySpec;
+use crate::network::gather::{Aggregation, Thinning};
+use crate::network::middlebox::MiddleboxSpec;
+use crate::network::policer::PolicerSpec;
+use crate::network::schedule::Change;
+use crate::network::shaper::ShaperSpec;
 use netspurt_tcp::config::Config;
 use netspurt_tcp::time::{Span, Time};
 use std::sync::Arc;
@@ -158,8 +164,10 @@ pub struct ChannelSpec {
     pub rate: Option<u64>,
     /// The recording that the capacity follows, if it does. See [`ChannelSpec::following`].
     pub capacity: Option<Arc<Capacity>>,
-    /// Propagation delay.
+    /// Propagation delay; where it varies, a typical one.
     pub delay: Span,
+    /// How it varies, if it does.
+    pub varies: Option<DelaySpec>,
     /// Octets that the link adds to each packet.
     pub framing: u32,
     /// Shorter packets are filled up to so many octets.
@@ -176,6 +184,42 @@ pub struct ChannelSpec {
     pub corrupt: f64,
     /// How long a packet may be, from when on; in the order in which they begin.
     pub mtu: Vec<MtuSpec>,
+    /// What rewrites headers.
+    pub middlebox: Option<MiddleboxSpec>,
+    /// When packets are gathered, and released in bursts.
+    pub aggregation: Option<Aggregation>,
+    /// Which ACKs are left out.
+    pub thinning: Option<Thinning>,
+    /// What drops or marks packets before the queue.
+    pub policer: Option<PolicerSpec>,
+    /// What makes packets wait for tokens.
+    pub shaper: Option<ShaperSpec>,
+    /// What changes, and when.
+    pub changes: Changes,
+}
+
+/// What changes in one direction of a link, and when.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Changes {
+    /// Bits per second, never zero, of a link without a recording.
+    pub rate: Vec<Change<u64>>,
+    /// Whether packets can leave: what is being sent is sent, what waits goes on waiting.
+    pub up: Vec<Change<bool>>,
+    /// Propagation delay.
+    pub delay: Vec<Change<Span>>,
+    /// How much may wait, where a queue keeps packets out for want of room.
+    pub room: Vec<Change<Room>>,
+    /// The rate of the loss at this place of [`LossSpec::each`].
+    pub loss: Vec<(usize, Change<f64>)>,
+}
+
+/// A change in words, for whoever reads results.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Announced {
+    /// What is set, such as `link.up.rate`.
+    pub path: Arc<str>,
+    /// To what, and when.
+    pub change: Change<Arc<str>>,
 }
 
 /// How long a packet may be.
@@ -312,6 +356,8 @@ pub struct WorldSpec {
     pub hubs: Vec<HubSpec>,
     /// Flows, those that are alike in one description.
     pub flows: Vec<FlowSpec>,
+    /// The changes that the links know of, in words.
+    pub changes: Vec<Announced>,
     /// Compute a link that is fed by one other link alone together with that one. It makes no difference but in speed,
     /// and a test holds both ways against each other.
     pub fuse: bool,
@@ -327,6 +373,7 @@ impl WorldSpec {
             links: Vec::new(),
             hubs: Vec::new(),
             flows: Vec::new(),
+            changes: Vec::new(),
             fuse: true,
         }
     }

@@ -324,10 +324,14 @@ impl World {
     /// An endpoint has been served: notes how its connection stands, and when it wants to be woken.
     #[inline(always)]
     pub(crate) fn conclude(&mut self, now: Time, place: u32) {
-        let endpoint = &mut self.endpoints[place as usize];
         if let Some(recorder) = &mut self.network.recorder {
+            let endpoint = &mut self.endpoints[place as usize];
             record(endpoint, recorder, now, place);
+            if recorder.wants(Wants::LIMITS) {
+                record_limits(&self.endpoints, recorder, now, place);
+            }
         }
+        let endpoint = &mut self.endpoints[place as usize];
         let Some(connection) = &endpoint.connection else { return };
         let deadline = connection.next_deadline();
         if deadline < endpoint.armed_at {
@@ -531,6 +535,14 @@ fn transmit(connection: &mut Connection, network: &mut Network, now: Time, flow:
             return;
         }
     }
+}
+
+/// Tells the recorder what limits the endpoint's connection.
+#[cold]
+fn record_limits(endpoints: &[Endpoint], recorder: &mut Recorder, now: Time, place: u32) {
+    let Some(connection) = &endpoints[place as usize].connection else { return };
+    let unread = endpoints[place as usize ^ 1].connection.as_ref().map_or(0, Connection::readable);
+    recorder.served(now, place, connection, unread);
 }
 
 /// Tells the recorder how the endpoint's connection stands.

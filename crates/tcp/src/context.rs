@@ -9,7 +9,7 @@ use crate::opening::state::{CloseReason, State};
 use crate::prediction::Prediction;
 use crate::record::event::Event;
 use crate::record::stats::Stats;
-use crate::time::Time;
+use crate::time::{Span, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -51,6 +51,8 @@ struct Rare {
     /// Challenge ACKs sent in the present interval of one second, and its start (RFC 5961, section 7).
     challenged: u32,
     challenged_since: Time,
+    /// When the last ACK answered an invalid segment, if that is limited.
+    answered_invalid: Option<Time>,
     /// When the next keep-alive probe is due, and the number of consecutive unanswered probes.
     keep_alive: Time,
     keep_alives: u8,
@@ -68,6 +70,7 @@ impl Default for Rare {
             reply: None,
             challenged: 0,
             challenged_since: Time::ZERO,
+            answered_invalid: None,
             keep_alive: Time::NEVER,
             keep_alives: 0,
             ecn: None,
@@ -202,12 +205,31 @@ impl Context {
         self.rare.as_mut()?.reply.take()
     }
 
-    /// Counts a challenge ACK; returns whether the limit per second permits it (RFC 5961, section 7).
+    /// Whether an invalid segment may be answered now. If so, the next interval begins (Linux,
+    /// `tcp_oow_rate_limited()`).
+    #[cold]
+    pub(crate) fn may_answer_invalid(&mut self, now: Time) -> bool {
+        let interval = self.config.invalid_ratelimit;
+        if interval == Span::ZERO {
+            return true;
+        }
+        let last = &mut self.rare().answered_invalid;
+        let permitted = last.is_none_or(|last| now - last >= interval);
+        if permitted {
+            *last = Some(now);
+        }
+        permitted
+    }
+
+    /// Counts a challenge ACK; returns whether both limits permit it (RFC 5961, section 7).
     #[cold]
     pub(crate) fn may_challenge(&mut self, now: Time) -> bool {
+        if !self.may_answer_invalid(now) {
+            return false;
+        }
         let limit = self.config.challenge_acks_per_second;
         let rare = self.rare();
-        if rare.challenged == 0 || now - rare.challenged_since >= crate::time::Span::from_secs(1) {
+        if rare.challenged == 0 || now - rare.challenged_since >= Span::from_secs(1) {
             rare.challenged_since = now;
             rare.challenged = 0;
         }
@@ -324,7 +346,7 @@ impl Context {
         (state, passive, agreed, closed, unusual, stats, rare)
     }
 
-    /// The same without counters, recorded events, the limit of challenge ACKs and the keep-alive timer.
+    /// The same without counters, recorded events, the limits of challenge ACKs and the keep-alive timer.
     pub(crate) fn without_counters(&self) -> impl core::fmt::Debug {
         let Self { config: _, state, passive, agreed, closed, unusual, stats: _, rare } = self;
         let rare = rare.as_deref();

@@ -32,7 +32,7 @@ pub use connection::calls::{Behind, WriteError};
 pub use connection::socket_options::Change;
 pub use connection::syn_cookie;
 pub use connection::{Connection, Departure, Transmission};
-pub use opening::reply::reset_for;
+pub use opening::reply::{reset_for, reset_in_listen_for};
 pub use opening::time_wait::TimeWait;
 pub use opening::{fast_open, isn, state};
 pub use receive::acking;

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use tree::Tree;
 
 /// So many ranges are kept in a deque at most; of a tree with a quarter of them a deque is made again.
-const FEW: usize = 1024;
+const FEW: usize = 128;
 
 /// Elements looked at or moved: tests count them, instead of seconds, to see that what is kept costs O(log n).
 #[cfg(test)]

@@ -250,6 +250,55 @@ fn the_bare_ack_comes_first_where_a_writer_has_waited() {
     assert_eq!(lab.sent[3].1.segment.options.accurate_ecn(), None, "the second says nothing new");
 }
 
+/// A client whose SYN has crossed the peer's, and that has been sent the peer's SYN-ACK, with what it sends then.
+fn crossed(bytes: u64, syn_ack: Ecn) -> (Connection, Vec<Segment>) {
+    let mut tcp = Connection::new(Arc::new(asking()), OURS);
+    tcp.open(Time::ZERO);
+    assert!(tcp.poll_transmit(Time::ZERO).is_some());
+    tcp.handle_segment(Time::ZERO, &syn(ALL, Ecn::NotEct));
+    let answer = tcp.poll_transmit(Time::ZERO).expect("a SYN-ACK").segment;
+    assert_eq!(answer.flags, Flags::SYN | Flags::ACK | CWR);
+    assert_eq!(tcp.write(Time::ZERO, bytes), Ok(bytes));
+    let peers = Segment { ack: OURS.plus(1), ..syn(Flags::ACK | CWR, syn_ack) };
+    tcp.handle_segment(Time::ZERO, &peers);
+    assert_eq!(tcp.state(), State::Established);
+    let sent = std::iter::from_fn(|| tcp.poll_transmit(Time::ZERO)).map(|sent| sent.segment).collect();
+    (tcp, sent)
+}
+
+#[test]
+fn in_a_simultaneous_open_the_ack_of_the_syn_ack_reports_its_codepoint() {
+    for (arrived, report, count) in
+        [(Ecn::NotEct, 0b010, 5), (Ecn::Ect1, 0b011, 5), (Ecn::Ect0, 0b100, 5), (Ecn::Ce, 0b110, 6)]
+    {
+        let (_, sent) = crossed(100, arrived);
+        assert_eq!(sent.iter().map(|s| s.payload.len).collect::<Vec<_>>(), [0, 100], "{arrived:?}");
+        assert_eq!([ace(sent[0].flags), ace(sent[1].flags)], [report, count], "{arrived:?}");
+    }
+}
+
+#[test]
+fn in_a_simultaneous_open_the_peers_report_is_no_count() {
+    // Data is in flight when the ACK of our SYN-ACK arrives.
+    for (reported, marked, sends) in [(0b010, 0, true), (0b100, 0, false), (0b110, 1, false)] {
+        let (mut tcp, _) = crossed(100, Ecn::NotEct);
+        let ack = Segment {
+            seq: Seq(1),
+            ack: OURS.plus(1),
+            flags: Flags::ACK | field(reported),
+            window: 60_000,
+            ..Segment::default()
+        };
+        tcp.handle_segment(Time::ZERO, &ack);
+        let info = tcp.info().accurate_ecn.expect("it counts");
+        assert_eq!((info.marks_delivered, info.sends), (marked, sends), "{reported:03b}");
+        // Later ones are counts.
+        let flags = Flags::ACK | field(5 + marked + 1);
+        tcp.handle_segment(Time::ZERO, &Segment { ack: OURS.plus(101), flags, ..ack });
+        assert_eq!(tcp.info().accurate_ecn.expect("it counts").marks_delivered, marked + 1);
+    }
+}
+
 #[test]
 fn a_mark_halves_the_window_once_in_a_round_trip_and_is_told_once() {
     let mut lab = agreed(asking());

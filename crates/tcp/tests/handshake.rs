@@ -121,6 +121,25 @@ fn a_syn_is_repeated_with_doubled_patience_and_then_given_up() {
 }
 
 #[test]
+fn linux_resends_a_syn_each_second_before_it_backs_off() {
+    // Documentation/networking/ip-sysctl.rst, tcp_syn_linear_timeouts and tcp_syn_retries: the last retransmission after
+    // 67 s, the end after 131 s.
+    let mut lone = Lone::closed(profile::by_name("linux").expect("a profile").config.clone());
+    lone.c.open(lone.now);
+    lone.poll();
+    let again = lone.until(ms(130_999));
+    let seconds = [1, 2, 3, 4, 5, 7, 11, 19, 35, 67];
+    assert_eq!(times(&again), seconds.map(|second| second * 1000));
+    assert_eq!(lone.c.closed(), None);
+    lone.until(ms(131_000));
+    assert_eq!(lone.c.closed(), Some(CloseReason::TimedOut));
+    // The SYN-ACK of a server backs off from the start.
+    let mut lone =
+        Lone::reached(profile::by_name("linux").expect("a profile").config.clone(), State::SynReceived);
+    assert_eq!(times(&lone.until(ms(20_000))), [1000, 3000, 7000, 15_000]);
+}
+
+#[test]
 fn a_syn_is_given_up_when_its_last_repetition_has_had_its_time() {
     let mut lone = Lone::closed(plain());
     lone.c.open(lone.now);
@@ -369,15 +388,37 @@ fn an_abort_while_probing_a_closed_window_is_one_that_the_peer_can_accept() {
 
 #[test]
 fn text_on_a_syn_is_delivered_when_the_connection_opens() {
-    // RFC 9293, section 3.10.7.2: queued. From LISTEN, and in a simultaneous open.
-    for start in [State::Listen, State::SynSent] {
+    // RFC 9293, section 3.10.7.2: queued. From LISTEN, and in a simultaneous open, where the SYN-ACK acknowledges only
+    // the SYN (section 3.10.7.3, fourth step).
+    for (start, acknowledged) in [(State::Listen, 301), (State::SynSent, 1)] {
         let mut lone = Lone::reached(plain(), start);
-        lone.gets(with_text(segment(SYN, 0, 0), 300));
+        let out = lone.gets(with_text(segment(SYN, 0, 0), 300));
+        assert_eq!(out.iter().map(|o| (o.flags, o.ack)).collect::<Vec<_>>(), [(SYN_ACK, acknowledged)]);
         assert_eq!((lone.c.state(), lone.c.readable()), (State::SynReceived, 0), "{start:?}");
         lone.gets(segment(ACK, 301, 1));
         assert_eq!((lone.c.state(), lone.c.readable()), (State::Established, 300), "{start:?}");
         assert_eq!(lone.gets(data(301, 1, 50))[0].ack, 351, "{start:?}");
         assert_eq!(lone.reads(u64::MAX).0, 350, "{start:?}");
+    }
+}
+
+#[test]
+fn text_on_the_syn_of_a_simultaneous_open_is_delivered_once() {
+    // Whatever segment opens the connection, the queued text is delivered and acknowledged at once.
+    for (opening, acknowledged) in [
+        (segment(SYN_ACK, 0, 1), 301),
+        (with_text(segment(SYN_ACK, 0, 1), 300), 301),
+        (segment(ACK, 1, 1), 301),
+        (data(1, 1, 300), 301),
+        (data(1, 1, 310), 311),
+        (data(301, 1, 50), 351),
+    ] {
+        let mut lone = Lone::reached(plain(), State::SynSent);
+        lone.gets(with_text(segment(SYN, 0, 0), 300));
+        let out = lone.gets(opening);
+        assert_eq!(out.iter().map(|o| o.ack).collect::<Vec<_>>(), [acknowledged], "{opening:?}");
+        assert_eq!(lone.c.state(), State::Established, "{opening:?}");
+        assert_eq!(lone.reads(u64::MAX).0, acknowledged.cast_unsigned() - 1, "{opening:?}");
     }
 }
 

@@ -227,6 +227,26 @@ fn a_timeout_that_an_echo_confirms_is_not_undone() {
 }
 
 #[test]
+fn a_timestamp_that_we_never_sent_undoes_nothing() {
+    let with_stamps = Config { timestamps: true, undo: true, tail_loss_probe: false, ..rack() };
+    let offer = Options {
+        mss: Some(MSS as u16),
+        sack_permitted: true,
+        timestamps: Some(Timestamps::default()),
+        ..Options::NONE
+    };
+    // Older than the connection, modulo 2^32.
+    for invented in [u32::MAX - 10, u32::MAX - 100_000, (1 << 31) + 2000] {
+        let mut lab = Lab::open(with_stamps.clone(), offer);
+        lab.write(40);
+        lab.at(1150);
+        assert_eq!(lab.tcp.stats().timeouts, 1);
+        lab.at(1160).ack_with(1, echo(invented));
+        assert_eq!(lab.tcp.stats().undone, 0, "{invented}");
+    }
+}
+
+#[test]
 fn a_recovery_is_undone_once_all_that_was_sent_again_is_reported_twice() {
     let mut lab = ten(Config { undo: true, tail_loss_probe: false, ..rack() }, 10);
     lab.at(200).sack(0, &[(2, 4)]);

@@ -2,13 +2,16 @@
 
 mod common;
 
-use common::lone::{ACK, FULL, Lone, Out, RST, SYN, ack, data, plain, segment};
-use common::ms;
+use common::lone::{ACK, FIN_ACK, FULL, Lone, Out, RST, SYN, ack, data, plain, segment};
+use common::{End, Pair, ms};
 use netspurt_tcp::config::Config;
+use netspurt_tcp::options::{Options, Timestamps};
+use netspurt_tcp::profile;
 use netspurt_tcp::reason::Reason;
 use netspurt_tcp::reset_for;
-use netspurt_tcp::segment::Segment;
+use netspurt_tcp::segment::{Payload, Segment};
 use netspurt_tcp::state::{CloseReason, State};
+use netspurt_tcp::time::Span;
 
 fn established() -> Lone {
     Lone::reached(Config { challenge_acks_per_second: 1000, ..plain() }, State::Established)
@@ -88,6 +91,81 @@ fn challenges_are_limited_in_every_second() {
     assert_eq!(answers(5000), 3);
     assert_eq!(lone.c.stats().challenge_acks, 9);
     assert_eq!(lone.gets(data(501, 1001, 10)).len(), 1, "and what is in order is acknowledged all the same");
+}
+
+/// The configuration of a plain TCP that answers an invalid segment every 500 ms, as Linux does.
+fn limited() -> Config {
+    Config { invalid_ratelimit: Span::from_ms(500), challenge_acks_per_second: u32::MAX, ..plain() }
+}
+
+#[test]
+fn invalid_segments_are_answered_once_in_an_interval() {
+    // Linux, tcp_oow_rate_limited(): all kinds share one time.
+    let attacks = [
+        segment(ACK, 20_000, 3001),
+        segment(ACK, 400, 3001),
+        segment(SYN, 600, 0),
+        segment(RST, 600, 0),
+        data(501, 9999, 10),
+        segment(ACK, 501, -9000),
+    ];
+    for attack in attacks {
+        let mut lone = Lone::reached(limited(), State::Established);
+        let mut answered = Vec::new();
+        for at in 1..=1200 {
+            lone.until(ms(at));
+            for segment in core::iter::once(attack).chain(attacks) {
+                if !lone.gets(segment).is_empty() {
+                    answered.push(at);
+                }
+            }
+        }
+        assert_eq!(answered, [1, 501, 1001], "{attack:?}");
+        assert_eq!(lone.gets(data(501, 1001, 10)).len(), 1, "valid data is acknowledged all the same");
+        assert_eq!(lone.gets(data(501, 1001, 10)).len(), 1, "and so is data that arrives again");
+        assert_eq!(lone.gets(segment(FIN_ACK, 400, 1001)).len(), 1, "and an old FIN");
+    }
+}
+
+#[test]
+fn segments_with_old_timestamps_are_answered_once_in_an_interval() {
+    let stamps = |value| Options { timestamps: Some(Timestamps { value, echo: 0 }), ..Options::NONE };
+    let options = Options { mss: Some(1000), ..stamps(1_000_000) };
+    let mut lone = Lone::established(Config { timestamps: true, ..limited() }, options, 5000);
+    let old = Segment { options: stamps(5), ..segment(ACK, 1, 1) };
+    let answers = (1..=1000).filter(|at| {
+        lone.until(ms(*at));
+        !lone.gets(old).is_empty()
+    });
+    assert_eq!(answers.collect::<Vec<_>>(), [1, 501]);
+}
+
+#[test]
+fn a_repeated_syn_is_answered_once_in_an_interval() {
+    let mut lone = Lone::reached(limited(), State::SynReceived);
+    let answers = (1..=900).filter(|at| {
+        lone.until(ms(*at));
+        !lone.gets(segment(SYN, 0, 0)).is_empty()
+    });
+    assert_eq!(answers.collect::<Vec<_>>(), [1, 501]);
+}
+
+#[test]
+fn two_ends_that_disagree_do_not_answer_each_other_without_end() {
+    let linux = profile::by_name("linux").expect("a profile").config.clone();
+    let mut pair = Pair::new(linux.clone(), linux, Span::from_ms(1)).open();
+    // Somebody gives each end data that the other has never sent.
+    let forged = [End::Client, End::Server].map(|from| {
+        let last = pair.sent_by(from).last().expect("its part of the handshake").segment;
+        let seq = last.seq.plus(u32::from(last.flags.has(SYN)));
+        Segment { seq, flags: ACK, payload: Payload { offset: 0, len: 100 }, ..last }
+    });
+    pair.inject(End::Server, &forged[0]);
+    pair.inject(End::Client, &forged[1]);
+    let before = pair.sent.len();
+    pair.run_for(Span::from_secs(10));
+    // Two ends, two answers a second and the first ones.
+    assert!(pair.sent.len() - before <= 2 * 21, "{} segments", pair.sent.len() - before);
 }
 
 #[test]

@@ -2,13 +2,13 @@
 
 mod common;
 
-use common::lone::{ACK, FIN_ACK, FULL, Lone, Out, SYN, SYN_ACK, ack, data, plain, segment, times};
+use common::lone::{ACK, FIN_ACK, FULL, Lone, Out, SYN, SYN_ACK, ack, data, plain, segment, theirs, times};
 use common::ms;
 use netspurt_tcp::Behind;
 use netspurt_tcp::acking::Acking;
 use netspurt_tcp::config::{Config, InitialWindow, MssCounts};
 use netspurt_tcp::event::Event;
-use netspurt_tcp::options::{Options, Timestamps};
+use netspurt_tcp::options::{Options, SackBlock, Timestamps};
 use netspurt_tcp::reason::Reason;
 use netspurt_tcp::segment::{Flags, Segment};
 use netspurt_tcp::time::Span;
@@ -111,6 +111,25 @@ fn what_fills_a_gap_is_acknowledged_at_once_in_whole_and_in_part() {
     let whole = lone.gets(data(2001, 1, 1000));
     assert_eq!(whole.iter().map(|o| (o.ack, o.reason)).collect::<Vec<_>>(), [(4001, Reason::Ack)]);
     assert_eq!(lone.gets(data(4001, 1, 500)), [], "the next one waits again");
+}
+
+#[test]
+fn a_partly_duplicate_segment_is_acknowledged_at_once() {
+    // RFC 5681, section 4.2; RFC 2883, section 4: the D-SACK block names the bytes that were received before.
+    let acking = Acking::Delayed { every: 2, delay: Span::from_ms(40) };
+    let options = Options { sack_permitted: true, ..FULL };
+    let mut lone = Lone::established(Config { acking, sack: true, ..plain() }, options, 5000);
+    lone.gets(data(1, 1, 1000));
+    lone.gets(data(1001, 1, 1000));
+    assert_eq!(lone.gets(data(2001, 1, 100)), [], "new data waits");
+    assert_eq!(lone.passes(Span::from_ms(40)).len(), 1);
+    let out = lone.gets(data(1601, 1, 1000));
+    assert_eq!(out.iter().map(|o| (o.ack, o.reason)).collect::<Vec<_>>(), [(2601, Reason::Ack)]);
+    assert_eq!(
+        out[0].segment.options.sack.as_slice(),
+        [SackBlock { left: theirs(1601), right: theirs(2101) }]
+    );
+    assert_eq!(lone.gets(data(2601, 1, 100)), [], "the next one waits again");
 }
 
 #[test]

@@ -354,7 +354,7 @@ const BEFORE_OPEN: &[Row] = &[
         &[SynText, SynTextFin],
         &[At::SynSent],
         To(State::SynReceived),
-        Answer::SynAck(101),
+        Answer::SynAck(1),
         "3.10.7.3, fourth: text is queued until ESTABLISHED",
     ),
     row(GOOD_ACK, &[At::SynSent], Same, Silence, "3.10.7.3, fifth: neither SYN nor RST"),

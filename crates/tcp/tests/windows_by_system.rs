@@ -3,13 +3,17 @@
 
 mod common;
 
-use common::lone::{ACK, FULL, Lone, Out, SYN_ACK, ack, data, plain, segment};
+use common::lone::{ACK, FULL, Lone, Out, SYN, SYN_ACK, ack, data, plain, segment};
 use netspurt_tcp::acking::Acking;
+use netspurt_tcp::codec::{Addresses, Body, Ip, Ports, Verify, decode_packet, encode_packet};
 use netspurt_tcp::config::{Config, Cutting, Grows, Growth, InitialWindow, WindowGrowth};
+use netspurt_tcp::options::{Options, Timestamps};
+use netspurt_tcp::profile;
 use netspurt_tcp::reason::{Hold, Reason};
 use netspurt_tcp::segment::Segment;
 use netspurt_tcp::time::Span;
 use netspurt_tcp::transmit::Transmit;
+use std::net::Ipv4Addr;
 
 /// Segments with data: where they begin, and how long they are.
 type Texts = Vec<(i32, u32)>;
@@ -37,6 +41,47 @@ fn buffers_are_rounded_up_to_whole_segments_of_the_size_agreed_on() {
     let config = Config { send_buffer: 4096, round_buffers: true, ..plain() };
     let mut lone = Lone::established(config, FULL, 5000);
     assert_eq!(lone.c.write(lone.now, 10_000), Ok(5000));
+}
+
+#[test]
+fn freebsd_announces_its_buffer_in_whole_segments_and_its_own_scale() {
+    // recvspace = 65536; tcp_mss() rounds it up to 45 segments of 1460 bytes, and sb_max = 2 MB needs a scale of 6.
+    let config = || profile::by_name("freebsd").expect("a profile").config.clone();
+    let stamps = Some(Timestamps { value: 1, echo: 0 });
+    let options = Options {
+        mss: Some(1460),
+        window_scale: Some(7),
+        sack_permitted: true,
+        timestamps: stamps,
+        ..Options::NONE
+    };
+    let mut client = Lone::closed(config());
+    client.c.open(client.now);
+    let syn = client.poll()[0].segment;
+    let first = client.gets(Segment { options, ..segment(SYN_ACK, 0, 1) })[0].segment;
+    let mut server = Lone::listening(config());
+    let accept = server.gets(Segment { options, ..segment(SYN, 0, 0) })[0].segment;
+    server.gets(Segment { options: Options { timestamps: stamps, ..Options::NONE }, ..ack(1, 1, 5000) });
+    let reply = server.writes(100)[0].segment;
+    for opening in [syn, accept] {
+        assert_eq!((opening.window, opening.options.window_scale), (65_535, Some(6)));
+        // tcp_addoptions(): MSS, NOP, window scale, SACK-permitted, timestamps.
+        let ports = Ports { source: 1, destination: 2 };
+        let ip = Ip::new(Addresses::V4 { source: Ipv4Addr::LOCALHOST, destination: Ipv4Addr::LOCALHOST });
+        let mut packet = Vec::new();
+        encode_packet(&opening, ports, &ip, config().layout, Body::Bytes(&[]), &mut packet).expect("a SYN");
+        assert_eq!(packet[40..52], [2, 4, 5, 180, 1, 3, 3, 6, 4, 2, 8, 10]);
+        let read = decode_packet(&packet, config().layout, Verify::All).expect("a packet").tcp.segment;
+        assert_eq!(read.options, opening.options);
+    }
+    for later in [first, reply] {
+        assert_eq!(later.window, (65_700_u32 >> 6) as u16);
+    }
+    // The buffer is announced whole, not in steps as the application reads.
+    let text = Segment { options: Options { timestamps: stamps, ..Options::NONE }, ..data(1, 101, 1000) };
+    server.gets(text);
+    server.reads(1000);
+    assert_eq!(server.writes(100)[0].segment.window, (65_700_u32 >> 6) as u16);
 }
 
 #[test]

@@ -73,6 +73,17 @@ fn every_link_type_with_both_versions_of_ip() {
         (12, vec![], vec![]),
         (14, vec![], vec![]),
         (113, [&[0; 14][..], &[8, 0]].concat(), [&[0; 14][..], &[0x86, 0xDD]].concat()),
+        (
+            1,
+            ethernet(&[0x88, 0x64, 0x11, 0, 0, 1, 0, 9, 0, 0x21]),
+            ethernet(&[0x88, 0x64, 0x11, 0, 0, 1, 0, 9, 0, 0x57]),
+        ),
+        (8, vec![0; 16], [&[1, 0x45][..], &[0; 14]].concat()),
+        (9, vec![0xFF, 3, 0, 0x21], vec![0, 0x57]),
+        (50, vec![0xFF, 3, 0, 0x21], vec![0x8F, 0, 0x86, 0xDD]),
+        (51, vec![0x11, 0, 0, 1, 0, 9, 0, 0x21], vec![0x11, 0, 0, 1, 0, 9, 0, 0x57]),
+        (104, vec![0x0F, 0, 8, 0], vec![0x8F, 0, 0x86, 0xDD]),
+        (107, vec![0x18, 0x41, 3, 0xCC], vec![0x18, 0x41, 3, 0, 0x80, 0, 0, 0, 0x86, 0xDD]),
         (276, [&[8, 0][..], &[0; 18]].concat(), [&[0x86, 0xDD][..], &[0; 18]].concat()),
     ];
     let behind = |head: &[u8], packets: Vec<Seen>| -> Vec<Seen> {

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from netspurt.analysis.capture import Capture
 
 COLUMNS = (
@@ -21,12 +23,51 @@ CAUSES = ("timeout", "fast", "tail_probe", "nak", "unexplained")
 
 def document(capture: Capture) -> dict[str, Any]:
     """The JSON document of a capture."""
-    streams = capture.streams.to_dicts()
-    connections = [
-        {**row, "from_client": _stream(streams[2 * n]), "from_server": _stream(streams[2 * n + 1])}
-        for n, row in enumerate(capture.connections.to_dicts())
-    ]
+    connections = list(described(capture.connections, capture.streams))
     return {"file": str(capture.path), **capture.tally, "connections": connections}
+
+
+def described(connections: pl.DataFrame, streams: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """Each connection with its two streams, one after the other: a capture may contain a million.
+
+    Args:
+        connections: rows of ``Capture.connections``.
+        streams: the two rows of each of them of ``Capture.streams``, in the same order.
+    """
+    both = streams.iter_rows(named=True)
+    for row in connections.iter_rows(named=True):
+        yield {**row, "from_client": _stream(next(both)), "from_server": _stream(next(both))}
+
+
+def largest(capture: Capture, most: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The connections with the most acknowledged bytes, largest first, and their streams."""
+    import polars as pl
+
+    sizes = capture.streams["acknowledged_bytes"]
+    order = (
+        pl.DataFrame({"size": sizes.gather_every(2) + sizes.gather_every(2, 1)})
+        .with_row_index("row")
+        .sort("size", descending=True, maintain_order=True)
+        .head(most)["row"]
+        .to_list()
+    )
+    return capture.connections[order], capture.streams[[at for row in order for at in (2 * row, 2 * row + 1)]]
+
+
+def rest(capture: Capture, listed: pl.DataFrame) -> str:
+    """What the connections that are not listed have in common, as text."""
+    import polars as pl
+
+    others = capture.connections.filter(~pl.col("connection").is_in(listed["connection"].implode()))
+    streams = capture.streams.filter(~pl.col("connection").is_in(listed["connection"].implode()))
+    total = int(streams["acknowledged_bytes"].sum())
+    counts = {
+        "not answered": int((others["opening"] == "half").sum()),
+        "reset": int(others["closing"].str.ends_with("-reset").sum()),
+        "segments retransmitted": int(streams["retransmitted"].sum()),
+    }
+    words = [f"{total} bytes in total", *(f"{count} {what}" for what, count in counts.items() if count)]
+    return f"{others.height} smaller connections: {', '.join(words)}"
 
 
 def _stream(row: dict[str, Any]) -> dict[str, Any]:

@@ -137,6 +137,9 @@ def _flow(place: int, flow: Mapping[str, Any]) -> Iterator[Table]:
 def _control(path: str, family: Table, first: bool) -> Table:
     form = "choice" if family["choices"] else "truth" if isinstance(family["default"], bool) else "quantity"
     shared = {key: family[key] for key in ("summary", "document", "choices")}
+    if family["unit"] is not None:
+        # A quantity that may also vary, as the delay of a link: the page sets the quantity.
+        form, shared["choices"] = "quantity", []
     return {"path": path, "label": _last(path), "form": form, "first": first, **shared}
 
 
@@ -167,6 +170,14 @@ _PREFIXES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
 
 def _slowness(link: Mapping[str, Any]) -> float:
-    """The rate of a link, for sorting the bottleneck first; a link without a rate is last."""
-    number, _, unit = str(link.get("rate", "")).partition(" ")
+    """The rate of a link, for sorting the bottleneck first; a link without a rate is last.
+
+    Of two directions the slower one counts.
+    """
+    rates = link.get("rate", "")
+    return min(_bits_per_second(rate) for rate in (rates if isinstance(rates, list) else [rates]))
+
+
+def _bits_per_second(rate: str) -> float:
+    number, _, unit = rate.partition(" ")
     return float(number) * _PREFIXES.get(unit[:1], 1.0) if number else float("inf")

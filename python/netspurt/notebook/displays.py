@@ -124,7 +124,8 @@ def _flow(flow: Mapping[str, Any]) -> str:
 
 
 def _link(link: Mapping[str, Any]) -> str:
-    return ", ".join(str(link[key]) for key in ("rate", "delay") if key in link)
+    values = (link[key] for key in ("rate", "delay") if key in link)
+    return ", ".join(" / ".join(value) if isinstance(value, list) else str(value) for value in values)
 
 
 def _places(pairs: Sequence[tuple[str, str]]) -> dict[str, tuple[int, int]]:

@@ -3,6 +3,7 @@
 use super::addresses;
 use super::cargo::{Cargo, Parcel};
 use super::manifest::{self, Manifest};
+use super::rewrite;
 use super::too_big;
 use super::train::Label;
 use crate::tun::Checksum;
@@ -154,7 +155,8 @@ impl Carrier {
         let payload = Payload { offset: 0, len: manifest.payload };
         let Manifest { flags, ecn, dscp, .. } = manifest;
         let route = self.network.route_of_class(self.hosts[from], self.hosts[to], dscp).unwrap_or(route);
-        let known = Segment { flags, ecn, payload, ..Segment::default() };
+        let (ack, options) = rewrite::read(bytes);
+        let known = Segment { ack, flags, ecn, payload, options, ..Segment::default() };
         let segment = if self.reads_acks && payload.len == 0 && flags.has(Flags::ACK) {
             // What cannot be read is not dropped for what it says.
             let read = decode_packet(bytes, Layout::SHARED, Verify::Lengths);
@@ -215,6 +217,11 @@ impl Carrier {
                     // A packet that is too large is dropped, unless an ICMP message replaces it.
                     let bytes = too_big::message(&self.cargo.at(slot).bytes, mtu).unwrap_or_default();
                     self.cargo.put(slot, Parcel::whole(bytes));
+                }
+                Step::Rewritten { slot, rewrite } => {
+                    let parcel = self.cargo.at(slot);
+                    parcel.complete();
+                    rewrite::apply(&mut parcel.bytes, &rewrite);
                 }
                 Step::Passed(pass) => {
                     see(&pass, self.cargo.at(pass.slot), &mut self.damage, &mut self.sightings);

@@ -135,6 +135,27 @@ pub(super) fn mark(bytes: &mut [u8]) {
     bytes[CHECKSUM].copy_from_slice(&sum.to_be_bytes());
 }
 
+/// Clears the ECN field of the IP header.
+pub(super) fn bleach(bytes: &mut [u8]) {
+    if bytes[0] >> 4 == 6 {
+        bytes[1] &= !((Ecn::Ce as u8) << 4);
+        return;
+    }
+    bytes[1] &= !(Ecn::Ce as u8);
+    bytes[CHECKSUM].fill(0);
+    let header = header_len(bytes);
+    let sum = internet_checksum(&bytes[..header]);
+    bytes[CHECKSUM].copy_from_slice(&sum.to_be_bytes());
+}
+
+/// Where the TCP header of a packet begins, if it has a whole one.
+pub(super) fn tcp_at(bytes: &[u8]) -> Option<usize> {
+    let ip = Ip::read(bytes)?;
+    let whole =
+        bytes.len() >= ip.len + 20 && bytes.len() >= ip.len + usize::from(bytes[ip.len + 12] >> 4) * 4;
+    (ip.is_first && ip.protocol == TCP && whole).then_some(ip.len)
+}
+
 /// Inverts one bit after the IP header, so that the receiver's checksum is wrong.
 pub(super) fn damage(bytes: &mut [u8], stream: &mut Stream) {
     let header = header_len(bytes);

@@ -27,6 +27,7 @@ mod privilege;
 mod processes;
 mod remains;
 mod report;
+mod rewrite;
 mod run;
 mod tenant;
 mod too_big;

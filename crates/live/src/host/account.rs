@@ -46,6 +46,8 @@ pub struct Tally {
     pub refused: u64,
     /// Connections in TIME-WAIT that were dropped for newer ones.
     pub gave_way: u64,
+    /// Idle connections that were reset for newer ones, because the limit was reached.
+    pub idle_gave_way: u64,
     /// SYNs answered with a SYN cookie, because the limit of half-open connections was reached.
     pub without_memory: u64,
     /// Connections refused because the limit was reached.

@@ -8,6 +8,7 @@
 //! * `sockets.rs`: all its connections
 //! * `stream.rs`: a connection as an application uses it; `ring.rs`: its buffers
 //! * `arrival.rs`, `departure.rs`, `burst.rs`: conversion between packets and segments
+//! * `release.rs`: returns the memory of closed connections
 //! * `app/`: applications
 //! * `driver.rs`: the loop of a host on a TUN device; `polling.rs`: when it polls instead of sleeping; `capture.rs`:
 //!   captures its packets
@@ -25,6 +26,7 @@ mod driver;
 mod icmp;
 mod plan;
 mod polling;
+mod release;
 mod ring;
 mod row;
 mod service;

@@ -3,7 +3,7 @@
 /// The initial capacity.
 const LEAST: usize = 1 << 12;
 /// An empty ring keeps at most this capacity.
-const KEPT: usize = 1 << 18;
+const KEPT: usize = 1 << 16;
 
 /// A part of a stream: from the released position to the last byte stored. Its capacity doubles as needed. The caller
 /// limits it, by the TCP window or the send buffer.

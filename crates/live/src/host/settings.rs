@@ -14,7 +14,8 @@ const HEADERS_V6: u32 = 60;
 /// [`Config::send_buffer`], and only as much as contains data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Open connections, and those that this host opens.
+    /// Open connections, and those that this host opens. At the limit a peer's new connection replaces the one that has
+    /// been idle for the longest time, if that is at least a second; otherwise it is reset.
     pub connections: usize,
     /// Half-open connections from peers. A new one replaces the oldest, so a SYN flood only affects peers whose
     /// handshake takes longer than filling the list (RFC 4987, section 3.4).

@@ -3,7 +3,7 @@
 use super::departure::Label;
 use super::stream::{Application, Bytes, Pair};
 use netspurt_tcp::Connection;
-use netspurt_tcp::time::Time;
+use netspurt_tcp::time::{Span, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Identifies a connection during the lifetime of the host.
@@ -39,6 +39,11 @@ pub(super) struct Socket {
     pub(super) dirty: bool,
     /// Whether its end was reported.
     pub(super) told: bool,
+    /// When data last arrived or was acknowledged, and how much had by then.
+    active: Time,
+    progress: u64,
+    /// The time under which it is in the list of those that may give way.
+    listed: Time,
     /// The deadline under which it is in the list.
     queued: Time,
 }
@@ -47,7 +52,36 @@ impl Socket {
     pub(super) fn new(pair: Pair, label: Label, connection: Connection, since: Time) -> Self {
         let (bytes, queued) = (Bytes::default(), Time::NEVER);
         let stage = Stage::HalfOpen;
-        Self { pair, label, connection, bytes, app: None, since, stage, dirty: false, told: false, queued }
+        let (active, progress, listed, dirty, told) = (since, 0, Time::NEVER, false, false);
+        Self {
+            pair,
+            label,
+            connection,
+            bytes,
+            app: None,
+            since,
+            stage,
+            dirty,
+            told,
+            active,
+            listed,
+            progress,
+            queued,
+        }
+    }
+
+    /// Records whether data has arrived or was acknowledged.
+    pub(super) fn note_progress(&mut self, now: Time) {
+        let progress = self.connection.received() + self.connection.acknowledged();
+        if progress != self.progress {
+            (self.active, self.progress) = (now, progress);
+        }
+    }
+
+    /// The deadline of the connection or of the application.
+    fn deadline(&self) -> Time {
+        let app = self.app.as_ref().filter(|_| self.stage == Stage::Open);
+        self.connection.next_deadline().min(app.map_or(Time::NEVER, |app| app.deadline()))
     }
 }
 
@@ -61,6 +95,8 @@ pub(super) struct Sockets {
     deadlines: BTreeSet<(Time, Id)>,
     half_open: BTreeMap<u64, Id>,
     waiting: BTreeMap<u64, Id>,
+    /// Open connections of peers, by a time at which they were active; they may have been active later.
+    active: BTreeSet<(Time, Id)>,
     /// Consecutive packets often belong to one connection.
     latest: Option<(Pair, Id)>,
 }
@@ -113,6 +149,7 @@ impl Sockets {
         self.deadlines.remove(&(socket.queued, id));
         self.half_open.remove(&id.serial);
         self.waiting.remove(&id.serial);
+        self.active.remove(&(socket.listed, id));
         self.latest = None;
         Some(socket)
     }
@@ -132,6 +169,32 @@ impl Sockets {
             Stage::HalfOpen => drop(self.half_open.insert(id.serial, id)),
             Stage::Waiting => drop(self.waiting.insert(id.serial, id)),
             Stage::Opening | Stage::Open => {}
+        }
+    }
+
+    /// Lists an open connection of a peer, which may have to give way when the limit is reached.
+    pub(super) fn may_give_way(&mut self, id: Id) {
+        if let Some(socket) = self.get(id) {
+            let active = socket.active;
+            let before = core::mem::replace(&mut socket.listed, active);
+            self.active.remove(&(before, id));
+            self.active.insert((active, id));
+        }
+    }
+
+    /// The listed connection that has been idle for the longest time, if that is at least `least`.
+    pub(super) fn longest_idle(&mut self, now: Time, least: Span) -> Option<Id> {
+        loop {
+            let &(listed, id) = self.active.first()?;
+            let socket = self.get(id)?;
+            let (active, is_over) = (socket.active, socket.connection.closed().is_some());
+            if is_over {
+                self.active.remove(&(listed, id));
+            } else if active > listed {
+                self.may_give_way(id);
+            } else {
+                return (now - active >= least).then_some(id);
+            }
         }
     }
 
@@ -164,7 +227,7 @@ impl Sockets {
     /// until the listed one is reached.
     pub(super) fn watch(&mut self, id: Id) {
         let Some(socket) = self.get(id) else { return };
-        let (next, queued) = (socket.connection.next_deadline(), socket.queued);
+        let (next, queued) = (socket.deadline(), socket.queued);
         if next < queued {
             socket.queued = next;
             self.deadlines.remove(&(queued, id));

@@ -6,11 +6,11 @@ use super::arrival;
 use super::burst::Burst;
 use super::departure::{Label, Wire, send, send_alone};
 use super::icmp::{self, Message};
+use super::release::Release;
 use super::settings::Settings;
 use super::sockets::{Id, Socket, Sockets, Stage};
 use super::stream::{Application, Next, Pair, Stream};
 use crate::tun::{Offload, Shape};
-use netspurt_tcp::Connection;
 use netspurt_tcp::codec::{DecodeError, DecodedPacket};
 use netspurt_tcp::config::Config;
 use netspurt_tcp::isn::initial_sequence_number;
@@ -19,6 +19,7 @@ use netspurt_tcp::state::{CloseReason, State};
 use netspurt_tcp::syn_cookie::Maker;
 use netspurt_tcp::time::{Span, Time};
 use netspurt_tcp::validate::ConfigError;
+use netspurt_tcp::{Connection, reset_for, reset_in_listen_for};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -27,6 +28,8 @@ use std::sync::Arc;
 const FIRST_OWN_PORT: u16 = 49_152;
 /// A closed connection lingers for at least this number of RTOs.
 const LINGER_RTOS: u64 = 3;
+/// A connection that was active within this time does not give way to a new one.
+const LEAST_IDLE: Span = Span::from_secs(1);
 /// Maximum age of a SYN cookie.
 const COOKIES_LAST: Span = Span::from_secs(128);
 
@@ -50,6 +53,7 @@ pub struct Host {
     /// Until then, an ACK without a connection may carry a valid SYN cookie.
     cookies_until: Time,
     next_port: u16,
+    release: Release,
 }
 
 /// The result for a segment without a connection.
@@ -75,6 +79,7 @@ impl Host {
             tally: Tally::default(),
             cookies_until: Time::ZERO,
             next_port: FIRST_OWN_PORT,
+            release: Release::default(),
             settings,
         })
     }
@@ -191,6 +196,7 @@ impl Host {
                 self.tally.segments += 1;
                 take(socket, now, segment, &packet[payload]);
             }
+            socket.note_progress(now);
         }
         self.touch(id);
     }
@@ -259,10 +265,12 @@ impl Host {
         Some(self.sockets.add(Socket::new(pair, label, connection, now)))
     }
 
-    /// Sends the response to a segment without a connection (RFC 9293, section 3.10.7.1).
+    /// Sends the response to a segment without a connection (RFC 9293, sections 3.10.7.1 and 3.10.7.2).
     fn refuse(&mut self, pair: Pair, segment: &Segment, wire: &mut dyn Wire) {
         let label = Label::new(pair.local, pair.remote, self.configs[0].layout);
-        if let (Some(reset), Some(label)) = (netspurt_tcp::reset_for(segment), label) {
+        let listens = self.listeners.contains_key(&pair.local.port());
+        let reset = if listens { reset_in_listen_for(segment) } else { reset_for(segment) };
+        if let (Some(reset), Some(label)) = (reset, label) {
             self.tally.refused += 1;
             send_alone(&reset, &label, &mut self.header, wire);
         }
@@ -290,6 +298,7 @@ impl Host {
 
     /// Processes the deadlines up to `now`.
     pub fn pass(&mut self, now: Time) {
+        self.release.pass(now);
         while let Some(id) = self.sockets.due(now) {
             if let Some(socket) = self.sockets.get(id) {
                 socket.connection.handle_deadline(now);
@@ -300,7 +309,7 @@ impl Host {
 
     /// When [`pass`](Self::pass) must be called.
     pub fn next_deadline(&self) -> Time {
-        self.sockets.next_deadline()
+        self.sockets.next_deadline().min(self.release.deadline())
     }
 
     /// Whether there is nothing for `settle` to do.
@@ -399,12 +408,13 @@ impl Host {
 
     /// Creates the application of a connection that has just opened.
     fn open(&mut self, now: Time, id: Id) {
-        let full = self.sockets.count() >= self.settings.limits.connections;
         let Some(socket) = self.sockets.get(id) else { return };
         let is_open = socket.connection.state().is_synchronized();
         if !is_open || !matches!(socket.stage, Stage::HalfOpen | Stage::Opening) {
             return;
         }
+        let full = socket.stage == Stage::HalfOpen && !self.has_room(now);
+        let Some(socket) = self.sockets.get(id) else { return };
         let pair = socket.pair;
         if socket.stage == Stage::HalfOpen {
             let accept = self.listeners.get_mut(&pair.local.port());
@@ -414,13 +424,32 @@ impl Host {
                 socket.connection.abort(now);
             }
             socket.app = app;
+            if socket.app.is_some() {
+                self.sockets.may_give_way(id);
+            }
         }
+        let Some(socket) = self.sockets.get(id) else { return };
         if socket.app.is_some() {
             self.happenings.push_back(Happening::Opened(id, pair));
         } else {
             socket.told = true;
         }
         self.sockets.enter(id, Stage::Open);
+    }
+
+    /// Whether another connection of a peer may open. At the limit, the one that has been idle for the longest time
+    /// gives way.
+    fn has_room(&mut self, now: Time) -> bool {
+        if self.sockets.count() < self.settings.limits.connections {
+            return true;
+        }
+        let Some(idle) = self.sockets.longest_idle(now, LEAST_IDLE) else { return false };
+        if let Some(socket) = self.sockets.get(idle) {
+            socket.connection.abort(now);
+            self.tally.idle_gave_way += 1;
+            self.touch(idle);
+        }
+        true
     }
 
     fn serve(&mut self, now: Time, id: Id) -> Next {
@@ -481,6 +510,7 @@ impl Host {
                 socket.app = None;
                 socket.bytes = Default::default();
             }
+            self.release.note();
             self.sockets.enter(id, Stage::Waiting);
             if let Some(oldest) = self.sockets.superfluous(Stage::Waiting, self.settings.limits.time_wait) {
                 self.tally.gave_way += 1;
@@ -504,6 +534,7 @@ impl Host {
 
     fn forget(&mut self, id: Id) {
         drop(self.sockets.remove(id));
+        self.release.note();
     }
 }
 
@@ -520,9 +551,10 @@ fn take(socket: &mut Socket, now: Time, mut segment: Segment, payload: &[u8]) {
         return;
     }
     let mut keep = |from: u64, to: u64| {
-        let (from, to) = (from as i64 - place, to as i64 - place);
+        // The range may begin with bytes that were stored earlier: the queued text of a SYN.
+        let (from, to) = ((from as i64 - place).max(0), to as i64 - place);
         let to = to.min(payload.len() as i64);
-        if from >= 0 && from < to {
+        if from < to {
             bytes.arriving.put((from + place) as u64, &payload[from as usize..to as usize]);
         }
     };

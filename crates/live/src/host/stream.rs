@@ -20,6 +20,11 @@ pub trait Application: Send {
     /// Called when the connection opens, and after each change (data, send buffer space, end), the last time with
     /// [`Stream::closed`]. Data that is not read or written now can be at the next call.
     fn serve(&mut self, stream: &mut Stream<'_>) -> Next;
+
+    /// When it is called without a change at the latest.
+    fn deadline(&self) -> Time {
+        Time::NEVER
+    }
 }
 
 /// When an application is called again.

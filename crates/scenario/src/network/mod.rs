@@ -1,11 +1,19 @@
 //! The network of a scenario: links, what stands at them and what befalls packets on them.
 
+pub(crate) mod change;
+pub(crate) mod delay;
+pub(crate) mod middlebox;
 pub(crate) mod queue;
+pub(crate) mod tokens;
 pub(crate) mod trace;
 
-use crate::network::queue::Queue;
+use crate::network::delay::Delay;
+use crate::network::middlebox::{AckThinning, Aggregation, Middlebox};
+use crate::network::queue::{Line, Pace, Queue};
+use crate::network::tokens::{Policer, Shaper};
 use crate::network::trace::Trace;
 use crate::tcp::table::TcpTable;
+use crate::values::directed::{Directed, OrNone, Several};
 use crate::values::form::{Named, OneOrMany};
 use crate::values::quantity::{Direction, Duration, Packets, Rate, Size};
 use netspurt_sim::host::ports::{self, PortRange};
@@ -15,6 +23,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A link between two nodes.
+///
+/// Its directions may differ: all keys but `trace`, `mtu`, `loss` and `duplex` take one value, or a list of
+/// two, from the first node of `between` to the second and back. `trace`, `mtu` and `loss`, which may have several entries,
+/// take a list of two lists.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
@@ -22,38 +34,85 @@ pub struct Link {
     pub between: [String; 2],
     /// How fast bits leave, in each direction. Default: infinitely fast.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<Rate>,
+    pub rate: Option<Directed<Rate>>,
     /// A recording that the capacity follows, in place of the rate: one table, or a list of one for each direction.
     /// Default: none.
-    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
-    pub trace: OneOrMany<Trace>,
-    /// Propagation delay, one way.
+    #[serde(default, skip_serializing_if = "Several::is_empty")]
+    pub trace: Several<Trace>,
+    /// Propagation delay, one way: always the same, or a table that says how it varies.
     #[serde(default)]
-    pub delay: Duration,
+    pub delay: Directed<Delay>,
     /// Whether both directions can be used at once.
     #[serde(default)]
     pub duplex: Duplex,
     /// The queue before the link, one for each direction. Default: a queue without limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub queue: Option<Queue>,
+    pub queue: Option<Directed<Queue>>,
+    /// What rewrites headers and forgets idle connections. In a list of two, `"none"` stands for none. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub middlebox: Option<Directed<OrNone<Middlebox>>>,
+    /// Packets go on in bursts. In a list of two, `"none"` stands for none. Default: each by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aggregation: Option<Directed<OrNone<Aggregation>>>,
+    /// Most ACKs are left out. In a list of two, `"none"` stands for none. Default: none is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ack_thinning: Option<Directed<OrNone<AckThinning>>>,
+    /// A token bucket that drops: packets beyond it do not come to the queue. In a list of two, `"none"` stands for none.
+    /// Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policer: Option<Directed<OrNone<Policer>>>,
+    /// A token bucket that queues: packets wait for tokens, in the queue of the link. In a list of two, `"none"` stands for
+    /// none. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shaper: Option<Directed<OrNone<Shaper>>>,
     /// The longest packets that it takes: one table, or a list of several in the order in which they begin. Default: any.
-    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
-    pub mtu: OneOrMany<Mtu>,
+    #[serde(default, skip_serializing_if = "Several::is_empty")]
+    pub mtu: Several<Mtu>,
     /// What is lost on the way: one table, or a list of several that all apply. Default: nothing.
-    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
-    pub loss: OneOrMany<Loss>,
+    #[serde(default, skip_serializing_if = "Several::is_empty")]
+    pub loss: Several<Loss>,
     /// Packets that are held back, so that others overtake them. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reorder: Option<Reorder>,
+    pub reorder: Option<Directed<Reorder>>,
     /// Packets that arrive twice. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub duplicate: Option<Duplicate>,
+    pub duplicate: Option<Directed<Duplicate>>,
     /// Packets that arrive damaged, for the receiver's checksum to find. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub corrupt: Option<Corrupt>,
+    pub corrupt: Option<Directed<Corrupt>>,
 }
 
-/// The longest packets that a link takes, in both directions.
+/// What a packet has at most where nothing else is said: the MTU of an Ethernet.
+const LARGEST: u64 = 1500;
+
+impl Link {
+    /// The largest packet that is to be expected in a direction.
+    pub(crate) fn largest(&self, way: usize) -> u64 {
+        self.mtu.of(way).iter().map(|mtu| mtu.size.0).max().unwrap_or(LARGEST).min(LARGEST)
+    }
+
+    /// The recording that direction `way` follows. Of two in one list that name no direction, each has its own.
+    pub(crate) fn recording(&self, way: usize) -> Option<&Trace> {
+        let [from, to] = [&self.between[way], &self.between[1 - way]];
+        let here = |trace: &&Trace| trace.direction().is_none_or(|way| way.from == *from && way.to == *to);
+        match self.trace.of(way) {
+            two @ [first, second] if first.direction().or(second.direction()).is_none() => two.get(way),
+            all => all.iter().find(here),
+        }
+    }
+
+    /// Where the queue of direction `way` stands; `place` is its name in a message.
+    pub(crate) fn line<'a>(&self, way: usize, place: &'a str) -> Line<'a> {
+        let pace = match &self.rate {
+            _ if self.recording(way).is_some() => Pace::Recorded,
+            Some(rate) => Pace::Fixed(rate.of(way).0),
+            None => Pace::Infinite,
+        };
+        Line { place, pace, shared: self.duplex == Duplex::Half }
+    }
+}
+
+/// The longest packets that a link takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mtu {

@@ -165,7 +165,7 @@ fn check_rates(times: &[Duration], rates: &[Rate], repeat: Option<Duration>) -> 
 }
 
 /// The number of a line, from 1, and what is wrong with it.
-type WrongLine = (usize, String);
+pub(crate) type WrongLine = (usize, String);
 
 /// The lines of a Mahimahi file. Empty lines at its end are none.
 fn read_milliseconds(text: &str) -> Result<Vec<u64>, WrongLine> {
@@ -182,8 +182,19 @@ fn read_milliseconds(text: &str) -> Result<Vec<u64>, WrongLine> {
     (1..).zip(text.trim_end().lines()).map(line).collect()
 }
 
-/// Times and rates of a CSV file with a line of names; lines that are empty or begin with `#` are none.
+/// Times and rates of a CSV file.
 fn read_rates(text: &str) -> Result<(Vec<Duration>, Vec<Rate>), WrongLine> {
+    let rows = read_columns(text, &RATES, 1e15)?;
+    Ok(rows.into_iter().map(|(time, rate)| (time, Rate(rate.round() as u64))).unzip())
+}
+
+/// Times and values of a CSV file with a line of names: the first of the columns that there is, in its unit, up to the
+/// largest value in units of 1. Lines that are empty or begin with `#` are none. Times rise.
+pub(crate) fn read_columns(
+    text: &str,
+    columns: &[(&str, f64)],
+    most: f64,
+) -> Result<Vec<(Duration, f64)>, WrongLine> {
     let mut lines = (1..).zip(text.lines()).filter(|(_, line)| {
         let line = line.trim();
         !line.is_empty() && !line.starts_with('#')
@@ -191,9 +202,9 @@ fn read_rates(text: &str) -> Result<(Vec<Duration>, Vec<Rate>), WrongLine> {
     let Some((head, names)) = lines.next() else { return Err((1, "the file is empty".to_owned())) };
     let names: Vec<&str> = names.split(',').map(|name| name.trim().trim_matches('"')).collect();
     let find = |name: &str| names.iter().position(|known| *known == name);
-    let rates = || RATES.iter().find_map(|(name, unit)| Some((find(name)?, *unit)));
-    let (Some(time), Some((rate, unit))) = (find("time_s"), rates()) else {
-        let known: Vec<&str> = RATES.iter().map(|(name, _)| *name).collect();
+    let values = || columns.iter().find_map(|(name, unit)| Some((find(name)?, *unit)));
+    let (Some(time), Some((value, unit))) = (find("time_s"), values()) else {
+        let known: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
         let message = format!(
             "the columns time_s and one of {} are needed, not {}",
             known.join(", "),
@@ -201,7 +212,7 @@ fn read_rates(text: &str) -> Result<(Vec<Duration>, Vec<Rate>), WrongLine> {
         );
         return Err((head, message));
     };
-    let mut read = (Vec::new(), Vec::new());
+    let mut read: Vec<(Duration, f64)> = Vec::new();
     for (number, line) in lines {
         let cells: Vec<&str> = line.split(',').collect();
         let cell = |column: usize, most: f64| {
@@ -211,9 +222,12 @@ fn read_rates(text: &str) -> Result<(Vec<Duration>, Vec<Rate>), WrongLine> {
                 (number, format!("{:?} is no number from 0 to {most:e} for {}", shown(text), names[column]))
             })
         };
-        let ps = (cell(time, LONGEST_S)? * 1e12).round() as u64;
-        read.0.push(Duration(Span::from_ps(ps)));
-        read.1.push(Rate((cell(rate, 1e15 / unit)? * unit).round() as u64));
+        let time = Duration(Span::from_ps((cell(time, LONGEST_S)? * 1e12).round() as u64));
+        if let Some((before, _)) = read.last().filter(|(before, _)| time <= *before) {
+            let message = format!("{} comes after {}: times must rise", time.print(), before.print());
+            return Err((number, message));
+        }
+        read.push((time, cell(value, most / unit)? * unit));
     }
     Ok(read)
 }

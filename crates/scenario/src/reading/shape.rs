@@ -5,7 +5,7 @@
 
 use crate::own;
 use crate::reading::tree::{At, Entry, Fault, Node, Value};
-use crate::values::{decimal, quantity, suggest};
+use crate::values::{decimal, directed, quantity, suggest};
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
@@ -54,7 +54,11 @@ impl<'a> Walk<'a> {
             }
             Value::Date => Err(mismatch()),
             Value::Array(items) => {
-                let form = form("array").ok_or_else(mismatch)?;
+                // Among several forms, the one of two directions is meant if a list stands in the list.
+                let lists = || forms.iter().filter(|form| form["type"] == "array").copied();
+                let nested = items.iter().any(|item| matches!(item.value, Value::Array(_)));
+                let meant = lists().find(|form| is_directed(form) == nested);
+                let form = meant.or_else(|| lists().next()).ok_or_else(mismatch)?;
                 self.list(form, node.at, items)
             }
             Value::Table(table) => {
@@ -116,6 +120,15 @@ impl<'a> Walk<'a> {
         let count = items.len() as u64;
         let least = form["minItems"].as_u64().unwrap_or(0);
         let most = form["maxItems"].as_u64().unwrap_or(u64::MAX);
+        if (count < least || count > most) && is_directed(form) {
+            return Err(self.fault(
+                at,
+                format!(
+                    "there are {count} entries, but a link has two directions: write one value for both, or a list of \
+                     two, from the first node of \"between\" to the second and back"
+                ),
+            ));
+        }
         if count < least || count > most {
             let wanted = if least == most { format!("{least}") } else { format!("at least {least}") };
             return Err(self.fault(at, format!("there are {count} entries: there must be {wanted}")));
@@ -190,6 +203,11 @@ pub(crate) fn forms<'a>(root: &'a Json, schema: &'a Json) -> Vec<&'a Json> {
     vec![schema]
 }
 
+/// Whether a list has an entry for each direction of a link.
+fn is_directed(form: &Json) -> bool {
+    form["format"] == directed::FORMAT
+}
+
 /// The `kind` of a tagged table.
 pub(crate) fn kind_of(form: &Json) -> Option<&str> {
     form.pointer("/properties/kind/const").and_then(Json::as_str)
@@ -226,6 +244,7 @@ fn expected(forms: &[&Json]) -> String {
             Some("boolean") => "true or false",
             Some("integer") => "a whole number",
             Some("number") => "a number",
+            Some("array") if is_directed(form) => "a list of two for the two directions",
             Some("array") => "a list",
             Some("object") if kinds.is_empty() => "a table",
             Some("string") if names.is_empty() && quantity_of(form).is_none() => "a text in quotation marks",

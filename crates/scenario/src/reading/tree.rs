@@ -1,6 +1,6 @@
 //! The file as it was written, each key and value with the place it came from, so that an error can point at it.
 
-use crate::values::suggest;
+use crate::values::{path, suggest};
 use indexmap::IndexMap;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -108,7 +108,7 @@ impl Node {
             Err(_) => Self { at, value: Value::String(text.to_owned()) },
         };
         new.at = at;
-        let steps = split(path).map_err(fault)?;
+        let steps = path::split(path).map_err(fault)?;
         let mut here = self;
         for (depth, step) in steps.iter().enumerate() {
             here = here.descend(step, &steps[..depth], at).map_err(fault)?;
@@ -194,21 +194,4 @@ impl Node {
             ),
         }
     }
-}
-
-/// The steps of a dotted path; a step may stand in quotation marks if it holds a dot.
-fn split(path: &str) -> Result<Vec<String>, String> {
-    let mut steps = vec![String::new()];
-    let mut quoted = false;
-    for c in path.chars() {
-        match c {
-            '"' => quoted = !quoted,
-            '.' if !quoted => steps.push(String::new()),
-            c => steps.iter_mut().last().into_iter().for_each(|step| step.push(c)),
-        }
-    }
-    if quoted || steps.iter().any(String::is_empty) {
-        return Err(format!("\"{path}\" is no path: write it like link.satellite.delay or flow.0.start"));
-    }
-    Ok(steps)
 }

@@ -29,6 +29,7 @@ macro_rules! parameters {
 parameters! {
     u8 => u8: |value| value, |value| value;
     u16 => u16: |value| value, |value| value;
+    bool => bool: |value| value, |value| value;
     u32 => u32: |value| value, |value| value;
     f64 => Factor: |value| Factor::from_f64(value), |value| value.as_f64();
     Duration => Span: |value| value.0, |value| Self(value);
@@ -76,7 +77,7 @@ same! {
     }
     OptionLayout and options::Layout {
         Document { nak, offer, upper, scale }
-        Shared { kind, nak, offer, upper, scale }
+        Shared { kind, nak, offer, upper, scale, bsd_order }
     }
 }
 

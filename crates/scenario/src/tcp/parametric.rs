@@ -190,6 +190,9 @@ pub enum OptionLayout {
         /// ExID of the scale in every segment.
         #[serde(default = "exid_scale")]
         scale: u16,
+        /// Whether the window scale of a SYN follows the MSS, as in BSD systems, or the timestamps, as in Linux.
+        #[serde(default)]
+        bsd_order: bool,
     },
 }
 

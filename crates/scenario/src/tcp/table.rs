@@ -289,6 +289,10 @@ tcp_table! {
         ///
         /// Document: RFC 9293, section 3.8.3.
         syn_retries: u8 => syn_retries,
+        /// Further retransmissions of a client's SYN before the others, without backoff.
+        ///
+        /// Document: Linux, tcp_syn_linear_timeouts.
+        syn_linear_timeouts: u8 => syn_linear_timeouts,
         /// Retransmissions of data before giving up: R2.
         ///
         /// Document: RFC 9293, section 3.8.3.
@@ -301,6 +305,10 @@ tcp_table! {
         ///
         /// Document: RFC 5961, section 7.
         challenge_acks_per_second: u32 => challenge_acks_per_second,
+        /// Least time between two ACKs that answer invalid segments without data, and SYNs; "0 s": no limit.
+        ///
+        /// Document: Linux, tcp_invalid_ratelimit.
+        invalid_ratelimit: Duration => invalid_ratelimit,
     }
 }
 

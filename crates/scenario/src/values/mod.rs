@@ -3,8 +3,10 @@
 //! Lives here: what a value means. Must not live here: any key.
 
 pub(crate) mod decimal;
+pub(crate) mod directed;
 pub(crate) mod distribution;
 pub(crate) mod dscp;
 pub(crate) mod form;
+pub(crate) mod path;
 pub(crate) mod quantity;
 pub(crate) mod suggest;

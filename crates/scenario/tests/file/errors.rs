@@ -53,8 +53,8 @@ fn broken_toml_is_placed() {
 fn an_unknown_key_is_placed_and_the_nearest_known_one_named() {
     assert_eq!(
         changed("delay = ", "dealy = "),
-        "bad.toml:5:1: link.satellite: unknown key \"dealy\": did you mean \"delay\"? Known: between, corrupt, delay, \
-         duplex, duplicate, loss, mtu, queue, rate, reorder, trace"
+        "bad.toml:5:1: link.satellite: unknown key \"dealy\": did you mean \"delay\"? Known: ack_thinning, aggregation, between, \
+         corrupt, delay, duplex, duplicate, loss, middlebox, mtu, policer, queue, rate, reorder, shaper, trace"
     );
     assert!(
         changed("rate = 1e-6", "rat = 1e-6")

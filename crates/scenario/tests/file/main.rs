@@ -1,9 +1,14 @@
 //! The scenario file and the file of a synthetic path: what may stand there, and what is said about the rest.
 
 mod build;
+mod changes;
+mod delays;
+mod directions;
 mod errors;
+mod middleboxes;
 mod own;
 mod properties;
 mod quantiles;
 mod scenario;
 mod synthetic;
+mod tokens;

@@ -1,8 +1,8 @@
 //! A scenario file is read to what it says, and written back to the same.
 
 use netspurt_scenario::{
-    App, Cap, Duration, End, Limit, Loss, Queue, Rate, Scenario, Size, TcpTable, mechanisms_json,
-    profiles_json, schema,
+    App, Cap, Delay, Directed, Duration, End, Limit, Loss, Queue, Rate, Scenario, Size, TcpTable,
+    mechanisms_json, profiles_json, schema,
 };
 use netspurt_tcp::acking::Acking;
 use netspurt_tcp::config::{LossMeans, Recovery, TimerGrain, WindowOption};
@@ -10,6 +10,7 @@ use netspurt_tcp::options::Layout;
 use netspurt_tcp::profile;
 use netspurt_tcp::rto;
 use netspurt_tcp::time::Span;
+use serde_json::json;
 
 const SATELLITE: &str = include_str!("satellite.toml");
 const EVERYTHING: &str = include_str!("everything.toml");
@@ -24,10 +25,11 @@ fn the_example_of_the_interface_is_read() {
     assert_eq!(scenario.duration, Duration(Span::from_secs(600)));
     assert_eq!(scenario.nodes(), ["earth", "space"]);
     let link = &scenario.link["satellite"];
-    assert_eq!(link.rate, Some(Rate(1_544_000)));
-    assert_eq!(link.delay, Duration(Span::from_ms(290)));
-    assert_eq!(link.queue, Some(Queue::DropTail { limit: Limit::Packets(50), mark_above: None }));
-    assert_eq!(link.loss.0, [Loss::BitError { rate: 1e-6, direction: None }]);
+    assert_eq!(link.rate, Some(Directed::Both(Rate(1_544_000))));
+    assert_eq!(link.delay, Directed::Both(Delay::Always(Duration(Span::from_ms(290)))));
+    let queue = Queue::DropTail { limit: Limit::Packets(50), mark_above: None };
+    assert_eq!(link.queue, Some(Directed::Both(queue)));
+    assert_eq!(link.loss.of(0), [Loss::BitError { rate: 1e-6, direction: None }]);
     let flow = &scenario.flow[0];
     assert_eq!(flow.app, App::Bulk { bytes: Some(Size(8 << 20)) });
     assert_eq!((flow.label(), flow.count, flow.start), ("bulk", 1, Duration(Span::ZERO)));
@@ -91,7 +93,7 @@ fn every_key_reaches_the_configuration() {
     assert!(matches!(client.rto, rto::Kind::Jacobson88 { min_ticks: 2, max_ticks: 128, .. }));
     assert_eq!(client.keep_alive.map(|probing| probing.probes), Some(9));
     assert_eq!(scenario.nodes(), ["client", "router", "server"]);
-    assert_eq!(scenario.link["bottleneck"].loss.0.len(), 3);
+    assert_eq!(scenario.link["bottleneck"].loss.of(0).len(), 3);
 }
 
 #[test]
@@ -118,9 +120,9 @@ fn overrides_reach_values_lists_and_what_was_not_there() {
         ],
     );
     let link = &scenario.link["satellite"];
-    assert_eq!(link.delay, Duration(Span::from_ms(300)));
-    assert_eq!(link.loss.0, [Loss::BitError { rate: 1e-7, direction: None }]);
-    assert_eq!(link.reorder.map(|reorder| reorder.delay), Some(Duration(Span::from_ms(1))));
+    assert_eq!(link.delay, Directed::Both(Delay::Always(Duration(Span::from_ms(300)))));
+    assert_eq!(link.loss.of(0), [Loss::BitError { rate: 1e-7, direction: None }]);
+    assert_eq!(link.reorder.map(|reorder| reorder.of(0).delay), Some(Duration(Span::from_ms(1))));
     assert_eq!(scenario.flow[0].app, App::Bulk { bytes: Some(Size(1_000_000)) });
     assert_eq!(scenario.host["space"].latency, Duration(Span::from_ms(40)));
     let space = scenario.tcp_for(0, End::To).expect("valid");
@@ -235,6 +237,8 @@ fn the_schema_describes_every_key() {
     let schema = schema();
     walk(&schema, "");
     assert_eq!(schema["additionalProperties"], false);
-    assert_eq!(schema["$defs"]["Link"]["properties"]["rate"]["$ref"], "#/$defs/Rate");
+    let rate = &schema["$defs"]["Link"]["properties"]["rate"]["anyOf"];
+    assert_eq!(rate[0]["$ref"], "#/$defs/Rate");
+    assert_eq!((&rate[1]["items"]["$ref"], &rate[1]["maxItems"]), (&json!("#/$defs/Rate"), &json!(2)));
     assert_eq!(schema["$defs"]["Flow"]["properties"]["count"]["default"], 1);
 }

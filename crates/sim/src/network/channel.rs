@@ -5,9 +5,13 @@
 //! back to back occupy the link for exactly n · bits / rate, cut to picoseconds once. No event is needed for a
 //! departure; what waits at a given instant is counted by looking which starts lie ahead.
 //!
+//! What a link has beside these stands in `conditions.rs`; how packets pass a link that has such things, or
+//! follows a recording, in `passing.rs`.
+//!
 //! Packets in flight stay here, in order of arrival, and only the first of them is in the event queue.
 
-use crate::network::capacity::{Transmitted, Transmitter};
+use crate::network::capacity::{INFINITE, Transmitter};
+use crate::network::conditions::Conditions;
 use crate::network::hop::Hop;
 use crate::network::impair::{Fate, Impairments};
 use crate::network::loss::Cause;
@@ -16,11 +20,14 @@ use crate::network::queue::ring::Ring;
 use crate::network::queue::{
     Admission as _, Backlog, Discipline, Early, Keeper, Kept, Leaving, OnArrival, Origin, Passing, Red, Step,
 };
+use crate::network::schedule::Schedule;
 use crate::random::Stream;
 use crate::record::digest::Digest;
 use crate::spec::{ChannelSpec, Duplex, QueueSpec};
 use netspurt_tcp::time::{Span, Time};
 use std::collections::BTreeMap;
+
+mod passing;
 
 /// What an octet costs: bits times picoseconds in a second, to be divided by the rate.
 const PER_BYTE: u64 = 8 * 1_000_000_000_000;
@@ -98,8 +105,10 @@ pub struct Channel {
     kept: Option<Box<Keeper>>,
     /// What marks or drops packets before the queue is full.
     early: Option<Box<Early>>,
-    /// What transmits, if its capacity follows a recording.
+    /// What transmits, if its capacity follows a recording or changes.
     transmitter: Option<Box<Transmitter>>,
+    /// What else there is to it.
+    conditions: Option<Box<Conditions>>,
     /// Shorter packets are filled up to so many octets.
     least: u32,
     /// Which station of which hub this is, if it is one.
@@ -134,6 +143,13 @@ impl Channel {
             QueueSpec::Step(_, above) => Some(Box::new(Early::Step(Step { above }))),
             _ => None,
         };
+        let discipline = Discipline::new(&spec.queue);
+        let conditions = Conditions::new(spec, discipline.room(), (seed, name)).map(Box::new);
+        let changing = || {
+            let rates = Schedule::new(spec.rate.unwrap_or(INFINITE), &spec.changes.rate);
+            (!spec.changes.rate.is_empty()).then(|| Transmitter::changing(rates))
+        };
+        let transmitter = spec.capacity.as_ref().map(|capacity| Transmitter::new(capacity)).or_else(changing);
         let exact = |rate| if PER_BYTE.is_multiple_of(rate) { PER_BYTE / rate } else { 0 };
         Self {
             busy_until: 0,
@@ -147,11 +163,12 @@ impl Channel {
             plain: impairments.is_none()
                 && kept.is_none()
                 && early.is_none()
-                && spec.capacity.is_none()
+                && transmitter.is_none()
+                && conditions.is_none()
                 && spec.least == 0,
             waiting: Ring::new(),
             waiting_bytes: 0,
-            discipline: Discipline::new(&spec.queue),
+            discipline,
             waited: 0,
             rate: spec.rate.unwrap_or(0),
             remainder: 0,
@@ -159,7 +176,8 @@ impl Channel {
             partner: None,
             kept,
             early,
-            transmitter: spec.capacity.as_ref().map(|capacity| Box::new(Transmitter::new(capacity))),
+            transmitter: transmitter.map(Box::new),
+            conditions,
             least: spec.least,
             station: None,
             impairments,
@@ -213,45 +231,22 @@ impl Channel {
         Ok(Passage { start, arrival: sum(departure, self.delay) })
     }
 
-    /// [`Channel::enter`] where the link may have a recording to follow. Before, it is to [`Channel::attune`].
-    pub(crate) fn enter_any(&mut self, now: u64, size: u32) -> Result<Passage, Cause> {
-        if self.transmitter.is_none() {
-            return self.enter(now, size);
-        }
-        let start = now.max(self.busy_until);
-        let size = size + self.framing;
-        if now < start {
-            self.wait(now, size)?;
-        }
-        let at_once = Transmitted { departure: start, free: start };
-        let transmitter = self.transmitter.as_mut();
-        let Transmitted { departure, free } =
-            transmitter.map_or(at_once, |transmitter| transmitter.transmit(start, size));
-        self.busy_until = free;
-        self.packets += 1;
-        self.bytes += u64::from(size);
-        Ok(Passage { start, arrival: sum(departure, self.delay) })
-    }
-
-    /// A packet is coming at `now`. A link that follows a recording, and has been idle, may not be free for it at once.
-    pub(crate) fn attune(&mut self, now: u64) {
-        if let Some(transmitter) = &mut self.transmitter
-            && self.busy_until <= now
-        {
-            self.busy_until = transmitter.attune(now);
-        }
-    }
-
     /// The transmitter is busy: the packet joins those that wait, if it may.
     #[inline(never)]
     fn wait(&mut self, now: u64, size: u32) -> Result<(), Cause> {
+        self.wait_until(self.busy_until, now, size)
+    }
+
+    /// The same where it begins to leave at `start`.
+    #[inline(always)]
+    fn wait_until(&mut self, start: u64, now: u64, size: u32) -> Result<(), Cause> {
         self.settle(now);
         if !self.discipline.admits(self.ahead(), size) {
             return Err(Cause::Queue);
         }
-        self.waiting.push_back((self.busy_until, size));
+        self.waiting.push_back((start, size));
         self.waiting_bytes += u64::from(size);
-        self.waited += u128::from(self.busy_until - now);
+        self.waited += u128::from(start - now);
         self.queue_max = self.queue_max.max(self.waiting.len());
         Ok(())
     }
@@ -444,6 +439,7 @@ impl Channel {
     /// Whether packets may overtake each other here.
     pub(crate) fn reorders(&self) -> bool {
         self.impairments.as_ref().is_some_and(|impairments| impairments.reorders())
+            || self.conditions.as_ref().is_some_and(|conditions| conditions.reorders())
     }
 
     /// Whether there is nothing to a passage but queue, transmission and delay.
@@ -459,7 +455,7 @@ impl Channel {
 
     /// Whether the transmitter is never busy and the far end is reached at once.
     pub(crate) const fn is_instant(&self) -> bool {
-        self.rate == 0 && self.delay == 0
+        self.rate == 0 && (self.delay == 0 || self.conditions.is_some())
     }
 
     /// Counters.
@@ -485,11 +481,15 @@ impl Channel {
         let early = self.early.as_ref().and_then(|early| early.cause());
         let late = kept.into_iter().flat_map(|kept| kept.causes()).copied();
         let losses = self.impairments.iter().flat_map(|impairments| impairments.causes());
-        queue.into_iter().chain(early).chain(late).chain(losses)
+        let conditions = self.conditions.iter().flat_map(|conditions| conditions.causes());
+        queue.into_iter().chain(early).chain(late).chain(conditions).chain(losses)
     }
 
     /// Share of the time up to `end` in which the transmitter was busy.
     pub fn utilisation(&self, end: Time) -> f64 {
+        if let Some(busy) = self.transmitter.as_ref().and_then(|transmitter| transmitter.busy(end.as_ps())) {
+            return ratio(busy as f64, end);
+        }
         if self.rate == 0 {
             return 0.0;
         }

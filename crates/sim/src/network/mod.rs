@@ -3,26 +3,35 @@
 //! It knows nothing of TCP or of applications. A driver hands in packets and timers, and is told what is due: a packet
 //! that has reached its end, or one of its own timers.
 
+pub mod bucket;
 pub mod capacity;
 pub mod channel;
+mod conditions;
+pub mod delay;
+pub mod gather;
 mod hop;
 mod hub;
 pub mod impair;
 mod kept;
 pub mod loss;
 pub mod medium;
+pub mod middlebox;
 pub mod packet;
+pub mod policer;
 pub mod queue;
 pub mod route;
+pub mod schedule;
+pub mod shaper;
 mod stations;
 
 use crate::engine::EventQueue;
 use crate::network::channel::{Channel, MAX_PACKET};
+use crate::network::gather::Released;
 use crate::network::impair::{Fate, Refused};
 use crate::network::loss::Cause;
 use crate::network::medium::Contention;
 use crate::network::packet::{Arrived, Content, Label, Packet, Slab, Stage};
-use crate::network::queue::{Leaving, OnArrival};
+use crate::network::queue::OnArrival;
 use crate::network::route::{NoRoute, Routes};
 use crate::record::diary::{Diary, Step};
 use crate::record::probe::{Dropped, Marked, Recorder, Recording, Sent, Wants};
@@ -319,6 +328,42 @@ impl Network {
         if let Some(refused) = self.refuses(number, at, slot) {
             return self.refuse(slot, position, at, refused);
         }
+        if self.channels[number as usize].has_middlebox() && !self.pass_middlebox(slot, number, at) {
+            return self.discard(slot, number, at, Cause::IdleTimeout);
+        }
+        if let Some(gather) = self.channels[number as usize].gather() {
+            let released = gather.push(at, slot, position, self.packets.get(slot));
+            return self.release_gathered(number, at, released);
+        }
+        self.admit(slot, position, at);
+    }
+
+    /// Packets that were gathered at a channel go on, or not; the event queue has to know when the next do.
+    fn release_gathered(&mut self, number: u32, at: u64, released: Vec<Released>) {
+        for packet in released {
+            match packet {
+                Released::On(slot, position) => self.admit(slot, position, at),
+                Released::Dropped(slot, cause) => self.discard(slot, number, at, cause),
+            }
+        }
+        let next = self.channels[number as usize].gather().and_then(|gather| gather.next_release());
+        if let Some(at) = next.filter(|&at| at <= self.horizon) {
+            self.queue.push(at, number);
+        }
+    }
+
+    /// A packet comes to the policer and the queue of a channel.
+    fn admit(&mut self, slot: u32, position: u32, at: u64) {
+        let number = self.routes.hop(position).channel();
+        let channel = &mut self.channels[number as usize];
+        channel.adjust(at);
+        if channel.polices() {
+            match channel.police(at, self.packets.get(slot)) {
+                OnArrival::Pass => {}
+                OnArrival::Mark => self.mark(slot, number, at),
+                OnArrival::Drop(cause) => return self.discard(slot, number, at, cause),
+            }
+        }
         let channel = &mut self.channels[number as usize];
         if let Some((hub, station)) = channel.station {
             return self.forward_to_hub(slot, position, at, hub, station);
@@ -337,79 +382,17 @@ impl Network {
             channel.attune(at);
             return self.pass(slot, position, at);
         }
-        // What may leave at this very instant does so, whichever of the two events comes up first.
-        self.depart(number, at);
-        let packet = *self.packets.get(slot);
-        let channel = &mut self.channels[number as usize];
-        channel.attune(at);
-        let mut kept = channel.waiting_for(at, (slot, position), &packet);
-        if channel.classifies() {
-            kept.origin = self.routes.origin(position);
-        }
-        if channel.is_free(at) && channel.backlog().packets == 0 {
-            return self.pass_by(number, kept, &packet);
-        }
-        if let Err(cause) = channel.keep(kept, &packet) {
-            return self.discard(slot, number, at, cause);
-        }
-        self.make_room(number, at);
-        self.arm_departure(number);
+        self.wait_or_pass(slot, position, at);
     }
 
-    /// Packets kept at a channel leave, if its transmitter is free and there are any.
-    #[cold]
-    fn depart(&mut self, number: u32, now: u64) {
-        if let Some((hub, _)) = self.channels[number as usize].station {
-            return self.take_turns(hub, now);
+    /// A packet comes to the middlebox of a channel; false if it goes no further.
+    fn pass_middlebox(&mut self, slot: u32, number: u32, at: u64) -> bool {
+        let packet = self.packets.get_mut(slot);
+        let Some(rewrite) = self.channels[number as usize].rewrite(at, packet) else { return false };
+        if let Some(diary) = &mut self.diary {
+            diary.note(Step::Rewritten { slot, rewrite });
         }
-        while self.channels[number as usize].is_free(now)
-            && let Some((slot, position)) = self.take_kept(number, now)
-        {
-            self.pass(slot, position, now);
-        }
-        self.arm_departure(number);
-    }
-
-    /// The next packet kept at a channel, its transmitter being free; those that do not leave at all are discarded.
-    fn take_kept(&mut self, number: u32, now: u64) -> Option<(u32, u32)> {
-        while let Some(leaving) = self.channels[number as usize].let_go(now) {
-            self.note_queue(number, now);
-            match leaving {
-                Leaving::Sent(kept) => {
-                    self.mark_as_kept(kept, number, now);
-                    return Some((kept.slot, kept.position));
-                }
-                Leaving::Dropped(kept, cause) => self.discard(kept.slot, number, now, cause),
-            }
-        }
-        None
-    }
-
-    /// A packet is kept at a channel now; others, or itself, make room for it.
-    fn make_room(&mut self, number: u32, now: u64) {
-        let with_it = self.channels[number as usize].backlog().packets;
-        while let Some(Leaving::Dropped(kept, cause)) = self.channels[number as usize].overflow(now) {
-            self.discard(kept.slot, number, now, cause);
-        }
-        if self.channels[number as usize].backlog().packets + 1 != with_it {
-            self.note_queue(number, now);
-        }
-    }
-
-    /// The event queue has to know when the next packet kept at a channel leaves.
-    fn arm_departure(&mut self, number: u32) {
-        if let Some(at) = self.channels[number as usize].next_departure().filter(|&at| at <= self.horizon) {
-            self.queue.push(at, number);
-        }
-    }
-
-    /// The number of packets kept at a channel has changed.
-    fn note_queue(&mut self, number: u32, at: u64) {
-        if let Some(recorder) = &mut self.recorder
-            && recorder.wants(Wants::QUEUE)
-        {
-            recorder.queue(at, number, self.channels[number as usize].backlog().packets);
-        }
+        true
     }
 
     /// A packet goes through a channel, as [`Network::forward_carefully`] says.
@@ -423,7 +406,8 @@ impl Network {
             Err(cause) => return self.discard(slot, number, at, cause),
         };
         let size = channel.framed(packet.size);
-        let fate = channel.impairments.as_mut().map_or_else(Fate::default, |all| all.decide(packet, size));
+        let fate =
+            channel.impairments.as_mut().map_or_else(Fate::default, |all| all.decide(packet, size, at));
         let arrival = passage.arrival.saturating_add(fate.held);
         if let Some(recorder) = &mut self.recorder {
             if recorder.wants(Wants::QUEUE) && passage.start > at {
@@ -431,6 +415,7 @@ impl Network {
             }
             if packet.content != Content::TooBig {
                 recorder.entered(number, packet, passage.start, arrival, &fate);
+                recorder.transmits(number, packet, at, passage.start, channel.occupied().0.as_ps());
             }
         }
         if let Some(diary) = &mut self.diary {

@@ -176,6 +176,7 @@ impl Routes {
                 && fed[this] == Fed::By(before.channel())
                 && channel.partner.is_none()
                 && !channel.keeps()
+                && !channel.gathers()
                 && !channel.is_instant()
                 && !tells(this as u32)
                 && !tells(this as u32 ^ 1)

@@ -129,7 +129,7 @@ impl Family {
 }
 
 /// A standard normal number (Box and Muller 1958; the second of the pair is not kept).
-fn normal(stream: &mut Stream) -> f64 {
+pub(crate) fn normal(stream: &mut Stream) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log1p(-stream.unit()));
     radius * libm::cos(core::f64::consts::TAU * stream.unit())
 }

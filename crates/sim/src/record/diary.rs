@@ -1,6 +1,7 @@
 //! What became of packets on their way, for a driver that keeps something beside them: bytes, or a capture at a router.
 
 use crate::network::impair::Fate;
+use crate::network::middlebox::Rewrite;
 use crate::network::packet::{Content, Packet};
 use netspurt_tcp::segment::Ecn;
 use netspurt_tcp::time::Time;
@@ -17,6 +18,13 @@ pub enum Step {
     },
     /// It goes through a channel that is watched.
     Passed(Pass),
+    /// A middlebox has changed its header.
+    Rewritten {
+        /// Its place.
+        slot: u32,
+        /// How.
+        rewrite: Rewrite,
+    },
     /// It was too long for a channel, and its sender is told: what is on its way back in its place is the message.
     Returned {
         /// Its place.

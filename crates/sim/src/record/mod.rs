@@ -2,9 +2,12 @@
 //!
 //! Lives here: reading and summing up. Must not live here: anything that changes what happens.
 
+pub(crate) mod changes;
 pub mod diary;
 pub mod digest;
+mod end;
 pub(crate) mod held_tail;
+pub mod limits;
 pub mod probe;
 pub mod result;
 pub mod sketch;

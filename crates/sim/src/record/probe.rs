@@ -6,6 +6,10 @@
 use crate::network::impair::Fate;
 use crate::network::loss::Cause;
 use crate::network::packet::{Content, Packet};
+pub use crate::record::end::End;
+pub(crate) use crate::record::end::{Addresses, end_of};
+use crate::record::limits::{Direction, LimitLog, Limited};
+use netspurt_tcp::Connection;
 use netspurt_tcp::event::Event;
 use netspurt_tcp::reason::Reason;
 use netspurt_tcp::segment::Segment;
@@ -13,7 +17,7 @@ use netspurt_tcp::time::Time;
 
 /// What can be recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Wants(u8);
+pub struct Wants(u16);
 
 impl Wants {
     /// Nothing.
@@ -34,8 +38,10 @@ impl Wants {
     pub const HELD_TAILS: Self = Self(64);
     /// Every packet that was marked.
     pub const MARKS: Self = Self(128);
+    /// What limited each sender at each instant.
+    pub const LIMITS: Self = Self(256);
     /// All of it.
-    pub const ALL: Self = Self(255);
+    pub const ALL: Self = Self(511);
 
     /// This and that.
     #[must_use]
@@ -47,15 +53,6 @@ impl Wants {
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
-}
-
-/// The two ends of a flow.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum End {
-    /// The one that opened the connection.
-    Client,
-    /// The one that accepted it.
-    Server,
 }
 
 /// What a series shows.
@@ -291,15 +288,6 @@ pub trait CaptureSink: Send {
     }
 }
 
-/// Who a packet belongs to, for captures.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Addresses {
-    pub(crate) flow: u32,
-    pub(crate) connection: u32,
-    pub(crate) nodes: [u32; 2],
-    pub(crate) ports: [u16; 2],
-}
-
 /// What was recorded, each list in order of time, then of source.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Recording {
@@ -319,6 +307,8 @@ pub struct Recording {
     pub pages: Vec<PageFetched>,
     /// Held tails.
     pub held_tails: Vec<HeldTail>,
+    /// What limited each direction of each connection.
+    pub limits: Vec<Limited>,
 }
 
 /// What an endpoint shows of each quantity, in the order of [`Quantity::ALL`]; of round-trip times their sum so far, in ns.
@@ -332,6 +322,7 @@ const FRESH: Shown = [u64::MAX, u64::MAX, u64::MAX, u64::MAX, u64::MAX, u64::MAX
 pub struct Recorder {
     wants: Wants,
     capture: Option<Capture>,
+    limits: Option<Box<LimitLog>>,
     pub(crate) recording: Recording,
     /// For each pair of endpoints: the client's, then the server's addresses.
     addresses: Vec<Addresses>,
@@ -354,7 +345,8 @@ impl core::fmt::Debug for Recorder {
 impl Recorder {
     /// Records what is wanted.
     pub fn new(wants: Wants) -> Self {
-        Self { wants, ..Self::default() }
+        let limits = wants.has(Wants::LIMITS).then(Box::default);
+        Self { wants, limits, ..Self::default() }
     }
 
     /// Hands the packets of these links (positions in the scenario) to `sink` as well.
@@ -388,7 +380,7 @@ impl Recorder {
 
     /// Whether links have to tell of every packet.
     pub(crate) const fn watches_links(&self) -> bool {
-        self.wants(Wants::QUEUE) || self.capture.is_some()
+        self.wants(Wants::QUEUE) || self.capture.is_some() || self.limits.is_some()
     }
 
     fn addresses_of(&self, endpoint: u32) -> Addresses {
@@ -456,6 +448,43 @@ impl Recorder {
         }
     }
 
+    /// What is recorded for the limits of senders, and who a packet belongs to.
+    fn limits_of(&mut self, packet: &Packet) -> Option<(&mut LimitLog, Addresses)> {
+        let who = self.addresses_of(packet.endpoint);
+        self.limits.as_deref_mut().map(|limits| (limits, who))
+    }
+
+    /// A packet that came to a channel at `came` starts to be transmitted at `start`, until `end`.
+    pub(crate) fn transmits(&mut self, channel: u32, packet: &Packet, came: u64, start: u64, end: u64) {
+        if let Some((limits, who)) = self.limits_of(packet) {
+            limits.waited(channel, packet, who, came, start);
+            limits.transmits(channel, packet, who, start, end);
+        }
+    }
+
+    /// A packet is kept at a channel.
+    pub(crate) fn kept(&mut self, channel: u32, packet: &Packet, now: u64) {
+        if let Some((limits, who)) = self.limits_of(packet) {
+            limits.kept(channel, packet, who, now);
+        }
+    }
+
+    /// A packet that was kept at a channel leaves its queue, sent or dropped.
+    pub(crate) fn left(&mut self, channel: u32, packet: &Packet, now: u64) {
+        if let Some((limits, who)) = self.limits_of(packet) {
+            limits.left(channel, packet, who, now);
+        }
+    }
+
+    /// An endpoint was served; `unread` is what has arrived at the other end and was not read.
+    pub(crate) fn served(&mut self, now: Time, endpoint: u32, connection: &Connection, unread: u64) {
+        let Addresses { flow, connection: number, .. } = self.addresses_of(endpoint);
+        if let Some(limits) = &mut self.limits {
+            let direction = Direction { flow, connection: number, end: end_of(endpoint) };
+            limits.served(now, direction, connection, unread);
+        }
+    }
+
     /// Whether packets of this direction of a link are captured.
     fn captures(&self, channel: u32) -> bool {
         let wanted = |capture: &Capture| capture.channels.get(channel as usize) == Some(&true);
@@ -491,11 +520,7 @@ impl Recorder {
         recording.queues.sort_by_key(|sample| (sample.time, sample.channel));
         recording.drops.sort_by_key(|drop| (drop.time, drop.channel));
         recording.marks.sort_by_key(|mark| (mark.time, mark.channel));
+        recording.limits = self.limits.take().map(|limits| limits.finish()).unwrap_or_default();
         self.recording
     }
-}
-
-/// Which end of its flow an endpoint is.
-pub(crate) const fn end_of(endpoint: u32) -> End {
-    if endpoint.is_multiple_of(2) { End::Client } else { End::Server }
 }

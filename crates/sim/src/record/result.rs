@@ -2,6 +2,7 @@
 
 use crate::network::loss::Cause;
 use crate::network::medium::Contention;
+use crate::network::policer::Colours;
 use crate::record::probe::Recording;
 use crate::record::sketch::Sketch;
 use netspurt_tcp::acking::Acking;
@@ -216,6 +217,8 @@ pub struct LinkResult {
     pub queue_max_packets: u32,
     /// How a station of a hub got on with the others, where they compete: `deferrals` and `collisions`.
     pub contention: Option<Contention>,
+    /// How many packets a policer found green, yellow and red: `policed_green` and so on.
+    pub colours: Option<Colours>,
 }
 
 impl LinkResult {
@@ -223,6 +226,17 @@ impl LinkResult {
     pub fn drops_by(&self, cause: Cause) -> u64 {
         self.drops.get(cause.name()).copied().unwrap_or(0)
     }
+}
+
+/// A change of a link that took place.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ChangeResult {
+    /// When.
+    pub time_s: f64,
+    /// What was set, such as `link.up.rate`.
+    pub path: Arc<str>,
+    /// To what, as the scenario writes it.
+    pub value: Arc<str>,
 }
 
 /// What the run cost.
@@ -267,6 +281,8 @@ pub struct RunResult {
     pub groups: Vec<GroupResult>,
     /// Two for each link, in the scenario's order.
     pub links: Vec<LinkResult>,
+    /// The changes of links that took place, in order; the first 10000 of them.
+    pub changes: Vec<ChangeResult>,
     /// Packets discarded by hosts because the checksum was wrong.
     pub checksum_drops: u64,
     /// Packets that came when their connection was over at both ends. In life a host answers them with a reset, or an ACK

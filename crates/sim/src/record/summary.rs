@@ -128,6 +128,7 @@ pub(crate) fn summarise(mut course: Course, interrupted: bool) -> RunResult {
         groups: groups(&flows, &course, horizon),
         flows,
         links: link_results(spec, &course.network, active),
+        changes: super::changes::happened(&spec.changes, active),
         checksum_drops: course.hosts.iter().map(|host| host.checksum_drops).sum(),
         late_packets: course.late_packets,
         performance: Performance {
@@ -294,6 +295,7 @@ fn link_results(spec: &WorldSpec, network: &Network, active: Time) -> Vec<LinkRe
             queue_mean_packets: channel.queue_mean(active),
             queue_max_packets: counters.queue_max,
             contention,
+            colours: channel.colours(),
         }
     };
     channels.zip(ways).map(result).collect()

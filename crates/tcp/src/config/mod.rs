@@ -129,12 +129,18 @@ pub struct Config {
     pub user_timeout: Option<Span>,
     /// Retransmissions of a SYN before giving up.
     pub syn_retries: u8,
+    /// Further retransmissions of the SYN of an active open before the others, without backoff (Linux,
+    /// `tcp_syn_linear_timeouts`).
+    pub syn_linear_timeouts: u8,
     /// Retransmissions of data before giving up (R2 of RFC 9293, section 3.8.3).
     pub retries: u8,
     /// 2·MSL: how long TIME-WAIT lasts.
     pub time_wait: Span,
     /// Challenge ACKs per second (RFC 5961, section 7).
     pub challenge_acks_per_second: u32,
+    /// Least time between two ACKs that answer segments without data, or SYNs, that are invalid: outside the window, with
+    /// an old timestamp, or challenged (Linux, `tcp_invalid_ratelimit`). Zero: no limit.
+    pub invalid_ratelimit: Span,
 }
 
 impl Config {

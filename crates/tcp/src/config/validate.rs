@@ -277,7 +277,7 @@ impl Layout {
                 }
                 kinds.map(u16::from)
             }
-            Self::Shared { kind, nak, offer, upper, scale } => {
+            Self::Shared { kind, nak, offer, upper, scale, .. } => {
                 if !matches!(kind, 253 | 254) {
                     return Err(ConfigError::SharedKind(kind));
                 }

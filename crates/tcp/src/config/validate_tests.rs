@@ -184,9 +184,9 @@ const VALUES: &[Row] = &[
         |c| c.layout = Layout::DOCUMENT,
     ),
     row(
-        |c| c.layout = Layout::Shared { kind: 252, nak: 1, offer: 2, upper: 3, scale: 4 },
+        |c| c.layout = Layout::Shared { kind: 252, nak: 1, offer: 2, upper: 3, scale: 4, bsd_order: false },
         ConfigError::SharedKind(252),
-        |c| c.layout = Layout::Shared { kind: 254, nak: 1, offer: 2, upper: 3, scale: 4 },
+        |c| c.layout = Layout::Shared { kind: 254, nak: 1, offer: 2, upper: 3, scale: 4, bsd_order: false },
     ),
 ];
 

@@ -3,7 +3,7 @@
 
 use crate::config::{Config, EcnUse, SynOptions};
 use crate::congestion::ecn::accurate::Accurate;
-use crate::congestion::ecn::handshake::{ACE, Mode, ace_of, first_ack, requested_mode};
+use crate::congestion::ecn::handshake::{ACE, Mode, accepted_mode, ace_of, first_ack, requested_mode};
 use crate::congestion::ecn::receiver::{Receiver, Trial};
 use crate::congestion::ecn::sender::{Feedback, Sender};
 use crate::congestion::ecn::{AccurateEcn, Agreement, BOTH, Echo, Memory, Order, SentRequest, agree, on_syn};
@@ -183,6 +183,21 @@ impl Connection {
         }
     }
 
+    /// Handles the peer's SYN-ACK in a simultaneous open. It reports the codepoint of our SYN; its ACK, and the peer's
+    /// of ours, report that of the SYN-ACK (section 3.2.2.1).
+    pub(super) fn process_crossing_syn_ack(&mut self, now: Time, syn_ack: &Segment) {
+        let Some(accurate) = self.accurate() else { return };
+        accurate.receiver.syn_ack_arrives(syn_ack.ecn);
+        accurate.sender.expect_handshake_ack();
+        accurate.sender.try_option(syn_ack.options.accurate_ecn());
+        if let Mode::Accurate(Some(reported)) = accepted_mode(syn_ack.flags) {
+            accurate.sender.check_not_ect(reported);
+            if reported == Ecn::Ce {
+                self.react_to_handshake_mark(now);
+            }
+        }
+    }
+
     /// Handles the ACK of our SYN-ACK. An ACK without data reports the codepoint of the SYN-ACK and no count (table 4).
     pub(super) fn process_handshake_ack(&mut self, now: Time, segment: &Segment) {
         let bare = segment.seq_len() == 0 && segment.options.sack.is_empty();
@@ -242,6 +257,7 @@ impl Connection {
         let is_latest = self.snd.space().position(segment.ack) > self.snd.space().una() as i64
             || segment.seq.distance_from(self.snd.space().wl1()) > 0
             || stamp.is_some_and(|stamp| self.rcv.is_newer(stamp.value));
+        let acknowledged = self.snd.space().position(segment.ack);
         let (ace, data_was_sent) = (ace_of(segment.flags), self.snd.space().max() > 1);
         let Some(memory) = self.cx.ecn() else { return false };
         memory.set_marked(false);
@@ -249,7 +265,20 @@ impl Connection {
         let heard = Feedback { ace, option: segment.options.accurate_ecn(), is_latest };
         // Before the first data no packet can be marked. The ACE field then repeats the codepoint of the SYN-ACK and is
         // no count.
-        if segment.flags.has(Flags::SYN) || !data_was_sent {
+        if segment.flags.has(Flags::SYN) {
+            return false;
+        }
+        // In a simultaneous open, data may be in flight before the ACK of our SYN-ACK arrives.
+        if accurate.sender.expects_handshake_ack() {
+            let bare = segment.seq_len() == 0 && segment.options.sack.is_empty();
+            if bare && accurate.sender.ends_handshake(acknowledged) {
+                let marked = accurate.sender.process_handshake_ack(first_ack(ace));
+                accurate.sender.receive_feedback(heard, delivered);
+                memory.set_marked(marked);
+                return marked;
+            }
+        }
+        if !data_was_sent {
             return false;
         }
         let told = accurate.sender.receive_feedback(heard, delivered);

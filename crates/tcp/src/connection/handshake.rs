@@ -64,8 +64,11 @@ impl Connection {
             // Simultaneous open: our SYN is retransmitted with the ACK of the peer's SYN.
             self.snd.send_syn_again();
             self.cx.enter(now, State::SynReceived);
+            if !self.cx.is_fast_open_client() {
+                self.rcv.queue_syn_text(segment.payload.len);
+            }
         }
-        if ours_acknowledged || !self.cx.is_fast_open_client() {
+        if ours_acknowledged {
             self.process_syn_data(now, segment);
         }
         let behind_text = i64::from(segment.payload.len) + 1;
@@ -87,8 +90,8 @@ impl Connection {
         self.cx.note(now, Event::PeerWindow { window });
     }
 
-    /// Stores the data of a SYN until the connection is open. A FIN on a SYN without ACK is ignored, because no state
-    /// transition exists for it; the peer retransmits it.
+    /// Accepts and acknowledges the data of a SYN. A FIN on a SYN without ACK is ignored, because no state transition
+    /// exists for it; the peer retransmits it.
     fn process_syn_data(&mut self, now: Time, segment: &Segment) {
         if segment.payload.len > 0 {
             self.take_text(now, segment, 1);

@@ -104,10 +104,7 @@ impl Connection {
         }
         if self.cx.state() == State::SynReceived && segment.flags.has(Flags::SYN) && start == 0 {
             if segment.flags.has(Flags::ACK) {
-                // Simultaneous open: the peer retransmits its SYN with the ACK of ours (RFC 9293, figure 8).
-                if self.take_ack(now, segment) {
-                    self.rcv.acknowledge(Reason::Ack);
-                }
+                self.take_syn_ack(now, segment);
             } else {
                 self.answer_repeated_syn(now, segment);
             }
@@ -139,7 +136,20 @@ impl Connection {
         if self.cx.state() == State::TimeWait && segment.flags.has(Flags::FIN) && ends_where_the_fin_did {
             self.snd.wait_out(now + self.cx.config.time_wait);
         }
-        self.rcv.acknowledge(Reason::DuplicateAck);
+        // Text and FINs are retransmitted until they are acknowledged. Without them, two ends that disagree would answer
+        // each other's ACKs without end.
+        if segment.seq_len() > 0 || self.cx.may_answer_invalid(now) {
+            self.rcv.acknowledge(Reason::DuplicateAck);
+        }
+    }
+
+    /// Simultaneous open: the peer retransmits its SYN with the ACK of ours (RFC 9293, figure 8).
+    #[cold]
+    fn take_syn_ack(&mut self, now: Time, segment: &Segment) {
+        if self.take_ack(now, segment) {
+            self.process_crossing_syn_ack(now, segment);
+            self.rcv.acknowledge(Reason::Ack);
+        }
     }
 
     /// The fifth step: the ACK. Returns whether the rest of the segment is to be processed.
@@ -154,6 +164,9 @@ impl Connection {
             self.snd.syn_acknowledged(&mut self.cx, now, ack);
             self.snd.expect_window_from(segment.seq.minus(1));
             self.become_established(now);
+            if self.rcv.deliver_syn_text() {
+                self.rcv.acknowledge(Reason::Ack);
+            }
         } else {
             match self.snd.space().judge_ack(segment.ack) {
                 AckVerdict::Acceptable => {}
@@ -178,9 +191,9 @@ impl Connection {
     fn answer_repeated_syn(&mut self, now: Time, segment: &Segment) {
         if !self.process_repeated_syn(segment) {
             self.give_up(now, CloseReason::Reset);
-            return;
+        } else if self.cx.may_answer_invalid(now) {
+            self.snd.send_syn_again();
         }
-        self.snd.send_syn_again();
     }
 
     /// Whether the ACK of a segment outside the window is processed nevertheless (RFC 9293, section 3.10.7.4, for a
@@ -198,7 +211,10 @@ impl Connection {
     #[cold]
     fn arrives_with_rst_or_syn(&mut self, now: Time, segment: &Segment, start: i64) {
         if !segment.flags.has(Flags::RST) {
-            if self.cx.state() == State::SynReceived && self.returns_to_listen() {
+            if self.cx.state() == State::SynReceived && start == 0 && segment.flags.has(Flags::ACK) {
+                // It carries text, so that its end lies in the window.
+                self.take_syn_ack(now, segment);
+            } else if self.cx.state() == State::SynReceived && self.returns_to_listen() {
                 self.return_to_listen(now);
             } else {
                 self.challenge(now);

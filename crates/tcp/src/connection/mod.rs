@@ -15,6 +15,8 @@ mod output;
 mod pairs;
 mod prediction;
 mod sizes;
+#[cfg(test)]
+mod slivers;
 pub(crate) mod socket_options;
 pub mod syn_cookie;
 mod time_wait;
@@ -358,10 +360,10 @@ impl Connection {
         self.snd.set_peer_mss(peer_offer(config, peer).mss.unwrap_or(config.mss));
         self.cx.agreed = agree(config, peer, self.snd.path_mtu());
         self.snd.begin_mtu_search(&mut self.cx, now);
-        let (payload, largest) = (u32::from(self.cx.agreed.payload), self.cx.agreed.largest_window());
+        let (mss, largest) = (u32::from(self.cx.agreed.mss), self.cx.agreed.largest_window());
         self.rcv.limit_buffer(largest);
         if self.cx.config.round_buffers {
-            self.rcv.round_buffer(payload, largest);
+            self.rcv.round_buffer(mss, largest);
         }
         self.rcv.begin_tuning(&self.cx, now);
         self.snd.begin(&self.cx);

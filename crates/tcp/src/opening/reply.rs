@@ -40,3 +40,9 @@ impl Reply {
 pub fn reset_for(segment: &Segment) -> Option<Segment> {
     (!segment.flags.has(Flags::RST)).then(|| Reply::reset_for(segment).segment())
 }
+
+/// The reply of a port that listens to a segment that opens no connection: a reset if the segment has an ACK, else
+/// `None`. A reset is ignored, and a segment without SYN, ACK and RST is dropped (section 3.10.7.2).
+pub fn reset_in_listen_for(segment: &Segment) -> Option<Segment> {
+    if segment.flags.has(Flags::ACK) { reset_for(segment) } else { None }
+}

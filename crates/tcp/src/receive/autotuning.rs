@@ -53,6 +53,12 @@ impl Tuning {
         }
     }
 
+    /// The same where the window is all of the buffer from the start.
+    pub(crate) const fn offers_all(mut self) -> Self {
+        self.offered = self.most;
+        self
+    }
+
     /// The largest distance of the right edge from the read position, if `unread` bytes wait.
     pub(crate) fn limit(&self, unread: u64) -> u32 {
         u64::from(self.offered).saturating_add(unread).min(u64::from(self.buffer)) as u32

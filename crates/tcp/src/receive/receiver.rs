@@ -33,7 +33,7 @@ pub(crate) enum AckDue {
 /// The result of processing the data of a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Text {
-    /// In order. `fills_gap` is set if it filled a gap fully or partly.
+    /// In order. `fills_gap` is set if the segment filled a gap fully or partly, or if its first part is a duplicate.
     InOrder { fills_gap: bool },
     /// Out of order; stored.
     OutOfOrder,
@@ -247,16 +247,36 @@ impl Receiver {
         if end <= start.max(nxt) {
             return (Text::Duplicate, Range::default());
         }
-        if start < nxt {
+        let is_partly_old = start < nxt;
+        if is_partly_old {
             self.note_duplicate(start, (nxt - start) as u32);
         }
         let start = start.max(nxt);
         let range = Range::new(start as u64, end as u64);
         if range.start == self.nxt {
-            (Text::InOrder { fills_gap: self.append(range) }, range)
+            let fills_gap = self.append(range);
+            (Text::InOrder { fills_gap: fills_gap || is_partly_old }, range)
         } else {
             (self.hold(range, mss), range)
         }
+    }
+
+    /// Stores the text of a SYN until the connection is open (RFC 9293, section 3.10.7.3). RCV.NXT does not move, so
+    /// that our SYN-ACK acknowledges the SYN only.
+    pub(crate) fn queue_syn_text(&mut self, len: u32) {
+        let range = Range::new(self.nxt, (self.nxt + u64::from(len)).min(self.edge));
+        if !range.is_empty() {
+            let reassembly = self.reassembly.get_or_insert_default();
+            reassembly.held.insert(range);
+            reassembly.taken = range;
+        }
+    }
+
+    /// Delivers the queued text of a SYN. Returns whether there was any.
+    pub(crate) fn deliver_syn_text(&mut self) -> bool {
+        let nxt = self.nxt;
+        self.append(Range::new(nxt, nxt));
+        self.nxt > nxt
     }
 
     /// Whether a position is the right edge of a window that is open.

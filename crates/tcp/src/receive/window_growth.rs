@@ -1,5 +1,6 @@
 //! The receive window follows what the application reads (Linux, `tcp_rcv_space_adjust()`).
 
+use crate::config::WindowGrowth;
 use crate::context::Context;
 use crate::opening::state::State;
 use crate::receive::autotuning::Tuning;
@@ -14,7 +15,15 @@ impl Receiver {
         let most = cx.config.receive_window.min(cx.agreed.largest_window());
         // A window below one unit of the window scale would be announced as zero.
         let first = first.max(1 << cx.agreed.shifts().1);
-        let tuning = Tuning::new(now, first, most, u32::from(cx.agreed.mss));
+        let mss = u32::from(cx.agreed.mss);
+        let tuning = match cx.config.window_growth {
+            WindowGrowth::InSteps => Tuning::new(now, first, most, mss),
+            // All of the buffer is announced, in whole segments where buffers are (FreeBSD, tcp_mss()).
+            WindowGrowth::AtOnce if cx.config.round_buffers => {
+                Tuning::new(now, first.next_multiple_of(mss.max(1)), most, mss).offers_all()
+            }
+            WindowGrowth::AtOnce => Tuning::new(now, first, most, mss).offers_all(),
+        };
         self.set_buffer(tuning.limit(0));
         self.extras().tuning = Some(Box::new(tuning));
     }

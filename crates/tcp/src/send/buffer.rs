@@ -24,14 +24,12 @@ impl Sender {
     #[inline]
     pub(crate) fn send_buffer(&self, cx: &Context) -> u64 {
         if let Some(first) = cx.config.initial_send_buffer {
+            let mss = u64::from(cx.agreed.mss.max(1));
+            let first = if cx.config.round_buffers { first.next_multiple_of(mss) } else { first };
             return self.tuned_send_buffer(cx, first);
         }
         let bytes = cx.config.send_buffer;
-        if cx.config.round_buffers {
-            bytes.next_multiple_of(u64::from(cx.agreed.payload.max(1)))
-        } else {
-            bytes
-        }
+        if cx.config.round_buffers { bytes.next_multiple_of(u64::from(cx.agreed.mss.max(1))) } else { bytes }
     }
 
     /// Accepts up to `len` bytes from the application; `ends` marks an end of application data. Returns the number of

@@ -104,6 +104,7 @@ impl Sender {
         self.begin_rates(cx, now);
         self.space.una = self.space.una.max(ack.min(1));
         self.space.nxt = self.space.nxt.max(self.space.una);
+        let retransmitted = self.timers.unanswered > 0;
         self.timers.unanswered = 0;
         self.timers.stop_retransmit();
         if cx.state() == State::SynReceived && self.space.is_outstanding() {
@@ -111,7 +112,7 @@ impl Sender {
         }
         // The user timeout stops and restarts with the next segment.
         self.stop_user_timeout();
-        if self.timers.is_backed_off() {
+        if retransmitted {
             self.begin_after_lost_syn(cx);
         }
     }

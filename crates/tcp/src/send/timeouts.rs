@@ -66,12 +66,15 @@ impl Sender {
         }
         self.timers.unanswered = self.timers.unanswered.saturating_add(1);
         let opening = matches!(cx.state(), State::SynSent | State::SynReceived);
-        let patience = if opening { cx.config.syn_retries } else { cx.config.retries };
-        if self.timers.unanswered > patience {
+        let linear = if cx.state() == State::SynSent { cx.config.syn_linear_timeouts } else { 0 };
+        let retries = if opening { cx.config.syn_retries } else { cx.config.retries };
+        if self.timers.unanswered > retries.saturating_add(linear) {
             return Expired::Retries;
         }
         cx.counters().timeouts += 1;
-        self.back_off(cx);
+        if self.timers.unanswered > linear {
+            self.back_off(cx);
+        }
         self.space.timed_end = 0;
         // Who notices losses by time knows what is lost, and need not go back; but for a SYN.
         if self.rack.is_none() || opening {

@@ -58,11 +58,6 @@ impl Timers {
         self.backoff
     }
 
-    /// Whether the timer has expired since the last RTT sample.
-    pub(crate) fn is_backed_off(&self) -> bool {
-        self.backoff > 0
-    }
-
     /// (Re)starts the retransmission timer.
     #[inline]
     pub(crate) fn restart(&mut self, now: Time, grain: TimerGrain) {

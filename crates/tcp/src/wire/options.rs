@@ -162,7 +162,7 @@ impl Options {
     };
 }
 
-/// The encoding of the options that have no assigned kind.
+/// The encoding of the options that have no assigned kind, and the order of the others on a SYN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Layout {
     /// The layout of the document, with configurable option kinds. A has 7 bytes, B has 6, C has 4, and the scale in
@@ -190,6 +190,8 @@ pub enum Layout {
         upper: u16,
         /// ExID of the scale in every segment.
         scale: u16,
+        /// Where the window scale stands on a SYN: behind the MSS as in BSD systems, or behind the timestamps as in Linux.
+        bsd_order: bool,
     },
 }
 
@@ -197,8 +199,17 @@ impl Layout {
     /// The document's layout with kinds that no other option uses in practice.
     pub const DOCUMENT: Self = Self::Document { nak: 200, offer: 201, upper: 202, scale: 203 };
     /// Experimental kind 253 with ExIDs of this project.
-    pub const SHARED: Self =
-        Self::Shared { kind: 253, nak: 0x4E41, offer: 0x4257, upper: 0x4243, scale: 0x5343 };
+    pub const SHARED: Self = Self::Shared {
+        kind: 253,
+        nak: 0x4E41,
+        offer: 0x4257,
+        upper: 0x4243,
+        scale: 0x5343,
+        bsd_order: false,
+    };
+    /// The same, with the options of a SYN in the order of BSD systems.
+    pub const BSD: Self =
+        Self::Shared { kind: 253, nak: 0x4E41, offer: 0x4257, upper: 0x4243, scale: 0x5343, bsd_order: true };
 
     /// Bytes that an ExID adds to each of these options.
     const fn exid_len(self) -> u32 {

@@ -1,15 +1,24 @@
 //! Link-layer headers by link type (registry: tcpdump.org/linktypes.html).
 
+use super::serial::{behind_cisco_hdlc, behind_frame_relay, behind_ppp, behind_pppoe, behind_slip};
 use core::fmt;
 
 const NULL: u16 = 0;
 const ETHERNET: u16 = 1;
+const SLIP: u16 = 8;
+const PPP: u16 = 9;
+const PPP_HDLC: u16 = 50;
+const PPP_ETHER: u16 = 51;
+const C_HDLC: u16 = 104;
+const FRELAY: u16 = 107;
 const LOOP: u16 = 108;
 const LINUX_SLL: u16 = 113;
 const LINUX_SLL2: u16 = 276;
 
-const IPV4: u16 = 0x0800;
-const IPV6: u16 = 0x86DD;
+pub(super) const IPV4: u16 = 0x0800;
+pub(super) const IPV6: u16 = 0x86DD;
+/// A PPPoE session.
+const PPPOE: u16 = 0x8864;
 
 /// EtherTypes of VLAN tags: IEEE 802.1Q, 802.1ad (QinQ), and two that were used for the outer tag before 802.1ad.
 const VLAN: [u16; 4] = [0x8100, 0x88A8, 0x9100, 0x9200];
@@ -43,6 +52,11 @@ impl LinkType {
             LINUX_SLL => behind(bytes, 14, 16),
             LINUX_SLL2 => behind(bytes, 0, 20),
             NULL | LOOP => behind_family(bytes),
+            PPP | PPP_HDLC => behind_ppp(bytes),
+            PPP_ETHER => behind_pppoe(bytes),
+            C_HDLC => behind_cisco_hdlc(bytes),
+            SLIP => behind_slip(bytes),
+            FRELAY => behind_frame_relay(bytes),
             _ => Err(NoNetwork::Link),
         }
     }
@@ -61,7 +75,7 @@ impl fmt::Display for LinkType {
 
 /// The IP packet after a header of `len` bytes with an EtherType at `at`, and any VLAN tags.
 #[inline]
-fn behind(bytes: &[u8], at: usize, len: usize) -> Result<&[u8], NoNetwork> {
+pub(super) fn behind(bytes: &[u8], at: usize, len: usize) -> Result<&[u8], NoNetwork> {
     let mut ether_type = short(bytes, at)?;
     let mut start = len;
     // The second half of a tag is the type of the next header.
@@ -71,6 +85,7 @@ fn behind(bytes: &[u8], at: usize, len: usize) -> Result<&[u8], NoNetwork> {
     }
     match ether_type {
         IPV4 | IPV6 => bytes.get(start..).ok_or(NoNetwork::Short),
+        PPPOE => behind_pppoe(bytes.get(start..).ok_or(NoNetwork::Short)?),
         _ => Err(NoNetwork::Protocol),
     }
 }
@@ -90,7 +105,7 @@ fn behind_family(bytes: &[u8]) -> Result<&[u8], NoNetwork> {
 }
 
 #[inline]
-fn short(bytes: &[u8], at: usize) -> Result<u16, NoNetwork> {
+pub(super) fn short(bytes: &[u8], at: usize) -> Result<u16, NoNetwork> {
     bytes
         .get(at..)
         .and_then(|rest| rest.first_chunk())
@@ -178,6 +193,10 @@ mod tests {
         {
             assert_eq!(LinkType(ETHERNET).network(&frame(types)), Ok(&[0x45][..]), "{types:x?}");
         }
+        let mut session = frame(&[0x8100, PPPOE]);
+        session.pop();
+        session.extend([0x11, 0, 0, 1, 0, 3, 0x00, 0x21, 0x45]);
+        assert_eq!(LinkType(ETHERNET).network(&session), Ok(&[0x45][..]));
         assert_eq!(LinkType(ETHERNET).network(&frame(&[0x8100, 0x0806])), Err(NoNetwork::Protocol));
         assert_eq!(LinkType(ETHERNET).network(&frame(&[0x8100, IPV4])[..16]), Err(NoNetwork::Short));
     }

@@ -11,7 +11,7 @@
 //! * `reader.rs`: returns one packet after the other
 //! * `input.rs`, `packed.rs`: the buffer, and decompression
 //! * `pcap.rs`, `pcapng.rs`, `order.rs`, `resolution.rs`: the two formats
-//! * `link.rs`: link-layer headers
+//! * `link.rs`, `serial.rs`: link-layer headers
 //! * `damage.rs`: errors
 
 mod damage;
@@ -24,6 +24,7 @@ mod pcap;
 mod pcapng;
 mod reader;
 mod resolution;
+mod serial;
 mod writer;
 
 pub use damage::{Damage, OpenError, Wrong};

@@ -34,8 +34,6 @@ struct Ends {
     trips: [RoundTrips; 2],
     /// Bytes in flight after the segment before.
     flight: [u64; 2],
-    /// Whether the SYN of this side was acknowledged.
-    acknowledged: [bool; 2],
 }
 
 impl Diagnoser {
@@ -56,15 +54,7 @@ const fn ns(span: Span) -> u64 {
 
 impl Ends {
     fn new() -> Self {
-        Self {
-            first: None,
-            packet: 0,
-            at: 0,
-            views: None,
-            trips: [RoundTrips::default(); 2],
-            flight: [0; 2],
-            acknowledged: [false; 2],
-        }
+        Self { first: None, packet: 0, at: 0, views: None, trips: [RoundTrips::default(); 2], flight: [0; 2] }
     }
 
     /// Nanoseconds since the begin of the connection. Clocks that are set back stand still.
@@ -84,10 +74,9 @@ impl Ends {
         let (mine, theirs) = if seen.side == Side::A { (a, b) } else { (b, a) };
         let len = seen.segment.payload.len;
         if let Some(ack) = seen.told.ack.filter(|_| !flags.has(Flags::RST)) {
-            let theirs_acknowledged = &mut self.acknowledged[1 - seen.side as usize];
-            if ack >= 0 && !*theirs_acknowledged {
-                *theirs_acknowledged = true;
-                theirs.opens(at);
+            // A server is open when the ACK of its SYN arrives; a client sends at once when it is open.
+            if !syn && seen.side == Side::A {
+                theirs.opens_after_ack(at);
             }
             theirs.note_ack(at, seen.number, ack, seen.told.window, len == 0 && !syn);
         }
@@ -97,6 +86,7 @@ impl Ends {
             }
             return;
         }
+        mine.opens(at);
         if len > 0 {
             let start = seen.told.seq;
             mine.note_data(at, seen.number, start, start + i64::from(len), len);
@@ -150,8 +140,8 @@ impl Watch for Diagnoser {
                 views[theirs].note_behind(at, rtt, packet);
             }
             if sample.method == Method::Handshake {
-                note_least(&mut ends.trips[mine].ahead, rtt);
-                views[mine].note_ahead(at, rtt);
+                note_least(&mut ends.trips[mine].handshake, rtt);
+                views[mine].note_handshake(rtt);
             }
         }
     }

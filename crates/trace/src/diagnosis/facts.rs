@@ -3,6 +3,7 @@
 use super::meter::Slice;
 use super::path::Path;
 use super::sender::Totals;
+use super::trains::Trains;
 
 /// One direction of a connection after its end.
 #[derive(Debug)]
@@ -17,8 +18,8 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    pub(super) fn new(slices: Vec<Slice>, parts: (u64, u64), totals: Totals) -> Self {
-        let path = Path::of(&slices, parts, totals.segment);
+    pub(super) fn new(slices: Vec<Slice>, parts: (u64, u64), totals: Totals, trains: &Trains) -> Self {
+        let path = Path::of(&slices, parts, totals.segment, trains);
         let flight = flights(&slices, path.base);
         let window = slices
             .iter()

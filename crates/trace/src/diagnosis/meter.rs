@@ -32,6 +32,8 @@ pub(super) struct Slice {
     pub(super) resent: u16,
     /// ACKs.
     pub(super) acks: u16,
+    /// ACKs of new data that made the window smaller.
+    pub(super) shrinks: u16,
     /// Segments with data in the other direction.
     pub(super) answers: u16,
 }
@@ -57,6 +59,7 @@ impl Slice {
         self.unprompted = self.unprompted.saturating_add(next.unprompted);
         self.short = self.short.saturating_add(next.short);
         self.resent = self.resent.saturating_add(next.resent);
+        self.shrinks = self.shrinks.saturating_add(next.shrinks);
         self.acks = self.acks.saturating_add(next.acks);
         self.answers = self.answers.saturating_add(next.answers);
     }

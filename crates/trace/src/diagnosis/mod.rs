@@ -6,7 +6,7 @@
 //!
 //! * `sender.rs`: the sender's state from packets, put on its own clock; `phase.rs`, `meter.rs`: what is recorded of it
 //! * `vantage.rs`: where the capture was taken
-//! * `path.rs`: round trips, queueing delay and capacity; `facts.rs`: all that the rules look at
+//! * `path.rs`, `trains.rs`: round trips, queueing delay and capacity; `facts.rs`: all that the rules look at
 //! * `rules/`: one file for each family of limits
 //! * `verdict.rs`: the timeline and the budget; `sentence.rs`: evidence and sentence
 
@@ -18,6 +18,7 @@ mod phase;
 mod rules;
 mod sender;
 mod sentence;
+mod trains;
 mod vantage;
 mod verdict;
 

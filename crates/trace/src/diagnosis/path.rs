@@ -1,9 +1,17 @@
 //! What the slices of a sender show of its path: round trip without queue, queueing delay, capacity.
 
 use super::meter::Slice;
+use super::trains::Trains;
 
+/// The quantile of the rates of trains that is taken for the capacity, and the one before others had a part of it.
+const CAPACITY: f64 = 0.9;
+const PEAK: f64 = 1.0;
 /// Queueing delay below which a path counts as not full, in nanoseconds.
 const LEAST_QUEUE_NS: u64 = 300_000;
+/// Fewer segments in a round trip do not fill a path, unless their sender has more.
+const LEAST_SEGMENTS: u32 = 5;
+/// A path that carries this share of its capacity is full.
+const BUSY: f64 = 0.9;
 
 /// What is known of the path in one slice.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -12,8 +20,10 @@ pub(super) struct PathNow {
     pub(super) rtt: u64,
     /// How much of it exceeds the least one.
     pub(super) queueing: u64,
-    /// Whether a queue stood on the path for the last round trip.
+    /// Whether the path was full during the last round trip.
     pub(super) full: bool,
+    /// Whether enough segments passed for that to be sure.
+    pub(super) many: bool,
     /// Bytes per second that arrived during the last round trip.
     pub(super) rate: f64,
 }
@@ -23,38 +33,46 @@ pub(super) struct PathNow {
 pub(super) struct Path {
     /// The least round trip in nanoseconds.
     pub(super) base: u64,
-    /// The highest rate of a round trip, in bytes per second.
+    /// The capacity in bytes per second; 0 if it is not known.
     pub(super) capacity: f64,
+    /// The highest rate of a train, in bytes per second: the capacity before others had a part of it.
+    pub(super) peak: f64,
     /// One for each slice.
     pub(super) now: Vec<PathNow>,
 }
 
 impl Path {
     /// Reads the path from the slices; `parts` are the least round trips to the sender and to the receiver.
-    pub(super) fn of(slices: &[Slice], parts: (u64, u64), segment: u32) -> Self {
+    pub(super) fn of(slices: &[Slice], parts: (u64, u64), segment: u32, trains: &Trains) -> Self {
         let base = parts.0 + parts.1;
-        let mut now = round_trips(slices, parts);
-        let rates = rates(slices, base);
-        let capacity = rates.iter().copied().fold(0.0, f64::max);
+        // Beside the receiver, what an ACK takes is not the path's but the receiver's delay.
+        let beside_receiver = parts.1 * 10 <= base;
+        let mut now = round_trips(slices, parts, beside_receiver);
+        let [capacity, peak] = [CAPACITY, PEAK].map(|quantile| trains.rate(quantile).unwrap_or(0.0));
         // One segment takes this long at the capacity.
         let serial = if capacity > 0.0 { f64::from(segment) / capacity * 1e9 } else { 0.0 };
-        let threshold = LEAST_QUEUE_NS.max(base / 50).max((1.5 * serial) as u64);
-        let mut since = None;
-        let mut from = 0;
-        for ((path, slice), rate) in now.iter_mut().zip(slices).zip(rates) {
+        let threshold = LEAST_QUEUE_NS.max(base / 50).max((2.5 * serial) as u64);
+        let standing = standing(&now, slices, base, threshold);
+        let rates = rates(slices, base);
+        // Behind the bottleneck, only timestamps show the queue.
+        let beside_sender = parts.0 * 10 <= base;
+        let shows_queue = beside_sender || slices.iter().filter(|slice| slice.behind > 0).count() > 3;
+        // A rate is the capacity of the path only if a queue stood at it once; a sender may send evenly at any rate.
+        let at_capacity = |rate: f64| capacity > 0.0 && rate > capacity * BUSY;
+        let known = !shows_queue
+            || standing.iter().zip(&rates).any(|(standing, rate)| standing.0 && *rate > capacity * 0.7);
+        for ((path, rate), standing) in now.iter_mut().zip(rates).zip(standing) {
             path.rate = rate;
-            let stands = path.queueing > threshold && (slice.delivered > 0 || slice.until - from < base / 2);
-            since = if stands { since.or(Some(from)) } else { None };
-            path.full = since.is_some_and(|since| slice.until - since >= base);
-            from = slice.until;
+            let segments = rate * path.rtt as f64 / 1e9 >= f64::from(LEAST_SEGMENTS * segment);
+            path.many = standing.1 && (segments || !shows_queue);
+            path.full = standing.0 || known && at_capacity(rate);
         }
-        spread_back(&mut now, slices, base);
-        Self { base, capacity, now }
+        Self { base, capacity, peak, now }
     }
 }
 
 /// The round trip and the queueing delay of each slice.
-fn round_trips(slices: &[Slice], (behind, ahead): (u64, u64)) -> Vec<PathNow> {
+fn round_trips(slices: &[Slice], (behind, ahead): (u64, u64), beside_receiver: bool) -> Vec<PathNow> {
     let mut latest = (0, 0);
     let read = |sample: u32, least: u64, before: u64| match sample {
         0 => before,
@@ -63,9 +81,29 @@ fn round_trips(slices: &[Slice], (behind, ahead): (u64, u64)) -> Vec<PathNow> {
     slices
         .iter()
         .map(|slice| {
-            latest = (read(slice.behind, behind, latest.0), read(slice.ahead, ahead, latest.1));
+            let sample = if beside_receiver { 0 } else { slice.ahead };
+            latest = (read(slice.behind, behind, latest.0), read(sample, ahead, latest.1));
             let queueing = latest.0 + latest.1;
             PathNow { rtt: behind + ahead + queueing, queueing, ..PathNow::default() }
+        })
+        .collect()
+}
+
+/// For each slice: whether every packet of the last round trip before its end waited longer than `threshold`, and whether
+/// packets came all the time. A link that was idle meanwhile has delayed the packet after that not at all.
+fn standing(now: &[PathNow], slices: &[Slice], base: u64, threshold: u64) -> Vec<(bool, bool)> {
+    let mut first = 0;
+    (0..slices.len())
+        .map(|index| {
+            let until = slices[index].until;
+            let rtt = base + now[index].queueing;
+            while first < index && slices[first].until + rtt <= until {
+                first += 1;
+            }
+            let samples = (first..=index).filter(|&i| slices[i].ahead > 0 || slices[i].behind > 0);
+            let least = samples.map(|i| now[i].queueing).min().unwrap_or(0);
+            let always = slices[first..=index].iter().all(|slice| slice.delivered > 0);
+            (least > threshold, always)
         })
         .collect()
 }
@@ -87,21 +125,6 @@ fn rates(slices: &[Slice], base: u64) -> Vec<f64> {
     rates
 }
 
-/// A path that is full at the end of a round trip with a standing queue was full from its begin.
-fn spread_back(now: &mut [PathNow], slices: &[Slice], base: u64) {
-    let mut until = None;
-    for index in (0..now.len()).rev() {
-        let began = if index == 0 { 0 } else { slices[index - 1].until };
-        if now[index].full {
-            until = Some(began.saturating_sub(base));
-        } else if until.is_some_and(|until| began >= until) && now[index].queueing > 0 {
-            now[index].full = true;
-        } else {
-            until = None;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,22 +134,37 @@ mod tests {
         Slice { until: until_ms * 1_000_000, delivered, ahead, ..Slice::default() }
     }
 
+    /// Trains with so many bytes a millisecond.
+    fn trains(bytes: u64) -> Trains {
+        let mut trains = Trains::default();
+        (0..100).for_each(|n| trains.note(n * 1_000_000, bytes, 20_000, 1000));
+        trains
+    }
+
     #[test]
     fn a_queue_that_stands_for_a_round_trip_makes_the_path_full() {
         let slices: Vec<Slice> =
             (1..=40).map(|n| slice(10 * n, 10_000, if n > 20 { 60 } else { 40 })).collect();
-        let path = Path::of(&slices, (0, 40_000_000), 1000);
+        let path = Path::of(&slices, (0, 40_000_000), 1000, &trains(2000));
         assert!(path.now[..20].iter().all(|now| !now.full), "{:?}", path.now);
-        assert!(path.now[20..].iter().all(|now| now.full), "{:?}", path.now);
-        assert!((path.capacity - 1e6).abs() < 1.0, "{}", path.capacity);
+        assert!(path.now[26..].iter().all(|now| now.full), "{:?}", path.now);
     }
 
     #[test]
     fn a_burst_once_a_round_trip_does_not_fill_the_path() {
         let slices: Vec<Slice> = (1..=40)
-            .map(|n| if n % 4 == 0 { slice(10 * n, 40_000, 50) } else { slice(10 * n, 1000, 40) })
+            .map(|n| if n % 4 == 0 { slice(10 * n, 5_000, 50) } else { slice(10 * n, 1000, 40) })
             .collect();
-        let path = Path::of(&slices, (0, 40_000_000), 1000);
+        let path = Path::of(&slices, (0, 40_000_000), 1000, &trains(1000));
         assert!(path.now.iter().all(|now| !now.full));
+    }
+
+    #[test]
+    fn a_rate_at_capacity_fills_the_path_only_where_a_queue_would_not_show() {
+        let slices: Vec<Slice> = (1..=40).map(|n| slice(10 * n, 10_000, 40)).collect();
+        let behind_the_bottleneck = Path::of(&slices, (39_000_000, 1_000_000), 1000, &trains(1000));
+        assert!(behind_the_bottleneck.now[8..].iter().all(|now| now.full));
+        let at_the_sender = Path::of(&slices, (0, 40_000_000), 1000, &trains(1000));
+        assert!(at_the_sender.now.iter().all(|now| !now.full), "a sender may send evenly at any rate");
     }
 }

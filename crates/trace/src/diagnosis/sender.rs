@@ -5,6 +5,7 @@
 
 use super::meter::Meter;
 use super::phase::{Phase, Phases};
+use super::trains::Trains;
 use crate::follow::Cause;
 use std::collections::VecDeque;
 
@@ -12,6 +13,8 @@ use std::collections::VecDeque;
 const MOST_ACKS: usize = 1 << 12;
 /// A segment that follows an ACK or another segment within this time was caused by it.
 const PROMPT_NS: u64 = 1_500_000;
+/// The least of so many to twice as many samples stands for the present.
+const RECENT: u64 = 8;
 /// Slices and stretches of phases are no shorter.
 const LEAST_SLICE_NS: u64 = 50_000;
 
@@ -73,6 +76,8 @@ pub(super) struct SenderView {
     window: u32,
     started: bool,
     open: bool,
+    /// When it will be open, as far as is known.
+    opens_at: Option<u64>,
     closing: bool,
     repair: Option<Repair>,
     /// When it last sent new data, and when an ACK last arrived.
@@ -88,14 +93,26 @@ pub(super) struct SenderView {
     tentative: Vec<(u64, Phase)>,
     clock: u64,
     acks: VecDeque<Ack>,
-    /// The round trip between here and the sender.
+    /// The least round trip between here and the sender, and whether there is a sample; else it is 0.
     behind: u64,
-    /// The round trip from here to the receiver.
+    behind_known: bool,
+    /// The least of its latest samples, with the queues on it; that of the window that fills, and of the one before it.
+    behind_now: u64,
+    behind_recent: [u64; 2],
+    behind_samples: u64,
+    /// The least round trip from here to the receiver, and whether there is a sample; else it is 0.
     ahead: u64,
+    ahead_known: bool,
+    /// Whether data was outstanding when the last new data was sent.
+    clocked: bool,
+    /// ACKs of one and of two segments.
+    single_acks: u64,
+    double_acks: u64,
     /// The largest payload that the peer permits.
     mss: u32,
     pub(super) phases: Phases,
     pub(super) meter: Meter,
+    pub(super) trains: Trains,
     pub(super) totals: Totals,
 }
 
@@ -108,6 +125,7 @@ impl SenderView {
             window: 0,
             started: false,
             open: !handshake_seen,
+            opens_at: None,
             closing: false,
             repair: None,
             sent_at: 0,
@@ -119,10 +137,19 @@ impl SenderView {
             clock: 0,
             acks: VecDeque::new(),
             behind: 0,
+            behind_known: false,
+            behind_now: 0,
+            behind_recent: [u64::MAX; 2],
+            behind_samples: 0,
             ahead: 0,
+            ahead_known: false,
+            clocked: false,
+            single_acks: 0,
+            double_acks: 0,
             mss: 0,
             phases: Phases::default(),
             meter: Meter::default(),
+            trains: Trains::default(),
             totals: Totals::default(),
         }
     }
@@ -134,9 +161,32 @@ impl SenderView {
 
     /// A round trip between here and the sender was measured.
     pub(super) fn note_behind(&mut self, at: u64, ns: u64, packet: u64) {
-        self.meter.at(at, packet).note_behind(ns);
-        if self.behind == 0 || ns < self.behind {
-            self.behind = ns;
+        let waited_for_data = !self.clocked;
+        if !waited_for_data {
+            self.meter.at(at, packet).note_behind(ns);
+        }
+        if !self.behind_known || ns < self.behind {
+            (self.behind, self.behind_known) = (ns, true);
+            self.set_scale();
+        }
+        if waited_for_data && self.behind_samples > 0 {
+            return;
+        }
+        self.behind_recent = [ns.min(self.behind_recent[0]), self.behind_recent[1]];
+        self.behind_samples += 1;
+        if self.behind_samples.is_multiple_of(RECENT) {
+            self.behind_recent = [u64::MAX, self.behind_recent[0]];
+        }
+        // Beside the sender a sample is mostly the time that the sender had nothing to send.
+        let beside = self.behind * 10 < self.round();
+        self.behind_now = if beside { self.behind } else { self.behind_recent[0].min(self.behind_recent[1]) };
+    }
+
+    /// The handshake has measured a round trip from here to the receiver. It gives the scale only: data takes longer to
+    /// transmit than a SYN.
+    pub(super) fn note_handshake(&mut self, ns: u64) {
+        if !self.ahead_known {
+            (self.ahead, self.ahead_known) = (ns, true);
             self.set_scale();
         }
     }
@@ -144,11 +194,12 @@ impl SenderView {
     /// The ACK that was captured last has measured a round trip from here to the receiver.
     pub(super) fn note_ahead(&mut self, at: u64, ns: u64) {
         match self.acks.back_mut() {
-            Some(ack) => ack.ahead = Some(ns),
+            // By Karn's rule if that gave a sample, since an echoed timestamp includes the delay of the ACK.
+            Some(ack) => ack.ahead = ack.ahead.or(Some(ns)),
             None => self.meter.at(at, 0).note_ahead(ns),
         }
-        if self.ahead == 0 || ns < self.ahead {
-            self.ahead = ns;
+        if !self.ahead_known || ns < self.ahead {
+            (self.ahead, self.ahead_known) = (ns, true);
             self.set_scale();
         }
     }
@@ -164,9 +215,17 @@ impl SenderView {
         self.phases.set_least((self.round() / 16).max(LEAST_SLICE_NS));
     }
 
+    /// An ACK that opens this sender passes here.
+    pub(super) fn opens_after_ack(&mut self, at: u64) {
+        if !self.open && self.opens_at.is_none() {
+            self.opens_at = Some(at + self.behind);
+        }
+    }
+
     /// The handshake is over for this sender at `at`.
     pub(super) fn opens(&mut self, at: u64) {
         if !self.open {
+            self.opens_at = None;
             self.arrive(at);
             self.advance(at);
             self.open = true;
@@ -186,8 +245,10 @@ impl SenderView {
         if end <= self.next {
             return;
         }
+        self.clocked = self.una < self.next;
         let since = |then: u64| at.saturating_sub(then);
-        let prompted = since(self.acked_at) <= PROMPT_NS || since(self.sent_at) <= PROMPT_NS;
+        let prompt = self.prompt();
+        let prompted = since(self.acked_at) <= prompt || since(self.sent_at) <= prompt;
         let largest = self.totals.segment.max(1);
         let short = len < largest && len > 0;
         self.settle_before_data(at, prompted, short);
@@ -258,15 +319,15 @@ impl SenderView {
             None => &mut self.meter.at(at, 0).delivered,
         };
         *delivered = delivered.saturating_add(bytes);
+        let flight = (self.next - self.una).max(0) as u64;
+        self.trains.note(at, u64::from(bytes), flight, u64::from(self.totals.segment));
     }
 
     /// An ACK passes here; it counts when it has reached the sender and the answer could be here.
     pub(super) fn note_ack(&mut self, at: u64, packet: u64, ack: i64, window: u32, bare: bool) {
-        let ack = Ack { at: at + self.behind, packet, ack, delivered: 0, ahead: None, window, bare };
-        if self.behind == 0 {
-            self.advance(at);
-            return self.take_ack(&ack);
-        }
+        let arrives = at + self.behind_now;
+        let at = self.acks.back().map_or(arrives, |last| last.at.max(arrives));
+        let ack = Ack { at, packet, ack, delivered: 0, ahead: None, window, bare };
         if self.acks.len() == MOST_ACKS
             && let Some(oldest) = self.acks.pop_front()
         {
@@ -295,15 +356,18 @@ impl SenderView {
         if ack.window == 0 && self.window != 0 {
             self.totals.zero_windows += 1;
         }
-        self.window = ack.window;
+        let before = core::mem::replace(&mut self.window, ack.window);
         self.totals.window = self.totals.window.max(ack.window);
         let fresh = (ack.ack - self.una).max(0);
+        let shrinks = ack.window < before && fresh > 0;
+        let prompt = self.acks_at_once(fresh);
         let slice = self.meter.at(at, ack.packet);
         slice.delivered = slice.delivered.saturating_add(ack.delivered);
-        if let Some(ns) = ack.ahead {
+        if let Some(ns) = ack.ahead.filter(|_| prompt) {
             slice.note_ahead(ns);
         }
         slice.window = ack.window;
+        slice.shrinks = slice.shrinks.saturating_add(u16::from(shrinks));
         slice.acks = slice.acks.saturating_add(1);
         slice.answers = slice.answers.saturating_add(u16::from(!ack.bare));
         slice.flight = slice.flight.max(flight);
@@ -323,16 +387,37 @@ impl SenderView {
         }
     }
 
+    /// Whether an ACK of so many new bytes was sent at once: a receiver that delays ACKs sends those of single segments late.
+    fn acks_at_once(&mut self, fresh: i64) -> bool {
+        let segment = i64::from(self.totals.segment.max(1));
+        let single = fresh * 2 < 3 * segment;
+        if single && fresh > 0 {
+            self.single_acks += 1;
+        } else if fresh > 0 && fresh * 2 < 5 * segment {
+            self.double_acks += 1;
+        }
+        !single || self.double_acks * 8 < self.single_acks
+    }
+
+    /// By how much data on its way may differ from what is outstanding at the sender: nothing beside it, else two segments.
+    fn slack(&self) -> i64 {
+        let segment = i64::from(self.totals.segment);
+        let beside = self.behind * 10 < self.round();
+        if beside || i64::from(self.window) < 8 * segment { 0 } else { 2 * segment }
+    }
+
     /// The phase as far as it is visible now.
     fn visible(&self) -> Phase {
         let segment = i64::from(self.totals.segment.max(1));
         if !self.open {
             Phase::Opening
+        } else if self.una >= self.next && self.window < self.totals.segment && !self.closing {
+            Phase::WindowFull
         } else if self.una >= self.next {
             if self.closing { Phase::Closing } else { Phase::Empty }
         } else if let Some(repair) = self.repair {
             repair.phase
-        } else if self.next - self.una + segment > i64::from(self.window) {
+        } else if self.next - self.una + segment + self.slack() > i64::from(self.window) {
             Phase::WindowFull
         } else {
             Phase::Sending
@@ -341,6 +426,9 @@ impl SenderView {
 
     /// Lets the time go on to `now`.
     fn advance(&mut self, now: u64) {
+        if let Some(opens) = self.opens_at.filter(|&opens| opens <= now) {
+            self.opens(opens);
+        }
         if now <= self.clock {
             return;
         }
@@ -355,22 +443,45 @@ impl SenderView {
         }
     }
 
-    /// Settles what was tentative: stretches of [`Phase::Sending`] become `instead`.
+    /// Settles what was tentative: stretches of [`Phase::Sending`] become `instead`. Data that was all sent is on its way for
+    /// a round trip; an ACK that comes later than that was delayed, and did not hold the sender.
     fn settle(&mut self, instead: Phase) {
+        let arrives = match instead {
+            Phase::Delivering | Phase::Drained => self.sent_at + self.round() * 5 / 4,
+            _ => u64::MAX,
+        };
+        let late = self.clock > arrives;
         for (until, phase) in self.tentative.drain(..) {
-            self.phases.push(until, if phase == Phase::Sending { instead } else { phase });
+            if phase != Phase::Sending {
+                self.phases.push(until, phase);
+                continue;
+            }
+            if late {
+                self.phases.push(until.min(arrives), Phase::Delivering);
+                self.phases.push(until, Phase::Empty);
+            } else {
+                self.phases.push(until, instead);
+            }
         }
+    }
+
+    /// A segment that follows an ACK or another segment within this time was caused by it. Away from the sender, the round
+    /// trip to it varies with the queues.
+    const fn prompt(&self) -> u64 {
+        PROMPT_NS + self.behind / 8 + (self.behind_now - self.behind) / 4
     }
 
     /// Settles the time since the last new data, now that more new data is sent.
     fn settle_before_data(&mut self, at: u64, prompted: bool, short: bool) {
         let outstanding = self.una < self.next;
-        let emptied = !outstanding && at.saturating_sub(self.acked_at) > PROMPT_NS;
-        let by_bare_ack = self.bare && at.saturating_sub(self.acked_at) <= PROMPT_NS;
+        let prompt = self.prompt();
+        let emptied = !outstanding && at.saturating_sub(self.acked_at) > prompt;
+        let released = !outstanding && !emptied;
+        let by_bare_ack = self.bare && at.saturating_sub(self.acked_at) <= prompt;
         // The application does not see a bare ACK: what follows it at once was held by TCP.
-        let instead = if by_bare_ack && (self.short || short) && !emptied {
+        let instead = if by_bare_ack && (self.short || short) && released {
             Phase::ShortHeld
-        } else if emptied || !outstanding && self.short {
+        } else if emptied || released && !by_bare_ack && (self.short || !self.bare) {
             Phase::Delivering
         } else if prompted {
             Phase::Sending

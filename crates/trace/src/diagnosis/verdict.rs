@@ -82,13 +82,17 @@ impl DirectionDiagnosis {
 pub(super) struct RoundTrips {
     pub(super) behind: Option<u64>,
     pub(super) ahead: Option<u64>,
+    /// From here to the receiver, by the handshake.
+    pub(super) handshake: Option<u64>,
 }
 
 /// Diagnoses one direction that ended at `end`, in nanoseconds since the begin of the connection.
 pub(super) fn conclude(side: Side, mut view: SenderView, trips: RoundTrips, end: u64) -> DirectionDiagnosis {
     let end = view.finish(end);
-    let SenderView { phases, meter, totals, .. } = view;
-    let facts = Facts::new(meter.finish(end), (trips.behind.unwrap_or(0), trips.ahead.unwrap_or(0)), totals);
+    let SenderView { phases, meter, totals, trains, .. } = view;
+    let ahead = trips.ahead.or(trips.handshake);
+    let parts = (trips.behind.unwrap_or(0), ahead.unwrap_or(0));
+    let facts = Facts::new(meter.finish(end), parts, totals, &trains);
     let timeline = limits(&facts, &phases, end);
     let least = Span::from_ns(facts.path.base / 4);
     let timeline = timeline.without_shorter_than(least);
@@ -99,7 +103,7 @@ pub(super) fn conclude(side: Side, mut view: SenderView, trips: RoundTrips, end:
     DirectionDiagnosis {
         side,
         bytes: facts.totals.bytes,
-        vantage: Vantage::of(trips.behind, trips.ahead),
+        vantage: Vantage::of(trips.behind, trips.handshake.or(ahead)),
         timeline,
         budget,
         evidence,

@@ -50,6 +50,8 @@ impl Turnaround {
                     self.least = [None, self.least[0]];
                     self.samples = 0;
                 }
+                // What echoes it again was sent later, for another reason.
+                self.stamps.pop_front();
                 return Some(sample);
             }
             self.stamps.pop_front();

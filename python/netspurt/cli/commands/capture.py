@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netspurt.analysis.capture import SCHEMAS, STEP, Capture, Reading, collect
-from netspurt.analysis.capture_lines import COLUMNS, document, line
+from netspurt.analysis.capture_lines import COLUMNS, described, document, largest, line, rest
 from netspurt.cli import picture_options, tables
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.options import add_input, add_jobs, add_json, add_output
@@ -23,6 +23,9 @@ from netspurt.sweeping.threads import for_each
 
 if TYPE_CHECKING:
     from netspurt.files.parquet import ParquetWriter
+
+LARGEST = 50
+"""So many connections are printed unless all are asked for."""
 
 WIDE = 200
 """Columns of text where there is no terminal to say: addresses are long."""
@@ -53,7 +56,12 @@ def declare(command: argparse.ArgumentParser) -> None:
         type=positive,
         default=100_000,
         metavar="N",
-        help="connections listed at most for each file (default: 100000); more are counted",
+        help="connections followed to their end at most for each file (default: 100000); more are counted",
+    )
+    command.add_argument(
+        "--all",
+        action="store_true",
+        help=f"print a line for each connection (default: the {LARGEST} largest, and a summary of the rest)",
     )
     add_jobs(command, "files")
     picture_options.report(command)
@@ -161,7 +169,12 @@ def _print(options: argparse.Namespace, captures: dict[int, Capture], failures: 
         title = f"{capture.path}: {tally['packets']} packets, {tally['connections']} connection{several}"
         if capture.passed:
             title += f" ({capture.passed})"
-        rows = [line(row) for row in document(capture)["connections"]]
-        tables.show(console, title, rows, COLUMNS)
+        connections, streams = capture.connections, capture.streams
+        cut = not options.all and connections.height > LARGEST
+        if cut:
+            connections, streams = largest(capture, LARGEST)
+        tables.show(console, title, [line(row) for row in described(connections, streams)], COLUMNS)
+        if cut:
+            console.print(f"… and {rest(capture, connections)} (print each with --all)", soft_wrap=True)
         if tally["unlisted"]:
-            console.print(f"… and {tally['unlisted']} more connections (list them with --connections)")
+            console.print(f"… and {tally['unlisted']} more connections (follow them with --connections)")

@@ -2,6 +2,7 @@
 
 use crate::host::{Application, Next, Stream};
 use netspurt_tcp::Behind;
+use netspurt_tcp::time::{Span, Time};
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::path::{Component, Path, PathBuf};
@@ -10,6 +11,8 @@ use std::path::{Component, Path, PathBuf};
 const LONGEST_REQUEST: usize = 8 << 10;
 /// Size of the reads from a file.
 const PIECE: usize = 1 << 16;
+/// A client that takes longer to send a request, or that accepts nothing for this time, is disconnected.
+const IDLE: Span = Span::from_secs(60);
 
 /// How a response is divided into writes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -64,6 +67,18 @@ pub struct Http {
     writes: Writes,
     request: Vec<u8>,
     response: Option<Response>,
+    idle: Idle,
+}
+
+/// Since when a client has neither completed a request nor accepted data.
+#[derive(Debug)]
+struct Idle {
+    since: Option<Time>,
+    limit: Span,
+    /// Bytes that the client had acknowledged.
+    acknowledged: u64,
+    /// The timeout has expired, and the connection was closed.
+    closing: bool,
 }
 
 #[derive(Debug)]
@@ -90,7 +105,15 @@ enum Then {
 impl Http {
     /// Serves the files below `root`.
     pub const fn new(root: PathBuf, writes: Writes) -> Self {
-        Self { root, writes, request: Vec::new(), response: None }
+        let idle = Idle { since: None, limit: IDLE, acknowledged: 0, closing: false };
+        Self { root, writes, request: Vec::new(), response: None, idle }
+    }
+
+    /// Disconnects idle clients after this time instead of 60 s. A slow request counts as idle until it is complete.
+    #[must_use]
+    pub const fn idle_timeout(mut self, limit: Span) -> Self {
+        self.idle.limit = limit;
+        self
     }
 
     /// Reads a request. Returns the response when the request is complete.
@@ -111,10 +134,48 @@ impl Http {
     }
 }
 
+impl Idle {
+    fn deadline(&self) -> Time {
+        self.since.map_or(Time::NEVER, |since| since + self.limit)
+    }
+
+    /// Restarts the timeout.
+    const fn restart(&mut self, now: Time) {
+        self.since = Some(now);
+    }
+
+    /// Closes the connection when the timeout expires. If the client does not close it too, it is reset after the same
+    /// time again.
+    fn check(&mut self, stream: &mut Stream<'_>) {
+        let now = stream.now();
+        let acknowledged = stream.connection().acknowledged();
+        if self.since.is_none() || acknowledged != self.acknowledged {
+            self.acknowledged = acknowledged;
+            self.restart(now);
+        } else if self.deadline() <= now {
+            if self.closing {
+                self.since = None;
+                return stream.abort();
+            }
+            self.closing = true;
+            self.restart(now);
+            stream.close();
+        }
+    }
+}
+
 impl Application for Http {
+    fn deadline(&self) -> Time {
+        self.idle.deadline()
+    }
+
     fn serve(&mut self, stream: &mut Stream<'_>) -> Next {
+        self.idle.check(stream);
         if self.response.is_none() {
             self.response = self.read_request(stream);
+            if self.response.is_some() {
+                self.idle.restart(stream.now());
+            }
         }
         let Some(response) = &mut self.response else {
             if stream.peer_finished() {

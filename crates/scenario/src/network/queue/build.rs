@@ -175,7 +175,7 @@ fn amount(limit: Limit, rate: Option<u64>) -> u64 {
 }
 
 /// More than 32 bits of packets fit into no memory.
-fn room(limit: Limit, rate: Option<u64>) -> Room {
+pub(crate) fn room(limit: Limit, rate: Option<u64>) -> Room {
     match limit {
         Limit::Packets(packets) => u32::try_from(packets).map_or(Room::Unlimited, Room::Packets),
         Limit::Bytes(_) | Limit::Time(_) => Room::Bytes(amount(limit, rate)),

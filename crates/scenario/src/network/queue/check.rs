@@ -267,7 +267,7 @@ impl Line<'_> {
     }
 
     /// At least one packet may wait.
-    pub(super) fn has_room(self, key: &'static str, limit: Option<Limit>) -> Result<(), Fault> {
+    pub(crate) fn has_room(self, key: &'static str, limit: Option<Limit>) -> Result<(), Fault> {
         self.has_rate(key, limit)?;
         let Some(limit) = limit else { return Ok(()) };
         let least = if unit(&limit) == Unit::Packets { 1 } else { SMALLEST };

@@ -4,6 +4,7 @@ mod amount;
 mod build;
 mod check;
 
+pub(crate) use build::room;
 pub(crate) use check::{Line, Pace};
 
 use crate::values::dscp::Dscp;
@@ -309,6 +310,23 @@ pub enum Queue {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<Limit>,
     },
+}
+
+impl Queue {
+    /// Whether a packet that finds the limit reached is dropped itself, and the limit is one for all packets.
+    pub(crate) const fn has_limit_on_arrival(&self) -> bool {
+        match self {
+            Self::DropTail { .. }
+            | Self::ResendFirst { .. }
+            | Self::Red { .. }
+            | Self::Codel { .. }
+            | Self::Pie { .. }
+            | Self::DocsisPie { .. }
+            | Self::FqPie { .. }
+            | Self::DualPi2 { .. } => true,
+            Self::FqCodel { .. } | Self::Priority { .. } | Self::Drr { .. } | Self::Cake { .. } => false,
+        }
+    }
 }
 
 /// Between whom `cake` shares equally.

@@ -3,14 +3,17 @@
 //! The recording is known in advance, so here as on a link with a rate a departure follows by arithmetic when a packet
 //! enters. Links without a recording pay nothing: theirs are not plain (see [`crate::network::channel`]).
 
+mod changing;
 mod deliveries;
 mod rates;
 mod transmitted;
 
+pub(crate) use changing::INFINITE;
 pub use deliveries::{Deliveries, OPPORTUNITY};
 pub use rates::{Piece, Rates};
 pub(crate) use transmitted::Transmitted;
 
+use crate::network::schedule::Schedule;
 use std::sync::Arc;
 
 /// A recording.
@@ -32,11 +35,12 @@ impl Capacity {
     }
 }
 
-/// The transmitter of one direction: a recording, and the place that has been reached in it.
+/// The transmitter of one direction: a recording and the place that has been reached in it, or a rate that changes.
 #[derive(Clone, Debug)]
 pub(crate) enum Transmitter {
     Deliveries(deliveries::Cursor),
     Rates(rates::Cursor),
+    Changing(changing::Changing),
 }
 
 impl Transmitter {
@@ -49,11 +53,24 @@ impl Transmitter {
         }
     }
 
+    /// One of this rate, in bits per second, which is never zero.
+    pub(crate) const fn changing(rates: Schedule<u64>) -> Self {
+        Self::Changing(changing::Changing::new(rates))
+    }
+
+    /// Picoseconds up to `end` in which it was busy, where the mean rate does not say it.
+    pub(crate) fn busy(&self, end: u64) -> Option<u128> {
+        match self {
+            Self::Deliveries(_) | Self::Rates(_) => None,
+            Self::Changing(changing) => Some(changing.busy(end)),
+        }
+    }
+
     /// When a packet that comes at `now` and finds nobody waiting may begin to leave.
     pub(crate) fn attune(&mut self, now: u64) -> u64 {
         match self {
             Self::Deliveries(cursor) => cursor.attune(now),
-            Self::Rates(_) => now,
+            Self::Rates(_) | Self::Changing(_) => now,
         }
     }
 
@@ -62,6 +79,7 @@ impl Transmitter {
         match self {
             Self::Deliveries(cursor) => cursor.transmit(size),
             Self::Rates(cursor) => cursor.transmit(start, size),
+            Self::Changing(changing) => changing.transmit(start, size),
         }
     }
 }

@@ -15,18 +15,52 @@ pub use too_big::{Narrowness, Refused};
 
 use crate::network::loss::{Cause, Loss, LossProcess as _};
 use crate::network::packet::Packet;
+use crate::network::schedule::{Change, Schedule};
 use crate::random::Stream;
-use crate::spec::ChannelSpec;
+use crate::spec::{ChannelSpec, LossSpec};
 
 /// Everything that may go wrong in one direction of a link.
 #[derive(Clone, Debug)]
 pub struct Impairments {
-    losses: Vec<(Loss, Stream)>,
+    losses: Vec<Lossy>,
     reorder: Option<Reorder>,
     duplicate: Option<Duplicate>,
     corrupt: Option<Corrupt>,
     /// What is too long for it.
     pub(crate) narrowness: Narrowness,
+}
+
+/// A loss process with what it needs.
+#[derive(Clone, Debug)]
+struct Lossy {
+    loss: Loss,
+    stream: Stream,
+    /// Its rate, if that changes, and the one that it has.
+    rate: Option<(Schedule<f64>, u64)>,
+}
+
+impl Lossy {
+    fn new(spec: &LossSpec, stream: Stream, changes: &[Change<f64>]) -> Option<Self> {
+        let loss = Loss::new(spec)?;
+        // No rate has these bits: the first packet sets it.
+        let rate = match *spec {
+            LossSpec::BitError { rate } | LossSpec::PacketError { rate } if !changes.is_empty() => {
+                Some((Schedule::new(rate, changes), u64::MAX))
+            }
+            _ => None,
+        };
+        Some(Self { loss, stream, rate })
+    }
+
+    fn loses(&mut self, packet: &Packet, size: u32, at: u64) -> bool {
+        if let Some((schedule, set)) = &mut self.rate {
+            let rate = schedule.at(at);
+            if std::mem::replace(set, rate.to_bits()) != rate.to_bits() {
+                self.loss.set_rate(rate);
+            }
+        }
+        self.loss.loses(packet, size, &mut self.stream)
+    }
 }
 
 /// What befalls one packet.
@@ -47,9 +81,11 @@ impl Impairments {
     /// `link/satellite/earth->space`.
     pub fn new(spec: &ChannelSpec, seed: u64, name: &str) -> Option<Self> {
         let stream = |what: &str| Stream::new(seed, &format!("{name}/{what}"));
-        let losses = spec.loss.each().iter().zip(0..).filter_map(|(loss, place)| {
+        let losses = spec.loss.each().iter().zip(0usize..).filter_map(|(loss, place)| {
             let name = if place == 0 { "loss".to_owned() } else { format!("loss/{place}") };
-            Loss::new(loss).map(|loss| (loss, stream(&name)))
+            let changes = spec.changes.loss.iter().filter(|(of, _)| *of == place);
+            let changes: Vec<_> = changes.map(|(_, change)| *change).collect();
+            Lossy::new(loss, stream(&name), &changes)
         });
         let all = Self {
             losses: losses.collect(),
@@ -69,7 +105,7 @@ impl Impairments {
     /// Under which names the losses are counted.
     pub fn causes(&self) -> impl Iterator<Item = Cause> {
         let too_big = (!self.narrowness.is_none()).then_some(Cause::TooBig);
-        self.losses.iter().map(|(loss, _)| loss.cause()).chain(too_big)
+        self.losses.iter().map(|lossy| lossy.loss.cause()).chain(too_big)
     }
 
     /// Whether packets may overtake each other here.
@@ -77,13 +113,13 @@ impl Impairments {
         self.reorder.is_some()
     }
 
-    /// What befalls this packet of `size` octets.
-    pub fn decide(&mut self, packet: &Packet, size: u32) -> Fate {
+    /// What befalls this packet of `size` octets that enters at `at`.
+    pub fn decide(&mut self, packet: &Packet, size: u32, at: u64) -> Fate {
         // Every process sees every packet, so that one more does not change the others.
         let mut lost = None;
-        for (loss, stream) in &mut self.losses {
-            if loss.loses(packet, size, stream) {
-                lost = lost.or(Some(loss.cause()));
+        for lossy in &mut self.losses {
+            if lossy.loses(packet, size, at) {
+                lost = lost.or(Some(lossy.loss.cause()));
             }
         }
         Fate {

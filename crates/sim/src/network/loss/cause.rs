@@ -25,6 +25,14 @@ pub enum Cause {
     EcnBlackHole,
     /// It was longer than the link takes.
     TooBig,
+    /// The policer had no tokens for it.
+    Policer,
+    /// It was larger than the shaper's bucket.
+    Shaper,
+    /// A middlebox had forgotten its connection.
+    IdleTimeout,
+    /// It was an ACK, and a later one took its place.
+    AckThinning,
     /// PIE dropped it.
     Pie,
     /// DualPI2 dropped it.
@@ -37,7 +45,7 @@ pub enum Cause {
 
 impl Cause {
     /// Every cause, in declaration order.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 19] = [
         Self::Queue,
         Self::BitError,
         Self::PacketError,
@@ -49,6 +57,10 @@ impl Cause {
         Self::Collisions,
         Self::EcnBlackHole,
         Self::TooBig,
+        Self::Policer,
+        Self::Shaper,
+        Self::IdleTimeout,
+        Self::AckThinning,
         Self::Pie,
         Self::DualPi2,
         Self::Cobalt,
@@ -69,6 +81,10 @@ impl Cause {
             Self::Collisions => "collisions",
             Self::EcnBlackHole => "ecn-black-hole",
             Self::TooBig => "too-big",
+            Self::Policer => "policer",
+            Self::Shaper => "shaper",
+            Self::IdleTimeout => "idle-timeout",
+            Self::AckThinning => "ack-thinning",
             Self::Pie => "pie",
             Self::DualPi2 => "dualpi2",
             Self::Cobalt => "cobalt",

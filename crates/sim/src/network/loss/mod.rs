@@ -61,6 +61,17 @@ impl Loss {
     }
 }
 
+impl Loss {
+    /// From now on it is this; nothing for a process without such a number.
+    pub(crate) fn set_rate(&mut self, rate: f64) {
+        match self {
+            Self::BitError(loss) => *loss = BitError::new(rate),
+            Self::PacketError(loss) => *loss = PacketError::new(rate),
+            _ => {}
+        }
+    }
+}
+
 impl LossProcess for Loss {
     fn loses(&mut self, packet: &Packet, size: u32, stream: &mut Stream) -> bool {
         match self {

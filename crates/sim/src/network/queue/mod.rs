@@ -83,6 +83,15 @@ impl Discipline {
             Room::Bytes(limit) => Self::DropTailBytes(DropTailBytes { limit }),
         }
     }
+
+    /// The room that there is.
+    pub(crate) const fn room(self) -> Room {
+        match self {
+            Self::Unlimited => Room::Unlimited,
+            Self::DropTailPackets(DropTailPackets { limit }) => Room::Packets(limit),
+            Self::DropTailBytes(DropTailBytes { limit }) => Room::Bytes(limit),
+        }
+    }
 }
 
 impl Admission for Discipline {

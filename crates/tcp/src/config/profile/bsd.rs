@@ -77,11 +77,13 @@ pub(super) const BSD43_TAHOE: Config = Config {
     user_timeout: None,
     // TCPTV_KEEP_INIT = 75 s, after 6 s, 12 s, 24 s of waiting.
     syn_retries: 3,
+    syn_linear_timeouts: 0,
     // TCP_MAXRXTSHIFT = 12.
     retries: 12,
     // TCPTV_MSL = 30 s.
     time_wait: Span::from_secs(60),
     challenge_acks_per_second: 0,
+    invalid_ratelimit: Span::ZERO,
 };
 
 pub(super) const BSD43_BIGWINDOW: Config = Config {
@@ -153,12 +155,17 @@ pub(super) const FREEBSD: Config = Config {
     initial_receive_window: Some(65_536),
     send_buffer: 2 << 20,
     initial_send_buffer: Some(32_768),
-    // tcp_default_output(): each segment announces all free space.
+    // tcp_mss() rounds the buffers up to whole segments: 65,700 bytes with an MSS of 1460. tcp_default_output(): each
+    // segment announces all free space.
+    round_buffers: true,
     window_growth: WindowGrowth::AtOnce,
     // net.inet.tcp.rfc1323 and sack.enable; tolerate_missing_ts = 0.
+    // tcp_connect(), syncache_add(): the smallest scale with which sb_max, 2 MB, can be announced: 6.
     window_option: WindowOption::Rfc7323,
     timestamps: true,
     sack: true,
+    // tcp_addoptions(): MSS, window scale, SACK-permitted, timestamps.
+    layout: Layout::BSD,
     unstamped: Unstamped::Dropped,
     // The default stack: RFC 6675 with rfc6675_pipe; do_prr is not modelled without RACK. rfc3042.
     recovery: Recovery::Sack,
@@ -182,8 +189,10 @@ pub(super) const FREEBSD: Config = Config {
     acking: Acking::Delayed { every: 2, delay: Span::from_ms(40) },
     // tcp_default_output(): a short segment is sent only when idle.
     transmit: Transmit::NagleStrict,
-    // keepinit = 75 s ends a connection that does not open, before the sixth retransmission of the SYN.
-    syn_retries: 5,
+    // tcp_syn_backoff: 1, 1, 1, 1, 1, 2, 4 s and so on. keepinit = 75 s ends a connection that does not open, after the
+    // retransmission at 67 s; here the next timeout does.
+    syn_retries: 6,
+    syn_linear_timeouts: 4,
     // TCP_MAXRXTSHIFT, TCPTV_MSL.
     retries: 12,
     time_wait: Span::from_secs(60),

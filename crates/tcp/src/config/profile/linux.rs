@@ -67,13 +67,15 @@ pub(super) const LINUX: Config = Config {
     acking: Acking::Adaptive(Bounds { min: Span::from_ms(40), max: Span::from_ms(200), quick: 16 }),
     // tcp_minshall_check().
     transmit: Transmit::Minshall,
-    // tcp_syn_retries, tcp_retries2.
+    // tcp_syn_retries, tcp_syn_linear_timeouts (since 6.5), tcp_retries2.
     syn_retries: 6,
+    syn_linear_timeouts: 4,
     retries: 15,
     // TCP_TIMEWAIT_LEN.
     time_wait: Span::from_secs(60),
-    // tcp_challenge_ack_limit of Linux 4.7 to 5.18.
-    challenge_acks_per_second: 1000,
+    // tcp_challenge_ack_limit counts those of the host, without a limit since 5.19; tcp_invalid_ratelimit.
+    challenge_acks_per_second: u32::MAX,
+    invalid_ratelimit: Span::from_ms(500),
     ..RENO
 };
 
@@ -133,5 +135,7 @@ pub(super) const LINUX22: Config = Config {
     // tcp_snd_test().
     transmit: Transmit::Linux22,
     challenge_acks_per_second: 0,
+    invalid_ratelimit: Span::ZERO,
+    syn_linear_timeouts: 0,
     ..LINUX
 };

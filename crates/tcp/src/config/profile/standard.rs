@@ -75,12 +75,14 @@ pub(super) const RENO: Config = Config {
     user_timeout: None,
     // RFC 9293, section 3.8.3: at least 3 minutes for a SYN, which takes seven retransmissions from 1 s on.
     syn_retries: 7,
+    syn_linear_timeouts: 0,
     // The same section: at least 100 s. Twelve (BSD) to fifteen (Linux) are usual.
     retries: 15,
     // RFC 9293, section 3.4.2: MSL = 2 minutes.
     time_wait: Span::from_secs(240),
     // RFC 5961, section 7, gives 10 in 5 s as an example.
     challenge_acks_per_second: 2,
+    invalid_ratelimit: Span::ZERO,
 };
 
 /// RFC 6298, sections 2 and 2.5; the upper bound is the smallest that it allows.

@@ -48,6 +48,8 @@ pub(crate) struct Sender {
     no_option_yet: bool,
     /// The next ACK reports the codepoint of the SYN-ACK and contains no count.
     skips: bool,
+    /// In a simultaneous open: the ACK of our SYN-ACK has not arrived.
+    awaits_handshake_ack: bool,
     /// Consecutive ACKs with a contradiction between option and ACE field.
     contradictions: u8,
     /// The feedback of the current ACK.
@@ -66,6 +68,7 @@ impl Sender {
             is_first: true,
             no_option_yet: true,
             skips: false,
+            awaits_handshake_ack: false,
             contradictions: 0,
             feedback: None,
             delivered: 0,
@@ -90,6 +93,21 @@ impl Sender {
         if codepoint != Ecn::NotEct {
             self.stop_sending();
         }
+    }
+
+    /// In a simultaneous open the peer's SYN-ACK opens the connection, and the ACK of ours follows.
+    pub(crate) const fn expect_handshake_ack(&mut self) {
+        self.awaits_handshake_ack = true;
+    }
+
+    /// Whether that ACK is still to come.
+    pub(crate) const fn expects_handshake_ack(&self) -> bool {
+        self.awaits_handshake_ack
+    }
+
+    /// Whether an ACK without data up to position `ack` is the one expected: it acknowledges no more than our SYN.
+    pub(crate) const fn ends_handshake(&mut self, ack: i64) -> bool {
+        core::mem::replace(&mut self.awaits_handshake_ack, false) && ack == 1
     }
 
     /// Processes the ACK of our SYN-ACK (table 4). Returns whether the SYN-ACK was marked.

@@ -11,7 +11,7 @@ use crate::recovery::undo::Undo;
 use crate::recovery::{Phase, Resend};
 use crate::send::{Sender, in_ticks};
 use crate::time::{Span, Time};
-use crate::wire::options::timestamp;
+use crate::wire::options::{echo_age, timestamp};
 use crate::wire::segment::Segment;
 
 impl Sender {
@@ -147,10 +147,14 @@ impl Sender {
         }
     }
 
+    /// An ACK that echoes a timestamp older than the retransmission shows that the original has arrived. It must be one that
+    /// a segment of ours can have carried: as with samples, an invented one proves nothing.
     fn undo_by_echo(&mut self, cx: &mut Context, now: Time, echo: u32) {
         let una = self.space.una;
         let undo = self.rack.as_ref().and_then(|rack| rack.undo);
-        if undo.is_some_and(|undo| undo.answers_original(una, echo)) {
+        if undo.is_some_and(|undo| undo.answers_original(una, echo))
+            && echo_age(now, echo, self.space.first_sent).is_some()
+        {
             self.undo(cx, now);
         }
     }

@@ -30,7 +30,8 @@ enum Experimental {
 }
 
 /// Appends the options, padded with zeros to `Options::wire_len`. The order is that of Linux: MSS, SACK-permitted,
-/// timestamps, window scale, SACK, Fast Open, accurate ECN. The options without an assigned kind follow.
+/// timestamps, window scale, SACK, Fast Open, accurate ECN; or that of BSD systems, where the window scale follows the
+/// MSS. The options without an assigned kind follow.
 pub(super) fn write(options: &Options, layout: Layout, out: &mut Vec<u8>) {
     let start = out.len();
     let (packing, len) = options.packing(layout);
@@ -43,6 +44,16 @@ pub(super) fn write(options: &Options, layout: Layout, out: &mut Vec<u8>) {
         out.extend([MSS, 4]);
         out.extend(mss.to_be_bytes());
     }
+    let write_scale = |out: &mut Vec<u8>| {
+        if let Some(shift) = options.window_scale {
+            nops(out, 1);
+            out.extend([WINDOW_SCALE, 3, shift]);
+        }
+    };
+    let bsd_order = matches!(layout, Layout::Shared { bsd_order: true, .. });
+    if bsd_order {
+        write_scale(out);
+    }
     if options.sack_permitted {
         nops(out, if options.timestamps.is_none() { 2 } else { 0 });
         out.extend([SACK_PERMITTED, 2]);
@@ -53,9 +64,8 @@ pub(super) fn write(options: &Options, layout: Layout, out: &mut Vec<u8>) {
         out.extend(value.to_be_bytes());
         out.extend(echo.to_be_bytes());
     }
-    if let Some(shift) = options.window_scale {
-        nops(out, 1);
-        out.extend([WINDOW_SCALE, 3, shift]);
+    if !bsd_order {
+        write_scale(out);
     }
     if !options.sack.is_empty() {
         let blocks = options.sack.as_slice();
@@ -129,7 +139,7 @@ fn write_head(own: Experimental, len: u8, layout: Layout, out: &mut Vec<u8>) {
             };
             out.extend([kind, 2 + len]);
         }
-        Layout::Shared { kind, nak, offer, upper, scale } => {
+        Layout::Shared { kind, nak, offer, upper, scale, .. } => {
             let exid = match own {
                 Experimental::Nak => nak,
                 Experimental::Offer => offer,
@@ -245,7 +255,7 @@ fn find_experimental(kind: u8, body: &[u8], layout: Layout) -> Option<(Experimen
             let which = [nak, offer, upper, scale].into_iter().position(|own| own == kind)?;
             Some((OWN[which], body))
         }
-        Layout::Shared { kind: ours, nak, offer, upper, scale } => {
+        Layout::Shared { kind: ours, nak, offer, upper, scale, .. } => {
             let (exid, body) = body.split_first_chunk().filter(|_| kind == ours)?;
             let exid = u16::from_be_bytes(*exid);
             let which = [nak, offer, upper, scale].into_iter().position(|own| own == exid)?;

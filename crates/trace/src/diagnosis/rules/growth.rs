@@ -8,15 +8,20 @@ const GROWTH: f64 = 1.2;
 /// So many round trips of constant flight show a fixed limit (T-RAT, Zhang et al. 2002).
 const FLAT_ROUNDS: u64 = 4;
 
+/// After a loss it takes more of them, because some windows stay where they are for a while.
+const LONG_FLAT_ROUNDS: u64 = 12;
+
 /// What limits a sender that sends whenever an ACK arrives.
 pub(super) fn in_between(facts: &Facts, index: usize) -> Limit {
     if facts.lost_before(index) {
-        return Limit::CongestionWindow;
+        // A window grows after a loss; a buffer does not.
+        let fixed = is_flat(facts, index, LONG_FLAT_ROUNDS, 1);
+        return if fixed { Limit::SendBuffer } else { Limit::CongestionWindow };
     }
     if is_growing(facts, index) {
         return Limit::SlowStart;
     }
-    if !is_flat(facts, index) {
+    if !is_flat(facts, index, FLAT_ROUNDS, 3) {
         return Limit::SlowStart;
     }
     if has_credits(facts, index) { Limit::ApplicationWindow } else { Limit::SendBuffer }
@@ -31,15 +36,15 @@ fn is_growing(facts: &Facts, index: usize) -> bool {
     later > here * GROWTH || here > earlier * GROWTH && earlier > 0.0
 }
 
-/// Whether the flight was constant for several round trips around this slice.
-fn is_flat(facts: &Facts, index: usize) -> bool {
-    let span = facts.path.base * FLAT_ROUNDS;
+/// Whether the flight stayed within so many segments for `rounds` round trips before and after this slice.
+fn is_flat(facts: &Facts, index: usize, rounds: u64, segments: u32) -> bool {
+    let span = facts.path.base * rounds;
     let until = facts.slices[index].until;
     let (first, last) = (facts.index_at(until.saturating_sub(span)), facts.index_at(until + span));
     let flights = &facts.flight[first..=last];
     let (least, most) = flights.iter().fold((u32::MAX, 0), |(l, m), &f| (l.min(f), m.max(f)));
     let long = facts.slices[last].until - facts.began(first) >= span;
-    long && most - least <= 3 * facts.totals.segment
+    long && most - least <= segments * facts.totals.segment
 }
 
 /// Whether the other side sends data about once a round trip or more, as a protocol with windows of its own does.

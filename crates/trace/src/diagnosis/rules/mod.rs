@@ -20,14 +20,17 @@ pub(super) fn judge(facts: &Facts, phase: Phase, index: usize) -> Limit {
         Phase::Empty => return application::nothing_outstanding(),
         _ => {}
     }
-    if let Some(limit) = queue::full_path(facts, index) {
+    if let Some(limit) = queue::full_path(facts, phase, index) {
         return limit;
     }
     match phase {
         Phase::FastRecovery | Phase::Timeout | Phase::TailLoss => repair::repairing(facts, phase, index),
         Phase::WindowFull => window::window_full(facts, index),
         Phase::ShortHeld => Limit::NagleDelayedAck,
-        Phase::Drained => application::sent_all(facts, index),
+        Phase::Drained => match application::sent_all(facts, index) {
+            Some(limit) => limit,
+            None => growth::in_between(facts, index),
+        },
         Phase::Delivering => Limit::RoundTrip,
         Phase::Opening | Phase::Closing | Phase::Empty | Phase::Sending => growth::in_between(facts, index),
     }

@@ -3,8 +3,13 @@
 use crate::diagnosis::facts::Facts;
 use netspurt_budget::Limit;
 
-/// A window that was larger before is small because its reader has not read.
+/// A window that was larger before, and shrinks as data arrives, is small because its reader has not read.
 pub(super) fn window_full(facts: &Facts, index: usize) -> Limit {
     let (now, most) = (facts.slices[index].window, facts.window[index]);
-    if u64::from(now) * 4 < u64::from(most) * 3 { Limit::SlowReceiver } else { Limit::ReceiveWindow }
+    let near = &facts.slices[index.saturating_sub(8)..=index];
+    let shrinks: u32 = near.iter().map(|slice| u32::from(slice.shrinks)).sum();
+    let acks: u32 = near.iter().map(|slice| u32::from(slice.acks)).sum();
+    let smaller = u64::from(now) * 20 < u64::from(most) * 17;
+    let much = u64::from(now) * 2 < u64::from(most);
+    if much || smaller && shrinks * 6 >= acks { Limit::SlowReceiver } else { Limit::ReceiveWindow }
 }

@@ -39,7 +39,7 @@ enum Side {
 
 /// The capture points.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Points {
+pub struct Points {
     points: Vec<Point>,
     /// Whether each flow is only captured at the host that sends its data.
     senders_only: bool,
@@ -48,7 +48,7 @@ pub(crate) struct Points {
 impl Points {
     /// The points that `names` stand for: a node for all its links, `LINK@NODE` for the wire at one of them, `all` for the wire
     /// at both ends of every link. Without names each flow is seen once: at the host that sends its data.
-    pub(crate) fn choose(spec: &WorldSpec, names: &[String]) -> Result<Self, String> {
+    pub fn choose(spec: &WorldSpec, names: &[String]) -> Result<Self, String> {
         let ends = |link| [0, 1].map(|end| Point { link, end, side: Side::Wire });
         let all = || (0..spec.links.len() as u32).flat_map(ends);
         let hosts: BTreeSet<NodeId> = spec.flows.iter().flat_map(|flow| [flow.from, flow.to]).collect();
@@ -114,7 +114,7 @@ const fn sender(flow: &FlowSpec) -> NodeId {
 
 /// Writes a capture during the simulation. The simulator has one handle, the caller another.
 #[derive(Clone)]
-pub(crate) struct Tap(Arc<Mutex<State>>);
+pub struct Tap(Arc<Mutex<State>>);
 
 struct State {
     /// `None` when it is complete.
@@ -131,7 +131,7 @@ struct State {
 
 impl Tap {
     /// Starts a capture of the run of `spec` with `seed`.
-    pub(crate) fn open(
+    pub fn open(
         path: &Path,
         points: Points,
         spec: &WorldSpec,
@@ -170,17 +170,17 @@ impl Tap {
     }
 
     /// The links to be watched.
-    pub(crate) fn links(&self) -> Vec<u32> {
+    pub fn links(&self) -> Vec<u32> {
         self.state().points.points.iter().map(|point| point.link).collect()
     }
 
     /// Writes all packets before `now`.
-    pub(crate) fn settle(&self, now: Time) -> Result<(), CaptureError> {
+    pub fn settle(&self, now: Time) -> Result<(), CaptureError> {
         self.state().writer.as_mut().map_or(Ok(()), |writer| writer.settle(now))
     }
 
     /// Completes the capture and renames the file to its name.
-    pub(crate) fn finish(self) -> Result<(), CaptureError> {
+    pub fn finish(self) -> Result<(), CaptureError> {
         let writer = self.state().writer.take();
         writer.map_or(Ok(()), |writer| writer.finish().map(drop))
     }

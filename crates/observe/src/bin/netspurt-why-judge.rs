@@ -1,0 +1,61 @@
+//! Compares diagnoses from captures with what really limited simulated transfers, and prints confusion matrices.
+//!
+//! `netspurt-why-judge FIRST COUNT FILE [list]`: the cases with the seeds from FIRST on; FILE is a capture that is overwritten.
+
+use netspurt_observe::judge::{Matrix, Place, draw, run};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number = |i: usize| arguments.get(i).and_then(|word| word.parse::<u64>().ok());
+    let (Some(first), Some(count), Some(file)) = (number(0), number(1), arguments.get(2)) else {
+        eprintln!("usage: netspurt-why-judge FIRST COUNT FILE [list]");
+        return ExitCode::from(2);
+    };
+    let list = arguments.get(3).is_some_and(|word| word == "list");
+    let mut all = [Matrix::default(), Matrix::default(), Matrix::default()];
+    let mut kinds: BTreeMap<(&str, &str), Matrix> = BTreeMap::new();
+    for seed in first..first + count {
+        let case = draw(seed);
+        let trials = match run(&case, &Place::ALL, Path::new(file)) {
+            Ok(trials) => trials,
+            Err(error) => {
+                eprintln!("case {seed} ({}, {}): {error}", case.kind, case.profile);
+                return ExitCode::FAILURE;
+            }
+        };
+        for ((place, matrix), trial) in Place::ALL.iter().zip(&mut all).zip(&trials) {
+            let share = matrix.add(trial);
+            kinds.entry((case.kind, place.name())).or_default().add(trial);
+            if list && count == 1 {
+                println!("{}\n{}", case.text, place.name());
+                for (what, timeline) in [("truth", &trial.truth), ("found", &trial.found)] {
+                    for interval in timeline.intervals().iter().take(60) {
+                        let (from, until) = (interval.from.as_secs_f64(), interval.until.as_secs_f64());
+                        println!("{what} {from:9.4} {until:9.4} {}", interval.limit.name());
+                    }
+                }
+            }
+            if list {
+                println!(
+                    "{seed} {} {} {} {:.3} {}",
+                    case.kind,
+                    case.profile,
+                    place.name(),
+                    share,
+                    trial.sentence
+                );
+            }
+        }
+    }
+    for (place, matrix) in Place::ALL.iter().zip(&all) {
+        println!("{}: {matrix}", place.name());
+    }
+    for ((kind, place), matrix) in kinds {
+        let (dominant, time) = matrix.shares();
+        println!("{kind:16} {place:9} dominant {:5.1} %  time {:5.1} %", dominant * 100.0, time * 100.0);
+    }
+    ExitCode::SUCCESS
+}

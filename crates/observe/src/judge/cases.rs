@@ -1,0 +1,232 @@
+//! Paths, TCP settings and applications, drawn from a seed.
+
+use super::apps::Writer;
+use netspurt_scenario::Scenario;
+use netspurt_sim::random::Stream;
+use netspurt_sim::spec::WorldSpec;
+use netspurt_tcp::time::Span;
+
+/// The limits that a case is made for; a transfer has others as well.
+const KINDS: [&str; 10] = [
+    "bottleneck",
+    "receive-window",
+    "send-buffer",
+    "slow-receiver",
+    "random-loss",
+    "shallow-queue",
+    "application",
+    "requests",
+    "short",
+    "cross-traffic",
+];
+
+/// The profiles that are drawn.
+const PROFILES: [&str; 5] = ["linux", "newreno", "freebsd", "reno", "bbr"];
+
+/// A case: what is simulated, and what it was made for.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Its seed, for a failure to be repeated.
+    pub seed: u64,
+    /// What it was made for.
+    pub kind: &'static str,
+    /// The profile of both ends.
+    pub profile: &'static str,
+    /// One-way delay in microseconds from the sender to the bottleneck, and from there to the receiver.
+    pub delays: [u64; 2],
+    /// The scenario file.
+    pub text: String,
+    /// Blocks that the application writes, in place of a transfer in one piece: size, interval in microseconds, how many.
+    pub writer: Option<(u64, u64, u64)>,
+}
+
+/// Where the numbers of a case come from.
+struct Draw {
+    random: Stream,
+    kind: &'static str,
+    /// Bits per second of the bottleneck.
+    rate: f64,
+    /// Least round trip in seconds.
+    rtt: f64,
+    /// How long the bottleneck would need for the transfer.
+    seconds: f64,
+}
+
+impl Draw {
+    /// Evenly distributed on a logarithmic scale.
+    fn between(&mut self, least: f64, most: f64) -> f64 {
+        least * (most / least).powf(self.random.unit())
+    }
+
+    /// Bytes on their way on a full path without queue.
+    fn product(&self) -> f64 {
+        self.rate * self.rtt / 8.0
+    }
+
+    /// A window that is too small for the path.
+    fn small_window(&mut self) -> u64 {
+        let share = self.between(0.1, 0.8);
+        ((self.product() * share) as u64).max(8_000)
+    }
+
+    /// Packets that the queue of the bottleneck holds.
+    fn queue(&mut self) -> u64 {
+        let share = match self.kind {
+            "shallow-queue" => self.between(0.02, 0.2),
+            "bottleneck" => self.between(0.8, 5.0),
+            _ => self.between(0.5, 2.0),
+        };
+        (self.product() * share / 1500.0).max(6.0) as u64
+    }
+
+    /// Lines of both hosts and of the bottleneck.
+    fn settings(&mut self) -> Settings {
+        let mut settings = Settings::default();
+        match self.kind {
+            "receive-window" => {
+                settings.receiver = format!("receive_window = \"{} B\"\n", self.small_window().min(65_535));
+            }
+            "send-buffer" => settings.sender = format!("send_buffer = \"{} B\"\n", self.small_window()),
+            "slow-receiver" => {
+                let pace = (self.rate * self.between(0.1, 0.7)) as u64;
+                let window = (self.product() * 1.5).clamp(16_000.0, 65_535.0) as u64;
+                settings.reader = format!("reader = {{ rate = \"{pace} bit/s\", buffer = \"16 KiB\" }}\n");
+                settings.receiver = format!("receive_window = \"{window} B\"\n");
+            }
+            "random-loss" => {
+                let rate = self.between(0.0005, 0.03);
+                settings.loss = format!("loss = {{ kind = \"packet-error\", rate = {rate:.5} }}\n");
+            }
+            "cross-traffic" => settings.others = OTHERS,
+            _ => {}
+        }
+        settings
+    }
+
+    /// Blocks that the application writes: size, interval in microseconds, how many.
+    fn writer(&mut self) -> Option<(u64, u64, u64)> {
+        if self.kind != "application" {
+            return None;
+        }
+        let every = self.between(0.01, 1.0);
+        let block = self.rate / 8.0 * every * self.between(0.05, 0.6);
+        let blocks = (self.seconds / every).clamp(4.0, 400.0) as u64;
+        Some((block.max(200.0) as u64, (every * 1e6) as u64, blocks))
+    }
+
+    /// The application as the scenario file says it, and which host opens the connection: `a` sends most of the data.
+    fn app(&mut self) -> (String, [&'static str; 2]) {
+        if self.kind == "requests" {
+            let response = self.between(200.0, 300_000.0) as u64;
+            let gap = self.between(0.5, 300.0) as u64;
+            let app = format!(
+                "{{ kind = \"request-response\", request = \"300 B\", response = \"{response} B\", exchanges = 20, \
+                 gap = \"{gap} ms\" }}"
+            );
+            return (app, ["b", "a"]);
+        }
+        let bytes = match self.kind {
+            "short" => self.between(2_000.0, 200_000.0),
+            _ => (self.rate / 8.0 * self.seconds).clamp(60_000.0, 8e6),
+        } as u64;
+        (format!("{{ kind = \"bulk\", bytes = \"{bytes} B\" }}"), ["a", "b"])
+    }
+}
+
+/// Three endless flows that share the bottleneck.
+const OTHERS: &str = "[[flow]]
+app = { kind = \"bulk\" }
+from = \"c\"
+to = \"d\"
+count = 3
+[flow.tcp]
+profile = \"linux\"
+";
+
+#[derive(Default)]
+struct Settings {
+    sender: String,
+    receiver: String,
+    reader: String,
+    loss: String,
+    others: &'static str,
+}
+
+/// A case, drawn from its seed.
+pub fn draw(seed: u64) -> Case {
+    let mut random = Stream::new(seed, "case");
+    let mut pick = |n: usize| (random.unit() * n as f64) as usize;
+    let (kind, profile) = (KINDS[pick(KINDS.len())], PROFILES[pick(PROFILES.len())]);
+    let mut draw = Draw { random, kind, rate: 0.0, rtt: 0.0, seconds: 0.0 };
+    draw.rate = draw.between(2e6, 200e6);
+    draw.rtt = draw.between(0.005, 0.2);
+    draw.seconds = draw.between(3.0, 20.0);
+    let split = draw.between(0.05, 0.95);
+    let delays = [split, 1.0 - split].map(|share| (draw.rtt / 2.0 * share * 1e6).max(1.0) as u64);
+    let text = text(&mut draw, profile, delays);
+    Case { seed, kind, profile, delays, text, writer: draw.writer() }
+}
+
+/// The scenario file of a case.
+fn text(draw: &mut Draw, profile: &str, [near, far]: [u64; 2]) -> String {
+    let (rate, packets) = (draw.rate as u64, draw.queue());
+    let Settings { sender, receiver, reader, loss, others } = draw.settings();
+    let (app, [from, to]) = draw.app();
+    let (profile, more) = match profile {
+        "bbr" => ("linux", "congestion = \"bbr\"\npacing = true\n"),
+        other => (other, ""),
+    };
+    format!(
+        r#"duration = "60 s"
+[tcp]
+profile = "{profile}"
+{more}[link.access]
+between = ["a", "left"]
+rate = "1 Gbit/s"
+delay = "{near} us"
+[link.other]
+between = ["c", "left"]
+rate = "1 Gbit/s"
+delay = "{near} us"
+[link.path]
+between = ["left", "right"]
+rate = "{rate} bit/s"
+queue = {{ kind = "drop-tail", limit = "{packets} packets" }}
+{loss}[link.home]
+between = ["right", "b"]
+rate = "1 Gbit/s"
+delay = "{far} us"
+[link.away]
+between = ["right", "d"]
+rate = "1 Gbit/s"
+delay = "{far} us"
+[host.a.tcp]
+{sender}
+[host.b]
+{reader}
+[host.b.tcp]
+{receiver}
+[[flow]]
+app = {app}
+from = "{from}"
+to = "{to}"
+{others}"#
+    )
+}
+
+impl Case {
+    /// The world of the case.
+    ///
+    /// # Errors
+    ///
+    /// The sentence of the scenario file's error: the generator is wrong then.
+    pub fn world(&self) -> Result<WorldSpec, String> {
+        let name = format!("case {}", self.seed);
+        let scenario = Scenario::parse(&self.text, &name, &[]).and_then(|scenario| scenario.build(&name));
+        let mut spec = scenario.map_err(|error| error.to_string())?;
+        if let Some((block, every, blocks)) = self.writer {
+            spec.flows[0].app = Writer::app(block, Span::from_us(every), blocks);
+        }
+        Ok(spec)
+    }
+}

@@ -1,0 +1,128 @@
+//! A case simulated, captured and diagnosed.
+
+use super::cases::Case;
+use crate::tap::{Points, Tap};
+use netspurt_budget::{Limit, Timeline};
+use netspurt_sim::World;
+use netspurt_sim::record::limits::Limited;
+use netspurt_sim::record::probe::{CaptureSink, End, Recorder, Wants};
+use netspurt_tcp::time::{Span, Time};
+use netspurt_trace::Side;
+use netspurt_trace::capture::CaptureReader;
+use netspurt_trace::diagnosis::{Diagnoser, DirectionDiagnosis};
+use netspurt_trace::follow::{Limits, follow};
+use std::path::Path;
+
+/// Where a capture is taken.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Place {
+    /// At the sender, before its queue.
+    Sender,
+    /// At the receiver.
+    Receiver,
+    /// Behind the bottleneck.
+    Between,
+}
+
+impl Place {
+    /// Every place.
+    pub const ALL: [Self; 3] = [Self::Sender, Self::Receiver, Self::Between];
+
+    /// The name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sender => "sender",
+            Self::Receiver => "receiver",
+            Self::Between => "between",
+        }
+    }
+
+    const fn point(self) -> &'static str {
+        match self {
+            Self::Sender => "a",
+            Self::Receiver => "b",
+            Self::Between => "path@right",
+        }
+    }
+}
+
+/// The truth of a case, and its diagnosis from one place.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// What limited the direction with more data, from the simulator.
+    pub truth: Timeline,
+    /// The same from the capture.
+    pub found: Timeline,
+    /// The sentence of the diagnosis.
+    pub sentence: String,
+}
+
+/// Simulates a case and diagnoses it from a capture at each place. `file` is overwritten.
+///
+/// # Errors
+///
+/// A sentence: the case is no valid scenario, the file cannot be written, or the capture has no connection.
+pub fn run(case: &Case, places: &[Place], file: &Path) -> Result<Vec<Trial>, String> {
+    places.iter().map(|place| one(case, *place, file)).collect()
+}
+
+fn one(case: &Case, place: Place, file: &Path) -> Result<Trial, String> {
+    let spec = case.world()?;
+    let points = Points::choose(&spec, &[place.point().to_owned()])?;
+    let tap = Tap::open(file, points, &spec, case.seed, None).map_err(|error| error.to_string())?;
+    let sink: Box<dyn CaptureSink> = Box::new(tap.clone());
+    let recorder = Recorder::new(Wants::LIMITS).with_capture(&tap.links(), sink);
+    let mut world =
+        World::new(spec, case.seed, Some(recorder)).map_err(|_| "the case has no path".to_owned())?;
+    while world.proceed() {
+        tap.settle(world.now()).map_err(|error| error.to_string())?;
+        let over = world.connections(0).is_none() && world.now().as_secs_f64() > 0.0;
+        if over {
+            break;
+        }
+    }
+    let result = world.finish(false);
+    tap.finish().map_err(|error| error.to_string())?;
+    let truth = main_direction(&result.recording.limits).ok_or("no direction was recorded")?;
+    let found = diagnose(file, truth.direction.end)?;
+    let truth = seen_from(place, case, truth);
+    Ok(Trial { truth, found: found.timeline, sentence: found.sentence })
+}
+
+/// The truth on the clock of a capture. That of a server begins with the arrival of the SYN; a capture nearer to the client
+/// sees the SYN earlier and the server's data later.
+fn seen_from(place: Place, case: &Case, truth: &Limited) -> Timeline {
+    let [near, far] = case.delays.map(Span::from_us);
+    let apart = match (truth.direction.end, place) {
+        (End::Client, _) | (End::Server, Place::Sender) => Span::ZERO,
+        (End::Server, Place::Between) => near + near,
+        (End::Server, Place::Receiver) => near + near + far + far,
+    };
+    let mut timeline = Timeline::default();
+    timeline.extend(Time::ZERO + apart, Limit::Handshake);
+    for interval in truth.timeline.intervals() {
+        timeline.extend(interval.until + apart, interval.limit);
+    }
+    timeline
+}
+
+/// The direction of the first flow with more data.
+fn main_direction(limits: &[Limited]) -> Option<&Limited> {
+    limits.iter().filter(|limited| limited.direction.flow == 0).max_by_key(|limited| limited.bytes)
+}
+
+/// The diagnosis of the first connection's data from `end`.
+fn diagnose(file: &Path, end: End) -> Result<DirectionDiagnosis, String> {
+    let mut reader = CaptureReader::open(file).map_err(|error| error.to_string())?;
+    let mut diagnoser = Diagnoser::new(0);
+    follow(&mut reader, Limits::default(), &mut diagnoser).1.map_err(|error| error.to_string())?;
+    let side = match end {
+        End::Client => Side::A,
+        End::Server => Side::B,
+    };
+    let first = |found: &netspurt_trace::diagnosis::ConnectionDiagnosis| found.who.client.port() == 1024;
+    let mut found = diagnoser.take();
+    let place = found.iter().position(first).ok_or("the capture has no connection")?;
+    let [a, b] = found.swap_remove(place).directions;
+    Ok(if side == Side::A { a } else { b })
+}

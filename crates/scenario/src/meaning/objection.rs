@@ -1,0 +1,56 @@
+//! What an objection to a scenario is, and those that links and hubs share.
+
+use crate::network::Loss;
+use crate::network::queue::{Line, Queue};
+use crate::reading::tree::Part;
+use crate::values::quantity::{Direction, Packets, Quantity};
+
+/// Something wrong, and the path of what is at fault.
+#[derive(Clone, Debug)]
+pub(crate) struct Objection {
+    pub(crate) path: Vec<String>,
+    pub(crate) part: Part,
+    pub(crate) message: String,
+}
+
+pub(super) fn object(path: &[&str], part: Part, message: String) -> Objection {
+    Objection { path: path.iter().map(|step| (*step).to_owned()).collect(), part, message }
+}
+
+/// Names that a direction could not be written with are none.
+pub(super) fn check_names(path: &[&str], names: &[String]) -> Result<(), Objection> {
+    for (index, node) in names.iter().enumerate() {
+        if node.is_empty() || node.contains("->") || node.trim() != node {
+            let message = format!(
+                "{node:?} is no name for a node: it must not be empty, begin or end with a space, or hold \"->\""
+            );
+            return Err(object(&[path, &[&index.to_string()]].concat(), Part::Value, message));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn check_queue(path: &[&str], queue: Option<&Queue>, line: Line<'_>) -> Result<(), Objection> {
+    let Some(Err((key, message))) = queue.map(|queue| queue.check(line)) else { return Ok(()) };
+    Err(object(&[path, &[key]].concat(), Part::Value, message))
+}
+
+pub(super) fn object_to_loss(
+    path: &[&str],
+    loss: &Loss,
+    ways: &[[&str; 2]],
+) -> Option<(&'static str, String)> {
+    if let Loss::ExponentialGaps { mean: Packets(0), .. } = loss {
+        return Some(("mean", "the mean gap must be at least 1 packet".to_owned()));
+    }
+    Some(("direction", stray_direction(path, loss.direction(), ways)?))
+}
+
+/// What is wrong with the direction to which something on a link or a hub is confined.
+pub(super) fn stray_direction(path: &[&str], way: Option<&Direction>, ways: &[[&str; 2]]) -> Option<String> {
+    let way = way.filter(|way| !ways.contains(&[way.from.as_str(), way.to.as_str()]))?;
+    let [kind, name] = [path[0], path[1]];
+    let known: Vec<String> = ways.iter().map(|[from, to]| format!("\"{from}->{to}\"")).collect();
+    let known = known.join(" and ");
+    Some(format!("\"{}\" is no direction of {kind} \"{name}\": it has {known}", way.print()))
+}

@@ -1,0 +1,65 @@
+//! The changes of links that took place in a run.
+
+use super::result::ChangeResult;
+use crate::network::schedule::Change;
+use crate::spec::Announced;
+use netspurt_tcp::time::Time;
+
+/// So many are listed at most: a link that changes every millisecond needs no list.
+pub(crate) const MOST: usize = 10_000;
+
+/// Those that happened by `until`, in order; at one instant in that of the scenario.
+pub(crate) fn happened(announced: &[Announced], until: Time) -> Vec<ChangeResult> {
+    let mut next: Vec<u64> = announced.iter().map(|announced| first(&announced.change)).collect();
+    let mut list = Vec::new();
+    while list.len() < MOST {
+        let soonest = next.iter().enumerate().min_by_key(|(_, time)| **time);
+        let Some((place, &time)) = soonest.filter(|(_, time)| **time <= until.as_ps() && **time < u64::MAX)
+        else {
+            break;
+        };
+        let Announced { path, change } = &announced[place];
+        next[place] = change.next_after(time);
+        list.push(ChangeResult {
+            time_s: Time::from_ps(time).as_secs_f64(),
+            path: path.clone(),
+            value: change.value.clone(),
+        });
+    }
+    list
+}
+
+fn first<T>(change: &Change<T>) -> u64 {
+    if change.until.is_some_and(|until| until < change.at) { u64::MAX } else { change.at.as_ps() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netspurt_tcp::time::Span;
+
+    #[test]
+    fn changes_are_listed_in_order_and_not_without_end() {
+        let at = |ms| Time::ZERO + Span::from_ms(ms);
+        let announced = |path: &str, ms, every: Option<u64>, until: Option<u64>, value: &str| Announced {
+            path: path.into(),
+            change: Change {
+                at: at(ms),
+                every: every.map(Span::from_ms),
+                until: until.map(at),
+                value: value.into(),
+            },
+        };
+        let all = [
+            announced("b", 10, Some(10), Some(30), "1"),
+            announced("a", 20, None, None, "2"),
+            announced("c", 90, None, None, "3"),
+        ];
+        let list = happened(&all, at(50));
+        let told: Vec<_> =
+            list.iter().map(|change| (libm::round(change.time_s * 1e3) as u64, &*change.path)).collect();
+        assert_eq!(told, [(10, "b"), (20, "b"), (20, "a"), (30, "b")]);
+        let endless = [announced("b", 0, Some(1), None, "1")];
+        assert_eq!(happened(&endless, at(1_000_000)).len(), MOST);
+    }
+}

@@ -1,0 +1,31 @@
+//! One direction of a connection, and what limited it.
+
+use crate::record::end::End;
+use netspurt_budget::Timeline;
+use netspurt_tcp::time::Time;
+
+/// One direction of a connection: of which flow, which of its connections, and the end that sends.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Direction {
+    /// The flow, by its position in the scenario.
+    pub flow: u32,
+    /// Which of the flow's connections, counted from 0 in the order in which they were opened.
+    pub connection: u32,
+    /// The sender of the data.
+    pub end: End,
+}
+
+/// What limited one direction.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Limited {
+    /// Of which direction.
+    pub direction: Direction,
+    /// When the connection was opened: the begin of the timeline.
+    pub opened: Time,
+    /// Stream bytes that were acknowledged.
+    pub bytes: u64,
+    /// The least round-trip time in seconds; 0 without a sample.
+    pub rtt_least_s: f64,
+    /// The limits.
+    pub timeline: Timeline,
+}

@@ -1,0 +1,71 @@
+//! What limited each sender at each instant: the simulator's own knowledge.
+//!
+//! Budgets from captures are judged against these timelines. The order of the limits is that of what would help: a full path
+//! comes before everything that TCP could do.
+//!
+//! * `direction.rs`: one direction of a connection, and its timeline
+//! * `sender.rs`: what a sender itself knows of why it is silent
+//! * `queues.rs`: when its packets waited, and how long links were busy
+//! * `combine.rs`: both together
+
+mod combine;
+mod direction;
+mod queues;
+mod sender;
+
+use crate::network::packet::Packet;
+use crate::record::end::{Addresses, end_of};
+pub use direction::{Direction, Limited};
+
+use combine::combine;
+use netspurt_tcp::Connection;
+use netspurt_tcp::time::Time;
+use queues::Queues;
+use sender::SenderLog;
+use std::collections::BTreeMap;
+
+/// Records what is needed for the timelines.
+#[derive(Debug, Default)]
+pub(crate) struct LimitLog {
+    senders: BTreeMap<Direction, SenderLog>,
+    queues: Queues,
+}
+
+impl LimitLog {
+    /// An endpoint was served at `now`. `unread` is what the application at the other end has not read.
+    pub(crate) fn served(&mut self, now: Time, direction: Direction, connection: &Connection, unread: u64) {
+        self.senders.entry(direction).or_insert_with(|| SenderLog::new(now)).served(now, connection, unread);
+    }
+
+    /// A packet waits at a channel from `from` to `until`.
+    pub(crate) fn waited(&mut self, channel: u32, packet: &Packet, who: Addresses, from: u64, until: u64) {
+        self.queues.waited(channel, sender_of(packet, who), from, until);
+    }
+
+    /// A packet is kept at a channel from `now` on.
+    pub(crate) fn kept(&mut self, channel: u32, packet: &Packet, who: Addresses, now: u64) {
+        self.queues.kept(channel, sender_of(packet, who), now);
+    }
+
+    /// A packet that was kept at a channel leaves its queue.
+    pub(crate) fn left(&mut self, channel: u32, packet: &Packet, who: Addresses, now: u64) {
+        self.queues.left(channel, sender_of(packet, who), now);
+    }
+
+    /// A channel transmits a packet.
+    pub(crate) fn transmits(&mut self, channel: u32, packet: &Packet, who: Addresses, from: u64, until: u64) {
+        self.queues.transmits(channel, sender_of(packet, who), packet.size, from, until);
+    }
+
+    /// The timelines, in order of flow, connection and end.
+    pub(crate) fn finish(self) -> Vec<Limited> {
+        let Self { senders, queues } = self;
+        let full = queues.finish();
+        senders.into_iter().map(|(direction, log)| combine(direction, log, &full)).collect()
+    }
+}
+
+/// The direction of which a packet is.
+const fn sender_of(packet: &Packet, who: Addresses) -> Direction {
+    Direction { flow: who.flow, connection: who.connection, end: end_of(packet.endpoint ^ 1) }
+}

@@ -1,0 +1,175 @@
+//! When the packets of a direction waited, and how long links were busy.
+
+use super::direction::Direction;
+use std::collections::BTreeMap;
+
+/// A time in picoseconds, from and until.
+pub(super) type Interval = (u64, u64);
+
+/// A link that transmitted for this share of a round trip is full: no change of TCP would bring more than the rest.
+const BUSY: f64 = 0.95;
+
+/// Intervals in order of time; touching ones are one.
+#[derive(Debug, Default)]
+struct Union(Vec<Interval>);
+
+impl Union {
+    fn add(&mut self, from: u64, until: u64) {
+        match self.0.last_mut() {
+            Some(last) if from <= last.1 => last.1 = last.1.max(until),
+            _ if from < until => self.0.push((from, until)),
+            _ => {}
+        }
+    }
+
+    /// How much of `from` to `until` is in it.
+    fn covered(&self, from: u64, until: u64) -> u64 {
+        let first = self.0.partition_point(|interval| interval.1 <= from);
+        let inside = self.0[first..].iter().take_while(|interval| interval.0 < until);
+        inside.map(|interval| interval.1.min(until) - interval.0.max(from)).sum()
+    }
+}
+
+/// What one channel has carried.
+#[derive(Debug, Default)]
+struct Carried {
+    busy: Union,
+    /// Of each packet: when it left, of whom it was, and its octets.
+    packets: Vec<(u64, Direction, u32)>,
+}
+
+/// The log of all channels.
+#[derive(Debug, Default)]
+pub(super) struct Queues {
+    channels: BTreeMap<u32, Carried>,
+    waits: BTreeMap<(Direction, u32), Union>,
+    /// How many packets a queue keeps, and since when it has kept any.
+    kept: BTreeMap<(Direction, u32), (u64, u64)>,
+}
+
+impl Queues {
+    pub(super) fn waited(&mut self, channel: u32, direction: Direction, from: u64, until: u64) {
+        if from < until {
+            self.waits.entry((direction, channel)).or_default().add(from, until);
+        }
+    }
+
+    pub(super) fn kept(&mut self, channel: u32, direction: Direction, now: u64) {
+        let (count, since) = self.kept.entry((direction, channel)).or_default();
+        if *count == 0 {
+            *since = now;
+        }
+        *count += 1;
+    }
+
+    pub(super) fn left(&mut self, channel: u32, direction: Direction, now: u64) {
+        let Some((count, since)) = self.kept.get_mut(&(direction, channel)) else { return };
+        *count = count.saturating_sub(1);
+        if *count == 0 {
+            let since = *since;
+            self.waited(channel, direction, since, now);
+        }
+    }
+
+    pub(super) fn transmits(&mut self, channel: u32, of: Direction, octets: u32, from: u64, until: u64) {
+        let carried = self.channels.entry(channel).or_default();
+        carried.busy.add(from, until);
+        carried.packets.push((from, of, octets));
+    }
+
+    pub(super) fn finish(self) -> Full {
+        let Self { channels, waits, .. } = self;
+        let mut all: BTreeMap<Direction, Vec<(u32, Vec<Interval>)>> = BTreeMap::new();
+        for ((direction, channel), union) in waits {
+            all.entry(direction).or_default().push((channel, union.0));
+        }
+        Full { channels, waits: all }
+    }
+}
+
+/// When links were full.
+#[derive(Debug)]
+pub(super) struct Full {
+    channels: BTreeMap<u32, Carried>,
+    waits: BTreeMap<Direction, Vec<(u32, Vec<Interval>)>>,
+}
+
+impl Full {
+    /// When a link was full for `direction`, in order of time and of link, and of which link each is: it was busy for
+    /// [`BUSY`] of the last `round`, and a packet of the direction waited there meanwhile. Looked at in steps of a quarter of
+    /// a round.
+    pub(super) fn of(&self, direction: Direction, round: u64) -> Vec<(u64, u64, u32)> {
+        let step = round / 4;
+        let mut full: Vec<(u64, u64, u32)> = Vec::new();
+        if step == 0 {
+            return full;
+        }
+        for (channel, waits) in self.waits.get(&direction).into_iter().flatten() {
+            let Some(carried) = self.channels.get(channel) else { continue };
+            let mut done = 0;
+            for &(from, until) in waits {
+                let mut at = from.max(done) / step * step;
+                while at < until.saturating_add(round) {
+                    let end = at + step;
+                    if carried.busy.covered(end.saturating_sub(round), end) as f64 >= BUSY * round as f64 {
+                        match full.last_mut() {
+                            Some(last) if last.1 == at && last.2 == *channel => last.1 = end,
+                            _ => full.push((at, end, *channel)),
+                        }
+                    }
+                    at = end;
+                }
+                done = done.max(at);
+            }
+        }
+        full.sort_unstable();
+        full
+    }
+
+    /// The share of `direction` in the octets that a channel carried from `from` to `until`.
+    pub(super) fn share(&self, channel: u32, direction: Direction, from: u64, until: u64) -> f64 {
+        let Some(carried) = self.channels.get(&channel) else { return 1.0 };
+        let first = carried.packets.partition_point(|packet| packet.0 < from);
+        let (mut own, mut all) = (0_u64, 0_u64);
+        for &(_, of, octets) in carried.packets[first..].iter().take_while(|packet| packet.0 < until) {
+            all += u64::from(octets);
+            own += if of == direction { u64::from(octets) } else { 0 };
+        }
+        if all == 0 { 1.0 } else { own as f64 / all as f64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::end::End;
+
+    const ONE: Direction = Direction { flow: 0, connection: 0, end: End::Client };
+    const OTHER: Direction = Direction { flow: 1, ..ONE };
+
+    #[test]
+    fn a_link_is_full_once_it_was_busy_for_a_round_trip_while_a_packet_waits() {
+        let mut queues = Queues::default();
+        queues.transmits(3, ONE, 100, 0, 60);
+        queues.transmits(3, OTHER, 300, 60, 100);
+        queues.transmits(3, ONE, 100, 110, 120);
+        queues.waited(3, ONE, 5, 90);
+        queues.waited(3, ONE, 112, 118);
+        let full = queues.finish();
+        assert_eq!(full.of(ONE, 40), [(30, 100, 3)]);
+        assert_eq!(full.of(OTHER, 40), []);
+        assert!((full.share(3, ONE, 0, 100) - 0.25).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_packet_that_is_kept_waits_until_the_last_one_has_left() {
+        let mut queues = Queues::default();
+        queues.transmits(1, ONE, 100, 0, 100);
+        queues.kept(1, ONE, 10);
+        queues.kept(1, ONE, 20);
+        queues.left(1, ONE, 30);
+        queues.left(1, ONE, 70);
+        let full = queues.finish().of(ONE, 4);
+        assert_eq!(full, [(10, 74, 1)]);
+    }
+}

@@ -1,0 +1,183 @@
+//! What a sender itself knows of why it is silent.
+
+use netspurt_budget::Limit;
+use netspurt_tcp::Connection;
+use netspurt_tcp::event::Phase;
+use netspurt_tcp::reason::Hold;
+use netspurt_tcp::state::State;
+use netspurt_tcp::time::{Span, Time};
+
+/// Why a sender does not send more at an instant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Held {
+    /// This limit, whatever comes later.
+    By(Limit),
+    /// Everything is sent and not acknowledged: what comes later decides between `application` and `round-trip`.
+    AllSent,
+}
+
+/// What has changed at an instant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Change {
+    pub(super) at: Time,
+    pub(super) held: Held,
+    /// Bytes written so far: more of them end [`Held::AllSent`].
+    pub(super) written: u64,
+}
+
+/// The log of one sender.
+#[derive(Debug)]
+pub(super) struct SenderLog {
+    pub(super) opened: Time,
+    pub(super) changes: Vec<Change>,
+    /// Waits for a timer that has expired: from when until when, and what they are called.
+    pub(super) waits: Vec<(Time, Time, Limit)>,
+    /// When data, SYN or FIN was last acknowledged.
+    pub(super) acknowledged_at: Time,
+    pub(super) acknowledged: u64,
+    pub(super) rtt_least: Option<Span>,
+    /// The counters after the last call.
+    segments: (u64, u64),
+    timeouts: u32,
+    retransmitted: u32,
+    rtt_sum_ns: u64,
+    /// The largest window of the peer.
+    window_most: u64,
+    /// When it last sent or received a segment.
+    active_at: Time,
+    /// Whether anything after the first missing byte was reported as received.
+    later_arrived: bool,
+    /// The name of the timer recovery that is under way.
+    repair: Limit,
+    /// A tail probe's segment: below this position it is being repaired.
+    probed_until: u64,
+}
+
+impl SenderLog {
+    pub(super) const fn new(now: Time) -> Self {
+        Self {
+            opened: now,
+            changes: Vec::new(),
+            waits: Vec::new(),
+            acknowledged_at: now,
+            acknowledged: 0,
+            rtt_least: None,
+            segments: (0, 0),
+            timeouts: 0,
+            retransmitted: 0,
+            rtt_sum_ns: 0,
+            window_most: 0,
+            active_at: now,
+            later_arrived: false,
+            repair: Limit::Timeout,
+            probed_until: 0,
+        }
+    }
+
+    /// The sender was served.
+    pub(super) fn served(&mut self, now: Time, connection: &Connection, unread: u64) {
+        let (stats, info) = (connection.stats(), connection.info());
+        self.window_most = self.window_most.max(u64::from(connection.peer_window()));
+        let outstanding = info.unacknowledged;
+        if stats.timeouts > self.timeouts {
+            if self.timeouts == 0 || info.phase != Phase::TimeoutRecovery || self.is_outside_timeout() {
+                self.repair = if self.later_arrived { Limit::Timeout } else { Limit::TailLoss };
+            }
+            self.waits.push((self.active_at, now, self.repair));
+        } else if stats.retransmitted > self.retransmitted
+            && !matches!(info.phase, Phase::Recovery | Phase::TimeoutRecovery)
+        {
+            self.waits.push((self.active_at, now, Limit::TailLoss));
+            self.probed_until = connection.acknowledged() + outstanding;
+        }
+        if stats.rtt_sum_ns > self.rtt_sum_ns {
+            let sample = Span::from_ns(stats.rtt_sum_ns - self.rtt_sum_ns);
+            self.rtt_least = Some(self.rtt_least.map_or(sample, |least| least.min(sample)));
+        }
+        let segments = (stats.segments_sent, stats.segments_received);
+        if segments != self.segments {
+            (self.segments, self.active_at) = (segments, now);
+        }
+        (self.timeouts, self.retransmitted, self.rtt_sum_ns) =
+            (stats.timeouts, stats.retransmitted, stats.rtt_sum_ns);
+        self.later_arrived = info.sacked > 0 || info.dup_acks > 0;
+        if connection.acknowledged() > self.acknowledged || !self.is_acknowledged() && outstanding == 0 {
+            (self.acknowledged_at, self.acknowledged) = (now, connection.acknowledged());
+        }
+        let held = self.held(connection, info.phase, outstanding, unread);
+        let written = connection.written();
+        if self.changes.last().is_none_or(|last| last.held != held || last.written != written) {
+            self.changes.push(Change { at: now, held, written });
+        }
+    }
+
+    /// Whether the window opens for the first time.
+    fn is_opening(connection: &Connection, phase: Phase) -> bool {
+        phase == Phase::SlowStart && connection.stats().retransmitted == 0
+    }
+
+    /// Whether the last change was not a recovery by timer.
+    fn is_outside_timeout(&self) -> bool {
+        self.changes
+            .last()
+            .is_none_or(|last| !matches!(last.held, Held::By(Limit::Timeout | Limit::TailLoss)))
+    }
+
+    /// Whether the last change had everything acknowledged.
+    fn is_acknowledged(&self) -> bool {
+        self.changes
+            .last()
+            .is_none_or(|last| matches!(last.held, Held::By(Limit::Application | Limit::Teardown)))
+    }
+
+    fn held(&self, connection: &Connection, phase: Phase, outstanding: u64, unread: u64) -> Held {
+        if !connection.is_open() && connection.closed().is_none() && connection.acknowledged() == 0 {
+            return Held::By(Limit::Handshake);
+        }
+        if outstanding == 0 && connection.unsent() == 0 {
+            let closing = connection.closed().is_some() || !may_write(connection);
+            return Held::By(if closing { Limit::Teardown } else { Limit::Application });
+        }
+        if phase == Phase::TimeoutRecovery {
+            return Held::By(self.repair);
+        }
+        if connection.acknowledged() < self.probed_until {
+            return Held::By(Limit::TailLoss);
+        }
+        if phase == Phase::Recovery {
+            return Held::By(Limit::FastRecovery);
+        }
+        if connection.unsent() == 0 {
+            let full = may_write(connection) && connection.room() < u64::from(connection.segment_payload());
+            return if full { Held::By(Limit::SendBuffer) } else { Held::AllSent };
+        }
+        Held::By(match connection.holding() {
+            Hold::ReceiveWindow | Hold::SillyWindow => {
+                // Only what the application has not read makes a window smaller than it was.
+                let window = u64::from(connection.peer_window());
+                let smaller = window * 20 < self.window_most * 17;
+                if smaller || unread * 2 > window { Limit::SlowReceiver } else { Limit::ReceiveWindow }
+            }
+            // The pacing rate grows with the window.
+            Hold::Pacing if Self::is_opening(connection, phase) => Limit::SlowStart,
+            Hold::Pacing => Limit::Pacing,
+            Hold::Nagle | Hold::Minshall | Hold::EndOfData | Hold::Cork | Hold::Own | Hold::Autocork => {
+                // The segment is short only because the buffer has no more space for the application.
+                let payload = u64::from(connection.segment_payload());
+                let blocked =
+                    may_write(connection) && connection.room() < payload && outstanding >= 2 * payload;
+                if blocked { Limit::SendBuffer } else { Limit::NagleDelayedAck }
+            }
+            Hold::NotOpen => Limit::Handshake,
+            Hold::NoData => return Held::AllSent,
+            Hold::CongestionWindow | Hold::SendWindow | Hold::Burst => {
+                if Self::is_opening(connection, phase) { Limit::SlowStart } else { Limit::CongestionWindow }
+            }
+        })
+    }
+}
+
+/// Whether the application may write more: it has not closed.
+fn may_write(connection: &Connection) -> bool {
+    matches!(connection.state(), State::SynReceived | State::Established | State::CloseWait)
+}
