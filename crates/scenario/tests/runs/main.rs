@@ -7,6 +7,7 @@ mod held_tail;
 mod hub;
 mod path_mtu;
 mod processor;
+mod queue_keys;
 mod queues;
 mod reading_and_writing;
 mod recorded;

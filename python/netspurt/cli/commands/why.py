@@ -93,7 +93,7 @@ def command(options: argparse.Namespace) -> int:
         RequestError: the filter is wrong, a connection is missing, or a place cannot be written to.
     """
     wanted = None if options.filter is None else ConnectionFilter(options.filter)
-    simulated = {file for file in options.files if file != "-" and kind_of(Path(file)) is Kind.SCENARIO}
+    simulated = {file for file in options.files if _is_scenario(file)}
     _check(options, simulated)
     found: dict[int, Diagnosis] = {}
     failures: dict[int, str] = {}
@@ -139,6 +139,14 @@ def command(options: argparse.Namespace) -> int:
     if not whole or asked.is_set():
         return INTERRUPTED
     return FELL_SHORT if faults else FINE
+
+
+def _is_scenario(file: str) -> bool:
+    """Whether the file is a scenario; what cannot be read is none, and reading it says why."""
+    try:
+        return file != "-" and kind_of(Path(file)) is Kind.SCENARIO
+    except RequestError:
+        return False
 
 
 def _check(options: argparse.Namespace, simulated: set[str]) -> None:
