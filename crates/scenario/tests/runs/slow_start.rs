@@ -50,3 +50,24 @@ fn without_a_round_trip_time_for_every_ack_slow_start_goes_on() {
     ];
     assert!(transfer("linux", &blind).retransmitted > 100);
 }
+
+#[test]
+fn search_ends_slow_start_when_the_path_is_full() {
+    // A very deep queue: only then the round trips are long enough for the data of one window to have left and to be missed.
+    let deep = ("link.path.queue", "{ kind = \"drop-tail\", limit = \"3500 packets\" }");
+    for congestion in ["\"cubic-linux\"", "\"cubic\""] {
+        let keys = [
+            deep,
+            ("tcp.congestion", congestion),
+            ("tcp.receive_window", "\"64 MB\""),
+            ("tcp.send_buffer", "\"64 MB\""),
+            ("flow.0.app.bytes", "\"40 MB\""),
+        ];
+        let overrun = transfer("off", &keys);
+        let in_time = transfer("search", &keys);
+        println!("{congestion}: {} {}", overrun.retransmitted, in_time.retransmitted);
+        assert!(overrun.retransmitted > 300, "{congestion}: {}", overrun.retransmitted);
+        assert!(in_time.retransmitted < overrun.retransmitted / 4, "{congestion}: {}", in_time.retransmitted);
+        assert!(in_time.end_s.unwrap() < 1.15 * overrun.end_s.unwrap(), "{congestion}");
+    }
+}

@@ -202,6 +202,8 @@ pub enum HyStart {
     Linux,
     /// After rounds of conservative slow start when the RTT increases (HyStart++, RFC 9406).
     Rfc9406,
+    /// When less is delivered than was sent one RTT before (SEARCH, draft-chung-ccwg-search).
+    Search,
 }
 
 /// How cwnd grows.

@@ -100,7 +100,7 @@ fn change(c: &mut Config, dice: &mut Dice) {
             c.undo = !c.undo;
             c.prr_rule = dice.pick(&[PrrRule::Rfc6937, PrrRule::Rfc9937]);
         }
-        32 => c.hystart = dice.pick(&[HyStart::Off, HyStart::Linux, HyStart::Rfc9406]),
+        32 => c.hystart = dice.pick(&[HyStart::Off, HyStart::Linux, HyStart::Rfc9406, HyStart::Search]),
         35 => c.window_probe = dice.pick(&[WindowProbe::Byte, WindowProbe::Empty]),
         34 => c.reduces = dice.pick(&[Reduces::Flight, Reduces::Cwnd]),
         33 | 37 => change_path(c, dice),
