@@ -8,7 +8,7 @@ use crate::tcp::choices::{
     PathMtuDiscovery, PrrRule, Recovery, Reduces, SynOptions, Transmit, UnsentAcked, Unstamped, WindowGrowth,
     WindowOption, WindowProbe,
 };
-use crate::tcp::parametric::{Counting, KeepAlive, OptionLayout, Rto};
+use crate::tcp::parametric::{CarefulResume, Counting, KeepAlive, OptionLayout, Rto};
 use crate::values::form::Named;
 use crate::values::quantity::{Cap, Duration, Grain, InitialCwnd, Patience, Rate, Size, Window};
 use crate::values::suggest;
@@ -251,6 +251,8 @@ tcp_table! {
         autocork: Rate => autocork,
         /// When slow start is left without a loss.
         hystart: HyStart => hystart,
+        /// Whether the connection starts with the capacity that an earlier one has found.
+        careful_resume: Named<CarefulResume> => careful_resume,
         /// A mark reduces cwnd less than a loss: to 0.8 ("reno", "newreno") or 0.85 ("cubic") of the data in flight.
         ///
         /// Document: RFC 8511.

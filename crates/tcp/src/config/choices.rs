@@ -206,6 +206,15 @@ pub enum HyStart {
     Search,
 }
 
+/// What an earlier connection has found out about the path (Careful Resume, RFC 9959).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SavedPath {
+    /// saved_rtt: its minimum RTT.
+    pub rtt: Span,
+    /// saved_cwnd: its cwnd in bytes.
+    pub cwnd: u32,
+}
+
 /// How cwnd grows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Growth {

@@ -249,6 +249,10 @@ impl CongestionControl for Cubic {
         }
     }
 
+    fn set_windows(&mut self, cwnd: u32, ssthresh: u32) {
+        self.state.window.set(cwnd, ssthresh);
+    }
+
     fn cwnd(&self) -> u32 {
         self.state.window.cwnd
     }

@@ -310,6 +310,10 @@ impl CongestionControl for CubicLinux {
         }
     }
 
+    fn set_windows(&mut self, cwnd: u32, ssthresh: u32) {
+        self.set(cwnd, ssthresh);
+    }
+
     fn cwnd(&self) -> u32 {
         self.window.cwnd
     }

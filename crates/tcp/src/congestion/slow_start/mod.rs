@@ -1,5 +1,6 @@
-//! Rules for slow start that congestion controls share: when it ends before a loss.
+//! Rules for slow start that congestion controls share: when it ends before a loss, and how it begins.
 
+pub(super) mod careful_resume;
 pub(super) mod hystart;
 pub(super) mod search;
 
