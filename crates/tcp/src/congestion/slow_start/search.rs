@@ -85,7 +85,7 @@ impl Search {
         self.bin += 1;
         let at = slot(self.bin);
         (self.acked[at], self.sent[at]) = (view.acknowledged, view.sent);
-        self.bin_ends = self.bin_ends + duration.scale(over, 1);
+        self.bin_ends += duration.scale(over, 1);
         true
     }
 
