@@ -57,6 +57,8 @@ def title(diagnosis: Diagnosis) -> str:
     """The line above all: the file and what is in it."""
     tally = diagnosis.tally
     several = "" if tally["connections"] == 1 else "s"
+    if diagnosis.flows is not None:
+        return f"{diagnosis.path}: simulated, {formats.count(tally['connections'])} TCP connection{several}"
     packets, connections = formats.count(tally["packets"]), formats.count(tally["connections"])
     return f"{diagnosis.path}: {packets} packets, {connections} TCP connection{several}"
 
@@ -68,7 +70,7 @@ def show(console: Console, row: Mapping[str, Any], known: dict[Advice, int]) -> 
     place = PLACES.get(main["vantage"], main["vantage"])
     about = (
         f"{formats.count(main['bytes'])} bytes from the {main['from']} in {seconds(main['duration_s'])}, "
-        f"captured {place}"
+        + (f"captured {place}" if main["vantage"] in PLACES else "simulated")
     )
     if main["offload"]:
         about += ", above segmentation offload"

@@ -121,8 +121,16 @@ class Diagnosis:
         return self._tables["intervals"]
 
     @property
+    def flows(self) -> list[dict[str, Any]] | None:
+        """The flow of each connection by its number (``flow``, ``index``, ``from``, ``to``); None for a capture."""
+        flows: list[dict[str, Any]] | None = self.tally.get("flows")
+        return flows
+
+    @property
     def fault(self) -> str | None:
         """A sentence on damage of the file, or on missing TCP; None if there is neither."""
+        if self.flows is not None:
+            return None
         return fault_of(self.path, self.tally)
 
     def document(self, connections: Sequence[int] | None = None) -> dict[str, Any]:
@@ -148,6 +156,8 @@ class Diagnosis:
 
     def _head(self) -> dict[str, Any]:
         """What the document says of the whole capture."""
+        if self.flows is not None:
+            return {"file": str(self.path), "connections_seen": self.tally["connections"]}
         named = {"packets", "segments", "damage", "small", "filtered", "unlisted"}
         counts = {name: value for name, value in self.tally.items() if name in named}
         return {"file": str(self.path), "connections_seen": self.tally["connections"], **counts}

@@ -1,4 +1,4 @@
-"""Reads a capture in steps and diagnoses its connections.
+"""Reads a capture in steps and diagnoses its connections, or simulates a scenario and does the same.
 
 Lives here: the Python interface of the native ``Diagnosis``. Must not live here: tables, or text for a terminal.
 """
@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from netspurt.analysis.capture import STEP
 from netspurt.diagnosing.connection_filter import ConnectionFilter
 from netspurt.diagnosing.diagnosis import Diagnosis, collect
+from netspurt.diagnosing.simulated import Simulated
 from netspurt.errors import RequestError
 from netspurt.inputs.kind import Kind, kind_of
+from netspurt.scenario import Result
 
 PIPE_STEP = 1 << 16
 """Bytes read per step from standard input, which may be slow."""
@@ -23,21 +26,51 @@ TAKEN = 500
 """The maximal number of connections taken at once: as Python objects they are much larger than as tables."""
 
 
-def why(path: str | Path, *, filter: str | None = None, min_bytes: int = 1) -> Diagnosis:  # noqa: A002
-    """Finds out what limited the connections of a capture, and for how long.
+def why(
+    path: str | Path | Result,
+    *,
+    filter: str | None = None,  # noqa: A002
+    min_bytes: int = 1,
+) -> Diagnosis:
+    """Finds out what limited the connections of a capture or of a simulation, and for how long.
 
     Formats and link types as in ``read_capture``. The interpreter lock is released during the read.
 
     Args:
-        path: the capture; ``-`` is standard input.
+        path: a capture (``-`` is standard input), a scenario, which is simulated with seed 1, or the result of a run
+            with ``record=["limits"]``. Of a simulation the limits are exact.
         filter: connections to keep, in the language of tcpdump: ``port 443 and not host 10.0.0.1``.
         min_bytes: connections with fewer acknowledged bytes are counted and left out.
 
     Raises:
         RequestError: the file cannot be read or is not a capture, or the filter is not understood.
+        ScenarioError: the scenario is wrong.
+        ValueError: the run did not record ``limits``.
     """
     wanted = None if filter is None else ConnectionFilter(filter)
-    return collect(Reading(path, min_bytes), wanted=wanted)
+    return collect(source(path, min_bytes), wanted=wanted)
+
+
+def source(path: str | Path | Result, min_bytes: int = 1) -> Reading | Simulated:
+    """What is diagnosed, at its beginning."""
+    if isinstance(path, Result):
+        if "limits" not in path.recorded:
+            raise ValueError('the run did not record its limits: run it with record=["limits"]')
+        return Simulated(Path(path.scenario.name), path.native)
+    if str(path) != "-" and kind_of(Path(path)) is Kind.SCENARIO:
+        return simulate(path)
+    return Reading(path, min_bytes)
+
+
+def simulate(path: str | Path, settings: Sequence[tuple[str, str]] = (), seed: int = 1) -> Simulated:
+    """Simulates a scenario and records what limits each flow."""
+    from netspurt import _core
+
+    try:
+        scenario = _core.Scenario.load(str(path), list(settings))
+    except OSError as error:
+        raise RequestError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from error
+    return Simulated(Path(path), scenario.run(seed=seed, record=["limits"]))
 
 
 class Reading:
@@ -53,10 +86,6 @@ class Reading:
         from netspurt import _core
 
         self.path = Path(path)
-        if str(path) != "-" and kind_of(self.path) is Kind.SCENARIO:
-            raise RequestError(
-                f"{path} is a scenario: 'netspurt run {path} --pcap FILE' makes a capture that can be diagnosed"
-            )
         self._stopped = threading.Event()
         try:
             self._native = _core.Diagnosis.open(str(path), min_bytes)

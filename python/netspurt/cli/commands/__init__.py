@@ -56,7 +56,7 @@ COMMANDS = {
         "netspurt capture trace.pcapng --samples rtt.parquet",
     ),
     "why": Entry(
-        "find out what limited the connections of captures, for how long, and what may help",
+        "find out what limited the connections of captures or scenarios, for how long, and what may help",
         "netspurt why trace.pcapng --filter 'port 443' --report why.html",
         more=" Each instant of a connection has one limit. The connections that lost most time come first: the time "
         "that the end that sent more bytes spent neither in 'bottleneck' (the path is full) nor in 'application' "

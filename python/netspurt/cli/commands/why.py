@@ -1,4 +1,4 @@
-"""``netspurt why``: what limited the connections of captures, and for how long."""
+"""``netspurt why``: what limited the connections of captures or of simulations, and for how long."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from netspurt.cli import picture_options, tables
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.interrupt import asked_to_end
-from netspurt.cli.options import add_input, add_jobs, add_json, add_output
+from netspurt.cli.options import add_input, add_jobs, add_json, add_output, add_settings
 from netspurt.cli.progress import progress
 from netspurt.cli.reading import stepper, steps_of
 from netspurt.diagnosing.connection_filter import ConnectionFilter
 from netspurt.diagnosing.diagnosis import MOST_CONNECTIONS, SCHEMAS, Diagnosis, collect
-from netspurt.diagnosing.reading import Reading
+from netspurt.diagnosing.reading import Reading, simulate
 from netspurt.errors import RequestError
 from netspurt.files import output, places
+from netspurt.inputs.kind import Kind, kind_of
 from netspurt.inputs.typed import natural
 from netspurt.sweeping.threads import for_each
 
@@ -46,8 +47,11 @@ def declare(command: argparse.ArgumentParser) -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        words="pcap or pcapng, uncompressed, gzip or zstd; - is standard input, which 'tcpdump -w -' may feed",
+        words="pcap or pcapng, uncompressed, gzip or zstd; - is standard input, which 'tcpdump -w -' may feed; "
+        "or a scenario, which is simulated",
     )
+    add_settings(command)
+    command.add_argument("--seed", type=natural, default=1, metavar="N", help="of a scenario (default: 1)")
     command.add_argument(
         "--connection",
         action="append",
@@ -89,6 +93,8 @@ def command(options: argparse.Namespace) -> int:
         RequestError: the filter is wrong, a connection is missing, or a place cannot be written to.
     """
     wanted = None if options.filter is None else ConnectionFilter(options.filter)
+    simulated = {file for file in options.files if file != "-" and kind_of(Path(file)) is Kind.SCENARIO}
+    _check(options, simulated)
     found: dict[int, Diagnosis] = {}
     failures: dict[int, str] = {}
     with contextlib.ExitStack() as writing:
@@ -100,7 +106,10 @@ def command(options: argparse.Namespace) -> int:
 
         def work(number: int) -> Diagnosis | str:
             try:
-                return _read(options.files[number], options.min_bytes, wanted, asked, advance)
+                file = options.files[number]
+                if file in simulated:
+                    return collect(simulate(file, options.settings, options.seed))
+                return _read(file, options.min_bytes, wanted, asked, advance)
             except RequestError as error:
                 return str(error)
 
@@ -130,6 +139,23 @@ def command(options: argparse.Namespace) -> int:
     if not whole or asked.is_set():
         return INTERRUPTED
     return FELL_SHORT if faults else FINE
+
+
+def _check(options: argparse.Namespace, simulated: set[str]) -> None:
+    """What a simulation cannot do.
+
+    Raises:
+        RequestError: in a sentence.
+    """
+    for file in sorted(simulated):
+        if options.filter:
+            raise RequestError(f"{file} is a scenario: its flows have names, so --filter does not apply")
+        if options.report:
+            raise RequestError(
+                f"{file} is a scenario: 'netspurt run {file} --pcap FILE' makes a capture for a report"
+            )
+    if options.settings and not simulated:
+        raise RequestError("--set changes a scenario, and none is given")
 
 
 def _read(
@@ -213,9 +239,17 @@ def _print(
 def _print_json(
     files: list[str], found: dict[int, Diagnosis], chosen: dict[int, list[int]], failures: dict[int, str]
 ) -> None:
-    sys.stdout.write('{"captures": [')
+    flows = [flow for number in sorted(found) for flow in _flows(found[number], chosen[number])]
+    captures = [
+        number for number in sorted(found.keys() | failures.keys()) if not _is_simulated(found.get(number))
+    ]
+    simulated = len(captures) < len(found.keys() | failures.keys())
+    if simulated and not captures:
+        print(json.dumps({"flows": flows}))
+        return
+    sys.stdout.write(f'{{"flows": {json.dumps(flows)}, "captures": [' if simulated else '{"captures": [')
     between = ""
-    for number in sorted(found.keys() | failures.keys()):
+    for number in captures:
         sys.stdout.write(between)
         if number in found:
             sys.stdout.writelines(found[number].json(chosen[number]))
@@ -223,6 +257,19 @@ def _print_json(
             sys.stdout.write(json.dumps({"file": files[number], "error": failures[number]}))
         between = ", "
     sys.stdout.write("]}\n")
+
+
+def _is_simulated(diagnosis: Diagnosis | None) -> bool:
+    return diagnosis is not None and diagnosis.flows is not None
+
+
+def _flows(diagnosis: Diagnosis, connections: list[int]) -> list[dict[str, Any]]:
+    """The flows of a simulation, each connection once."""
+    names = diagnosis.flows
+    if names is None:
+        return []
+    rows = diagnosis.documents(connections)
+    return [{"file": str(diagnosis.path), **names[row["connection"]], **row} for row in rows]
 
 
 def _left_out(diagnosis: Diagnosis, more: int) -> list[str]:
