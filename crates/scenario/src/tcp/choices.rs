@@ -175,6 +175,11 @@ names! {
         ///
         /// Document: RFC 9406.
         Rfc9406,
+        /// When clearly less is delivered than was sent a round trip before (SEARCH); jitter does not end slow start. The window
+        /// goes back to what the path holds.
+        ///
+        /// Document: draft-chung-ccwg-search.
+        Search,
     }
 }
 

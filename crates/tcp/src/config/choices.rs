@@ -202,6 +202,17 @@ pub enum HyStart {
     Linux,
     /// After rounds of conservative slow start when the RTT increases (HyStart++, RFC 9406).
     Rfc9406,
+    /// When less is delivered than was sent one RTT before (SEARCH, draft-chung-ccwg-search).
+    Search,
+}
+
+/// What an earlier connection has found out about the path (Careful Resume, RFC 9959).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SavedPath {
+    /// saved_rtt: its minimum RTT.
+    pub rtt: Span,
+    /// saved_cwnd: its cwnd in bytes.
+    pub cwnd: u32,
 }
 
 /// How cwnd grows.

@@ -9,8 +9,8 @@ pub mod validate;
 
 pub use choices::{
     Counting, Cutting, DupAcks, EcnUse, FastOpenUse, Grows, Growth, HyStart, InitialWindow, KeepAlive,
-    LossMeans, MssCounts, PathMtuDiscovery, PrrRule, Recovery, Reduces, SynOptions, TimerGrain, UnsentAcked,
-    Unstamped, WindowGrowth, WindowOption, WindowProbe,
+    LossMeans, MssCounts, PathMtuDiscovery, PrrRule, Recovery, Reduces, SavedPath, SynOptions, TimerGrain,
+    UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
 };
 
 use crate::congestion;
@@ -102,6 +102,8 @@ pub struct Config {
     pub growth: Growth,
     /// The base value from which ssthresh is computed.
     pub reduces: Reduces,
+    /// The start with the capacity that an earlier connection has found (Careful Resume, RFC 9959).
+    pub careful_resume: Option<SavedPath>,
     /// A mark reduces cwnd less than a loss (RFC 8511); with Reno, NewReno and CUBIC.
     pub abe: bool,
     /// When CUBIC leaves slow start without a loss. Only [`Recovery::Rack`] measures the RTT with every ACK. Without it
@@ -151,7 +153,7 @@ impl Config {
     /// What congestion control needs of it.
     pub(crate) fn congestion_setup(&self) -> congestion::Setup {
         let Self { congestion: kind, initial_ssthresh: ssthresh, growth, hystart, abe, .. } = *self;
-        congestion::Setup { kind, ssthresh, growth, hystart, abe }
+        congestion::Setup { kind, ssthresh, growth, hystart, abe, resume: self.careful_resume }
     }
 }
 

@@ -40,6 +40,10 @@ pub enum ConfigError {
     WithoutRack(&'static str),
     /// This congestion control, which requires pacing, without pacing.
     WithoutPacing(&'static str),
+    /// Careful Resume with a congestion control that has no slow start, or with another start.
+    CannotResume,
+    /// Careful Resume without pacing.
+    ResumeWithoutPacing,
     /// The initial size of a buffer is above its final size.
     InitialTooLarge([&'static str; 2]),
     /// Pacing together with congestion control "none", which has no cwnd.
@@ -84,6 +88,8 @@ impl ConfigError {
             Self::SlowStartPerAck(_) => ["slow_start_per_ack"; 2],
             Self::SharedKind(_) | Self::StandardKind(_) | Self::SameNumber(_) => ["option_layout"; 2],
             Self::RtoBounds | Self::RtoFactor(_) => ["rto"; 2],
+            Self::CannotResume => ["careful_resume", "congestion"],
+            Self::ResumeWithoutPacing => ["careful_resume", "pacing"],
             Self::AckBounds => ["acking"; 2],
         }
     }
@@ -128,6 +134,12 @@ impl fmt::Display for ConfigError {
                 f,
                 "congestion {name:?} requires pacing: set pacing = true or choose another \
                  congestion control"
+            ),
+            Self::CannotResume => f.write_str(
+                "careful_resume requires congestion \"reno\", \"newreno\", \"cubic\" or \"cubic-linux\": choose one of them or remove careful_resume",
+            ),
+            Self::ResumeWithoutPacing => f.write_str(
+                "careful_resume requires pacing: set pacing = true or remove careful_resume",
             ),
             Self::InitialTooLarge([first, most]) => {
                 write!(f, "{first} is larger than {most}, its upper limit: reduce it or remove it")
@@ -197,6 +209,7 @@ impl Config {
         if self.pacing && self.congestion == congestion::Kind::None {
             return Err(ConfigError::PacingWithoutWindow);
         }
+        self.validate_resume()?;
         nonzero("dup_ack_threshold", u64::from(self.dup_ack_threshold))?;
         if !(1..=2).contains(&self.growth.slow_start_per_ack) {
             return Err(ConfigError::SlowStartPerAck(self.growth.slow_start_per_ack));
@@ -207,6 +220,16 @@ impl Config {
         self.layout.validate()?;
         self.validate_timers()?;
         self.rto.validate()
+    }
+
+    fn validate_resume(&self) -> Result<(), ConfigError> {
+        let Some(saved) = self.careful_resume else { return Ok(()) };
+        nonzero("careful_resume", saved.rtt.as_ps())?;
+        nonzero("careful_resume", u64::from(saved.cwnd))?;
+        if !self.congestion.can_resume() {
+            return Err(ConfigError::CannotResume);
+        }
+        if self.pacing { Ok(()) } else { Err(ConfigError::ResumeWithoutPacing) }
     }
 
     fn validate_windows(&self) -> Result<(), ConfigError> {

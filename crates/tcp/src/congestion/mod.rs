@@ -32,8 +32,9 @@ pub use model_based::bbr::Bbr;
 pub use model_based::bbr3::Bbr3;
 pub use none::Unlimited;
 
-use crate::config::{Growth, HyStart};
+use crate::config::{Growth, HyStart, SavedPath};
 use crate::congestion::delivery_rate::{LostSegment, RateSample};
+use slow_start::careful_resume::CarefulResume;
 
 /// The choice of an algorithm with its parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,6 +98,11 @@ impl Kind {
         matches!(self, Self::Dctcp | Self::Prague)
     }
 
+    /// Whether it works with Careful Resume.
+    pub(crate) const fn can_resume(self) -> bool {
+        matches!(self, Self::Reno | Self::NewReno | Self::Cubic | Self::CubicLinux)
+    }
+
     /// The name of an algorithm that sets a pacing rate.
     pub const fn needs_pacing(self) -> Option<&'static str> {
         match self {
@@ -147,6 +153,22 @@ impl Algorithm {
         }
     }
 
+    /// The algorithm, for another one around it.
+    fn boxed(self) -> Box<dyn CongestionControl> {
+        match self {
+            Self::None(cc) => Box::new(cc),
+            Self::Tahoe(cc) => Box::new(cc),
+            Self::Reno(cc) => Box::new(cc),
+            Self::Cubic(cc) => cc,
+            Self::CubicLinux(cc) => cc,
+            Self::Dctcp(cc) => cc,
+            Self::Vegas(cc) => cc,
+            Self::Bbr(cc) => cc,
+            Self::Bbr3(cc) => cc,
+            Self::Other(cc) | Self::Custom(cc) => cc,
+        }
+    }
+
     /// The same for changes.
     fn get_mut(&mut self) -> &mut dyn CongestionControl {
         match self {
@@ -175,6 +197,8 @@ pub(crate) struct Setup {
     pub(crate) hystart: HyStart,
     /// RFC 8511.
     pub(crate) abe: bool,
+    /// Careful Resume.
+    pub(crate) resume: Option<SavedPath>,
 }
 
 /// The congestion control of a connection.
@@ -189,8 +213,8 @@ impl Congestion {
     /// A new instance of the configured algorithm with the given initial `cwnd` in bytes. `seed` is the initial
     /// sequence number.
     pub(crate) fn new(setup: Setup, cwnd: u32, seed: u32) -> Self {
-        let Setup { kind, ssthresh, growth, hystart, abe } = setup;
-        Self::with(match kind {
+        let Setup { kind, ssthresh, growth, hystart, abe, resume } = setup;
+        let algorithm = match kind {
             Kind::None => Algorithm::None(Unlimited),
             Kind::Tahoe => Algorithm::Tahoe(Tahoe::new(cwnd, ssthresh, growth)),
             Kind::Reno => Algorithm::Reno(Reno::new(cwnd, ssthresh, growth).with_abe(abe)),
@@ -211,6 +235,10 @@ impl Congestion {
             Kind::Westwood => Algorithm::Other(Box::new(Westwood::new(cwnd, ssthresh, growth))),
             Kind::Prague => Algorithm::Other(Box::new(Prague::new(cwnd, ssthresh, growth))),
             Kind::Ledbat => Algorithm::Other(Box::new(Ledbat::new(cwnd, ssthresh, growth))),
+        };
+        Self::with(match resume {
+            Some(saved) => Algorithm::Other(Box::new(CarefulResume::new(algorithm.boxed(), saved, cwnd))),
+            None => algorithm,
         })
     }
 

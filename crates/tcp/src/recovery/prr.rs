@@ -17,6 +17,27 @@ pub(crate) struct Prr {
     window: u64,
 }
 
+/// What is outstanding when a loss is noticed, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start {
+    /// SND.MAX − SND.UNA.
+    pub(crate) outstanding: u64,
+    /// What SACK has reported of it.
+    pub(crate) sacked: u64,
+    /// What the ACK that reveals the loss acknowledges or reports newly.
+    pub(crate) newly: u64,
+}
+
+impl Start {
+    /// RecoverFS. RFC 9937, section 6.1: without what SACK had reported before this ACK.
+    fn recover_flight(self, rule: PrrRule) -> u64 {
+        match rule {
+            PrrRule::Rfc6937 => self.outstanding,
+            PrrRule::Rfc9937 => (self.outstanding + self.newly).saturating_sub(self.sacked),
+        }
+    }
+}
+
 /// What an ACK in recovery says.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Progress {
@@ -33,9 +54,10 @@ pub(crate) struct Progress {
 }
 
 impl Prr {
-    /// A loss was noticed while so many bytes were outstanding.
-    pub(crate) fn new(rule: PrrRule, recover_flight: u64) -> Self {
-        Self { rule, recover_flight: recover_flight.max(1), delivered: 0, out: 0, window: 0 }
+    /// A loss was noticed.
+    pub(crate) fn new(rule: PrrRule, start: Start) -> Self {
+        let recover_flight = start.recover_flight(rule).max(1);
+        Self { rule, recover_flight, delivered: 0, out: 0, window: 0 }
     }
 
     /// RFC 6937, section 3.1, and RFC 9937, section 6.2, on every ACK in recovery.
@@ -80,10 +102,26 @@ mod tests {
 
     const MSS: u64 = 1000;
 
+    /// So many bytes outstanding, of which nothing has been reported.
+    fn outstanding(outstanding: u64) -> Start {
+        Start { outstanding, sacked: 0, newly: 0 }
+    }
+
+    #[test]
+    fn rfc_9937_reduces_from_what_was_in_flight() {
+        // Twelve outstanding, three reported by SACK, one of them by the ACK that reveals the loss.
+        let start = Start { outstanding: 12 * MSS, sacked: 3 * MSS, newly: MSS };
+        assert_eq!(start.recover_flight(PrrRule::Rfc9937), 10 * MSS);
+        assert_eq!(start.recover_flight(PrrRule::Rfc6937), 12 * MSS);
+        // That ACK acknowledges two more, which are no longer outstanding.
+        let start = Start { outstanding: 10 * MSS, sacked: 3 * MSS, newly: 3 * MSS };
+        assert_eq!(start.recover_flight(PrrRule::Rfc9937), 10 * MSS);
+    }
+
     /// One loss in a window of `flight` segments, of which each of the others is reported in turn; returns what left on
     /// each ACK.
     fn reduce(flight: u64, ssthresh: u64) -> Vec<u64> {
-        let mut prr = Prr::new(PrrRule::Rfc6937, flight * MSS);
+        let mut prr = Prr::new(PrrRule::Rfc6937, outstanding(flight * MSS));
         let mut pipe = (flight - 1) * MSS;
         (1..flight)
             .map(|_| {
@@ -120,7 +158,7 @@ mod tests {
 
     #[test]
     fn never_more_leaves_than_was_delivered_unless_that_is_safe() {
-        let mut prr = Prr::new(PrrRule::Rfc6937, 20 * MSS);
+        let mut prr = Prr::new(PrrRule::Rfc6937, outstanding(20 * MSS));
         // Section 4, second example: most of the window was lost.
         prr.on_ack(Progress { delivered: MSS, pipe: 4 * MSS, ssthresh: 10 * MSS, mss: MSS, is_safe: false });
         assert_eq!(prr.window(), 5 * MSS);
@@ -175,7 +213,7 @@ mod tests {
                     is_safe: below(2) == 1,
                 })
                 .collect();
-            let mut prr = Prr::new(PrrRule::Rfc9937, flight);
+            let mut prr = Prr::new(PrrRule::Rfc9937, outstanding(flight));
             let ours: Vec<i64> = acks
                 .iter()
                 .map(|&ack| {
@@ -192,7 +230,7 @@ mod tests {
     fn rfc_9937_permits_nothing_for_an_ack_that_delivers_nothing() {
         let ack =
             |delivered| Progress { delivered, pipe: 12 * MSS, ssthresh: 10 * MSS, mss: MSS, is_safe: false };
-        let mut prr = Prr::new(PrrRule::Rfc9937, 20 * MSS);
+        let mut prr = Prr::new(PrrRule::Rfc9937, outstanding(20 * MSS));
         prr.on_ack(ack(0));
         assert_eq!(prr.window(), 13 * MSS, "the fast retransmit");
         prr.sent(MSS);

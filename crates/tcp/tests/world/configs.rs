@@ -4,8 +4,8 @@ use super::dice::Dice;
 use netspurt_tcp::acking::{Acking, Bounds};
 use netspurt_tcp::config::{
     Config, Counting, Cutting, DupAcks, EcnUse, Grows, HyStart, InitialWindow, KeepAlive, LossMeans,
-    MssCounts, PathMtuDiscovery, PrrRule, Recovery, Reduces, SynOptions, TimerGrain, UnsentAcked, Unstamped,
-    WindowGrowth, WindowOption, WindowProbe,
+    MssCounts, PathMtuDiscovery, PrrRule, Recovery, Reduces, SavedPath, SynOptions, TimerGrain, UnsentAcked,
+    Unstamped, WindowGrowth, WindowOption, WindowProbe,
 };
 use netspurt_tcp::congestion;
 use netspurt_tcp::options::Layout;
@@ -100,13 +100,15 @@ fn change(c: &mut Config, dice: &mut Dice) {
             c.undo = !c.undo;
             c.prr_rule = dice.pick(&[PrrRule::Rfc6937, PrrRule::Rfc9937]);
         }
-        32 => c.hystart = dice.pick(&[HyStart::Off, HyStart::Linux, HyStart::Rfc9406]),
+        32 => c.hystart = dice.pick(&[HyStart::Off, HyStart::Linux, HyStart::Rfc9406, HyStart::Search]),
         35 => c.window_probe = dice.pick(&[WindowProbe::Byte, WindowProbe::Empty]),
         34 => c.reduces = dice.pick(&[Reduces::Flight, Reduces::Cwnd]),
         33 | 37 => change_path(c, dice),
         36 => {
             c.pacing = !c.pacing;
             c.abe = !c.abe;
+            let saved = SavedPath { rtt: ms(40), cwnd: 1 << 18 };
+            c.careful_resume = dice.pick(&[None, Some(saved)]);
         }
         38 | 39 => change_habits(c, dice),
         14 => c.dup_ack_threshold = dice.pick(&[1, 2, 3, 5, 255]),

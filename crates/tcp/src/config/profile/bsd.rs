@@ -54,6 +54,7 @@ pub(super) const BSD43_TAHOE: Config = Config {
     hystart: HyStart::Off,
     reduces: Reduces::Flight,
     abe: false,
+    careful_resume: None,
     ecn: EcnUse::Off,
     loss_means: LossMeans::Congestion,
     congestion: congestion::Kind::Tahoe,

@@ -55,6 +55,7 @@ pub(super) const RENO: Config = Config {
     reduces: Reduces::Flight,
     // RFC 8511 is experimental.
     abe: false,
+    careful_resume: None,
     ecn: EcnUse::Off,
     loss_means: LossMeans::Congestion,
     congestion: congestion::Kind::Reno,

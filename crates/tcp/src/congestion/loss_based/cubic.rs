@@ -2,7 +2,8 @@
 
 use super::growth::Window;
 use crate::config::{Counting, Growth, HyStart as HyStartChoice};
-use crate::congestion::slow_start::hystart::{HyStart, Pace};
+use crate::congestion::slow_start::Exit;
+use crate::congestion::slow_start::hystart::Pace;
 use crate::congestion::{CongestionControl, Signal, View};
 use crate::time::{Span, Time};
 
@@ -16,7 +17,7 @@ use crate::time::{Span, Time};
 /// * Slow start is RFC 5681's (section 4.10) and ends *at* ssthresh: a reduction leaves cwnd = ssthresh, and that is
 ///   avoidance, as RFC 5681, section 3.1, permits.
 /// * [`Growth`] determines how an ACK is counted: with [`Counting::Acks`] a segment, else its bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cubic {
     state: State,
     /// The state before the last reduction, for Undo (section 4.9.2).
@@ -24,7 +25,7 @@ pub struct Cubic {
     initial: u32,
     in_recovery: bool,
     /// The rule that ends slow start without a loss.
-    hystart: Option<HyStart>,
+    hystart: Option<Exit>,
     /// A mark reduces cwnd less than a loss (RFC 8511).
     abe: bool,
 }
@@ -76,12 +77,12 @@ impl Cubic {
     /// The same with a rule that ends slow start before a loss.
     #[must_use]
     pub fn with_hystart(self, rule: HyStartChoice) -> Self {
-        Self { hystart: HyStart::new(rule), ..self }
+        Self { hystart: Exit::new(rule), ..self }
     }
 
     /// The same with the alternative backoff of RFC 8511, or without.
     #[must_use]
-    pub const fn with_abe(self, abe: bool) -> Self {
+    pub fn with_abe(self, abe: bool) -> Self {
         Self { abe, ..self }
     }
 
@@ -90,8 +91,10 @@ impl Cubic {
         let Some(hystart) = &mut self.hystart else { return self.state.acked(bytes, view) };
         let before = self.state.window.cwnd;
         let pace = hystart.on_ack(view, before);
-        if pace == Pace::Over {
-            self.state.window.set(before, before);
+        match pace {
+            Pace::Full | Pace::Quarter => {}
+            Pace::Over => self.state.window.set(before, before),
+            Pace::OverAt(cwnd) => self.state.window.set(cwnd, cwnd),
         }
         self.state.acked(bytes, view);
         let window = &mut self.state.window;
@@ -244,6 +247,10 @@ impl CongestionControl for Cubic {
             | Signal::RoundMarked { .. }
             | Signal::Resumed => {}
         }
+    }
+
+    fn set_windows(&mut self, cwnd: u32, ssthresh: u32) {
+        self.state.window.set(cwnd, ssthresh);
     }
 
     fn cwnd(&self) -> u32 {

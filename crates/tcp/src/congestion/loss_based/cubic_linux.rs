@@ -3,7 +3,8 @@
 use super::cubic::cube_root;
 use super::growth::Window;
 use crate::config::{Counting, Growth, HyStart as HyStartChoice};
-use crate::congestion::slow_start::hystart::{HyStart, Pace};
+use crate::congestion::slow_start::Exit;
+use crate::congestion::slow_start::hystart::Pace;
 use crate::congestion::{CongestionControl, Signal, View};
 use crate::time::{Span, Time};
 
@@ -20,7 +21,7 @@ use crate::time::{Span, Time};
 /// * Undo restores cwnd and ssthresh, but not the curve; a new one starts.
 ///
 /// The unit of its clock is 2⁻¹⁰ s, about a jiffy with HZ = 1000.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CubicLinux {
     window: Window,
     initial: u32,
@@ -34,7 +35,7 @@ pub struct CubicLinux {
     empty_since: Option<Time>,
     rule: HyStartChoice,
     /// `None` after it has ended slow start, until a timeout.
-    hystart: Option<HyStart>,
+    hystart: Option<Exit>,
 }
 
 /// The state of avoidance. Windows in segments, times in 2⁻¹⁰ s.
@@ -87,7 +88,7 @@ impl CubicLinux {
             earned: 0,
             empty_since: None,
             rule,
-            hystart: HyStart::new(rule),
+            hystart: Exit::new(rule),
         }
     }
 
@@ -120,9 +121,16 @@ impl CubicLinux {
             return Pace::Full;
         }
         let pace = self.hystart.as_mut().map_or(Pace::Full, |hystart| hystart.on_ack(view, cwnd));
-        if pace == Pace::Over {
-            self.window.ssthresh = cwnd;
-            self.hystart = None;
+        match pace {
+            Pace::Full | Pace::Quarter => {}
+            Pace::Over => {
+                self.window.ssthresh = cwnd;
+                self.hystart = None;
+            }
+            Pace::OverAt(reduced) => {
+                self.set(reduced, reduced);
+                self.hystart = None;
+            }
         }
         pace
     }
@@ -183,7 +191,7 @@ impl CubicLinux {
         self.in_recovery = false;
         self.curve = Curve::default();
         self.empty_since = None;
-        self.hystart = HyStart::new(self.rule);
+        self.hystart = Exit::new(self.rule);
     }
 }
 
@@ -300,6 +308,10 @@ impl CongestionControl for CubicLinux {
             | Signal::RoundMarked { .. }
             | Signal::Resumed => {}
         }
+    }
+
+    fn set_windows(&mut self, cwnd: u32, ssthresh: u32) {
+        self.set(cwnd, ssthresh);
     }
 
     fn cwnd(&self) -> u32 {

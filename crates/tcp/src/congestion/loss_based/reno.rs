@@ -200,6 +200,10 @@ impl CongestionControl for Reno {
         }
     }
 
+    fn set_windows(&mut self, cwnd: u32, ssthresh: u32) {
+        self.window.set(cwnd, ssthresh);
+    }
+
     fn cwnd(&self) -> u32 {
         self.window.cwnd
     }

@@ -39,6 +39,8 @@ pub(in crate::congestion) enum Pace {
     Quarter,
     /// Slow start ends.
     Over,
+    /// Slow start ends with this cwnd, because it has exceeded the path.
+    OverAt(u32),
 }
 
 impl Pace {
@@ -46,7 +48,7 @@ impl Pace {
     pub(in crate::congestion) const fn opened(self, before: u32, after: u32) -> u32 {
         match self {
             Self::Quarter => before + (after - before) / 4,
-            Self::Full | Self::Over => after,
+            Self::Full | Self::Over | Self::OverAt(_) => after,
         }
     }
 }
@@ -97,7 +99,7 @@ impl HyStart {
             self.samples = self.samples.saturating_add(1);
         }
         match self.rule {
-            HyStartChoice::Off => Pace::Full,
+            HyStartChoice::Off | HyStartChoice::Search => Pace::Full,
             HyStartChoice::Linux => self.linux(view, cwnd),
             HyStartChoice::Rfc9406 => self.rfc9406(round_over),
         }

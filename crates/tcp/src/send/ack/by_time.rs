@@ -1,11 +1,11 @@
 //! Loss detection by time, carried out: [`crate::recovery::rack`], its probes, and the way back from a mistake.
 
-use crate::config::{LossMeans, PrrRule, Recovery};
+use crate::config::{LossMeans, Recovery};
 use crate::congestion::Signal;
 use crate::context::Context;
 use crate::record::event::{Event, Timer};
 use crate::record::reason::Reason;
-use crate::recovery::prr::{Progress, Prr};
+use crate::recovery::prr::{Progress, Prr, Start};
 use crate::recovery::tail_probe::Answer;
 use crate::recovery::undo::Undo;
 use crate::recovery::{Phase, Resend};
@@ -101,13 +101,8 @@ impl Sender {
             && cx.config.loss_means == LossMeans::Congestion
             && !self.congestion.controls_recovery_cwnd();
         if let Some(rack) = &mut self.rack {
-            let outstanding = max - una;
-            // RFC 9937, section 6.1: without what SACK had reported before this ACK.
-            let recover_flight = match cx.config.prr_rule {
-                PrrRule::Rfc6937 => outstanding,
-                PrrRule::Rfc9937 => (outstanding + rack.delivered).saturating_sub(self.loss.sacked()),
-            };
-            rack.prr = reduces.then(|| Prr::new(cx.config.prr_rule, recover_flight));
+            let start = Start { outstanding: max - una, sacked: self.loss.sacked(), newly: rack.delivered };
+            rack.prr = reduces.then(|| Prr::new(cx.config.prr_rule, start));
         }
         self.prepare_undo();
         self.resend_first_lost(cx, Reason::RackLoss);
