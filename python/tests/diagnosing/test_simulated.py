@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import netspurt as ns
 import pytest
+
+import netspurt as ns
 from netspurt.cli.entry import main
 
 SMALL_WINDOW = """
