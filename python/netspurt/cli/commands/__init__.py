@@ -56,11 +56,12 @@ COMMANDS = {
         "netspurt capture trace.pcapng --samples rtt.parquet",
     ),
     "why": Entry(
-        "find out what limited the connections of captures or scenarios, for how long, and what may help",
+        "find out what limits connections, for how long, and what may help: of captures, scenarios or this host",
         "netspurt why trace.pcapng --filter 'port 443' --report why.html",
         more=" Each instant of a connection has one limit. The connections that lost most time come first: the time "
         "that the end that sent more bytes spent neither in 'bottleneck' (the path is full) nor in 'application' "
-        "(there is nothing to send). The numbers of packets are those of Wireshark.",
+        "(there is nothing to send). The numbers of packets are those of Wireshark. With --sockets the kernel's own "
+        "clocks and counts show what limits each socket of this host; neither root nor a capture is needed.",
     ),
     "emulate": Entry(
         "run real programs with a scenario's network between them",

@@ -1,4 +1,4 @@
-"""``netspurt why``: what limited the connections of captures or of simulations, and for how long."""
+"""``netspurt why``: what limited the connections of captures, of simulations or of this host, and for how long."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netspurt.cli import picture_options, tables
+from netspurt.cli import picture_options, tables, why_sockets
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.interrupt import asked_to_end
 from netspurt.cli.options import add_input, add_jobs, add_json, add_output, add_settings
@@ -45,7 +45,7 @@ def declare(command: argparse.ArgumentParser) -> None:
     add_input(
         command,
         "files",
-        nargs="+",
+        nargs="*",
         metavar="FILE",
         words="pcap or pcapng, uncompressed, gzip or zstd; - is standard input, which 'tcpdump -w -' may feed; "
         "or a scenario, which is simulated",
@@ -81,17 +81,32 @@ def declare(command: argparse.ArgumentParser) -> None:
     )
     add_jobs(command, "files")
     picture_options.report(command)
+    why_sockets.declare(command)
 
 
 def command(options: argparse.Namespace) -> int:
-    """Diagnoses the captures and prints the connections, those that lost most time first.
+    """Diagnoses captures, scenarios or sockets, and prints the connections, those that lost most time first.
 
     A file that cannot be read, is damaged or holds no TCP does not keep the others from being read; the exit status
     is 1 then.
 
     Raises:
-        RequestError: the filter is wrong, a connection is missing, or a place cannot be written to.
+        RequestError: nothing to look at was named, the filter is wrong, a connection is missing, or a place cannot be
+            written to.
     """
+    if options.sockets:
+        if options.files:
+            raise RequestError("--sockets watches this host: name no file beside it")
+        return why_sockets.watch(options)
+    if not options.files:
+        raise RequestError(
+            "name what to look at: captures, scenarios, or --sockets for the TCP sockets of this host"
+        )
+    return _diagnose(options)
+
+
+def _diagnose(options: argparse.Namespace) -> int:
+    """Diagnoses captures and scenarios."""
     wanted = None if options.filter is None else ConnectionFilter(options.filter)
     simulated = {file for file in options.files if _is_scenario(file)}
     _check(options, simulated)
