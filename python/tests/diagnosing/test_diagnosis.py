@@ -141,10 +141,6 @@ def test_only_the_worst_are_kept(path: Path, diagnosis: Diagnosis) -> None:
 
 
 def test_what_is_no_capture_is_refused_in_a_sentence(tmp_path: Path) -> None:
-    scenario = tmp_path / "two.toml"
-    scenario.write_text(TWO)
-    with pytest.raises(RequestError, match=r"is a scenario: 'netspurt run .* --pcap FILE'"):
-        ns.why(scenario)
     other = tmp_path / "x.pcap"
     other.write_bytes(b"nothing of that kind" * 10)
     with pytest.raises(RequestError, match=r"x\.pcap"):
