@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from netspurt.analysis.capture import read_capture as read_capture
     from netspurt.comparing import Comparison as Comparison
     from netspurt.comparing import compare as compare
+    from netspurt.diagnosing import Diagnosis as Diagnosis
+    from netspurt.diagnosing import why as why
     from netspurt.scenario import Result as Result
     from netspurt.scenario import Scenario as Scenario
     from netspurt.scenario import load as load
@@ -44,7 +46,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     *("AlgorithmError", "Capture", "Result", "Scenario", "ScenarioError", "__version__"),
-    *("Comparison", "Stop", "Sweep", "compare"),
+    *("Comparison", "Diagnosis", "Stop", "Sweep", "compare", "why"),
     *(
         "latin_hypercube",
         "algorithms",
@@ -65,6 +67,7 @@ _HOME = {
     "Scenario": "netspurt.scenario",
     "ScenarioError": "netspurt._core",
     "Comparison": "netspurt.comparing",
+    "Diagnosis": "netspurt.diagnosing",
     "Stop": "netspurt.sweeping",
     "Sweep": "netspurt.sweeping",
     "compare": "netspurt.comparing",
@@ -75,6 +78,7 @@ _HOME = {
     "read_capture": "netspurt.analysis.capture",
     "read_sweep": "netspurt.sweeping",
     "sweep": "netspurt.sweeping",
+    "why": "netspurt.diagnosing",
 }
 
 

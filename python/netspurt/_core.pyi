@@ -13,6 +13,7 @@ __all__ = [
     "Capture",
     "CaptureError",
     "Delays",
+    "Diagnosis",
     "Estimator",
     "Host",
     "Prober",
@@ -129,6 +130,8 @@ class Capture:
         # In tcpdump's language, and a file to which its packets are copied. ValueError: the filter is wrong.
         filter: str | None = None,
         write: str | None = None,
+        # Segments, samples and so on of these connections only.
+        only: Sequence[int] | None = None,
     ) -> Capture: ...
     def read(self, octets: int) -> bool: ...
     def tally(self) -> str: ...
@@ -148,9 +151,10 @@ class Diagnosis:
     @staticmethod
     def open(path: str, min_bytes: int = 1) -> Diagnosis: ...
     def read(self, octets: int) -> bool: ...
+    def end(self) -> None: ...
     def tally(self) -> str: ...
-    # A JSON array of connections, as in `netspurt why --json`.
-    def take(self) -> str: ...
+    # A JSON array of connections, as in `netspurt why --json`; empty if there are no more.
+    def take(self, most: int) -> str: ...
 
 @final
 class Scenario:

@@ -1,8 +1,8 @@
 """Checks that imports between the packages of python/netspurt run one way, without circles of modules.
 
 The order: cli -> report, lab, notebook -> studies, comparing, plot -> inputs, sweeping, analysis, emulation, probing,
-sockets -> files and the modules at the top level (the public API). Within one of these groups only SIDEWAYS allows
-imports.
+diagnosing, sockets -> files and the modules at the top level (the public API). Within one of these groups only
+SIDEWAYS allows imports.
 
 An import counts at the top of a module, in a function and below TYPE_CHECKING. Imports below
 TYPE_CHECKING are exempt from the check for circles, since they never run. ``netspurt/__init__.py`` and ``__main__.py``
@@ -23,7 +23,7 @@ API = "the top level"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     (API, "files"),
-    ("inputs", "sweeping", "analysis", "emulation", "probing", "sockets"),
+    ("inputs", "sweeping", "analysis", "emulation", "probing", "diagnosing", "sockets"),
     ("studies", "comparing", "plot"),
     ("report", "lab", "notebook"),
     ("cli",),
@@ -33,6 +33,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 SIDEWAYS: dict[str, frozenset[str]] = {
     "files": frozenset({API}),
     "sweeping": frozenset({"analysis"}),
+    "diagnosing": frozenset({"analysis", "inputs"}),
     "emulation": frozenset({"analysis"}),
     "sockets": frozenset({"analysis"}),
     "inputs": frozenset({"analysis", "sweeping", "probing"}),

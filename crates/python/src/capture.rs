@@ -3,14 +3,14 @@
 use crate::capture_columns as tables;
 use crate::errors::{broken_reader, capture_error, open_error};
 use crate::gathered::Gathered;
+use crate::tally::json_of;
 use netspurt_trace::Stamp;
-use netspurt_trace::capture::{CaptureReader, CapturedAt, Filter, LinkType, Packet, PacketCopy};
+use netspurt_trace::capture::{CaptureReader, Filter, Packet, PacketCopy};
 use netspurt_trace::follow::{Follower, Limits, Tally};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt as _;
 use pyo3::types::PyDict;
-use serde_json::{Value, json};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -96,11 +96,11 @@ impl Capture {
 impl Capture {
     /// Opens a capture: pcap or pcapng, uncompressed, gzip or zstd; "-" is standard input.
     ///
-    /// ``record`` names what is stored besides connections: "samples", "events", "flight", "segments". Connections
-    /// above ``most`` are only counted. ``filter`` selects packets in tcpdump's language; ``write`` is a file to which they
-    /// are copied.
+    /// ``record`` names what is stored besides connections: "samples", "events", "flight", "segments" (of the connections
+    /// ``only``, if given) and "limits", which diagnoses each connection. Connections above ``most`` are only counted.
+    /// ``filter`` selects packets in tcpdump's language; ``write`` is a file to which they are copied.
     #[staticmethod]
-    #[pyo3(signature = (path, record = Vec::new(), most = 100_000, filter = None, write = None))]
+    #[pyo3(signature = (path, record = Vec::new(), most = 100_000, filter = None, write = None, only = None))]
     fn open(
         py: Python<'_>,
         path: PathBuf,
@@ -108,9 +108,10 @@ impl Capture {
         most: u64,
         filter: Option<String>,
         write: Option<PathBuf>,
+        only: Option<Vec<u64>>,
     ) -> PyResult<Self> {
         let filter = filter.map(|text| Filter::parse(&text)).transpose().map_err(PyValueError::new_err)?;
-        let gathered = Gathered::new(&record, most).map_err(PyValueError::new_err)?;
+        let gathered = Gathered::new(&record, most, only).map_err(PyValueError::new_err)?;
         let reader = py.detach(|| CaptureReader::open(&path)).map_err(|error| open_error(&error))?;
         let name = path.to_string_lossy();
         let copy = write.map(|path| PacketCopy::create(&path, "netspurt")).transpose();
@@ -151,37 +152,23 @@ impl Capture {
         let state = self.state(py);
         let tally = state.follower.as_ref().map_or(&state.tally, Follower::tally);
         let connections = state.follower.as_ref().map_or(state.connections, Follower::connections);
-        let seconds = |stamp: Option<Stamp>| stamp.map(Stamp::as_secs_f64);
-        json!({
-            "packets": tally.packets,
-            "segments": tally.segments,
-            "connections": connections,
-            "unlisted": state.gathered.unlisted,
-            "began_s": seconds(tally.first),
-            "ended_s": seconds(tally.last),
-            "not_ip": tally.not_ip,
-            "not_tcp": tally.not_tcp,
-            "fragments": tally.fragments,
-            "cut": tally.cut,
-            "malformed": tally.malformed,
-            "untimed": tally.untimed,
-            "backwards": tally.backwards,
-            "interfaces": state.reader.interfaces().iter().map(interface).collect::<Value>(),
-            "unknown_link": tally.unknown_link.iter().map(|(&(interface, link), &packets)| json!({
-                "interface": interface, "link": link, "name": LinkType(link).name(), "packets": packets,
-            })).collect::<Value>(),
-            "damage": state.damage,
-        })
-        .to_string()
+        json_of(
+            tally,
+            connections,
+            state.gathered.unlisted,
+            state.reader.interfaces(),
+            state.damage.as_deref(),
+        )
     }
 
     /// One row for each connection that ended since the last call; all connections end with the capture.
     fn connections<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
-        let (rows, origin) = {
+        let (rows, limits, origin) = {
             let mut state = self.state(py);
-            (core::mem::take(&mut state.gathered.connections), state.origin())
+            let limits = state.gathered.take_limits();
+            (core::mem::take(&mut state.gathered.connections), limits, state.origin())
         };
-        Ok((tables::connections(py, &rows, origin)?, tables::streams(py, &rows, origin)?))
+        Ok((tables::connections(py, &rows, &limits, origin)?, tables::streams(py, &rows, origin)?))
     }
 
     /// The RTT samples since the last call, if recorded.
@@ -223,8 +210,4 @@ impl Capture {
     fn __repr__(&self, py: Python<'_>) -> String {
         format!("<netspurt._core.Capture {:?}>", self.state(py).name)
     }
-}
-
-fn interface(at: &CapturedAt) -> Value {
-    json!({ "name": at.name, "link": at.link.0, "link_name": at.link.name() })
 }

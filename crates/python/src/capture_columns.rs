@@ -2,6 +2,7 @@
 
 use crate::columns::Columns;
 use crate::gathered::Row;
+use netspurt_budget::Limit;
 use netspurt_tcp::time::Span;
 use netspurt_trace::follow::{
     Cause, ConnectionId, ConnectionReport, Distribution, Event, Flight, Happened, RttSample, StreamReport,
@@ -9,11 +10,13 @@ use netspurt_trace::follow::{
 use netspurt_trace::{Side, Stamp};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::collections::BTreeMap;
 
 /// One row for each connection.
 pub(crate) fn connections<'py>(
     py: Python<'py>,
     rows: &[(ConnectionId, ConnectionReport)],
+    limits: &BTreeMap<ConnectionId, Limit>,
     origin: Stamp,
 ) -> PyResult<Bound<'py, PyDict>> {
     let columns = Columns::new(py);
@@ -31,6 +34,7 @@ pub(crate) fn connections<'py>(
     columns.words("closing", reports().map(|report| report.closing.name()))?;
     columns.list("handshake_rtt_s", reports().map(|report| report.handshake.map(seconds)).collect())?;
     columns.words("sender", reports().map(|report| side_name(report.sender())))?;
+    columns.list("limit", rows.iter().map(|(id, _)| limits.get(id).map(|limit| limit.name())).collect())?;
     Ok(columns.finish())
 }
 

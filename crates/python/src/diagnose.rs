@@ -2,6 +2,7 @@
 
 use crate::errors::{broken_reader, open_error};
 use crate::limits::intervals;
+use crate::tally::json_of;
 use netspurt_tcp::time::Span;
 use netspurt_trace::Stamp;
 use netspurt_trace::capture::CaptureReader;
@@ -10,6 +11,7 @@ use netspurt_trace::follow::{Follower, Limits, Tally};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt as _;
 use serde_json::{Map, Value, json};
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -25,6 +27,8 @@ struct State {
     /// `None` at the end of the capture.
     follower: Option<Follower>,
     diagnoser: Diagnoser,
+    /// Finished and not yet returned.
+    waiting: VecDeque<ConnectionDiagnosis>,
     tally: Tally,
     connections: u64,
     damage: Option<String>,
@@ -81,6 +85,7 @@ impl Diagnosis {
             reader,
             follower: Some(Follower::new(Limits::default())),
             diagnoser: Diagnoser::new(min_bytes),
+            waiting: VecDeque::new(),
             tally: Tally::default(),
             connections: 0,
             damage: None,
@@ -99,6 +104,11 @@ impl Diagnosis {
         })
     }
 
+    /// Ends all connections, as at the end of the file; nothing more is read.
+    fn end(&self, py: Python<'_>) {
+        self.state(py).finish();
+    }
+
     /// Number of bytes of the file that were read.
     #[getter]
     fn octets(&self, py: Python<'_>) -> u64 {
@@ -110,22 +120,19 @@ impl Diagnosis {
         let state = self.state(py);
         let tally = state.follower.as_ref().map_or(&state.tally, Follower::tally);
         let connections = state.follower.as_ref().map_or(state.connections, Follower::connections);
-        json!({
-            "packets": tally.packets,
-            "segments": tally.segments,
-            "connections": connections,
-            "not_tcp": tally.not_tcp,
-            "damage": state.damage,
-        })
-        .to_string()
+        json_of(tally, connections, 0, state.reader.interfaces(), state.damage.as_deref())
     }
 
-    /// The connections that ended since the last call, as a JSON array; see `netspurt why --json`.
-    fn take(&self, py: Python<'_>) -> String {
+    /// At most `most` connections that have ended and were not returned before, as a JSON array; see `netspurt why --json`.
+    fn take(&self, py: Python<'_>, most: usize) -> String {
         let mut state = self.state(py);
-        let (origin, found) = (state.origin(), state.diagnoser.take());
+        let origin = state.origin();
+        let found = state.diagnoser.take();
+        state.waiting.extend(found);
+        let count = most.min(state.waiting.len());
+        let some: Vec<ConnectionDiagnosis> = state.waiting.drain(..count).collect();
         drop(state);
-        found.iter().map(|each| connection(each, origin)).collect::<Value>().to_string()
+        some.iter().map(|each| connection(each, origin)).collect::<Value>().to_string()
     }
 }
 

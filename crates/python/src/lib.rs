@@ -42,6 +42,7 @@ mod scenario;
 mod simulate;
 mod sockets;
 mod table;
+mod tally;
 mod wide;
 
 use pyo3::prelude::*;

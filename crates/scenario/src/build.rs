@@ -73,7 +73,7 @@ impl Scenario {
             ..WorldSpec::new(name, self.duration.0)
         };
         for change in &self.change {
-            change.apply(&self.link, |link, way, apply| apply(&mut spec.links[link].directions[way].changes));
+            change.apply(&self.link, |link, way, apply| apply(&mut spec.links[link].directions[way]));
             spec.changes.extend(change.announce());
         }
         for (name, hub) in &self.hub {
@@ -172,6 +172,7 @@ fn alike(
         app,
         from,
         to,
+        dscp: flow.dscp.0,
         start: Time::ZERO + flow.start.0,
         stagger: flow.stagger.0,
         client,
@@ -200,7 +201,7 @@ fn build_link(name: &str, link: &Link, nodes: &IndexSet<&str>) -> LinkSpec {
 
 /// One direction of a link, which is number `way` of the two.
 fn channel(link: &Link, way: usize, [from, to]: [&str; 2]) -> ChannelSpec {
-    let capacity = trace(link, way, [from, to]).and_then(Trace::build);
+    let capacity = link.recording(way).and_then(Trace::build);
     let mean = capacity.as_ref().map(|capacity| capacity.mean_rate());
     let rate = mean.or(link.rate.map(|rate| rate.of(way).0));
     let (delay, varies) = link.delay.of(way).build();
@@ -236,15 +237,6 @@ fn channel(link: &Link, way: usize, [from, to]: [&str; 2]) -> ChannelSpec {
     }
 }
 
-/// The recording that a direction follows. Of two in one list that name no direction, each has its own.
-fn trace<'a>(link: &'a Link, way: usize, [from, to]: [&str; 2]) -> Option<&'a Trace> {
-    let here = |trace: &&Trace| trace.direction().is_none_or(|way| way.from == *from && way.to == *to);
-    match link.trace.of(way) {
-        two @ [first, second] if first.direction().or(second.direction()).is_none() => two.get(way),
-        all => all.iter().find(here),
-    }
-}
-
 /// What is lost in one direction.
 fn build_losses(all: &[Loss], from: &str, to: &str) -> LossSpec {
     let here = |loss: &&Loss| loss.direction().is_none_or(|way| way.from == from && way.to == to);
@@ -264,7 +256,7 @@ fn build_hub(spec: &mut WorldSpec, name: &str, hub: &Hub, nodes: &IndexSet<&str>
     let station = ChannelSpec {
         framing,
         least: (ethernet.least + ethernet.framing).saturating_sub(framing),
-        queue: hub.queue.map_or(QueueSpec::Unlimited, |queue| queue.spec(Some(rate))),
+        queue: hub.queue.as_ref().map_or(QueueSpec::Unlimited, |queue| queue.spec(Some(rate))),
         ..ethernet
     };
     let access = match hub.access {

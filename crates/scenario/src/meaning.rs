@@ -7,6 +7,7 @@ mod objection;
 pub(crate) use objection::Objection;
 
 use crate::flow::End;
+use crate::network::queue::{Line, Pace};
 use crate::network::{Access, Handover, Hub, Loss, Reader};
 use crate::reading::tree::Part;
 use crate::scenario::Scenario;
@@ -144,7 +145,9 @@ fn check_hub(scenario: &Scenario, name: &str, hub: &Hub, nodes: &IndexSet<&str>)
         );
         return Err(object(&["hub", name, "delay"], Part::Value, message));
     }
-    check_queue(&["hub", name, "queue"], hub.queue.as_ref())?;
+    let place = format!("the queue of hub \"{name}\"");
+    let line = Line { place: &place, pace: Pace::Fixed(hub.rate.0), shared: true };
+    check_queue(&["hub", name, "queue"], hub.queue.as_ref(), line)?;
     let ways: Vec<[&str; 2]> = hub.stations.iter().map(|station| [station.as_str(), name]).collect();
     check_losses(&["hub", name], &hub.loss.0, &ways)
 }

@@ -1,5 +1,12 @@
 //! A world as plain data, every value resolved: what the scenario file is compiled into, and what tests build by hand.
 
+mod queue;
+
+pub use queue::{
+    AckFilter, CakeSpec, ClassesSpec, CodelSpec, Diffserv, DrrSpec, DualPi2Spec, DualScheduler, FqCodelSpec,
+    FqPieSpec, Isolation, LinkLayer, MAX_CLASSES, Overload, PieForm, PieSpec, QueueSpec, RedSpec, Room, Unit,
+};
+
 use crate::host::app::AppSpec;
 use crate::host::own::OwnTcp;
 use crate::host::ports::{PortRange, Reuse};
@@ -74,114 +81,6 @@ pub enum Duplex {
     Full,
     /// One packet at a time, first come, first served.
     Half,
-}
-
-/// What may wait for a link.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub enum QueueSpec {
-    /// Everything.
-    #[default]
-    Unlimited,
-    /// At most so many packets, the one being transmitted not counted.
-    Packets(u32),
-    /// At most so many octets, the packet being transmitted not counted.
-    Bytes(u64),
-    /// What finds room, and resends leave before all others.
-    ResendFirst(Room),
-    /// What finds room; what finds more waiting than the second says is marked, if it can be.
-    Step(Room, Room),
-    /// What finds room, unless random early detection drops it first.
-    Red(RedSpec),
-    /// What finds room, and is dropped if it has waited too long.
-    Codel(Room, CodelSpec),
-    /// A queue for each flow, each under CoDel.
-    FqCodel(FqCodelSpec),
-}
-
-/// What a queue is measured in.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Unit {
-    /// Packets, whatever their length.
-    #[default]
-    Packets,
-    /// Octets.
-    Bytes,
-}
-
-/// Random early detection. [`RedSpec::for_rate`] gives parameters that suit a link.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct RedSpec {
-    /// How much may wait at most.
-    pub room: Room,
-    /// What the average and the thresholds count.
-    pub unit: Unit,
-    /// Below this average nothing is dropped early.
-    pub min: f64,
-    /// From this average on all is dropped; in the gentle variant from twice that on.
-    pub max: f64,
-    /// Probability just below `max`.
-    pub max_p: f64,
-    /// What one arrival counts for in the average.
-    pub weight: f64,
-    /// The probability rises steadily above `max`, instead of leaping to 1.
-    pub gentle: bool,
-    /// Octets of a typical packet: how fast the average falls while the link is idle.
-    pub mean_packet: u32,
-    /// Packets that can be marked are marked instead of dropped, below the average from which on all would be dropped.
-    pub ecn: bool,
-}
-
-/// CoDel's parameters.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct CodelSpec {
-    /// Waits up to this are fine.
-    pub target: Span,
-    /// For how long they may stay above: a round trip of the slower connections.
-    pub interval: Span,
-    /// Octets of the largest packet: as long as no more than that waits, nothing is dropped.
-    pub mtu: u32,
-    /// Packets that can be marked are marked instead of dropped.
-    pub ecn: bool,
-}
-
-impl Default for CodelSpec {
-    /// The constants of RFC 8289, section 5.3, and the MTU of an Ethernet.
-    fn default() -> Self {
-        Self { target: Span::from_ms(5), interval: Span::from_ms(100), mtu: 1500, ecn: false }
-    }
-}
-
-/// FQ-CoDel's parameters.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct FqCodelSpec {
-    /// How much may wait in all queues together.
-    pub room: Room,
-    /// What governs each queue.
-    pub law: CodelSpec,
-    /// Octets that a queue may send in its turn.
-    pub quantum: u32,
-    /// Queues.
-    pub flows: u32,
-}
-
-impl Default for FqCodelSpec {
-    /// The defaults of RFC 8290, section 5.2.
-    fn default() -> Self {
-        let (law, room) = (CodelSpec::default(), Room::Packets(10_240));
-        Self { room, law, quantum: 1514, flows: 1024 }
-    }
-}
-
-/// How much may wait where the order is not that of arrival.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Room {
-    /// Everything.
-    #[default]
-    Unlimited,
-    /// At most so many packets, the one being transmitted not counted.
-    Packets(u32),
-    /// At most so many octets, the packet being transmitted not counted.
-    Bytes(u64),
 }
 
 /// What a scripted loss counts.
@@ -396,6 +295,8 @@ pub struct FlowSpec {
     pub from: NodeId,
     /// The host that accepts it.
     pub to: NodeId,
+    /// The differentiated services codepoint of its packets, in both directions (RFC 2474): 0 … 63.
+    pub dscp: u8,
     /// When the first is opened.
     pub start: Time,
     /// How much later than the one before it each of the others is.
@@ -530,6 +431,7 @@ impl WorldSpec {
             app,
             from,
             to,
+            dscp: 0,
             start: Time::ZERO,
             stagger: Span::ZERO,
             client: Arc::clone(config),

@@ -417,8 +417,11 @@ impl World {
     ) -> u32 {
         let flow = &self.spec.flows[description];
         let fast = fast_open::server(flow, &mut self.hosts[flow.to.0 as usize], self.seed);
-        let (there, back) =
-            self.network.routes().between(flow.from, flow.to).expect("routes cover all flows");
+        let (there, back) = self
+            .network
+            .routes()
+            .between_in_class(flow.from, flow.to, flow.dscp)
+            .expect("routes cover all flows");
         let client = self.free.pop().unwrap_or(self.endpoints.len() as u32);
         let [client_app, server_app] = App::pair(&flow.app);
         let events = self.network.recorder.as_ref().is_some_and(|recorder| recorder.wants(Wants::EVENTS));

@@ -5,7 +5,10 @@ use netspurt_sim::host::app::AppSpec;
 use netspurt_sim::network::loss::Cause;
 use netspurt_sim::record::probe::{CaptureSink, CapturedPacket, End, Quantity, Recorder, Wants};
 use netspurt_sim::record::result::RunResult;
-use netspurt_sim::spec::{ChannelSpec, LossSpec, QueueSpec, ReorderSpec, Room, WorldSpec};
+use netspurt_sim::spec::{
+    AckFilter, CakeSpec, ChannelSpec, ClassesSpec, DrrSpec, DualPi2Spec, FqPieSpec, LossSpec, PieSpec,
+    QueueSpec, ReorderSpec, Room, WorldSpec,
+};
 use netspurt_tcp::acking::Acking;
 use netspurt_tcp::config::{Config, TimerGrain};
 use netspurt_tcp::profile;
@@ -161,11 +164,29 @@ fn whatever_the_path_does_the_stream_arrives() {
     }
 }
 
+/// The bottleneck under each discipline that keeps its packets and has a clock or classes.
+fn managed() -> impl Iterator<Item = ChannelSpec> {
+    let classes = ClassesSpec::new(Room::Packets(15), &[&[46]]).unwrap();
+    let law = PieSpec { target: Span::from_ms(5), max_burst: Span::ZERO, ..PieSpec::default() };
+    let cake =
+        CakeSpec { bandwidth: Some(7_000_000), ack_filter: AckFilter::Aggressive, ..CakeSpec::default() };
+    let queues = [
+        QueueSpec::Pie(Room::Packets(100), law),
+        QueueSpec::Pie(Room::Bytes(100_000), PieSpec::docsis(8_000_000, 30_000)),
+        QueueSpec::FqPie(FqPieSpec { law, ..FqPieSpec::default() }),
+        QueueSpec::DualPi2(DualPi2Spec::default()),
+        QueueSpec::Priority(classes),
+        QueueSpec::Drr(DrrSpec::new(classes, &[])),
+        QueueSpec::Cake(cake),
+    ];
+    queues.into_iter().map(|queue| ChannelSpec { queue, ..slow() })
+}
+
 #[test]
 fn fused_or_not_watched_or_not_in_one_go_or_in_steps_it_is_the_same_run() {
     let resend_first = ChannelSpec { queue: QueueSpec::ResendFirst(Room::Packets(15)), ..slow() };
     for name in ["bsd43-tahoe", "newreno", "rfc"] {
-        for channel in [slow(), rough(), resend_first.clone()] {
+        for channel in [slow(), rough(), resend_first.clone()].into_iter().chain(managed()) {
             let mut spec = crowd(&channel, config(name));
             let reference = run(&spec, 7);
             assert_ne!(run(&spec, 8).digest, reference.digest);

@@ -3,7 +3,7 @@
 mod lab;
 
 use lab::{Lab, MSS, config};
-use netspurt_tcp::config::{Config, Recovery};
+use netspurt_tcp::config::{Config, PrrRule, Recovery};
 use netspurt_tcp::options::{Options, Timestamps};
 use netspurt_tcp::reason::Reason::{LimitedTransmit, NewData, RackLoss, TailProbe, TailProbeData, Timeout};
 use netspurt_tcp::rto;
@@ -161,7 +161,11 @@ fn a_probe_that_arrives_twice_changes_nothing() {
 
 #[test]
 fn the_window_falls_in_proportion_to_what_arrives() {
-    let mut lab = ten(Config { prr: true, ..rack() }, 60);
+    [PrrRule::Rfc6937, PrrRule::Rfc9937].into_iter().for_each(falls_in_proportion);
+}
+
+fn falls_in_proportion(prr_rule: PrrRule) {
+    let mut lab = ten(Config { prr: true, prr_rule, ..rack() }, 60);
     // 1 is lost, nine others are reported one by one: five leave, the retransmission among them.
     let mut sent = Vec::new();
     for n in 2..=10 {

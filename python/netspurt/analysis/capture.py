@@ -16,7 +16,10 @@ from netspurt.errors import RequestError
 if TYPE_CHECKING:
     import polars as pl
 
-RECORDABLE = ("samples", "events", "flight", "segments")
+TABLES = ("samples", "events", "flight", "segments")
+"""Recorded tables that grow with the capture."""
+
+RECORDABLE = (*TABLES, "limits")
 """The names that ``record`` accepts."""
 
 MOST_CONNECTIONS = 100_000
@@ -38,7 +41,11 @@ STEP = 32 << 20
 
 
 def read_capture(
-    path: str | Path, record: Sequence[str] = (), *, connections: int = MOST_CONNECTIONS
+    path: str | Path,
+    record: Sequence[str] = (),
+    *,
+    connections: int = MOST_CONNECTIONS,
+    only: Sequence[int] | None = None,
 ) -> Capture:
     """Reads a capture and follows its TCP connections. The interpreter lock is released during the read.
 
@@ -47,14 +54,15 @@ def read_capture(
 
     Args:
         path: the file; ``-`` is standard input.
-        record: names from ``RECORDABLE``: tables that grow with the capture.
+        record: names from ``RECORDABLE``: tables that grow with the capture, and ``"limits"`` for the column ``limit``.
         connections: maximal number of listed connections; ``tally["unlisted"]`` counts the others.
+        only: numbers of the connections whose rows the recorded tables contain; by default all.
 
     Raises:
         RequestError: the file cannot be read, or is not a capture.
         ValueError: ``record`` contains an unknown name.
     """
-    return collect(Reading(path, record, connections=connections))
+    return collect(Reading(path, record, connections=connections, only=only))
 
 
 class Capture:
@@ -80,32 +88,12 @@ class Capture:
     @property
     def fault(self) -> str | None:
         """A sentence on damage of the file, or on missing TCP; None if there is neither."""
-        if self.damage:
-            return f"{self.path} is {self.damage}; the packets before the damage were read"
-        if self.tally["segments"]:
-            return None
-        if not self.tally["packets"]:
-            return f"{self.path} contains no packets"
-        unknown = self._unknown_links()
-        if sum(unknown.values()) == self.tally["packets"]:
-            links = " and ".join(unknown)
-            return f"{self.path} contains no readable TCP: link type {links} is not supported"
-        return f"{self.path} contains no TCP: {self.passed}"
+        return fault_of(self.path, self.tally)
 
     @property
     def passed(self) -> str:
         """Counts of the packets that are not segments, such as ``3 not IP, 1 fragments``."""
-        counts = {words: self.tally[name] for name, words in PASSED.items() if self.tally[name]}
-        counts |= {f"of link type {link}": count for link, count in self._unknown_links().items()}
-        return ", ".join(f"{count} {words}" for words, count in counts.items())
-
-    def _unknown_links(self) -> dict[str, int]:
-        """Packets with unsupported link-layer headers, by link type."""
-        links: dict[str, int] = {}
-        for row in self.tally["unknown_link"]:
-            link = f"{row['link']} ({row['name'] or 'unknown name'})"
-            links[link] = links.get(link, 0) + row["packets"]
-        return links
+        return passed_of(self.tally)
 
     @property
     def connections(self) -> pl.DataFrame:
@@ -115,7 +103,8 @@ class Capture:
         ``client_port``, ``server``, ``server_port``, ``start_s``, ``duration_s``, ``opening`` ("whole", "half" or
         "missing": the captured part of the handshake), ``closing`` ("client-fin", "server-fin", "client-reset",
         "server-reset", "open", "forgotten"), ``handshake_rtt_s`` (of the whole path), ``sender`` ("client" or
-        "server": the end that sent more bytes).
+        "server": the end that sent more bytes), ``limit`` (what held this sender back for most of the time, see
+        ``netspurt.why``; null unless ``"limits"`` was recorded, and of a connection without data).
         """
         return self._tables["connections"]
 
@@ -182,6 +171,38 @@ class Capture:
         return f"Capture({str(self.path)!r}, {self.connections.height} connections)"
 
 
+def fault_of(path: Path, tally: Mapping[str, Any]) -> str | None:
+    """A sentence on damage of a file, or on missing TCP; None if there is neither."""
+    name = "standard input" if str(path) == "-" else path
+    if tally["damage"]:
+        return f"{name} is {tally['damage']}; the packets before the damage were read"
+    if tally["segments"]:
+        return None
+    if not tally["packets"]:
+        return f"{name} contains no packets"
+    unknown = _unknown_links(tally)
+    if sum(unknown.values()) == tally["packets"]:
+        links = " and ".join(unknown)
+        return f"{name} contains no readable TCP: link type {links} is not supported"
+    return f"{name} contains no TCP: {passed_of(tally)}"
+
+
+def passed_of(tally: Mapping[str, Any]) -> str:
+    """Counts of the packets that are not segments, such as ``3 not IP, 1 fragments``."""
+    counts = {words: tally[name] for name, words in PASSED.items() if tally[name]}
+    counts |= {f"of link type {link}": count for link, count in _unknown_links(tally).items()}
+    return ", ".join(f"{count} {words}" for words, count in counts.items())
+
+
+def _unknown_links(tally: Mapping[str, Any]) -> dict[str, int]:
+    """Packets with unsupported link-layer headers, by link type."""
+    links: dict[str, int] = {}
+    for row in tally["unknown_link"]:
+        link = f"{row['link']} ({row['name'] or 'unknown name'})"
+        links[link] = links.get(link, 0) + row["packets"]
+    return links
+
+
 class Reading:
     """A capture that is read in steps, for callers that do not want all of it in memory.
 
@@ -201,6 +222,7 @@ class Reading:
         connections: int = MOST_CONNECTIONS,
         chosen: str | None = None,
         copy: str | Path | None = None,
+        only: Sequence[int] | None = None,
     ) -> None:
         from netspurt import _core
 
@@ -211,7 +233,12 @@ class Reading:
         self.record = tuple(record)
         try:
             self._native = _core.Capture.open(
-                str(path), list(record), connections, chosen, None if copy is None else str(copy)
+                str(path),
+                list(record),
+                connections,
+                chosen,
+                None if copy is None else str(copy),
+                None if only is None else list(only),
             )
         except _core.CaptureError as error:
             raise RequestError(str(error)) from error
@@ -239,7 +266,7 @@ class Reading:
             "flight": self._native.flight,
             "segments": self._native.segments,
         }
-        columns |= {name: recorded[name]() for name in self.record}
+        columns |= {name: recorded[name]() for name in self.record if name in TABLES}
         return {name: _frame(name, column) for name, column in columns.items()}
 
     def tally(self) -> dict[str, Any]:
@@ -287,7 +314,7 @@ SCHEMAS: dict[str, dict[str, type]] = {
     "connections": {
         **{"connection": int, "interface": int, "client": str, "client_port": int, "server": str},
         **{"server_port": int, "start_s": float, "duration_s": float, "opening": str, "closing": str},
-        **{"handshake_rtt_s": float, "sender": str},
+        **{"handshake_rtt_s": float, "sender": str, "limit": str},
     },
     "streams": {
         **_WHO,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     *("client", "server", "from", "bytes", "start_s", "duration_s", "goodput_bps"),
-    *("rtt_min_ms", "rtt_median_ms", "rtt_p95_ms", "retransmitted", "reordered", "notes"),
+    *("rtt_min_ms", "rtt_median_ms", "rtt_p95_ms", "retransmitted", "reordered", "limit", "notes"),
 )
 
 CAUSES = ("timeout", "fast", "tail_probe", "nak", "unexplained")
@@ -90,6 +90,7 @@ def line(row: dict[str, Any]) -> dict[str, Any]:
         **{f"rtt_{what}_ms": None if time is None else 1000 * time for what, time in times.items()},
         "retransmitted": resent,
         "reordered": stream["reordered"],
+        "limit": row["limit"],
         "notes": ", ".join(_notes(row, stream)) or None,
     }
 

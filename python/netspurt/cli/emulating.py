@@ -93,8 +93,11 @@ def run(
     beside: list[tuple[str, list[str]]],
     options: argparse.Namespace,
     outside: tuple[str, str, int, str] | None = None,
+    captures: list[tuple[str, str]] | None = None,
 ) -> dict[str, Any]:
     """Runs the command on its host, and others on other hosts; returns what links and hosts did.
+
+    ``captures`` are in place of those that the options ask for.
 
     Raises:
         RequestError: no privilege.
@@ -111,7 +114,7 @@ def run(
             congestion=options.congestion,
             initial_window=options.initial_window,
             sysctls=options.sysctl,
-            captures=options.capture,
+            captures=options.capture if captures is None else captures,
             outside=outside,
         )
     except OSError as error:

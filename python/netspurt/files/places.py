@@ -64,6 +64,9 @@ SAMPLES = Form(
 EVENTS = Form(
     "a table of events that 'capture' wrote", columns=(frozenset({"file", "connection", "event", "reason"}),)
 )
+LIMITS = Form(
+    "a table of intervals that 'why' wrote", columns=(frozenset({"file", "connection", "until_s", "limit"}),)
+)
 PROBE = Form("a recording of 'ping'", columns=(frozenset({"host", "event", "time_s", "rtt_ms"}),))
 SOCKETS = Form(
     "intervals of sockets that 'why' wrote", columns=(frozenset({"socket", "local", "remote", "limit"}),)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from netspurt.analysis.capture import RECORDABLE, read_capture
+from netspurt.analysis.capture import TABLES, read_capture
 from netspurt.inputs.recording import Frame
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Captured:
     def prepare(self, names: Iterable[str]) -> None:
         """Reads the file again if it was read without its segments."""
         if self.capture.segments.is_empty() and self.capture.tally["segments"]:
-            self.capture = read_capture(self.capture.path, RECORDABLE)
+            self.capture = read_capture(self.capture.path, TABLES)
 
     def segments(self) -> Frame:
         """See ``Recording``: the reason of a retransmission is inferred from the capture."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from netspurt.analysis.capture import RECORDABLE, Capture, read_capture
+from netspurt.analysis.capture import TABLES, Capture, read_capture
 from netspurt.errors import RequestError
 from netspurt.inputs.capture import Captured
 from netspurt.inputs.kind import Kind, kind_of
@@ -62,7 +62,7 @@ def of_path(
             scenario = Scenario(_core.Scenario.load(str(path), list(settings)))
             return Simulated(scenario, 1 if seed is None else seed)
         case Kind.CAPTURE:
-            return Captured(read_capture(path, RECORDABLE))
+            return Captured(read_capture(path, TABLES))
         case Kind.SWEEP_FOLDER:
             return Sweep(path)
         case Kind.TRACE | Kind.PARQUET:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from netspurt.notebook import displays
+from netspurt.notebook import diagnosis, displays
 
 FORMS: dict[str, Callable[[Any], str]] = {
     "scenario": displays.of_scenario,
@@ -16,6 +16,7 @@ FORMS: dict[str, Callable[[Any], str]] = {
     "result": displays.of_result,
     "comparison": displays.of_comparison,
     "sweep": displays.of_sweep,
+    "diagnosis": diagnosis.of_diagnosis,
 }
 """The display functions, by the name that a value uses."""
 

@@ -82,7 +82,7 @@ def of_result(result: Result) -> str:
 
         flow = str(result.segments["flow"][0])
         words = f"time–sequence graph of {flow}"
-        parts.append(_picture(plot.time_sequence(result, flow), words))
+        parts.append(picture(plot.time_sequence(result, flow), words))
     return f"<div>{''.join(parts)}</div>"
 
 
@@ -192,7 +192,7 @@ def _cell(value: object) -> str:
     return formats.arrows(formats.text(value))
 
 
-def _picture(figure: Any, words: str) -> str:
+def picture(figure: Any, words: str) -> str:
     """A figure as an embedded PNG: an SVG of a long run would be many megabytes."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=144, bbox_inches="tight")

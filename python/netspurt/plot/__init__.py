@@ -1,9 +1,9 @@
 """Plots: a result becomes a chart, which is data, and a chart becomes a matplotlib Figure.
 
-For a run, a trace or a capture: ``time_sequence``, ``windows``, ``cwnds``, ``round_trips``, ``queues``, ``throughput``,
-``round_trip_distribution``. For a sweep: ``curves``, ``heat_map``, ``spread``. For any numbers: ``distribution``. Each
-has a companion ``…_chart`` (``heat_map_data``) with the same arguments that returns the data instead of a figure.
-``save`` writes SVG, PDF or PNG.
+For a run, a trace or a capture: ``time_sequence``, ``windows``, ``cwnds``, ``round_trips``, ``queues``,
+``throughput``, ``round_trip_distribution``. For a diagnosis: ``limits``. For a sweep: ``curves``, ``heat_map``,
+``spread``. For any numbers: ``distribution``. Each has a companion ``…_chart`` (``heat_map_data``) with the same
+arguments that returns the data instead of a figure. ``save`` writes SVG, PDF or PNG.
 
 Lives here: drawing. Must not live here: simulation (except to record data that a plot lacks), or the interpretation of
 numbers. ``chart`` describes a plot, ``drawing`` draws it, ``thinning`` chooses its points, and ``recording`` provides
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from netspurt.plot.runs.distribution import distribution_chart as distribution_chart
     from netspurt.plot.runs.distribution import round_trip_distribution as round_trip_distribution
     from netspurt.plot.runs.distribution import round_trip_distribution_chart as round_trip_distribution_chart
+    from netspurt.plot.runs.limits import limits as limits
+    from netspurt.plot.runs.limits import limits_chart as limits_chart
     from netspurt.plot.runs.queues import queues as queues
     from netspurt.plot.runs.queues import queues_chart as queues_chart
     from netspurt.plot.runs.round_trips import round_trips as round_trips
@@ -71,6 +73,7 @@ _FILES = {
     "sweeps.heat_map": ("HeatMap", "heat_map", "heat_map_data"),
     "studies.initial_window": ("against_window_charts",),
     "studies.policy_bars": ("bars_by_policy",),
+    "runs.limits": ("limits", "limits_chart"),
     "runs.queues": ("queues", "queues_chart"),
     "runs.round_trips": ("round_trips", "round_trips_chart"),
     "sweeps.spread": ("spread", "spread_chart"),

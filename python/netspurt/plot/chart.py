@@ -39,6 +39,7 @@ class Axis:
         scale: linear or logarithmic.
         top: the upper end, if it is not the data's maximum.
         ticks: the values to mark, where round numbers would not be data points.
+        names: of an axis of rows: the names of the values 0, 1, …
     """
 
     label: str
@@ -46,6 +47,7 @@ class Axis:
     scale: Scale = "linear"
     top: float | None = None
     ticks: tuple[float, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 BUCKETS = 4000
 """A page is less than this many dots wide."""
 
+ROOM = 0.6
+"""Below the first row and above the last one, in rows."""
+
 PANEL = (4.8, 4.2)
 """Width in inches of each of several charts side by side."""
 
@@ -77,8 +80,11 @@ def _fill(axes: Axes, chart: Chart) -> None:
     if chart.x.ticks:
         axes.set_xticks(chart.x.ticks, [f"{value:.4g}" for value in chart.x.ticks])
         axes.tick_params(axis="x", which="minor", bottom=False)
+    if chart.y.names:
+        axes.set_yticks(range(len(chart.y.names)), chart.y.names)
+        axes.set_ylim(-ROOM, len(chart.y.names) - 1 + ROOM)
     least, most = _span(chart)
-    if chart.y.scale == "linear" and 0 <= least < most / 5:
+    if not chart.y.names and chart.y.scale == "linear" and 0 <= least < most / 5:
         axes.set_ylim(bottom=0)
     if chart.y.top is not None:
         axes.set_ylim(top=chart.y.top)

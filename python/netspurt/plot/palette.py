@@ -48,3 +48,20 @@ REASONS = {
 
 BEST = "the best"
 """The mark of the best cell of a heat map, drawn as a star."""
+
+LIMITS = {
+    **dict.fromkeys(("bottleneck", "cross-traffic", "shaper", "round-trip"), BLUE),
+    **dict.fromkeys(("receive-window", "slow-receiver", "nagle-delayed-ack"), ORANGE),
+    **dict.fromkeys(("application", "application-window", "send-buffer"), GREEN),
+    **dict.fromkeys(("slow-start", "congestion-window", "idle-restart", "pacing"), VIOLET),
+    **dict.fromkeys(("fast-recovery", "timeout", "tail-loss", "reordering", "spurious"), RED),
+    **dict.fromkeys(("policer", "path-mtu", "outage", "ack-path"), BLACK),
+    **dict.fromkeys(("handshake", "teardown"), GREY),
+    "unknown": LIGHT,
+}
+"""The colour of each limit of a transfer, by the part that limits: path, receiver, sending host, cwnd, repair."""
+
+
+def limit_colour(limit: str) -> str:
+    """The colour of a limit; grey for one that is not known."""
+    return LIMITS.get(limit, LIGHT)

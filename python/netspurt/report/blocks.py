@@ -33,6 +33,9 @@ BUCKETS = 10_000
 HEIGHTS = {"time-sequence": 420}
 """Heights in pixels of charts that need more than the default."""
 
+ROW, FRAME = 22, 70
+"""Pixels of a row of a chart with named rows, and of its axis."""
+
 VERDICTS = ("verdict",)
 
 MEANS = ("mean", "low", "high")
@@ -166,6 +169,8 @@ class Zoomable:
     @property
     def height(self) -> int:
         """Pixels."""
+        if self.chart.y.names:
+            return ROW * len(self.chart.y.names) + FRAME
         return HEIGHTS.get(self.chart.name, 300)
 
     @property
@@ -194,6 +199,7 @@ class Zoomable:
                 "column": chart.y.column,
                 "scale": chart.y.scale,
                 "top": chart.y.top,
+                "names": list(chart.y.names),
             },
             "traces": [_trace(trace) for trace in chart.traces],
         }
@@ -308,6 +314,41 @@ class Mapped:
             ],
         }
         return json.dumps(whole).replace("<", "\\u003c")
+
+
+@dataclass(frozen=True)
+class Share:
+    """A line of a budget.
+
+    Attributes:
+        limit: its name.
+        seconds: its time as text.
+        share: 0 to 1.
+        colour: of its bar.
+        sentence: what it means here.
+        packets: the packets of its longest interval, as text.
+        begin: where this interval begins on the time axis, and ``end`` where it ends, with some room.
+    """
+
+    limit: str
+    seconds: str
+    share: float
+    colour: str
+    sentence: str
+    packets: str
+    begin: float
+    end: float
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The time budget of a transfer; each line leads to its place in the charts of ``group``, if they exist."""
+
+    kind: ClassVar[str] = "budget"
+    id: str
+    title: str
+    lines: Sequence[Share]
+    group: str = ""
 
 
 @dataclass(frozen=True)

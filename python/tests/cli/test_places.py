@@ -29,6 +29,8 @@ CASES = {
     "capture --events": ("capture in.pcapng", "--events", "x.parquet", "in.pcapng"),
     "capture --write": ("capture in.pcapng", "--write", "x.pcapng", "in.pcapng"),
     "capture --report": ("capture in.pcapng", "--report", "x.html", "in.pcapng"),
+    "why --out": ("why in.pcapng", "--out", "x.parquet", "in.pcapng"),
+    "why --report": ("why in.pcapng", "--report", "x.html", "in.pcapng"),
     "plot --out, picture": ("plot scenario.toml", "--out", "x.svg", "scenario.toml"),
     "plot --out, pdf": ("plot scenario.toml", "--out", "x.pdf", "scenario.toml"),
     "plot --out, png": ("plot scenario.toml", "--out", "x.png", "scenario.toml"),

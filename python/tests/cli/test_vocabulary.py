@@ -93,7 +93,7 @@ def test_a_host_takes_names() -> None:
 
 def test_the_duration_of_a_file_is_an_option(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "scenario.toml", "-t", "50ms", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["duration_s"] == 0.05
+    assert json.loads(capsys.readouterr().out)["duration_s"] == pytest.approx(0.05)
     assert main(["run", "scenario.toml", "-t", "soon"]) == 2
     assert 'duration: "soon" does not begin with a number' in capsys.readouterr().err
 

@@ -597,3 +597,26 @@ def test_json_stands_alone_on_standard_output(tmp_path: Path) -> None:
     assert sorted(said(run).splitlines()) == ["from the program", "from the server", "its errors"]
     run = emulate(tmp_path, *words)
     assert sorted(run.stdout.splitlines()) == ["from the program", "from the server"]
+
+
+def test_why_says_what_limited_the_programs(tmp_path: Path) -> None:
+    """The receiver's window is the limit that is put in."""
+    (tmp_path / "data").write_bytes(bytes(3_000_000))
+    words = ["--sysctl", "net.ipv4.tcp_rmem=4096 65536 65536", "--why"]
+    words += ["--server", f"{sys.executable} -m http.server 80 --directory {tmp_path}"]
+    words += ["--", "curl", "-s", "-o", "/dev/null", "http://space/data"]
+    if shutil.which("curl") is None:
+        pytest.skip("there is no curl here (on Debian: apt-get install curl)")
+    run = emulate(tmp_path, "--json", "--capture", f"space={tmp_path / 'space.pcapng'}", *words)
+    assert run.returncode == 0, run.stderr
+    (connection,) = report(run)["why"]
+    assert connection["captured_at"] == "space", "where the data was sent"
+    server = connection["directions"][1]
+    assert server["bytes"] > 2_900_000
+    assert server["limit"] == "receive-window"
+    run = emulate(tmp_path, *words)
+    assert run.returncode == 0
+    assert "receive-window" in run.stderr
+    assert "Worth trying:" in run.stderr
+    quiet = emulate(tmp_path, "--why", "--on", "space", "true", "--", "true")
+    assert quiet.stderr.endswith("The programs sent no data over TCP.\n")

@@ -80,8 +80,8 @@ def test_a_name_that_is_taken_and_a_peer_that_refuses_are_said_in_a_sentence(tmp
 
 def test_wrong_keys_and_addresses_are_refused_before_anything_is_made() -> None:
     for words, said in (
-        (["sink", "9", "--set", "recieve_window=3"], "receive_window"),
-        (["sink", "9", "--tcp", "linus"], "linux"),
+        (["sink", "9", "--set", "tcp.recieve_window=3"], "receive_window"),
+        (["sink", "9", "--profile", "linus"], "linux"),
         (["sink", "9", "--address", "10.0.0.1/33"], "10.0.0.1/33"),
         (["sink", "0"], "port"),
         (["http", "80", "--writes", "half"], "head-first"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import io
 import itertools
 import json
@@ -56,7 +57,7 @@ class Page(HTMLParser):
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """One report of each kind."""
     folder = tmp_path_factory.mktemp("reports")
-    paths = {kind: folder / f"{kind}.html" for kind in ("run", "seeds", "sweep", "compare", "capture")}
+    paths = {kind: folder / f"{kind}.html" for kind in ("run", "seeds", "sweep", "compare", "capture", "why")}
     sweep = folder / "delays.toml"
     sweep.write_text(
         f'scenario = "{SATELLITE}"\nseeds = 2\n[set]\n"flow.0.app.bytes" = "100 KiB"\n[grid]\n'
@@ -71,10 +72,11 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     capture = folder / "run.pcapng"
     assert main(["run", SATELLITE, *SHORT, "--pcap", str(capture)]) == 0
     assert main(["capture", str(capture), "--report", str(paths["capture"])]) == 0
+    assert main(["why", str(capture), "--report", str(paths["why"])]) == 0
     return paths
 
 
-@pytest.mark.parametrize("kind", ["run", "seeds", "sweep", "compare", "capture"])
+@pytest.mark.parametrize("kind", ["run", "seeds", "sweep", "compare", "capture", "why"])
 def test_a_page_needs_nothing_but_itself(kind: str, pages: dict[str, Path]) -> None:
     text = pages[kind].read_text(encoding="utf-8")
     page = Page(text)
@@ -87,7 +89,7 @@ def test_a_page_needs_nothing_but_itself(kind: str, pages: dict[str, Path]) -> N
     assert "leeoniya" in text or "Leon Sorokin" in text, "the licence of what is vendored stays with it"
 
 
-@pytest.mark.parametrize("kind", ["run", "seeds", "sweep", "compare", "capture"])
+@pytest.mark.parametrize("kind", ["run", "seeds", "sweep", "compare", "capture", "why"])
 def test_a_page_can_be_read_without_seeing_it(kind: str, pages: dict[str, Path]) -> None:
     text = pages[kind].read_text(encoding="utf-8")
     page = Page(text)
@@ -159,7 +161,7 @@ def _dom(page: Path, *more: str) -> str:
 
 @pytest.mark.skipif(BROWSER is None, reason="there is no Chromium to open the page with")
 def test_a_browser_draws_every_picture_and_zooms_by_keyboard(pages: dict[str, Path]) -> None:
-    for kind in ("run", "sweep", "compare", "capture"):
+    for kind in ("run", "sweep", "compare", "capture", "why"):
         text = pages[kind].read_text(encoding="utf-8")
         charts = text.count('<figure class="chart"')
         assert charts >= 2
@@ -189,6 +191,41 @@ def test_a_browser_draws_every_picture_and_zooms_by_keyboard(pages: dict[str, Pa
         assert end - begin < 0.75 * whole
         assert 'data-face="dark"' in dom
         assert len(re.findall(r'<button[^>]*aria-pressed="false"', dom)) == 1
+
+
+def test_a_diagnosis_draws_its_budget_and_the_limits_below_the_time_sequence_graph(
+    pages: dict[str, Path],
+) -> None:
+    text = pages["why"].read_text(encoding="utf-8")
+    diagnosis = ns.why(pages["why"].with_name("run.pcapng"))
+    (row,) = diagnosis.documents()
+    main_one = max(row["directions"], key=lambda direction: direction["bytes"])
+    for line in main_one["budget"]:
+        assert html.escape(line["sentence"]) in text.replace("&#39;", "&#x27;")
+    charts = re.findall(r'<figure class="chart" id="([^"]+)" data-group="([^"]+)"', text)
+    assert [name for name, _ in charts] == ["c0-time-sequence", "c0-limits", "c0-windows", "c0-round-trips"]
+    assert {group for _, group in charts} == {"c0"}
+    jumps = re.findall(r'data-jump="c0" data-from="([^"]+)" data-until="([^"]+)"', text)
+    assert len(jumps) == len(main_one["budget"])
+    assert all(float(begin) < float(end) for begin, end in jumps)
+
+
+@pytest.mark.skipif(BROWSER is None, reason="there is no Chromium to open the page with")
+def test_evidence_leads_to_its_place_in_the_graphs(pages: dict[str, Path]) -> None:
+    text = pages["why"].read_text(encoding="utf-8")
+    press = """<script>document.addEventListener("DOMContentLoaded", () => setTimeout(() =>
+      document.querySelector("button[data-jump]").click(), 500));</script>"""
+    page = pages["why"].with_name("why-jumped.html")
+    page.write_text(text.replace("</body>", f"{press}</body>"), encoding="utf-8")
+    dom = _dom(page)
+    (begin, end), *_ = re.findall(r'data-jump="c0" data-from="([^"]+)" data-until="([^"]+)"', dom)
+    figures = re.findall(r'<figure class="chart"[^>]*data-from="([^"]+)" data-until="([^"]+)"', dom)
+    assert len(figures) == 4
+    for shown in figures:
+        assert float(shown[0]) >= float(begin) - 1e-9
+        assert float(shown[1]) <= float(end) + 1e-9
+        assert len({shown, figures[0]}) == 1, "all graphs show the same time"
+    assert not re.search(r'<button type="button" hidden="" data-jump', dom)
 
 
 @pytest.mark.skipif(BROWSER is None, reason="there is no Chromium to open the page with")

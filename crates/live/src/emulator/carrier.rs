@@ -11,8 +11,10 @@ use netspurt_sim::network::packet::{self, Content};
 use netspurt_sim::network::{Due, Network};
 use netspurt_sim::random::Stream;
 use netspurt_sim::record::diary::{Pass, Step};
-use netspurt_sim::spec::{NodeId, WorldSpec};
-use netspurt_tcp::segment::{Ecn, Payload, Segment};
+use netspurt_sim::spec::{AckFilter, ChannelSpec, NodeId, QueueSpec, WorldSpec};
+use netspurt_tcp::codec::{Verify, decode_packet};
+use netspurt_tcp::options::Layout;
+use netspurt_tcp::segment::{Ecn, Flags, Payload, Segment};
 use netspurt_tcp::time::{Span, Time};
 use netspurt_trace::capture::Direction;
 use std::net::IpAddr;
@@ -63,6 +65,8 @@ pub(super) struct Carrier {
     /// For each pair of hosts the start of the route from the first to the second.
     starts: Vec<Option<u32>>,
     damage: Stream,
+    /// A queue wants to know what ACKs say.
+    reads_acks: bool,
     sightings: Vec<Sighting>,
     addresses: Addresses,
     /// The host behind which all addresses are that no host has.
@@ -93,6 +97,7 @@ impl Carrier {
             at_node,
             starts,
             damage: Stream::new(seed, "emulator/damage"),
+            reads_acks: spec.links.iter().flat_map(|link| &link.directions).any(filters_acks),
             sightings: Vec::new(),
             addresses: Addresses::default(),
             outside: None,
@@ -159,9 +164,17 @@ impl Carrier {
             return Err(Refused::Full);
         }
         let payload = Payload { offset: 0, len: manifest.payload };
-        let Manifest { flags, ecn, .. } = manifest;
+        let Manifest { flags, ecn, dscp, .. } = manifest;
+        let route = self.network.route_of_class(self.hosts[from], self.hosts[to], dscp).unwrap_or(route);
         let (ack, options) = rewrite::read(bytes);
-        let segment = Segment { ack, flags, ecn, payload, options, ..Segment::default() };
+        let known = Segment { ack, flags, ecn, payload, options, ..Segment::default() };
+        let segment = if self.reads_acks && payload.len == 0 && flags.has(Flags::ACK) {
+            // What cannot be read is not dropped for what it says.
+            let read = decode_packet(bytes, Layout::SHARED, Verify::Lengths);
+            read.map_or(known, |read| Segment { payload, ..read.tcp.segment })
+        } else {
+            known
+        };
         let size = bytes.len() as u32;
         let label = packet::Label { endpoint: manifest.flow, route, size, ..packet::Label::default() };
         self.network.send(now, &segment, label);
@@ -257,6 +270,11 @@ fn see(pass: &Pass, parcel: &mut Parcel, damage: &mut Stream, sightings: &mut Ve
     }
 }
 
+/// Whether the queue of this direction drops ACKs for what they say.
+fn filters_acks(direction: &ChannelSpec) -> bool {
+    matches!(direction.queue, QueueSpec::Cake(cake) if cake.ack_filter != AckFilter::Off)
+}
+
 /// Whether this is a link-local destination, such as that of neighbour discovery.
 const fn is_chatter(destination: IpAddr) -> bool {
     match destination {
@@ -270,9 +288,8 @@ mod tests {
     use super::super::addresses;
     use super::*;
     use netspurt_sim::address;
-    use netspurt_sim::spec::{ChannelSpec, LossSpec, QueueSpec, ReorderSpec};
+    use netspurt_sim::spec::{CakeSpec, ClassesSpec, LossSpec, ReorderSpec, Room};
     use netspurt_tcp::codec::{Addresses, Body, Ip, Ports, encode_packet};
-    use netspurt_tcp::options::Layout;
 
     /// An ICMP-like packet of `len` octets whose last four are its number.
     fn packet(from: u32, to: u32, len: u16, number: u32) -> Vec<u8> {
@@ -311,6 +328,47 @@ mod tests {
             Some((arrival.at, carrier.unload(arrival, |parcel| number(&parcel.bytes)), arrival.label.to))
         })
         .collect()
+    }
+
+    #[test]
+    fn the_codepoint_of_a_real_packet_chooses_its_class() {
+        let classes = ClassesSpec::new(Room::Packets(10), &[&[46]]).unwrap();
+        let queue = QueueSpec::Priority(classes);
+        let mut carrier = carrier(ChannelSpec { queue, ..ChannelSpec::new(8_000_000, Span::from_ms(9)) });
+        for number in 0..5 {
+            let mut packet = packet(0, 2, 1000, number);
+            // The last one is EF; the first one is being sent when it comes.
+            packet[1] = if number == 4 { 46 << 2 } else { 0 };
+            carrier.send(Time::ZERO, 0, &packet, Checksum::Whole).unwrap();
+        }
+        let order: Vec<u32> = all(&mut carrier, Time::NEVER).iter().map(|(_, number, _)| *number).collect();
+        assert_eq!(order, [0, 4, 1, 2, 3]);
+    }
+
+    #[test]
+    fn real_acks_are_filtered_by_what_they_say() {
+        for (ack_filter, expected) in [(AckFilter::Off, 5), (AckFilter::Aggressive, 2)] {
+            let queue =
+                QueueSpec::Cake(CakeSpec { ack_filter, rtt: Span::from_secs(1000), ..CakeSpec::default() });
+            // An ACK takes 320 ms: the first one is being sent when the others come.
+            let mut carrier = carrier(ChannelSpec { queue, ..ChannelSpec::new(1000, Span::from_ms(9)) });
+            for number in 1..=5 {
+                let segment = Segment {
+                    ack: netspurt_tcp::seq::Seq(1000 * number),
+                    flags: Flags::ACK,
+                    header_len: 20,
+                    ..Segment::default()
+                };
+                let addresses = Addresses::V4 { source: guest_v4(0).into(), destination: guest_v4(2).into() };
+                let ports = Ports { source: 1, destination: 2 };
+                let mut bytes = Vec::new();
+                let body = Body::Bytes(&[]);
+                encode_packet(&segment, ports, &Ip::new(addresses), Layout::SHARED, body, &mut bytes)
+                    .unwrap();
+                carrier.send(Time::ZERO, 0, &bytes, Checksum::Whole).unwrap();
+            }
+            assert_eq!(all(&mut carrier, Time::NEVER).len(), expected, "{ack_filter:?}");
+        }
     }
 
     #[test]

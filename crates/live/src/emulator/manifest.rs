@@ -22,6 +22,8 @@ pub(super) struct Manifest {
     pub(super) source: IpAddr,
     pub(super) destination: IpAddr,
     pub(super) ecn: Ecn,
+    /// The differentiated services codepoint.
+    pub(super) dscp: u8,
     /// Flags of a TCP segment; none for other packets.
     pub(super) flags: Flags,
     /// Bytes after the known headers.
@@ -48,6 +50,7 @@ impl Manifest {
             source: ip.source,
             destination: ip.destination,
             ecn: ip.ecn,
+            dscp: ip.dscp,
             flags: tcp.map_or(Flags::NONE, |tcp| Flags(u16::from_be_bytes([tcp[12] & 1, tcp[13]]))),
             payload: transport.len().saturating_sub(inner) as u32,
             flow: hasher.finish() as u32,
@@ -64,6 +67,7 @@ struct Ip {
     /// Whether the next header follows, as in all packets but later fragments.
     is_first: bool,
     ecn: Ecn,
+    dscp: u8,
     addresses: core::ops::Range<usize>,
     source: IpAddr,
     destination: IpAddr,
@@ -91,6 +95,7 @@ impl Ip {
             protocol: bytes[9],
             is_first: u16::from_be_bytes([bytes[6], bytes[7]]) & 0x1FFF == 0,
             ecn: Ecn::from_bits(bytes[1]),
+            dscp: bytes[1] >> 2,
             addresses: 12..20,
             source: address(12)?,
             destination: address(16)?,
@@ -109,6 +114,7 @@ impl Ip {
             protocol: bytes[6],
             is_first: true,
             ecn: Ecn::from_bits(bytes[1] >> 4),
+            dscp: (bytes[0] & 0xF) << 2 | bytes[1] >> 6,
             addresses: 8..40,
             source: address(8)?,
             destination: address(24)?,

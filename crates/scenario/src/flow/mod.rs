@@ -4,6 +4,7 @@ pub(crate) mod app;
 
 use crate::flow::app::App;
 use crate::tcp::table::TcpTable;
+use crate::values::dscp::Dscp;
 use crate::values::quantity::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,11 @@ pub struct Flow {
     pub from: String,
     /// The node that accepts it.
     pub to: String,
+    /// The differentiated services codepoint of its packets, in both directions. Default: `CS0`.
+    ///
+    /// Document: RFC 2474.
+    #[serde(default, skip_serializing_if = "Dscp::is_default")]
+    pub dscp: Dscp,
     /// When it is opened.
     #[serde(default)]
     pub start: Duration,

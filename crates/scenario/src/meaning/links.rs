@@ -61,7 +61,10 @@ pub(super) fn check(name: &str, link: &Link) -> Result<(), Objection> {
     }
     for (step, queue) in link.queue.iter().flat_map(|queue| queue.written()) {
         let path: Vec<&str> = ["link", name, "queue"].into_iter().chain(step).collect();
-        check_queue(&path, Some(queue))?;
+        let place = format!("the queue of link \"{name}\"");
+        for way in (0..2).filter(|way| step.is_none_or(|step| step == way.to_string())) {
+            check_queue(&path, Some(queue), link.line(way, &place))?;
+        }
     }
     let [there, back] = [[a, b], [b, a]].map(|[from, to]| [from.as_str(), to.as_str()]);
     check_traces(name, link, &[there, back])?;

@@ -1,7 +1,7 @@
 //! What an objection to a scenario is, and those that links and hubs share.
 
 use crate::network::Loss;
-use crate::network::queue::Queue;
+use crate::network::queue::{Line, Queue};
 use crate::reading::tree::Part;
 use crate::values::quantity::{Direction, Packets, Quantity};
 
@@ -30,9 +30,8 @@ pub(super) fn check_names(path: &[&str], names: &[String]) -> Result<(), Objecti
     Ok(())
 }
 
-pub(super) fn check_queue(path: &[&str], queue: Option<&Queue>) -> Result<(), Objection> {
-    let place = format!("the queue of {} \"{}\"", path[0], path[1]);
-    let Some(Err((key, message))) = queue.map(|queue| queue.check(&place)) else { return Ok(()) };
+pub(super) fn check_queue(path: &[&str], queue: Option<&Queue>, line: Line<'_>) -> Result<(), Objection> {
+    let Some(Err((key, message))) = queue.map(|queue| queue.check(line)) else { return Ok(()) };
     Err(object(&[path, &[key]].concat(), Part::Value, message))
 }
 

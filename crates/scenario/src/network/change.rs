@@ -1,13 +1,13 @@
 //! Changes of links at given times: what a file may say of them, and what they come to.
 
 use crate::network::delay::Delay;
-use crate::network::{Duplex, Link, Loss};
+use crate::network::{Duplex, Link, Loss, queue};
 use crate::values::directed::Directed;
 use crate::values::quantity::{Duration, Limit, Quantity, Rate};
 use crate::values::{path, suggest};
 use indexmap::IndexMap;
 use netspurt_sim::network::schedule;
-use netspurt_sim::spec::{Announced, Changes};
+use netspurt_sim::spec::{Announced, ChannelSpec};
 use netspurt_tcp::time::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -136,7 +136,7 @@ impl Change {
         let mut sets = Vec::new();
         for way in ways {
             let step = matches!(value, Directed::Each(_)).then_some(["0", "1"][way]);
-            let set = what.read(value.of(way), name).map_err(|message| Wrong::Value(step, message))?;
+            let set = what.read(value.of(way), target, way).map_err(|message| Wrong::Value(step, message))?;
             sets.extend(target.here(set, way).map(|set| (way, set)));
         }
         Ok((index, sets))
@@ -157,17 +157,22 @@ impl Change {
     pub(crate) fn apply(
         &self,
         links: &IndexMap<String, Link>,
-        mut change: impl FnMut(usize, usize, &dyn Fn(&mut Changes)),
+        mut change: impl FnMut(usize, usize, &dyn Fn(&mut ChannelSpec)),
     ) {
         for (path, value) in &self.set {
             let Ok((link, sets)) = Self::settings(path, value, links) else { continue };
             for (way, set) in sets {
-                change(link, way, &|changes| match set {
-                    Set::Rate(rate) => changes.rate.push(self.schedule(rate)),
-                    Set::Delay(delay) => changes.delay.push(self.schedule(delay)),
-                    Set::Up(up) => changes.up.push(self.schedule(up)),
-                    Set::Limit(limit) => changes.room.push(self.schedule(crate::network::queue::room(limit))),
-                    Set::Loss(place, rate) => changes.loss.push((place, self.schedule(rate))),
+                change(link, way, &|direction| {
+                    let ChannelSpec { changes, rate: first_rate, .. } = direction;
+                    match set {
+                        Set::Rate(rate) => changes.rate.push(self.schedule(rate)),
+                        Set::Delay(delay) => changes.delay.push(self.schedule(delay)),
+                        Set::Up(up) => changes.up.push(self.schedule(up)),
+                        Set::Limit(limit) => {
+                            changes.room.push(self.schedule(queue::room(limit, *first_rate)));
+                        }
+                        Set::Loss(place, rate) => changes.loss.push((place, self.schedule(rate))),
+                    }
                 });
             }
         }
@@ -186,6 +191,7 @@ impl Change {
 }
 
 /// The key of a link that a path leads to.
+#[derive(Clone, Copy)]
 struct Target<'a> {
     name: &'a str,
     link: &'a Link,
@@ -203,7 +209,8 @@ enum What {
 }
 
 impl What {
-    fn read(self, value: &Setting, name: &str) -> Result<Set, String> {
+    /// The value of the key `of`, in direction `way`.
+    fn read(self, value: &Setting, of: Target<'_>, way: usize) -> Result<Set, String> {
         fn quantity<Q: Quantity>(value: &Setting) -> Result<Q, String> {
             match value {
                 Setting::Text(text) => Q::parse(text),
@@ -215,6 +222,7 @@ impl What {
                 )),
             }
         }
+        let name = of.name;
         match self {
             Self::Rate => match quantity::<Rate>(value)? {
                 Rate(0) => {
@@ -223,12 +231,13 @@ impl What {
                 Rate(rate) => Ok(Set::Rate(rate)),
             },
             Self::Delay => quantity::<Duration>(value).map(|delay| Set::Delay(delay.0)),
-            Self::Limit => match quantity::<Limit>(value)? {
-                Limit::Packets(0) | Limit::Bytes(0..=39) => {
-                    Err(format!("the queue of link \"{name}\" has no room for a single packet"))
-                }
-                limit => Ok(Set::Limit(limit)),
-            },
+            Self::Limit => {
+                let limit = quantity::<Limit>(value)?;
+                let place = format!("the queue of link \"{name}\"");
+                let line = of.link.line(way, &place);
+                line.has_room("limit", Some(limit)).map_err(|(_, message)| message)?;
+                Ok(Set::Limit(limit))
+            }
             Self::Up => match value {
                 Setting::Flag(up) => Ok(Set::Up(*up)),
                 other => Err(format!("a link is up or not: write true or false, not {}", other.print())),

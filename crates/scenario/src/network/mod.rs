@@ -9,7 +9,7 @@ pub(crate) mod trace;
 
 use crate::network::delay::Delay;
 use crate::network::middlebox::{AckThinning, Aggregation, Middlebox};
-use crate::network::queue::Queue;
+use crate::network::queue::{Line, Pace, Queue};
 use crate::network::tokens::{Policer, Shaper};
 use crate::network::trace::Trace;
 use crate::tcp::table::TcpTable;
@@ -89,6 +89,26 @@ impl Link {
     /// The largest packet that is to be expected in a direction.
     pub(crate) fn largest(&self, way: usize) -> u64 {
         self.mtu.of(way).iter().map(|mtu| mtu.size.0).max().unwrap_or(LARGEST).min(LARGEST)
+    }
+
+    /// The recording that direction `way` follows. Of two in one list that name no direction, each has its own.
+    pub(crate) fn recording(&self, way: usize) -> Option<&Trace> {
+        let [from, to] = [&self.between[way], &self.between[1 - way]];
+        let here = |trace: &&Trace| trace.direction().is_none_or(|way| way.from == *from && way.to == *to);
+        match self.trace.of(way) {
+            two @ [first, second] if first.direction().or(second.direction()).is_none() => two.get(way),
+            all => all.iter().find(here),
+        }
+    }
+
+    /// Where the queue of direction `way` stands; `place` is its name in a message.
+    pub(crate) fn line<'a>(&self, way: usize, place: &'a str) -> Line<'a> {
+        let pace = match &self.rate {
+            _ if self.recording(way).is_some() => Pace::Recorded,
+            Some(rate) => Pace::Fixed(rate.of(way).0),
+            None => Pace::Infinite,
+        };
+        Line { place, pace, shared: self.duplex == Duplex::Half }
     }
 }
 

@@ -148,6 +148,20 @@ names! {
 }
 
 names! {
+    /// How `prr` computes the window.
+    PrrRule for config::PrrRule {
+        /// By what was outstanding at the loss.
+        ///
+        /// Document: RFC 6937, with the choice of the bound as in Linux, tcp_cwnd_reduction().
+        Rfc6937,
+        /// By what was in flight at the loss; an ACK that delivers nothing permits nothing.
+        ///
+        /// Document: RFC 9937.
+        Rfc9937,
+    }
+}
+
+names! {
     /// When CUBIC leaves slow start without a loss. Only recovery "rack" knows a round-trip time with every ACK; without it
     /// slow start is never left.
     HyStart for config::HyStart {
@@ -161,6 +175,11 @@ names! {
         ///
         /// Document: RFC 9406.
         Rfc9406,
+        /// When clearly less is delivered than was sent a round trip before (SEARCH); jitter does not end slow start. The window
+        /// goes back to what the path holds.
+        ///
+        /// Document: draft-chung-ccwg-search.
+        Search,
     }
 }
 
@@ -265,6 +284,28 @@ names! {
         ///
         /// Document: draft-ietf-ccwg-bbr (version 3).
         Bbr3,
+        /// Grows faster the longer the last congestion event is past, and reduces the window by as much as empties the queue.
+        ///
+        /// Document: draft-leith-tcp-htcp-06.
+        Htcp,
+        /// Grows fast while the queue is short, and reduces the window by an eighth to a half at a loss: more if the queue is long.
+        ///
+        /// Document: Liu, Başar and Srikant, Performance Evaluation 65(6-7), 2008.
+        Illinois,
+        /// A loss reduces the window to the measured bandwidth times the minimum RTT (Westwood+).
+        ///
+        /// Document: Grieco and Mascolo, ACM CCR 34(2), 2004; Linux, tcp_westwood.c.
+        Westwood,
+        /// L4S: the window shrinks in proportion to the marks, and grows the same at all RTTs up to 25 ms; sends ECT(1); needs
+        /// ecn = "rfc9768" and pacing = true.
+        ///
+        /// Document: draft-briscoe-iccrg-prague-congestion-control; RFC 9331.
+        Prague,
+        /// Background transfers (LEDBAT++): yields to other flows, and keeps the queueing delay at 60 ms where it is alone.
+        ///
+        /// Document: draft-irtf-iccrg-ledbat-plus-plus.
+        #[serde(rename = "ledbat-plus-plus")]
+        Ledbat,
     }
 }
 

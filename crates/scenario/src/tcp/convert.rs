@@ -1,7 +1,7 @@
 //! Choices with parameters, to and from the types of `tcp`.
 
-use crate::tcp::parametric::{Counting, KeepAlive, OptionLayout, Rto};
-use crate::values::quantity::Duration;
+use crate::tcp::parametric::{CarefulResume, Counting, KeepAlive, OptionLayout, Rto};
+use crate::values::quantity::{Duration, Size};
 use netspurt_tcp::rto::{self, Factor};
 use netspurt_tcp::time::Span;
 use netspurt_tcp::{config, options};
@@ -78,6 +78,28 @@ same! {
     OptionLayout and options::Layout {
         Document { nak, offer, upper, scale }
         Shared { kind, nak, offer, upper, scale, bsd_order }
+    }
+}
+
+impl From<CarefulResume> for Option<config::SavedPath> {
+    fn from(choice: CarefulResume) -> Self {
+        match choice {
+            CarefulResume::Off => None,
+            CarefulResume::Saved { rtt, cwnd } => {
+                Some(config::SavedPath { rtt: rtt.0, cwnd: u32::try_from(cwnd.0).unwrap_or(u32::MAX) })
+            }
+        }
+    }
+}
+
+impl From<Option<config::SavedPath>> for CarefulResume {
+    fn from(choice: Option<config::SavedPath>) -> Self {
+        match choice {
+            None => Self::Off,
+            Some(config::SavedPath { rtt, cwnd }) => {
+                Self::Saved { rtt: Duration(rtt), cwnd: Size(u64::from(cwnd)) }
+            }
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The doc comments here are shown to users, as those of `choices.rs` are.
 
-use crate::values::quantity::Duration;
+use crate::values::quantity::{Duration, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -193,6 +193,24 @@ pub enum OptionLayout {
         /// Whether the window scale of a SYN follows the MSS, as in BSD systems, or the timestamps, as in Linux.
         #[serde(default)]
         bsd_order: bool,
+    },
+}
+
+/// A start with the capacity that an earlier connection over the same path has found.
+///
+/// Document: RFC 9959.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum CarefulResume {
+    /// An ordinary start.
+    Off,
+    /// After the initial window is acknowledged: half of the saved cwnd, until it is acknowledged or lost. With "reno",
+    /// "newreno", "cubic" and "cubic-linux"; needs pacing = true.
+    Saved {
+        /// The minimum RTT of the earlier connection. A connection with less than half or more than ten times of it starts as usual.
+        rtt: Duration,
+        /// Its cwnd.
+        cwnd: Size,
     },
 }
 

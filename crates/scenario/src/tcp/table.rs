@@ -5,15 +5,15 @@ use crate::own::{Algorithms, Choice};
 use crate::tcp::acking::Acking;
 use crate::tcp::choices::{
     Congestion, Cutting, DupAcksBesideNaks, EcnUse, FastOpenUse, Grows, HyStart, LossMeans, MssCounts,
-    PathMtuDiscovery, Recovery, Reduces, SynOptions, Transmit, UnsentAcked, Unstamped, WindowGrowth,
+    PathMtuDiscovery, PrrRule, Recovery, Reduces, SynOptions, Transmit, UnsentAcked, Unstamped, WindowGrowth,
     WindowOption, WindowProbe,
 };
-use crate::tcp::parametric::{Counting, KeepAlive, OptionLayout, Rto};
+use crate::tcp::parametric::{CarefulResume, Counting, KeepAlive, OptionLayout, Rto};
 use crate::values::form::Named;
 use crate::values::quantity::{Cap, Duration, Grain, InitialCwnd, Patience, Rate, Size, Window};
 use crate::values::suggest;
 use netspurt_sim::host::own::OwnTcp;
-use netspurt_tcp::config::Config;
+use netspurt_tcp::config::{Config, EcnUse as EcnChoice};
 use netspurt_tcp::{congestion, profile, rto, transmit};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -219,8 +219,10 @@ tcp_table! {
         tail_loss_probe: bool => tail_loss_probe,
         /// With recovery "rack": the window falls to its target with the clock of the ACKs.
         ///
-        /// Document: RFC 6937.
+        /// Document: RFC 9937; RFC 6937.
         prr: bool => prr,
+        /// How `prr` computes the window.
+        prr_rule: PrrRule => prr_rule,
         /// With recovery "rack": a recovery or timeout that turns out a mistake is undone.
         ///
         /// Document: RFC 3522; RFC 3708; RFC 5682.
@@ -249,6 +251,12 @@ tcp_table! {
         autocork: Rate => autocork,
         /// When slow start is left without a loss.
         hystart: HyStart => hystart,
+        /// Whether the connection starts with the capacity that an earlier one has found.
+        careful_resume: Named<CarefulResume> => careful_resume,
+        /// A mark reduces cwnd less than a loss: to 0.8 ("reno", "newreno") or 0.85 ("cubic") of the data in flight.
+        ///
+        /// Document: RFC 8511.
+        abe: bool => abe,
         /// What cwnd falls from.
         reduces: Reduces => reduces,
         /// cwnd at the start.
@@ -366,6 +374,15 @@ impl TcpTable {
         if config.congestion.needs_pacing().is_some() && !config.pacing && self.pacing.is_none() {
             config.pacing = true;
             implied.push(Implied { key: "pacing", value: "true" });
+        }
+        if config.careful_resume.is_some() && !config.pacing && self.pacing.is_none() {
+            config.pacing = true;
+            implied.push(Implied { key: "pacing", value: "true" });
+        }
+        let counts = matches!(config.ecn, EcnChoice::Rfc9768 | EcnChoice::AcceptRfc9768);
+        if config.congestion == congestion::Kind::Prague && !counts && self.ecn.is_none() {
+            config.ecn = EcnChoice::Rfc9768;
+            implied.push(Implied { key: "ecn", value: "\"rfc9768\"" });
         }
         if config.congestion == congestion::Kind::Dctcp && !config.ecn.asks() && self.ecn.is_none() {
             config.ecn = EcnUse::Rfc3168.into();

@@ -5,6 +5,7 @@
 pub(crate) mod decimal;
 pub(crate) mod directed;
 pub(crate) mod distribution;
+pub(crate) mod dscp;
 pub(crate) mod form;
 pub(crate) mod path;
 pub(crate) mod quantity;

@@ -279,23 +279,32 @@ impl Quantity for Packets {
     }
 }
 
-/// The room of a queue: `50 packets` or `64 KiB`.
+/// The room of a queue: `50 packets`, `64 KiB` or `100 ms`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limit {
     /// So many packets, whatever their length.
     Packets(u64),
     /// So many bytes, headers included.
     Bytes(u64),
+    /// As many bytes as the link sends in this time.
+    Time(Span),
 }
 
 impl Quantity for Limit {
-    const FORMAT: &'static str = "packets or bytes";
-    const MEANING: &'static str = "a count of packets, or of bytes with their headers";
-    const EXAMPLES: &'static [&'static str] = &["50 packets", "64 KiB"];
-    const UNITS: &'static [&'static str] =
-        &["packets", "packet", "B", "byte", "bytes", "kB", "MB", "GB", "KiB", "MiB", "GiB", "TiB"];
+    const FORMAT: &'static str = "packets, bytes or time";
+    const MEANING: &'static str =
+        "a count of packets, or of bytes with their headers, or the time in which the link sends those bytes";
+    const EXAMPLES: &'static [&'static str] = &["50 packets", "64 KiB", "100 ms"];
+    const UNITS: &'static [&'static str] = &[
+        "packets", "packet", "B", "byte", "bytes", "kB", "MB", "GB", "KiB", "MiB", "GiB", "TiB", "ps", "ns",
+        "us", "µs", "ms", "s", "min", "h",
+    ];
 
     fn parse(text: &str) -> Result<Self, String> {
+        let unit = text.trim().rsplit(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
+        if SPAN_NAMES.contains(&unit) {
+            return Duration::parse(text).map(|duration| Self::Time(duration.0));
+        }
         parse_either(text, PACKETS, Self::Packets, Self::Bytes)
     }
 
@@ -303,6 +312,7 @@ impl Quantity for Limit {
         match self {
             Self::Packets(n) => format!("{n} packets"),
             Self::Bytes(n) => print_size(*n),
+            Self::Time(span) => Duration(*span).print(),
         }
     }
 }

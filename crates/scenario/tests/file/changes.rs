@@ -63,6 +63,53 @@ fn numbers_of_a_link_are_set_for_both_directions_for_each_or_for_one() {
 }
 
 #[test]
+fn a_limit_in_time_is_what_the_direction_sends_in_it_at_first() {
+    let set = "at = \"15 s\"\nset = { \"link.up.queue.limit\" = \"1 ms\", \"link.up.rate\" = \"1 Mbit/s\" }";
+    let [there, back] = read(set);
+    assert_eq!(
+        (there.room, back.room),
+        (vec![once(15, Room::Bytes(1250))], vec![once(15, Room::Bytes(2500))])
+    );
+    // 40 octets are 32 us at 10 Mbit/s and 16 us at 20 Mbit/s.
+    let short = |path: &str| format!("at = \"15 s\"\nset = {{ \"link.up.queue.limit{path}\" = \"20 us\" }}");
+    let error = refused(&short("")).replace('\n', " ");
+    assert!(error.ends_with("the queue of link \"up\" has no room for a single packet"), "{error}");
+    let of = |way: &str| {
+        let path = format!("link.up.queue.{way}.limit");
+        let text = text(&format!("at = \"15 s\"\nset = {{ \"{path}\" = \"20 us\" }}"));
+        Scenario::parse(&text, "line.toml", &[]).is_ok()
+    };
+    assert_eq!((of("0"), of("1")), (false, true));
+}
+
+#[test]
+fn a_limit_changes_where_it_is_one_for_all_packets_and_keeps_a_meaning() {
+    let change = |queue: &str, limit: &str| {
+        let text = format!(
+            "[link.up]\nbetween = [\"a\", \"b\"]\nqueue = {queue}\n[[change]]\nat = \"1 s\"\n\
+             set = {{ \"link.up.queue.limit\" = \"{limit}\" }}"
+        );
+        Scenario::parse(&text, "line.toml", &[]).map_err(|error| error.to_string())
+    };
+    for kind in ["codel", "red", "resend-first", "pie", "fq-pie", "dualpi2"] {
+        let queue = format!("{{ kind = \"{kind}\" }}");
+        assert!(change(&queue, "9 packets").is_ok(), "{kind}");
+        assert!(
+            change(&queue, "9 ms").unwrap_err().contains(
+                "limit is a time, and the queue of link \"up\" is before an infinitely fast link: give it in packets or bytes"
+            ),
+            "{kind}"
+        );
+    }
+    let classes = |kind: &str| format!("{{ kind = \"{kind}\", classes = [[\"EF\"]] }}");
+    let [cake, fq_codel] = ["cake", "fq-codel"].map(|kind| format!("{{ kind = \"{kind}\" }}"));
+    for queue in [cake, fq_codel, classes("priority"), classes("drr")] {
+        let error = change(&queue, "9 packets").unwrap_err();
+        assert!(error.contains("has no queue whose limit can change"), "{queue}: {error}");
+    }
+}
+
+#[test]
 fn a_period_ends_with_a_time_or_a_count() {
     let ends = |change: &str| {
         let [there, _] = read(&format!("{change}\nset = {{ \"link.up.up\" = true }}"));

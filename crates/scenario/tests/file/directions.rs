@@ -2,7 +2,7 @@
 
 use netspurt_scenario::{Directed, Rate, Scenario};
 use netspurt_sim::network::capacity::Capacity;
-use netspurt_sim::spec::{ChannelSpec, LossSpec, MtuSpec, QueueSpec};
+use netspurt_sim::spec::{CakeSpec, ChannelSpec, LossSpec, MtuSpec, QueueSpec};
 use netspurt_tcp::time::Span;
 
 /// A scenario of one link with these keys, from `home` to `net`.
@@ -45,6 +45,35 @@ fn one_value_is_for_both_directions_and_a_list_of_two_for_each() {
     assert_eq!(held(&down), Some((0.2, Span::from_ms(2))));
     assert_eq!((up.duplicate, down.duplicate), (0.3, 0.4));
     assert_eq!((up.corrupt, down.corrupt), (0.5, 0.6));
+}
+
+#[test]
+fn a_queue_is_checked_and_built_at_the_rate_of_each_direction() {
+    let [up, down] =
+        read("rate = [\"10 Mbit/s\", \"20 Mbit/s\"]\nqueue = { kind = \"drop-tail\", limit = \"10 ms\" }");
+    assert_eq!((up.queue, down.queue), (QueueSpec::Bytes(12_500), QueueSpec::Bytes(25_000)));
+    let [up, down] = read("queue = [{ kind = \"cake\", bandwidth = \"8 Mbit/s\" }, { kind = \"cake\" }]");
+    let bandwidth = |way: &ChannelSpec| match way.queue {
+        QueueSpec::Cake(CakeSpec { bandwidth, .. }) => bandwidth,
+        _ => panic!("{:?}", way.queue),
+    };
+    assert_eq!((bandwidth(&up), bandwidth(&down)), (Some(8_000_000), None));
+
+    let queue = "queue = { kind = \"drop-tail\", limit = \"20 us\" }";
+    let slow = refused(&format!("rate = [\"20 Mbit/s\", \"10 Mbit/s\"]\n{queue}"));
+    assert!(slow.ends_with("the queue of link \"line\" has no room for a single packet"), "{slow}");
+    // Only one direction follows the recording, the other has no rate.
+    let trace = "trace = [[{ kind = \"rates\", times = [\"0 s\"], rates = [\"1 Mbit/s\"] }], []]";
+    let infinite = refused(&format!("{trace}\nqueue = {{ kind = \"drop-tail\", limit = \"10 ms\" }}"));
+    assert!(infinite.contains("is before an infinitely fast link"), "{infinite}");
+    let [up, _] = read(&format!(
+        "{trace}\nqueue = [{{ kind = \"drop-tail\", limit = \"10 ms\" }}, {{ kind = \"codel\" }}]"
+    ));
+    assert_eq!(up.queue, QueueSpec::Bytes(1250));
+    let shared = refused(
+        "duplex = \"half\"\nqueue = [{ kind = \"codel\" }, { kind = \"cake\", bandwidth = \"8 Mbit/s\" }]",
+    );
+    assert!(shared.starts_with("line.toml:4:") && shared.contains("leave bandwidth out"), "{shared}");
 }
 
 #[test]

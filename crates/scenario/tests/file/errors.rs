@@ -84,7 +84,8 @@ fn an_unknown_name_is_placed_and_the_nearest_known_one_named() {
     assert_eq!(
         changed("profile = \"bsd43-tahoe\"", "congestion = \"cubik\""),
         "bad.toml:8:14: host.earth.tcp.congestion: unknown name \"cubik\": did you mean \"cubic\"? Known: none, tahoe, \
-         reno, newreno, cubic, cubic-linux, dctcp, vegas, bbr, bbr3"
+         reno, newreno, cubic, cubic-linux, dctcp, vegas, bbr, bbr3, htcp, illinois, westwood, prague, \
+         ledbat-plus-plus"
     );
     assert!(changed("\"bsd43-tahoe\"", "\"bsd43-taho\"").contains("did you mean \"bsd43-tahoe\"?"));
     assert!(changed("profile = \"bsd43-tahoe\"", "rto = \"rfc6289\"").contains("did you mean \"rfc6298\"?"));
@@ -493,4 +494,27 @@ fn a_percentage_outside_its_range_is_placed() {
     assert!(changed("1e-6", "1.5").contains("1.5 is out of range: it must be between 0 and 1"));
     assert!(changed("1e-6", "\"-1%\"").contains("out of range"));
     assert!(changed("1e-6", "\"inf%\"").contains("does not begin with a number"));
+}
+
+#[test]
+fn choices_of_recovery_and_of_the_start_are_refused_with_what_would_be_right() {
+    let key = "profile = \"bsd43-tahoe\"";
+    assert!(changed(key, "prr_rule = \"rfc9936\"").contains("did you mean \"rfc9937\"?"));
+    assert!(changed(key, "hystart = \"serach\"").contains("did you mean \"search\"?"));
+    assert!(changed(key, "abe = \"yes\"").starts_with("bad.toml:8:7: host.earth.tcp.abe:"));
+    let missing = changed(key, "careful_resume = { kind = \"saved\", rtt = \"100 ms\" }");
+    assert!(missing.starts_with("bad.toml:8:") && missing.contains("cwnd"), "{missing}");
+    let built = |tcp: &str| {
+        let scenario =
+            Scenario::parse(&GOOD.replace(key, tcp), "bad.toml", &[]).map_err(|e| e.to_string())?;
+        scenario.build("bad").map(drop).map_err(|e| e.to_string())
+    };
+    let saved = "careful_resume = { kind = \"saved\", rtt = \"600 ms\", cwnd = \"100 kB\" }";
+    assert_eq!(built(saved), Ok(()), "cubic, and pacing is switched on");
+    let other = built(&format!("{saved}\ncongestion = \"vegas\"")).expect_err("vegas cannot");
+    assert!(other.contains("careful_resume requires congestion \"reno\", \"newreno\", \"cubic\""), "{other}");
+    let unpaced = built(&format!("{saved}\npacing = false")).expect_err("pacing is off");
+    assert!(unpaced.contains("careful_resume requires pacing: set pacing = true"), "{unpaced}");
+    let zero = built(&saved.replace("600 ms", "0 s")).expect_err("no round trip");
+    assert!(zero.starts_with("bad.toml:8:") && zero.contains("careful_resume must not be zero"), "{zero}");
 }

@@ -181,7 +181,23 @@ fn mechanisms_carry_default_unit_summary_and_document() {
         names("acking"),
         ["every-segment", "delayed", "bsd-tick", "delayed-bytes", "bsd-bytes", "quick-start", "adaptive"]
     );
-    assert_eq!(names("queue"), ["drop-tail", "resend-first", "red", "codel", "fq-codel"]);
+    assert_eq!(
+        names("queue"),
+        [
+            "drop-tail",
+            "resend-first",
+            "red",
+            "codel",
+            "fq-codel",
+            "pie",
+            "docsis-pie",
+            "fq-pie",
+            "dualpi2",
+            "priority",
+            "drr",
+            "cake"
+        ]
+    );
     assert_eq!(names("app"), ["bulk", "request-response", "files", "web", "python"]);
     assert_eq!(names("http"), ["1.0", "1.1"]);
     assert_eq!(

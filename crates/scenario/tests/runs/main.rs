@@ -1,11 +1,13 @@
 //! Worlds that a scenario file describes, run to their end.
 
 mod bbr;
+mod controls;
 mod ecn;
 mod held_tail;
 mod hub;
 mod path_mtu;
 mod processor;
+mod queue_keys;
 mod queues;
 mod reading_and_writing;
 mod recorded;

@@ -1,5 +1,6 @@
-//! RED, CoDel and FQ-CoDel under TCP, and as a scenario names them.
+//! Queues under TCP.
 
+use crate::queue_keys::{built, read};
 use netspurt_scenario::Scenario;
 use netspurt_sim::World;
 use netspurt_sim::host::app::AppSpec;
@@ -7,7 +8,8 @@ use netspurt_sim::network::loss::Cause;
 use netspurt_sim::record::probe::{Recorder, Wants};
 use netspurt_sim::record::result::{LinkResult, RunResult};
 use netspurt_sim::spec::{
-    ChannelSpec, CodelSpec, FqCodelSpec, NodeId, QueueSpec, RedSpec, Room, Unit, WorldSpec,
+    AckFilter, CakeSpec, ChannelSpec, CodelSpec, DualPi2Spec, FqCodelSpec, NodeId, PieSpec, QueueSpec,
+    RedSpec, Room, Unit, WorldSpec,
 };
 use netspurt_tcp::acking::Acking;
 use netspurt_tcp::config::WindowOption;
@@ -65,6 +67,10 @@ fn fq_codel() -> QueueSpec {
     QueueSpec::FqCodel(FqCodelSpec::default())
 }
 
+fn pie() -> QueueSpec {
+    QueueSpec::Pie(Room::Packets(1000), PieSpec::default())
+}
+
 fn red() -> QueueSpec {
     // An average that follows within a round trip, and 2 % as the paper has it: a single flow is soon told, and mildly.
     let usual = RedSpec::for_rate(Some(RATE), Unit::Packets, 1500);
@@ -106,6 +112,44 @@ fn a_few_flows_keep_a_link_busy_and_wait_near_the_target() {
     }
 }
 
+/// The median over time of the queue at the bottleneck, as milliseconds at its rate, after the first ten seconds.
+fn median_wait_ms(result: &RunResult) -> f64 {
+    let mut spans: Vec<(u32, f64)> = Vec::new();
+    let end = Time::ZERO + Span::from_secs(60);
+    let samples: Vec<_> = result.recording.queues.iter().filter(|sample| sample.channel == 0).collect();
+    for (this, next) in samples.iter().zip(samples.iter().skip(1).map(|next| next.time).chain([end])) {
+        if this.time > Time::ZERO + Span::from_secs(10) {
+            spans.push((this.packets, next.since(this.time).as_secs_f64()));
+        }
+    }
+    spans.sort_by_key(|(packets, _)| *packets);
+    let half = spans.iter().map(|(_, span)| span).sum::<f64>() / 2.0;
+    let mut sum = 0.0;
+    let median = spans.iter().find(|(_, span)| {
+        sum += span;
+        sum >= half
+    });
+    f64::from(median.unwrap().0) * 1500.0 * 8e3 / RATE as f64
+}
+
+#[test]
+fn twenty_cubic_flows_wait_near_the_target_of_pie() {
+    let mut spec = bottleneck(pie(), &[None; 20]);
+    let cubic = Arc::new(profile::by_name("linux").unwrap().config.clone());
+    for flow in &mut spec.flows {
+        (flow.client, flow.server) = (Arc::clone(&cubic), Arc::clone(&cubic));
+    }
+    for (queue, target) in
+        [(pie(), 15.0), (QueueSpec::Pie(Room::Bytes(312_500), PieSpec::docsis(RATE, 312_500)), 10.0)]
+    {
+        spec.links[0].directions[0].queue = queue;
+        let result = run(&spec);
+        let wait = median_wait_ms(&result);
+        assert!((wait / target - 1.0).abs() < 0.35, "{queue:?}: {wait} ms");
+        assert!(result.links[0].utilisation > 0.98, "{queue:?}: {}", result.links[0].utilisation);
+    }
+}
+
 #[test]
 fn flows_of_unlike_windows_share_a_fair_queue_equally() {
     // Jain's index of what four flows deliver whose round trips lie between 42 and 100 ms.
@@ -144,60 +188,95 @@ fn a_sparse_flow_hardly_waits_behind_a_bulk_flow() {
     assert!(tail > 80.0, "{tail} ms");
 }
 
-const SCENARIO: &str = include_str!("../file/satellite.toml");
+#[test]
+fn a_limit_in_time_is_what_the_link_sends_in_that_time() {
+    // 80 Mbit/s are 10 kB in a millisecond.
+    assert_eq!(built("{ kind = 'drop-tail', limit = '20 ms' }"), QueueSpec::Bytes(200_000));
+    assert_eq!(built("{ kind = 'drop-tail', limit = '2e1 ms' }"), QueueSpec::Bytes(200_000));
+    let step = "{ kind = 'drop-tail', limit = '100 ms', mark_above = '1 ms' }";
+    assert_eq!(built(step), QueueSpec::Step(Room::Bytes(1_000_000), Room::Bytes(10_000)));
+    let mixed = "{ kind = 'drop-tail', limit = '1 MB', mark_above = '1 ms' }";
+    assert_eq!(built(mixed), QueueSpec::Step(Room::Bytes(1_000_000), Room::Bytes(10_000)));
+    let QueueSpec::Red(red) = built("{ kind = 'red', min = '5 ms', max = '15 ms' }") else { panic!() };
+    assert_eq!((red.unit, red.min, red.max), (Unit::Bytes, 50_000.0, 150_000.0));
 
-fn read(queue: &str, rate: &str) -> Result<Scenario, String> {
-    let overrides = [("link.satellite.queue", queue), ("link.satellite.rate", rate)];
-    Scenario::parse(SCENARIO, "test.toml", &overrides).map_err(|error| error.message)
+    // A packet that comes behind a limit's worth of packets is dropped: no wait exceeds the limit.
+    let mut spec = bottleneck(QueueSpec::Unlimited, &[None; 3]);
+    let text = "{ kind = 'drop-tail', limit = '30 ms' }";
+    spec.links[0].directions[0].queue =
+        read(text, "10 Mbit/s").unwrap().build("test").unwrap().links[0].directions[1].queue;
+    let result = run(&spec);
+    let most = result.links[0].queue_max_packets;
+    assert!(result.links[0].drops_by(Cause::Queue) > 0 && (24..=25).contains(&most), "{most}");
 }
 
-fn built(queue: &str) -> QueueSpec {
-    let scenario = read(queue, "80 Mbit/s").unwrap();
+/// A call of one packet in 20 ms beside four bulk flows: its mean RTT in milliseconds, with this codepoint.
+fn call_beside_bulk(queue: &str, dscp: &str) -> f64 {
+    let text = format!(
+        "duration = '20 s'\n[tcp]\nprofile = 'linux'\nacking = 'every-segment'\n[link.up]\nbetween = ['home', 'isp']\nrate = '10 Mbit/s'\n\
+         delay = '10 ms'\nqueue = {queue}\n[[flow]]\napp = {{ kind = 'bulk' }}\nfrom = 'home'\nto = 'isp'\ncount = 4\n\
+         [[flow]]\nname = 'call'\napp = {{ kind = 'request-response', request = '200 B', response = '200 B', \
+         exchanges = 500, gap = '20 ms' }}\nfrom = 'home'\nto = 'isp'\ndscp = {dscp}\n"
+    );
+    let scenario = Scenario::parse(&text, "call.toml", &[]).unwrap();
     let again = Scenario::parse(&scenario.merged_toml(), "merged.toml", &[]).unwrap();
     assert_eq!(again, scenario);
-    scenario.build("test").unwrap().links[0].directions[1].queue
+    let result = run(&scenario.build("call").unwrap());
+    1e3 * result.flows.last().unwrap().rtt_mean_s.unwrap()
 }
 
 #[test]
-fn a_scenario_names_them_with_parameters_or_without() {
-    // 80 Mbit/s are 10,000 packets of 1000 octets a second.
-    let usual = RedSpec::for_rate(Some(80_000_000), Unit::Packets, 1000);
-    assert_eq!(built("{ kind = 'red' }"), QueueSpec::Red(usual));
-    assert!((usual.min - 25.0).abs() < 1e-9);
-    let ns2 = "{ kind = 'red', limit = '25 packets', min = '5 packets', max = '15 packets', max_p = 0.02, weight = 0.002, \
-               gentle = false, mean_packet = '500 B' }";
-    let expected = RedSpec {
-        room: Room::Packets(25),
-        unit: Unit::Packets,
-        min: 5.0,
-        max: 15.0,
-        max_p: 0.02,
-        weight: 0.002,
-        gentle: false,
-        mean_packet: 500,
-        ecn: false,
-    };
-    assert_eq!(built(ns2), QueueSpec::Red(expected));
-    let QueueSpec::Red(bytes) = built("{ kind = 'red', limit = '64 KiB', max = '30 kB' }") else { panic!() };
-    assert_eq!((bytes.unit, bytes.room), (Unit::Bytes, Room::Bytes(65_536)));
-    assert!((bytes.min - 10_000.0).abs() < 1e-9 && (bytes.max - 30_000.0).abs() < 1e-9);
-    let QueueSpec::Red(low) = built("{ kind = 'red', min = '7 packets' }") else { panic!() };
-    assert!((low.max - 21.0).abs() < 1e-9);
+fn cake_at_home_keeps_the_delay_short_that_a_buffer_in_the_modem_would_add() {
+    // The modem's own buffer holds 300 ms; CAKE in front of it at 95 per cent of its rate does not let it fill.
+    let modem = call_beside_bulk("{ kind = 'drop-tail', limit = '300 ms' }", "'CS0'");
+    assert!(modem > 150.0, "{modem} ms");
+    for dscp in ["'CS0'", "'EF'"] {
+        let cake = call_beside_bulk("{ kind = 'cake', bandwidth = '9.5 Mbit/s' }", dscp);
+        assert!((20.0..23.5).contains(&cake), "{dscp}: {cake} ms");
+    }
+}
 
-    assert_eq!(built("{ kind = 'codel' }"), codel());
-    let law = CodelSpec { target: Span::from_ms(13), interval: Span::from_ms(50), mtu: 9000, ecn: false };
-    let text = "{ kind = 'codel', limit = '1 MiB', target = '13 ms', interval = '50 ms', mtu = '9000 B' }";
-    assert_eq!(built(text), QueueSpec::Codel(Room::Bytes(1 << 20), law));
-    let marking = CodelSpec { ecn: true, ..CodelSpec::default() };
-    assert_eq!(built("{ kind = 'codel', ecn = true }"), QueueSpec::Codel(Room::Packets(1000), marking));
-    assert_eq!(built("{ kind = 'red', ecn = true }"), QueueSpec::Red(RedSpec { ecn: true, ..usual }));
-    let step = "{ kind = 'drop-tail', limit = '100 packets', mark_above = '20 packets' }";
-    assert_eq!(built(step), QueueSpec::Step(Room::Packets(100), Room::Packets(20)));
-    assert_eq!(built("{ kind = 'fq-codel' }"), fq_codel());
-    let text = "{ kind = 'fq-codel', limit = '99 packets', quantum = '300 B', flows = 16 }";
-    let law = CodelSpec::default();
-    let expected = FqCodelSpec { room: Room::Packets(99), law, quantum: 300, flows: 16 };
-    assert_eq!(built(text), QueueSpec::FqCodel(expected));
+#[test]
+fn the_ack_filter_drops_acks_on_a_slow_way_back_and_no_data_is_lost() {
+    let run_with = |ack_filter| {
+        let mut spec = bottleneck(QueueSpec::Packets(250), &[Some(5_000_000)]);
+        // 10 Mbit/s there, 100 kbit/s back: an ACK for each segment does not fit.
+        spec.links[0].directions[1] = ChannelSpec {
+            queue: QueueSpec::Cake(CakeSpec { ack_filter, ..CakeSpec::default() }),
+            ..ChannelSpec::new(100_000, Span::from_ms(20))
+        };
+        let result = run(&spec);
+        let flow = &result.flows[0];
+        assert!(flow.completed && flow.wrong_bytes == 0, "{ack_filter:?}");
+        (flow.end_s.unwrap(), result.links[1].drops_by(Cause::AckFilter))
+    };
+    let (off, conservative, aggressive) =
+        (run_with(AckFilter::Off), run_with(AckFilter::Conservative), run_with(AckFilter::Aggressive));
+    assert!(
+        off.1 == 0 && conservative.1 > 500 && aggressive.1 >= conservative.1,
+        "{conservative:?} {aggressive:?}"
+    );
+    assert!(
+        conservative.0 < 0.8 * off.0 && aggressive.0 < 0.8 * off.0,
+        "{off:?} {conservative:?} {aggressive:?}"
+    );
+}
+
+#[test]
+fn a_flow_has_a_codepoint_by_which_queues_tell_it_apart() {
+    let priority = "{ kind = 'priority', classes = [['EF'], ['AF41']], limit = '100 packets' }";
+    let drr = "{ kind = 'drr', classes = [['EF'], ['AF41']], limit = '100 packets' }";
+    for queue in [priority, drr] {
+        for dscp in ["'EF'", "46", "'AF41'"] {
+            let rtt = call_beside_bulk(queue, dscp);
+            // At most what is being sent and a turn of the other class are in the way.
+            assert!((20.0..23.5).contains(&rtt), "{queue}, {dscp}: {rtt} ms");
+        }
+        for dscp in ["'CS0'", "'CS7'"] {
+            let rtt = call_beside_bulk(queue, dscp);
+            assert!(rtt > 60.0, "{queue}, {dscp}: {rtt} ms");
+        }
+    }
 }
 
 #[test]
@@ -209,69 +288,9 @@ fn results_list_the_causes_that_can_occur() {
     assert_eq!(names(fq_codel()), ["codel", "queue"]);
     let unlimited = QueueSpec::FqCodel(FqCodelSpec { room: Room::Unlimited, ..FqCodelSpec::default() });
     assert_eq!(names(unlimited), ["codel"]);
-}
-
-#[test]
-fn what_makes_no_sense_is_refused_in_a_sentence() {
-    for (queue, sentence) in [
-        (
-            "{ kind = 'red', min = '15 packets', max = '5 packets' }",
-            "max, 5 packets, is not above min, 15 packets: the queue of link \"satellite\" drops between the two",
-        ),
-        (
-            "{ kind = 'red', limit = '64 KiB', max = '5 packets' }",
-            "the queue of link \"satellite\" counts both packets and bytes: give max in the same unit as limit",
-        ),
-        (
-            "{ kind = 'red', min = '0 packets' }",
-            "a threshold of zero leaves the queue of link \"satellite\" no queue at all",
-        ),
-        (
-            "{ kind = 'red', max_p = 0.0 }",
-            "max_p must be above 0, or the queue of link \"satellite\" never drops early",
-        ),
-        (
-            "{ kind = 'red', weight = 1.5 }",
-            "link.satellite.queue.weight: 1.5 is out of range: it must be between 0 and 1",
-        ),
-        (
-            "{ kind = 'red', mean_packet = '2 B' }",
-            "mean_packet of the queue of link \"satellite\" must be the size of a packet, between 40 B and 1 MiB",
-        ),
-        (
-            "{ kind = 'codel', target = '0 s' }",
-            "a target of zero makes the queue of link \"satellite\" drop whatever waits",
-        ),
-        (
-            "{ kind = 'codel', target = '100 ms' }",
-            "interval, 100 ms, is not above target, 100 ms: the queue of link \"satellite\" needs a round trip to see \
-             what its drops have done",
-        ),
-        (
-            "{ kind = 'drop-tail', limit = '20 packets', mark_above = '20 packets' }",
-            "mark_above, 20 packets, is not below limit, 20 packets: the queue of link \"satellite\" would drop packets \
-             before it marks any",
-        ),
-        (
-            "{ kind = 'drop-tail', limit = '20 packets', mark_above = '1 KiB' }",
-            "the queue of link \"satellite\" counts both packets and bytes: give mark_above in the same unit as limit",
-        ),
-        (
-            "{ kind = 'codel', limit = '39 B' }",
-            "the queue of link \"satellite\" has no room for a single packet",
-        ),
-        (
-            "{ kind = 'fq-codel', flows = 0 }",
-            "link.satellite.queue.flows: 0 is out of range: it must be between 1 and 65536",
-        ),
-        (
-            "{ kind = 'fq-codel', quantum = '0 B' }",
-            "quantum of the queue of link \"satellite\" must be the size of a packet, between 40 B and 1 MiB",
-        ),
-        ("{ kind = 'coddel' }", "unknown kind \"coddel\": did you mean \"codel\"?"),
-        ("{ kind = 'codel', target = 5 }", "5 has no unit: write \"5 ms\""),
-    ] {
-        let error = read(queue, "80 Mbit/s").unwrap_err();
-        assert!(error.contains(sentence), "{queue}: {error}");
-    }
+    assert_eq!(names(pie()), ["pie", "queue"]);
+    assert_eq!(names(QueueSpec::Cake(CakeSpec::default())), ["cobalt", "queue"]);
+    let filter = CakeSpec { ack_filter: AckFilter::Aggressive, room: Room::Unlimited, ..CakeSpec::default() };
+    assert_eq!(names(QueueSpec::Cake(filter)), ["ack-filter", "cobalt"]);
+    assert_eq!(names(QueueSpec::DualPi2(DualPi2Spec::default())), ["dualpi2", "queue"]);
 }

@@ -50,3 +50,53 @@ fn without_a_round_trip_time_for_every_ack_slow_start_goes_on() {
     ];
     assert!(transfer("linux", &blind).retransmitted > 100);
 }
+
+#[test]
+fn search_ends_slow_start_when_the_path_is_full() {
+    // A very deep queue: only then the round trips are long enough for the data of one window to have left and to be missed.
+    let deep = ("link.path.queue", "{ kind = \"drop-tail\", limit = \"3500 packets\" }");
+    for congestion in ["\"cubic-linux\"", "\"cubic\""] {
+        let keys = [
+            deep,
+            ("tcp.congestion", congestion),
+            ("tcp.receive_window", "\"64 MB\""),
+            ("tcp.send_buffer", "\"64 MB\""),
+            ("flow.0.app.bytes", "\"40 MB\""),
+        ];
+        let overrun = transfer("off", &keys);
+        let in_time = transfer("search", &keys);
+        println!("{congestion}: {} {}", overrun.retransmitted, in_time.retransmitted);
+        assert!(overrun.retransmitted > 300, "{congestion}: {}", overrun.retransmitted);
+        assert!(in_time.retransmitted < overrun.retransmitted / 4, "{congestion}: {}", in_time.retransmitted);
+        assert!(in_time.end_s.unwrap() < 1.15 * overrun.end_s.unwrap(), "{congestion}");
+    }
+}
+
+#[test]
+fn careful_resume_fills_a_known_path_in_few_round_trips_and_retreats_where_it_has_shrunk() {
+    // 5 MB over 100 Mbit/s and 200 ms: the path holds 1700 segments, so slow start takes eight round trips.
+    let keys = |resume: &'static str, rate: &'static str| {
+        [
+            ("link.path.rate", rate),
+            ("link.path.delay", "\"100 ms\""),
+            ("flow.0.app.bytes", "\"5 MB\""),
+            ("tcp.receive_window", "\"64 MB\""),
+            ("tcp.send_buffer", "\"64 MB\""),
+            ("tcp.pacing", "true"),
+            ("tcp.careful_resume", resume),
+        ]
+    };
+    let saved = "{ kind = \"saved\", rtt = \"200 ms\", cwnd = \"2.5 MB\" }";
+    let other = "{ kind = \"saved\", rtt = \"10 ms\", cwnd = \"2.5 MB\" }";
+    let [usual, resumed, elsewhere] = ["{ kind = \"off\" }", saved, other]
+        .map(|resume| transfer("linux", &keys(resume, "\"100 Mbit/s\"")).end_s.unwrap());
+    println!("{usual} {resumed} {elsewhere}");
+    assert!(resumed < usual - 0.6, "three round trips less: {resumed} {usual}");
+    assert!((elsewhere - usual).abs() < 1e-9, "another path: {elsewhere} {usual}");
+    // A tenth of the capacity: the jump overruns the queue, and the connection goes back to what was delivered.
+    let [usual, retreated] =
+        ["{ kind = \"off\" }", saved].map(|resume| transfer("linux", &keys(resume, "\"10 Mbit/s\"")));
+    println!("{} {} {}", retreated.retransmitted, usual.end_s.unwrap(), retreated.end_s.unwrap());
+    assert!(retreated.retransmitted > 100 && retreated.timeouts <= 1, "{}", retreated.retransmitted);
+    assert!(retreated.end_s.unwrap() < 1.5 * usual.end_s.unwrap());
+}

@@ -18,7 +18,7 @@ use crate::network::loss::Cause;
 use crate::network::packet::{Chain, Packet, Stage};
 use crate::network::queue::ring::Ring;
 use crate::network::queue::{
-    Admission as _, Backlog, Discipline, Early, Keeper, Kept, Leaving, OnArrival, Red, Step,
+    Admission as _, Backlog, Discipline, Early, Keeper, Kept, Leaving, OnArrival, Origin, Passing, Red, Step,
 };
 use crate::network::schedule::Schedule;
 use crate::random::Stream;
@@ -205,7 +205,7 @@ impl Channel {
 
     /// Makes this a station of a hub: it sends when it has its turn.
     pub(crate) fn join(&mut self, hub: u32, station: u32) {
-        self.kept.get_or_insert_with(|| Box::new(Keeper::fifo()));
+        self.kept.get_or_insert_with(|| Box::new(Keeper::fifo())).open();
         self.station = Some((hub, station));
         self.plain = false;
     }
@@ -331,19 +331,24 @@ impl Channel {
         }
     }
 
-    /// A packet comes to a link that keeps its packets, and leaves at once.
-    pub(crate) fn pass_by(&mut self, now: u64, slot: u32, position: u32, packet: &Packet) {
-        let kept =
-            Kept { slot, position, size: self.framed(packet.size), since: now, ecn: packet.segment.ecn };
-        if let Some(keeper) = &mut self.kept {
-            keeper.pass_by(kept, packet);
-        }
+    /// Whether it has to be known whose the packets are that come here.
+    pub(crate) fn classifies(&self) -> bool {
+        self.kept.as_ref().is_some_and(|kept| kept.classifies())
+    }
+
+    /// A packet with the place `slot` as it waits here, at this position of its route.
+    pub(crate) fn waiting_for(&self, now: u64, (slot, position): (u32, u32), packet: &Packet) -> Kept {
+        let (size, ecn) = (self.framed(packet.size), packet.segment.ecn);
+        Kept { slot, position, size, since: now, ecn, origin: Origin::default() }
+    }
+
+    /// A packet comes to a link that keeps its packets, where nobody waits and the transmitter is free.
+    pub(crate) fn pass_by(&mut self, kept: Kept, packet: &Packet) -> Passing {
+        self.kept.as_mut().map_or(Passing::Sent(kept), |keeper| keeper.pass_by(kept, packet))
     }
 
     /// A packet comes to a link that keeps its packets, and waits if it may. Then [`Channel::overflow`] is to be asked.
-    pub(crate) fn keep(&mut self, now: u64, slot: u32, position: u32, packet: &Packet) -> Result<(), Cause> {
-        let kept =
-            Kept { slot, position, size: self.framed(packet.size), since: now, ecn: packet.segment.ecn };
+    pub(crate) fn keep(&mut self, kept: Kept, packet: &Packet) -> Result<(), Cause> {
         let Some(keeper) = &mut self.kept else { return Ok(()) };
         if !self.discipline.admits(keeper.backlog(), kept.size) {
             return Err(Cause::Queue);
@@ -472,10 +477,9 @@ impl Channel {
     /// The drop causes that can occur here.
     fn possible_causes(&self) -> impl Iterator<Item = Cause> {
         let kept = self.kept.as_ref();
-        let limited = !matches!(self.discipline, Discipline::Unlimited) || kept.is_some_and(|k| k.limits());
-        let queue = limited.then_some(Cause::Queue);
+        let queue = (!matches!(self.discipline, Discipline::Unlimited)).then_some(Cause::Queue);
         let early = self.early.as_ref().and_then(|early| early.cause());
-        let late = kept.and_then(|kept| kept.cause());
+        let late = kept.into_iter().flat_map(|kept| kept.causes()).copied();
         let losses = self.impairments.iter().flat_map(|impairments| impairments.causes());
         let conditions = self.conditions.iter().flat_map(|conditions| conditions.causes());
         queue.into_iter().chain(early).chain(late).chain(conditions).chain(losses)

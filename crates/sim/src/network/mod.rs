@@ -12,6 +12,7 @@ pub mod gather;
 mod hop;
 mod hub;
 pub mod impair;
+mod kept;
 pub mod loss;
 pub mod medium;
 pub mod middlebox;
@@ -30,7 +31,7 @@ use crate::network::impair::{Fate, Refused};
 use crate::network::loss::Cause;
 use crate::network::medium::Contention;
 use crate::network::packet::{Arrived, Content, Label, Packet, Slab, Stage};
-use crate::network::queue::{Leaving, OnArrival};
+use crate::network::queue::OnArrival;
 use crate::network::route::{NoRoute, Routes};
 use crate::record::diary::{Diary, Step};
 use crate::record::probe::{Dropped, Marked, Recorder, Recording, Sent, Wants};
@@ -381,23 +382,7 @@ impl Network {
             channel.attune(at);
             return self.pass(slot, position, at);
         }
-        // What may leave at this very instant does so, whichever of the two events comes up first.
-        self.depart(number, at);
-        let packet = *self.packets.get(slot);
-        let channel = &mut self.channels[number as usize];
-        channel.attune(at);
-        if channel.is_free(at) {
-            channel.pass_by(at, slot, position, &packet);
-            return self.pass(slot, position, at);
-        }
-        if let Err(cause) = channel.keep(at, slot, position, &packet) {
-            return self.discard(slot, number, at, cause);
-        }
-        if let Some(recorder) = &mut self.recorder {
-            recorder.kept(number, &packet, at);
-        }
-        self.make_room(number, at);
-        self.arm_departure(number);
+        self.wait_or_pass(slot, position, at);
     }
 
     /// A packet comes to the middlebox of a channel; false if it goes no further.
@@ -408,79 +393,6 @@ impl Network {
             diary.note(Step::Rewritten { slot, rewrite });
         }
         true
-    }
-
-    /// Packets kept at a channel leave, if its transmitter is free and there are any.
-    #[cold]
-    fn depart(&mut self, number: u32, now: u64) {
-        if let Some(gather) = self.channels[number as usize].gather() {
-            let released = gather.take_due(now);
-            self.release_gathered(number, now, released);
-        }
-        if let Some((hub, _)) = self.channels[number as usize].station {
-            return self.take_turns(hub, now);
-        }
-        while self.channels[number as usize].is_open(now)
-            && let Some((slot, position)) = self.take_kept(number, now)
-        {
-            self.pass(slot, position, now);
-        }
-        self.arm_departure(number);
-    }
-
-    /// The next packet kept at a channel, its transmitter being free; those that do not leave at all are discarded.
-    fn take_kept(&mut self, number: u32, now: u64) -> Option<(u32, u32)> {
-        while let Some(leaving) = self.channels[number as usize].let_go(now) {
-            self.note_queue(number, now);
-            self.note_left(number, leaving, now);
-            match leaving {
-                Leaving::Sent(kept) => {
-                    if kept.ecn == Ecn::Ce {
-                        self.mark(kept.slot, number, now);
-                    }
-                    return Some((kept.slot, kept.position));
-                }
-                Leaving::Dropped(kept, cause) => self.discard(kept.slot, number, now, cause),
-            }
-        }
-        None
-    }
-
-    /// A packet is kept at a channel now; others, or itself, make room for it.
-    fn make_room(&mut self, number: u32, now: u64) {
-        let with_it = self.channels[number as usize].backlog().packets;
-        while let Some(leaving) = self.channels[number as usize].overflow(now) {
-            let Leaving::Dropped(kept, cause) = leaving else { break };
-            self.note_left(number, leaving, now);
-            self.discard(kept.slot, number, now, cause);
-        }
-        if self.channels[number as usize].backlog().packets + 1 != with_it {
-            self.note_queue(number, now);
-        }
-    }
-
-    /// The event queue has to know when the next packet kept at a channel leaves.
-    fn arm_departure(&mut self, number: u32) {
-        if let Some(at) = self.channels[number as usize].next_departure().filter(|&at| at <= self.horizon) {
-            self.queue.push(at, number);
-        }
-    }
-
-    /// The number of packets kept at a channel has changed.
-    fn note_queue(&mut self, number: u32, at: u64) {
-        if let Some(recorder) = &mut self.recorder
-            && recorder.wants(Wants::QUEUE)
-        {
-            recorder.queue(at, number, self.channels[number as usize].backlog().packets);
-        }
-    }
-
-    /// A packet that was kept at a channel leaves its queue.
-    fn note_left(&mut self, number: u32, leaving: Leaving, now: u64) {
-        let (Leaving::Sent(kept) | Leaving::Dropped(kept, _)) = leaving;
-        if let Some(recorder) = &mut self.recorder {
-            recorder.left(number, self.packets.get(kept.slot), now);
-        }
     }
 
     /// A packet goes through a channel, as [`Network::forward_carefully`] says.

@@ -11,6 +11,7 @@
 
 use crate::network::channel::Channel;
 use crate::network::hop::Hop;
+use crate::network::queue::Origin;
 use crate::spec::{NodeId, WorldSpec};
 use std::collections::BTreeMap;
 
@@ -32,12 +33,50 @@ pub struct Routes {
     hops: Vec<Hop>,
     /// Where the route from one node to another begins.
     starts: BTreeMap<(NodeId, NodeId), u32>,
+    /// The same for packets with a codepoint other than the default one. The place of a packet on its route says whose it is
+    /// and of which class, so that the packet itself need not carry it.
+    classes: BTreeMap<(NodeId, NodeId, u8), u32>,
+    /// Where each route begins, in this order, and whose packets take it.
+    origins: Vec<(u32, Origin)>,
 }
 
 impl Routes {
     /// The route of `from` and `to`, and the way back, which takes the same links.
     pub fn between(&self, from: NodeId, to: NodeId) -> Option<(u32, u32)> {
         Some((*self.starts.get(&(from, to))?, *self.starts.get(&(to, from))?))
+    }
+
+    /// The same for packets with this differentiated services codepoint.
+    pub fn between_in_class(&self, from: NodeId, to: NodeId, dscp: u8) -> Option<(u32, u32)> {
+        if dscp == 0 {
+            return self.between(from, to);
+        }
+        Some((*self.classes.get(&(from, to, dscp))?, *self.classes.get(&(to, from, dscp))?))
+    }
+
+    /// Adds the routes of a class beside those of all other packets, if the two are joined.
+    pub(crate) fn add_class(&mut self, from: NodeId, to: NodeId, dscp: u8) {
+        for (from, to) in [(from, to), (to, from)] {
+            if dscp == 0 || self.classes.contains_key(&(from, to, dscp)) {
+                continue;
+            }
+            let Some(&start) = self.starts.get(&(from, to)) else { continue };
+            let len = self.channels(start).count();
+            let copy = self.hops.len() as u32;
+            self.hops.extend_from_within(start as usize..start as usize + len);
+            self.classes.insert((from, to, dscp), copy);
+            self.origins.push((copy, Origin { from: from.0, to: to.0, dscp }));
+        }
+    }
+
+    /// Whose packets are at a position in the list of hops.
+    pub(crate) fn origin(&self, position: u32) -> Origin {
+        self.route_at(position).map_or_else(Origin::default, |(_, origin)| origin)
+    }
+
+    fn route_at(&self, position: u32) -> Option<(u32, Origin)> {
+        let behind = self.origins.partition_point(|(start, _)| *start <= position);
+        self.origins.get(behind.checked_sub(1)?).copied()
     }
 
     /// The hop at a position in the list of hops.
@@ -49,9 +88,8 @@ impl Routes {
     /// Where the way back begins from the node before the channel of this hop; or, if that is where the packet was sent, from the
     /// node behind it.
     pub(crate) fn way_back(&self, position: u32) -> Option<u32> {
-        let (&(from, to), &start) =
-            self.starts.iter().filter(|(_, start)| **start <= position).max_by_key(|(_, start)| **start)?;
-        let back = *self.starts.get(&(to, from))?;
+        let (start, Origin { from, to, .. }) = self.route_at(position)?;
+        let back = *self.starts.get(&(NodeId(to), NodeId(from)))?;
         let hops = self.channels(start).count() as u32;
         // There and back are the same links.
         let across = back + (hops - 1 - (position - start));
@@ -71,7 +109,10 @@ impl Routes {
     /// The routes that the flows of `spec` need.
     pub fn new(spec: &WorldSpec) -> Result<Self, NoRoute> {
         let (mut finder, mut routes) = (Finder::new(spec), Self::default());
-        spec.flows.iter().try_for_each(|flow| routes.join(&mut finder, flow.from, flow.to))?;
+        for flow in &spec.flows {
+            routes.join(&mut finder, flow.from, flow.to)?;
+            routes.add_class(flow.from, flow.to, flow.dscp);
+        }
         Ok(routes)
     }
 
@@ -95,7 +136,9 @@ impl Routes {
     }
 
     fn add(&mut self, from: NodeId, to: NodeId, channels: impl Iterator<Item = u32>) {
-        self.starts.insert((from, to), self.hops.len() as u32);
+        let start = self.hops.len() as u32;
+        self.starts.insert((from, to), start);
+        self.origins.push((start, Origin { from: from.0, to: to.0, dscp: 0 }));
         self.hops.extend(channels.map(Hop));
         if let Some(last) = self.hops.last_mut() {
             last.0 |= Hop::LAST;

@@ -8,7 +8,7 @@ use super::hub::{Hub, Station};
 use crate::network::channel::Channel;
 use crate::network::loss::Cause;
 use crate::network::medium::{Step, Then};
-use crate::network::queue::OnArrival;
+use crate::network::queue::{Kept, OnArrival, Passing};
 
 impl Network {
     /// A packet comes to a station of a hub.
@@ -29,12 +29,22 @@ impl Network {
         let medium = &mut self.hubs[hub as usize].medium;
         let channel = &mut self.channels[number as usize];
         let packet = self.packets.get(slot);
+        let mut kept = channel.waiting_for(at, (slot, position), packet);
+        if channel.classifies() {
+            kept.origin = self.routes.origin(position);
+        }
         if channel.backlog().packets == 0 && medium.is_clear(station, at) {
-            channel.pass_by(at, slot, position, packet);
+            match channel.pass_by(kept, packet) {
+                Passing::Dropped(cause) => return self.discard(slot, number, at, cause),
+                // A station has no say in when it sends: its queue is open.
+                Passing::Sent(Kept { ecn, .. }) => kept.ecn = ecn,
+                Passing::Waits => {}
+            }
             medium.begin(station, at);
             self.hubs[hub as usize].stations[station as usize].held = Some((slot, position));
+            self.mark_as_kept(kept, number, at);
         } else {
-            if let Err(cause) = channel.keep(at, slot, position, packet) {
+            if let Err(cause) = channel.keep(kept, packet) {
                 return self.discard(slot, number, at, cause);
             }
             medium.request(station, at);

@@ -3,7 +3,7 @@
 use crate::line::{MS, US, send, traffic, with_queues};
 use netspurt_sim::network::loss::Cause;
 use netspurt_sim::network::schedule::Change;
-use netspurt_sim::spec::{Changes, ChannelSpec, LossSpec, Room};
+use netspurt_sim::spec::{CakeSpec, Changes, ChannelSpec, LossSpec, QueueSpec, Room};
 use netspurt_tcp::time::{Span, Time};
 
 fn once<T>(at: u64, value: T) -> Change<T> {
@@ -30,6 +30,23 @@ fn what_waits_while_a_link_is_down_goes_on_waiting_and_what_is_being_sent_is_sen
         assert_eq!(passed.times(), expected);
         assert_eq!(passed.counters.drops.iter().sum::<u64>(), 0);
     }
+}
+
+#[test]
+fn a_queue_with_a_bandwidth_of_its_own_catches_up_after_an_outage_and_then_keeps_to_it() {
+    let changes = Changes { up: vec![once(2500 * US, false), once(9 * MS, true)], ..Changes::default() };
+    // The link alone would take 0.1 ms for a packet, the queue lets one leave each millisecond.
+    let cake = CakeSpec { bandwidth: Some(8_000_000), rtt: Span::from_secs(1000), ..CakeSpec::default() };
+    let link = ChannelSpec {
+        queue: QueueSpec::Cake(cake),
+        changes,
+        ..ChannelSpec::new(80_000_000, Span::from_us(1))
+    };
+    let passed = send(&link, &[(0, 1000); 12]);
+    assert_eq!(passed.numbers(), (0..12).collect::<Vec<_>>());
+    // As in Linux, packets that were due meanwhile leave as fast as the link takes them.
+    let starts = [0, 1000, 2000, 9000, 9100, 9200, 9300, 9400, 9500, 9600, 10_000, 11_000];
+    assert_eq!(passed.times(), starts.map(|us| (us + 101) * US));
 }
 
 #[test]

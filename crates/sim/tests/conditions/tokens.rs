@@ -6,7 +6,7 @@ use netspurt_sim::network::loss::Cause;
 use netspurt_sim::network::policer::{Action, Excess, PolicerSpec};
 use netspurt_sim::network::schedule::Change;
 use netspurt_sim::network::shaper::ShaperSpec;
-use netspurt_sim::spec::{Changes, ChannelSpec, CodelSpec, QueueSpec, Room};
+use netspurt_sim::spec::{CakeSpec, Changes, ChannelSpec, CodelSpec, QueueSpec, Room};
 use netspurt_tcp::time::{Span, Time};
 
 /// An octet a microsecond.
@@ -50,6 +50,21 @@ fn a_peak_rate_spreads_the_burst() {
         let passed = send(&link, &[(0, 1000); 8]);
         // 100 µs apart, until the first bucket is empty: 5000 octets and those of 500 µs.
         assert_eq!(passed.times(), [0, 100, 200, 300, 400, 1000, 2000, 3000].map(|us| us * US));
+    }
+}
+
+#[test]
+fn of_a_shaper_and_a_queue_with_a_bandwidth_of_its_own_the_slower_one_decides() {
+    // The bucket fills at an octet a microsecond; the queue lets a packet leave every 0.5 ms or every 2 ms.
+    for (bandwidth, expected) in [
+        (16_000_000, [0, 500, 1000, 1500, 2000, 2500, 3000, 3500, 4000, 5000].map(|us| us * US)),
+        (4_000_000, [0, 2, 4, 6, 8, 10, 12, 14, 16, 18].map(|ms| ms * MS)),
+    ] {
+        let cake = CakeSpec { bandwidth: Some(bandwidth), rtt: Span::from_secs(1000), ..CakeSpec::default() };
+        let link = ChannelSpec { queue: QueueSpec::Cake(cake), ..shaped(None) };
+        let passed = send(&link, &[(0, 1000); 10]);
+        assert_eq!(passed.times(), expected);
+        assert_eq!(passed.numbers(), (0..10).collect::<Vec<_>>());
     }
 }
 

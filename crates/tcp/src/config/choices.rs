@@ -53,6 +53,16 @@ pub enum Recovery {
     Nak,
 }
 
+/// How proportional rate reduction computes the window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PrrRule {
+    /// RFC 6937, with the conservative bound unless an ACK advances SND.UNA and shows no loss (Linux,
+    /// `tcp_cwnd_reduction()`).
+    Rfc6937,
+    /// RFC 9937.
+    Rfc9937,
+}
+
 /// How a loss is interpreted (RFC 1106, section 4.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LossMeans {
@@ -192,6 +202,17 @@ pub enum HyStart {
     Linux,
     /// After rounds of conservative slow start when the RTT increases (HyStart++, RFC 9406).
     Rfc9406,
+    /// When less is delivered than was sent one RTT before (SEARCH, draft-chung-ccwg-search).
+    Search,
+}
+
+/// What an earlier connection has found out about the path (Careful Resume, RFC 9959).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SavedPath {
+    /// saved_rtt: its minimum RTT.
+    pub rtt: Span,
+    /// saved_cwnd: its cwnd in bytes.
+    pub cwnd: u32,
 }
 
 /// How cwnd grows.

@@ -9,8 +9,8 @@ pub mod validate;
 
 pub use choices::{
     Counting, Cutting, DupAcks, EcnUse, FastOpenUse, Grows, Growth, HyStart, InitialWindow, KeepAlive,
-    LossMeans, MssCounts, PathMtuDiscovery, Recovery, Reduces, SynOptions, TimerGrain, UnsentAcked,
-    Unstamped, WindowGrowth, WindowOption, WindowProbe,
+    LossMeans, MssCounts, PathMtuDiscovery, PrrRule, Recovery, Reduces, SavedPath, SynOptions, TimerGrain,
+    UnsentAcked, Unstamped, WindowGrowth, WindowOption, WindowProbe,
 };
 
 use crate::congestion;
@@ -82,8 +82,10 @@ pub struct Config {
     pub reordering_tick: Span,
     /// Tail loss probes (RFC 8985, section 7); with [`Recovery::Rack`].
     pub tail_loss_probe: bool,
-    /// Proportional rate reduction during a recovery (RFC 6937); with [`Recovery::Rack`].
+    /// Proportional rate reduction during a recovery (RFC 9937, RFC 6937); with [`Recovery::Rack`].
     pub prr: bool,
+    /// How it computes the window.
+    pub prr_rule: PrrRule,
     /// Undo a spurious recovery or timeout (RFC 3522, RFC 3708, RFC 5682); with [`Recovery::Rack`].
     pub undo: bool,
     /// Explicit congestion notification.
@@ -100,6 +102,10 @@ pub struct Config {
     pub growth: Growth,
     /// The base value from which ssthresh is computed.
     pub reduces: Reduces,
+    /// The start with the capacity that an earlier connection has found (Careful Resume, RFC 9959).
+    pub careful_resume: Option<SavedPath>,
+    /// A mark reduces cwnd less than a loss (RFC 8511); with Reno, NewReno and CUBIC.
+    pub abe: bool,
     /// When CUBIC leaves slow start without a loss. Only [`Recovery::Rack`] measures the RTT with every ACK. Without it
     /// HyStart has no effect.
     pub hystart: HyStart,
@@ -146,8 +152,8 @@ pub struct Config {
 impl Config {
     /// What congestion control needs of it.
     pub(crate) fn congestion_setup(&self) -> congestion::Setup {
-        let Self { congestion: kind, initial_ssthresh: ssthresh, growth, hystart, .. } = *self;
-        congestion::Setup { kind, ssthresh, growth, hystart }
+        let Self { congestion: kind, initial_ssthresh: ssthresh, growth, hystart, abe, .. } = *self;
+        congestion::Setup { kind, ssthresh, growth, hystart, abe, resume: self.careful_resume }
     }
 }
 

@@ -1,6 +1,8 @@
 //! Validation of a [`Config`]: contradictions and values that TCP cannot represent.
 
-use crate::config::{Config, Counting, Cutting, InitialWindow, PathMtuDiscovery, Recovery, TimerGrain};
+use crate::config::{
+    Config, Counting, Cutting, EcnUse, InitialWindow, PathMtuDiscovery, Recovery, TimerGrain,
+};
 use crate::congestion;
 use crate::receive::acking::Acking;
 use crate::recovery::rto::{self, Factor};
@@ -38,6 +40,10 @@ pub enum ConfigError {
     WithoutRack(&'static str),
     /// This congestion control, which requires pacing, without pacing.
     WithoutPacing(&'static str),
+    /// Careful Resume with a congestion control that has no slow start, or with another start.
+    CannotResume,
+    /// Careful Resume without pacing.
+    ResumeWithoutPacing,
     /// The initial size of a buffer is above its final size.
     InitialTooLarge([&'static str; 2]),
     /// Pacing together with congestion control "none", which has no cwnd.
@@ -46,6 +52,8 @@ pub enum ConfigError {
     SlowStartPerAck(u8),
     /// DCTCP without a request for ECN.
     DctcpWithoutEcn,
+    /// Prague without accurate ECN.
+    PragueWithoutAccurateEcn,
     /// A shared experimental option kind other than 253 and 254.
     SharedKind(u8),
     /// An option kind of a standard option.
@@ -73,13 +81,15 @@ impl ConfigError {
                 ["recovery", "sack"]
             }
             Self::WithoutRack(key) => [*key, "recovery"],
-            Self::DctcpWithoutEcn => ["congestion", "ecn"],
+            Self::DctcpWithoutEcn | Self::PragueWithoutAccurateEcn => ["congestion", "ecn"],
             Self::ProbesOfCutData => ["path_mtu_discovery", "segments_cut"],
             Self::InitialTooLarge(keys) => *keys,
             Self::WithoutPacing(_) | Self::PacingWithoutWindow => ["congestion", "pacing"],
             Self::SlowStartPerAck(_) => ["slow_start_per_ack"; 2],
             Self::SharedKind(_) | Self::StandardKind(_) | Self::SameNumber(_) => ["option_layout"; 2],
             Self::RtoBounds | Self::RtoFactor(_) => ["rto"; 2],
+            Self::CannotResume => ["careful_resume", "congestion"],
+            Self::ResumeWithoutPacing => ["careful_resume", "pacing"],
             Self::AckBounds => ["acking"; 2],
         }
     }
@@ -117,10 +127,19 @@ impl fmt::Display for ConfigError {
             Self::DctcpWithoutEcn => f.write_str(
                 "congestion \"dctcp\" requires ECN: set ecn = \"rfc3168\" or \"rfc9768\", or choose another congestion control",
             ),
+            Self::PragueWithoutAccurateEcn => f.write_str(
+                "congestion \"prague\" requires accurate ECN: set ecn = \"rfc9768\" or \"accept-rfc9768\", or choose another congestion control",
+            ),
             Self::WithoutPacing(name) => write!(
                 f,
                 "congestion {name:?} requires pacing: set pacing = true or choose another \
                  congestion control"
+            ),
+            Self::CannotResume => f.write_str(
+                "careful_resume requires congestion \"reno\", \"newreno\", \"cubic\" or \"cubic-linux\": choose one of them or remove careful_resume",
+            ),
+            Self::ResumeWithoutPacing => f.write_str(
+                "careful_resume requires pacing: set pacing = true or remove careful_resume",
             ),
             Self::InitialTooLarge([first, most]) => {
                 write!(f, "{first} is larger than {most}, its upper limit: reduce it or remove it")
@@ -178,6 +197,10 @@ impl Config {
         if self.congestion == congestion::Kind::Dctcp && !self.ecn.asks() {
             return Err(ConfigError::DctcpWithoutEcn);
         }
+        let counts = matches!(self.ecn, EcnUse::Rfc9768 | EcnUse::AcceptRfc9768);
+        if self.congestion == congestion::Kind::Prague && !counts {
+            return Err(ConfigError::PragueWithoutAccurateEcn);
+        }
         if let Some(name) = self.congestion.needs_pacing()
             && !self.pacing
         {
@@ -186,6 +209,7 @@ impl Config {
         if self.pacing && self.congestion == congestion::Kind::None {
             return Err(ConfigError::PacingWithoutWindow);
         }
+        self.validate_resume()?;
         nonzero("dup_ack_threshold", u64::from(self.dup_ack_threshold))?;
         if !(1..=2).contains(&self.growth.slow_start_per_ack) {
             return Err(ConfigError::SlowStartPerAck(self.growth.slow_start_per_ack));
@@ -196,6 +220,16 @@ impl Config {
         self.layout.validate()?;
         self.validate_timers()?;
         self.rto.validate()
+    }
+
+    fn validate_resume(&self) -> Result<(), ConfigError> {
+        let Some(saved) = self.careful_resume else { return Ok(()) };
+        nonzero("careful_resume", saved.rtt.as_ps())?;
+        nonzero("careful_resume", u64::from(saved.cwnd))?;
+        if !self.congestion.can_resume() {
+            return Err(ConfigError::CannotResume);
+        }
+        if self.pacing { Ok(()) } else { Err(ConfigError::ResumeWithoutPacing) }
     }
 
     fn validate_windows(&self) -> Result<(), ConfigError> {

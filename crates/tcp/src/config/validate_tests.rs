@@ -3,8 +3,11 @@
 use super::*;
 use crate::config::KeepAlive;
 use crate::config::profile;
-use crate::config::{Cutting, EcnUse, PathMtuDiscovery};
+use crate::config::{Cutting, EcnUse, PathMtuDiscovery, SavedPath};
 use crate::receive::acking::Bounds;
+
+/// What an earlier connection has found.
+const SAVED: SavedPath = SavedPath { rtt: Span::from_ms(100), cwnd: 100_000 };
 
 /// The profile `rfc`, changed.
 fn changed(change: impl FnOnce(&mut Config)) -> Result<(), ConfigError> {
@@ -63,6 +66,26 @@ const BETWEEN_MECHANISMS: &[Row] = &[
         |c| (c.congestion, c.ecn) = (congestion::Kind::Dctcp, EcnUse::Accept),
         ConfigError::DctcpWithoutEcn,
         |c| c.congestion = congestion::Kind::Cubic,
+    ),
+    row(
+        |c| (c.careful_resume, c.congestion, c.pacing) = (Some(SAVED), congestion::Kind::Tahoe, true),
+        ConfigError::CannotResume,
+        |c| c.congestion = congestion::Kind::Cubic,
+    ),
+    row(
+        |c| (c.careful_resume, c.congestion) = (Some(SAVED), congestion::Kind::Cubic),
+        ConfigError::ResumeWithoutPacing,
+        |c| c.pacing = true,
+    ),
+    row(
+        |c| (c.congestion, c.ecn, c.pacing) = (congestion::Kind::Prague, EcnUse::Rfc3168, true),
+        ConfigError::PragueWithoutAccurateEcn,
+        |c| c.ecn = EcnUse::Rfc9768,
+    ),
+    row(
+        |c| (c.congestion, c.ecn) = (congestion::Kind::Prague, EcnUse::AcceptRfc9768),
+        ConfigError::WithoutPacing("prague"),
+        |c| c.pacing = true,
     ),
     row(|c| c.congestion = congestion::Kind::Bbr, ConfigError::WithoutPacing("bbr"), |c| c.pacing = true),
     row(
@@ -207,6 +230,9 @@ const fn name(error: &ConfigError) -> &'static str {
         ConfigError::InitialTooLarge(_) => "InitialTooLarge",
         ConfigError::SlowStartPerAck(_) => "SlowStartPerAck",
         ConfigError::DctcpWithoutEcn => "DctcpWithoutEcn",
+        ConfigError::PragueWithoutAccurateEcn => "PragueWithoutAccurateEcn",
+        ConfigError::CannotResume => "CannotResume",
+        ConfigError::ResumeWithoutPacing => "ResumeWithoutPacing",
         ConfigError::SharedKind(_) => "SharedKind",
         ConfigError::StandardKind(_) => "StandardKind",
         ConfigError::SameNumber(_) => "SameNumber",
@@ -239,7 +265,7 @@ fn there_is_a_row_for_each_error() {
     names.sort_unstable();
     names.dedup();
     // As many as `name` has arms.
-    assert_eq!(names.len(), 21, "{names:?}");
+    assert_eq!(names.len(), 24, "{names:?}");
 }
 
 #[test]

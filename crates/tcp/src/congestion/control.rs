@@ -102,6 +102,11 @@ pub trait CongestionControl: core::fmt::Debug + Send {
     /// The slow start threshold; `u32::MAX` is infinite.
     fn ssthresh(&self) -> u32;
 
+    /// Sets cwnd and ssthresh in slow start, for Careful Resume. `Kind::can_resume` lists the algorithms that do.
+    fn set_windows(&mut self, cwnd: u32, ssthresh: u32) {
+        let _ = (cwnd, ssthresh);
+    }
+
     /// Processes the delivery rate sample of an ACK, after all other effects of the ACK. It is called for every ACK,
     /// but only if delivery rates are measured (`Kind::needs_rates`, or pacing).
     fn delivered(&mut self, sample: &RateSample, view: &View) {

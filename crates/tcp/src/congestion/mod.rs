@@ -1,4 +1,4 @@
-//! Congestion control: how much may be in flight. One file per algorithm.
+//! Congestion control: how much may be in flight. One file or folder per algorithm, grouped by what it reacts to.
 //!
 //! An algorithm receives events as [`Signal`]s with one meaning each and the state of the connection as a [`View`]. It
 //! returns `cwnd` and `ssthresh`. It does not decide about retransmissions; `recovery` does.
@@ -8,33 +8,33 @@ pub mod delivery_rate;
 pub mod ecn;
 pub(crate) mod pacing;
 
-mod bbr;
-mod bbr3;
 mod control;
-mod cubic;
-mod cubic_linux;
-mod dctcp;
-mod growth;
-mod hystart;
-mod model;
+mod delay_based;
+mod loss_based;
+mod mark_based;
+mod model_based;
 mod none;
-mod reno;
-mod tahoe;
-mod vegas;
+mod slow_start;
 
-pub use bbr::Bbr;
-pub use bbr3::Bbr3;
 pub use control::{CongestionControl, PathModel, Signal, Start, View};
-pub use cubic::Cubic;
-pub use cubic_linux::CubicLinux;
-pub use dctcp::Dctcp;
+pub use delay_based::ledbat::Ledbat;
+pub use delay_based::vegas::Vegas;
+pub use loss_based::cubic::Cubic;
+pub use loss_based::cubic_linux::CubicLinux;
+pub use loss_based::htcp::Htcp;
+pub use loss_based::illinois::Illinois;
+pub use loss_based::reno::Reno;
+pub use loss_based::tahoe::Tahoe;
+pub use loss_based::westwood::Westwood;
+pub use mark_based::dctcp::Dctcp;
+pub use mark_based::prague::Prague;
+pub use model_based::bbr::Bbr;
+pub use model_based::bbr3::Bbr3;
 pub use none::Unlimited;
-pub use reno::Reno;
-pub use tahoe::Tahoe;
-pub use vegas::Vegas;
 
-use crate::config::{Growth, HyStart};
+use crate::config::{Growth, HyStart, SavedPath};
 use crate::congestion::delivery_rate::{LostSegment, RateSample};
+use slow_start::careful_resume::CarefulResume;
 
 /// The choice of an algorithm with its parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,12 +59,48 @@ pub enum Kind {
     Bbr,
     /// BBR version 3, after its draft.
     Bbr3,
+    /// H-TCP (draft-leith-tcp-htcp).
+    Htcp,
+    /// TCP-Illinois (Liu, Başar and Srikant).
+    Illinois,
+    /// Westwood+, as in Linux.
+    Westwood,
+    /// Prague, of L4S.
+    Prague,
+    /// LEDBAT++.
+    Ledbat,
 }
 
 impl Kind {
-    /// Whether it needs delivery rate samples.
+    /// Whether it needs delivery rate samples, or an RTT sample with every ACK whatever the recovery is.
     pub const fn needs_rates(self) -> bool {
-        matches!(self, Self::Vegas | Self::Bbr | Self::Bbr3)
+        match self {
+            Self::None
+            | Self::Tahoe
+            | Self::Reno
+            | Self::NewReno
+            | Self::Cubic
+            | Self::CubicLinux
+            | Self::Dctcp => false,
+            Self::Vegas
+            | Self::Bbr
+            | Self::Bbr3
+            | Self::Htcp
+            | Self::Illinois
+            | Self::Westwood
+            | Self::Prague
+            | Self::Ledbat => true,
+        }
+    }
+
+    /// Whether the reduction is proportional to the marks, so that an ACK that reports a mark may increase cwnd.
+    pub(crate) const fn reduces_in_proportion(self) -> bool {
+        matches!(self, Self::Dctcp | Self::Prague)
+    }
+
+    /// Whether it works with Careful Resume.
+    pub(crate) const fn can_resume(self) -> bool {
+        matches!(self, Self::Reno | Self::NewReno | Self::Cubic | Self::CubicLinux)
     }
 
     /// The name of an algorithm that sets a pacing rate.
@@ -72,6 +108,7 @@ impl Kind {
         match self {
             Self::Bbr => Some("bbr"),
             Self::Bbr3 => Some("bbr3"),
+            Self::Prague => Some("prague"),
             _ => None,
         }
     }
@@ -92,6 +129,8 @@ enum Algorithm {
     Vegas(Box<Vegas>),
     Bbr(Box<Bbr>),
     Bbr3(Box<Bbr3>),
+    /// A built-in algorithm that is dispatched dynamically.
+    Other(Box<dyn CongestionControl>),
     Custom(Box<dyn CongestionControl>),
 }
 
@@ -109,7 +148,24 @@ impl Algorithm {
             Self::Vegas(cc) => &**cc,
             Self::Bbr(cc) => &**cc,
             Self::Bbr3(cc) => &**cc,
+            Self::Other(cc) => &**cc,
             Self::Custom(cc) => &**cc,
+        }
+    }
+
+    /// The algorithm, for another one around it.
+    fn boxed(self) -> Box<dyn CongestionControl> {
+        match self {
+            Self::None(cc) => Box::new(cc),
+            Self::Tahoe(cc) => Box::new(cc),
+            Self::Reno(cc) => Box::new(cc),
+            Self::Cubic(cc) => cc,
+            Self::CubicLinux(cc) => cc,
+            Self::Dctcp(cc) => cc,
+            Self::Vegas(cc) => cc,
+            Self::Bbr(cc) => cc,
+            Self::Bbr3(cc) => cc,
+            Self::Other(cc) | Self::Custom(cc) => cc,
         }
     }
 
@@ -125,6 +181,7 @@ impl Algorithm {
             Self::Vegas(cc) => &mut **cc,
             Self::Bbr(cc) => &mut **cc,
             Self::Bbr3(cc) => &mut **cc,
+            Self::Other(cc) => &mut **cc,
             Self::Custom(cc) => &mut **cc,
         }
     }
@@ -138,6 +195,10 @@ pub(crate) struct Setup {
     pub(crate) ssthresh: u32,
     pub(crate) growth: Growth,
     pub(crate) hystart: HyStart,
+    /// RFC 8511.
+    pub(crate) abe: bool,
+    /// Careful Resume.
+    pub(crate) resume: Option<SavedPath>,
 }
 
 /// The congestion control of a connection.
@@ -152,14 +213,15 @@ impl Congestion {
     /// A new instance of the configured algorithm with the given initial `cwnd` in bytes. `seed` is the initial
     /// sequence number.
     pub(crate) fn new(setup: Setup, cwnd: u32, seed: u32) -> Self {
-        let Setup { kind, ssthresh, growth, hystart } = setup;
-        Self::with(match kind {
+        let Setup { kind, ssthresh, growth, hystart, abe, resume } = setup;
+        let algorithm = match kind {
             Kind::None => Algorithm::None(Unlimited),
             Kind::Tahoe => Algorithm::Tahoe(Tahoe::new(cwnd, ssthresh, growth)),
-            Kind::Reno => Algorithm::Reno(Reno::new(cwnd, ssthresh, growth)),
-            Kind::NewReno => Algorithm::Reno(Reno::with_cautious_exit(cwnd, ssthresh, growth)),
+            Kind::Reno => Algorithm::Reno(Reno::new(cwnd, ssthresh, growth).with_abe(abe)),
+            Kind::NewReno => Algorithm::Reno(Reno::with_cautious_exit(cwnd, ssthresh, growth).with_abe(abe)),
             Kind::Cubic => {
-                Algorithm::Cubic(Box::new(Cubic::new(cwnd, ssthresh, growth).with_hystart(hystart)))
+                let cubic = Cubic::new(cwnd, ssthresh, growth).with_hystart(hystart).with_abe(abe);
+                Algorithm::Cubic(Box::new(cubic))
             }
             Kind::CubicLinux => {
                 Algorithm::CubicLinux(Box::new(CubicLinux::new(cwnd, ssthresh, growth, hystart)))
@@ -168,6 +230,15 @@ impl Congestion {
             Kind::Vegas => Algorithm::Vegas(Box::new(Vegas::new(cwnd, ssthresh, growth))),
             Kind::Bbr => Algorithm::Bbr(Box::new(Bbr::new(cwnd, seed))),
             Kind::Bbr3 => Algorithm::Bbr3(Box::new(Bbr3::new(cwnd, seed))),
+            Kind::Htcp => Algorithm::Other(Box::new(Htcp::new(cwnd, ssthresh, growth))),
+            Kind::Illinois => Algorithm::Other(Box::new(Illinois::new(cwnd, ssthresh, growth))),
+            Kind::Westwood => Algorithm::Other(Box::new(Westwood::new(cwnd, ssthresh, growth))),
+            Kind::Prague => Algorithm::Other(Box::new(Prague::new(cwnd, ssthresh, growth))),
+            Kind::Ledbat => Algorithm::Other(Box::new(Ledbat::new(cwnd, ssthresh, growth))),
+        };
+        Self::with(match resume {
+            Some(saved) => Algorithm::Other(Box::new(CarefulResume::new(algorithm.boxed(), saved, cwnd))),
+            None => algorithm,
         })
     }
 
@@ -202,6 +273,7 @@ impl Congestion {
             Algorithm::Vegas(cc) => cc.on(signal, view),
             Algorithm::Bbr(cc) => cc.on(signal, view),
             Algorithm::Bbr3(cc) => cc.on(signal, view),
+            Algorithm::Other(cc) => cc.on(signal, view),
             Algorithm::Custom(cc) => cc.on(signal, view),
         }
         self.cwnd = self.algorithm.get().cwnd();
@@ -304,9 +376,20 @@ mod tests {
             let config = Config { congestion, initial_ssthresh: 60_000, ..base.clone() };
             Congestion::new(config.congestion_setup(), 4000, 1)
         };
-        for kind in
-            [Kind::Tahoe, Kind::Reno, Kind::NewReno, Kind::Cubic, Kind::CubicLinux, Kind::Dctcp, Kind::Vegas]
-        {
+        for kind in [
+            Kind::Tahoe,
+            Kind::Reno,
+            Kind::NewReno,
+            Kind::Cubic,
+            Kind::CubicLinux,
+            Kind::Dctcp,
+            Kind::Vegas,
+            Kind::Htcp,
+            Kind::Illinois,
+            Kind::Westwood,
+            Kind::Prague,
+            Kind::Ledbat,
+        ] {
             let cc = start(kind);
             assert_eq!((cc.cwnd(), cc.ssthresh()), (4000, 60_000), "{kind:?}");
         }

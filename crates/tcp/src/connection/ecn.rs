@@ -34,6 +34,15 @@ fn echo_for(config: &Config) -> Echo {
     }
 }
 
+/// The codepoint of ECN-capable segments with accurate feedback. ECT(1) requests the treatment of L4S (RFC 9331, section
+/// 4.1). Without accurate feedback Prague behaves like Reno, and sends ECT(0).
+fn ect_for(config: &Config) -> Ecn {
+    match config.congestion {
+        congestion::Kind::Prague => Ecn::Ect1,
+        _ => Ecn::Ect0,
+    }
+}
+
 impl Connection {
     /// State of accurate ECN, if this connection uses it.
     fn accurate(&mut self) -> Option<&mut Accurate> {
@@ -125,7 +134,7 @@ impl Connection {
             sender.try_option(syn.options.accurate_ecn());
         }
         sender.check_not_ect(told.unwrap_or(Ecn::NotEct));
-        let in_proportion = self.cx.config.congestion == congestion::Kind::Dctcp;
+        let in_proportion = self.cx.config.congestion.reduces_in_proportion();
         let memory =
             Memory::counting(Agreement::Accurate(told), Accurate::new(receiver, sender), in_proportion);
         self.cx.set_ecn(Some(memory));
@@ -213,9 +222,10 @@ impl Connection {
         let fresh = plan.len > 0 && plan.start >= max && plan.reason != Reason::WindowProbe;
         self.add_counters(plan, segment, fresh);
         let capable = is_capable(plan, max);
+        let ect = ect_for(&self.cx.config);
         let Some(accurate) = self.accurate() else { return };
         let bare = plan.len == 0 && !plan.flags.has(Flags::FIN) && segment.options.sack.is_empty();
-        segment.ecn = if capable && accurate.sender.sends() { Ecn::Ect0 } else { Ecn::NotEct };
+        segment.ecn = if capable && accurate.sender.sends() { ect } else { Ecn::NotEct };
         segment.flags = segment.flags | accurate.receiver.flags(bare);
     }
 

@@ -1,10 +1,13 @@
-//! Proportional Rate Reduction (RFC 6937): how much may leave during a recovery, so that the window falls to its target
+//! Proportional Rate Reduction (RFC 6937, and RFC 9937, which obsoletes it): how much may leave during a recovery, so that the window falls to its target
 //! with the clock of the ACKs, neither at once nor in a burst at the end.
+
+use crate::config::PrrRule;
 
 /// The state of one recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Prr {
-    /// RecoverFS: bytes outstanding when the loss was noticed.
+    rule: PrrRule,
+    /// RecoverFS: bytes outstanding when the loss was noticed; with RFC 9937 without those that SACK had reported before.
     recover_flight: u64,
     /// prr_delivered: bytes that have arrived since.
     delivered: u64,
@@ -12,6 +15,27 @@ pub(crate) struct Prr {
     out: u64,
     /// The window: what is in the network, and what may leave beyond.
     window: u64,
+}
+
+/// What is outstanding when a loss is noticed, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start {
+    /// SND.MAX − SND.UNA.
+    pub(crate) outstanding: u64,
+    /// What SACK has reported of it.
+    pub(crate) sacked: u64,
+    /// What the ACK that reveals the loss acknowledges or reports newly.
+    pub(crate) newly: u64,
+}
+
+impl Start {
+    /// RecoverFS. RFC 9937, section 6.1: without what SACK had reported before this ACK.
+    fn recover_flight(self, rule: PrrRule) -> u64 {
+        match rule {
+            PrrRule::Rfc6937 => self.outstanding,
+            PrrRule::Rfc9937 => (self.outstanding + self.newly).saturating_sub(self.sacked),
+        }
+    }
 }
 
 /// What an ACK in recovery says.
@@ -30,13 +54,18 @@ pub(crate) struct Progress {
 }
 
 impl Prr {
-    /// A loss was noticed while so many bytes were outstanding.
-    pub(crate) fn new(recover_flight: u64) -> Self {
-        Self { recover_flight: recover_flight.max(1), delivered: 0, out: 0, window: 0 }
+    /// A loss was noticed.
+    pub(crate) fn new(rule: PrrRule, start: Start) -> Self {
+        let recover_flight = start.recover_flight(rule).max(1);
+        Self { rule, recover_flight, delivered: 0, out: 0, window: 0 }
     }
 
-    /// Section 3.1, on every ACK in recovery.
+    /// RFC 6937, section 3.1, and RFC 9937, section 6.2, on every ACK in recovery.
     pub(crate) fn on_ack(&mut self, ack: Progress) {
+        // RFC 9937: an ACK that delivers nothing changes nothing. The first one permits the fast retransmit.
+        if self.rule == PrrRule::Rfc9937 && ack.delivered == 0 && self.window > 0 {
+            return;
+        }
         self.delivered += ack.delivered;
         let room = if ack.pipe > ack.ssthresh {
             let share = u128::from(self.delivered) * u128::from(ack.ssthresh);
@@ -47,8 +76,12 @@ impl Prr {
             let bound = if ack.is_safe { bound + ack.mss } else { bound };
             bound.min(ack.ssthresh - ack.pipe)
         };
-        // The fast retransmit itself always leaves.
-        let room = if self.out == 0 { room.max(ack.mss) } else { room };
+        // The fast retransmit itself always leaves. RFC 9937: as a full segment only where nothing else is permitted.
+        let forced = match self.rule {
+            PrrRule::Rfc6937 => room < ack.mss,
+            PrrRule::Rfc9937 => room == 0,
+        };
+        let room = if self.out == 0 && forced { ack.mss } else { room };
         self.window = ack.pipe + room;
     }
 
@@ -69,10 +102,26 @@ mod tests {
 
     const MSS: u64 = 1000;
 
+    /// So many bytes outstanding, of which nothing has been reported.
+    fn outstanding(outstanding: u64) -> Start {
+        Start { outstanding, sacked: 0, newly: 0 }
+    }
+
+    #[test]
+    fn rfc_9937_reduces_from_what_was_in_flight() {
+        // Twelve outstanding, three reported by SACK, one of them by the ACK that reveals the loss.
+        let start = Start { outstanding: 12 * MSS, sacked: 3 * MSS, newly: MSS };
+        assert_eq!(start.recover_flight(PrrRule::Rfc9937), 10 * MSS);
+        assert_eq!(start.recover_flight(PrrRule::Rfc6937), 12 * MSS);
+        // That ACK acknowledges two more, which are no longer outstanding.
+        let start = Start { outstanding: 10 * MSS, sacked: 3 * MSS, newly: 3 * MSS };
+        assert_eq!(start.recover_flight(PrrRule::Rfc9937), 10 * MSS);
+    }
+
     /// One loss in a window of `flight` segments, of which each of the others is reported in turn; returns what left on
     /// each ACK.
     fn reduce(flight: u64, ssthresh: u64) -> Vec<u64> {
-        let mut prr = Prr::new(flight * MSS);
+        let mut prr = Prr::new(PrrRule::Rfc6937, outstanding(flight * MSS));
         let mut pipe = (flight - 1) * MSS;
         (1..flight)
             .map(|_| {
@@ -109,12 +158,85 @@ mod tests {
 
     #[test]
     fn never_more_leaves_than_was_delivered_unless_that_is_safe() {
-        let mut prr = Prr::new(20 * MSS);
+        let mut prr = Prr::new(PrrRule::Rfc6937, outstanding(20 * MSS));
         // Section 4, second example: most of the window was lost.
         prr.on_ack(Progress { delivered: MSS, pipe: 4 * MSS, ssthresh: 10 * MSS, mss: MSS, is_safe: false });
         assert_eq!(prr.window(), 5 * MSS);
         prr.sent(MSS);
         prr.on_ack(Progress { delivered: MSS, pipe: 4 * MSS, ssthresh: 10 * MSS, mss: MSS, is_safe: true });
         assert_eq!(prr.window(), 6 * MSS);
+    }
+
+    /// The algorithm of RFC 9937, section 6, as it stands there: cwnd after each ACK, where all that is permitted is sent.
+    fn document(recover_fs: i64, acks: &[Progress]) -> Vec<i64> {
+        let (mut prr_delivered, mut prr_out, mut cwnd) = (0_i64, 0_i64, 0_i64);
+        acks.iter()
+            .map(|ack| {
+                let (delivered, inflight) = (ack.delivered as i64, ack.pipe as i64);
+                let (ssthresh, smss) = (ack.ssthresh as i64, ack.mss as i64);
+                if delivered != 0 || cwnd == 0 {
+                    prr_delivered += delivered;
+                    let mut count = if inflight > ssthresh {
+                        (prr_delivered * ssthresh + recover_fs - 1) / recover_fs - prr_out
+                    } else {
+                        let bound = (prr_delivered - prr_out).max(delivered);
+                        (bound + if ack.is_safe { smss } else { 0 }).min(ssthresh - inflight)
+                    };
+                    count = count.max(0);
+                    if prr_out == 0 && count == 0 {
+                        count = smss;
+                    }
+                    cwnd = inflight + count;
+                }
+                prr_out += (cwnd - inflight).max(0);
+                cwnd
+            })
+            .collect()
+    }
+
+    #[test]
+    fn rfc_9937_is_the_algorithm_of_its_section_6() {
+        let mut dice = 1_u64;
+        let mut below = |n: u64| {
+            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (dice >> 33) % n
+        };
+        for _ in 0..500 {
+            let flight = (10 + below(90)) * MSS;
+            let ssthresh = flight * 7 / 10;
+            let acks: Vec<Progress> = (0..60)
+                .map(|_| Progress {
+                    delivered: below(4) * MSS,
+                    pipe: below(flight / MSS) * MSS,
+                    ssthresh,
+                    mss: MSS,
+                    is_safe: below(2) == 1,
+                })
+                .collect();
+            let mut prr = Prr::new(PrrRule::Rfc9937, outstanding(flight));
+            let ours: Vec<i64> = acks
+                .iter()
+                .map(|&ack| {
+                    prr.on_ack(ack);
+                    prr.sent(prr.window().saturating_sub(ack.pipe));
+                    prr.window() as i64
+                })
+                .collect();
+            assert_eq!(ours, document(flight as i64, &acks));
+        }
+    }
+
+    #[test]
+    fn rfc_9937_permits_nothing_for_an_ack_that_delivers_nothing() {
+        let ack =
+            |delivered| Progress { delivered, pipe: 12 * MSS, ssthresh: 10 * MSS, mss: MSS, is_safe: false };
+        let mut prr = Prr::new(PrrRule::Rfc9937, outstanding(20 * MSS));
+        prr.on_ack(ack(0));
+        assert_eq!(prr.window(), 13 * MSS, "the fast retransmit");
+        prr.sent(MSS);
+        prr.on_ack(ack(4 * MSS));
+        assert_eq!(prr.window(), 13 * MSS);
+        prr.on_ack(Progress { pipe: 5 * MSS, ..ack(0) });
+        assert_eq!(prr.window(), 13 * MSS, "unchanged");
     }
 }

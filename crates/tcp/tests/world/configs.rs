@@ -4,8 +4,8 @@ use super::dice::Dice;
 use netspurt_tcp::acking::{Acking, Bounds};
 use netspurt_tcp::config::{
     Config, Counting, Cutting, DupAcks, EcnUse, Grows, HyStart, InitialWindow, KeepAlive, LossMeans,
-    MssCounts, PathMtuDiscovery, Recovery, Reduces, SynOptions, TimerGrain, UnsentAcked, Unstamped,
-    WindowGrowth, WindowOption, WindowProbe,
+    MssCounts, PathMtuDiscovery, PrrRule, Recovery, Reduces, SavedPath, SynOptions, TimerGrain, UnsentAcked,
+    Unstamped, WindowGrowth, WindowOption, WindowProbe,
 };
 use netspurt_tcp::congestion;
 use netspurt_tcp::options::Layout;
@@ -39,9 +39,15 @@ const TRANSMIT: [Transmit; 8] = [
     Transmit::Cork,
 ];
 
-const CONGESTION: [congestion::Kind; 10] = {
-    use congestion::Kind::{Bbr, Bbr3, Cubic, CubicLinux, Dctcp, NewReno, None, Reno, Tahoe, Vegas};
-    [None, Tahoe, Reno, NewReno, Cubic, CubicLinux, Dctcp, Vegas, Bbr, Bbr3]
+const CONGESTION: [congestion::Kind; 15] = {
+    use congestion::Kind::{
+        Bbr, Bbr3, Cubic, CubicLinux, Dctcp, Htcp, Illinois, Ledbat, NewReno, None, Prague, Reno, Tahoe,
+        Vegas, Westwood,
+    };
+    [
+        None, Tahoe, Reno, NewReno, Cubic, CubicLinux, Dctcp, Vegas, Bbr, Bbr3, Htcp, Illinois, Westwood,
+        Prague, Ledbat,
+    ]
 };
 
 /// Every recovery.
@@ -90,12 +96,20 @@ fn change(c: &mut Config, dice: &mut Dice) {
         }
         29 => c.tail_loss_probe = !c.tail_loss_probe,
         30 => c.prr = !c.prr,
-        31 => c.undo = !c.undo,
-        32 => c.hystart = dice.pick(&[HyStart::Off, HyStart::Linux, HyStart::Rfc9406]),
+        31 => {
+            c.undo = !c.undo;
+            c.prr_rule = dice.pick(&[PrrRule::Rfc6937, PrrRule::Rfc9937]);
+        }
+        32 => c.hystart = dice.pick(&[HyStart::Off, HyStart::Linux, HyStart::Rfc9406, HyStart::Search]),
         35 => c.window_probe = dice.pick(&[WindowProbe::Byte, WindowProbe::Empty]),
         34 => c.reduces = dice.pick(&[Reduces::Flight, Reduces::Cwnd]),
         33 | 37 => change_path(c, dice),
-        36 => c.pacing = !c.pacing,
+        36 => {
+            c.pacing = !c.pacing;
+            c.abe = !c.abe;
+            let saved = SavedPath { rtt: ms(40), cwnd: 1 << 18 };
+            c.careful_resume = dice.pick(&[None, Some(saved)]);
+        }
         38 | 39 => change_habits(c, dice),
         14 => c.dup_ack_threshold = dice.pick(&[1, 2, 3, 5, 255]),
         15 => c.dup_acks_beside_naks = dice.pick(&[DupAcks::Counted, DupAcks::Ignored]),
@@ -104,6 +118,9 @@ fn change(c: &mut Config, dice: &mut Dice) {
         18 => {
             c.congestion = dice.pick(&CONGESTION);
             c.pacing |= c.congestion.needs_pacing().is_some();
+            if c.congestion == congestion::Kind::Prague {
+                c.ecn = EcnUse::Rfc9768;
+            }
         }
         19 => {
             c.initial_window = dice.pick(&[

@@ -7,7 +7,7 @@ use super::twice::Twice;
 use netspurt_tcp::Connection;
 use netspurt_tcp::config::Unstamped;
 use netspurt_tcp::ecn::{AccurateEcn, ByteCounters, Order};
-use netspurt_tcp::options::{BigWindow, Nak, Options, SackBlock, Timestamps};
+use netspurt_tcp::options::{BigWindow, Layout, Nak, Options, SackBlock, Timestamps};
 use netspurt_tcp::segment::{Ecn, Flags, Payload, Segment};
 use netspurt_tcp::seq::Seq;
 use netspurt_tcp::state::State;
@@ -191,7 +191,7 @@ fn segment(dice: &mut Dice, seen: &Seen) -> Segment {
     }
     let len = dice.pick(&[0, 0, 1, 100, 1460, 60_000]);
     let base = if dice.permille(500) { seen.una } else { seen.next };
-    Segment {
+    let segment = Segment {
         seq: near(dice, seen.ack),
         ack: near(dice, base),
         flags,
@@ -201,7 +201,10 @@ fn segment(dice: &mut Dice, seen: &Seen) -> Segment {
         ecn: Ecn::from_bits(dice.next() as u8),
         payload: Payload { offset: dice.next() >> 1, len },
         options: options(dice, seen),
-    }
+    };
+    // A header without options has 20 bytes, and no other: the codec makes no segment in which the two contradict each other.
+    let options = segment.options.wire_len(Layout::SHARED).min(40);
+    Segment { header_len: 20 + options, ..segment }
 }
 
 fn options(dice: &mut Dice, seen: &Seen) -> Options {

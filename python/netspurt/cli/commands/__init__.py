@@ -56,9 +56,12 @@ COMMANDS = {
         "netspurt capture trace.pcapng --samples rtt.parquet",
     ),
     "why": Entry(
-        "watch the TCP sockets of this host, and say what limits each of them and for how long",
-        "netspurt why --sockets --for 10s --filter 'port 443 and state established'",
-        more=" The kernel's own clocks and counts show what limits a socket; neither root nor a capture is needed.",
+        "find out what limits connections, for how long, and what may help: of captures, scenarios or this host",
+        "netspurt why trace.pcapng --filter 'port 443' --report why.html",
+        more=" Each instant of a connection has one limit. The connections that lost most time come first: the time "
+        "that the end that sent more bytes spent neither in 'bottleneck' (the path is full) nor in 'application' "
+        "(there is nothing to send). The numbers of packets are those of Wireshark. With --sockets the kernel's own "
+        "clocks and counts show what limits each socket of this host; neither root nor a capture is needed.",
     ),
     "emulate": Entry(
         "run real programs with a scenario's network between them",

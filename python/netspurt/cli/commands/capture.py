@@ -11,12 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netspurt.analysis.capture import SCHEMAS, STEP, Capture, Reading, collect
+from netspurt.analysis.capture import SCHEMAS, Capture, Reading, collect
 from netspurt.analysis.capture_lines import COLUMNS, described, document, largest, line, rest
 from netspurt.cli import picture_options, tables
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.options import add_input, add_jobs, add_json, add_output, add_quiet
 from netspurt.cli.progress import progress
+from netspurt.cli.reading import stepper, steps_of
 from netspurt.errors import RequestError
 from netspurt.files import output, places
 from netspurt.files.places import Destination
@@ -103,7 +104,7 @@ def command(options: argparse.Namespace) -> int:
         }
         page = writing.enter_context(output.file(Path(options.report))) if options.report else None
         copy = writing.enter_context(output.file(Path(options.write))) if options.write else None
-        advance = writing.enter_context(progress(sum(map(_steps, options.files)), "reading"))
+        advance = writing.enter_context(progress(sum(map(steps_of, options.files)), "reading"))
 
         def work(number: int) -> Capture | str:
             try:
@@ -132,16 +133,6 @@ def command(options: argparse.Namespace) -> int:
     return FELL_SHORT if faults else FINE
 
 
-def _steps(file: str) -> int:
-    """How often the bar moves for a file; a pipe has no length."""
-    path = Path(file)
-    try:
-        return path.stat().st_size // STEP + 1 if path.is_file() else 1
-    except OSError:
-        # Reading it says why.
-        return 1
-
-
 def _read(
     file: str,
     writers: dict[str, ParquetWriter],
@@ -151,19 +142,13 @@ def _read(
 ) -> Capture:
     import polars as pl
 
-    reading = Reading(file, tuple(writers), connections=options.connections, chosen=options.filter, copy=copy)
-    shown = 0
-
-    def stepped() -> None:
-        nonlocal shown
-        while shown < min(reading.octets // STEP + 1, _steps(file)):
-            shown += 1
-            advance(Path(file).name)
+    record = (*writers, "limits")
+    reading = Reading(file, record, connections=options.connections, chosen=options.filter, copy=copy)
 
     def put(name: str) -> Callable[[pl.DataFrame], None]:
         return lambda frame: writers[name].write(frame.select(pl.lit(file).alias("file"), pl.all()))
 
-    return collect(reading, stepped, {name: put(name) for name in writers})
+    return collect(reading, stepper(reading, file, advance), {name: put(name) for name in writers})
 
 
 @contextlib.contextmanager

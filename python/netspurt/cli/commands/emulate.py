@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import shlex
 
-from netspurt.cli import emulating, path_options
+from netspurt.cli import emulate_why, emulating, path_options
 from netspurt.cli.exits import INTERRUPTED
 from netspurt.errors import RequestError
 
@@ -32,6 +33,11 @@ def declare(command: argparse.ArgumentParser) -> None:
         "--client", metavar="HOST", help="where the command behind -- runs (default: the first host)"
     )
     emulating.add_emulation(command)
+    command.add_argument(
+        "--why",
+        action="store_true",
+        help="say at the end what limited each connection of the programs, from the packets at every host",
+    )
 
 
 def command(options: argparse.Namespace) -> int:
@@ -55,9 +61,16 @@ def command(options: argparse.Namespace) -> int:
     if not beside:
         # The kernels of the other hosts answer.
         beside = [(host, []) for host in hosts if host != client]
-    with emulating.programs(options.program, path_options.words(options), as_json=options.json):
-        report = emulating.run(scenario, (client, options.program), beside, options)
+    with contextlib.ExitStack() as kept:
+        places = kept.enter_context(emulate_why.places(hosts, options.capture)) if options.why else {}
+        captures = [*options.capture, *emulate_why.missing(places, options.capture)]
+        with emulating.programs(options.program, path_options.words(options), as_json=options.json):
+            report = emulating.run(scenario, (client, options.program), beside, options, captures=captures)
+        if options.why:
+            report["why"] = emulate_why.connections(places)
     emulating.show(report, options)
+    if options.why and not options.json:
+        emulate_why.show(report["why"])
     status: int | None = report["status"]
     return INTERRUPTED if status is None else status
 

@@ -1,24 +1,314 @@
-"""``netspurt why``: what limits TCP connections, and for how long."""
+"""``netspurt why``: what limited the connections of captures, of simulations or of this host, and for how long."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import json
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from netspurt.cli import why_sockets
+from netspurt.cli import picture_options, tables, why_sockets
+from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
+from netspurt.cli.interrupt import asked_to_end
+from netspurt.cli.options import add_input, add_jobs, add_json, add_output, add_settings
+from netspurt.cli.progress import progress
+from netspurt.cli.reading import stepper, steps_of
+from netspurt.diagnosing.connection_filter import ConnectionFilter
+from netspurt.diagnosing.diagnosis import MOST_CONNECTIONS, SCHEMAS, Diagnosis, collect
+from netspurt.diagnosing.reading import Reading, simulate
 from netspurt.errors import RequestError
+from netspurt.files import output, places
+from netspurt.inputs.kind import Kind, kind_of
+from netspurt.inputs.typed import natural
+from netspurt.sweeping.threads import for_each
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from netspurt.diagnosing.remedies_text import Advice
+    from netspurt.files.parquet import ParquetWriter
+
+SHOWN = 20
+"""Connections listed of each file unless all are asked for."""
+
+INTERVALS = {"file": str, "client": str, "server": str, **SCHEMAS["intervals"]}
+"""The columns of ``--out``."""
 
 
 def declare(command: argparse.ArgumentParser) -> None:
     """Its options."""
+    add_json(command)
+    add_input(
+        command,
+        "files",
+        nargs="*",
+        metavar="FILE",
+        words="pcap or pcapng, uncompressed, gzip or zstd; - is standard input, which 'tcpdump -w -' may feed; "
+        "or a scenario, which is simulated",
+    )
+    add_settings(command)
+    command.add_argument("--seed", type=natural, default=1, metavar="N", help="of a scenario (default: 1)")
+    command.add_argument(
+        "--connection",
+        action="append",
+        type=natural,
+        metavar="N",
+        dest="connections",
+        help="only the connection of this number, as often as wanted",
+    )
+    command.add_argument(
+        "--filter",
+        metavar="TEXT",
+        help="only connections that pass a filter of tcpdump: host, net, port, portrange, src (client), dst (server), "
+        "and, or, not",
+    )
+    command.add_argument(
+        "--min-bytes",
+        type=natural,
+        default=1,
+        metavar="N",
+        help="leave out connections with fewer acknowledged bytes (default: 1)",
+    )
+    command.add_argument(
+        "--all", action="store_true", help=f"list all connections (default: the {SHOWN} that lost most time)"
+    )
+    add_output(
+        command, "--out", places.LIMITS, "FILE.parquet", "write each interval with its limit, as Parquet"
+    )
+    add_jobs(command, "files")
+    picture_options.report(command)
     why_sockets.declare(command)
 
 
 def command(options: argparse.Namespace) -> int:
-    """Watches sockets.
+    """Diagnoses captures, scenarios or sockets, and prints the connections, those that lost most time first.
+
+    A file that cannot be read, is damaged or holds no TCP does not keep the others from being read; the exit status
+    is 1 then.
 
     Raises:
-        RequestError: nothing to look at was named, or what ``why_sockets.watch`` raises.
+        RequestError: nothing to look at was named, the filter is wrong, a connection is missing, or a place cannot be
+            written to.
     """
-    if not options.sockets:
-        raise RequestError("name what to look at: --sockets for the TCP sockets of this host")
-    return why_sockets.watch(options)
+    if options.sockets:
+        if options.files:
+            raise RequestError("--sockets watches this host: name no file beside it")
+        return why_sockets.watch(options)
+    if not options.files:
+        raise RequestError(
+            "name what to look at: captures, scenarios, or --sockets for the TCP sockets of this host"
+        )
+    return _diagnose(options)
+
+
+def _diagnose(options: argparse.Namespace) -> int:
+    """Diagnoses captures and scenarios."""
+    wanted = None if options.filter is None else ConnectionFilter(options.filter)
+    simulated = {file for file in options.files if _is_scenario(file)}
+    _check(options, simulated)
+    found: dict[int, Diagnosis] = {}
+    failures: dict[int, str] = {}
+    with contextlib.ExitStack() as writing:
+        writer = writing.enter_context(_writer(Path(options.out))) if options.out else None
+        page = writing.enter_context(output.file(Path(options.report))) if options.report else None
+        advance = writing.enter_context(progress(sum(map(steps_of, options.files)), "reading"))
+        # Ctrl-C also ends the tcpdump that feeds standard input: what it has written is diagnosed.
+        asked = writing.enter_context(asked_to_end()) if "-" in options.files else threading.Event()
+
+        def work(number: int) -> Diagnosis | str:
+            try:
+                file = options.files[number]
+                if file in simulated:
+                    return collect(simulate(file, options.settings, options.seed))
+                return _read(file, options.min_bytes, wanted, asked, advance)
+            except RequestError as error:
+                return str(error)
+
+        def keep(number: int, outcome: Diagnosis | str) -> None:
+            if isinstance(outcome, str):
+                failures[number] = outcome
+            else:
+                found[number] = outcome
+
+        # Never in this thread, which has to hear of signals while standard input is read.
+        whole = for_each(range(len(options.files)), work, keep, max(options.jobs, 2))
+        chosen = {number: _chosen(found[number], options) for number in sorted(found)}
+        if options.connections and not any(chosen.values()) and not failures:
+            raise RequestError(_missing(options.connections[0], [found[number] for number in sorted(found)]))
+        if writer is not None:
+            for number, connections in chosen.items():
+                writer.write(_intervals(options.files[number], found[number], connections))
+        if page is not None:
+            from netspurt.report.page import write
+            from netspurt.report.why import page_of
+
+            write(page, page_of([(found[number], chosen[number]) for number in chosen], options.asked))
+    _print(options, found, chosen, failures)
+    faults = failures | {n: fault for n, diagnosis in found.items() if (fault := diagnosis.fault)}
+    for number in sorted(faults):
+        print(f"netspurt: {faults[number]}", file=sys.stderr)
+    if not whole or asked.is_set():
+        return INTERRUPTED
+    return FELL_SHORT if faults else FINE
+
+
+def _is_scenario(file: str) -> bool:
+    """Whether the file is a scenario; what cannot be read is none, and reading it says why."""
+    try:
+        return file != "-" and kind_of(Path(file)) is Kind.SCENARIO
+    except RequestError:
+        return False
+
+
+def _check(options: argparse.Namespace, simulated: set[str]) -> None:
+    """What a simulation cannot do.
+
+    Raises:
+        RequestError: in a sentence.
+    """
+    for file in sorted(simulated):
+        if options.filter:
+            raise RequestError(f"{file} is a scenario: its flows have names, so --filter does not apply")
+        if options.report:
+            raise RequestError(
+                f"{file} is a scenario: 'netspurt run {file} --pcap FILE' makes a capture for a report"
+            )
+    if options.settings and not simulated:
+        raise RequestError("--set changes a scenario, and none is given")
+
+
+def _read(
+    file: str,
+    min_bytes: int,
+    wanted: ConnectionFilter | None,
+    asked: threading.Event,
+    advance: Callable[[str], None],
+) -> Diagnosis:
+    reading = Reading(file, min_bytes)
+    moved = stepper(reading, file, advance)
+
+    def stepped() -> None:
+        moved()
+        if asked.is_set():
+            reading.stop()
+
+    return collect(reading, stepped, wanted)
+
+
+def _chosen(diagnosis: Diagnosis, options: argparse.Namespace) -> list[int]:
+    """The numbers of the connections to list, in their order."""
+    numbers: list[int] = diagnosis.connections["connection"].to_list()
+    if options.connections:
+        return [number for number in numbers if number in options.connections]
+    return numbers
+
+
+def _missing(number: int, found: list[Diagnosis]) -> str:
+    """Why a connection cannot be shown."""
+    names = " or ".join(str(diagnosis.path) for diagnosis in found)
+    most = max((diagnosis.tally["connections"] for diagnosis in found), default=0)
+    if number >= most:
+        return f"there is no connection {number} in {names}: the last one has the number {most - 1}"
+    return f"connection {number} of {names} carried too little data, or the filter leaves it out"
+
+
+@contextlib.contextmanager
+def _writer(path: Path) -> Iterator[ParquetWriter]:
+    from netspurt.files.parquet import ParquetWriter
+
+    with output.file(path) as stage, ParquetWriter(stage, INTERVALS) as writer:
+        yield writer
+
+
+def _intervals(file: str, diagnosis: Diagnosis, connections: list[int]) -> pl.DataFrame:
+    import polars as pl
+
+    ends = diagnosis.connections.select("connection", "client", "server")
+    rows = diagnosis.intervals.filter(pl.col("connection").is_in(connections))
+    rows = rows.join(ends, on="connection", how="left", maintain_order="left")
+    return rows.select(pl.lit(file).alias("file"), pl.exclude("file")).select(*INTERVALS)
+
+
+def _print(
+    options: argparse.Namespace,
+    found: dict[int, Diagnosis],
+    chosen: dict[int, list[int]],
+    failures: dict[int, str],
+) -> None:
+    if options.json:
+        _print_json(options.files, found, chosen, failures)
+        return
+    from rich.markup import escape
+
+    from netspurt.cli import why_view
+
+    console = tables.console()
+    for number, connections in chosen.items():
+        diagnosis = found[number]
+        console.print(f"[bold]{escape(why_view.title(diagnosis))}[/]", highlight=False, soft_wrap=True)
+        console.print()
+        shown = connections if options.all else connections[:SHOWN]
+        known: dict[Advice, int] = {}
+        for document in diagnosis.documents(shown):
+            why_view.show(console, document, known)
+        for sentence in _left_out(diagnosis, len(connections) - len(shown)):
+            console.print(sentence, highlight=False, soft_wrap=True)
+
+
+def _print_json(
+    files: list[str], found: dict[int, Diagnosis], chosen: dict[int, list[int]], failures: dict[int, str]
+) -> None:
+    flows = [flow for number in sorted(found) for flow in _flows(found[number], chosen[number])]
+    captures = [
+        number for number in sorted(found.keys() | failures.keys()) if not _is_simulated(found.get(number))
+    ]
+    simulated = len(captures) < len(found.keys() | failures.keys())
+    if simulated and not captures:
+        print(json.dumps({"flows": flows}))
+        return
+    sys.stdout.write(f'{{"flows": {json.dumps(flows)}, "captures": [' if simulated else '{"captures": [')
+    between = ""
+    for number in captures:
+        sys.stdout.write(between)
+        if number in found:
+            sys.stdout.writelines(found[number].json(chosen[number]))
+        else:
+            sys.stdout.write(json.dumps({"file": files[number], "error": failures[number]}))
+        between = ", "
+    sys.stdout.write("]}\n")
+
+
+def _is_simulated(diagnosis: Diagnosis | None) -> bool:
+    return diagnosis is not None and diagnosis.flows is not None
+
+
+def _flows(diagnosis: Diagnosis, connections: list[int]) -> list[dict[str, Any]]:
+    """The flows of a simulation, each connection once."""
+    names = diagnosis.flows
+    if names is None:
+        return []
+    rows = diagnosis.documents(connections)
+    return [{"file": str(diagnosis.path), **names[row["connection"]], **row} for row in rows]
+
+
+def _left_out(diagnosis: Diagnosis, more: int) -> list[str]:
+    """What is not listed, one sentence each."""
+    tally = diagnosis.tally
+    several = {name: "" if tally[name] == 1 else "s" for name in ("small", "filtered", "unlisted")}
+    told = [
+        (more, f"{more} more connections lost less time (list them with --all)."),
+        (
+            tally["small"],
+            f"{tally['small']} connection{several['small']} carried no data or too little of it.",
+        ),
+        (tally["filtered"], f"{tally['filtered']} connection{several['filtered']} did not pass the filter."),
+        (
+            tally["unlisted"],
+            f"{tally['unlisted']} more connections were not kept (the limit is {MOST_CONNECTIONS}).",
+        ),
+    ]
+    return [sentence for count, sentence in told if count]

@@ -52,6 +52,7 @@
         }
       }
     }
+    if (chart.y.names.length) return [-0.6, chart.y.names.length - 0.4];
     if (low > high) return [0, 1];
     if (chart.y.top) high = Math.min(high, chart.y.top);
     if (chart.y.scale === "log") return [low / 1.1, high * 1.1];
@@ -162,14 +163,15 @@
   };
 
   // The value of a trace at a place: of a staircase the current value, else of the nearest point, if it is near.
-  const valueAt = (u, trace, x) => {
+  const valueAt = (u, trace, x, named) => {
     let i = place(trace.x, x, true) - 1;
     if (trace.shape !== "steps") {
       if (i < 0 || (i + 1 < trace.x.length && trace.x[i + 1] - x < x - trace.x[i])) i += 1;
       if (i >= trace.x.length || Math.abs(u.valToPos(trace.x[i], "x") - u.valToPos(x, "x")) > 8) return "";
     }
     const value = i < 0 ? NaN : trace.y[i];
-    return value === value ? short(value) : "";
+    if (value !== value) return "";
+    return named ? "now" : short(value);
   };
   const short = (value) => {
     const size = Math.abs(value);
@@ -217,7 +219,7 @@
     const { left } = u.cursor, inside = left != null && left >= 0;
     const x = inside ? u.posToVal(left, "x") : NaN;
     chart.where.textContent = inside ? `${chart.x.label}: ${short(x)}` : "";
-    for (const trace of chart.traces) if (trace.output) trace.output.textContent = inside ? valueAt(u, trace, x) : "";
+    for (const trace of chart.traces) if (trace.output) trace.output.textContent = inside ? valueAt(u, trace, x, chart.y.names.length > 0) : "";
   };
 
   // Numbers of an axis: with the digits that distinguish them, thousands separated, powers of ten far from 1.
@@ -246,6 +248,19 @@
     size: scale === "y" ? 58 : 30,
   });
 
+  // Rows have names instead of numbers. The charts of a group keep their left edges in line.
+  const rows = (chart) => {
+    const named = all.some((other) => other.y.names.length && (other === chart || (chart.group && other.group === chart.group)));
+    const made = axis(chart.y.label, "y", chart.y.scale === "log");
+    if (named) made.size = 128;
+    if (chart.y.names.length) {
+      made.splits = () => chart.y.names.map((_, place) => place);
+      made.values = (_, values) => values.map((value) => chart.y.names[value] ?? "");
+      made.filter = (_, values) => values;
+    }
+    return made;
+  };
+
   const optionsOf = (figure, chart, width) => ({
     width, height: chart.height, legend: { show: false }, padding: [10, 18, 0, 0],
     scales: {
@@ -253,7 +268,7 @@
       y: { distr: chart.y.scale === "log" ? 3 : 1, range: () => reach(chart, ...chart.view) },
     },
     series: [{}, { paths: () => null, points: { show: false } }],
-    axes: [axis(chart.x.label, "x", chart.x.scale === "log"), axis(chart.y.label, "y", chart.y.scale === "log")],
+    axes: [axis(chart.x.label, "x", chart.x.scale === "log"), rows(chart)],
     cursor: { points: { show: false }, drag: { x: true, y: false, setScale: false }, y: false },
     hooks: {
       draw: [paint(chart)],
@@ -356,6 +371,18 @@
     figure.dataset.drawn = "yes";
   };
 
+  // Evidence leads to its place in the charts of its group.
+  const jumps = () => {
+    for (const button of document.querySelectorAll("button[data-jump]")) {
+      const group = all.filter((chart) => chart.group === button.dataset.jump);
+      button.hidden = !group.length;
+      button.addEventListener("click", () => {
+        zoom(group[0], +button.dataset.from, +button.dataset.until);
+        group[0].figure.scrollIntoView({ block: "start" });
+      });
+    }
+  };
+
   const repaint = () => {
     for (const chart of all) {
       chart.plot.redraw(false);
@@ -386,5 +413,6 @@
       if (group.length) chart.span = [Math.min(...group.map((each) => each.span[0])), Math.max(...group.map((each) => each.span[1]))];
     }
     for (const chart of all) chart.show(...chart.span);
+    jumps();
   });
 })();

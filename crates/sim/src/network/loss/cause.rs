@@ -33,11 +33,19 @@ pub enum Cause {
     IdleTimeout,
     /// It was an ACK, and a later one took its place.
     AckThinning,
+    /// PIE dropped it.
+    Pie,
+    /// DualPI2 dropped it.
+    DualPi2,
+    /// CAKE's COBALT dropped it.
+    Cobalt,
+    /// It was an ACK, and a later one that says more has come to the queue.
+    AckFilter,
 }
 
 impl Cause {
     /// Every cause, in declaration order.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 19] = [
         Self::Queue,
         Self::BitError,
         Self::PacketError,
@@ -53,6 +61,10 @@ impl Cause {
         Self::Shaper,
         Self::IdleTimeout,
         Self::AckThinning,
+        Self::Pie,
+        Self::DualPi2,
+        Self::Cobalt,
+        Self::AckFilter,
     ];
 
     /// The name used in files.
@@ -73,6 +85,10 @@ impl Cause {
             Self::Shaper => "shaper",
             Self::IdleTimeout => "idle-timeout",
             Self::AckThinning => "ack-thinning",
+            Self::Pie => "pie",
+            Self::DualPi2 => "dualpi2",
+            Self::Cobalt => "cobalt",
+            Self::AckFilter => "ack-filter",
         }
     }
 }

@@ -26,6 +26,10 @@ impl Codel {
 }
 
 impl Order for Codel {
+    fn causes(&self) -> &'static [Cause] {
+        &[Cause::Codel]
+    }
+
     fn push(&mut self, kept: Kept, _packet: &Packet, _out: &mut Outbox) {
         self.packets.put(kept);
     }

@@ -23,6 +23,11 @@ impl Fifo {
         self.bytes
     }
 
+    /// The one that waits longest.
+    pub(super) fn first(&self) -> Option<Kept> {
+        self.packets.front()
+    }
+
     pub(super) fn put(&mut self, packet: Kept) {
         self.packets.push_back(packet);
         self.bytes += u64::from(packet.size);

@@ -4,20 +4,17 @@
 //! served before the *old* ones, until it has sent a quantum; so one that sends little hardly waits. If all queues
 //! together exceed their room, the one that holds most makes it.
 //!
-//! Where the document leaves a choice, this follows Linux: new queues that run empty go once through the list of old
-//! ones, and up to [`BATCH`] packets, half of what the fattest queue holds, are dropped at once, from its head. CoDel's
+//! The turns are those of [`Rounds`]. Where the document leaves a choice, this follows Linux: up to [`BATCH`] packets, half of what the fattest queue holds, are dropped at once, from its head. CoDel's
 //! exception for a single packet looks at the flow's own queue.
 
 use super::codel::Controller;
 use super::fifo::Fifo;
 use super::order::{Kept, Leaving, Order, Outbox};
+use super::rounds::{Rounds, line_of};
 use super::{Backlog, Room};
 use crate::network::loss::Cause;
 use crate::network::packet::Packet;
 use crate::spec::FqCodelSpec;
-use core::hash::Hasher as _;
-use siphasher::sip::SipHasher24;
-use std::collections::VecDeque;
 
 /// Packets that are dropped at once for want of room, at most.
 const BATCH: usize = 64;
@@ -27,10 +24,6 @@ const BATCH: usize = 64;
 struct Bucket {
     packets: Fifo,
     controller: Controller,
-    /// Octets that it may still send in this round.
-    credit: i64,
-    /// It stands in one of the two lists.
-    listed: bool,
 }
 
 /// Queues served in turn.
@@ -40,8 +33,7 @@ pub(super) struct FqCodel {
     /// Keys of the hash, so that no two runs have the same flows collide.
     keys: [u64; 2],
     buckets: Box<[Bucket]>,
-    new: VecDeque<u32>,
-    old: VecDeque<u32>,
+    rounds: Rounds,
     backlog: Backlog,
 }
 
@@ -51,21 +43,14 @@ impl FqCodel {
             spec,
             keys,
             buckets: (0..spec.flows.max(1)).map(|_| Bucket::default()).collect(),
-            new: VecDeque::new(),
-            old: VecDeque::new(),
+            rounds: Rounds::new(spec.flows, spec.quantum),
             backlog: Backlog::default(),
         }
     }
 
-    pub(super) const fn room(&self) -> Room {
-        self.spec.room
-    }
-
-    /// The queue of this packet's flow. An occupant of an endpoint stands for the addresses and ports.
+    /// The queue of this packet's flow.
     fn bucket_of(&self, packet: &Packet) -> u32 {
-        let mut hasher = SipHasher24::new_with_keys(self.keys[0], self.keys[1]);
-        hasher.write_u64(u64::from(packet.endpoint) << 16 | u64::from(packet.generation));
-        (hasher.finish() % self.buckets.len() as u64) as u32
+        line_of(packet, self.keys, self.buckets.len())
     }
 
     /// Drops from the head of the fattest queue: half of its octets, but no more than a batch.
@@ -83,45 +68,17 @@ impl FqCodel {
             }
         }
     }
-
-    /// The next packet to be sent.
-    fn next(&mut self, now: u64, out: &mut Outbox) -> Option<Kept> {
-        loop {
-            let is_new = !self.new.is_empty();
-            let list = if is_new { &mut self.new } else { &mut self.old };
-            let number = *list.front()?;
-            let bucket = &mut self.buckets[number as usize];
-            if bucket.credit <= 0 {
-                bucket.credit += i64::from(self.spec.quantum);
-                list.pop_front();
-                self.old.push_back(number);
-                continue;
-            }
-            if let Some(kept) = bucket.controller.dequeue(&self.spec.law, &mut bucket.packets, now, out) {
-                bucket.credit -= i64::from(kept.size);
-                return Some(kept);
-            }
-            list.pop_front();
-            // A new queue that ran empty and came back at once would always go first.
-            if is_new && !self.old.is_empty() {
-                self.old.push_back(number);
-            } else {
-                bucket.listed = false;
-            }
-        }
-    }
 }
 
 impl Order for FqCodel {
+    fn causes(&self) -> &'static [Cause] {
+        if self.spec.room == Room::Unlimited { &[Cause::Codel] } else { &[Cause::Codel, Cause::Queue] }
+    }
+
     fn push(&mut self, kept: Kept, packet: &Packet, out: &mut Outbox) {
         let number = self.bucket_of(packet);
-        let bucket = &mut self.buckets[number as usize];
-        bucket.packets.put(kept);
-        if !bucket.listed {
-            bucket.listed = true;
-            bucket.credit = i64::from(self.spec.quantum);
-            self.new.push_back(number);
-        }
+        self.buckets[number as usize].packets.put(kept);
+        self.rounds.join(number);
         self.backlog.packets += 1;
         self.backlog.bytes += u64::from(kept.size);
         while self.spec.room.is_exceeded_by(self.backlog) {
@@ -131,7 +88,11 @@ impl Order for FqCodel {
 
     fn pop(&mut self, now: u64, out: &mut Outbox) {
         let before = out.len();
-        let sent = self.next(now, out);
+        let Self { rounds, buckets, spec, .. } = self;
+        let sent = rounds.next(|number| {
+            let bucket = &mut buckets[number as usize];
+            bucket.controller.dequeue(&spec.law, &mut bucket.packets, now, out)
+        });
         out.extend(sent.map(Leaving::Sent));
         for leaving in out.range(before..) {
             let (Leaving::Sent(kept) | Leaving::Dropped(kept, _)) = leaving;

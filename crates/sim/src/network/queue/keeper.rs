@@ -1,41 +1,27 @@
 //! A queue that keeps its packets until it is known which of them leaves, and what all such queues have in common: how
 //! much waits, how long things waited, and which departure the event queue knows of.
 
+use super::Backlog;
+use super::cake::Cake;
 use super::codel::Codel;
+use super::drr::Drr;
+use super::dualpi2::DualPi2;
 use super::fifo::Fifo;
 use super::fq_codel::FqCodel;
-use super::order::{Kept, Leaving, Order, Outbox};
+use super::fq_pie::FqPie;
+use super::order::{Kept, Leaving, Order, Outbox, Passing};
+use super::pie::Pie;
+use super::priority::Priority;
 use super::resend_first::ResendFirst;
-use super::{Backlog, Room};
 use crate::network::loss::Cause;
 use crate::network::packet::Packet;
 use crate::random::Stream;
 use crate::spec::QueueSpec;
 
-/// The built-in orders.
-#[derive(Debug)]
-enum Kind {
-    Fifo(Fifo),
-    ResendFirst(ResendFirst),
-    Codel(Codel),
-    FqCodel(Box<FqCodel>),
-}
-
-impl Kind {
-    fn order(&mut self) -> &mut dyn Order {
-        match self {
-            Self::Fifo(order) => order,
-            Self::ResendFirst(order) => order,
-            Self::Codel(order) => order,
-            Self::FqCodel(order) => &mut **order,
-        }
-    }
-}
-
 /// What waits for one direction of a link.
 #[derive(Debug)]
 pub(crate) struct Keeper {
-    kind: Kind,
+    order: Box<dyn Order>,
     out: Outbox,
     backlog: Backlog,
     /// Most packets that ever waited.
@@ -50,7 +36,8 @@ pub(crate) struct Keeper {
 impl Keeper {
     /// The keeper of `spec`, if it needs one. `name` is the direction's, and gives its random streams their names.
     pub(crate) fn new(spec: &QueueSpec, seed: u64, name: &str) -> Option<Self> {
-        Some(Self::of(match spec {
+        let stream = || Stream::new(seed, &format!("{name}/queue"));
+        let order: Box<dyn Order> = match spec {
             QueueSpec::Unlimited
             | QueueSpec::Packets(_)
             | QueueSpec::Bytes(_)
@@ -58,23 +45,30 @@ impl Keeper {
             | QueueSpec::Step(..) => {
                 return None;
             }
-            QueueSpec::ResendFirst(_) => Kind::ResendFirst(ResendFirst::default()),
-            QueueSpec::Codel(_, law) => Kind::Codel(Codel::new(*law)),
+            QueueSpec::ResendFirst(_) => Box::new(ResendFirst::default()),
+            QueueSpec::Codel(_, law) => Box::new(Codel::new(*law)),
+            QueueSpec::Pie(_, law) => Box::new(Pie::new(*law, stream())),
+            QueueSpec::DualPi2(spec) => Box::new(DualPi2::new(*spec)),
+            QueueSpec::Priority(classes) => Box::new(Priority::new(*classes)),
+            QueueSpec::Drr(spec) => Box::new(Drr::new(*spec)),
+            QueueSpec::Cake(spec) => Box::new(Cake::new(*spec, stream())),
+            QueueSpec::FqPie(spec) => Box::new(FqPie::new(*spec, stream())),
             QueueSpec::FqCodel(spec) => {
-                let mut stream = Stream::new(seed, &format!("{name}/queue"));
-                Kind::FqCodel(Box::new(FqCodel::new(*spec, [stream.bits(), stream.bits()])))
+                let mut stream = stream();
+                Box::new(FqCodel::new(*spec, [stream.bits(), stream.bits()]))
             }
-        }))
+        };
+        Some(Self::of(order))
     }
 
     /// First in, first out, where nothing but the departures is unknown.
     pub(crate) fn fifo() -> Self {
-        Self::of(Kind::Fifo(Fifo::default()))
+        Self::of(Box::new(Fifo::default()))
     }
 
-    fn of(kind: Kind) -> Self {
+    fn of(order: Box<dyn Order>) -> Self {
         Self {
-            kind,
+            order,
             out: Outbox::new(),
             backlog: Backlog::default(),
             most: 0,
@@ -97,38 +91,54 @@ impl Keeper {
         self.most
     }
 
-    /// Whether the queue drops what waits for want of room, however much a [`super::Discipline`] lets in.
-    pub(crate) fn limits(&self) -> bool {
-        matches!(&self.kind, Kind::FqCodel(order) if order.room() != Room::Unlimited)
+    /// Under which names it drops, beside what a [`super::Discipline`] keeps out.
+    pub(crate) fn causes(&self) -> &'static [Cause] {
+        self.order.causes()
     }
 
-    /// Under which name it drops what has waited too long.
-    pub(crate) const fn cause(&self) -> Option<Cause> {
-        match self.kind {
-            Kind::Fifo(_) | Kind::ResendFirst(_) => None,
-            Kind::Codel(_) | Kind::FqCodel(_) => Some(Cause::Codel),
-        }
+    /// Whether it has to know whose each packet is.
+    pub(crate) fn classifies(&self) -> bool {
+        self.order.classifies()
+    }
+
+    /// Packets leave whenever the transmitter is free.
+    pub(crate) fn open(&mut self) {
+        self.order.open();
     }
 
     /// A packet comes and waits. Then ask for [`Keeper::overflow`].
     pub(crate) fn push(&mut self, kept: Kept, packet: &Packet) {
+        self.order.push(kept, packet, &mut self.out);
+        self.note(kept);
+    }
+
+    fn note(&mut self, kept: Kept) {
         self.account(kept.since);
-        self.kind.order().push(kept, packet, &mut self.out);
         self.backlog.packets += 1;
         self.backlog.bytes += u64::from(kept.size);
         self.most = self.most.max(self.backlog.packets - self.out.len() as u32);
     }
 
-    /// A packet comes to an empty queue and leaves at once.
-    pub(crate) fn pass_by(&mut self, kept: Kept, packet: &Packet) {
+    /// A packet comes to an empty queue, and leaves at once if the queue lets it.
+    pub(crate) fn pass_by(&mut self, kept: Kept, packet: &Packet) -> Passing {
         debug_assert!(self.is_empty(), "nobody is overtaken by passing by");
-        let order = self.kind.order();
         // The transmitter has been free: it has asked for a packet, and found none.
-        order.pop(kept.since, &mut self.out);
-        order.push(kept, packet, &mut self.out);
-        order.pop(kept.since, &mut self.out);
-        debug_assert_eq!(self.out, [Leaving::Sent(kept)], "what has not waited is not dropped");
-        self.out.clear();
+        self.order.pop(kept.since, &mut self.out);
+        debug_assert!(self.out.is_empty(), "nobody waited");
+        self.order.push(kept, packet, &mut self.out);
+        if self.out.is_empty() {
+            self.order.pop(kept.since, &mut self.out);
+        }
+        let leaving = self.out.pop_front();
+        debug_assert!(self.out.is_empty(), "a single packet has come");
+        match leaving {
+            Some(Leaving::Sent(kept)) => Passing::Sent(kept),
+            Some(Leaving::Dropped(_, cause)) => Passing::Dropped(cause),
+            None => {
+                self.note(kept);
+                Passing::Waits
+            }
+        }
     }
 
     /// The next packet that had to make room for the last one.
@@ -142,7 +152,7 @@ impl Keeper {
     /// is [`Leaving::Sent`] or nothing is left.
     pub(crate) fn pop(&mut self, now: u64) -> Option<Leaving> {
         if self.out.is_empty() {
-            self.kind.order().pop(now, &mut self.out);
+            self.order.pop(now, &mut self.out);
         }
         self.overflow(now)
     }
@@ -165,12 +175,13 @@ impl Keeper {
     }
 
     /// When the next packet is to leave, the transmitter being free at `free`, if the event queue does not know yet.
-    pub(crate) const fn next_departure(&mut self, free: u64) -> Option<u64> {
-        if self.is_empty() || self.armed_at == free {
+    pub(crate) fn next_departure(&mut self, free: u64) -> Option<u64> {
+        let at = free.max(self.order.opens());
+        if self.is_empty() || self.armed_at == at {
             return None;
         }
-        self.armed_at = free;
-        Some(free)
+        self.armed_at = at;
+        Some(at)
     }
 }
 
@@ -192,7 +203,8 @@ pub(super) mod bench {
 
         /// A packet of `size` octets comes, numbered `slot`; who had to make room.
         pub(crate) fn push(&mut self, now: u64, slot: u32, size: u32, packet: &Packet) -> Vec<u32> {
-            let kept = Kept { slot, position: 0, size, since: now, ecn: packet.segment.ecn };
+            let kept =
+                Kept { slot, position: 0, size, since: now, ecn: packet.segment.ecn, ..Kept::default() };
             self.order.push(kept, packet, &mut self.out);
             self.left().0
         }
@@ -219,6 +231,7 @@ pub(super) mod bench {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec::Room;
 
     #[test]
     fn what_waits_is_counted_and_for_how_long() {

@@ -11,22 +11,30 @@
 //! be dropped when others come or leave. Beyond that point nothing is different.
 
 mod admission;
+mod cake;
+mod classes;
 mod codel;
 mod drop_tail;
+mod drr;
+mod dualpi2;
 mod early;
 mod fifo;
 mod fq_codel;
+mod fq_pie;
 mod keeper;
 mod order;
+mod pie;
+mod priority;
 mod red;
 mod resend_first;
 pub(crate) mod ring;
+mod rounds;
 mod step;
 
 pub(crate) use admission::OnArrival;
 pub(crate) use early::Early;
 pub(crate) use keeper::Keeper;
-pub(crate) use order::{Kept, Leaving};
+pub(crate) use order::{Kept, Leaving, Origin, Passing};
 
 pub use admission::{Admission, Backlog};
 pub use drop_tail::{DropTailBytes, DropTailPackets};
@@ -50,17 +58,24 @@ impl Discipline {
     /// Who may wait under `spec`, in whatever order they leave.
     pub const fn new(spec: &QueueSpec) -> Self {
         let room = match spec {
-            // Fair queueing lets everybody in and makes room at the expense of whoever holds most.
-            QueueSpec::Unlimited | QueueSpec::FqCodel(_) => Room::Unlimited,
+            // Fair queueing lets everybody in and makes room at the expense of whoever holds most; classes have room of their own.
+            QueueSpec::Unlimited
+            | QueueSpec::FqCodel(_)
+            | QueueSpec::Priority(_)
+            | QueueSpec::Drr(_)
+            | QueueSpec::Cake(_) => Room::Unlimited,
             QueueSpec::Packets(limit) => Room::Packets(*limit),
             QueueSpec::Bytes(limit) => Room::Bytes(*limit),
             QueueSpec::ResendFirst(room) | QueueSpec::Codel(room, _) | QueueSpec::Step(room, _) => *room,
             QueueSpec::Red(red) => red.room,
+            QueueSpec::Pie(room, _) => *room,
+            QueueSpec::FqPie(spec) => spec.room,
+            QueueSpec::DualPi2(spec) => spec.room,
         };
         Self::of(room)
     }
 
-    /// What finds this room may wait.
+    /// Who may wait where there is so much room.
     pub(crate) const fn of(room: Room) -> Self {
         match room {
             Room::Unlimited => Self::Unlimited,

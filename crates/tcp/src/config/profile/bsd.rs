@@ -4,7 +4,7 @@ use super::standard::BY_ACKS;
 use super::standard::RENO;
 use crate::config::{
     Config, Counting, Cutting, DupAcks, EcnUse, FastOpenUse, Growth, HyStart, InitialWindow, LossMeans,
-    MssCounts, PathMtuDiscovery, Recovery, Reduces, SynOptions, TimerGrain, UnsentAcked, Unstamped,
+    MssCounts, PathMtuDiscovery, PrrRule, Recovery, Reduces, SynOptions, TimerGrain, UnsentAcked, Unstamped,
     WindowGrowth, WindowOption, WindowProbe,
 };
 use crate::congestion;
@@ -49,9 +49,12 @@ pub(super) const BSD43_TAHOE: Config = Config {
     reordering_tick: Span::ZERO,
     tail_loss_probe: false,
     prr: false,
+    prr_rule: PrrRule::Rfc9937,
     undo: false,
     hystart: HyStart::Off,
     reduces: Reduces::Flight,
+    abe: false,
+    careful_resume: None,
     ecn: EcnUse::Off,
     loss_means: LossMeans::Congestion,
     congestion: congestion::Kind::Tahoe,

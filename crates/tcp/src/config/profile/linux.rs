@@ -3,7 +3,7 @@
 use super::standard::{BY_ACKS, RENO};
 use crate::config::{
     Config, Counting, Cutting, EcnUse, Grows, Growth, HyStart, InitialWindow, MssCounts, PathMtuDiscovery,
-    Recovery, Reduces, TimerGrain, UnsentAcked, Unstamped, WindowOption, WindowProbe,
+    PrrRule, Recovery, Reduces, TimerGrain, UnsentAcked, Unstamped, WindowOption, WindowProbe,
 };
 use crate::congestion;
 use crate::receive::acking::{Acking, Bounds};
@@ -33,6 +33,8 @@ pub(super) const LINUX: Config = Config {
     reordering_tick: Span::ZERO,
     tail_loss_probe: true,
     prr: true,
+    // tcp_cwnd_reduction() divides by the cwnd before the loss, as RFC 6937 does by what was outstanding.
+    prr_rule: PrrRule::Rfc6937,
     undo: true,
     // fq_codel, the packet scheduler of most systems, does not pace, and CUBIC does not require pacing.
     pacing: false,
@@ -95,6 +97,18 @@ pub(super) const DCTCP: Config = Config {
     // TCP_CONG_NEEDS_ECN: its SYN segments request ECN regardless of tcp_ecn. dctcp.rst recommends tcp_ecn_fallback =
     // 0; here a retransmitted SYN does not request ECN.
     ecn: EcnUse::Rfc3168,
+    // Only bictcp has it.
+    hystart: HyStart::Off,
+    ..LINUX
+};
+
+pub(super) const PRAGUE: Config = Config {
+    // The reference implementation is a fork of Linux: tcp_congestion_control = prague.
+    congestion: congestion::Kind::Prague,
+    // TCP_CONG_NEEDS_ACCECN; RFC 9331, section 4.2.
+    ecn: EcnUse::Rfc9768,
+    // The draft, section 2.4.1.
+    pacing: true,
     // Only bictcp has it.
     hystart: HyStart::Off,
     ..LINUX

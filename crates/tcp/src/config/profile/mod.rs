@@ -37,7 +37,7 @@ pub fn by_name(name: &str) -> Option<&'static Profile> {
     PROFILES.iter().find(|profile| profile.name == name)
 }
 
-static PROFILES: [Profile; 17] = [
+static PROFILES: [Profile; 18] = [
     Profile {
         name: "bsd43-tahoe",
         summary: "4.3BSD-Tahoe of 1988: slow start, fast retransmit, 500 ms timer ticks, 64 KB windows",
@@ -139,6 +139,12 @@ static PROFILES: [Profile; 17] = [
         summary: "linux with DCTCP and ECN, for networks whose queues mark above a threshold",
         document: "RFC 8257; Linux, Documentation/networking/dctcp.rst, net/ipv4/tcp_dctcp.c",
         config: linux::DCTCP,
+    },
+    Profile {
+        name: "prague",
+        summary: "linux with Prague, accurate ECN and pacing, for paths whose queues support L4S",
+        document: "draft-briscoe-iccrg-prague-congestion-control; RFC 9330, RFC 9331",
+        config: linux::PRAGUE,
     },
 ];
 

@@ -2,7 +2,7 @@
 
 use crate::config::{
     Config, Counting, Cutting, DupAcks, EcnUse, FastOpenUse, Grows, Growth, HyStart, InitialWindow,
-    LossMeans, MssCounts, PathMtuDiscovery, Recovery, Reduces, SynOptions, TimerGrain, UnsentAcked,
+    LossMeans, MssCounts, PathMtuDiscovery, PrrRule, Recovery, Reduces, SynOptions, TimerGrain, UnsentAcked,
     Unstamped, WindowGrowth, WindowOption, WindowProbe,
 };
 use crate::congestion;
@@ -49,9 +49,13 @@ pub(super) const RENO: Config = Config {
     reordering_tick: Span::ZERO,
     tail_loss_probe: false,
     prr: false,
+    prr_rule: PrrRule::Rfc9937,
     undo: false,
     hystart: HyStart::Off,
     reduces: Reduces::Flight,
+    // RFC 8511 is experimental.
+    abe: false,
+    careful_resume: None,
     ecn: EcnUse::Off,
     loss_means: LossMeans::Congestion,
     congestion: congestion::Kind::Reno,

@@ -182,6 +182,12 @@ impl Memory {
         self.accurate.as_deref()
     }
 
+    /// Whether the share of marks of a round is known, for a congestion control that depends on it: by the counters, or by ECE
+    /// as DCTCP sends it.
+    pub(crate) const fn knows_share(&self) -> bool {
+        self.in_proportion
+    }
+
     /// Sets whether the current ACK reports a mark.
     pub(crate) fn set_marked(&mut self, marked: bool) {
         self.echo_marked = marked;

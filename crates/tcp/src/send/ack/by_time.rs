@@ -5,7 +5,7 @@ use crate::congestion::Signal;
 use crate::context::Context;
 use crate::record::event::{Event, Timer};
 use crate::record::reason::Reason;
-use crate::recovery::prr::{Progress, Prr};
+use crate::recovery::prr::{Progress, Prr, Start};
 use crate::recovery::tail_probe::Answer;
 use crate::recovery::undo::Undo;
 use crate::recovery::{Phase, Resend};
@@ -101,7 +101,8 @@ impl Sender {
             && cx.config.loss_means == LossMeans::Congestion
             && !self.congestion.controls_recovery_cwnd();
         if let Some(rack) = &mut self.rack {
-            rack.prr = reduces.then(|| Prr::new(max - una));
+            let start = Start { outstanding: max - una, sacked: self.loss.sacked(), newly: rack.delivered };
+            rack.prr = reduces.then(|| Prr::new(cx.config.prr_rule, start));
         }
         self.prepare_undo();
         self.resend_first_lost(cx, Reason::RackLoss);

@@ -25,7 +25,11 @@ impl Sender {
             (bytes, if echoed { bytes } else { 0 }, echoed)
         };
         let Some(memory) = cx.ecn() else { return };
-        if let Some((acked, marked)) = memory.count(una, nxt, bytes, marked) {
+        let told = memory.knows_share() || !cx.config.congestion.reduces_in_proportion();
+        let Some(memory) = cx.ecn() else { return };
+        if let Some((acked, marked)) = memory.count(una, nxt, bytes, marked)
+            && told
+        {
             self.signal(cx, now, Signal::RoundMarked { acked, marked }, flight);
         }
         if echoed && cx.ecn().is_some_and(|memory| memory.on_echo(una) == OnEcho::Reduce) {

@@ -123,7 +123,7 @@ export class Scene {
     if (moment < leaves && leaves - time[row] > 0.02 * flies) { piles[way[row]]++; return; }
     const part = flies > 0 ? Math.max(0, moment - leaves) / flies : 1;
     // A lost segment falls at half of its way; a segment dropped by a queue, at its start.
-    const place = gone ? (/queue|red|codel/.test(this.head.causes[cause[row]] ?? "") ? 0 : 0.5) : 1;
+    const place = gone ? (/queue|red|codel|pie|dualpi2|cobalt|ack-filter/.test(this.head.causes[cause[row]] ?? "") ? 0 : 0.5) : 1;
     if (part > place + (gone ? FALLS : 0)) return;
     const along = Math.min(part, place);
     const span = width - 2 * SIDE;

@@ -1,0 +1,333 @@
+//! CUBIC as in Linux (`tcp_cubic.c`; S. Ha, I. Rhee and L. Xu, "CUBIC", ACM SIGOPS OSR 42(5), 2008).
+
+use super::cubic::cube_root;
+use super::growth::Window;
+use crate::config::{Counting, Growth, HyStart as HyStartChoice};
+use crate::congestion::slow_start::Exit;
+use crate::congestion::slow_start::hystart::Pace;
+use crate::congestion::{CongestionControl, Signal, View};
+use crate::time::{Span, Time};
+
+/// The implementation on which RFC 9438 is based, with these differences:
+///
+/// * Before the first loss, and after a timeout until the next one, there is no W_max. The curve from K = 0 would
+///   hardly grow, so the minimum growth is a twentieth of cwnd per RTT. It matters because HyStart ends slow start
+///   early.
+/// * All counts are whole segments. The number of ACKs per segment is a quotient that is rounded down, so growth is up
+///   to 50 % faster where the curve is steep.
+/// * W_cubic is evaluated one *minimum* RTT ahead, without queueing delay.
+/// * The Reno window estimate grows by eight segments in fifteen windows; cwnd follows it within one RTT.
+/// * The clock of the curve stops only while nothing is in flight.
+/// * Undo restores cwnd and ssthresh, but not the curve; a new one starts.
+///
+/// The unit of its clock is 2⁻¹⁰ s, about a jiffy with HZ = 1000.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CubicLinux {
+    window: Window,
+    initial: u32,
+    /// Before the last reduction: cwnd and ssthresh.
+    prior: (u32, u32),
+    in_recovery: bool,
+    curve: Curve,
+    /// Segments acknowledged since cwnd last grew in avoidance.
+    earned: u32,
+    /// When the last ACK left nothing outstanding.
+    empty_since: Option<Time>,
+    rule: HyStartChoice,
+    /// `None` after it has ended slow start, until a timeout.
+    hystart: Option<Exit>,
+}
+
+/// The state of avoidance. Windows in segments, times in 2⁻¹⁰ s.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Curve {
+    /// 0: no loss yet.
+    w_max: u32,
+    origin: u32,
+    k: u64,
+    /// When this stage of avoidance began.
+    epoch: Option<Time>,
+    shortest_rtt: Option<Span>,
+    /// The number of acknowledged segments per increase of one segment (`cnt`).
+    price: u32,
+    /// The cwnd and the time of the last update of `price`.
+    priced: (u32, u64),
+    /// Segments acknowledged and not yet counted in `w_est`.
+    uncounted: u32,
+    w_est: u32,
+}
+
+/// β = 717/1024.
+const BETA: u32 = 717;
+const ONE: u32 = 1024;
+
+/// C = 410/1024 segments/s³.
+const C: u128 = 410;
+
+/// While cwnd is constant, the price is not updated for 1/32 s.
+const STEADY: u64 = 32;
+
+/// Without W_max: the largest number of ACKs per segment.
+const UNKNOWN: u32 = 20;
+
+/// The smallest number of ACKs per segment.
+const DEAREST: u32 = 2;
+
+/// RTT samples are ignored for this time after a recovery.
+const SETTLING: Span = Span::from_secs(1);
+
+impl CubicLinux {
+    /// With the given initial `cwnd` and `ssthresh` in bytes, and a rule that ends slow start.
+    pub fn new(cwnd: u32, ssthresh: u32, growth: Growth, rule: HyStartChoice) -> Self {
+        Self {
+            window: Window::new(cwnd, ssthresh, growth),
+            initial: cwnd,
+            prior: (0, 0),
+            in_recovery: false,
+            curve: Curve::default(),
+            earned: 0,
+            empty_since: None,
+            rule,
+            hystart: Exit::new(rule),
+        }
+    }
+
+    /// `cubictcp_acked()` and `cubictcp_cong_avoid()`.
+    fn acked(&mut self, bytes: u32, view: &View) {
+        self.curve.measure(view);
+        self.curve.skip_pause(self.empty_since.take(), view.now);
+        self.empty_since = (view.acknowledged >= view.sent).then_some(view.now);
+        let pace = self.slow_start_pace(view);
+        if !view.cwnd_limited {
+            return;
+        }
+        let mss = view.mss.max(1);
+        let mut segments = match self.window.growth.counting {
+            Counting::Acks | Counting::AcksByRfc5681 => 1,
+            Counting::Bytes { .. } => bytes.div_ceil(mss),
+        };
+        if self.window.cwnd < self.window.ssthresh {
+            segments = self.slow_start(segments, mss, pace);
+        }
+        if segments > 0 {
+            self.avoid(segments, mss, view.now);
+        }
+    }
+
+    /// Looks for the end of slow start.
+    fn slow_start_pace(&mut self, view: &View) -> Pace {
+        let cwnd = self.window.cwnd;
+        if cwnd >= self.window.ssthresh {
+            return Pace::Full;
+        }
+        let pace = self.hystart.as_mut().map_or(Pace::Full, |hystart| hystart.on_ack(view, cwnd));
+        match pace {
+            Pace::Full | Pace::Quarter => {}
+            Pace::Over => {
+                self.window.ssthresh = cwnd;
+                self.hystart = None;
+            }
+            Pace::OverAt(reduced) => {
+                self.set(reduced, reduced);
+                self.hystart = None;
+            }
+        }
+        pace
+    }
+
+    /// `tcp_slow_start()`: up to ssthresh; returns the rest for avoidance.
+    fn slow_start(&mut self, segments: u32, mss: u32, pace: Pace) -> u32 {
+        let (before, ssthresh) = (self.window.cwnd, self.window.ssthresh);
+        self.window.slow_start(segments.saturating_mul(mss), mss);
+        let cwnd = pace.opened(before, self.window.cwnd);
+        self.window.cwnd = cwnd.min(ssthresh);
+        (cwnd - self.window.cwnd) / mss
+    }
+
+    /// `tcp_cong_avoid_ai()`.
+    fn avoid(&mut self, segments: u32, mss: u32, now: Time) {
+        let price = self.curve.price((self.window.cwnd / mss).max(1), segments, now);
+        // Segments counted at a higher price give at most one segment.
+        let mut grown = 0;
+        if self.earned >= price {
+            (self.earned, grown) = (0, 1);
+        }
+        self.earned = self.earned.saturating_add(segments);
+        grown += self.earned / price;
+        self.earned %= price;
+        self.window.cwnd = self.window.cwnd.saturating_add(grown.saturating_mul(mss));
+    }
+
+    /// `cubictcp_recalc_ssthresh()`: based on the data in flight or on cwnd, as configured, but at most cwnd.
+    fn threshold(&mut self, view: &View) -> u32 {
+        let mss = view.mss.max(1);
+        let cwnd = self.window.cwnd;
+        self.prior = (cwnd, self.current_ssthresh());
+        self.curve.lost_at(cwnd / mss);
+        let segments = u64::from(view.flight.min(cwnd) / mss) * u64::from(BETA) / u64::from(ONE);
+        mss.saturating_mul(segments.max(2) as u32)
+    }
+
+    /// `tcp_current_ssthresh()`.
+    fn current_ssthresh(&self) -> u32 {
+        let cwnd = self.window.cwnd;
+        self.window.ssthresh.max(cwnd / 2 + cwnd / 4)
+    }
+
+    fn set(&mut self, cwnd: u32, ssthresh: u32) {
+        self.window.set(cwnd, ssthresh);
+        self.earned = 0;
+    }
+
+    fn reduce(&mut self, view: &View) {
+        let ssthresh = self.threshold(view);
+        self.set(ssthresh, ssthresh);
+    }
+
+    /// `tcp_enter_loss()`; the state of the curve is reset (`bictcp_reset()`).
+    fn time_out(&mut self, first: bool, view: &View) {
+        let ssthresh = if first && !self.in_recovery { self.threshold(view) } else { self.window.ssthresh };
+        self.set(view.mss, ssthresh);
+        self.in_recovery = false;
+        self.curve = Curve::default();
+        self.empty_since = None;
+        self.hystart = Exit::new(self.rule);
+    }
+}
+
+impl Curve {
+    /// The shortest round trip.
+    fn measure(&mut self, view: &View) {
+        let settling = self.epoch.is_some_and(|epoch| view.now.since(epoch) < SETTLING);
+        if let Some(rtt) = view.rtt.filter(|_| !settling) {
+            self.shortest_rtt = Some(self.shortest_rtt.map_or(rtt, |known| known.min(rtt)));
+        }
+    }
+
+    /// Data was sent again after all data was acknowledged at `empty_since`. The interval between the last ACK before
+    /// the pause and the first ACK after it equals that between the segments. It does not count on the clock of the
+    /// curve (`cubictcp_cwnd_event()`).
+    fn skip_pause(&mut self, empty_since: Option<Time>, now: Time) {
+        if let (Some(epoch), Some(since)) = (&mut self.epoch, empty_since) {
+            *epoch = (*epoch + now.since(since)).min(now);
+        }
+    }
+
+    /// The end of a stage by a loss at `cwnd` segments. Below the last W_max, fast convergence applies.
+    fn lost_at(&mut self, cwnd: u32) {
+        let converging = cwnd < self.w_max;
+        let wide = u64::from(cwnd) * u64::from(ONE + BETA) / u64::from(2 * ONE);
+        self.w_max = if converging { wide as u32 } else { cwnd };
+        self.epoch = None;
+    }
+
+    fn begin(&mut self, cwnd: u32, now: Time) -> Time {
+        self.epoch = Some(now);
+        (self.uncounted, self.w_est) = (0, cwnd);
+        let below = self.w_max.saturating_sub(cwnd);
+        self.origin = cwnd + below;
+        self.k = cube_root((u128::from(below) << 40) / C);
+        now
+    }
+
+    /// `bictcp_update()`: the number of acknowledged segments per increase, after `segments` more were acknowledged.
+    fn price(&mut self, cwnd: u32, segments: u32, now: Time) -> u32 {
+        let tick = ticks(now.since(Time::ZERO));
+        let (for_cwnd, at) = self.priced;
+        let same_tick = match self.epoch {
+            Some(_) if cwnd == for_cwnd && tick - at.min(tick) <= STEADY => {
+                self.uncounted = self.uncounted.saturating_add(segments);
+                return self.price;
+            }
+            Some(_) => tick == at,
+            None => false,
+        };
+        let epoch = self.epoch.unwrap_or_else(|| self.begin(cwnd, now));
+        self.uncounted = self.uncounted.saturating_add(segments);
+        if !same_tick {
+            self.priced = (cwnd, tick);
+            let target = self.at(now.since(epoch) + self.shortest_rtt.unwrap_or(Span::ZERO));
+            self.price = match target.checked_sub(cwnd) {
+                Some(ahead @ 1..) => cwnd / ahead,
+                _ => cwnd.saturating_mul(100),
+            };
+            if self.w_max == 0 {
+                self.price = self.price.min(UNKNOWN);
+            }
+        }
+        self.price = self.price.min(self.as_reno(cwnd)).max(DEAREST);
+        self.price
+    }
+
+    /// W_cubic. Below the origin the offset is rounded so that the value is higher, above it lower.
+    fn at(&self, t: Span) -> u32 {
+        let t = ticks(t);
+        let distance = u128::from(t.abs_diff(self.k).min(1 << 26));
+        let off = u32::try_from((C * distance * distance * distance) >> 40).unwrap_or(u32::MAX);
+        if t < self.k { self.origin.saturating_sub(off) } else { self.origin.saturating_add(off) }
+    }
+
+    /// The price with which `cwnd` reaches the Reno window within one RTT, if that window is larger. The equivalent
+    /// additive increase is 3 (1 − β) / (1 + β), here 8/15.
+    fn as_reno(&mut self, cwnd: u32) -> u32 {
+        let one = u32::try_from(u64::from(cwnd) * 15 / 8).unwrap_or(u32::MAX).max(1);
+        let steps = self.uncounted.saturating_sub(1) / one;
+        self.uncounted -= steps * one;
+        self.w_est = self.w_est.saturating_add(steps);
+        match self.w_est.checked_sub(cwnd) {
+            Some(ahead @ 1..) => cwnd / ahead,
+            _ => u32::MAX,
+        }
+    }
+}
+
+impl CongestionControl for CubicLinux {
+    #[inline]
+    fn on(&mut self, signal: Signal, view: &View) {
+        match signal {
+            Signal::Acked { bytes } => self.acked(bytes, view),
+            Signal::EnterRecovery => {
+                self.reduce(view);
+                self.in_recovery = true;
+            }
+            Signal::EcnCe if !self.in_recovery => self.reduce(view),
+            Signal::Timeout { first } => self.time_out(first, view),
+            Signal::ExitRecovery => self.in_recovery = false,
+            Signal::Undo => {
+                let (cwnd, ssthresh) = self.prior;
+                self.set(self.window.cwnd.max(cwnd), self.window.ssthresh.max(ssthresh));
+                self.in_recovery = false;
+            }
+            Signal::IdleRestart => {
+                let ssthresh = self.current_ssthresh();
+                self.set(self.initial.min(self.window.cwnd), ssthresh);
+            }
+            Signal::EcnCe
+            | Signal::DupAck { .. }
+            | Signal::PartialAck { .. }
+            | Signal::RoundMarked { .. }
+            | Signal::Resumed => {}
+        }
+    }
+
+    fn set_windows(&mut self, cwnd: u32, ssthresh: u32) {
+        self.set(cwnd, ssthresh);
+    }
+
+    fn cwnd(&self) -> u32 {
+        self.window.cwnd
+    }
+
+    fn ssthresh(&self) -> u32 {
+        self.window.ssthresh
+    }
+}
+
+/// A span in 2⁻¹⁰ s: 2¹⁰ / 10¹² = 2⁻² / 5¹².
+fn ticks(span: Span) -> u64 {
+    (span.as_ps() >> 2) / 5_u64.pow(12)
+}
+
+#[cfg(test)]
+#[path = "cubic_linux_tests.rs"]
+mod tests;

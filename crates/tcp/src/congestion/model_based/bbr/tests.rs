@@ -1,0 +1,80 @@
+//! Tests of the arithmetic of the model. `tests/bbr.rs` tests its behaviour on a path.
+
+use super::*;
+use crate::congestion::tests::view;
+
+const MSS: u32 = 1000;
+
+#[test]
+fn the_gains_are_those_of_the_document() {
+    let as_real = |gain: u64| gain as f64 / UNIT as f64;
+    let doubling = 2.0 / 2f64.ln();
+    assert!((as_real(HIGH_GAIN) - doubling).abs() < 0.01);
+    assert!((as_real(DRAIN_GAIN) - 1.0 / doubling).abs() < 0.01);
+    assert_eq!(CYCLE.iter().sum::<u64>(), 8 * UNIT, "the mean gain of the cycle is one");
+}
+
+#[test]
+fn a_cycle_starts_in_any_phase_except_the_draining_one() {
+    let phases: Vec<usize> = (0..200)
+        .map(|seed| {
+            let mut bbr = Bbr::new(10_000, 77_777_777_u32.wrapping_mul(seed));
+            bbr.begin_cycle(Time::ZERO);
+            bbr.phase
+        })
+        .collect();
+    assert!(phases.iter().all(|&phase| phase != 1));
+    assert!([0, 2, 3, 4, 5, 6, 7].iter().all(|phase| phases.contains(phase)));
+}
+
+#[test]
+fn the_first_rate_is_the_window_in_a_round_trip_times_the_high_gain() {
+    let mut bbr = Bbr::new(10 * MSS, 1);
+    let mut seen = view(MSS, 0);
+    seen.srtt = Some(Span::from_ms(100));
+    bbr.set_pacing_rate(HIGH_GAIN, &seen);
+    let expected = 100_000.0 * 2.885 * 0.99;
+    let rate = bbr.pacing_rate().expect("a rate") as f64;
+    assert!((rate / expected - 1.0).abs() < 0.002, "{rate}");
+}
+
+#[test]
+fn the_window_counts_the_path_the_hosts_and_pairs() {
+    let mut bbr = Bbr::new(10 * MSS, 1);
+    bbr.min_rtt = Some(Span::from_ms(100));
+    bbr.pace.want(1_000_000, true);
+    // 100 segments on the path, three bursts of two in the hosts.
+    assert_eq!(bbr.inflight(1_000_000, UNIT, MSS), 106_000);
+    assert_eq!(bbr.inflight(1_000_100, UNIT, MSS), 108_000, "rounded up to a segment, then to a pair");
+    assert_eq!(bbr.inflight(1_000_000, CWND_GAIN, MSS), 206_000);
+    bbr.pace.want(100_000_000, true);
+    assert_eq!(bbr.inflight(1_000_000, UNIT, MSS), 296_000, "bursts of 65 segments at most");
+}
+
+#[test]
+fn bbr_restores_its_window_after_a_timeout() {
+    let mut bbr = Bbr::new(40 * MSS, 1);
+    bbr.on(Signal::Timeout { first: true }, &view(MSS, 40_000));
+    assert_eq!(bbr.cwnd(), MSS);
+    let mut sample = RateSample {
+        delivered: 50_000,
+        delivered_at: Time::ZERO,
+        lost: 40_000,
+        newly_delivered: 1000,
+        newly_lost: 0,
+        interval: None,
+        rtt: None,
+        min_rtt: None,
+        maybe_delayed: false,
+        prior_in_flight: 1000,
+        in_flight: 0,
+        next_departure: Time::ZERO,
+        repairing: Repairing::Timeout,
+        selective: true,
+    };
+    bbr.delivered(&sample, &view(MSS, 1000));
+    assert_eq!(bbr.cwnd(), 4 * MSS);
+    sample.repairing = Repairing::Nothing;
+    bbr.delivered(&sample, &view(MSS, 1000));
+    assert_eq!(bbr.cwnd(), 41 * MSS, "and it starts up as before");
+}

@@ -1,0 +1,5 @@
+//! Congestion controls with a model of the path: its bandwidth and its RTT without queueing delay.
+
+pub(super) mod bbr;
+pub(super) mod bbr3;
+mod path_model;

@@ -1,0 +1,121 @@
+"""Reads a capture in steps and diagnoses its connections, or simulates a scenario and does the same.
+
+Lives here: the Python interface of the native ``Diagnosis``. Must not live here: tables, or text for a terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from netspurt.analysis.capture import STEP
+from netspurt.diagnosing.connection_filter import ConnectionFilter
+from netspurt.diagnosing.diagnosis import Diagnosis, collect
+from netspurt.diagnosing.simulated import Simulated
+from netspurt.errors import RequestError
+from netspurt.inputs.kind import Kind, kind_of
+from netspurt.scenario import Result
+
+PIPE_STEP = 1 << 16
+"""Bytes read per step from standard input, which may be slow."""
+
+TAKEN = 500
+"""The maximal number of connections taken at once: as Python objects they are much larger than as tables."""
+
+
+def why(
+    path: str | Path | Result,
+    *,
+    filter: str | None = None,  # noqa: A002
+    min_bytes: int = 1,
+) -> Diagnosis:
+    """Finds out what limited the connections of a capture or of a simulation, and for how long.
+
+    Formats and link types as in ``read_capture``. The interpreter lock is released during the read.
+
+    Args:
+        path: a capture (``-`` is standard input), a scenario, which is simulated with seed 1, or the result of a run
+            with ``record=["limits"]``. Of a simulation the limits are exact.
+        filter: connections to keep, in the language of tcpdump: ``port 443 and not host 10.0.0.1``.
+        min_bytes: connections with fewer acknowledged bytes are counted and left out.
+
+    Raises:
+        RequestError: the file cannot be read or is not a capture, or the filter is not understood.
+        ScenarioError: the scenario is wrong.
+        ValueError: the run did not record ``limits``.
+    """
+    wanted = None if filter is None else ConnectionFilter(filter)
+    return collect(source(path, min_bytes), wanted=wanted)
+
+
+def source(path: str | Path | Result, min_bytes: int = 1) -> Reading | Simulated:
+    """What is diagnosed, at its beginning."""
+    if isinstance(path, Result):
+        if "limits" not in path.recorded:
+            raise ValueError('the run did not record its limits: run it with record=["limits"]')
+        return Simulated(Path(path.scenario.name), path.native)
+    if str(path) != "-" and kind_of(Path(path)) is Kind.SCENARIO:
+        return simulate(path)
+    return Reading(path, min_bytes)
+
+
+def simulate(path: str | Path, settings: Sequence[tuple[str, str]] = (), seed: int = 1) -> Simulated:
+    """Simulates a scenario and records what limits each flow."""
+    from netspurt import _core
+
+    try:
+        scenario = _core.Scenario.load(str(path), list(settings))
+    except OSError as error:
+        raise RequestError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from error
+    return Simulated(Path(path), scenario.run(seed=seed, record=["limits"]))
+
+
+class Reading:
+    """A capture that is diagnosed in steps.
+
+    Call ``step`` until it returns False; after each call, call ``take`` until it returns nothing.
+
+    Raises:
+        RequestError: the file cannot be read, or is not a capture.
+    """
+
+    def __init__(self, path: str | Path, min_bytes: int = 1) -> None:
+        from netspurt import _core
+
+        self.path = Path(path)
+        self._stopped = threading.Event()
+        try:
+            self._native = _core.Diagnosis.open(str(path), min_bytes)
+        except _core.CaptureError as error:
+            raise RequestError(str(error)) from error
+        except OSError as error:
+            raise RequestError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from error
+
+    @property
+    def octets(self) -> int:
+        """The number of bytes of the file read so far."""
+        return self._native.octets
+
+    def step(self, octets: int | None = None) -> bool:
+        """Reads this many more bytes; False at the end, and after ``stop``. By default few bytes of a pipe."""
+        if self._stopped.is_set():
+            self._native.end()
+            return False
+        return self._native.read(octets or (PIPE_STEP if str(self.path) == "-" else STEP))
+
+    def stop(self) -> None:
+        """Ends the capture where it is, from any thread: the step that runs is the last but one."""
+        self._stopped.set()
+
+    def take(self) -> list[dict[str, Any]]:
+        """Some of the connections that have ended, each once; empty if there are no more for now."""
+        found: list[dict[str, Any]] = json.loads(self._native.take(TAKEN))
+        return found
+
+    def tally(self) -> dict[str, Any]:
+        """Counts of packets by fate, and of all connections."""
+        tally: dict[str, Any] = json.loads(self._native.tally())
+        return tally

@@ -1,0 +1,83 @@
+"""What limited the flows of a simulated run, from the simulator's own knowledge.
+
+Lives here: the documents of a run, in the form of those of a capture. Must not live here: rules, tables or text for a
+terminal.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netspurt.diagnosing.limits import LIMITS
+
+if TYPE_CHECKING:
+    from netspurt import _core
+
+VANTAGE = "simulator"
+"""Nothing was captured: the simulator knows."""
+
+
+class Simulated:
+    """A run to be diagnosed; ``native`` was made with ``record=["limits"]``."""
+
+    def __init__(self, path: Path, native: _core.Run) -> None:
+        self.path = path
+        self._found = [_connection(number, row) for number, row in enumerate(json.loads(native.limits()))]
+        self._taken = False
+
+    def step(self) -> bool:
+        """Everything is there."""
+        return False
+
+    def take(self) -> list[dict[str, Any]]:
+        """All connections of all flows, once."""
+        found = [] if self._taken else self._found
+        self._taken = True
+        return found
+
+    def tally(self) -> dict[str, Any]:
+        """Counts; ``flows`` names the flow of each connection."""
+        flows = [{name: each[name] for name in ("flow", "index", "from", "to")} for each in self._found]
+        return {
+            "connections": len(self._found),
+            "packets": None,
+            "segments": None,
+            "damage": None,
+            "flows": flows,
+        }
+
+
+def _connection(number: int, row: Mapping[str, Any]) -> dict[str, Any]:
+    directions = [_direction(each) for each in row["directions"]]
+    return {
+        **{name: row[name] for name in ("flow", "index", "from", "to")},
+        "connection": number,
+        "client": row["from"],
+        "server": row["to"],
+        "start_s": min((each["start_s"] for each in row["directions"]), default=0.0),
+        "vantage": VANTAGE,
+        "directions": directions,
+    }
+
+
+def _direction(row: Mapping[str, Any]) -> dict[str, Any]:
+    whole: float = row["duration_s"]
+    lines: Sequence[Mapping[str, Any]] = row["budget"]
+    budget = [{**line, "sentence": _sentence(line, whole)} for line in lines]
+    return {
+        **{name: row[name] for name in ("from", "bytes", "duration_s", "limit", "intervals")},
+        "budget": budget,
+        "sentence": budget[0]["sentence"] if budget else "No data was sent.",
+        "vantage": VANTAGE,
+        "offload": False,
+        "retransmitted": None,
+        "rtt_min_s": row["rtt_min_s"] or None,
+        "rate_max_bps": None,
+    }
+
+
+def _sentence(line: Mapping[str, Any], whole: float) -> str:
+    return f"For {line['seconds']:.3g} s of {whole:.3g} s {LIMITS[line['limit']]}."

@@ -1,0 +1,200 @@
+"""The report of a diagnosis: the budget of each connection, with pictures of those that lost most time.
+
+Lives here: the content of its page. Must not live here: the style of a page.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from netspurt import plot
+from netspurt.analysis import formats
+from netspurt.analysis.capture import TABLES, Capture, read_capture
+from netspurt.diagnosing.diagnosis import Diagnosis, main_direction
+from netspurt.diagnosing.remedies_text import WHERE, advice
+from netspurt.errors import RequestError
+from netspurt.inputs.capture import Captured
+from netspurt.plot.chart import Chart
+from netspurt.plot.palette import limit_colour
+from netspurt.plot.runs.limits import chart_of
+from netspurt.report.blocks import (
+    Block,
+    Budget,
+    Facts,
+    Files,
+    Page,
+    Section,
+    Share,
+    Text,
+    Zoomable,
+    csv,
+    parquet,
+    table,
+)
+from netspurt.report.page import facts
+
+COLUMNS = (
+    *("connection", "client", "server", "bytes", "duration_s", "lost_s", "limit", "vantage"),
+    "sentence",
+)
+
+MOST_ROWS = 200
+"""The maximal number of rows of a table; the CSV file has all."""
+
+MOST_DRAWN = 5
+"""Connections with a section and pictures of their own."""
+
+MOST_SEGMENTS = 2_000_000
+"""The maximal number of segments for plots: with more, the page would be too large for a browser."""
+
+ROOM = 0.25
+"""Shown before and after an interval, as a share of it."""
+
+LEAST_ROOM_S = 0.005
+
+PICTURES: tuple[Callable[[object], Chart], ...] = (plot.time_sequence_chart,)
+FURTHER: tuple[Callable[[object], Chart], ...] = (plot.windows_chart, plot.round_trips_chart)
+"""Plots above and below the band of limits, in this order."""
+
+
+def page_of(found: Sequence[tuple[Diagnosis, Sequence[int]]], command: str) -> Page:
+    """The page of some diagnoses.
+
+    Args:
+        found: each diagnosis with the numbers of the connections to show, in this order.
+        command: the command line, for the page.
+    """
+    sections: list[Section] = []
+    for number, (diagnosis, connections) in enumerate(found, 1):
+        prefix = f"{number}-" if len(found) > 1 else ""
+        name = f" of {diagnosis.path.name}" if prefix else ""
+        sections.append(Section(f"Connections{name}", _connections(diagnosis, connections, prefix)))
+        sections += _details(diagnosis, connections[:MOST_DRAWN], prefix, name)
+    made = [*facts(command), ("captures", ", ".join(str(diagnosis.path) for diagnosis, _ in found))]
+    sections.append(Section("How it was made", [Facts(made)]))
+    names = [diagnosis.path.name for diagnosis, _ in found]
+    title = names[0] if len(names) == 1 else f"{len(names)} captures"
+    return Page("why", title, [_lead(*each) for each in found], sections)
+
+
+def _lead(diagnosis: Diagnosis, connections: Sequence[int]) -> str:
+    """The worst connection in one sentence."""
+    if diagnosis.fault:
+        return f"{diagnosis.fault}."
+    if not connections:
+        return f"{diagnosis.path.name}: no TCP connection to show."
+    worst = diagnosis.connections.filter(pl.col("connection") == connections[0]).row(0, named=True)
+    return f"{diagnosis.path.name}, {worst['client']} → {worst['server']}: {worst['sentence']}"
+
+
+def _connections(diagnosis: Diagnosis, connections: Sequence[int], prefix: str) -> list[Block]:
+    """The connections, those that lost most time first."""
+    rows = diagnosis.connections.filter(pl.col("connection").is_in(connections))
+    if rows.is_empty():
+        return [Text("There is no connection to show.")]
+    left = rows.height - MOST_ROWS
+    shown = rows.head(MOST_ROWS).to_dicts()
+    note = (
+        "Time is lost while the limit is neither bottleneck (the path is full) nor application (there is nothing to "
+        "send)."
+    )
+    if left > 0:
+        note += f" {left} more connections are in the file."
+    files = Files(
+        [
+            csv(f"{prefix}connections.csv", rows.to_dicts()),
+            parquet(f"{prefix}budget.parquet", diagnosis.budget, "budget.parquet"),
+            parquet(f"{prefix}intervals.parquet", diagnosis.intervals, "intervals.parquet"),
+        ]
+    )
+    title = "Connections, those that lost most time first" if rows.height > 1 else "The connection"
+    return [table(title, shown, COLUMNS, note=note), Text("All columns, full precision:"), files]
+
+
+def _details(diagnosis: Diagnosis, numbers: Sequence[int], prefix: str, name: str) -> list[Section]:
+    """A section for each of these connections."""
+    if not numbers:
+        return []
+    capture = _capture(diagnosis, numbers)
+    sections = []
+    for row in diagnosis.documents(numbers):
+        title = f"Connection {row['connection']}{name}: {row['client']} → {row['server']}"
+        sections.append(Section(title, _detail(row, capture, f"{prefix}c{row['connection']}")))
+    return sections
+
+
+def _capture(diagnosis: Diagnosis, numbers: Sequence[int]) -> Capture | None:
+    """The packets of these connections; None of standard input, which cannot be read twice, and of too many."""
+    if str(diagnosis.path) == "-":
+        return None
+    with contextlib.suppress(RequestError):
+        capture = read_capture(diagnosis.path, TABLES, only=numbers)
+        if capture.segments.height <= MOST_SEGMENTS:
+            return capture
+    return None
+
+
+def _detail(row: Mapping[str, Any], capture: Capture | None, group: str) -> list[Block]:
+    main = main_direction(row)
+    bytes_sent = formats.count(main["bytes"])
+    about = f"{bytes_sent} bytes from the {main['from']} in {main['duration_s']:.4g} s. {main['sentence']}"
+    blocks: list[Block] = [
+        Text(about),
+        Budget(f"{group}-budget", "Time budget", [_share(line, row) for line in main["budget"]], group),
+    ]
+    tried = [
+        (f"{each.limit}, {WHERE[each.where]}", " ".join([each.words, "; ".join(each.commands)]).strip())
+        for each in advice(main)
+    ]
+    if tried:
+        blocks += [Text("Worth trying:"), Facts(tried)]
+    if capture is None:
+        blocks.append(
+            Text(
+                "There are no pictures of its packets: standard input, or more segments than a page can hold."
+            )
+        )
+        return [*blocks, Zoomable(f"{group}-limits", chart_of(row), group)]
+    only = _of_connection(capture, row["connection"])
+    charts = [*_drawn(PICTURES, only), chart_of(row), *_drawn(FURTHER, only)]
+    return [*blocks, *(Zoomable(f"{group}-{chart.name}", chart, group) for chart in charts)]
+
+
+def _drawn(makers: Sequence[Callable[[object], Chart]], capture: Captured) -> list[Chart]:
+    """The plots for which there is data."""
+    charts = []
+    for make in makers:
+        with contextlib.suppress(RequestError, ValueError):
+            charts.append(make(capture))
+    return charts
+
+
+def _of_connection(capture: Capture, number: int) -> Captured:
+    """A capture with the rows of one connection only."""
+    which = pl.col("connection") == number
+    names = ("connections", "streams", *TABLES)
+    tables = {name: getattr(capture, name).filter(which) for name in names}
+    return Captured(Capture(capture.path, capture.tally, tables))
+
+
+def _share(line: Mapping[str, Any], row: Mapping[str, Any]) -> Share:
+    longest = max(
+        (each for each in main_direction(row)["intervals"] if each["limit"] == line["limit"]),
+        key=lambda each: each["until_s"] - each["from_s"],
+    )
+    room = max(ROOM * (longest["until_s"] - longest["from_s"]), LEAST_ROOM_S)
+    first, last = line["evidence"].get("packets", (None, None))
+    return Share(
+        limit=line["limit"],
+        seconds=f"{line['seconds']:.3f} s",
+        share=line["share"],
+        colour=limit_colour(line["limit"]),
+        sentence=line["sentence"],
+        packets="" if first is None else f"Longest from packet {max(first, 1)} to packet {last}",
+        begin=row["start_s"] + longest["from_s"] - room,
+        end=row["start_s"] + longest["until_s"] + room,
+    )

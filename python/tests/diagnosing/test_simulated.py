@@ -1,0 +1,74 @@
+"""What limited a simulated flow, from the simulator's own knowledge."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import netspurt as ns
+from netspurt.cli.entry import main
+
+SMALL_WINDOW = """
+duration = "30 s"
+[tcp]
+profile = "newreno"
+[link.path]
+between = ["a", "b"]
+rate = "50 Mbit/s"
+delay = "20 ms"
+[host.b.tcp]
+receive_window = "20 kB"
+[[flow]]
+app = { kind = "bulk", bytes = "2 MB" }
+from = "a"
+to = "b"
+"""
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL_WINDOW)
+    return path
+
+
+def test_why_of_a_scenario_names_the_small_receive_window(
+    scenario: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["why", str(scenario), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    (flow,) = document["flows"]
+    assert (flow["flow"], flow["from"], flow["to"]) == ("bulk", "a", "b")
+    client = next(each for each in flow["directions"] if each["from"] == "client")
+    assert client["limit"] == "receive-window"
+    assert sum(line["seconds"] for line in client["budget"]) == pytest.approx(client["duration_s"])
+    assert client["intervals"][0]["limit"] == "handshake"
+
+
+def test_a_setting_of_the_scenario_changes_what_limits_it(
+    scenario: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["why", str(scenario), "--json", "--set", "link.path.rate=1 Mbit/s"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["flows"][0]["directions"][0]["limit"] == "bottleneck"
+
+
+def test_the_result_of_a_run_can_be_diagnosed_if_it_has_its_limits(scenario: Path) -> None:
+    run = ns.load(scenario).run(record=["limits"])
+    assert ns.why(run).connections["limit"].to_list() == ["receive-window"]
+    with pytest.raises(ValueError, match="limits"):
+        ns.why(ns.load(scenario).run())
+
+
+def test_the_text_says_that_the_flow_was_simulated(
+    scenario: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["why", str(scenario)]) == 0
+    assert "simulated" in capsys.readouterr().out
+
+
+def test_a_scenario_has_no_addresses_to_filter(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["why", str(scenario), "--filter", "port 80"]) == 2
+    assert "--filter does not apply" in capsys.readouterr().err
