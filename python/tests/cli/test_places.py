@@ -47,7 +47,6 @@ CASES = {
 ELSEWHERE = {
     *("run --out", "sweep --out", "reproduce --out"),  # folders
     "ping --out",  # reads no file
-    "why --out",  # nor does this: test_why_sockets.py
     *(
         "run --save",
         "plot --save",

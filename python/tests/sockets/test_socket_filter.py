@@ -37,7 +37,7 @@ ROW = {
     ],
 )
 def test_a_socket_passes(text: str) -> None:
-    assert SocketFilter(text)(ROW)
+    assert SocketFilter(text).passes(ROW)
 
 
 @pytest.mark.parametrize(
@@ -55,26 +55,28 @@ def test_a_socket_passes(text: str) -> None:
     ],
 )
 def test_a_socket_does_not_pass(text: str) -> None:
-    assert not SocketFilter(text)(ROW)
+    assert not SocketFilter(text).passes(ROW)
 
 
 def test_an_unknown_process_has_no_name() -> None:
-    assert not SocketFilter("process *")(ROW | {"process": None})
+    assert not SocketFilter("process *").passes(ROW | {"process": None})
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "it is empty"),
-        ("port", "it ends too early"),
-        ("port x", "'x' is not a number from 0 to 65535"),
-        ("port 70000", "'70000' is not a number"),
+        ("", "the filter is empty"),
+        ("port", "a value is missing at the end"),
+        ("state", "a value is missing at the end"),
+        ("pid x", "'x' is not the number of a process"),
+        ("port no-such-service", "'no-such-service' is not a port from 0 to 65535"),
+        ("port 70000", "'70000' is not a port"),
         ("host example.org", "'example.org' is not an address; names are not resolved"),
         ("state establish", "there is no state 'establish', did you mean 'established'?"),
-        ("proces nginx", "did you mean 'process'?"),
+        ("proces nginx", "'proces' is not an address"),
         ("port 1 port 2", "'port' is not expected there"),
-        ("(port 1", "it ends too early"),
-        ("port 1 &", "is not expected there"),
+        ("(port 1", "a parenthesis is not closed"),
+        ("port 1 &", "is not understood at '&'"),
     ],
 )
 def test_a_wrong_filter_is_refused_in_a_sentence(text: str, words: str) -> None:
