@@ -23,7 +23,7 @@ duration = "1 s"
 between = ["earth", "space"]
 delay = "10 ms"
 rate = "{rate}"
-queue = {{ kind = "drop-tail", limit = "100 packets" }}
+queue = {{ kind = "drop-tail", limit = "1000 packets" }}
 [[flow]]
 from = "earth"
 to = "space"

@@ -14,6 +14,8 @@ const UNUSED: u32 = 3;
 /// Silence for this time, or for two round trips if these are longer, is a wait for the retransmission timer. ACKs that
 /// are delayed come earlier (40 ms in Linux).
 const SILENCE: Span = Span::from_ms(60);
+/// The least window in segments whose filling can be seen.
+const LEAST_WINDOW: u64 = 8;
 /// A standing queue has at least as many segments.
 const LEAST_QUEUE: f64 = 2.0;
 
@@ -90,11 +92,11 @@ fn sending(socket: &Socket) -> Limit {
     Limit::Unknown
 }
 
-/// Whether what is in flight comes within [`UNUSED`] segments of the peer's window.
+/// Whether what is in flight comes within [`UNUSED`] segments of the peer's window. A window of few segments says nothing.
 fn window_is_full(info: &TcpInfo) -> bool {
     let mss = u64::from(info.snd_mss);
     let flight = (u64::from(info.in_flight()) + u64::from(UNUSED)) * mss;
-    info.snd_wnd.is_some_and(|window| flight >= u64::from(window))
+    info.snd_wnd.is_some_and(|window| flight >= u64::from(window) && u64::from(window) >= LEAST_WINDOW * mss)
 }
 
 /// Whether the send buffer has no room for its writer, although it holds little that is unsent.
@@ -244,12 +246,16 @@ pub(super) mod tests {
         assert_eq!(bbr(739, 739), Some(Limit::SlowStart));
         assert_eq!(bbr(320, 512), Some(Limit::Bottleneck));
         assert_eq!(bbr(256, 256), Some(Limit::CongestionWindow));
-        let windowed = changed(|socket| {
+        let window = |segments: u32| {
             let min_rtt = Span::from_ms(20);
-            socket.bbr = Some(Bbr { bandwidth: 1_000_000, min_rtt, pacing_gain: 256, cwnd_gain: 512 });
-            socket.info.snd_wnd = Some(13 * 1448);
-        });
-        assert_eq!(windowed, Some(Limit::ReceiveWindow));
+            changed(|socket| {
+                socket.bbr = Some(Bbr { bandwidth: 1_000_000, min_rtt, pacing_gain: 256, cwnd_gain: 512 });
+                socket.info.snd_wnd = Some(segments * 1448);
+            })
+        };
+        assert_eq!(window(13), Some(Limit::ReceiveWindow));
+        assert_eq!(window(14), Some(Limit::Bottleneck));
+        assert_eq!(window(7), Some(Limit::Bottleneck));
         let starved = changed(|socket| {
             let min_rtt = Span::from_ms(20);
             socket.bbr = Some(Bbr { bandwidth: 1_000_000, min_rtt, pacing_gain: 256, cwnd_gain: 512 });
