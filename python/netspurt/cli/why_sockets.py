@@ -36,7 +36,9 @@ MOST_ENDED = 2000
 
 def declare(command: argparse.ArgumentParser) -> None:
     """Its options, beside ``--json``, ``--filter`` and ``--out`` of all that ``why`` looks at."""
-    group = command.add_argument_group("live sockets")
+    group = command.add_argument_group(
+        "live sockets", "example: netspurt why --sockets --for 10s --filter 'port 443 and process nginx'"
+    )
     group.add_argument(
         "--sockets", action="store_true", help="watch the TCP sockets of this host; no root is needed"
     )
@@ -216,7 +218,8 @@ def _print(found: pl.DataFrame, summary: dict[str, Any], options: argparse.Names
     if found.height:
         sockets_view.show(console, found)
     else:
-        print("netspurt: there was no TCP connection that passes the filter", file=sys.stderr)
+        which = "" if options.filter is None else " that passes the filter"
+        print(f"netspurt: there was no TCP connection{which}", file=sys.stderr)
     if summary["missed"]:
         console.print(
             f"At least {summary['missed']} sockets were opened and closed between two polls; a shorter --interval "
