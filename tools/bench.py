@@ -223,6 +223,13 @@ def emulator(program: Path, short: bool) -> list[Figure]:
     return [*figures, Figure("emulator, one connection without limit", held, "Gbit/s", "", ">= 5")]
 
 
+def sockets(program: Path, short: bool) -> Figure:
+    """The cost of watching 1000 sockets ten times a second."""
+    _, text = cpu_seconds([str(program), "1000", "1" if short else "10"])
+    share = number(r"percent of a core ([\d.]+)", text)
+    return Figure("1000 live sockets at 10 Hz", share, "% of a core", "", "<= 2")
+
+
 def sweeps(short: bool) -> list[Figure]:
     """The overhead of sweeps, and the speedup by a second Dask worker, if netspurt is installed."""
     python = ROOT / ".venv" / "bin" / "python"
@@ -287,6 +294,7 @@ def measure(program: Path, short: bool) -> list[Figure]:
     figures += captures(program.with_name("netspurt-capture-bench"), short, runs)
     figures += wire(program.with_name("netspurt-wire-bench"), short, runs)
     figures += emulator(program.with_name("netspurt-emulate-bench"), short)
+    figures.append(sockets(program.with_name("netspurt-sockets-bench"), short))
     figures += sweeps(short)
     answered = start_up(1 if short else 5)
     if answered is not None:

@@ -35,7 +35,7 @@ SIDEWAYS: dict[str, frozenset[str]] = {
     "sweeping": frozenset({"analysis"}),
     "diagnosing": frozenset({"analysis", "inputs"}),
     "emulation": frozenset({"analysis"}),
-    "sockets": frozenset({"analysis"}),
+    "sockets": frozenset({"analysis", "diagnosing"}),
     "inputs": frozenset({"analysis", "sweeping", "probing"}),
     "comparing": frozenset({"plot"}),
     "studies": frozenset({"plot"}),

@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Any
 from netspurt.cli import tables
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.interrupt import asked_to_end
-from netspurt.cli.options import add_json, add_output
-from netspurt.files import places
 from netspurt.inputs.typed import seconds
 
 if TYPE_CHECKING:
@@ -37,7 +35,7 @@ MOST_ENDED = 2000
 
 
 def declare(command: argparse.ArgumentParser) -> None:
-    """Its options; those that ``why`` has already are left alone."""
+    """Its options, beside ``--json``, ``--filter`` and ``--out`` of all that ``why`` looks at."""
     group = command.add_argument_group("live sockets")
     group.add_argument(
         "--sockets", action="store_true", help="watch the TCP sockets of this host; no root is needed"
@@ -55,24 +53,6 @@ def declare(command: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="in this network namespace: a name of 'ip netns', or a path (needs root)",
     )
-    known = command._option_string_actions
-    if "--filter" not in known:
-        group.add_argument(
-            "--filter",
-            metavar="TEXT",
-            help="only sockets that pass: port, host, net (after local or remote, if wanted), state, process, pid, "
-            "and, or, not",
-        )
-    if "--json" not in known:
-        add_json(command)
-    if "--out" not in known:
-        add_output(
-            command,
-            "--out",
-            places.SOCKETS,
-            "FILE.parquet",
-            "write each interval with its limits, as Parquet",
-        )
 
 
 def watch(options: argparse.Namespace) -> int:
@@ -211,7 +191,7 @@ class _Session:
         if key not in self._verdicts and self._wanted is not None:
             if len(self._verdicts) > 100 * MOST_ENDED:
                 self._verdicts.clear()
-            self._verdicts[key] = self._wanted(row)
+            self._verdicts[key] = self._wanted.passes(row)
         return self._verdicts[key]
 
 

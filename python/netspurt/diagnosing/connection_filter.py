@@ -15,14 +15,16 @@ import re
 import socket
 from collections.abc import Callable
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from netspurt.errors import RequestError
 
 Address: TypeAlias = IPv4Address | IPv6Address
 
-Ends: TypeAlias = tuple[tuple[Address, int], tuple[Address, int]]
-"""Address and port of the client and of the server."""
+End: TypeAlias = tuple[Address, int]
+
+Ends: TypeAlias = tuple[End, End, *tuple[Any, ...]]
+"""Address and port of the client and of the server, and what else is known of a connection."""
 
 Test: TypeAlias = Callable[[Ends], bool]
 
@@ -46,13 +48,20 @@ EXAMPLE = "such as 'port 443 and not src host 10.0.0.1'"
 class ConnectionFilter:
     """A parsed filter.
 
+    Attributes:
+        words: other words for words of the filter.
+        example: a filter, for messages.
+
     Raises:
         RequestError: the text is not a filter.
     """
 
+    words = WORDS
+    example = EXAMPLE
+
     def __init__(self, text: str) -> None:
         self.text = text
-        self._tokens = _tokens(text)
+        self._tokens = self._split(text)
         self._place = 0
         self._words: tuple[str, str] | None = None
         self._test = self._alternatives()
@@ -61,7 +70,7 @@ class ConnectionFilter:
 
     def __call__(self, client: str, server: str) -> bool:
         """Whether a connection between these ends passes; an end is ``ADDRESS:PORT`` or ``[ADDRESS]:PORT``."""
-        return self._test((_end(client), _end(server)))
+        return self._test((end(client), end(server)))
 
     def _alternatives(self) -> Test:
         test = self._one()
@@ -92,9 +101,7 @@ class ConnectionFilter:
         kind = self._take() if self._next_is(*KINDS) else ""
         if not where and not kind and self._words is not None:
             where, kind = self._words
-        value = self._take() if self._place < len(self._tokens) else ""
-        if value in ("", ")", "(", "and", "or", "not"):
-            raise self._error(f"a value is missing {f'before {value!r}' if value else 'at the end'}")
+        value = self._value()
         kind = kind or "host"
         test = self._test_of(kind, value)
         self._words = (where, kind)
@@ -103,6 +110,12 @@ class ConnectionFilter:
         if where == "dst":
             return lambda ends: test(*ends[1])
         return lambda ends: test(*ends[0]) or test(*ends[1])
+
+    def _value(self) -> str:
+        value = self._take() if self._place < len(self._tokens) else ""
+        if value in ("", ")", "(", "and", "or", "not"):
+            raise self._error(f"a value is missing {f'before {value!r}' if value else 'at the end'}")
+        return value
 
     def _test_of(self, kind: str, value: str) -> Callable[[Address, int], bool]:
         if kind == "port":
@@ -137,25 +150,28 @@ class ConnectionFilter:
         return self._tokens[self._place - 1]
 
     def _error(self, what: str) -> RequestError:
-        return RequestError(f"the filter '{self.text}' is not understood: {what}; write a filter {EXAMPLE}")
+        return RequestError(
+            f"the filter '{self.text}' is not understood: {what}; write a filter {self.example}"
+        )
+
+    def _split(self, text: str) -> list[str]:
+        tokens, place = [], 0
+        while place < len(text.rstrip()):
+            found = TOKEN.match(text, place)
+            if found is None:
+                raise RequestError(
+                    f"the filter '{text}' is not understood at '{text[place:].strip()}'; "
+                    f"write a filter {self.example}"
+                )
+            tokens.append(self.words.get(found[1], found[1]))
+            place = found.end()
+        if not tokens:
+            raise RequestError(f"the filter is empty; write a filter {self.example}")
+        return tokens
 
 
-def _tokens(text: str) -> list[str]:
-    tokens, place = [], 0
-    while place < len(text.rstrip()):
-        found = TOKEN.match(text, place)
-        if found is None:
-            raise RequestError(
-                f"the filter '{text}' is not understood at '{text[place:].strip()}'; write a filter {EXAMPLE}"
-            )
-        tokens.append(WORDS.get(found[1], found[1]))
-        place = found.end()
-    if not tokens:
-        raise RequestError(f"the filter is empty; write a filter {EXAMPLE}")
-    return tokens
-
-
-def _end(text: str) -> tuple[Address, int]:
+def end(text: str) -> End:
+    """An end of a connection, ``ADDRESS:PORT`` or ``[ADDRESS]:PORT``."""
     address, _colon, port = text.rpartition(":")
     return _plain(ip_address(address.strip("[]").partition("%")[0])), int(port)
 

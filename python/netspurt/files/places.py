@@ -65,12 +65,13 @@ EVENTS = Form(
     "a table of events that 'capture' wrote", columns=(frozenset({"file", "connection", "event", "reason"}),)
 )
 LIMITS = Form(
-    "a table of intervals that 'why' wrote", columns=(frozenset({"file", "connection", "until_s", "limit"}),)
+    "a table of intervals that 'why' wrote",
+    columns=(
+        frozenset({"file", "connection", "until_s", "limit"}),
+        frozenset({"socket", "local", "remote", "limit"}),
+    ),
 )
 PROBE = Form("a recording of 'ping'", columns=(frozenset({"host", "event", "time_s", "rtt_ms"}),))
-SOCKETS = Form(
-    "intervals of sockets that 'why' wrote", columns=(frozenset({"socket", "local", "remote", "limit"}),)
-)
 REPORT = Form("a report of netspurt", (b"<!doctype html",), b"netspurt")
 PICTURE = Form("a picture that netspurt drew", (b"<svg", b"<?xml", b"%pdf", b"\x89png"), b"Matplotlib")
 DRAWN = Form(

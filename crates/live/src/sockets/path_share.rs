@@ -47,6 +47,9 @@ fn sending(socket: &Socket) -> Limit {
     let info = &socket.info;
     let slack = UNUSED.max(info.snd_cwnd / 8);
     let cwnd_is_full = info.in_flight().saturating_add(slack.min(info.snd_cwnd / 2)) >= info.snd_cwnd;
+    if !cwnd_is_full && send_buffer_is_full(socket) {
+        return Limit::SendBuffer;
+    }
     if info.notsent_bytes == 0 && (info.app_limited || !cwnd_is_full) {
         return Limit::RoundTrip;
     }
@@ -69,8 +72,12 @@ fn sending(socket: &Socket) -> Limit {
         return Limit::Bottleneck;
     }
     if socket.bbr.is_some_and(|bbr| bbr.bandwidth > 0) {
-        // BBR sends at the rate of the bottleneck that it has measured.
-        return Limit::Bottleneck;
+        if window_is_full(info) {
+            // BBR paces at the rate that the window permits, so that the clock `rwnd_limited` runs at times only.
+            return Limit::ReceiveWindow;
+        }
+        // BBR sends at the rate of the bottleneck that it has measured, if it had enough to send meanwhile.
+        return if info.app_limited && !cwnd_is_full { Limit::Pacing } else { Limit::Bottleneck };
     }
     if cwnd_is_full {
         let opening = info.snd_cwnd < info.snd_ssthresh && info.total_retrans == 0;
@@ -81,6 +88,24 @@ fn sending(socket: &Socket) -> Limit {
         return Limit::Bottleneck;
     }
     Limit::Unknown
+}
+
+/// Whether what is in flight comes within [`UNUSED`] segments of the peer's window.
+fn window_is_full(info: &TcpInfo) -> bool {
+    let mss = u64::from(info.snd_mss);
+    let flight = (u64::from(info.in_flight()) + u64::from(UNUSED)) * mss;
+    info.snd_wnd.is_some_and(|window| flight >= u64::from(window))
+}
+
+/// Whether the send buffer has no room for its writer, although it holds little that is unsent.
+///
+/// The kernel wakes a waiting writer when a third of the buffer is free. A buffer that the kernel sizes by itself has room
+/// for twice cwnd: if that is full, cwnd or more waits to be sent. The clock `sndbuf_limited` runs only if the last segment
+/// left while the writer already waited, and misses most of this time.
+fn send_buffer_is_full(socket: &Socket) -> bool {
+    let (used, size) = (u64::from(socket.memory.send_used), u64::from(socket.memory.send_size));
+    let cwnd = u64::from(socket.info.snd_cwnd) * u64::from(socket.info.snd_mss);
+    size > 0 && 3 * used >= 2 * size && 2 * u64::from(socket.info.notsent_bytes) < cwnd
 }
 
 /// Whether packets of the connection wait somewhere on the path: the RTT exceeds the least one by a quarter, and that
@@ -109,6 +134,7 @@ pub(super) mod tests {
         socket.info.rtt = Span::from_ms(20);
         socket.info.min_rtt = Some(Span::from_ms(20));
         (socket.info.pacing_rate, socket.info.max_pacing_rate) = (None, None);
+        socket.info.snd_wnd = Some(64_000);
         socket
     }
 
@@ -170,6 +196,22 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn a_full_send_buffer_and_room_in_cwnd_is_the_send_buffer() {
+        let full = |unacked, unsent, used| {
+            changed(|socket| {
+                (socket.info.unacked, socket.info.notsent_bytes) = (unacked, unsent);
+                (socket.memory.send_used, socket.memory.send_size) = (used, 30_000);
+            })
+        };
+        assert_eq!(full(5, 0, 20_000), Some(Limit::SendBuffer));
+        assert_eq!(full(5, 7_000, 40_000), Some(Limit::SendBuffer));
+        assert_eq!(full(5, 0, 19_999), Some(Limit::RoundTrip));
+        assert_eq!(full(10, 7_000, 40_000), Some(Limit::CongestionWindow));
+        // Half of cwnd waits to be sent: something else holds it.
+        assert_eq!(full(5, 7_240, 40_000), Some(Limit::Unknown));
+    }
+
+    #[test]
     fn a_short_segment_that_waits_is_nagles_rule() {
         let short = changed(|socket| (socket.info.unacked, socket.info.notsent_bytes) = (1, 100));
         assert_eq!(short, Some(Limit::NagleDelayedAck));
@@ -202,5 +244,17 @@ pub(super) mod tests {
         assert_eq!(bbr(739, 739), Some(Limit::SlowStart));
         assert_eq!(bbr(320, 512), Some(Limit::Bottleneck));
         assert_eq!(bbr(256, 256), Some(Limit::CongestionWindow));
+        let windowed = changed(|socket| {
+            let min_rtt = Span::from_ms(20);
+            socket.bbr = Some(Bbr { bandwidth: 1_000_000, min_rtt, pacing_gain: 256, cwnd_gain: 512 });
+            socket.info.snd_wnd = Some(13 * 1448);
+        });
+        assert_eq!(windowed, Some(Limit::ReceiveWindow));
+        let starved = changed(|socket| {
+            let min_rtt = Span::from_ms(20);
+            socket.bbr = Some(Bbr { bandwidth: 1_000_000, min_rtt, pacing_gain: 256, cwnd_gain: 512 });
+            (socket.info.app_limited, socket.info.unacked) = (true, 5);
+        });
+        assert_eq!(starved, Some(Limit::Pacing));
     }
 }

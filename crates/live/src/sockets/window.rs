@@ -11,7 +11,8 @@ const ROUND_TRIPS: u64 = 4;
 /// What was sent while the peer's window limited a connection.
 ///
 /// A window that the receiver's application keeps open lets one window of data through in a round trip. Where less than
-/// half of that came through, the window waited for the application and not for the round trip.
+/// half of that came through, the window waited for the application and not for the round trip. So it did where it was
+/// closed: smaller than a segment, or with nothing in flight whose ACK could open it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WindowHistory {
     /// The largest window so far, in bytes.
@@ -19,6 +20,8 @@ pub(super) struct WindowHistory {
     limited_s: f64,
     /// Acknowledged bytes, as far as they belong to `limited_s`.
     acked: f64,
+    /// The part of `limited_s` at whose end the window was closed.
+    closed_s: f64,
 }
 
 impl WindowHistory {
@@ -33,6 +36,8 @@ impl WindowHistory {
         let share = (limited.as_secs_f64() / elapsed.as_secs_f64()).min(1.0);
         self.limited_s = self.limited_s * kept + limited.as_secs_f64();
         self.acked = self.acked * kept + acked as f64 * share;
+        let closed = if is_closed(info) { limited } else { Span::ZERO };
+        self.closed_s = self.closed_s * kept + closed.as_secs_f64();
     }
 
     /// The limit that the time on the kernel's clock `rwnd_limited` belongs to.
@@ -41,10 +46,18 @@ impl WindowHistory {
             // A kernel before 5.4 does not report the window. Probes show that it is closed.
             return if info.probes > 0 { Limit::SlowReceiver } else { Limit::ReceiveWindow };
         }
+        if 2.0 * self.closed_s > self.limited_s {
+            return Limit::SlowReceiver;
+        }
         let round_trips = self.limited_s / info.rtt.as_secs_f64().max(1e-6);
         let possible = f64::from(self.largest) * round_trips;
         if 2.0 * self.acked < possible { Limit::SlowReceiver } else { Limit::ReceiveWindow }
     }
+}
+
+fn is_closed(info: &TcpInfo) -> bool {
+    let waits = info.unacked == 0 && info.notsent_bytes > 0;
+    waits || info.snd_wnd.is_some_and(|window| window < info.snd_mss)
 }
 
 #[cfg(test)]
@@ -85,6 +98,21 @@ mod tests {
             history.learn(&info(1, 0), Span::from_ms(100), 20_000, Span::from_ms(98));
         }
         assert_eq!(history.limit(&info(1, 0)), Limit::SlowReceiver);
+    }
+
+    #[test]
+    fn a_window_that_is_closed_at_most_polls_is_a_slow_reader() {
+        // It is opened by 20 kB once in 10 ms, which looks like the RTT because the ACK waits for the reader too.
+        let open = info(10, 20_000);
+        let closed = [TcpInfo { snd_mss: 65_483, ..open }, TcpInfo { unacked: 0, notsent_bytes: 9, ..open }];
+        for closed in closed {
+            let mut history = WindowHistory::default();
+            for number in 0..10 {
+                let now = if number % 3 == 0 { open } else { closed };
+                history.learn(&now, Span::from_ms(100), 200_000, Span::from_ms(100));
+            }
+            assert_eq!(history.limit(&open), Limit::SlowReceiver);
+        }
     }
 
     #[test]

@@ -64,7 +64,7 @@ def declare(command: argparse.ArgumentParser) -> None:
         "--filter",
         metavar="TEXT",
         help="only connections that pass a filter of tcpdump: host, net, port, portrange, src (client), dst (server), "
-        "and, or, not",
+        "and, or, not; of sockets also state, process, pid",
     )
     command.add_argument(
         "--min-bytes",
