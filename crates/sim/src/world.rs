@@ -324,12 +324,8 @@ impl World {
     /// An endpoint has been served: notes how its connection stands, and when it wants to be woken.
     #[inline(always)]
     pub(crate) fn conclude(&mut self, now: Time, place: u32) {
-        if let Some(recorder) = &mut self.network.recorder {
-            let endpoint = &mut self.endpoints[place as usize];
-            record(endpoint, recorder, now, place);
-            if recorder.wants(Wants::LIMITS) {
-                record_limits(&self.endpoints, recorder, now, place);
-            }
+        if self.network.recorder.is_some() {
+            self.record(now, place);
         }
         let endpoint = &mut self.endpoints[place as usize];
         let Some(connection) = &endpoint.connection else { return };
@@ -341,6 +337,16 @@ impl World {
         }
         if endpoint.is_over() {
             self.retire(place & !1);
+        }
+    }
+
+    /// Tells the recorder how the endpoint's connection stands.
+    #[cold]
+    fn record(&mut self, now: Time, place: u32) {
+        let Some(recorder) = &mut self.network.recorder else { return };
+        record(&mut self.endpoints[place as usize], recorder, now, place);
+        if recorder.wants(Wants::LIMITS) {
+            record_limits(&self.endpoints, recorder, now, place);
         }
     }
 

@@ -1,6 +1,6 @@
 //! What limited each connection of a capture, and for how long.
 //!
-//! [`Diagnoser`] listens while a capture is followed. Each direction of a connection has a [`sender::SenderView`]: it records
+//! [`Diagnoser`] listens while a capture is followed. Each direction of a connection has a `SenderView`: it records
 //! in which phase the sender visibly was, and what was sent, acknowledged and measured. When the connection ends, the rules
 //! name the limit of each instant.
 //!
