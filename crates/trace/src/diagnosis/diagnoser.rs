@@ -98,16 +98,12 @@ impl Ends {
 
     fn conclude(self, id: ConnectionId, report: &ConnectionReport) -> Option<ConnectionDiagnosis> {
         let end = ns(report.last.since(report.first)).max(self.at);
-        let trips = self.trips;
-        let directions = self.views?.map(Some);
-        let [a, b] = directions;
-        let direction =
-            |side: Side, view: Option<SenderView>| Some(conclude(side, view?, trips[side as usize], end));
+        let ([a, b], [of_a, of_b]) = (self.views?, self.trips);
         Some(ConnectionDiagnosis {
             id,
             who: report.who,
             first: report.first,
-            directions: [direction(Side::A, a)?, direction(Side::B, b)?],
+            directions: [conclude(Side::A, a, of_a, end), conclude(Side::B, b, of_b, end)],
         })
     }
 }
@@ -128,7 +124,7 @@ impl Watch for Diagnoser {
         let (mine, theirs) = (sample.side as usize, 1 - sample.side as usize);
         let (at, packet, rtt) = (ends.at, ends.packet, ns(sample.rtt()));
         let Some(views) = &mut ends.views else { return };
-        if sample.method == Method::Karn || sample.method == Method::Timestamps {
+        if sample.method != Method::Handshake {
             views[mine].note_ahead(at, rtt);
             note_least(&mut ends.trips[mine].ahead, rtt);
         }
@@ -160,10 +156,10 @@ impl Watch for Diagnoser {
         let (at, packet) = (ends.at, ends.packet);
         let Some(views) = &mut ends.views else { return };
         let view = &mut views[happened.side as usize];
-        match happened.event {
-            Event::Retransmitted { cause, .. } if happened.start >= 0 => view.note_resent(at, packet, cause),
-            Event::Spurious { .. } => view.note_spurious(),
-            _ => {}
+        if let Event::Retransmitted { cause, .. } = happened.event
+            && happened.start >= 0
+        {
+            view.note_resent(at, packet, cause);
         }
     }
 

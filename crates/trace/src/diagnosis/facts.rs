@@ -41,6 +41,12 @@ impl Facts {
         self.slices.partition_point(|slice| slice.until <= at).min(self.slices.len().saturating_sub(1))
     }
 
+    /// The slices within so many round trips before and after this one: the first and the last of them.
+    pub(super) fn around(&self, index: usize, rounds: u64) -> (usize, usize) {
+        let (until, span) = (self.slices[index].until, self.path.base * rounds);
+        (self.index_at(until.saturating_sub(span)), self.index_at(until + span))
+    }
+
     /// Whether a loss was repaired before the end of this slice.
     pub(super) fn lost_before(&self, index: usize) -> bool {
         self.totals.first_loss.is_some_and(|lost| lost < self.slices[index].until)

@@ -50,16 +50,10 @@ pub(super) struct Totals {
     pub(super) segments: u64,
     /// Retransmissions.
     pub(super) resent: u64,
-    /// Retransmissions that were not necessary.
-    pub(super) spurious: u64,
     /// The first retransmission, in nanoseconds since the begin.
     pub(super) first_loss: Option<u64>,
     /// The largest payload of a segment.
     pub(super) segment: u32,
-    /// The largest window.
-    pub(super) window: u32,
-    /// How often the window was closed.
-    pub(super) zero_windows: u64,
     /// Whether data was larger than a segment may be, because the capture was taken above segmentation offload.
     pub(super) offload: bool,
     /// The last time at which data was acknowledged.
@@ -178,8 +172,11 @@ impl SenderView {
             self.behind_recent = [u64::MAX, self.behind_recent[0]];
         }
         // Beside the sender a sample is mostly the time that the sender had nothing to send.
-        let beside = self.behind * 10 < self.round();
-        self.behind_now = if beside { self.behind } else { self.behind_recent[0].min(self.behind_recent[1]) };
+        self.behind_now = if self.is_beside_sender() {
+            self.behind
+        } else {
+            self.behind_recent[0].min(self.behind_recent[1])
+        };
     }
 
     /// The handshake has measured a round trip from here to the receiver. It gives the scale only: data takes longer to
@@ -207,6 +204,11 @@ impl SenderView {
     /// The least round trip of the whole path so far, in nanoseconds.
     pub(super) const fn round(&self) -> u64 {
         self.ahead + self.behind
+    }
+
+    /// Whether the capture was taken beside the sender.
+    const fn is_beside_sender(&self) -> bool {
+        self.behind * 10 < self.round()
     }
 
     fn set_scale(&mut self) {
@@ -307,11 +309,6 @@ impl SenderView {
         }
     }
 
-    /// A retransmission was spurious.
-    pub(super) fn note_spurious(&mut self) {
-        self.totals.spurious += 1;
-    }
-
     /// The ACK that was captured last has reported `bytes` as delivered.
     pub(super) fn note_delivered(&mut self, at: u64, bytes: u32) {
         let delivered = match self.acks.back_mut() {
@@ -353,11 +350,7 @@ impl SenderView {
             (self.una, self.next, self.started) = (ack.ack, ack.ack, true);
         }
         let flight = u32::try_from(self.next - self.una).unwrap_or(0);
-        if ack.window == 0 && self.window != 0 {
-            self.totals.zero_windows += 1;
-        }
         let before = core::mem::replace(&mut self.window, ack.window);
-        self.totals.window = self.totals.window.max(ack.window);
         let fresh = (ack.ack - self.una).max(0);
         let shrinks = ack.window < before && fresh > 0;
         let prompt = self.acks_at_once(fresh);
@@ -402,8 +395,7 @@ impl SenderView {
     /// By how much data on its way may differ from what is outstanding at the sender: nothing beside it, else two segments.
     fn slack(&self) -> i64 {
         let segment = i64::from(self.totals.segment);
-        let beside = self.behind * 10 < self.round();
-        if beside || i64::from(self.window) < 8 * segment { 0 } else { 2 * segment }
+        if self.is_beside_sender() || i64::from(self.window) < 8 * segment { 0 } else { 2 * segment }
     }
 
     /// The phase as far as it is visible now.

@@ -18,10 +18,7 @@ pub(super) fn in_between(facts: &Facts, index: usize) -> Limit {
         let fixed = is_flat(facts, index, LONG_FLAT_ROUNDS, 1);
         return if fixed { Limit::SendBuffer } else { Limit::CongestionWindow };
     }
-    if is_growing(facts, index) {
-        return Limit::SlowStart;
-    }
-    if !is_flat(facts, index, FLAT_ROUNDS, 3) {
+    if is_growing(facts, index) || !is_flat(facts, index, FLAT_ROUNDS, 3) {
         return Limit::SlowStart;
     }
     if has_credits(facts, index) { Limit::ApplicationWindow } else { Limit::SendBuffer }
@@ -38,20 +35,16 @@ fn is_growing(facts: &Facts, index: usize) -> bool {
 
 /// Whether the flight stayed within so many segments for `rounds` round trips before and after this slice.
 fn is_flat(facts: &Facts, index: usize, rounds: u64, segments: u32) -> bool {
-    let span = facts.path.base * rounds;
-    let until = facts.slices[index].until;
-    let (first, last) = (facts.index_at(until.saturating_sub(span)), facts.index_at(until + span));
+    let (first, last) = facts.around(index, rounds);
     let flights = &facts.flight[first..=last];
     let (least, most) = flights.iter().fold((u32::MAX, 0), |(l, m), &f| (l.min(f), m.max(f)));
-    let long = facts.slices[last].until - facts.began(first) >= span;
+    let long = facts.slices[last].until - facts.began(first) >= facts.path.base * rounds;
     long && most - least <= segments * facts.totals.segment
 }
 
 /// Whether the other side sends data about once a round trip or more, as a protocol with windows of its own does.
 fn has_credits(facts: &Facts, index: usize) -> bool {
-    let span = facts.path.base * FLAT_ROUNDS;
-    let until = facts.slices[index].until;
-    let (first, last) = (facts.index_at(until.saturating_sub(span)), facts.index_at(until + span));
+    let (first, last) = facts.around(index, FLAT_ROUNDS);
     let answers: u32 = facts.slices[first..=last].iter().map(|slice| u32::from(slice.answers)).sum();
     let rounds = (facts.slices[last].until - facts.began(first)) / facts.path.base.max(1);
     u64::from(answers) * 2 >= rounds.max(1)

@@ -27,9 +27,7 @@ pub(super) fn full_path(facts: &Facts, phase: Phase, index: usize) -> Option<Lim
 
 /// Whether the delivery rate varies while the path is full and nothing is repaired.
 fn varies(facts: &Facts, index: usize) -> bool {
-    let span = facts.path.base * ROUNDS;
-    let until = facts.slices[index].until;
-    let (first, last) = (facts.index_at(until.saturating_sub(span)), facts.index_at(until + span));
+    let (first, last) = facts.around(index, ROUNDS);
     let step = (last - first) / 64 + 1;
     let mut rates: Vec<f64> = (first..=last)
         .step_by(step)
