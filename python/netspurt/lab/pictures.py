@@ -15,13 +15,14 @@ import numpy.typing as npt
 
 from netspurt import _core
 from netspurt.lab.reasons import SENT
+from netspurt.lab.verdict import verdict
 
 Floats = npt.NDArray[np.float64]
 Columns = dict[str, npt.NDArray[Any]]
 
 RECORD = (
     *("cwnd", "ssthresh", "flight", "window", "srtt", "rto", "rtt"),
-    *("queue", "segments", "arrivals", "drops"),
+    *("queue", "segments", "arrivals", "drops", "limits"),
 )
 
 MOST_POINTS = 20_000
@@ -73,6 +74,8 @@ def pictures(run: _core.Run, wanted: Key | None = None) -> tuple[dict[str, Any],
         mine = np.flatnonzero(of == chosen)
         whole = _segments(run, segments, mine, keys[chosen], head)
         columns |= _thinned_segments(whole) | _throughput(whole) | _series(run, keys[chosen], head)
+        head["verdict"], band = verdict(run, keys[chosen])
+        columns |= band
     columns |= _queues(run, head)
     return head, columns
 

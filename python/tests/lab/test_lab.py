@@ -222,6 +222,18 @@ def test_throughput_holds_all_that_was_acknowledged(lab: labs.Lab) -> None:
     assert columns["rate_sent"].sum() * width / 8 == pytest.approx(sent)
 
 
+def test_the_limits_of_the_connection_fill_its_time(lab: labs.Lab) -> None:
+    head, columns = lab.run().run()
+    verdict = head["verdict"]
+    assert (verdict["limit"], verdict["from"]) == ("bottleneck", "client")
+    assert sum(line["seconds"] for line in verdict["budget"]) == pytest.approx(verdict["duration_s"])
+    spans = columns["limit_until"] - columns["limit_from"]
+    assert spans.sum() == pytest.approx(verdict["duration_s"])
+    names = [each["name"] for each in lab.ask("api/shelf").json()["limits"]]
+    full = spans[columns["limit_kind"] == names.index("bottleneck")].sum()
+    assert full == pytest.approx(verdict["budget"][0]["seconds"])
+
+
 def test_a_run_without_a_connection_is_shown_as_such(lab: labs.Lab) -> None:
     head, _ = lab.run(text=labs.SMALL.replace("[[flow]]", '[[flow]]\nstart = "61 s"')).run()
     assert head["connections"] == []

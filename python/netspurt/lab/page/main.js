@@ -12,6 +12,7 @@ import * as q from "./base/quantity.js";
 import { Runner } from "./runner.js";
 import { Scene } from "./draw/scene.js";
 import { requestOf, recall, remember, shownSides, sideName, state } from "./base/state.js";
+import { verdicts } from "./draw/verdict.js";
 import * as shared from "./draw/view.js";
 import { explain, hint } from "./draw/why.js";
 import * as words from "./base/words.js";
@@ -55,6 +56,7 @@ function draw() {
   });
   // Common limits of two sides are known when both are loaded.
   if (answers.length > 1) shared.redraw();
+  $("verdict").replaceChildren(...verdicts(answers));
   $("numbers").replaceChildren(numbers(answers));
   connections(answers[0].head);
   showSegment(0, null);
@@ -233,7 +235,8 @@ async function begin() {
     return;
   }
   words.learn(answer.reasons);
-  face.paint(words.reasons);
+  words.learnLimits(answer.limits);
+  face.paint([...words.reasons, ...words.limits]);
   recall();
   if (!answer.books.some((book) => book.key === state.key)) {
     state.key = answer.books[0].key;
