@@ -95,6 +95,10 @@ class Simulated:
             )
         self._tables |= dict.fromkeys(lacking, result)
 
+    def again(self, record: Sequence[str]) -> Result:
+        """The same run with other records."""
+        return self._scenario.run(self._seed, record)
+
     def _holding(self, name: str) -> Result:
         self.prepare([name])
         return self._tables[name]
