@@ -53,7 +53,7 @@ agreement: $(EXTENSION) ## our TCP against the kernel's on 17 paths, simulated a
 endure: $(EXTENSION) ## 1 GB each way against the kernel over a bad path, and a minute of hostile segments (as above)
 	NETSPURT_ENDURE=1 $(VENV)/bin/python -m pytest -rs -s python/tests/emulation/test_endure.py
 
-host-load: $(EXTENSION) ## honest clients of 'netspurt host http' under five loads (docs/engineering/host-load.md; needs the same, five minutes)
+host-load: $(EXTENSION) ## honest clients of 'netspurt host http' under five loads (docs/engineering/host-load.md; needs the same, ten minutes)
 	$(VENV)/bin/python tools/host_load.py
 
 lint: lint-structure lint-rust lint-python ## formatting, lints, types, and which crate may import which

@@ -1,6 +1,6 @@
 """Applies loads to `netspurt host http` and writes docs/engineering/host-load.md: how honest clients fared, and memory.
 
-`host_load.py` takes about five minutes; it needs root or user namespaces, and a TUN device.
+`host_load.py` takes about ten minutes; it needs root or user namespaces, and a TUN device.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FACTOR, ROOM = 2.0, 1.2
 HEAD = """# A host under load
 
 `netspurt host http` serves files while others do it harm. Honest clients of the kernel fetch a file of
-100 kB, one after the other: before the load, during it, and three seconds after it. Each load has a host of
+100 kB, one after the other: before the load, during it, and 70 s after it. Each load has a host of
 its own. `make host-load` measures this anew and writes this page.
 
 | load | what it does |
@@ -39,8 +39,10 @@ the load is within 20 % of the one before.
 
 """
 
-COLUMNS = ("load", "clients served", "median before", "median during", "95th percentile", "wait")
-COLUMNS += ("memory before / most / after", "memory")
+COLUMNS = (
+    *("load", "clients served", "median before", "median during", "95th percentile", "wait"),
+    *("memory before / most / after", "memory"),
+)
 
 
 def row(name: str, found: dict[str, Any]) -> str:

@@ -34,8 +34,8 @@ PORT = 8080
 FILE, LARGE = 100_000, 1_000_000
 """Bytes of the file of honest clients, and of the one of the load ``downloads``."""
 
-SETTLE_S = 3.0
-"""After a load, until memory is compared: the longest TIME-WAIT of the host's own closes is not waited for."""
+APART_S = 0.02
+"""Between two fetches of honest clients, which would be a load themselves."""
 
 SYN_OPTIONS = b"\x02\x04\x05\xb4\x03\x03\x07\x00"
 
@@ -45,13 +45,15 @@ class Size:
     """How heavy the loads are."""
 
     seconds: float
+    settle: float
+    """Seconds after a load until memory is compared: at full size longer than TIME-WAIT."""
     fetches: int
     slow: int
     idle: int
     downloads: int
 
 
-SIZES = {"FULL": Size(30, 200, 1000, 16_384, 5000), "SHORT": Size(1, 10, 50, 300, 100)}
+SIZES = {"FULL": Size(30, 70, 200, 1000, 16_384, 5000), "SHORT": Size(1, 1, 10, 50, 300, 100)}
 
 Load = Callable[[Size, Event], None]
 """Runs in a process of its own until the event is set; may end earlier."""
@@ -193,6 +195,7 @@ def times(count: int) -> tuple[list[float], list[str]]:
             took.append(fetch())
         except (OSError, http.client.HTTPException) as error:
             failed.append(str(error))
+        time.sleep(APART_S)
     return took, failed
 
 
@@ -217,7 +220,7 @@ def under(load: Load, size: Size) -> dict[str, Any]:
                 break
         stop.set()
         process.join(60)
-        time.sleep(SETTLE_S)
+        time.sleep(size.settle)
         after, failed_after = times(size.fetches)
         memory.append(resident_kb(host.pid))
         return {
