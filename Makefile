@@ -18,6 +18,8 @@ CRATES        := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -type 
 
 # CI must find the lock files up to date; elsewhere cargo may bring them up to date.
 LOCKED        := $(if $(CI),--locked)
+# The same flags for the extension and for the wheel: what one has compiled, the other takes.
+RELEASE       := --release --strip $(LOCKED)
 
 # Caches that would otherwise land in the home directory.
 export PIP_CACHE_DIR ?= $(CURDIR)/.cache/pip
@@ -90,7 +92,7 @@ report/reproduce.json:
 	$(MAKE) reproduce REPORT=report STUDIES=
 
 wheel: $(INSTALLED) | need-rust ## a Python wheel, into dist/
-	VIRTUAL_ENV=$(VENV) $(VENV)/bin/maturin build --release --strip $(LOCKED) --out dist
+	VIRTUAL_ENV=$(VENV) $(VENV)/bin/maturin build $(RELEASE) --out dist
 
 diagnosis-accuracy: | need-rust ## how often the diagnosis of a capture is right, on seeds that chose no parameter (docs/diagnosis/accuracy.md)
 	mkdir -p target
@@ -135,7 +137,7 @@ $(SITE_READY): requirements-docs.txt $(INSTALLED)
 	@touch $@
 
 $(EXTENSION): $(INSTALLED) $(CRATES) | need-rust
-	VIRTUAL_ENV=$(VENV) $(VENV)/bin/maturin develop --release $(LOCKED)
+	VIRTUAL_ENV=$(VENV) $(VENV)/bin/maturin develop $(RELEASE)
 	@touch $@
 
 need-rust:
