@@ -32,7 +32,7 @@ MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 .PHONY: help sbom diagnosis-accuracy audit reproduce test test-rust test-python agreement endure lint lint-rust lint-python lint-structure \
-        fuzz bench docs docs-rust docs-site wheel fetch format clean distclean need-rust need-python
+        fuzz bench docs docs-rust docs-site wheel wheel-test gallery fetch format clean distclean need-rust need-python
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -93,6 +93,10 @@ report/reproduce.json:
 
 wheel: $(INSTALLED) | need-rust ## a Python wheel, into dist/
 	VIRTUAL_ENV=$(VENV) $(VENV)/bin/maturin build $(RELEASE) --out dist
+
+wheel-test: $(EXTENSION) wheel ## installs the wheel in an empty environment and uses it; checks the source distribution
+	VIRTUAL_ENV=$(VENV) $(VENV)/bin/maturin sdist --out dist
+	$(VENV)/bin/python tools/wheel_test.py
 
 diagnosis-accuracy: | need-rust ## how often the diagnosis of a capture is right, on seeds that chose no parameter (docs/diagnosis/accuracy.md)
 	mkdir -p target
