@@ -58,12 +58,22 @@ def check_source(archive: Path) -> str:
             command = ["cargo", "metadata", "--offline", "--format-version", "1", "--no-deps"]
             made = subprocess.run(command, cwd=unpacked, capture_output=True, check=True)
     members = [Path(each["manifest_path"]).parent.name for each in json.loads(made.stdout)["packages"]]
-    places = ["pyproject.toml", "README.md", "Cargo.lock", "python/netspurt", *(f"crates/{m}" for m in members)]
-    listed = subprocess.run(["git", "ls-files", *places], cwd=ROOT, capture_output=True, text=True, check=True)
+    places = [
+        "pyproject.toml",
+        "README.md",
+        "Cargo.lock",
+        "python/netspurt",
+        *(f"crates/{m}" for m in members),
+    ]
+    listed = subprocess.run(
+        ["git", "ls-files", *places], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     known = [name for name in listed.stdout.splitlines() if not (ROOT / name).is_symlink()]
     links = {"python/netspurt/studies/data": "studies", "python/netspurt/lab/examples": "examples"}
     for link, target in links.items():
-        inside = subprocess.run(["git", "ls-files", target], cwd=ROOT, capture_output=True, text=True, check=True)
+        inside = subprocess.run(
+            ["git", "ls-files", target], cwd=ROOT, capture_output=True, text=True, check=True
+        )
         known += [link + name.removeprefix(target) for name in inside.stdout.splitlines()]
     missing = [name for name in known if name not in held]
     if missing:
@@ -130,7 +140,9 @@ def run(words: list[str], here: Path, status: int = 0) -> str:
     done = subprocess.run(words, cwd=here, env=environment, capture_output=True, text=True, check=False)
     if done.returncode != status:
         shown = " ".join([Path(words[0]).name, *words[1:]])
-        raise Fault(f"'{shown}' ended with status {done.returncode}, not {status}: {done.stderr or done.stdout}")
+        raise Fault(
+            f"'{shown}' ended with status {done.returncode}, not {status}: {done.stderr or done.stdout}"
+        )
     return done.stdout + done.stderr
 
 
@@ -177,9 +189,13 @@ def use_lab(netspurt: str, here: Path) -> str:
 
 def main() -> int:
     """Prints a line for each thing that works, or the first that does not."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--pip", action="store_true", help="let pip fetch the packages that the wheel needs")
-    parser.add_argument("--glibc", type=int, metavar="MINOR", help="newest glibc that may be needed, 28 for 2.28")
+    parser.add_argument(
+        "--glibc", type=int, metavar="MINOR", help="newest glibc that may be needed, 28 for 2.28"
+    )
     options = parser.parse_args()
     try:
         wheel = only("netspurt-{}-*.whl")

@@ -29,6 +29,9 @@ from netspurt.files.places import Places
 Command = Callable[[argparse.Namespace], int]
 
 
+KERNEL = ("emulate", "shell", "ping", "host")
+"""Commands that need what only Linux's kernel has."""
+
 DENIED = (errno.EACCES, errno.EPERM)
 
 
@@ -157,6 +160,11 @@ def _command(words: list[str]) -> int:
     if chosen.command is None:
         top.print_help()
         return FINE
+    if sys.platform != "linux" and (asked in KERNEL or getattr(chosen, "sockets", False)):
+        raise RequestError(
+            f"netspurt {asked} needs Linux: use it there, or in a virtual machine or container; simulation and the "
+            "analysis of captures work here"
+        )
     progress.quiet = getattr(chosen, "quiet", False)
     chosen.places = Places(vars(chosen), force=getattr(chosen, "force", False))
     for _name, place in getattr(chosen, "algorithms", ()):

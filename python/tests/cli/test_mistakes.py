@@ -257,6 +257,19 @@ def test_a_missing_privilege_is_said(words: str, here: Path) -> None:
     assert PRIVILEGED[words] in run.stderr
 
 
+@pytest.mark.parametrize(
+    "words", ["emulate s.toml -- true", "ping 127.0.0.1", "host sink 9", "why --sockets"]
+)
+@pytest.mark.usefixtures("here")
+def test_another_system_than_linux_is_said(
+    words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    status, said = _said(words, capsys)
+    assert status == 2
+    assert f"netspurt {words.split()[0]} needs Linux" in said
+
+
 INTERRUPTED = [
     *("run long.toml", "run long.toml --seeds 3", "run long.toml --pcap x.pcapng", "why long.toml"),
     *("sweep long-sweep.toml", "compare long.toml long.toml --seeds 3", "plot long.toml", "capture -"),
