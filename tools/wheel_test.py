@@ -35,7 +35,7 @@ SHORT = {"MPLBACKEND": "agg", "PATH": os.defpath, "LC_ALL": "C.UTF-8"}
 """What little of the surroundings a command sees."""
 
 
-class Fault(Exception):
+class WheelError(Exception):
     """What the wheel or the source distribution lacks, in a sentence."""
 
 
@@ -44,7 +44,7 @@ def only(pattern: str) -> Path:
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     found = sorted((ROOT / "dist").glob(pattern.format(version)))
     if not found:
-        raise Fault(f"there is no {pattern.format(version)} in dist/: run 'make wheel'")
+        raise WheelError(f"there is no {pattern.format(version)} in dist/: run 'make wheel'")
     return max(found, key=lambda path: path.stat().st_mtime)
 
 
@@ -77,20 +77,21 @@ def check_source(archive: Path) -> str:
         known += [link + name.removeprefix(target) for name in inside.stdout.splitlines()]
     missing = [name for name in known if name not in held]
     if missing:
-        raise Fault(f"{archive.name} lacks {len(missing)} files, the first is {missing[0]}")
+        raise WheelError(f"{archive.name} lacks {len(missing)} files, the first is {missing[0]}")
     built = [name for name in held if name.endswith((".so", ".pyc", ".rlib")) or name.startswith("target/")]
     if built:
-        raise Fault(f"{archive.name} holds what was built: {built[0]}")
-    return f"{archive.name}: {len(held)} files, {archive.stat().st_size / 1e6:.1f} MB, all {len(known)} that a build needs"
+        raise WheelError(f"{archive.name} holds what was built: {built[0]}")
+    size = archive.stat().st_size / 1e6
+    return f"{archive.name}: {len(held)} files, {size:.1f} MB, all {len(known)} that a build needs"
 
 
 def check_platform(wheel: Path, at_most: int | None) -> str:
     """The oldest glibc that the wheel runs with is in its name; maturin has compared it with the symbols."""
     found = MANYLINUX.search(wheel.name)
     if found is None:
-        raise Fault(f"{wheel.name} names no glibc: maturin could not check what it is linked with")
+        raise WheelError(f"{wheel.name} names no glibc: maturin could not check what it is linked with")
     if at_most is not None and int(found[1]) > at_most:
-        raise Fault(f"{wheel.name} needs glibc 2.{found[1]}, and 2.{at_most} is the oldest that must do")
+        raise WheelError(f"{wheel.name} needs glibc 2.{found[1]}, and 2.{at_most} is the oldest that must do")
     return f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, runs with glibc 2.{found[1]} and newer"
 
 
@@ -107,7 +108,7 @@ def needed(wheel: Path, extra: str = "") -> list[str]:
             continue
         found = importlib.metadata.distribution(requirement.name)
         if not requirement.specifier.contains(found.version, prereleases=True):
-            raise Fault(f"the wheel needs {requirement}, and {found.version} is what is tested")
+            raise WheelError(f"the wheel needs {requirement}, and {found.version} is what is tested")
         if found.name in names:
             continue
         names.append(found.name)
@@ -140,7 +141,7 @@ def run(words: list[str], here: Path, status: int = 0) -> str:
     done = subprocess.run(words, cwd=here, env=environment, capture_output=True, text=True, check=False)
     if done.returncode != status:
         shown = " ".join([Path(words[0]).name, *words[1:]])
-        raise Fault(
+        raise WheelError(
             f"'{shown}' ended with status {done.returncode}, not {status}: {done.stderr or done.stdout}"
         )
     return done.stdout + done.stderr
@@ -151,11 +152,11 @@ def use(netspurt: str, here: Path) -> Iterator[str]:
     yield run([netspurt, "--version"], here)
     table = run([netspurt, "run", "--rate", "10mbit", "--delay", "40ms", "--bytes", "20MB"], here)
     if "20 MB" not in table or "yes" not in table:
-        raise Fault(f"the transfer of 20 MB is not complete: {table}")
+        raise WheelError(f"the transfer of 20 MB is not complete: {table}")
     yield "netspurt run --rate 10mbit --delay 40ms --bytes 20MB: complete"
     run([netspurt, "reproduce", "--quick", "terabit", "--out", "report"], here)
     if not (here / "report" / "index.html").stat().st_size:
-        raise Fault("netspurt reproduce left no report")
+        raise WheelError("netspurt reproduce left no report")
     yield "netspurt reproduce --quick terabit: all as published"
     for shell in ("bash", "zsh"):
         script = here / f"completion.{shell}"
@@ -183,7 +184,7 @@ def use_lab(netspurt: str, here: Path) -> str:
             server.send_signal(signal.SIGINT)
         server.wait(timeout=30)
     if "<title>" not in page:
-        raise Fault("the page of the lab is empty")
+        raise WheelError("the page of the lab is empty")
     return f"netspurt lab: a page of {len(page)} characters"
 
 
@@ -203,7 +204,7 @@ def main() -> int:
         print(check_source(only("netspurt-{}.tar.gz")))
         with tempfile.TemporaryDirectory(prefix="netspurt-wheel-") as folder:
             _in_an_empty_environment(wheel, Path(folder), from_pip=options.pip)
-    except Fault as fault:
+    except WheelError as fault:
         print(f"wheel-test: {fault}", file=sys.stderr)
         return 1
     return 0
@@ -226,7 +227,7 @@ def _in_an_empty_environment(wheel: Path, folder: Path, *, from_pip: bool) -> No
         print(line.strip())
     said = run([netspurt, "lab", "--no-browser"], here, status=2)
     if "pip install 'netspurt[lab]'" not in said:
-        raise Fault(f"without its extra the lab must name it: {said}")
+        raise WheelError(f"without its extra the lab must name it: {said}")
     if from_pip:
         subprocess.run([*pip, f"{wheel}[lab]"], check=True)
     else:
