@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from netspurt.sweeping.axes import latin_hypercube as latin_hypercube
     from netspurt.sweeping.axes import random_sample as random_sample
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     *("AlgorithmError", "Capture", "Result", "Scenario", "ScenarioError", "__version__"),

@@ -49,6 +49,8 @@ def command(options: argparse.Namespace) -> int:
     """
     from netspurt.sweeping import Sweep
 
+    if options.begin is not None and options.end is not None and options.begin >= options.end:
+        raise RequestError(f"--begin {options.begin:g}s is not before --end {options.end:g}s: swap them")
     path = Path(options.what or one_path.LINK)
     if options.out:
         _check_ending(Path(options.out))
