@@ -37,14 +37,14 @@ def published_chart(
         colour, dash, marker = STYLES[place % len(STYLES)]
         bands = [(point.x, *point.interval) for point in points if point.interval is not None]
         if len(bands) > 1:
-            at, low, high = (np.array(column) for column in zip(*bands, strict=True))
+            at, low, high = (np.array(column, dtype=np.float64) for column in zip(*bands, strict=True))
             traces.append(Trace(f"{curve}, 95 % interval", at, high, "band", low=low, colour=colour))
         ours = [(point.x, point.measured) for point in points if point.measured is not None]
         if ours:
-            at, value = (np.array(column) for column in zip(*ours, strict=True))
+            at, value = (np.array(column, dtype=np.float64) for column in zip(*ours, strict=True))
             traces.append(Trace(curve, at, value, colour=colour, dash=dash))
         theirs = [(point.x, point.published) for point in points if point.published is not None]
         if theirs:
-            at, value = (np.array(column) for column in zip(*theirs, strict=True))
+            at, value = (np.array(column, dtype=np.float64) for column in zip(*theirs, strict=True))
             traces.append(Trace(f"{curve}, published", at, value, "points", colour=colour, marker=marker))
     return Chart(name=name, title=title, x=x, y=y, traces=traces)

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from netspurt.studies.experiment import Study
+from netspurt.studies.today.bbr import BbrShare
+from netspurt.studies.today.dctcp import Dctcp
+from netspurt.studies.today.initial_window import InitialWindow
+from netspurt.studies.today.l4s import Coexistence
+from netspurt.studies.today.queues import StandingQueues
+from netspurt.studies.today.random_loss import RandomLoss
 from netspurt.studies.today.response import Response
 
 STUDY = Study(
@@ -16,5 +22,5 @@ STUDY = Study(
         "The standards and papers of the last twenty years print figures, formulas and targets for congestion control, "
         "queue management and loss recovery. Does this TCP, over these queues, come to the same numbers?"
     ),
-    parts=(Response(),),
+    parts=(Response(), RandomLoss(), InitialWindow(), StandingQueues(), Dctcp(), Coexistence(), BbrShare()),
 )
