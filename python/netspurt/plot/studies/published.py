@@ -20,9 +20,7 @@ class Point(NamedTuple):
     interval: tuple[float, float] | None = None
 
 
-def published_chart(
-    name: str, title: str, x: Axis, y: Axis, curves: Mapping[str, Sequence[Point]]
-) -> Chart:
+def published_chart(name: str, title: str, x: Axis, y: Axis, curves: Mapping[str, Sequence[Point]]) -> Chart:
     """Measured lines with their 95 % intervals, published marks.
 
     Args:

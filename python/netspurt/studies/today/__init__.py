@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from netspurt.studies.experiment import Study
+from netspurt.studies.today.background import Background
 from netspurt.studies.today.bbr import BbrShare
 from netspurt.studies.today.dctcp import Dctcp
 from netspurt.studies.today.initial_window import InitialWindow
 from netspurt.studies.today.l4s import Coexistence
+from netspurt.studies.today.policer import Policer
 from netspurt.studies.today.queues import StandingQueues
 from netspurt.studies.today.random_loss import RandomLoss
+from netspurt.studies.today.reductions import Reductions
+from netspurt.studies.today.reordering import Reordering
 from netspurt.studies.today.response import Response
 
 STUDY = Study(
@@ -22,5 +26,17 @@ STUDY = Study(
         "The standards and papers of the last twenty years print figures, formulas and targets for congestion control, "
         "queue management and loss recovery. Does this TCP, over these queues, come to the same numbers?"
     ),
-    parts=(Response(), RandomLoss(), InitialWindow(), StandingQueues(), Dctcp(), Coexistence(), BbrShare()),
+    parts=(
+        Response(),
+        RandomLoss(),
+        InitialWindow(),
+        Reductions(),
+        Reordering(),
+        StandingQueues(),
+        Background(),
+        Dctcp(),
+        Coexistence(),
+        BbrShare(),
+        Policer(),
+    ),
 )

@@ -27,12 +27,17 @@ QUICK_OTHERS = (("cubic", 1), ("cubic", 16), ("newreno", 16))
 BEGIN_S, END_S = 400, 800
 """The paper's 400 s, after as many for the flows to settle."""
 BARS = {"cubic": Points(10.0), "newreno": Points(16.0)}
-_BAR_REASON = "twice the median error that the authors report for their model: 5 % beside CUBIC, 8 % beside Reno"
+_BAR_REASON = (
+    "twice the median error that the authors report for their model: 5 % beside CUBIC, 8 % beside Reno"
+)
 _DEEP = (
-    "the RTT is 2.6 s, so a cycle of eight RTTs that probes for bandwidth is longer than the 10 s between two probes of "
+    "the RTT is 2.6 s, so a cycle of eight RTTs that probes for bandwidth is longer than the 10 s between two "
+    "probes of "
     "the RTT, and BBR hardly probes for bandwidth"
 )
-_SHALLOW = "the authors' model assumes a queue that is always full; with two BDPs it is not while windows are halved"
+_SHALLOW = (
+    "the authors' model assumes a queue that is always full; with two BDPs it is not while windows are halved"
+)
 _CHECK = "BBR's share beside 16 CUBIC flows is within 10 points of its share beside one, for queues of 4 to 32 BDPs"
 
 
@@ -92,8 +97,10 @@ class BbrShare:
             "BBR version 1: share of a link of 10 Mbit/s and 40 ms beside loss-based flows",
             tuple(_cell(samples, each) for each in rivals),
             note=(
-                "Source: Ware, Mukerjee, Seshan and Sherry, Modeling BBR's Interactions with Loss-Based Congestion Control, "
-                "IMC 2019, equations 9 to 11. A formula; ours is simulated. The null model is an equal share for each flow."
+                "Source: Ware, Mukerjee, Seshan and Sherry, Modeling BBR's Interactions with Loss-Based Congestion "
+                "Control, "
+                "IMC 2019, equations 9 to 11. A formula; ours is simulated. The null model is an equal share for "
+                "each flow."
             ),
         )
         return Findings(tables=(table,), checks=(_independent(samples),), pictures=(_picture(table),))

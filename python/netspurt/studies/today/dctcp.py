@@ -77,7 +77,8 @@ class Dctcp:
             "DCTCP: utilisation with the least marking threshold",
             tuple(_busy(samples, name) for name in THRESHOLDS),
             note=(
-                "Source: RFC 8257, section 3.1: K > RTT · C / 7. The row with one packet has no published number; it shows "
+                "Source: RFC 8257, section 3.1: K > RTT · C / 7. The row with one packet has no published number; "
+                "it shows "
                 "that the threshold matters."
             ),
         )

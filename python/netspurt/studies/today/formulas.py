@@ -17,7 +17,7 @@ def mathis_window(loss: float, per_ack: int, kind: str = "random") -> float:
 
 
 def padhye_window(loss: float, per_ack: int, rtt_s: float, rto_s: float) -> float:
-    """Segments per RTT by the approximate model of Padhye, Firoiu, Towsley and Kurose, SIGCOMM 1998 (the approximate model).
+    """Segments per RTT by the approximate model of Padhye, Firoiu, Towsley and Kurose, SIGCOMM 1998.
 
     Args:
         loss: the rate of loss events.
@@ -31,7 +31,7 @@ def padhye_window(loss: float, per_ack: int, rtt_s: float, rto_s: float) -> floa
 
 
 def bbr_share(queue_bdps: float, bbr_flows: int, bdp_packets: float, rtt_s: float) -> float:
-    """BBR's aggregate share of a link against any number of loss-based flows (Ware et al., IMC 2019, equations 9 to 11).
+    """BBR's aggregate share of a link beside loss-based flows (Ware et al., IMC 2019, equations 9 to 11).
 
     Args:
         queue_bdps: X, the queue in bandwidth-delay products.

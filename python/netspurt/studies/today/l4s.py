@@ -27,7 +27,9 @@ BEGIN_S, END_S = 50, 100
 PACKET_BITS = 8 * 1500
 
 BALANCE = Fraction(0.20)
-_BALANCE_REASON = "the coupling p_C = (p_CL / 2)² is made for about equal rates; 20 % is what users call equal"
+_BALANCE_REASON = (
+    "the coupling p_C = (p_CL / 2)² is made for about equal rates; 20 % is what users call equal"
+)
 LOW_MEDIAN, LOW_P99 = Range(0.0, 1.0, "≤ 1 ms"), Range(0.0, 5.0, "≤ 5 ms")
 _LOW_REASON = "the step of 1 ms; bursts and the classic queue's turns come on top"
 CLASSIC = Fraction(0.5)
@@ -110,7 +112,8 @@ class Coexistence:
             "DualPI2: rate of Prague over rate of CUBIC",
             tuple(_balance(samples, share) for share in shares),
             note=(
-                "Source: RFC 9332, section 2.1: the coupling of both queues, with k = 2, makes rates of scalable and classic "
+                "Source: RFC 9332, section 2.1: the coupling of both queues, with k = 2, makes rates of scalable "
+                "and classic "
                 "flows about equal. A rule; ours is simulated, with one flow of each kind."
             ),
         )
@@ -119,11 +122,14 @@ class Coexistence:
             "DualPI2: queueing delay of Prague and of CUBIC",
             tuple(each for share in shares for each in _delays(samples, share)),
             note=(
-                "Source: RFC 9332, appendix A: a step of 1 ms in the L4S queue and a target of 15 ms in the classic queue. "
+                "Source: RFC 9332, appendix A: a step of 1 ms in the L4S queue and a target of 15 ms in the "
+                "classic queue. "
                 "Queueing delay is the RTT less that of the idle path."
             ),
         )
-        return Findings(tables=(balance, delays), pictures=(_balance_picture(balance), _delay_picture(delays)))
+        return Findings(
+            tables=(balance, delays), pictures=(_balance_picture(balance), _delay_picture(delays))
+        )
 
 
 def _delivered(run: _core.Run) -> Delays:
@@ -136,7 +142,8 @@ def cause(share: Share) -> str:
     packet_ms = PACKET_BITS / share.rate_mbps / 1e3
     if packet_ms > 1.0:
         return (
-            f"a packet takes {packet_ms:.0f} ms on the line, so an L4S packet behind one classic packet waits longer than "
+            f"a packet takes {packet_ms:.0f} ms on the line, so an L4S packet behind one classic packet waits "
+            "longer than "
             "the step and is marked"
         )
     return ""

@@ -1,9 +1,10 @@
-"""The square-root law (Mathis et al. 1997) and the model with timeouts (Padhye et al. 1998) over four decades of loss."""
+"""The square-root law (Mathis et al. 1997) and that with timeouts (Padhye et al. 1998) over four decades of loss."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -27,8 +28,12 @@ PER_ACK: dict[int, Value] = {1: "every-segment", 2: {"kind": "delayed", "every":
 
 MATHIS_BAR, PADHYE_BAR = Fraction(0.15), Fraction(0.25)
 MATHIS_UP_TO = 1e-2
-_MATHIS_REASON = "the law leaves out recovery and timeouts, which cost up to a tenth of the RTTs of a cycle at p = 1e-2"
-_PADHYE_REASON = "the model takes all later packets of a round with a loss as lost; ours are lost independently"
+_MATHIS_REASON = (
+    "the law leaves out recovery and timeouts, which cost up to a tenth of the RTTs of a cycle at p = 1e-2"
+)
+_PADHYE_REASON = (
+    "the model takes all later packets of a round with a loss as lost; ours are lost independently"
+)
 _NO_LAW = "the law has no timeouts, and above p = 1e-2 they decide"
 
 
@@ -86,7 +91,7 @@ class RandomLoss:
                 scenario=SCENARIO,
                 settings=sender.settings(losses),
                 seeds=plan.choose(4, 20),
-                measure=lambda run, sender=sender, losses=losses: sender.sent_per_rtt(run, losses),
+                measure=partial(sender.sent_per_rtt, losses=losses),
             )
 
     def evaluate(self, samples: Samples) -> Findings:
@@ -96,7 +101,8 @@ class RandomLoss:
             "The square-root law: segments per RTT under random loss",
             tuple(_mathis(samples, sender) for sender in _senders()),
             note=(
-                "Source: Mathis, Semke, Mahdavi and Ott, CCR 27(3), 1997, table 1: C/sqrt(p), with C = 1.31 for an ACK for "
+                "Source: Mathis, Semke, Mahdavi and Ott, CCR 27(3), 1997, table 1: C/sqrt(p), with C = 1.31 for an "
+                "ACK for "
                 "every segment and 0.93 with delayed ACKs, for random loss. A formula; ours are simulated."
             ),
         )
@@ -105,7 +111,8 @@ class RandomLoss:
             "The model with timeouts: segments per RTT under random loss",
             tuple(_padhye(samples, sender) for sender in _senders()),
             note=(
-                "Source: Padhye, Firoiu, Towsley and Kurose, SIGCOMM 1998, the approximate model, with T0 = 1 s (RFC 6298). "
+                "Source: Padhye, Firoiu, Towsley and Kurose, SIGCOMM 1998, the approximate model, with T0 = 1 s "
+                "(RFC 6298). "
                 "A formula; ours are simulated. The null model is the square-root law."
             ),
         )

@@ -1,8 +1,8 @@
 """RFC 9438, tables 1 and 2: the average window of Reno and CUBIC where one packet in every 1/p is lost.
 
 The numbers of the document come from formulas for small p. Between two losses that are 1/p packets apart, a sender
-with an average window W needs 1/(p·W) RTTs. The time between scripted losses therefore gives the average window, without
-sampling cwnd.
+with an average window W needs 1/(p·W) RTTs. The time between scripted losses therefore gives the average window
+without samples of cwnd.
 
 CUBIC's cycle depends on its beginning. A flow that comes from above ends each of many cycles a little below the last
 one, and fast convergence (RFC 9438, section 4.7) then reduces W_max each time. The runs of the tables begin below the
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from netspurt.settings import Value
 from netspurt.studies.experiment import Experiment, Key, Plan, Samples
-from netspurt.studies.model import Cell, Findings, Picture, Table
+from netspurt.studies.model import Cell, Findings, Label, Picture, Table
 from netspurt.studies.today.setting import MSS_BYTES, cell, curves_picture, left_out, published
 from netspurt.studies.verdict import Fraction
 
@@ -33,9 +33,7 @@ WARM_UP = 6
 BELOW, ABOVE = 0.8, 1.2
 """Initial windows, in parts of the printed average window."""
 BAR = Fraction(0.10)
-_BAR_REASON = (
-    "the formulas are limits for small p: they leave out the RTT of each recovery and the rounding to whole segments"
-)
+_BAR_REASON = "the formulas are limits for small p: they leave out the RTT of each recovery and the rounding to whole segments"
 _TOO_LONG = "a cycle has {packets} packets: {cycles} of them are more than a run of this study may take"
 _OTHERS = (
     "RFC 9438, tables 1 and 2: the columns HSTCP, CUBIC (C = 0.04) and CUBIC (C = 4) have no rows here. HighSpeed TCP "
@@ -121,7 +119,8 @@ class Response:
                 f"RFC 9438, table {number}: average window at an RTT of {rtt_s:g} s",
                 tuple(_cells(samples, rtt_s)),
                 note=(
-                    "Source: RFC 9438, section 5.1. The published numbers are formulas, ours are simulated. The null model is "
+                    "Source: RFC 9438, section 5.1. The published numbers are formulas, ours are simulated. The "
+                    "null model is "
                     "the formula of Reno, also for CUBIC."
                 ),
             )
@@ -172,12 +171,10 @@ def _cells(samples: Samples, rtt_s: float) -> Iterable[Cell]:
     for column in columns():
         if column.rtt_s != rtt_s:
             continue
-        row = {"tcp": column.sender, "loss_rate": column.loss}
+        row: dict[str, Label] = {"tcp": column.sender, "loss_rate": column.loss}
         if not samples.knows(column.key):
             reason = _TOO_LONG.format(packets=f"{column.gap:,}", cycles=WARM_UP + column.cycles)
-            yield left_out(
-                row, "average_window", "segments", column.window, origin="formula", reason=reason
-            )
+            yield left_out(row, "average_window", "segments", column.window, origin="formula", reason=reason)
             continue
         yield cell(
             row,
@@ -195,7 +192,11 @@ def _cells(samples: Samples, rtt_s: float) -> Iterable[Cell]:
 
 def _from_above(samples: Samples) -> Iterable[Cell]:
     for column in from_above():
-        row = {"tcp": column.sender, "loss_rate": column.loss, "start": f"{column.start:g} of the printed window"}
+        row: dict[str, Label] = {
+            "tcp": column.sender,
+            "loss_rate": column.loss,
+            "start": f"{column.start:g} of the printed window",
+        }
         if samples.knows(column.key):
             yield cell(row, "average_window", "segments", None, samples.all(column.key), origin="")
 
