@@ -1,0 +1,184 @@
+"""Estimates of the path: rate, base delay, queue.
+
+Lives here: arithmetic on the facts of a capture. Must not live here: reading, simulation, or text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from netspurt.fitting.facts import Facts, Floats
+
+TRAIN = 8
+"""Packets of a train whose dispersion is one estimate of the rate."""
+
+WIDTH = 0.01
+"""Relative width within which estimates of the rate agree."""
+
+FULL = 0.8
+"""The share of the largest queueing delay from which on a loss is one of a full queue."""
+
+ACK_SIZE = 52
+
+
+@dataclass(frozen=True)
+class Path:
+    """What was estimated.
+
+    Attributes:
+        rate_bps: of the bottleneck, with IP headers.
+        rate_share: share of the trains that agree with it within 2 %.
+        trains: estimates of the rate.
+        delay_s: base round trip without the time that the bottleneck needs to send a packet.
+        queue_s: the largest queueing delay.
+        overflows: lost packets that found the queue full.
+        stray: other lost packets.
+        packets: data packets sent.
+    """
+
+    rate_bps: float
+    rate_share: float
+    trains: int
+    delay_s: float
+    queue_s: float
+    overflows: int
+    stray: int
+    packets: int
+
+
+def estimate(all_facts: Sequence[Facts]) -> Path:
+    """Estimates the path that these connections share."""
+    rates = trains(all_facts)
+    rate, share = plateau(rates)
+    delay = min(base(facts, rate) for facts in all_facts)
+    queue = max(_queue(facts, rate, delay) for facts in all_facts)
+    full = stray = packets = 0
+    for facts in all_facts:
+        overflowed = overflows(facts, rate, delay, queue)
+        full += int(overflowed.sum())
+        stray += int(facts.lost.sum() - overflowed.sum())
+        packets += int((facts.sent[2] > 0).sum())
+    return Path(rate, share, len(rates), delay, queue, full, stray, packets)
+
+
+def trains(all_facts: Sequence[Facts]) -> Floats:
+    """Rates of trains of packets in bits per second: bytes that were delivered, over the time that this took."""
+    parts = [_delivered(facts) for facts in all_facts]
+    time = np.concatenate([part[0] for part in parts])
+    octets = np.concatenate([part[1] for part in parts])
+    order = np.argsort(time, kind="stable")
+    time, total = time[order], np.cumsum(octets[order])
+    size = all_facts[0].segment + all_facts[0].header
+    ends = np.searchsorted(total, total + TRAIN * size * 0.999)
+    begins = np.flatnonzero(ends < len(total))
+    ends = ends[begins]
+    took = time[ends] - time[begins]
+    good = took > 0
+    found: Floats = 8.0 * (total[ends] - total[begins])[good] / took[good]
+    return found
+
+
+def _delivered(facts: Facts) -> tuple[Floats, Floats]:
+    """Times at which bytes had passed the bottleneck, and how many, with headers."""
+    if facts.vantage == "receiver":
+        time, _, length = facts.sent
+        data = length > 0
+        return time[data], (length[data] + facts.header).astype(float)
+    time, ack, _, sack_from, sack_until = facts.acks
+    delivered = np.empty(len(time))
+    known: list[tuple[int, int]] = []
+    highest = 0
+    for index in range(len(time)):
+        highest = max(highest, int(ack[index]))
+        if sack_from[index] >= highest:
+            known = _united(known, int(sack_from[index]), int(sack_until[index]))
+        known = [(begin, end) for begin, end in known if end > highest]
+        delivered[index] = highest + sum(end - max(begin, highest) for begin, end in known)
+    delivered = np.minimum(np.maximum.accumulate(delivered), facts.size) if len(delivered) else delivered
+    steps = np.diff(delivered, prepend=0.0)
+    moved = steps > 0
+    whole: Floats = steps[moved] * (facts.segment + facts.header) / facts.segment
+    return time[moved], whole
+
+
+def _united(known: list[tuple[int, int]], begin: int, end: int) -> list[tuple[int, int]]:
+    apart = []
+    for left, right in known:
+        if right < begin or left > end:
+            apart.append((left, right))
+        else:
+            begin, end = min(begin, left), max(end, right)
+    return [*apart, (begin, end)]
+
+
+def plateau(rates: Floats) -> tuple[float, float]:
+    """The highest rate at which many trains agree, and the share of those that do.
+
+    Trains never pass faster than the bottleneck lets them but for ACKs that were bunched, which agree with no others.
+    """
+    if not len(rates):
+        return 0.0, 0.0
+    logs = np.sort(np.log(rates))
+    near = np.searchsorted(logs, logs + WIDTH, side="right") - np.searchsorted(logs, logs - WIDTH)
+    strong = np.flatnonzero(near >= max(3, 0.3 * near.max()))
+    peak = logs[strong[-1]] if len(strong) else logs[-1]
+    # The densest place near the highest one that is dense enough.
+    close = np.flatnonzero((logs > peak - 4 * WIDTH) & (logs <= peak + WIDTH))
+    centre = logs[close[np.argmax(near[close])]]
+    agree = logs[np.abs(logs - centre) <= WIDTH]
+    return float(np.exp(np.median(agree))), float(np.mean(np.abs(logs - centre) <= 2 * WIDTH))
+
+
+def base(facts: Facts, rate: float) -> float:
+    """The least round trip, without the time that the bottleneck needs to send the packets."""
+    _, rtt, length = facts.samples
+    found = []
+    if len(rtt):
+        wire = (
+            length + facts.header
+            if facts.vantage != "receiver"
+            else np.full(len(rtt), facts.segment + facts.header)
+        )
+        wire = np.minimum(wire, facts.segment + facts.header)
+        found.append(float(np.min(rtt - 8 * (wire + ACK_SIZE) / rate)))
+    if facts.handshake_s:
+        found.append(facts.handshake_s - 8 * 120 / rate)
+    return max(min(found, default=0.001), 1e-5)
+
+
+def queueing(facts: Facts, rate: float, delay: float) -> tuple[Floats, Floats]:
+    """Times of sending, and the queueing delays that these packets met."""
+    sent, rtt, _ = facts.samples
+    return sent, rtt - delay - 8 * (facts.segment + facts.header + ACK_SIZE) / rate
+
+
+def _queue(facts: Facts, rate: float, delay: float) -> float:
+    sent, waited = queueing(facts, rate, delay)
+    if not len(waited):
+        return 0.0
+    lost = np.flatnonzero(facts.lost)
+    if len(lost):
+        # Before a loss the queue is full; samples during repair contain the wait for a retransmission.
+        at = np.searchsorted(sent, facts.sent[0][lost])
+        around = np.unique(np.clip(np.concatenate([at - 2, at - 1, at]), 0, len(sent) - 1))
+        return max(float(np.quantile(waited[around], 0.9)), 0.0)
+    return max(float(np.max(waited)), 0.0)
+
+
+def overflows(facts: Facts, rate: float, delay: float, queue: float) -> np.ndarray:
+    """Which packets of ``facts.sent`` were lost at a full queue."""
+    full = np.zeros(len(facts.lost), dtype=bool)
+    sent, waited = queueing(facts, rate, delay)
+    lost = np.flatnonzero(facts.lost)
+    if not len(lost) or not len(sent) or queue * rate / 8 < 3 * (facts.segment + facts.header):
+        return full
+    at = np.searchsorted(sent, facts.sent[0][lost])
+    near = np.maximum(waited[np.clip(at - 1, 0, len(sent) - 1)], waited[np.clip(at, 0, len(sent) - 1)])
+    at_full = near >= FULL * queue
+    # Random losses hit queues of every length.
+    if at_full.mean() >= 0.5:
+        full[lost[at_full]] = True
+    return full
