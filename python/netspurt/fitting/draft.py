@@ -38,10 +38,21 @@ CONTROLS = (
     Control("bbr", "bbr"),
     Control("reno", "linux", ('congestion = "reno"',)),
     Control("cubic, RFC 9438", "rfc"),
-    Control("newreno", "newreno"),
     Control("freebsd", "freebsd"),
 )
-"""The candidates, the usual ones first."""
+"""The candidates of a connection with SACK, the usual ones first."""
+
+WITHOUT_SACK = (Control("newreno", "newreno"), Control("reno", "reno"))
+"""The candidates of a connection without SACK."""
+
+
+def controls(facts: Facts) -> tuple[Control, ...]:
+    """The senders that may have sent this connection's data."""
+    return CONTROLS if _sack(facts) else WITHOUT_SACK
+
+
+def _sack(facts: Facts) -> bool:
+    return all(side["sack"] for side in facts.options)
 
 
 @dataclass(frozen=True)
@@ -215,7 +226,8 @@ def _options(facts: Facts) -> list[str]:
 
 
 def _receiver(facts: Facts) -> list[str]:
-    lines = [_line('profile = "linux"', "not visible in detail; what follows is"), *_options(facts)]
+    profile = "linux" if _sack(facts) else "newreno"
+    lines = [_line(f'profile = "{profile}"', "not visible in detail; what follows is"), *_options(facts)]
     window = hosts.receive_window(facts)
     if window is not None:
         lines.append(

@@ -13,7 +13,7 @@ from typing import Any
 from netspurt.errors import RequestError
 from netspurt.fitting import draft
 from netspurt.fitting.checking import Measured, Row, compare, distance, measure, overlap, simulate
-from netspurt.fitting.draft import CONTROLS, Choice
+from netspurt.fitting.draft import Choice, controls
 from netspurt.fitting.facts import Facts, read
 from netspurt.fitting.path import Path as Estimate
 from netspurt.fitting.path import estimate
@@ -166,7 +166,7 @@ def _try(
 ) -> list[Tried]:
     """Every candidate with its distance, the nearest first."""
     queues = (True, False) if path.overflows else (True,)
-    choices = [Choice(control, queue, loss) for control in CONTROLS for queue in queues]
+    choices = [Choice(control, queue, loss) for control in controls(flows[0]) for queue in queues]
     tried: list[Tried] = []
     for done, choice in enumerate(choices):
         advance(done, len(choices))

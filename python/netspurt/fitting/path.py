@@ -12,8 +12,14 @@ import numpy as np
 
 from netspurt.fitting.facts import Facts, Floats
 
-TRAIN = 8
-"""Packets of a train whose dispersion is one estimate of the rate."""
+TRAINS = (8, 2)
+"""Packets of a train whose dispersion is one estimate of the rate: where the path is full, and where it seldom is."""
+
+SELDOM = 0.1
+"""The share of the time with a full path below which long trains show the pace of the sender."""
+
+FULL_LIMITS = ("bottleneck", "cross-traffic", "fast-recovery", "shaper", "policer")
+"""Limits that tell of a full path."""
 
 WIDTH = 0.01
 """Relative width within which estimates of the rate agree."""
@@ -22,6 +28,8 @@ FULL = 0.8
 """The share of the largest queueing delay from which on a loss is one of a full queue."""
 
 ACK_SIZE = 52
+
+SYN_SIZE = 60
 
 
 @dataclass(frozen=True)
@@ -51,7 +59,8 @@ class Path:
 
 def estimate(all_facts: Sequence[Facts]) -> Path:
     """Estimates the path that these connections share."""
-    rates = trains(all_facts)
+    full_share = sum(all_facts[0].shares.get(name, 0.0) for name in FULL_LIMITS)
+    rates = trains(all_facts, TRAINS[full_share < SELDOM])
     rate, share = plateau(rates)
     delay = min(base(facts, rate) for facts in all_facts)
     queue = max(_queue(facts, rate, delay) for facts in all_facts)
@@ -64,7 +73,7 @@ def estimate(all_facts: Sequence[Facts]) -> Path:
     return Path(rate, share, len(rates), delay, queue, full, stray, packets)
 
 
-def trains(all_facts: Sequence[Facts]) -> Floats:
+def trains(all_facts: Sequence[Facts], packets: int) -> Floats:
     """Rates of trains of packets in bits per second: bytes that were delivered, over the time that this took."""
     parts = [_delivered(facts) for facts in all_facts]
     time = np.concatenate([part[0] for part in parts])
@@ -72,7 +81,7 @@ def trains(all_facts: Sequence[Facts]) -> Floats:
     order = np.argsort(time, kind="stable")
     time, total = time[order], np.cumsum(octets[order])
     size = all_facts[0].segment + all_facts[0].header
-    ends = np.searchsorted(total, total + TRAIN * size * 0.999)
+    ends = np.searchsorted(total, total + packets * size * 0.999)
     begins = np.flatnonzero(ends < len(total))
     ends = ends[begins]
     took = time[ends] - time[begins]
@@ -137,15 +146,12 @@ def base(facts: Facts, rate: float) -> float:
     _, rtt, length = facts.samples
     found = []
     if len(rtt):
-        wire = (
-            length + facts.header
-            if facts.vantage != "receiver"
-            else np.full(len(rtt), facts.segment + facts.header)
-        )
-        wire = np.minimum(wire, facts.segment + facts.header)
+        wire = np.minimum(length, facts.segment) + facts.header
         found.append(float(np.min(rtt - 8 * (wire + ACK_SIZE) / rate)))
     if facts.handshake_s:
-        found.append(facts.handshake_s - 8 * 120 / rate)
+        # The end that opens sees a SYN and a SYN-ACK pass; the other end a SYN-ACK and an ACK.
+        opener = (facts.vantage == "receiver") != (facts.sender == "client")
+        found.append(facts.handshake_s - 8 * (2 * SYN_SIZE if opener else SYN_SIZE + ACK_SIZE) / rate)
     return max(min(found, default=0.001), 1e-5)
 
 

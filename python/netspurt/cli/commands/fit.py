@@ -33,7 +33,7 @@ def declare(command: argparse.ArgumentParser) -> None:
         "--connection",
         type=natural,
         metavar="N",
-        help="fit only the connection of this number (default: the one with most data, and those between the same hosts)",
+        help="fit only the connection of this number (default: the largest, and those between the same hosts)",
     )
     command.add_argument(
         "--loss",
