@@ -63,11 +63,13 @@ class Choice:
         control: the sender.
         queue: whether losses at a full queue are left to the queue, or replayed as well.
         losses: "script", "rate" or "none".
+        paced: whether the application writes in pieces, with pauses; else all at once.
     """
 
     control: Control
     queue: bool
     losses: str
+    paced: bool = False
 
 
 def write(path: Path, flows: Sequence[Facts], choice: Choice, notes: Sequence[str] = ()) -> str:
@@ -83,7 +85,7 @@ def write(path: Path, flows: Sequence[Facts], choice: Choice, notes: Sequence[st
     lines += _hosts(first, choice)
     origin = min(facts.start_s for facts in flows)
     for facts in flows:
-        lines += _flow(facts, origin)
+        lines += _flow(facts, origin, choice)
     return "\n".join(lines) + "\n"
 
 
@@ -177,8 +179,8 @@ def interval(lost: int, packets: int) -> tuple[float, float]:
     return max(centre - half, 0.0), min(centre + half, 1.0)
 
 
-def _flow(facts: Facts, origin: float) -> list[str]:
-    app, why = _app(facts)
+def _flow(facts: Facts, origin: float, choice: Choice) -> list[str]:
+    app, why = _app(facts, choice)
     lines = ["[[flow]]", f'name = "connection-{facts.number}"', _line(f"app = {app}", why)]
     lines += ['from = "client"', 'to = "server"']
     begins = facts.start_s - origin
@@ -207,7 +209,7 @@ def _sender(facts: Facts, choice: Choice) -> list[str]:
     if segments is not None:
         why = "segments sent before the first ACK of data; sure"
         lines.append(_line(f'initial_window = "{segments} segments"', why))
-    buffer = hosts.send_buffer(facts)
+    buffer = None if choice.paced else hosts.send_buffer(facts)
     if buffer is not None:
         lines.append(_line(f'send_buffer = "{buffer} B"', "the largest flight; likely"))
         lines.append(_line(f'initial_send_buffer = "{buffer} B"', "constant"))
@@ -247,9 +249,9 @@ def _receiver(facts: Facts) -> list[str]:
     return lines
 
 
-def _app(facts: Facts) -> tuple[str, str]:
+def _app(facts: Facts, choice: Choice) -> tuple[str, str]:
     """The application, and where it comes from."""
-    paced = hosts.writes(facts)
+    paced = hosts.writes(facts) if choice.paced else None
     data = f'"{facts.size} B"'
     why = "bytes acknowledged; sure"
     if paced is not None:

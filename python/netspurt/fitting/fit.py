@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from netspurt.errors import RequestError
-from netspurt.fitting import draft
+from netspurt.fitting import draft, hosts
 from netspurt.fitting.checking import Measured, Row, compare, distance, measure, overlap, simulate
 from netspurt.fitting.draft import Choice, controls
 from netspurt.fitting.facts import Facts, read
@@ -166,7 +166,13 @@ def _try(
 ) -> list[Tried]:
     """Every candidate with its distance, the nearest first."""
     queues = (True, False) if path.overflows else (True,)
-    choices = [Choice(control, queue, loss) for control in controls(flows[0]) for queue in queues]
+    paces = (True, False) if any(hosts.writes(facts) for facts in flows) else (False,)
+    choices = [
+        Choice(control, queue, loss, paced)
+        for control in controls(flows[0])
+        for queue in queues
+        for paced in paces
+    ]
     tried: list[Tried] = []
     for done, choice in enumerate(choices):
         advance(done, len(choices))

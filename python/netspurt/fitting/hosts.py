@@ -18,6 +18,14 @@ HELD = 0.05
 PAUSES = 0.1
 """The share of the time without data to send from which on the application's writes are part of the fit."""
 
+PAUSE_LIMITS = ("application", "application-window", "send-buffer", "round-trip", "nagle-delayed-ack")
+"""Limits that a capture shows where an application may have had nothing to send."""
+
+TRIGGERED = 0.0003
+"""Seconds within which a packet follows the ACK that let it leave."""
+
+LEAST_WRITES = 4
+
 
 def initial_window(facts: Facts) -> int | None:
     """Segments sent before the first acknowledgment of data; None if the application sent fewer than it might have."""
@@ -66,28 +74,26 @@ def acknowledged_every(facts: Facts) -> float:
 def writes(facts: Facts) -> tuple[int, float] | None:
     """Size and interval of the application's writes, if it paused for much of the time.
 
-    A write is all data between two pauses; the median of both is what an even writer does.
+    A write begins with a packet that follows a pause and that no ACK triggered. The size is the median; the interval
+    keeps the mean rate between the first and the last write.
     """
-    if facts.shares.get("application", 0.0) < PAUSES:
+    if sum(facts.shares.get(name, 0.0) for name in PAUSE_LIMITS) < PAUSES:
         return None
     time, seq, length = facts.sent
     data = np.flatnonzero(length > 0)
-    new = data[seq[data] >= np.maximum.accumulate(np.concatenate([[0], (seq + length)[data][:-1]]))]
-    gaps = np.diff(time[new])
-    trip = facts.handshake_s or float(np.min(facts.samples[1], initial=0.1))
-    # Pauses in which everything was acknowledged, or that no ACK ended.
-    acked = (
-        np.interp(time[new], facts.acks[0], np.maximum.accumulate(facts.acks[1]))
-        if len(facts.acks[0])
-        else None
-    )
-    long = gaps > max(0.25 * trip, 2 * float(np.median(gaps)) if len(gaps) else 0.0)
-    if acked is not None:
-        idle = seq[new][1:] <= acked[1:] + facts.segment
-        long |= idle & (gaps > 0.002)
-    begins = np.concatenate([[0], np.flatnonzero(long) + 1])
-    if len(begins) < 4:
+    highest = np.maximum.accumulate((seq + length)[data])
+    new = data[seq[data] >= np.concatenate([[0], highest[:-1]])]
+    if len(new) < 2 or not len(facts.acks[0]):
         return None
-    starts, offsets = time[new][begins], seq[new][begins]
-    size, interval = float(np.median(np.diff(offsets))), float(np.median(np.diff(starts)))
+    gaps = np.diff(time[new])
+    last = np.searchsorted(facts.acks[0], time[new][1:], side="right") - 1
+    since = time[new][1:] - facts.acks[0][np.maximum(last, 0)]
+    acked = np.maximum.accumulate(facts.acks[1])[np.maximum(last, 0)]
+    begins = (gaps > TRIGGERED) & ((since > TRIGGERED) | (acked >= seq[new][1:]))
+    starts = np.concatenate([[0], np.flatnonzero(begins) + 1])
+    if len(starts) < LEAST_WRITES:
+        return None
+    times, offsets = time[new][starts], seq[new][starts]
+    size = float(np.median(np.diff(offsets)))
+    interval = size * float(times[-1] - times[0]) / float(offsets[-1] - offsets[0])
     return (max(int(size), 1), interval) if interval > 0 else None

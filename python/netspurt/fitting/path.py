@@ -60,7 +60,7 @@ class Path:
 def estimate(all_facts: Sequence[Facts]) -> Path:
     """Estimates the path that these connections share."""
     full_share = sum(all_facts[0].shares.get(name, 0.0) for name in FULL_LIMITS)
-    rates = trains(all_facts, TRAINS[full_share < SELDOM])
+    rates = trains(all_facts, TRAINS[full_share < SELDOM] * len(all_facts))
     rate, share = plateau(rates)
     delay = min(base(facts, rate) for facts in all_facts)
     queue = max(_queue(facts, rate, delay) for facts in all_facts)
