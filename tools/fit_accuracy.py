@@ -1,7 +1,7 @@
 """Measures how well fits explain captures of simulated transfers over random paths (docs/fit/accuracy.md).
 
-Each case is drawn from its seed: a path, a sender and an application. The transfer is simulated and captured, a scenario
-is fitted to the capture, and the fit is compared with what was drawn.
+Each case is drawn from its seed: a path, a sender and an application. The transfer is simulated and captured, a
+scenario is fitted to the capture, and the fit is compared with what was drawn.
 
     python tools/fit_accuracy.py 2000000 100 > docs/fit/accuracy.md
 """
@@ -71,7 +71,7 @@ def draw(seed: int) -> Case:
     stream = random.Random(seed)
 
     def between(least: float, most: float) -> float:
-        return least * (most / least) ** stream.random()
+        return float(least * (most / least) ** stream.random())
 
     kind, profile = stream.choice(KINDS), stream.choice(SENDERS)
     rate, rtt, seconds = between(2e6, 100e6), between(0.005, 0.2), between(2, 10)
@@ -124,8 +124,6 @@ def judge(task: tuple[int, str]) -> Outcome:
         except RequestError as error:
             return Outcome(case.kind, case.profile, vantage, seed, failure=str(error))
     path = found.estimate
-    # Both ways, the data packet and its ACK are as long as they were.
-    held = path.queue_s * path.rate_bps / 8 / 1500
     overflowed = "queue" in causes
     low, high = interval(path.stray, path.packets)
     simulated = next(row for row in found.check if row.quantity == "duration")
@@ -136,7 +134,7 @@ def judge(task: tuple[int, str]) -> Outcome:
         seed,
         rate=path.rate_bps / case.rate - 1,
         rtt=path.delay_s / case.rtt - 1,
-        queue=held / case.queue - 1 if overflowed and path.overflows else None,
+        queue=path.queue_packets / case.queue - 1 if overflowed and path.overflows else None,
         loss=low <= case.loss <= high if case.loss else None,
         duration=simulated.simulated / simulated.captured - 1,
         explains=found.explains,
@@ -148,8 +146,8 @@ def page(outcomes: Sequence[Outcome], first: int, last: int) -> str:
     lines = [
         "# Accuracy of fits",
         "",
-        "Made by `make fit-accuracy`. Each case is a simulated transfer over a random path; a scenario is fitted to its "
-        "capture and compared with what was drawn. The seeds of these cases did not choose any parameter of the fit.",
+        "Made by `make fit-accuracy`. Each case is a simulated transfer over a random path; a scenario is fitted to "
+        "its capture and compared with what was drawn. The seeds of these cases chose no parameter of the fit.",
         "",
         f"Seeds {first} to {last}.",
     ]
@@ -177,26 +175,33 @@ def _summary(some: Sequence[Outcome]) -> list[str]:
     inside = [each.loss for each in fitted if each.loss is not None]
     wrong = [each for each in fitted if each.duration is not None and abs(each.duration) > WRONG]
     warned = sum(not each.explains for each in wrong)
+    rates, trips, queues = ([getattr(each, name) for each in fitted] for name in ("rate", "rtt", "queue"))
+    alarms = sum(not each.explains for each in fitted) - warned
+    share = f"{sum(inside) / len(inside):.0%}" if inside else "–"
     rows = [
-        ("rate within 3 %", _share([e.rate for e in fitted], 0.03), _median([e.rate for e in fitted]), "all"),
-        ("least RTT within 1 %", _share([e.rtt for e in fitted], 0.01), _median([e.rtt for e in fitted]), "all"),
-        ("queue within 15 %", _share([e.queue for e in fitted], 0.15), _median([e.queue for e in fitted]), "all"),
-        ("loss rate in its 95 % interval", f"{sum(inside) / len(inside):.0%}" if inside else "–", "", "95 %"),
+        ("rate within 3 %", _share(rates, 0.03), _median(rates), "all"),
+        ("least RTT within 1 %", _share(trips, 0.01), _median(trips), "all"),
+        ("queue within 15 %", _share(queues, 0.15), _median(queues), "all"),
+        ("loss rate in its 95 % interval", share, "", "95 %"),
         ("duration within 5 %", _share(duration, 0.05), _median(duration), "90 %"),
         ("duration within 10 %", _share(duration, 0.1), "", "97 %"),
         ("wrong by more than 25 % and warned of", f"{warned} of {len(wrong)}", "", "95 %"),
-        ("not wrong by more than 25 %, yet warned of", f"{sum(not e.explains for e in fitted) - warned} of {len(fitted) - len(wrong)}", "", ""),
-    ]  # fmt: skip
+        ("not wrong by more than 25 %, yet warned of", f"{alarms} of {len(fitted) - len(wrong)}", "", ""),
+    ]
     lines = [f"{len(some)} cases, {len(some) - len(fitted)} of them without a fit.", ""]
     lines += ["| quantity | share | median error | goal |", "| --- | --- | --- | --- |"]
     return lines + [f"| {' | '.join(row)} |" for row in rows]
 
 
 def _kinds(some: Sequence[Outcome], name: str, values: Sequence[str]) -> list[str]:
-    lines = [
-        f"| {name} | cases | rate within 3 % | least RTT within 1 % | queue within 15 % | duration within 5 % | within 10 % |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
-    ]
+    names = (
+        "rate within 3 %",
+        "least RTT within 1 %",
+        "queue within 15 %",
+        "duration within 5 %",
+        "within 10 %",
+    )
+    lines = [f"| {' | '.join((name, 'cases', *names))} |", "| --- | --- | --- | --- | --- | --- | --- |"]
     field: Callable[[Outcome], str] = lambda each: str(getattr(each, name))  # noqa: E731
     for value in values:
         mine = [each for each in some if field(each) == value]

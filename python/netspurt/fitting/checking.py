@@ -20,6 +20,14 @@ from netspurt.scenario import Scenario
 PARTS = 20
 """Points at which the growth of a transfer is compared."""
 
+ALIKE = (
+    {"application", "application-window", "send-buffer", "round-trip", "nagle-delayed-ack"},
+    {"bottleneck", "cross-traffic", "pacing", "shaper"},
+    {"fast-recovery", "congestion-window", "policer", "spurious", "reordering"},
+    {"timeout", "tail-loss"},
+)
+"""Limits that captures hardly tell apart."""
+
 
 @dataclass(frozen=True)
 class Row:
@@ -124,9 +132,17 @@ def _ratio(captured: float, simulated: float) -> float:
 
 
 def overlap(captured: Measured, simulated: Measured) -> float:
-    """The share of the time budget that both have in common."""
-    names = captured.shares.keys() | simulated.shares.keys()
-    return sum(min(captured.shares.get(name, 0.0), simulated.shares.get(name, 0.0)) for name in names)
+    """The share of the time budget that both have in common; limits that captures hardly tell apart are one."""
+    left, right = _joined(captured.shares), _joined(simulated.shares)
+    return sum(min(left.get(name, 0.0), right.get(name, 0.0)) for name in left.keys() | right.keys())
+
+
+def _joined(shares: Mapping[str, float]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for name, share in shares.items():
+        key = next((number for number, group in enumerate(ALIKE) if name in group), name)
+        found[str(key)] = found.get(str(key), 0.0) + share
+    return found
 
 
 def compare(captured: Measured, simulated: Measured) -> list[Row]:

@@ -90,7 +90,6 @@ def write(path: Path, flows: Sequence[Facts], choice: Choice, notes: Sequence[st
 
 
 def _link(path: Path, flows: Sequence[Facts], choice: Choice) -> list[str]:
-    first = flows[0]
     one_way = path.delay_s / 2
     sure = "sure" if path.rate_share > 0.3 else "unsure: the path was seldom full"
     return [
@@ -106,25 +105,24 @@ def _link(path: Path, flows: Sequence[Facts], choice: Choice) -> list[str]:
             "one way: half of the least round trip without the time to send a packet; sure. "
             "The split between the directions is unknown and does not matter",
         ),
-        _queue(path, first, choice),
+        _queue(path, choice),
         *_loss(path, flows, choice),
         "",
     ]
 
 
-def _queue(path: Path, first: Facts, choice: Choice) -> str:
-    size = first.segment + first.header
-    held = path.queue_s * path.rate_bps / 8 / size
+def _queue(path: Path, choice: Choice) -> str:
+    held = path.queue_packets
     if path.overflows and choice.queue:
         return _line(
-            f'queue = {{ kind = "drop-tail", limit = "{max(round(held), 1)} packets" }}',
+            f'queue = {{ kind = "drop-tail", limit = "{max(held, 1)} packets" }}',
             f"queueing delay of {path.queue_s * 1e3:.2f} ms at {path.overflows} losses, times the rate; "
             "likely drop-tail",
         )
-    limit = max(AMPLE, round(2 * held))
+    limit = max(AMPLE, 2 * held)
     return _line(
         f'queue = {{ kind = "drop-tail", limit = "{limit} packets" }}',
-        f"never seen to overflow: at most {held:.0f} packets waited; the true limit is unknown",
+        f"never seen to overflow: at most {held} packets waited; the true limit is unknown",
     )
 
 

@@ -5,12 +5,14 @@ Lives here: arithmetic on the facts of a capture. Must not live here: reading, s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from netspurt.fitting.facts import Facts, Floats
+from netspurt.fitting.facts import Counts, Facts, Floats
 
 TRAINS = (8, 2)
 """Packets of a train whose dispersion is one estimate of the rate: where the path is full, and where it seldom is."""
@@ -26,6 +28,20 @@ WIDTH = 0.01
 
 FULL = 0.8
 """The share of the largest queueing delay from which on a loss is one of a full queue."""
+
+LEAST_QUEUE = 3
+"""Packets of the shortest queue whose overflow can be told from random loss."""
+
+MORE = 4.0
+"""So much more often than elsewhere packets are lost at a full queue."""
+
+MOSTLY = 0.9
+"""The share of losses at a full queue from which on all are taken to be its own."""
+
+LEAST_OVERFLOWS = 3
+
+ALIKE = 5
+"""Round trips that must agree to tell the time that a packet takes."""
 
 ACK_SIZE = 52
 
@@ -45,6 +61,7 @@ class Path:
         overflows: lost packets that found the queue full.
         stray: other lost packets.
         packets: data packets sent.
+        size: bytes of a full packet.
     """
 
     rate_bps: float
@@ -55,13 +72,24 @@ class Path:
     overflows: int
     stray: int
     packets: int
+    size: int
+
+    @property
+    def queue_packets(self) -> int:
+        """Full packets of the longest queue, without the one being sent."""
+        # The packet being sent is in part behind its first bit when another one enters.
+        return math.ceil(self.queue_s * self.rate_bps / 8 / self.size - 0.05)
 
 
 def estimate(all_facts: Sequence[Facts]) -> Path:
     """Estimates the path that these connections share."""
     full_share = sum(all_facts[0].shares.get(name, 0.0) for name in FULL_LIMITS)
-    rates = trains(all_facts, TRAINS[full_share < SELDOM] * len(all_facts))
+    seldom = full_share < SELDOM
+    # ACKs of several connections bunch: each may be ahead by a segment.
+    rates = trains(all_facts, TRAINS[seldom] * (1 if len(all_facts) == 1 else 3 * len(all_facts)))
     rate, share = plateau(rates)
+    if seldom:
+        rate = max([rate, *filter(None, map(by_size, all_facts))])
     delay = min(base(facts, rate) for facts in all_facts)
     queue = max(_queue(facts, rate, delay) for facts in all_facts)
     full = stray = packets = 0
@@ -70,7 +98,17 @@ def estimate(all_facts: Sequence[Facts]) -> Path:
         full += int(overflowed.sum())
         stray += int(facts.lost.sum() - overflowed.sum())
         packets += int((facts.sent[2] > 0).sum())
-    return Path(rate, share, len(rates), delay, queue, full, stray, packets)
+    return Path(
+        rate,
+        share,
+        len(rates),
+        delay,
+        queue,
+        full,
+        stray,
+        packets,
+        all_facts[0].segment + all_facts[0].header,
+    )
 
 
 def trains(all_facts: Sequence[Facts], packets: int) -> Floats:
@@ -162,29 +200,51 @@ def queueing(facts: Facts, rate: float, delay: float) -> tuple[Floats, Floats]:
 
 
 def _queue(facts: Facts, rate: float, delay: float) -> float:
+    """The largest queueing delay before a loss; without losses, of all."""
     sent, waited = queueing(facts, rate, delay)
     if not len(waited):
         return 0.0
     lost = np.flatnonzero(facts.lost)
     if len(lost):
-        # Before a loss the queue is full; samples during repair contain the wait for a retransmission.
-        at = np.searchsorted(sent, facts.sent[0][lost])
-        around = np.unique(np.clip(np.concatenate([at - 2, at - 1, at]), 0, len(sent) - 1))
-        return max(float(np.quantile(waited[around], 0.9)), 0.0)
+        return max(float(np.max(_near(facts, sent, waited, lost))), 0.0)
     return max(float(np.max(waited)), 0.0)
 
 
-def overflows(facts: Facts, rate: float, delay: float, queue: float) -> np.ndarray:
-    """Which packets of ``facts.sent`` were lost at a full queue."""
+def _near(facts: Facts, sent: Floats, waited: Floats, lost: Counts) -> Floats:
+    """The largest queueing delay that packets around each of these had."""
+    at = np.searchsorted(sent, facts.sent[0][lost])
+    around = [waited[np.clip(at + step, 0, len(sent) - 1)] for step in (-3, -2, -1, 0)]
+    near: Floats = np.max(around, axis=0)
+    return near
+
+
+def overflows(facts: Facts, rate: float, delay: float, queue: float) -> npt.NDArray[np.bool_]:
+    """Which packets of ``facts.sent`` were lost at a full queue.
+
+    Random losses hit queues of every length alike; those of a full queue are many where it is nearly full.
+    """
     full = np.zeros(len(facts.lost), dtype=bool)
     sent, waited = queueing(facts, rate, delay)
     lost = np.flatnonzero(facts.lost)
-    if not len(lost) or not len(sent) or queue * rate / 8 < 3 * (facts.segment + facts.header):
+    if not len(lost) or not len(sent) or queue * rate / 8 < LEAST_QUEUE * (facts.segment + facts.header):
         return full
-    at = np.searchsorted(sent, facts.sent[0][lost])
-    near = np.maximum(waited[np.clip(at - 1, 0, len(sent) - 1)], waited[np.clip(at, 0, len(sent) - 1)])
-    at_full = near >= FULL * queue
-    # Random losses hit queues of every length.
-    if at_full.mean() >= 0.5:
+    at_full = _near(facts, sent, waited, lost) >= FULL * queue
+    exposed = float(np.mean(waited >= FULL * queue))
+    much = at_full.mean() > MORE * max(exposed, 1 / len(waited)) * (~at_full).mean()
+    if at_full.mean() >= MOSTLY or (much and at_full.sum() >= LEAST_OVERFLOWS):
         full[lost[at_full]] = True
     return full
+
+
+def by_size(facts: Facts) -> float | None:
+    """The rate by which full packets take longer than those of the handshake; None if round trips vary too much."""
+    _, rtt, length = facts.samples
+    whole = rtt[length == facts.segment]
+    if facts.handshake_s is None or facts.vantage != "sender" or len(whole) < ALIKE:
+        return None
+    small = 2 * SYN_SIZE if facts.sender == "client" else SYN_SIZE + ACK_SIZE
+    least = float(whole.min())
+    longer = least - facts.handshake_s
+    if longer <= 0 or np.sum(whole <= least + 0.03 * longer) < ALIKE:
+        return None
+    return 8 * (facts.segment + facts.header + ACK_SIZE - small) / longer
