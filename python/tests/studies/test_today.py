@@ -177,9 +177,12 @@ def test_the_rate_ratio_of_l4s_leaves_out_the_start() -> None:
     for each in experiments(part):
         end = each.key[-1] == f"{l4s.END_S}s"
         for seed in (1, 2):
-            samples.put(each.key, seed, l4s.Delays(700 if end else 500, 300 if end else 100, 0.5, 2.0, 15.0))
-    balance, delays = part.evaluate(samples).tables
+            # 100 of 200 packets of Prague are marked in the measured time, and 50 of 800 of CUBIC.
+            seen = l4s.Seen((700, 300), (300, 900), (150, 60), 0.5, 2.0, 15.0)
+            samples.put(each.key, seed, seen if end else l4s.Seen((500, 100), (100, 100), (50, 10)))
+    balance, coupling, delays = part.evaluate(samples).tables
     assert {each.measured for each in balance.cells} == {1.0}
+    assert {each.measured for each in coupling.cells} == {1.0}
     assert {each.verdict for each in delays.cells} <= {"exact", "within bar"}
 
 

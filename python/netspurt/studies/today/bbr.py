@@ -23,7 +23,7 @@ BDP_PACKETS = RATE_BPS * RTT_S / (8 * 1500)
 QUEUES, QUICK_QUEUES = (2, 4, 8, 16, 32, 64), (2, 8, 32, 64)
 """In bandwidth-delay products."""
 OTHERS = (("cubic", 1), ("cubic", 4), ("cubic", 16), ("newreno", 1), ("newreno", 16))
-QUICK_OTHERS = (("cubic", 1), ("cubic", 16), ("newreno", 16))
+QUICK_OTHERS = (("cubic", 1), ("cubic", 16))
 BEGIN_S, END_S = 400, 800
 """The paper's 400 s, after as many for the flows to settle."""
 BARS = {"cubic": Points(10.0), "newreno": Points(16.0)}

@@ -169,6 +169,22 @@ def _loads() -> list[Load]:
     return [Load(*each) for each in product(QUEUES, SENDERS, RATES_MBPS, RTTS_MS)]
 
 
+_OVERLOAD = "ten packets fill the path, so four flows with windows of a few segments overload the queue; the document excepts that"
+_EMPTY = (
+    "after a loss the window of Reno, halved, and on the longest path that of CUBIC, is less than the path holds, and "
+    "the queue stays empty for a part of each cycle: an interval of 100 ms is an RTT of the path and not more"
+)
+
+
+def cause(load: Load) -> str:
+    """Why cells of this load may lie outside, as far as it is known."""
+    if load.queue.name != "codel":
+        return ""
+    if load.rtt_ms * load.rate_mbps <= 120:
+        return _OVERLOAD
+    return _EMPTY if load.rtt_ms >= 100 else ""
+
+
 def _cells(samples: Samples, load: Load) -> Iterable[Cell]:
     values = samples.all(load.key)
     queue = load.queue
@@ -182,6 +198,7 @@ def _cells(samples: Samples, load: Load) -> Iterable[Cell]:
         bar=queue.bar,
         bar_reason=queue.bar_reason,
         null=float(load.rtt_ms),
+        reason=cause(load),
     )
     if queue.name == "codel":
         yield cell(
@@ -193,6 +210,7 @@ def _cells(samples: Samples, load: Load) -> Iterable[Cell]:
             origin="rule",
             bar=BUSY,
             bar_reason=_BUSY_REASON,
+            reason=cause(load),
         )
 
 
