@@ -120,6 +120,13 @@ def test_a_number_without_a_run_is_not_comparable_and_does_not_count_as_not_run(
     assert missing.verdict == "not run"
 
 
+def test_a_cause_is_told_only_of_what_lies_outside() -> None:
+    def reason(measured: float) -> str:
+        return cell({}, "share", "%", 10.0, [measured], origin="rule", bar=Fraction(0.1), cause="why").reason
+
+    assert (reason(12.0), reason(10.5)) == ("why", "")
+
+
 def test_the_average_window_is_that_of_the_formula_at_a_small_loss_rate() -> None:
     column = next(
         each for each in response.columns() if (each.sender, each.loss, each.rtt_s) == ("reno", 1e-4, 0.1)

@@ -132,7 +132,7 @@ def _cell(samples: Samples, rivals: Rivals) -> Cell:
         bar=BARS[rivals.tcp],
         bar_reason=_BAR_REASON,
         null=100.0 / (1 + rivals.count),
-        reason={64: _DEEP, 2: _SHALLOW}.get(rivals.queue, ""),
+        cause={64: _DEEP, 2: _SHALLOW}.get(rivals.queue, ""),
     )
 
 

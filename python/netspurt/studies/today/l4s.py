@@ -212,7 +212,7 @@ def _balance(samples: Samples, share: Share) -> Cell:
         origin="rule",
         bar=BALANCE,
         bar_reason=_BALANCE_REASON,
-        reason="" if ratios is None else share.cause(sum(ratios) / len(ratios)),
+        cause="" if ratios is None else share.cause(sum(ratios) / len(ratios)),
     )
 
 
@@ -236,7 +236,7 @@ def _coupling(samples: Samples, share: Share) -> Cell:
         origin="rule",
         bar=COUPLING,
         bar_reason=_COUPLING_REASON,
-        reason=_SLOW_LINE.format(slow) if slow > 1.0 else _SWINGS if share.flows == 1 else "",
+        cause=_SLOW_LINE.format(slow) if slow > 1.0 else _SWINGS if share.flows == 1 else "",
     )
 
 
@@ -258,7 +258,7 @@ def _delays(samples: Samples, share: Share) -> Iterable[Cell]:
             origin="rule",
             bar=bar,
             bar_reason=reason,
-            reason=_SLOW_LINE.format(slow) if slow > 1.0 and name.startswith("l4s") else "",
+            cause=_SLOW_LINE.format(slow) if slow > 1.0 and name.startswith("l4s") else "",
         )
 
 

@@ -169,7 +169,7 @@ def _loads() -> list[Load]:
     return [Load(*each) for each in product(QUEUES, SENDERS, RATES_MBPS, RTTS_MS)]
 
 
-_OVERLOAD = "ten packets fill the path, so four flows with windows of a few segments overload the queue; the document excepts that"
+_OVERLOAD = "ten packets fill the path, so four flows overload the queue, which the document excepts"
 _EMPTY = (
     "after a loss the window of Reno, halved, and on the longest path that of CUBIC, is less than the path holds, and "
     "the queue stays empty for a part of each cycle: an interval of 100 ms is an RTT of the path and not more"
@@ -198,7 +198,7 @@ def _cells(samples: Samples, load: Load) -> Iterable[Cell]:
         bar=queue.bar,
         bar_reason=queue.bar_reason,
         null=float(load.rtt_ms),
-        reason=cause(load),
+        cause=cause(load),
     )
     if queue.name == "codel":
         yield cell(
@@ -210,7 +210,7 @@ def _cells(samples: Samples, load: Load) -> Iterable[Cell]:
             origin="rule",
             bar=BUSY,
             bar_reason=_BUSY_REASON,
-            reason=cause(load),
+            cause=cause(load),
         )
 
 

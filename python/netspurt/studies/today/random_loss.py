@@ -35,7 +35,7 @@ _PADHYE_REASON = (
     "the model takes all later packets of a round with a loss as lost; ours are lost independently"
 )
 _TIMEOUTS = "without SACK and limited transmit, windows of 10 segments often end in a timeout"
-_INDEPENDENT = "a lost packet rarely comes with others here, so fast retransmit repairs what the model leaves to a timeout"
+_INDEPENDENT = "losses are single here, so fast retransmit repairs what the model leaves to a timeout"
 _NO_LAW = "the law has no timeouts, and above p = 1e-2 they decide"
 
 
@@ -136,7 +136,8 @@ def _mathis(samples: Samples, sender: Sender) -> Cell:
         origin="formula",
         bar=MATHIS_BAR if valid else None,
         bar_reason=_MATHIS_REASON if valid else "",
-        reason=_NO_LAW if not valid else _TIMEOUTS if sender.loss >= MATHIS_UP_TO else "",
+        reason="" if valid else _NO_LAW,
+        cause=_TIMEOUTS if sender.loss >= MATHIS_UP_TO else "",
     )
 
 
@@ -151,7 +152,7 @@ def _padhye(samples: Samples, sender: Sender) -> Cell:
         bar=PADHYE_BAR,
         bar_reason=_PADHYE_REASON,
         null=formulas.mathis_window(sender.loss, sender.per_ack),
-        reason=_INDEPENDENT if sender.loss >= 3e-2 else "",
+        cause=_INDEPENDENT if sender.loss >= 3e-2 else "",
     )
 
 

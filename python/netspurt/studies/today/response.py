@@ -188,7 +188,7 @@ def _cells(samples: Samples, rtt_s: float) -> Iterable[Cell]:
             bar=BAR,
             bar_reason=_BAR_REASON,
             null=reno_window(column.loss),
-            reason=CAUSES.get((column.sender, column.loss), ""),
+            cause=CAUSES.get((column.sender, column.loss), ""),
         )
 
 
