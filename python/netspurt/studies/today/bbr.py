@@ -36,7 +36,7 @@ _DEEP = (
     "the RTT, and BBR hardly probes for bandwidth"
 )
 _SHALLOW = (
-    "the authors' model assumes a queue that is always full; with two BDPs it is not while windows are halved"
+    "likely: the model assumes a queue that is always full, and two BDPs are not while windows are halved"
 )
 _CHECK = "BBR's share beside 16 CUBIC flows is within 10 points of its share beside one, for queues of 4 to 32 BDPs"
 

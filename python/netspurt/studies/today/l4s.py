@@ -52,6 +52,7 @@ _CROWDED = (
     "twenty flows and a path of 17 packets: all windows are at their least, and most packets are marked"
 )
 _SLOW_LINE = "a packet takes {:.0f} ms on the line, and what waits behind one packet waits longer than the step of 1 ms"
+_FAR = "one CUBIC flow on a path that holds far more than the queue leaves the queue empty for a part of each cycle"
 
 
 class Seen(NamedTuple):
@@ -258,7 +259,7 @@ def _delays(samples: Samples, share: Share) -> Iterable[Cell]:
             origin="rule",
             bar=bar,
             bar_reason=reason,
-            cause=_SLOW_LINE.format(slow) if slow > 1.0 and name.startswith("l4s") else "",
+            cause=_FAR if name == "classic_mean" else _SLOW_LINE.format(slow) if slow > 1.0 else "",
         )
 
 

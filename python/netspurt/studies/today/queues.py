@@ -55,7 +55,7 @@ QUEUES = (
         keys={"kind": "pie"},
         target_ms=15.0,
         statistic="mean",
-        source="RFC 8033, section 4.2: the controller keeps the delay at QDELAY_REF, 15 ms",
+        source="RFC 8033: the controller keeps the delay at QDELAY_REF, 15 ms",
         bar=Fraction(0.5),
         bar_reason="a set point around which the windows of four flows swing",
     ),
@@ -65,7 +65,7 @@ QUEUES = (
         keys={"kind": "docsis-pie"},
         target_ms=10.0,
         statistic="mean",
-        source="RFC 8034, section 4.2: a target of 10 ms",
+        source="RFC 8034: a target of 10 ms",
         bar=Fraction(0.5),
         bar_reason="a set point around which the windows of four flows swing",
     ),
@@ -176,10 +176,13 @@ _EMPTY = (
 )
 
 
+_UNKNOWN = "not established; PIE lies above its target at the same load too"
+
+
 def cause(load: Load) -> str:
     """Why cells of this load may lie outside, as far as it is known."""
     if load.queue.name != "codel":
-        return ""
+        return _UNKNOWN
     if load.rtt_ms * load.rate_mbps <= 120:
         return _OVERLOAD
     return _EMPTY if load.rtt_ms >= 100 else ""
