@@ -17,7 +17,7 @@ from netspurt.studies.runner import prepare, run
 from netspurt.studies.today import formulas, initial_window, l4s, queues, random_loss, reductions, response
 from netspurt.studies.today.bbr import BDP_PACKETS, RTT_S, BbrShare
 from netspurt.studies.today.policer import Policer
-from netspurt.studies.today.setting import cell, left_out, published
+from netspurt.studies.today.setting import _named, cell, left_out, published
 from netspurt.studies.verdict import Fraction, prints_alike
 
 STUDY = find("today")
@@ -125,6 +125,29 @@ def test_a_cause_is_told_only_of_what_lies_outside() -> None:
         return cell({}, "share", "%", 10.0, [measured], origin="rule", bar=Fraction(0.1), cause="why").reason
 
     assert (reason(12.0), reason(10.5)) == ("why", "")
+
+
+def test_lines_with_the_same_published_numbers_share_their_marks() -> None:
+    from netspurt.plot import published_chart
+    from netspurt.plot.chart import Axis
+    from netspurt.plot.studies.published import Point
+
+    points = [Point(1, 5, 6.0, (5.0, 7.0)), Point(2, 5, None), Point(3, 6, 6.5, (6.0, 7.0))]
+    other = [Point(1, 4, 6.0), Point(3, None, 6.5)]
+    chart = published_chart("n", "t", Axis("x", "x"), Axis("y", "y"), {"a": points, "b": points, "c": other})
+    names = [trace.name for trace in chart.traces]
+    band = "95 % interval"
+    assert names == [f"a, {band}", "a", "a, published", f"b, {band}", "b", "c", "c, published"]
+    assert chart.table().height == 2 + 2 + 3 + 2 + 2 + 2 + 1, "whole numbers and fractions make one column"
+
+
+def test_a_line_names_what_its_numbers_count() -> None:
+    row = {"flows_of_each": 10, "rate_mbps": 40, "tcp": "cubic"}
+    assert [_named(*each) for each in row.items()] == ["flows of each 10", "rate 40 Mbit/s", "cubic"]
+
+
+def test_every_picture_can_be_drawn_without_any_run() -> None:
+    assert all(picture.data for picture in unmeasured().pictures)
 
 
 def test_the_average_window_is_that_of_the_formula_at_a_small_loss_rate() -> None:

@@ -69,6 +69,17 @@ def left_out(
     return Cell(row, quantity, unit, printed, None, runs=0, reason=reason, origin=origin, left_out=True)
 
 
+def _named(label: str, value: Label) -> str:
+    """A label of a line: text as it is, a number with what it counts."""
+    if isinstance(value, str):
+        return value
+    words, unit = label.replace("_", " "), ""
+    for ending, written in ((" mbps", " Mbit/s"), (" ms", " ms"), (" kb", " kB")):
+        if words.endswith(ending):
+            words, unit = words.removesuffix(ending), written
+    return f"{words} {value:g}{unit}"
+
+
 def curves_picture(
     table: Table,
     *,
@@ -90,17 +101,16 @@ def curves_picture(
     """
 
     def make() -> list[Chart]:
-        from netspurt.analysis import formats
         from netspurt.plot import published_chart
         from netspurt.plot.studies.published import Point
 
         curves: dict[str, list[Point]] = {}
         for each in table.cells:
-            name = ", ".join(formats.label(each.row[label]) for label in by)
+            name = ", ".join(_named(label, each.row[label]) for label in by) or "simulated"
             point = Point(float(each.row[over]), each.published, each.measured, each.interval)
             curves.setdefault(name, []).append(point)
         ordered = {name: sorted(points) for name, points in curves.items()}
-        return [published_chart(f"today-{table.name}", table.title, x, y, ordered)]
+        return [published_chart(f"today-{table.name}", table.title.split(":")[0], x, y, ordered)]
 
     return Picture(
         name=f"today-{table.name}",
