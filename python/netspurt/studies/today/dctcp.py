@@ -117,7 +117,7 @@ def _swing_cells(samples: Samples, flows: int) -> Iterable[Cell]:
             bar=SWING_BAR,
             bar_reason=_SWING_REASON,
             null=float(THRESHOLD),
-            reason=_OUT_OF_STEP if flows == 40 else "",
+            cause=_OUT_OF_STEP if flows == 40 else "",
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from netspurt.analysis.statistics import mean_interval
@@ -36,10 +37,14 @@ def cell(
     decimals: int | None = None,
     null: float | None = None,
     reason: str = "",
+    cause: str = "",
 ) -> Cell:
-    """A predicted cell: the mean of ``values``, one for each seed, with its 95 % interval."""
+    """A predicted cell: the mean of ``values``, one for each seed, with its 95 % interval.
+
+    ``cause`` becomes its reason if it lies outside of its bar.
+    """
     estimate = None if values is None else mean_interval(values)
-    return Cell(
+    told = Cell(
         row=row,
         quantity=quantity,
         unit=unit,
@@ -54,6 +59,7 @@ def cell(
         origin=origin,
         bar_reason=bar_reason,
     )
+    return replace(told, reason=cause) if cause and told.verdict == "outside" else told
 
 
 def left_out(
