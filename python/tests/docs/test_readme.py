@@ -131,7 +131,9 @@ def test_the_readme_is_short() -> None:
 def test_what_the_readme_shows_is_what_its_examples_print(capsys: pytest.CaptureFixture[str]) -> None:
     """A block of output follows the block of its command, or of its program."""
     pairs = [
-        (kind, text, shown) for (kind, text), (after, shown) in itertools.pairwise(BLOCKS) if kind and not after
+        (kind, text, shown)
+        for (kind, text), (after, shown) in itertools.pairwise(BLOCKS)
+        if kind and not after
     ]
     assert len(pairs) >= 3
     for kind, text, shown in pairs:
