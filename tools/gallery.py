@@ -33,10 +33,10 @@ TIMEOUT = "RTO"
 
 HEAD = """# Gallery
 
-Twelve classic effects, each as a scenario of a few lines. Run the commands to draw the pictures yourself, change a value
-with `--set`, or open the scenarios in `netspurt lab`, which lists them under *Gallery*. The files are in
-[`examples/gallery/`](../examples/gallery/bufferbloat.toml). The pictures are drawn when the site is built; `make gallery`
-draws them into `gallery/`.
+Twelve classic effects, each as a scenario of a few lines. Run the commands to draw the pictures yourself, change a
+value with `--set`, or open the scenarios in `netspurt lab`, which lists them under *Gallery*. The files are in
+[`examples/gallery/`](../examples/gallery/bufferbloat.toml). The pictures are drawn when the site is built;
+`make gallery` draws them into `gallery/`.
 """
 
 
