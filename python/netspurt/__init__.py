@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from netspurt.comparing import compare as compare
     from netspurt.diagnosing import Diagnosis as Diagnosis
     from netspurt.diagnosing import why as why
+    from netspurt.remedies import WhatIf as WhatIf
+    from netspurt.remedies import what_if as what_if
     from netspurt.scenario import Result as Result
     from netspurt.scenario import Scenario as Scenario
     from netspurt.scenario import load as load
@@ -47,6 +49,7 @@ __version__ = "0.1.0"
 __all__ = [
     *("AlgorithmError", "Capture", "Result", "Scenario", "ScenarioError", "__version__"),
     *("Comparison", "Diagnosis", "Stop", "Sweep", "compare", "why"),
+    *("WhatIf", "what_if"),
     *(
         "latin_hypercube",
         "algorithms",
@@ -79,6 +82,8 @@ _HOME = {
     "read_sweep": "netspurt.sweeping",
     "sweep": "netspurt.sweeping",
     "why": "netspurt.diagnosing",
+    "WhatIf": "netspurt.remedies",
+    "what_if": "netspurt.remedies",
 }
 
 
