@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from netspurt.diagnosing import why as why
     from netspurt.inputs.path_models import PathModel as PathModel
     from netspurt.inputs.path_models import paths as paths
+    from netspurt.remedies import WhatIf as WhatIf
+    from netspurt.remedies import what_if as what_if
     from netspurt.scenario import Result as Result
     from netspurt.scenario import Scenario as Scenario
     from netspurt.scenario import load as load
@@ -49,6 +51,7 @@ __version__ = "0.2.0"
 __all__ = [
     *("AlgorithmError", "Capture", "Result", "Scenario", "ScenarioError", "__version__"),
     *("Comparison", "Diagnosis", "Stop", "Sweep", "compare", "why"),
+    *("WhatIf", "what_if"),
     *(
         "latin_hypercube",
         "algorithms",
@@ -85,6 +88,8 @@ _HOME = {
     "read_sweep": "netspurt.sweeping",
     "sweep": "netspurt.sweeping",
     "why": "netspurt.diagnosing",
+    "WhatIf": "netspurt.remedies",
+    "what_if": "netspurt.remedies",
 }
 
 

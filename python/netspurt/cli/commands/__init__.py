@@ -63,6 +63,14 @@ COMMANDS = {
         "(there is nothing to send). The numbers of packets are those of Wireshark. With --sockets the kernel's own "
         "clocks and counts show what limits each socket of this host; neither root nor a capture is needed.",
     ),
+    "what-if": Entry(
+        "simulate what would help a transfer, by how much, and say how to do it",
+        "netspurt what-if trace.pcapng --try tcp.congestion=bbr --report what-if.html",
+        "what_if",
+        more=" The time budget of the transfer suggests the remedies. Each is simulated with the same seeds as the "
+        "original; the interval is that of the paired differences. Exit status 1: the path that was fitted to a "
+        "capture does not behave like it.",
+    ),
     "emulate": Entry(
         "run real programs with a scenario's network between them",
         "netspurt emulate --rate 10mbit --delay 40ms --server 'iperf3 -s' -- iperf3 -c server",
