@@ -68,7 +68,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_document_has_the_shape_scripts_rely_on(report: Path) -> None:
     document = json.loads((report / "reproduce.json").read_text())
-    assert document["netspurt"] == "0.1.0"
+    assert document["netspurt"] == "0.2.0"
     assert [study["study"] for study in document["studies"]] == ["terabit", "rfc1106"]
     tables = {
         (study["study"], table["table"]): table for study in document["studies"] for table in study["tables"]
