@@ -86,6 +86,9 @@ def test_the_closed_forms_on_known_points() -> None:
     # Deep queues: half of the link, less the time of probes; a queue of one BDP leaves nothing to others.
     assert formulas.bbr_share(1, 1, BDP_PACKETS, RTT_S) == pytest.approx(1 - 0.028)
     assert formulas.bbr_share(64, 1, BDP_PACKETS, RTT_S) == pytest.approx(0.367, abs=0.001)
+    # Both at an RTT of 25 ms and more: 40 ms over 25 ms, less Reno's 1.22.
+    assert formulas.prague_ratio(25) == pytest.approx(40 / 25 / 1.22)
+    assert formulas.prague_ratio(5) == pytest.approx(20 / 25 / 1.22)
     # 10 Gbit/s, 100 µs, K = 40: two flows swing by sqrt(4 · 123.3) / 2.
     assert formulas.dctcp_queue(2, 250 / 3, 40) == pytest.approx((30.9, 42.0), abs=0.05)
 

@@ -12,6 +12,7 @@ import numpy as np
 from netspurt.settings import Value
 from netspurt.studies.experiment import Experiment, Floats, Key, Plan, Samples, series_of_flow
 from netspurt.studies.model import Cell, Findings, Picture, Table
+from netspurt.studies.today import formulas
 from netspurt.studies.today.setting import cell, curves_picture
 from netspurt.studies.verdict import Bar, Fraction, Range
 
@@ -48,8 +49,10 @@ _SWINGS = (
 _SHORT = (
     "Prague grows like a flow of 25 ms at shorter RTTs, and CUBIC, whose RTT is 5 ms and its queue, is faster"
 )
-_CROWDED = (
-    "twenty flows and a path of 17 packets: all windows are at their least, and most packets are marked"
+_CROWDED = "windows of fewer than six segments, near the least one of two, below which no mark reduces them"
+_WAITS = (
+    "Prague reduces at the first mark after an RTT without reductions; with two marks in an RTT this is each one and a "
+    "half RTTs"
 )
 _SLOW_LINE = "a packet takes {:.0f} ms on the line, and what waits behind one packet waits longer than the step of 1 ms"
 _FAR = "one CUBIC flow on a path that holds far more than the queue leaves the queue empty for a part of each cycle"
@@ -115,9 +118,18 @@ class Share:
         packet_ms = PACKET_BITS / self.rate_mbps / 1e3
         if packet_ms > 1.0:
             return _SLOW_LINE.format(packet_ms)
-        if self.flows > 1:
-            return _CROWDED if self.rtt_ms * self.rate_mbps <= 200 else ""
-        return _SHORT if ratio < 1.0 and self.rtt_ms < 25 else _SWINGS if ratio > 1.0 else ""
+        if self.window < 6.0:
+            return _CROWDED
+        if ratio < 1.0:
+            return _SHORT if self.rtt_ms < formulas.VIRTUAL_RTT_MS else ""
+        return _SWINGS if self.flows == 1 else _WAITS
+
+    @property
+    def window(self) -> float:
+        """The segments that a flow has in flight, if all have equally many."""
+        return (
+            (self.rtt_ms + formulas.CLASSIC_TARGET_MS) * self.rate_mbps * 1e3 / PACKET_BITS / (2 * self.flows)
+        )
 
 
 def counts(run: _core.Run) -> Seen:
@@ -157,7 +169,9 @@ class Coexistence:
             tuple(_balance(samples, share) for share in shares),
             note=(
                 "Source: RFC 9332, section 2.1: the coupling of both queues, with k = 2, makes rates of scalable and "
-                "classic flows about equal. A rule; ours is simulated."
+                "classic flows about equal. A rule; ours is simulated. The null model is the ratio at a constant p': "
+                "a Prague window of 2/p_L at an RTT of at least 25 ms, a CUBIC window of 1.22/sqrt(p_C) at the RTT and a "
+                "queue of 15 ms."
             ),
         )
         coupling = Table(
@@ -213,6 +227,7 @@ def _balance(samples: Samples, share: Share) -> Cell:
         origin="rule",
         bar=BALANCE,
         bar_reason=_BALANCE_REASON,
+        null=formulas.prague_ratio(share.rtt_ms),
         cause="" if ratios is None else share.cause(sum(ratios) / len(ratios)),
     )
 
