@@ -31,8 +31,8 @@ _BAR_REASON = (
     "twice the median error that the authors report for their model: 5 % beside CUBIC, 8 % beside Reno"
 )
 _DEEP = (
-    "not established: beside NewReno the share in this queue is the published one. Likely, CUBIC, which grows by time and "
-    "not by RTTs of 2.6 s, takes back what BBR gains in a cycle of eight RTTs"
+    "not established: beside NewReno the share in this queue is the published one. Likely, CUBIC, which grows by time "
+    "and not by RTTs of 2.6 s, takes back what BBR gains in a cycle of eight RTTs"
 )
 _SHALLOW = (
     "likely: the model assumes a queue that is always full, and so few BDPs are not while windows are halved"

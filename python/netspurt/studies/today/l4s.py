@@ -170,8 +170,8 @@ class Coexistence:
             note=(
                 "Source: RFC 9332, section 2.1: the coupling of both queues, with k = 2, makes rates of scalable and "
                 "classic flows about equal. A rule; ours is simulated. The null model is the ratio at a constant p': "
-                "a Prague window of 2/p_L at an RTT of at least 25 ms, a CUBIC window of 1.22/sqrt(p_C) at the RTT and a "
-                "queue of 15 ms."
+                "a Prague window of 2/p_L at an RTT of at least 25 ms, a CUBIC window of 1.22/sqrt(p_C) at the RTT and "
+                "a queue of 15 ms."
             ),
         )
         coupling = Table(
