@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from netspurt.comparing import compare as compare
     from netspurt.diagnosing import Diagnosis as Diagnosis
     from netspurt.diagnosing import why as why
+    from netspurt.inputs.path_models import PathModel as PathModel
+    from netspurt.inputs.path_models import paths as paths
     from netspurt.scenario import Result as Result
     from netspurt.scenario import Scenario as Scenario
     from netspurt.scenario import load as load
@@ -52,6 +54,8 @@ __all__ = [
         "algorithms",
         "load",
         "parse",
+        "PathModel",
+        "paths",
         "plot",
         "random_sample",
         "read_capture",
@@ -74,6 +78,8 @@ _HOME = {
     "latin_hypercube": "netspurt.sweeping.axes",
     "load": "netspurt.scenario",
     "parse": "netspurt.scenario",
+    "PathModel": "netspurt.inputs.path_models",
+    "paths": "netspurt.inputs.path_models",
     "random_sample": "netspurt.sweeping.axes",
     "read_capture": "netspurt.analysis.capture",
     "read_sweep": "netspurt.sweeping",

@@ -96,6 +96,10 @@ COMMANDS = {
         "every TCP profile with its settings and its document", "netspurt profiles --json", "catalogue"
     ),
     "mechanisms": Entry("every choice of each mechanism family", "netspurt mechanisms", "catalogue"),
+    "paths": Entry(
+        "the path models: what each models, its sources, and the keys that it stands for",
+        "netspurt paths leo; netspurt run --path leo -R --bytes 100MB",
+    ),
     "schema": Entry(
         "the JSON Schema of the scenario file", "netspurt schema > scenario.schema.json", "catalogue"
     ),
