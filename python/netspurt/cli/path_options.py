@@ -27,7 +27,11 @@ FILE = "SCENARIO.toml"
 def add_scenario(command: argparse.ArgumentParser, *, flow: bool = True) -> None:
     """A scenario file, or the options of a path; without ``flow`` there is no transfer, since programs make it."""
     add_input(
-        command, "scenario", FILE, "a scenario file; or describe a path with --path, or with --rate and --delay", nargs="?"
+        command,
+        "scenario",
+        FILE,
+        "a scenario file; or describe a path with --path, or with --rate and --delay",
+        nargs="?",
     )
     add_path(command, flow=flow)
 

@@ -88,7 +88,9 @@ class OnePath:
         values = {path: (option, value) for option, path, value in self._values(flow)}
         pairs = [(path, _written(path, value)) for path, (_, value) in values.items()]
         # A table must exist before a key of it can be overridden.
-        base = OnePath(rate="1 Mbit/s", loss=None if self.loss is None else "0%").text(flow=flow)
+        loss, queue = None if self.loss is None else "0%", None if self.queue is None else QUEUE
+        kind = {"rate": "1 Mbit/s"} if self.path is None else {"path": "lte"}
+        base = OnePath(loss=loss, queue=queue, **kind).text(flow=flow)
         try:
             _core.Scenario.parse(base, NAME, pairs)
         except _core.ScenarioError as error:

@@ -23,9 +23,9 @@ class PathModel(TypedDict):
         not_modelled: what is not.
         parameters: what a user may choose: ``name``, ``default`` with its unit, ``meaning``.
         sources: where the numbers are from: ``cite``, and what it ``gives``; ``choice`` where no source gives them.
-        figures: published values beside which the model is measured: ``quantity`` (``rtt`` in ms; ``down`` and ``up`` in
-            Mbit/s), ``quantile`` (None for a mean), ``published``, ``within`` which share of it the model is, and the
-            index of its ``source``.
+        figures: published values beside which the model is measured: ``quantity`` (``rtt`` in ms; ``down`` and ``up``
+            in Mbit/s), ``quantile`` (None for a mean), ``published``, ``within`` which share of it the model is, and
+            the index of its ``source``.
         link: the keys that it stands for, on a link between ``user`` and ``net``.
         change: what changes on that link, which is called ``line``.
         toml: both as text of a scenario file.

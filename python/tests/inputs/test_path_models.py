@@ -36,15 +36,19 @@ to = "{sink}"
 app = {{ kind = "bulk" }}
 """
 
+QUEUE = '\nqueue = { kind = "drop-tail", limit = "100 kB" }'
+"""Beside a model, so that what has been sent has nearly all arrived."""
+
 UNITS = {"bit/s": 1e-6, "kbit/s": 1e-3, "Mbit/s": 1.0, "Gbit/s": 1e3}
 
 
 def round_trips_ms(name: str) -> Any:
     """RTTs of small packets on the idle path, in ms: of one connection with one exchange at a time."""
     short = name == "data-centre"
-    text = PROBES.format(name=name, seconds=30 if short else 1920, gap="1 ms" if short else "97 ms")
+    text = PROBES.format(name=name, seconds=30 if short else 1920, gap="1 ms" if short else "97.137 ms")
     result = ns.parse(text).run(seed=1, record=["rtt"])
-    return result.series("rtt")["value"].to_numpy() * 1e3
+    rtt = result.series("rtt")
+    return rtt.filter(rtt["end"] == "client")["value"].to_numpy() * 1e3
 
 
 def mbps(rate: str) -> float:
@@ -102,16 +106,21 @@ def test_most_models_have_figures_and_those_without_say_so() -> None:
 
 def test_5g_has_the_slots_and_attempts_of_its_description() -> None:
     found = round_trips_ms("5g")
-    # 9 ms each way; up to 2.5 ms of waiting upstream and 0.5 ms downstream; a fifth has an attempt of 2.5 ms more.
-    assert float(np.min(found)) == pytest.approx(18, abs=0.3)
-    assert float(np.quantile(found, 0.5)) == pytest.approx(19.7, abs=0.5)
-    assert float(np.quantile(found, 0.99)) < 26
-    assert float(np.max(found)) <= 28 + 3 + 31, "two attempts in both directions, or a handover"
+    # A packet that came in a turn upstream is answered in the next slot: at least 9 + 0.5 + 9 ms. The next
+    # probe leaves at a fixed time after that, so it always waits as long for its turn.
+    usual = float(np.median(found))
+    assert float(np.min(found)) >= 18.5
+    assert 18.5 <= usual <= 18.5 + 2.5
+    attempts = (found - usual) / 2.5
+    assert float(np.mean(np.abs(attempts) < 0.1)) == pytest.approx(0.9 * 0.9, abs=0.02)
+    assert float(np.mean((attempts > 0.9) & (attempts < 1.1))) == pytest.approx(2 * 0.9 * 0.09, abs=0.02)
+    assert float(np.quantile(attempts, 0.999)) <= 4
 
 
 def test_leo_holds_packets_back_at_each_reconfiguration() -> None:
     text = PROBES.format(name="leo", seconds=61, gap="5 ms")
     rtt = ns.parse(text).run(seed=1, record=["rtt"]).series("rtt")
+    rtt = rtt.filter(rtt["end"] == "client")
     time, value = rtt["time_s"].to_numpy(), rtt["value"].to_numpy()
     late = value > 0.09
     assert late.sum() >= 4
@@ -122,10 +131,10 @@ def test_leo_holds_packets_back_at_each_reconfiguration() -> None:
 
 def test_a_cloud_machine_sends_at_full_rate_until_its_budget_is_used_up() -> None:
     path = '{ model = "cloud-vm", rate = "100 Mbit/s", baseline = "10 Mbit/s", budget = "22.5 MB" }'
-    result = ns.parse(BULK.format(seconds=8, path=path, source="user", sink="net")).run(seed=1)
-    delivered = int(result.flows["bytes_delivered"][0])
+    result = ns.parse(BULK.format(seconds=8, path=path + QUEUE, source="user", sink="net")).run(seed=1)
+    sent = int(result.links.filter(result.links["direction"] == "user->net")["bytes"][0])
     # 22.5 MB beyond the baseline last 2 s at 90 Mbit/s above it: 25 MB, and then 6 s at 10 Mbit/s.
-    assert delivered == pytest.approx(25e6 + 7.5e6, rel=0.08)
+    assert sent == pytest.approx(25e6 + 7.5e6, rel=0.05)
 
 
 def test_a_cloud_machine_receives_at_full_rate() -> None:
@@ -134,11 +143,13 @@ def test_a_cloud_machine_receives_at_full_rate() -> None:
     assert float(result.flows["goodput_bps"][0]) > 90e6
 
 
-@pytest.mark.parametrize(("name", "least"), [("adsl", 0.9), ("vdsl", 0.9), ("docsis", 0.7), ("lte", 0.85), ("wifi", 0.5)])
+@pytest.mark.parametrize(("name", "least"), [("adsl", 0.9), ("vdsl", 0.9), ("docsis", 0.7), ("lte", 0.85)])
 def test_tcp_gets_most_of_the_rate_to_the_user(name: str, least: float) -> None:
     result = ns.parse(BULK.format(seconds=20, path=f'"{name}"', source="net", sink="user")).run(seed=1)
     rate = MODELS[name]["link"]["rate"]
-    assert float(result.flows["goodput_bps"][0]) > least * 1e6 * mbps(rate[1] if isinstance(rate, list) else rate)
+    assert float(result.flows["goodput_bps"][0]) > least * 1e6 * mbps(
+        rate[1] if isinstance(rate, list) else rate
+    )
 
 
 def test_wifi_is_one_medium_for_both_directions() -> None:

@@ -42,9 +42,13 @@ pub(crate) fn admit(schema: &mut Json) {
         })
     });
     let forms: Vec<Json> = names.chain(tables).collect();
+    schema["$defs"]["Path"] = json!({
+        "description": "A path model: its name, or a table with its name and its parameters.",
+        "anyOf": forms,
+    });
     schema["$defs"]["Link"]["properties"][KEY] = json!({
         "description": "A path model: it stands for keys of the link and for changes of it. Keys that are written beside it \
                         replace those of the model. The first node of `between` is the user's side. Default: none.",
-        "anyOf": forms,
+        "$ref": "#/$defs/Path",
     });
 }

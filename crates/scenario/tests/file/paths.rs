@@ -169,7 +169,7 @@ fn what_is_wrong_with_a_path_is_said_with_its_place() {
 #[test]
 fn the_schema_and_the_mechanisms_have_the_models() {
     let schema = schema();
-    let forms = schema.pointer("/$defs/Link/properties/path/anyOf").unwrap().as_array().unwrap();
+    let forms = schema.pointer("/$defs/Path/anyOf").unwrap().as_array().unwrap();
     assert_eq!(forms.len(), 24, "a name and a table for each");
     let mechanisms = mechanisms_json();
     let path =

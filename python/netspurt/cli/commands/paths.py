@@ -14,7 +14,10 @@ def declare(command: argparse.ArgumentParser) -> None:
     """Its options."""
     add_json(command)
     command.add_argument(
-        "names", nargs="*", metavar="NAME", help="show these with sources and keys, such as leo (default: list all)"
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="show these with sources and keys, such as leo (default: list all)",
     )
 
 
@@ -43,7 +46,9 @@ def _print_list(models: list[PathModel]) -> None:
         table.add_row(f"[bold]{model['name']}[/]", f"{model['title']}\n[dim]{model['summary']}[/]")
     console = Console()
     console.print(table, highlight=False)
-    console.print("Use one: netspurt run --path NAME -R, or path = \"NAME\" on a link. Details: netspurt paths NAME")
+    console.print(
+        'Use one: netspurt run --path NAME -R, or path = "NAME" on a link. Details: netspurt paths NAME'
+    )
 
 
 def _described(model: PathModel) -> str:
@@ -54,9 +59,12 @@ def _described(model: PathModel) -> str:
         ("Not modelled", model["not_modelled"]),
         (
             "Parameters",
-            [f"{each['name']} = \"{each['default']}\": {each['meaning']}" for each in model["parameters"]],
+            [f'{each["name"]} = "{each["default"]}": {each["meaning"]}' for each in model["parameters"]],
         ),
-        ("Sources", [f"[{number}] {each['cite']}: {each['gives']}" for number, each in enumerate(model["sources"])]),
+        (
+            "Sources",
+            [f"{each['cite']}: {each['gives']}" for each in model["sources"]],
+        ),
     ]
     for title, entries in parts:
         if entries:
