@@ -21,10 +21,11 @@ MOST_EVENTS = 90
 
 @dataclass(frozen=True)
 class Style:
-    """What a script is like."""
+    """What a script is like. In a `tidy` one the host writes full segments and reads at once."""
 
     algorithm: str
     active: bool
+    tidy: bool
     mss: int
     sack: bool
     stamps: bool
@@ -45,9 +46,11 @@ def style(rng: random.Random, algorithms: list[str], level: int) -> Style:
     """Draws what a script is like."""
     lossy, everything = level >= 2, level >= 3
     ecn = everything and rng.random() < 0.2
+    tidy = rng.random() < 0.6
     return Style(
         algorithm=rng.choice(algorithms),
         active=rng.random() < 0.2,
+        tidy=tidy,
         mss=rng.choice((500, 536, 1000, 1448, 1460)),
         sack=rng.random() < 0.8,
         stamps=rng.random() < 0.7,
@@ -56,7 +59,7 @@ def style(rng: random.Random, algorithms: list[str], level: int) -> Style:
         loss=rng.choice((0, 0.02, 0.1, 0.3)) if lossy else 0,
         ack_loss=rng.choice((0, 0, 0.1, 0.4)) if lossy else 0,
         reorder=rng.choice((0, 0, 0.05, 0.3)) if lossy else 0,
-        window=rng.choice((65_535, 65_535, 30_000, 8_000, 2_000)),
+        window=rng.choice((65_535, 65_535, 30_000, 8_000, 8_000 if tidy else 2_000)),
         ecn=ecn,
         marks=rng.choice((0.02, 0.2)) if ecn else 0,
         odd=rng.choice((0, 0, 0.05, 0.2)) if everything else 0,
@@ -218,6 +221,9 @@ class Peer:
         rng, end = self.rng, self.style.end
         for _ in range(rng.randrange(0, 7)):
             size = rng.choice((1, 100, self.style.mss, 3 * self.style.mss, rng.randrange(1, 20_000)))
+            if self.style.tidy:
+                full = self.style.mss - (12 if self.style.stamps else 0)
+                size = full * rng.choice((1, 2, 5, 10, 20))
             more = socket.MSG_MORE if self.level >= 3 and rng.random() < 0.1 else 0
             self.at(self.now + rng.randrange(2 * MS, end), lambda s=size, m=more: self.write(s, m))  # type: ignore[misc]
         when = self.now + rng.randrange(2 * MS, end // 2)
@@ -225,8 +231,10 @@ class Peer:
             length = rng.choice((1, self.style.mss, self.style.mss, rng.randrange(1, self.style.mss + 1)))
             when += rng.choice((100_000, 100_000, 20 * MS, 60 * MS))
             self.at(when, lambda n=length: self.data(n))  # type: ignore[misc]
-        for _ in range(rng.randrange(0, 4)):
-            self.at(self.now + rng.randrange(2 * MS, end), lambda: self.call("read", rng.choice((100, 100_000))))
+        for _ in range(rng.randrange(0, 1 if self.style.tidy else 4)):
+            self.at(
+                self.now + rng.randrange(2 * MS, end), lambda: self.call("read", rng.choice((100, 100_000)))
+            )
         if self.level >= 3:
             self.plan_more()
 
@@ -234,7 +242,9 @@ class Peer:
         """Options, the end of the connection, and odd segments."""
         rng, end = self.rng, self.style.end
         if rng.random() < 0.3:
-            self.at(self.now + rng.randrange(2 * MS, end), lambda: self.call("option", 6, socket.TCP_NODELAY, 1))
+            self.at(
+                self.now + rng.randrange(2 * MS, end), lambda: self.call("option", 6, socket.TCP_NODELAY, 1)
+            )
         if rng.random() < 0.15:
             when = self.now + rng.randrange(2 * MS, end)
             self.at(when, lambda: self.call("option", 6, socket.TCP_CORK, 1))
@@ -252,7 +262,10 @@ class Peer:
         when = self.now
         while self.style.odd and when < end:
             when += round(rng.expovariate(self.style.odd) * 10 * MS)
-            self.at(when, lambda: self.play(Arrival(self.now, odd_segment(self.rng, self.segment(ACK, self.next_seq)))))
+            self.at(
+                when,
+                lambda: self.play(Arrival(self.now, odd_segment(self.rng, self.segment(ACK, self.next_seq)))),
+            )
 
     def write(self, size: int, flags: int) -> None:
         """The application writes, if not too much is under way."""
@@ -279,6 +292,8 @@ class Peer:
         """Data of the peer arrives."""
         self.unacked = 0
         self.play(Arrival(self.now, self.segment(ACK | flags, seq, length)))
+        if self.style.tidy:
+            self.at(self.now + 50_000, lambda: self.call("read", 100_000))
 
     def fin(self) -> None:
         """The peer's FIN."""
@@ -337,4 +352,4 @@ def generate(seed: int, ours: Ours, algorithms: list[str], level: int) -> Script
     peer.run()
     last = peer.events[-1].at
     end = min(drawn.end, last + rng.choice((50, 500)) * MS)
-    return Script(seed, drawn.algorithm, first, tuple(peer.events), max(end, last + MS))
+    return Script(seed, drawn.algorithm, drawn.tidy, first, tuple(peer.events), max(end, last + MS))

@@ -33,7 +33,7 @@ RESPONSE_NS = 200_000
 """A segment that leaves later than this after an event was caused by a timer."""
 
 
-class NotPermitted(Exception):
+class NotPermittedError(Exception):
     """What this needs is not permitted here."""
 
 
@@ -79,7 +79,7 @@ class Kernel:
             self.capture.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 64 << 20)
             self.capture.setblocking(False)
         except (OSError, subprocess.CalledProcessError) as error:
-            raise NotPermitted(str(error)) from error
+            raise NotPermittedError(str(error)) from error
         self.runs: dict[bytes, Run] = {}
         self.number = 0
         self.poll = select.poll()
@@ -105,7 +105,9 @@ class Kernel:
                 continue
             heapq.heappop(agenda)
             if self._step(run):
-                following = run.script.events[run.next].at if run.next < len(run.script.events) else run.script.end
+                following = (
+                    run.script.events[run.next].at if run.next < len(run.script.events) else run.script.end
+                )
                 heapq.heappush(agenda, (run.start + following, id(run), run))
             else:
                 done.append(run)
@@ -210,7 +212,9 @@ class Kernel:
             except BlockingIOError:
                 return
 
-    def _captured(self, packet: bytes, ancillary: list[tuple[int, int, bytes]], _: int, address: object) -> None:
+    def _captured(
+        self, packet: bytes, ancillary: list[tuple[int, int, bytes]], _: int, address: object
+    ) -> None:
         assert isinstance(address, tuple)
         outgoing = address[2] == PACKET_OUTGOING
         run = self.runs.get(packet[16:20] if outgoing else packet[12:16])
@@ -245,4 +249,4 @@ def enter_namespace() -> None:
     """Moves this process to a network namespace of its own."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(0x40000000):
-        raise NotPermitted(os.strerror(ctypes.get_errno()))
+        raise NotPermittedError(os.strerror(ctypes.get_errno()))

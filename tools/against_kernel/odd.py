@@ -20,13 +20,17 @@ def odd_segment(rng: random.Random, usual: Segment) -> Segment:
         case 2:
             return replace(usual, ack=usual.ack + rng.choice((1, 10_000, 1 << 20)))
         case 3:
-            return replace(usual, flags=ACK | PSH, seq=usual.seq + rng.choice((200_000, -200_000)), length=100)
+            return replace(
+                usual, flags=ACK | PSH, seq=usual.seq + rng.choice((200_000, -200_000)), length=100
+            )
         case 4:
             return replace(usual, flags=RST | ACK, seq=usual.seq + rng.choice((1, 1000, 500_000, -1)))
         case 5:
             return replace(usual, flags=RST, seq=usual.seq + rng.choice((0, 1, 1000)), ack=0, sack=())
         case 6:
-            return replace(usual, flags=rng.choice((SYN, SYN | ACK)), seq=usual.seq + rng.choice((0, 100, -100)))
+            return replace(
+                usual, flags=rng.choice((SYN, SYN | ACK)), seq=usual.seq + rng.choice((0, 100, -100))
+            )
         case 7:
             return replace(usual, flags=PSH, length=10, ack=0)
         case 8:

@@ -95,7 +95,7 @@ class Ours:
         return self.exchange(f"to {at}")
 
     def replay(self, script: Script, happened: list[tuple[int, Event | None]], end: int) -> Played:
-        """Plays events at the times at which the kernel saw them; `None` is an emission that a timer of the kernel caused."""
+        """Plays events at the times at which the kernel saw them. `None` is an emission that a timer caused."""
         self.begin(script.algorithm, script.peer_first, "steered")
         for at, event in happened:
             if event is None:

@@ -17,8 +17,8 @@ NOTHING = -1
 class Segment:
     """A segment. `seq` counts from the sender's SYN, `ack` and `sack` from the receiver's.
 
-    `stamp` is the sender's time stamp in milliseconds. A peer's `echo` is the index of the segment of the tested host that
-    it echoes; of the tested host it is the peer's time stamp.
+    `stamp` is the sender's timestamp in milliseconds. A segment of the peer names in `echo` the index of the host's
+    segment that it echoes; one of the host holds the peer's timestamp there.
     """
 
     flags: int
@@ -37,7 +37,9 @@ class Segment:
     def __str__(self) -> str:
         """As tcpdump prints it, with relative numbers."""
         names = "".join(
-            name for bit, name in zip((SYN, FIN, RST, PSH, ECE, CWR, URG), "SFRPEWU", strict=True) if self.flags & bit
+            name
+            for bit, name in zip((SYN, FIN, RST, PSH, ECE, CWR, URG), "SFRPEWU", strict=True)
+            if self.flags & bit
         )
         text = f"{names}{'.' if self.flags & ACK else ''} {self.seq}:{self.seq + self.length}({self.length})"
         text += f" ack {self.ack} win {self.window}" + (f" ecn {self.ecn}" if self.ecn else "")
@@ -153,8 +155,7 @@ class Numbers:
 
 
 def _signed(difference: int) -> int:
-    difference &= 0xFFFFFFFF
-    return difference - (1 << 32) if difference >= 1 << 31 else difference
+    return ((difference + (1 << 31)) & 0xFFFFFFFF) - (1 << 31)
 
 
 def _options(data: bytes) -> dict[int, bytes]:
@@ -172,12 +173,12 @@ def _options(data: bytes) -> dict[int, bytes]:
 def _checksum(data: bytes) -> int:
     if len(data) % 2:
         data += b"\x00"
-    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    total: int = sum(struct.unpack(f"!{len(data) // 2}H", data))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return ~total & 0xFFFF
 
 
-def flags_of(sent: Sequence[Sent]) -> list[str]:
+def lines_of(sent: Sequence[Sent]) -> list[str]:
     """The segments as text, for messages."""
     return [f"{one.at / 1e6:10.3f} ms  {one.segment}" for one in sent]

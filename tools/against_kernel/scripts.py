@@ -37,6 +37,7 @@ class Script:
 
     seed: int
     algorithm: str
+    tidy: bool
     peer_first: int
     events: tuple[Event, ...]
     end: int
@@ -47,7 +48,7 @@ class Script:
 
     def text(self) -> str:
         """The script for people."""
-        lines = [f"seed {self.seed}, {self.algorithm}"]
+        lines = [f"seed {self.seed}, {self.algorithm}{', tidy' if self.tidy else ''}"]
         for event in self.events:
             what = str(event.segment) if isinstance(event, Arrival) else f"{event.name}{event.arguments}"
             lines.append(f"{event.at / MS:10.3f} ms  {'<' if isinstance(event, Arrival) else '@'} {what}")

@@ -45,9 +45,8 @@ pub fn replay(input: impl BufRead, mut output: impl Write) -> io::Result<()> {
     for (number, line) in input.lines().enumerate() {
         let line = line?;
         let words: Vec<&str> = line.split_whitespace().collect();
-        let invalid = || {
-            io::Error::new(io::ErrorKind::InvalidData, format!("line {}: invalid: {line}", number + 1))
-        };
+        let invalid =
+            || io::Error::new(io::ErrorKind::InvalidData, format!("line {}: invalid: {line}", number + 1));
         match (words.as_slice(), &mut player) {
             ([], _) => {}
             (["flush"], _) => {
@@ -84,7 +83,7 @@ impl Player {
     fn new(words: &[&str]) -> Option<Self> {
         let &[profile, congestion, jiffy, timing] = words else { return None };
         let jiffy = Span::from_ps(jiffy.parse::<u64>().ok()? * 1000);
-        let settings = Settings::for_replay(profile, congestion == "reno", jiffy).ok()?;
+        let settings = Settings::for_replay(profile, congestion == "reno").ok()?;
         let stack = Stack::new(settings);
         let timing = match timing {
             "exact" => Timing::Exact,
@@ -148,15 +147,15 @@ impl Player {
         self.print_sent();
     }
 
-    /// How late a timer of the kernel may expire: a tick up to 63 ticks, then an eighth of its time (kernel/time/timer.c). One tick
-    /// more is allowed for the machine.
+    /// How late a timer of the kernel may expire: a tick up to 63 ticks, then an eighth of its time (kernel/time/timer.c). Another is
+    /// for rounding up to ticks and for TCP_TIMEOUT_MIN_US, and one for the machine.
     fn granularity(&self, due: Time) -> Span {
         if due.is_never() {
             return Span::ZERO;
         }
         let wait = due - self.last_event.min(due);
-        let ticks = Span::from_ps(self.jiffy.as_ps() * 2);
-        if wait.as_ps() < 60 * self.jiffy.as_ps() { ticks } else { ticks + Span::from_ps(wait.as_ps() / 7) }
+        let ticks = Span::from_ps(self.jiffy.as_ps() * 3);
+        if wait.as_ps() < 48 * self.jiffy.as_ps() { ticks } else { ticks + Span::from_ps(wait.as_ps() / 7) }
     }
 
     /// `listen PORT`, `connect PORT TO_ADDRESS TO_PORT`, `option LEVEL NAME VALUE`, `accept`, `write LENGTH FLAGS`, `read LENGTH`,
@@ -201,7 +200,7 @@ impl Player {
             ("close", [], _) => {
                 self.connection = None;
                 self.stack.close(connection).map(|()| 0)
-            },
+            }
             _ => return None,
         };
         Some(result)

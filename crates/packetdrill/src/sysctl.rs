@@ -100,14 +100,12 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Settings without sysctls for a kernel whose timers have ticks of `jiffy` and whose interface takes single segments; with Reno's
-    /// congestion control if that is wanted.
+    /// Settings without sysctls for an interface that takes single segments; with Reno's congestion control if that is wanted.
     ///
     /// # Errors
     /// The profile is unknown.
-    pub(crate) fn for_replay(profile: &str, reno: bool, jiffy: Span) -> Result<Self, String> {
+    pub(crate) fn for_replay(profile: &str, reno: bool) -> Result<Self, String> {
         let mut settings = Self::parse(&format!("profile={profile},local=10.9.0.1,sysctl=none"))?;
-        settings.profile.reordering_tick = jiffy;
         settings.packets = Packets::Single;
         if reno {
             settings.profile.congestion = congestion::Kind::NewReno;

@@ -35,7 +35,7 @@ impl Stack {
             return Err(Errno::EAGAIN);
         }
         let (low, shut) = (u64::from(socket.options.not_sent_low), socket.shutdown.closes_write());
-        let buffer = socket.send_buffer(wmem);
+        let (buffer, pushed) = (socket.send_buffer(wmem), socket.pushed);
         let Some(stream) = socket.stream_mut() else { return Err(Errno::EPIPE) };
         if shut || stream.state() == State::Closed {
             return Err(Errno::EPIPE);
@@ -57,10 +57,18 @@ impl Stack {
             socket.write_space = WriteSpace::Awaited;
             return Err(Errno::EAGAIN);
         }
+        // `forced_push()`: PSH whenever half of the largest window has been written since the last one.
+        let written = stream.written() + wanted;
+        let largest_window = u64::from(stream.largest_peer_window());
+        let pushes = written > pushed + largest_window / 2 && (wanted == room || behind == Behind::More);
         let behind = if wanted < len { Behind::More } else { behind };
+        let behind = if pushes { Behind::Nothing } else { behind };
         let taken = stream.write_part(now, wanted, behind).map_err(|_| Errno::EPIPE)?;
         if taken == 0 && len > 0 {
             return Err(Errno::EAGAIN);
+        }
+        if behind == Behind::Nothing {
+            socket.pushed = written;
         }
         self.update(id);
         Ok(taken)
