@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from netspurt.inputs.path_models import paths as paths
     from netspurt.remedies import WhatIf as WhatIf
     from netspurt.remedies import what_if as what_if
+    from netspurt.fitting import Fit as Fit
+    from netspurt.fitting import fit as fit
     from netspurt.scenario import Result as Result
     from netspurt.scenario import Scenario as Scenario
     from netspurt.scenario import load as load
@@ -52,6 +54,7 @@ __all__ = [
     *("AlgorithmError", "Capture", "Result", "Scenario", "ScenarioError", "__version__"),
     *("Comparison", "Diagnosis", "Stop", "Sweep", "compare", "why"),
     *("WhatIf", "what_if"),
+    *("Fit", "fit"),
     *(
         "latin_hypercube",
         "algorithms",
@@ -90,6 +93,8 @@ _HOME = {
     "why": "netspurt.diagnosing",
     "WhatIf": "netspurt.remedies",
     "what_if": "netspurt.remedies",
+    "Fit": "netspurt.fitting",
+    "fit": "netspurt.fitting",
 }
 
 
