@@ -99,11 +99,20 @@ def higher_rate(situation: Situation) -> Remedy | None:
     doubled: Value = [rate(2 * each) for each in rates] if isinstance(link["rate"], list) else rate(2 * bps)
     settings: dict[str, Value] = {f"link.{hop.name}.rate": doubled}
     for key in ("shaper", "policer"):
-        bucket = link.get(key)
-        if isinstance(bucket, dict) and (now := number(bucket.get("rate"))) is not None:
-            settings[f"link.{hop.name}.{key}"] = {**bucket, "rate": rate(2 * now)}
-    words = f"A path of {tc_rate(2 * bps)} instead of {tc_rate(bps)}."
+        if (bucket := link.get(key)) is not None:
+            settings[f"link.{hop.name}.{key}"] = (
+                [_doubled(each) for each in bucket] if isinstance(bucket, list) else _doubled(bucket)
+            )
+    now = situation.lowest_bps or bps
+    words = f"A path of {tc_rate(2 * now)} instead of {tc_rate(now)}."
     return Remedy("higher-rate", "bottleneck", words, settings, ())
+
+
+def _doubled(bucket: Any) -> Value:
+    """A token bucket with twice the rate; "none" stays."""
+    now = number(bucket.get("rate")) if isinstance(bucket, dict) else None
+    found: Value = bucket if now is None else {**bucket, "rate": rate(2 * now)}
+    return found
 
 
 def shaper_below_policer(situation: Situation) -> Remedy | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -112,7 +113,20 @@ def situation_of(scenario: Scenario, result: Result, flow: str | None) -> Situat
         sender,
         _shares(rows[chosen]),
         min(least) if least else None,
+        _goodput_bps(rows[chosen], columns, entries, chosen),
     )
+
+
+def _goodput_bps(
+    rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Any], entries: Sequence[int], entry: int
+) -> float:
+    """The bytes of the larger direction over the time of all instances of the flow; 0 if one has not ended."""
+    places = [place for place, each in enumerate(entries) if each == entry]
+    ends = [columns["end_s"][place] for place in places]
+    if any(end is None or math.isnan(end) for end in ends):
+        return 0.0
+    seconds = max(ends) - min(float(columns["start_s"][place]) for place in places)
+    return 8 * max(_bytes(rows).values()) / seconds if seconds else 0.0
 
 
 def _named(flow: str, names: Mapping[int, str], rows: Mapping[int, Any]) -> int:
