@@ -175,6 +175,7 @@ def what_if(
     *,
     tries: Sequence[str | Mapping[str, Value]] = (),
     flow: str | None = None,
+    connection: int | None = None,
     seeds: int = SEEDS,
     jobs: int | None = None,
     limit_s: float = LIMIT_S,
@@ -188,6 +189,7 @@ def what_if(
         source: a scenario, a run (folder or result), or a capture, to which a path is fitted first.
         tries: remedies of your own: settings as for ``Scenario.set``, or text ``"key=value; key=value"``.
         flow: the name of the flow, or its number in the file; by default the one that lost most time.
+        connection: of a capture, the number of the connection; by default as for ``fit``.
         seeds: pairs of runs of each remedy; fewer if there is no randomness, or no time.
         jobs: runs at once; by default one for each processor.
         limit_s: no further seed begins after this time.
@@ -200,7 +202,7 @@ def what_if(
         ScenarioError: the scenario, or a remedy of your own, is wrong.
     """
     jobs = jobs or os.cpu_count() or 1
-    start = start_of(source)
+    start = start_of(source, connection)
     scenario = Scenario(start.scenario.native.set(list(settings))) if settings else start.scenario
     result = scenario.run(1, record=["limits"])
     situation = situation_of(scenario, result, flow)

@@ -23,6 +23,9 @@ SHAPED = "shaped"
 
 LEAST_PACKETS = 8
 
+BURST = 32 << 10
+"""What a shaper lets pass at once, in bytes."""
+
 
 def fq_codel(situation: Situation) -> Remedy | None:
     """FQ-CoDel at the bottleneck."""
@@ -123,17 +126,23 @@ def shaper_below_policer(situation: Situation) -> Remedy | None:
         if bps is None:
             continue
 
-        def rewrite(tree: dict[str, Any], name: str = hop.name, bps: float = bps) -> None:
-            _insert(tree, name, situation.sender, BELOW * bps)
+        # What leaves at once must find tokens in the policer's bucket.
+        burst = min(BURST, max(round((number(policer.get("burst")) or BURST) / 2), 2 * PACKET))
+
+        def rewrite(tree: dict[str, Any], name: str = hop.name, bps: float = bps, burst: int = burst) -> None:
+            _insert(tree, name, situation.sender, BELOW * bps, burst)
 
         words = "Shape the traffic slightly below the rate of the policer, so that packets wait and are not dropped."
-        how = commands("policer", "tbf", {"rate_bps": bps})
+        how = tuple(
+            line.replace("burst 32kb", f"burst {burst}b") if burst < BURST else line
+            for line in commands("policer", "tbf", {"rate_bps": bps})
+        )
         shown: dict[str, Value] = {f"link.{SHAPED}.shaper.rate": rate(BELOW * bps)}
         return Remedy("shaper-below-policer", "policer", words, shown, how, rewrite=rewrite)
     return None
 
 
-def _insert(tree: dict[str, Any], name: str, sender: str, bps: float) -> None:
+def _insert(tree: dict[str, Any], name: str, sender: str, bps: float, burst: int) -> None:
     """Puts a shaper between the sender and its first link."""
     first = next(link for link in tree["link"].values() if sender in link["between"])
     link = tree["link"][name] if sender in tree["link"][name]["between"] else first
@@ -142,7 +151,7 @@ def _insert(tree: dict[str, Any], name: str, sender: str, bps: float) -> None:
         "between": [sender, SHAPED],
         "delay": "0 s",
         "queue": {"kind": "drop-tail", "limit": f"{max(round(bps * 0.05 / 8 / PACKET), 40)} packets"},
-        "shaper": [{"rate": rate(bps), "burst": "32 KiB"}, "none"],
+        "shaper": [{"rate": rate(bps), "burst": size(burst)}, "none"],
     }
 
 

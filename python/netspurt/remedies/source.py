@@ -43,40 +43,48 @@ class Start:
     warnings: Sequence[str] = field(default_factory=list)
 
 
-def start_of(source: str | Path | Scenario | Result, **fitting: Any) -> Start:
+def start_of(source: str | Path | Scenario | Result, connection: int | None = None) -> Start:
     """Reads what remedies are tried on.
 
     Args:
         source: a scenario, the folder of a run, a capture, or one of the objects of the API.
-        fitting: options of the fit of a capture.
+        connection: of a capture, the number of the connection.
 
     Raises:
         RequestError: the file is none of these, or the capture cannot be fitted.
         ScenarioError: the scenario is wrong.
     """
+    if connection is not None and (isinstance(source, Result | Scenario) or not _is_capture(source)):
+        raise RequestError(
+            "--connection chooses a connection of a capture: a scenario has flows, which --flow chooses"
+        )
     if isinstance(source, Result):
         return Start(source.scenario, source.scenario.name)
     if isinstance(source, Scenario):
         return Start(source, source.name)
     path = Path(source)
-    kind = Kind.CAPTURE if str(source) == "-" else kind_of(path)
+    kind = Kind.CAPTURE if _is_capture(source) else kind_of(path)
     if kind is Kind.SCENARIO:
         return Start(load(path), str(path))
     if kind is Kind.RUN_FOLDER:
         return Start(load(path / RUN_SCENARIO), str(path))
     if kind is Kind.CAPTURE:
-        return _fitted(path, fitting)
+        return _fitted(path, connection)
     raise RequestError(f"{path} is {kind.value}: name a scenario, the folder of a run, or a capture")
 
 
-def _fitted(path: Path, options: Mapping[str, Any]) -> Start:
+def _is_capture(source: str | Path) -> bool:
+    return str(source) == "-" or kind_of(Path(source)) is Kind.CAPTURE
+
+
+def _fitted(path: Path, connection: int | None) -> Start:
     try:
         fitting = importlib.import_module("netspurt.fitting")
     except ModuleNotFoundError:
         raise RequestError(
             f"{path} is a capture, and this version cannot fit a path to one: name a scenario that behaves like it"
         ) from None
-    fit = fitting.fit(path, **options)
+    fit = fitting.fit(path, connection=connection)
     return Start(fit.scenario, str(path), fit.baseline_seconds, fit.explains, list(fit.warnings))
 
 

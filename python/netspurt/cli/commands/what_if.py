@@ -15,7 +15,7 @@ from netspurt.cli.options import add_input, add_jobs, add_json, add_quiet, add_s
 from netspurt.cli.progress import Gauge
 from netspurt.errors import RequestError
 from netspurt.files import output
-from netspurt.inputs.typed import positive, seconds
+from netspurt.inputs.typed import natural, positive, seconds
 
 if TYPE_CHECKING:
     from netspurt.remedies import WhatIf
@@ -80,6 +80,9 @@ def declare(command: argparse.ArgumentParser) -> None:
         help=f"with --prove: begin no further pair of runs after this time (default: {FOR_S:g} s)",
     )
     command.add_argument(
+        "--connection", type=natural, metavar="N", help="of a capture: fit the connection of this number"
+    )
+    command.add_argument(
         "--seeds",
         type=positive,
         default=SEEDS,
@@ -115,6 +118,7 @@ def command(options: argparse.Namespace) -> int:
             options.what,
             tries=options.tries,
             flow=options.flow,
+            connection=options.connection,
             seeds=options.seeds,
             jobs=options.jobs,
             settings=options.settings,
