@@ -17,12 +17,15 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from netspurt.remedies.answer import WhatIf
-    from netspurt.remedies.outcome import Outcome
+    from netspurt.remedies.outcome import Outcome, Proven
 
 EXPLAINED = 3
 """Remedies that are explained in full: the best ones."""
 
 LEAST_SHARE = 0.02
+
+LATE_S = 0.01
+"""A larger lateness of the machine is mentioned."""
 
 
 def show(console: Console, found: WhatIf) -> None:
@@ -44,9 +47,35 @@ def show(console: Console, found: WhatIf) -> None:
     if found.higher_rate is not None:
         console.print(_row(" -", found.higher_rate), soft_wrap=True)
     console.print()
+    for each in found.remedies:
+        if each.proven is not None:
+            _show_proof(console, each, each.proven)
     useful = [each for each in found.remedies if each.helps or each.shortens or each.limit == ""]
     for each in useful[:EXPLAINED]:
         _explain(console, each)
+
+
+def _show_proof(console: Console, each: Outcome, proven: Proven) -> None:
+    """Predicted beside proven."""
+    repeats = f"{len(proven.remedy)} pairs of runs with the kernel's TCP on the emulated path"
+    lines = [
+        f"  Proven, {repeats}:",
+        f"    {'':<12} {'predicted':>10} {'proven':>10} {'difference':>11}",
+    ]
+    pairs = (
+        ("original", each.original_seconds, proven.original_seconds),
+        ("remedy", each.seconds, proven.seconds),
+    )
+    for name, predicted, measured in pairs:
+        off = f"{100 * (predicted / measured - 1):+.1f} %" if measured else ""
+        lines.append(f"    {name:<12} {seconds(predicted):>10} {seconds(measured):>10} {off:>11}")
+    if proven.late_s > LATE_S:
+        lines.append(
+            f"    This machine was late by up to {seconds(proven.late_s)}, which the proven times contain."
+        )
+    for line in lines:
+        console.print(Text(line), soft_wrap=True)
+    console.print()
 
 
 def _baseline(found: WhatIf) -> str:

@@ -38,6 +38,9 @@ LIMIT_S = 40.0
 MOSTLY = 0.5
 """A path that is full for a larger share of the time is called full."""
 
+USED = 0.9
+"""A transfer that uses a larger share of the rate fills the path."""
+
 SMALL = 0.05
 """On a full path, a smaller gain is not worth a sentence."""
 
@@ -88,10 +91,14 @@ class WhatIf:
         """The answer in a sentence or two."""
         found = [] if self.explains else [UNEXPLAINED]
         best = next((each for each in self.remedies if each.helps), None)
-        if self.full >= MOSTLY and (best is None or best.gain < SMALL):
-            found.append(
-                f"The path is full for {100 * self.full:.0f} % of the time; only more rate helps{self._more()}."
+        used = self.situation.used
+        if (self.full >= MOSTLY or used >= USED) and (best is None or best.gain < SMALL):
+            how_full = (
+                f"The path is full for {100 * self.full:.0f} % of the time"
+                if self.full >= MOSTLY
+                else f"The path is full: the transfer uses {100 * used:.0f} % of its rate"
             )
+            found.append(f"{how_full}; only more rate helps{self._more()}.")
             shorter = min((each for each in self.remedies if each.shortens), key=_delay, default=None)
             if shorter is not None:
                 now, then = shorter.delays
@@ -116,8 +123,8 @@ class WhatIf:
     def table(self) -> pl.DataFrame:
         """One row per remedy.
 
-        Columns: ``remedy``, ``limit``, ``seconds``, ``low`` and ``high`` (95 % interval, null for a single seed), ``gain``
-        (share of the time saved), ``distinguishable``, ``delay_now_s`` and ``delay_then_s`` (of others' short
+        Columns: ``remedy``, ``limit``, ``seconds``, ``low`` and ``high`` (95 % interval, null for a single seed),
+        ``gain`` (share of the time saved), ``distinguishable``, ``delay_now_s`` and ``delay_then_s`` (of others' short
         messages), ``proven_seconds``, ``how``.
         """
         import polars as pl
@@ -168,6 +175,7 @@ def what_if(
     *,
     tries: Sequence[str | Mapping[str, Value]] = (),
     flow: str | None = None,
+    connection: int | None = None,
     seeds: int = SEEDS,
     jobs: int | None = None,
     limit_s: float = LIMIT_S,
@@ -181,6 +189,7 @@ def what_if(
         source: a scenario, a run (folder or result), or a capture, to which a path is fitted first.
         tries: remedies of your own: settings as for ``Scenario.set``, or text ``"key=value; key=value"``.
         flow: the name of the flow, or its number in the file; by default the one that lost most time.
+        connection: of a capture, the number of the connection; by default as for ``fit``.
         seeds: pairs of runs of each remedy; fewer if there is no randomness, or no time.
         jobs: runs at once; by default one for each processor.
         limit_s: no further seed begins after this time.
@@ -193,7 +202,7 @@ def what_if(
         ScenarioError: the scenario, or a remedy of your own, is wrong.
     """
     jobs = jobs or os.cpu_count() or 1
-    start = start_of(source)
+    start = start_of(source, connection)
     scenario = Scenario(start.scenario.native.set(list(settings))) if settings else start.scenario
     result = scenario.run(1, record=["limits"])
     situation = situation_of(scenario, result, flow)
@@ -225,7 +234,7 @@ def _tried(scenario: Scenario, situation: Situation, mine: Sequence[Remedy]) -> 
 
     for each in mine:
         changed(scenario, each)
-    more = higher_rate(situation) if situation.share(*FULL) > 0 else None
+    more = higher_rate(situation) if situation.share(*FULL) > 0 or situation.used >= USED else None
     remedies = [ORIGINAL, *mine, *candidates(situation), *([] if more is None else [more])]
     tried, unfit = prepare(scenario, remedies)
     return tried, [f"{name} could not be tried: {why}" for name, why in unfit.items()]

@@ -13,6 +13,11 @@ from typing import Any
 from netspurt.remedies.others import Others
 from netspurt.settings import Value
 
+GREEDY = "parallel-connections"
+
+HANDICAP = 0.03
+"""Parallel connections must save this much more, as a share of the original's time, to come before another remedy."""
+
 CLEAR = 0.01
 """A smaller relative gain is no gain."""
 
@@ -105,9 +110,15 @@ class Outcome:
 
     @property
     def rank(self) -> tuple[float, float]:
-        """Largest gain first; among equal ones the one with the shortest delay."""
-        gain = self.gain if self.distinct or not math.isfinite(self.gain) else 0.0
-        return (-round(gain, 2) if math.isfinite(gain) else math.inf, _finite(self.delays[1]) or 0.0)
+        """Shortest time first, and among equal ones the one with the shortest delay of others.
+
+        What may be chance counts as no change. Parallel connections come first only if they save clearly more: they
+        take a part of their gain from others.
+        """
+        seconds = self.seconds if self.distinct or not math.isfinite(self.seconds) else self.original_seconds
+        if self.name == GREEDY:
+            seconds += HANDICAP * self.original_seconds
+        return seconds, _finite(self.delays[1]) or 0.0
 
     def document(self) -> dict[str, Any]:
         """Its object in ``what-if --json``."""

@@ -23,6 +23,9 @@ SHAPED = "shaped"
 
 LEAST_PACKETS = 8
 
+BURST = 32 << 10
+"""What a shaper lets pass at once, in bytes."""
+
 
 def fq_codel(situation: Situation) -> Remedy | None:
     """FQ-CoDel at the bottleneck."""
@@ -99,11 +102,20 @@ def higher_rate(situation: Situation) -> Remedy | None:
     doubled: Value = [rate(2 * each) for each in rates] if isinstance(link["rate"], list) else rate(2 * bps)
     settings: dict[str, Value] = {f"link.{hop.name}.rate": doubled}
     for key in ("shaper", "policer"):
-        bucket = link.get(key)
-        if isinstance(bucket, dict) and (now := number(bucket.get("rate"))) is not None:
-            settings[f"link.{hop.name}.{key}"] = {**bucket, "rate": rate(2 * now)}
-    words = f"A path of {tc_rate(2 * bps)} instead of {tc_rate(bps)}."
+        if (bucket := link.get(key)) is not None:
+            settings[f"link.{hop.name}.{key}"] = (
+                [_doubled(each) for each in bucket] if isinstance(bucket, list) else _doubled(bucket)
+            )
+    now = situation.lowest_bps or bps
+    words = f"A path of {tc_rate(2 * now)} instead of {tc_rate(now)}."
     return Remedy("higher-rate", "bottleneck", words, settings, ())
+
+
+def _doubled(bucket: Any) -> Value:
+    """A token bucket with twice the rate; "none" stays."""
+    now = number(bucket.get("rate")) if isinstance(bucket, dict) else None
+    found: Value = bucket if now is None else {**bucket, "rate": rate(2 * now)}
+    return found
 
 
 def shaper_below_policer(situation: Situation) -> Remedy | None:
@@ -114,17 +126,23 @@ def shaper_below_policer(situation: Situation) -> Remedy | None:
         if bps is None:
             continue
 
-        def rewrite(tree: dict[str, Any], name: str = hop.name, bps: float = bps) -> None:
-            _insert(tree, name, situation.sender, BELOW * bps)
+        # What leaves at once must find tokens in the policer's bucket.
+        burst = min(BURST, max(round((number(policer.get("burst")) or BURST) / 2), 2 * PACKET))
+
+        def rewrite(tree: dict[str, Any], name: str = hop.name, bps: float = bps, burst: int = burst) -> None:
+            _insert(tree, name, situation.sender, BELOW * bps, burst)
 
         words = "Shape the traffic slightly below the rate of the policer, so that packets wait and are not dropped."
-        how = commands("policer", "tbf", {"rate_bps": bps})
+        how = tuple(
+            line.replace("burst 32kb", f"burst {burst}b") if burst < BURST else line
+            for line in commands("policer", "tbf", {"rate_bps": bps})
+        )
         shown: dict[str, Value] = {f"link.{SHAPED}.shaper.rate": rate(BELOW * bps)}
         return Remedy("shaper-below-policer", "policer", words, shown, how, rewrite=rewrite)
     return None
 
 
-def _insert(tree: dict[str, Any], name: str, sender: str, bps: float) -> None:
+def _insert(tree: dict[str, Any], name: str, sender: str, bps: float, burst: int) -> None:
     """Puts a shaper between the sender and its first link."""
     first = next(link for link in tree["link"].values() if sender in link["between"])
     link = tree["link"][name] if sender in tree["link"][name]["between"] else first
@@ -133,7 +151,7 @@ def _insert(tree: dict[str, Any], name: str, sender: str, bps: float) -> None:
         "between": [sender, SHAPED],
         "delay": "0 s",
         "queue": {"kind": "drop-tail", "limit": f"{max(round(bps * 0.05 / 8 / PACKET), 40)} packets"},
-        "shaper": [{"rate": rate(bps), "burst": "32 KiB"}, "none"],
+        "shaper": [{"rate": rate(bps), "burst": size(burst)}, "none"],
     }
 
 

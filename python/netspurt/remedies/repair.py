@@ -63,7 +63,12 @@ def undo(situation: Situation) -> Remedy | None:
     sender = situation.sender
     if situation.tcp(sender).get("undo"):
         return None
-    settings: dict[str, Value] = {situation.path_of("undo", sender): True}
+    # Undo works with loss detection by time alone.
+    base = rack_and_tlp(situation)
+    settings: dict[str, Value] = {
+        **({} if base is None else base.settings),
+        situation.path_of("undo", sender): True,
+    }
     for node in situation.nodes:
         if not situation.tcp(node).get("timestamps"):
             settings[situation.path_of("timestamps", node)] = True

@@ -48,6 +48,7 @@ class Situation:
         sender: the node that sends most of the data.
         shares: for each limit its share of the time, 0 to 1, of the direction in which it is larger.
         rtt_min_s: the least RTT, if known.
+        goodput_bps: of the data, over the time of its connections.
     """
 
     scenario: Scenario
@@ -55,6 +56,7 @@ class Situation:
     sender: str
     shares: Mapping[str, float]
     rtt_min_s: float | None
+    goodput_bps: float = 0.0
 
     @cached_property
     def tree(self) -> dict[str, Any]:
@@ -160,6 +162,19 @@ class Situation:
     def rate_bps(self) -> float | None:
         """The rate of the bottleneck; None if it has none, or varies."""
         return None if self.bottleneck is None else number(self.link(self.bottleneck, "rate"))
+
+    @property
+    def lowest_bps(self) -> float | None:
+        """The lowest rate of links, shapers and policers of the path; None if there is none."""
+        buckets = [self.link(hop, key) for hop in self.hops for key in ("policer", "shaper")]
+        rates = [number(bucket.get("rate")) for bucket in buckets if isinstance(bucket, dict)]
+        known = [each for each in (self.rate_bps, *rates) if each is not None]
+        return min(known) if known else None
+
+    @property
+    def used(self) -> float:
+        """The goodput as a share of the lowest rate of the path."""
+        return self.goodput_bps / self.lowest_bps if self.lowest_bps else 0.0
 
     @cached_property
     def base_rtt_s(self) -> float:

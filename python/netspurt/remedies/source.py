@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -42,40 +43,48 @@ class Start:
     warnings: Sequence[str] = field(default_factory=list)
 
 
-def start_of(source: str | Path | Scenario | Result, **fitting: Any) -> Start:
+def start_of(source: str | Path | Scenario | Result, connection: int | None = None) -> Start:
     """Reads what remedies are tried on.
 
     Args:
         source: a scenario, the folder of a run, a capture, or one of the objects of the API.
-        fitting: options of the fit of a capture.
+        connection: of a capture, the number of the connection.
 
     Raises:
         RequestError: the file is none of these, or the capture cannot be fitted.
         ScenarioError: the scenario is wrong.
     """
+    if connection is not None and (isinstance(source, Result | Scenario) or not _is_capture(source)):
+        raise RequestError(
+            "--connection chooses a connection of a capture: a scenario has flows, which --flow chooses"
+        )
     if isinstance(source, Result):
         return Start(source.scenario, source.scenario.name)
     if isinstance(source, Scenario):
         return Start(source, source.name)
     path = Path(source)
-    kind = Kind.CAPTURE if str(source) == "-" else kind_of(path)
+    kind = Kind.CAPTURE if _is_capture(source) else kind_of(path)
     if kind is Kind.SCENARIO:
         return Start(load(path), str(path))
     if kind is Kind.RUN_FOLDER:
         return Start(load(path / RUN_SCENARIO), str(path))
     if kind is Kind.CAPTURE:
-        return _fitted(path, fitting)
+        return _fitted(path, connection)
     raise RequestError(f"{path} is {kind.value}: name a scenario, the folder of a run, or a capture")
 
 
-def _fitted(path: Path, options: Mapping[str, Any]) -> Start:
+def _is_capture(source: str | Path) -> bool:
+    return str(source) == "-" or kind_of(Path(source)) is Kind.CAPTURE
+
+
+def _fitted(path: Path, connection: int | None) -> Start:
     try:
         fitting = importlib.import_module("netspurt.fitting")
     except ModuleNotFoundError:
         raise RequestError(
             f"{path} is a capture, and this version cannot fit a path to one: name a scenario that behaves like it"
         ) from None
-    fit = fitting.fit(path, **options)
+    fit = fitting.fit(path, connection=connection)
     return Start(fit.scenario, str(path), fit.baseline_seconds, fit.explains, list(fit.warnings))
 
 
@@ -112,7 +121,20 @@ def situation_of(scenario: Scenario, result: Result, flow: str | None) -> Situat
         sender,
         _shares(rows[chosen]),
         min(least) if least else None,
+        _goodput_bps(rows[chosen], columns, entries, chosen),
     )
+
+
+def _goodput_bps(
+    rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Any], entries: Sequence[int], entry: int
+) -> float:
+    """The bytes of the larger direction over the time of all instances of the flow; 0 if one has not ended."""
+    places = [place for place, each in enumerate(entries) if each == entry]
+    ends = [columns["end_s"][place] for place in places]
+    if any(end is None or math.isnan(end) for end in ends):
+        return 0.0
+    seconds = max(ends) - min(float(columns["start_s"][place]) for place in places)
+    return 8 * max(_bytes(rows).values()) / seconds if seconds else 0.0
 
 
 def _named(flow: str, names: Mapping[int, str], rows: Mapping[int, Any]) -> int:

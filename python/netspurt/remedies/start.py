@@ -22,7 +22,7 @@ def initial_window(situation: Situation) -> Remedy | None:
     if now is None or now >= LARGER:
         return None
     wanted = STANDARD if now < STANDARD else LARGER
-    words = f"Send {wanted} segments instead of {now:g} in the first round trip: short transfers need fewer round trips."
+    words = f"Send {wanted} segments instead of {now:g} in the first round trip: short transfers end earlier."
     route = commands("slow-start", "initcwnd")[0].replace(f"initcwnd {LARGER}", f"initcwnd {wanted}")
     path = situation.path_of("initial_window", situation.sender)
     return Remedy(f"initial-window-{wanted}", "slow-start", words, {path: f"{wanted} segments"}, (route,))

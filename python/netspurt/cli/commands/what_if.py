@@ -15,7 +15,7 @@ from netspurt.cli.options import add_input, add_jobs, add_json, add_quiet, add_s
 from netspurt.cli.progress import Gauge
 from netspurt.errors import RequestError
 from netspurt.files import output
-from netspurt.inputs.typed import positive
+from netspurt.inputs.typed import natural, positive, seconds
 
 if TYPE_CHECKING:
     from netspurt.remedies import WhatIf
@@ -24,6 +24,9 @@ EARLY_S = 4.0
 """If all answers take longer, the first one is printed to standard error."""
 
 SEEDS = 10
+
+FOR_S = 60.0
+"""Time for --prove."""
 
 
 def declare(command: argparse.ArgumentParser) -> None:
@@ -50,6 +53,36 @@ def declare(command: argparse.ArgumentParser) -> None:
         help="the flow to improve, by its name or its number in the file (default: the one that lost most time)",
     )
     command.add_argument(
+        "--prove",
+        type=positive,
+        metavar="N",
+        help="carry out the original and remedy N with the kernel's TCP on the emulated path, and print predicted "
+        "beside proven",
+    )
+    command.add_argument(
+        "--with",
+        dest="program",
+        metavar="COMMAND",
+        help="with --prove: run this command on the node that opens the connection, instead of the transfer",
+    )
+    command.add_argument(
+        "--with-server",
+        dest="server",
+        metavar="COMMAND",
+        help="with --with: runs on the other node, like --server of 'emulate'",
+    )
+    command.add_argument(
+        "--for",
+        type=seconds,
+        dest="for_s",
+        default=FOR_S,
+        metavar="TIME",
+        help=f"with --prove: begin no further pair of runs after this time (default: {FOR_S:g} s)",
+    )
+    command.add_argument(
+        "--connection", type=natural, metavar="N", help="of a capture: fit the connection of this number"
+    )
+    command.add_argument(
         "--seeds",
         type=positive,
         default=SEEDS,
@@ -70,6 +103,10 @@ def command(options: argparse.Namespace) -> int:
     """
     from netspurt.remedies import what_if
 
+    if options.prove is None and (options.program or options.server):
+        raise RequestError("--with says what to prove a remedy with: give --prove N too")
+    if options.server and not options.program:
+        raise RequestError("--with-server serves the command of --with: give that too")
     began = time.monotonic()
     with Gauge("simulating remedies") as gauge:
 
@@ -81,12 +118,15 @@ def command(options: argparse.Namespace) -> int:
             options.what,
             tries=options.tries,
             flow=options.flow,
+            connection=options.connection,
             seeds=options.seeds,
             jobs=options.jobs,
             settings=options.settings,
             report=gauge.show,
             first=early,
         )
+    if options.prove is not None:
+        _prove(found, options)
     if options.report:
         from netspurt.report.page import write
         from netspurt.report.what_if import page_of
@@ -102,15 +142,18 @@ def command(options: argparse.Namespace) -> int:
     return FINE if found.explains else FELL_SHORT
 
 
-def chosen(found: WhatIf, number: int) -> int:
-    """The position of remedy ``number``, which counts from 1.
+def _prove(found: WhatIf, options: argparse.Namespace) -> None:
+    from netspurt.remedies.proving import prove
 
-    Raises:
-        RequestError: there is no such remedy.
-    """
-    if not 1 <= number <= len(found.remedies):
-        raise RequestError(
-            f"there is no remedy {number}: "
-            + (f"they are numbered 1 to {len(found.remedies)}" if found.remedies else "none was tried")
-        )
-    return number - 1
+    def say(sentence: str) -> None:
+        if not options.quiet:
+            print(f"netspurt: {sentence}", file=sys.stderr)
+
+    prove(
+        found,
+        options.prove,
+        program=options.program,
+        server=options.server,
+        for_s=options.for_s,
+        report=say,
+    )
