@@ -31,7 +31,7 @@ export PYO3_PYTHON   := $(VENV)/bin/python
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help sbom diagnosis-accuracy audit reproduce test test-rust test-python agreement endure lint lint-rust lint-python lint-structure \
+.PHONY: help sbom diagnosis-accuracy audit reproduce test test-rust test-python agreement endure host-load lint lint-rust lint-python lint-structure \
         fuzz bench docs docs-rust docs-site wheel wheel-test cross-check gallery fetch format clean distclean need-rust need-python
 
 help: ## this list
@@ -54,6 +54,9 @@ agreement: $(EXTENSION) ## our TCP against the kernel's on 17 paths, simulated a
 
 endure: $(EXTENSION) ## 1 GB each way against the kernel over a bad path, and a minute of hostile segments (as above)
 	NETSPURT_ENDURE=1 $(VENV)/bin/python -m pytest -rs -s python/tests/emulation/test_endure.py
+
+host-load: $(EXTENSION) ## honest clients of 'netspurt host http' under five loads (docs/engineering/host-load.md; needs the same, ten minutes)
+	$(VENV)/bin/python tools/host_load.py
 
 lint: lint-structure lint-rust lint-python ## formatting, lints, types, and which crate may import which
 

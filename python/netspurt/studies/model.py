@@ -25,6 +25,9 @@ SIGNED = ("decrease", "gain")
 Label = str | bool | int | float
 """The labels of a row."""
 
+Origin = Literal["", "formula", "measurement", "rule"]
+"""How a document arrived at a number: computed, measured, or required; empty where a study does not tell them apart."""
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -33,6 +36,8 @@ class Cell:
     ``measured`` carries full precision. ``interval`` is the 95 % confidence interval of the mean, ``band``
     the 5 to 95 % range over seeds, ``null_model`` the value of a trivial rule; all in ``unit``.
     ``allowance`` marks a bar that some cells of a column may miss: a check then judges the column.
+    ``bar_reason`` says why the bar has its width. ``left_out`` marks a published number for which no run is made;
+    ``reason`` says why.
     """
 
     row: Mapping[str, Label]
@@ -49,10 +54,15 @@ class Cell:
     runs: int = 1
     allowance: bool = False
     reason: str = ""
+    origin: Origin = ""
+    bar_reason: str = ""
+    left_out: bool = False
 
     @property
     def verdict(self) -> Verdict:
         """The verdict on this cell."""
+        if self.left_out:
+            return "not comparable"
         return judge(self.published, self.measured, self.decimals, self.bar, self.band)
 
     @property
@@ -91,8 +101,9 @@ class Cell:
             cell["band_5_95"] = list(self.band)
         if self.null_model is not None:
             cell["null_model"] = self.null_model
-        if self.reason:
-            cell["reason"] = self.reason
+        for name in ("reason", "origin", "bar_reason"):
+            if getattr(self, name):
+                cell[name] = getattr(self, name)
         return cell
 
 

@@ -48,6 +48,8 @@ def line(table: Table, cell: Cell) -> dict[str, str]:
             "unit": formats.unit(cell.unit),
             "95 % interval": interval(cell),
         }
+    if any(other.origin for other in table.cells):
+        texts["origin"] = cell.origin
     return texts | {
         "published": printed(cell),
         "measured": measured(cell),

@@ -4,6 +4,7 @@
 use crate::socket::{ConnectPhase, End, Role, Socket, WriteSpace};
 use crate::socket_options::{BlockingMode, Switch};
 use crate::stack::Stack;
+use crate::sysctl::Packets;
 use netspurt_tcp::Behind;
 use netspurt_tcp::state::State;
 use nix::errno::Errno;
@@ -23,6 +24,7 @@ impl Stack {
     pub(crate) fn write(&mut self, fd: RawFd, len: u64, behind: Behind) -> Result<u64, Errno> {
         let id = self.id(fd)?;
         let (now, wmem) = (self.now, self.settings.send_buffer);
+        let largest = if self.settings.packets == Packets::Single { 0 } else { 60_000 };
         let socket = self.socket_mut(fd)?;
         if let Some(error) = socket.take_error() {
             return Err(error);
@@ -45,7 +47,7 @@ impl Stack {
         // full, but starts one only below TCP_NOTSENT_LOWAT and while the buffer is not full (`tcp_sendmsg_locked()`,
         // `tcp_xmit_size_goal()`, `sk_stream_memory_free()`).
         let (unsent, mss) = (stream.unsent(), u64::from(stream.segment_payload().max(1)));
-        let goal = (u64::from(stream.peer_window()) / 2).min(60_000).max(mss) / mss * mss;
+        let goal = (u64::from(stream.peer_window()) / 2).min(largest).max(mss) / mss * mss;
         let queued = stream.written() - stream.acknowledged();
         let may_start = unsent < low && queued < buffer;
         let room = if may_start || unsent % goal > 0 { goal - unsent % goal } else { 0 };

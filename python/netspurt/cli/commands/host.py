@@ -8,6 +8,7 @@ import ipaddress
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.interrupt import asked_to_end
 from netspurt.cli.options import Deprecated, add_command, add_json, add_output, add_quiet, deprecated
+from netspurt.emulation.intervals import Intervals, sentence
 from netspurt.errors import RequestError
 from netspurt.files.places import CAPTURE
-from netspurt.inputs.typed import port, positive, setting
+from netspurt.inputs.typed import interval, port, positive, setting
 
 if TYPE_CHECKING:
     from netspurt import _core
@@ -78,6 +80,14 @@ def declare(command: argparse.ArgumentParser) -> None:
                 help="how a response is handed to TCP: whole, head-first (the default), or lengths of writes in "
                 "bytes, the last of them over and over (300,1460)",
             )
+        role.add_argument(
+            "-i",
+            "--interval",
+            type=interval,
+            metavar="TIME",
+            help="report what each connection carried in each interval (default: 1 s of sink and source if no terminal "
+            "shows the table, otherwise none; 0: none)",
+        )
         _device(role)
 
 
@@ -128,8 +138,14 @@ def command(options: argparse.Namespace) -> int:
     try:
         with asked_to_end() as asked, _shown(host, options) as tell:
             going = True
+            every = _interval(options)
+            intervals, due = Intervals(time.monotonic()), time.monotonic() + every
             while going and not asked.is_set():
                 going = host.wait(PATIENCE_S)
+                if every and time.monotonic() >= due:
+                    due += every
+                    for each in intervals.report(time.monotonic(), host.snapshot()[0]):
+                        tell(json.dumps(each) if options.json else sentence(each))
                 for news in host.take_news():
                     tell(_text_of(news, options))
     finally:
@@ -140,6 +156,20 @@ def command(options: argparse.Namespace) -> int:
         print(f"netspurt: {failed}", file=sys.stderr)
         return FELL_SHORT
     return INTERRUPTED if going and options.role in ("listen", "connect") else FINE
+
+
+def _interval(options: argparse.Namespace) -> float:
+    """Seconds between two reports; 0 for none."""
+    if options.interval is not None:
+        return float(options.interval)
+    return (
+        1.0 if options.role in ("sink", "source") and not options.json and not _is_watched(options) else 0.0
+    )
+
+
+def _is_watched(options: argparse.Namespace) -> bool:
+    """Whether somebody sees the table of connections."""
+    return sys.stderr.isatty() and (options.role == "connect" or sys.stdout.isatty())
 
 
 def _fill_in(options: argparse.Namespace) -> None:
@@ -243,7 +273,7 @@ def _sentence(news: dict[str, Any]) -> str:
 @contextlib.contextmanager
 def _shown(host: _core.Host, options: argparse.Namespace) -> Iterator[Callable[[str], None]]:
     """A running table where somebody watches; where lines go."""
-    if options.json or not (sys.stderr.isatty() and (options.role == "connect" or sys.stdout.isatty())):
+    if options.json or not _is_watched(options):
         yield _line(options)
         return
     from rich.console import Console

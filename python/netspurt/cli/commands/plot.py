@@ -114,9 +114,41 @@ def _of_run(name: str, source: Recording, options: argparse.Namespace) -> Chart:
         return _cut(make(source, options.flow), options)
     if name == "queues":
         return _cut(plot.queues_chart(source, options.link), options)
+    if name == "limits":
+        return _cut(_limits(source, options), options)
     if name == "distribution":
         return plot.round_trip_distribution_chart(source)
     return _cut({"cwnds": plot.cwnds_chart, "throughput": plot.throughput_chart}[name](source), options)
+
+
+def _limits(source: Recording, options: argparse.Namespace) -> Chart:
+    """The limits of the flow that is asked for, or of the connection that lost most time.
+
+    Raises:
+        ValueError: a trace, which does not show limits; or there is no such flow.
+    """
+    from netspurt import plot
+    from netspurt.diagnosing import why
+    from netspurt.inputs.capture import Captured
+    from netspurt.inputs.run import Simulated
+
+    if isinstance(source, Captured):
+        if options.flow is not None:
+            raise ValueError(
+                "--flow names a flow of a run: 'netspurt why' lists the connections of a capture"
+            )
+        return plot.limits_chart(why(source.capture.path))
+    if not isinstance(source, Simulated):
+        raise ValueError("a trace does not tell what limits a flow: name the scenario or a capture")
+    diagnosis = why(source.again(["limits"]))
+    if options.flow is None:
+        return plot.limits_chart(diagnosis)
+    flows = [each["flow"] for each in diagnosis.flows or ()]
+    numbers = [number for number in diagnosis.connections["connection"] if flows[number] == options.flow]
+    if not numbers:
+        known = ", ".join(dict.fromkeys(flows))
+        raise ValueError(f"there is no flow '{options.flow}'; the flows are: {known}")
+    return plot.limits_chart(diagnosis, numbers[0])
 
 
 def _of_sweep(name: str, source: Sweep, options: argparse.Namespace) -> Picture:

@@ -31,7 +31,7 @@ def declare(command: argparse.ArgumentParser) -> None:
         "studies",
         nargs="*",
         metavar="STUDY",
-        help="terabit, rfc1106, rfc2415, doupnik, rfc889, or all (the default)",
+        help="terabit, rfc1106, rfc2415, doupnik, rfc889, today, or all (the default)",
     )
     command.add_argument("--quick", action="store_true", help="an honest subset with fewer seeds")
     command.add_argument(
