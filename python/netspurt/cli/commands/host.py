@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.interrupt import asked_to_end
-from netspurt.cli.options import Deprecated, add_command, add_json, add_output, deprecated
+from netspurt.cli.options import Deprecated, add_command, add_json, add_output, add_quiet, deprecated
 from netspurt.emulation.intervals import Intervals, sentence
 from netspurt.errors import RequestError
 from netspurt.files.places import CAPTURE
@@ -55,6 +55,7 @@ def declare(command: argparse.ArgumentParser) -> None:
     for name, words, example in ROLES:
         role = add_command(roles, name, words, f"netspurt {example}")
         add_json(role)
+        add_quiet(role)
         if name == "connect":
             role.add_argument("remote", metavar="HOST", help="a name or an address")
         role.add_argument("port", type=port, metavar="PORT")
@@ -203,7 +204,7 @@ def _start(options: argparse.Namespace) -> _core.Host:
         raise RequestError(str(error)) from error
     own = ", ".join(address.partition("/")[0] for address in options.addresses)
     kernel = ", ".join(host.kernel())
-    if not options.json:
+    if not options.json and not options.quiet:
         beside = f"; the kernel is {kernel}" if kernel else ""
         print(f"netspurt: {options.device} up, this host is {own}{beside}", file=sys.stderr)
     return host
