@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from netspurt.comparing import compare as compare
     from netspurt.diagnosing import Diagnosis as Diagnosis
     from netspurt.diagnosing import why as why
+    from netspurt.fitting import Fit as Fit
+    from netspurt.fitting import fit as fit
     from netspurt.inputs.path_models import PathModel as PathModel
     from netspurt.inputs.path_models import paths as paths
     from netspurt.remedies import WhatIf as WhatIf
     from netspurt.remedies import what_if as what_if
-    from netspurt.fitting import Fit as Fit
-    from netspurt.fitting import fit as fit
     from netspurt.scenario import Result as Result
     from netspurt.scenario import Scenario as Scenario
     from netspurt.scenario import load as load
