@@ -31,7 +31,7 @@ export PYO3_PYTHON   := $(VENV)/bin/python
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help sbom diagnosis-accuracy audit reproduce test test-rust test-python agreement endure host-load lint lint-rust lint-python lint-structure \
+.PHONY: help sbom fit-accuracy diagnosis-accuracy audit reproduce test test-rust test-python agreement endure host-load lint lint-rust lint-python lint-structure \
         fuzz bench docs docs-rust docs-site wheel wheel-test cross-check gallery fetch format clean distclean need-rust need-python
 
 help: ## this list
@@ -116,6 +116,11 @@ diagnosis-accuracy: | need-rust ## how often the diagnosis of a capture is right
 	mkdir -p target
 	cargo run --release $(LOCKED) --quiet -p netspurt-observe --bin netspurt-why-judge -- 1000000 400 target/judged.pcapng page > target/accuracy.md
 	mv target/accuracy.md docs/diagnosis/accuracy.md
+
+fit-accuracy: | need-python ## how near fits are to random paths, on seeds that chose no parameter (docs/fit/accuracy.md)
+	mkdir -p target
+	$(PYTHON) tools/fit_accuracy.py 2000000 300 > target/fit-accuracy.md
+	mv target/fit-accuracy.md docs/fit/accuracy.md
 
 sbom: | need-python ## a bill of materials of all dependencies (CycloneDX JSON), into dist/
 	$(PYTHON) tools/sbom.py dist/sbom.cdx.json

@@ -64,12 +64,14 @@ class Choice:
         queue: whether losses at a full queue are left to the queue, or replayed as well.
         losses: "script", "rate" or "none".
         paced: whether the application writes in pieces, with pauses; else all at once.
+        longer: packets by which the queue is longer than its estimate.
     """
 
     control: Control
     queue: bool
     losses: str
     paced: bool = False
+    longer: int = 0
 
 
 def write(path: Path, flows: Sequence[Facts], choice: Choice, notes: Sequence[str] = ()) -> str:
@@ -112,7 +114,7 @@ def _link(path: Path, flows: Sequence[Facts], choice: Choice) -> list[str]:
 
 
 def _queue(path: Path, choice: Choice) -> str:
-    held = path.queue_packets
+    held = path.queue_packets + choice.longer
     if path.overflows and choice.queue:
         return _line(
             f'queue = {{ kind = "drop-tail", limit = "{max(held, 1)} packets" }}',

@@ -61,7 +61,7 @@ class Path:
         overflows: lost packets that found the queue full.
         stray: other lost packets.
         packets: data packets sent.
-        size: bytes of a full packet.
+        queue_packets: full packets of the longest queue, without the one being sent.
     """
 
     rate_bps: float
@@ -72,13 +72,7 @@ class Path:
     overflows: int
     stray: int
     packets: int
-    size: int
-
-    @property
-    def queue_packets(self) -> int:
-        """Full packets of the longest queue, without the one being sent."""
-        # The packet being sent is in part behind its first bit when another one enters.
-        return math.ceil(self.queue_s * self.rate_bps / 8 / self.size - 0.05)
+    queue_packets: int
 
 
 def estimate(all_facts: Sequence[Facts]) -> Path:
@@ -91,7 +85,11 @@ def estimate(all_facts: Sequence[Facts]) -> Path:
     if seldom:
         rate = max([rate, *filter(None, map(by_size, all_facts))])
     delay = min(base(facts, rate) for facts in all_facts)
-    queue = max(_queue(facts, rate, delay) for facts in all_facts)
+    queue = _queue(all_facts, rate, delay)
+    # The packet being sent is in part behind its first bit when another one enters.
+    held = (
+        math.ceil(queue * rate / 8 / (all_facts[0].segment + all_facts[0].header) - 0.05) if queue > 0 else 0
+    )
     full = stray = packets = 0
     for facts in all_facts:
         overflowed = overflows(facts, rate, delay, queue)
@@ -107,7 +105,7 @@ def estimate(all_facts: Sequence[Facts]) -> Path:
         full,
         stray,
         packets,
-        all_facts[0].segment + all_facts[0].header,
+        held,
     )
 
 
@@ -199,15 +197,20 @@ def queueing(facts: Facts, rate: float, delay: float) -> tuple[Floats, Floats]:
     return sent, rtt - delay - 8 * (facts.segment + facts.header + ACK_SIZE) / rate
 
 
-def _queue(facts: Facts, rate: float, delay: float) -> float:
-    """The largest queueing delay before a loss; without losses, of all."""
-    sent, waited = queueing(facts, rate, delay)
-    if not len(waited):
-        return 0.0
-    lost = np.flatnonzero(facts.lost)
-    if len(lost):
-        return max(float(np.max(_near(facts, sent, waited, lost))), 0.0)
-    return max(float(np.max(waited)), 0.0)
+def _queue(all_facts: Sequence[Facts], rate: float, delay: float) -> float:
+    """The queueing delay that most losses met; without losses, the largest one."""
+    near, largest = [], 0.0
+    for facts in all_facts:
+        sent, waited = queueing(facts, rate, delay)
+        lost = np.flatnonzero(facts.lost)
+        if len(waited):
+            largest = max(largest, float(waited.max()))
+            near.append(_near(facts, sent, waited, lost) if len(lost) else np.empty(0))
+    found = np.concatenate(near) if near else np.empty(0)
+    # ACKs of several connections wait for each other.
+    return (
+        max(float(np.quantile(found, 0.9 if len(all_facts) == 1 else 0.75)), 0.0) if len(found) else largest
+    )
 
 
 def _near(facts: Facts, sent: Floats, waited: Floats, lost: Counts) -> Floats:

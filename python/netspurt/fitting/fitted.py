@@ -6,7 +6,7 @@ Lives here: the order of the work, and the result. Must not live here: single es
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,9 @@ DECISIVE = ("duration", "rtt_median", "lost")
 
 OVERLAP = 0.6
 """The least share of the time budget that capture and simulation must have in common."""
+
+REPLAYED = 0.15
+"""What a list of losses at a full queue must bring nearer to be preferred to the queue."""
 
 UNKNOWN = 0.5
 """A candidate that is further away than this does not explain what the sender did."""
@@ -80,6 +83,7 @@ class Fit:
                 "rate_share": path.rate_share,
                 "rtt_base_s": path.delay_s,
                 "queue_s": path.queue_s,
+                "queue_packets": path.queue_packets,
                 "overflowed": path.overflows > 0,
                 "lost_at_full_queue": path.overflows,
                 "lost_elsewhere": path.stray,
@@ -137,7 +141,8 @@ def fit(
             0,
             f"the fit does not explain the capture ({', '.join(wrong)} differ): do not trust predictions from it",
         )
-    text = draft.write(found, flows, choice, _notes(path, candidates, warnings, check))
+    found = replace(found, queue_packets=max(found.queue_packets + choice.longer, 0))
+    text = draft.write(found, flows, replace(choice, longer=0), _notes(path, candidates, warnings, check))
     scenario = parse(text, f"fit of {Path(path).name}")
     return Fit(
         str(path),
@@ -174,13 +179,25 @@ def _try(
         for paced in paces
     ]
     tried: list[Tried] = []
-    for done, choice in enumerate(choices):
-        advance(done, len(choices))
+
+    def attempt(choice: Choice) -> None:
         simulated = simulate(parse(draft.write(path, flows, choice)), flows)
         # A queue that overflows by itself predicts more than a list of its losses.
-        replayed = 0.0 if choice.queue else 0.15
+        replayed = 0.0 if choice.queue else REPLAYED
         tried.append((distance(captured, simulated) + replayed, choice, simulated))
-    advance(len(choices), len(choices))
+
+    whole = len(choices) + (2 if path.overflows else 0)
+    for done, choice in enumerate(choices):
+        advance(done, whole)
+        attempt(choice)
+    best = min(tried, key=lambda each: each[0])[1]
+    if path.overflows and best.queue:
+        # ACKs show the longest queue to a packet or two.
+        step = max(1, round(path.queue_packets * 0.03))
+        for longer in (-step, step):
+            if path.queue_packets + longer > 0:
+                attempt(replace(best, longer=longer))
+    advance(whole, whole)
     return sorted(tried, key=lambda each: each[0])
 
 
