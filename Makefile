@@ -101,6 +101,9 @@ wheel-test: $(EXTENSION) wheel ## installs the wheel in an empty environment and
 	VIRTUAL_ENV=$(VENV) $(VENV)/bin/maturin sdist --out dist
 	$(VENV)/bin/python tools/wheel_test.py
 
+gallery: $(EXTENSION) ## the pictures of the gallery, into gallery/, and its page
+	$(VENV)/bin/python tools/gallery.py --page --out gallery
+
 # A target whose standard library is not installed is left out: rustup target add x86_64-apple-darwin aarch64-unknown-linux-gnu
 cross-check: $(INSTALLED) | need-rust ## whether everything compiles for aarch64, and everything but the kernel parts for macOS
 	@for target in aarch64-unknown-linux-gnu x86_64-apple-darwin; do \
@@ -142,7 +145,7 @@ format: $(INSTALLED) | need-rust ## puts all sources into the form that lint ask
 
 clean: ## removes what was built and reported; keeps .venv and what was fetched
 	cargo clean --quiet
-	rm -rf fuzz/target fuzz/artifacts dist report site python/netspurt/_core*.so $(EXTENSION)
+	rm -rf fuzz/target fuzz/artifacts dist report site gallery python/netspurt/_core*.so $(EXTENSION)
 
 distclean: clean ## removes all that make ever made
 	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis fuzz/corpus

@@ -1,7 +1,8 @@
 """Checks that imports between the packages of python/netspurt run one way, without circles of modules.
 
-The order: cli -> report, lab, notebook -> studies, comparing, plot -> inputs, sweeping, analysis, emulation, probing,
-diagnosing, sockets, fitting -> files and the modules at the top level (the public API). Within one of these groups only
+The order: cli -> report, lab, notebook -> studies, comparing, plot, remedies -> inputs, sweeping, analysis, emulation,
+probing, diagnosing, sockets, fitting -> files and the modules at the top level (the public API). Within one of these
+groups only
 SIDEWAYS allows imports.
 
 An import counts at the top of a module, in a function and below TYPE_CHECKING. Imports below
@@ -24,7 +25,7 @@ API = "the top level"
 LAYERS: tuple[tuple[str, ...], ...] = (
     (API, "files"),
     ("inputs", "sweeping", "analysis", "emulation", "probing", "diagnosing", "sockets", "fitting"),
-    ("studies", "comparing", "plot"),
+    ("studies", "comparing", "plot", "remedies"),
     ("report", "lab", "notebook"),
     ("cli",),
 )

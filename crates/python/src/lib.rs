@@ -110,6 +110,12 @@ mod core_module {
         scenario::mechanisms_json().to_string()
     }
 
+    /// Every path model with what it stands for and its sources, as JSON.
+    #[pyfunction]
+    fn paths() -> String {
+        scenario::paths_json().to_string()
+    }
+
     /// The version of the native module.
     #[pyfunction]
     const fn version() -> &'static str {

@@ -27,7 +27,11 @@ FILE = "SCENARIO.toml"
 def add_scenario(command: argparse.ArgumentParser, *, flow: bool = True) -> None:
     """A scenario file, or the options of a path; without ``flow`` there is no transfer, since programs make it."""
     add_input(
-        command, "scenario", FILE, "a scenario file; or describe a path with --rate and --delay", nargs="?"
+        command,
+        "scenario",
+        FILE,
+        "a scenario file; or describe a path with --path, or with --rate and --delay",
+        nargs="?",
     )
     add_path(command, flow=flow)
 
@@ -44,6 +48,12 @@ def add_values(command: argparse.ArgumentParser, *, flow: bool = True) -> None:
     """The options of a path."""
     group = command.add_argument_group("a path without a file")
     rows = [
+        (
+            "--path",
+            "MODEL",
+            "a path model such as leo, or docsis:down=100mbit,up=10mbit ('netspurt paths' lists them); options such as "
+            "--rate replace what it says. The client is the user's side",
+        ),
         ("--rate", "RATE", "rate of the link, such as 10mbit or '10 Mbit/s'"),
         ("--delay", "TIME", "one-way delay, such as 40ms"),
         ("--loss", "PERCENT", "share of packets lost in each direction, such as 0.1%%"),
@@ -60,6 +70,13 @@ def add_values(command: argparse.ArgumentParser, *, flow: bool = True) -> None:
             "-n", "--bytes", metavar="SIZE", help="length of the transfer, such as 20MB (default: no end)"
         )
         group.add_argument("-P", "--parallel", metavar="N", help="transfers at the same time (default: 1)")
+        group.add_argument(
+            "-R",
+            "--reverse",
+            action="store_const",
+            const="yes",
+            help="the server sends: a download (default: the client sends)",
+        )
         group.add_argument("--profile", metavar="NAME", help=f"TCP profile (default: {one_path.PROFILE})")
         group.add_argument(
             "-t",
@@ -87,11 +104,11 @@ def described(options: argparse.Namespace) -> one_path.OnePath | None:
         if options.save:
             raise RequestError("--save writes the path that --rate and --delay describe: leave the file out")
         return None
-    if path.rate is None and path.delay is None:
+    if path.path is None and path.rate is None and path.delay is None:
         before, _, behind = options.asked.partition(" -- ")
+        behind = behind and f" -- {behind}"
         raise RequestError(
-            f"name a SCENARIO.toml, or describe a path: {before} --rate 10mbit --delay 40ms"
-            f"{behind and ' -- ' + behind}"
+            f"name a SCENARIO.toml, or describe a path: {before} --rate 10mbit --delay 40ms{behind}, or --path NAME"
         )
     return path
 

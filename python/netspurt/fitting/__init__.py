@@ -7,6 +7,6 @@ Lives here: estimates of path and hosts, their text, and the check by simulation
 from __future__ import annotations
 
 from netspurt.fitting.checking import Row
-from netspurt.fitting.fit import Fit, fit
+from netspurt.fitting.fitted import Fit, fit
 
 __all__ = ["Fit", "Row", "fit"]

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from netspurt.plot.chart import Chart
     from netspurt.plot.sweeps.heat_map import HeatMap
 
+SIGNED = ("decrease", "gain")
+"""Last words of quantities that can be below zero; all others are counts, times, rates and shares."""
+
 Label = str | bool | int | float
 """The labels of a row."""
 
@@ -68,6 +71,13 @@ class Cell:
         return deviation(self.published, self.measured)
 
     @property
+    def possible_interval(self) -> tuple[float, float] | None:
+        """The confidence interval, without values below zero of a quantity that has none."""
+        if self.interval is None or self.quantity.split()[-1] in SIGNED:
+            return self.interval
+        return max(self.interval[0], 0.0), self.interval[1]
+
+    @property
     def falls_short(self) -> bool:
         """True if this cell alone makes the study fall short."""
         return self.verdict == "outside" and not self.allowance
@@ -80,7 +90,7 @@ class Cell:
             "unit": self.unit,
             "published": self.published,
             "measured": self.measured,
-            "interval": None if self.interval is None else list(self.interval),
+            "interval": None if self.possible_interval is None else list(self.possible_interval),
             "deviation": self.deviation,
             "role": self.role,
             "bar": None if self.bar is None else self.bar.words,

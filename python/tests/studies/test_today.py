@@ -17,7 +17,7 @@ from netspurt.studies.runner import prepare, run
 from netspurt.studies.today import formulas, initial_window, l4s, queues, random_loss, reductions, response
 from netspurt.studies.today.bbr import BDP_PACKETS, RTT_S, BbrShare
 from netspurt.studies.today.policer import Policer
-from netspurt.studies.today.setting import cell, left_out, published
+from netspurt.studies.today.setting import _named, cell, left_out, published
 from netspurt.studies.verdict import Fraction, prints_alike
 
 STUDY = find("today")
@@ -86,6 +86,9 @@ def test_the_closed_forms_on_known_points() -> None:
     # Deep queues: half of the link, less the time of probes; a queue of one BDP leaves nothing to others.
     assert formulas.bbr_share(1, 1, BDP_PACKETS, RTT_S) == pytest.approx(1 - 0.028)
     assert formulas.bbr_share(64, 1, BDP_PACKETS, RTT_S) == pytest.approx(0.367, abs=0.001)
+    # Both at an RTT of 25 ms and more: 40 ms over 25 ms, less Reno's 1.22.
+    assert formulas.prague_ratio(25) == pytest.approx(40 / 25 / 1.22)
+    assert formulas.prague_ratio(5) == pytest.approx(20 / 25 / 1.22)
     # 10 Gbit/s, 100 µs, K = 40: two flows swing by sqrt(4 · 123.3) / 2.
     assert formulas.dctcp_queue(2, 250 / 3, 40) == pytest.approx((30.9, 42.0), abs=0.05)
 
@@ -118,6 +121,36 @@ def test_a_number_without_a_run_is_not_comparable_and_does_not_count_as_not_run(
     assert told.as_json()["origin"] == "measurement"
     missing = cell({"row": 1}, "share", "%", 7.0, None, origin="formula", bar=Fraction(0.1))
     assert missing.verdict == "not run"
+
+
+def test_a_cause_is_told_only_of_what_lies_outside() -> None:
+    def reason(measured: float) -> str:
+        return cell({}, "share", "%", 10.0, [measured], origin="rule", bar=Fraction(0.1), cause="why").reason
+
+    assert (reason(12.0), reason(10.5)) == ("why", "")
+
+
+def test_lines_with_the_same_published_numbers_share_their_marks() -> None:
+    from netspurt.plot import published_chart
+    from netspurt.plot.chart import Axis
+    from netspurt.plot.studies.published import Point
+
+    points = [Point(1, 5, 6.0, (5.0, 7.0)), Point(2, 5, None), Point(3, 6, 6.5, (6.0, 7.0))]
+    other = [Point(1, 4, 6.0), Point(3, None, 6.5)]
+    chart = published_chart("n", "t", Axis("x", "x"), Axis("y", "y"), {"a": points, "b": points, "c": other})
+    names = [trace.name for trace in chart.traces]
+    band = "95 % interval"
+    assert names == [f"a, {band}", "a", "a, published", f"b, {band}", "b", "c", "c, published"]
+    assert chart.table().height == 2 + 2 + 3 + 2 + 2 + 2 + 1, "whole numbers and fractions make one column"
+
+
+def test_a_line_names_what_its_numbers_count() -> None:
+    row = {"flows_of_each": 10, "rate_mbps": 40, "tcp": "cubic"}
+    assert [_named(*each) for each in row.items()] == ["flows of each 10", "rate 40 Mbit/s", "cubic"]
+
+
+def test_every_picture_can_be_drawn_without_any_run() -> None:
+    assert all(picture.data for picture in unmeasured().pictures)
 
 
 def test_the_average_window_is_that_of_the_formula_at_a_small_loss_rate() -> None:
@@ -177,9 +210,12 @@ def test_the_rate_ratio_of_l4s_leaves_out_the_start() -> None:
     for each in experiments(part):
         end = each.key[-1] == f"{l4s.END_S}s"
         for seed in (1, 2):
-            samples.put(each.key, seed, l4s.Delays(700 if end else 500, 300 if end else 100, 0.5, 2.0, 15.0))
-    balance, delays = part.evaluate(samples).tables
+            # 100 of 200 packets of Prague are marked in the measured time, and 50 of 800 of CUBIC.
+            seen = l4s.Seen((700, 300), (300, 900), (150, 60), 0.5, 2.0, 15.0)
+            samples.put(each.key, seed, seen if end else l4s.Seen((500, 100), (100, 100), (50, 10)))
+    balance, coupling, delays = part.evaluate(samples).tables
     assert {each.measured for each in balance.cells} == {1.0}
+    assert {each.measured for each in coupling.cells} == {1.0}
     assert {each.verdict for each in delays.cells} <= {"exact", "within bar"}
 
 

@@ -21,7 +21,7 @@ class Point(NamedTuple):
 
 
 def published_chart(name: str, title: str, x: Axis, y: Axis, curves: Mapping[str, Sequence[Point]]) -> Chart:
-    """Measured lines with their 95 % intervals, published marks.
+    """Measured lines with their 95 % intervals, published marks; lines with the same published numbers share them.
 
     Args:
         name: the name of its file.
@@ -31,6 +31,7 @@ def published_chart(name: str, title: str, x: Axis, y: Axis, curves: Mapping[str
         curves: the points of each line, by its name, ascending in ``x``.
     """
     traces: list[Trace] = []
+    marked: list[list[tuple[float, float]]] = []
     for place, (curve, points) in enumerate(curves.items()):
         colour, dash, marker = STYLES[place % len(STYLES)]
         bands = [(point.x, *point.interval) for point in points if point.interval is not None]
@@ -42,7 +43,8 @@ def published_chart(name: str, title: str, x: Axis, y: Axis, curves: Mapping[str
             at, value = (np.array(column, dtype=np.float64) for column in zip(*ours, strict=True))
             traces.append(Trace(curve, at, value, colour=colour, dash=dash))
         theirs = [(point.x, point.published) for point in points if point.published is not None]
-        if theirs:
+        if theirs and theirs not in marked:
+            marked.append(theirs)
             at, value = (np.array(column, dtype=np.float64) for column in zip(*theirs, strict=True))
             traces.append(Trace(f"{curve}, published", at, value, "points", colour=colour, marker=marker))
     return Chart(name=name, title=title, x=x, y=y, traces=traces)

@@ -53,7 +53,7 @@ class Background:
             "LEDBAT++: median queueing delay of a flow that is alone",
             (*(_cell(samples, rate) for rate in RATES_MBPS), _old()),
             note=(
-                "Source: draft-irtf-iccrg-ledbat-plus-plus, section 4: a target of 60 ms; RFC 6817, section 2.5: "
+                "Source: draft-irtf-iccrg-ledbat-plus-plus: a target of 60 ms; RFC 6817, section 2.5: "
                 "at most "
                 "100 ms. A rule; ours is simulated."
             ),

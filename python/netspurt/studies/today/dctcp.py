@@ -82,7 +82,7 @@ class Dctcp:
                 "that the threshold matters."
             ),
         )
-        return Findings(tables=(queue, busy), pictures=(_picture(queue),))
+        return Findings(tables=(queue, busy), pictures=(_picture(queue), _busy_picture(busy)))
 
 
 def _experiment(key: Key, flows: int, threshold: int, plan: Plan) -> Experiment:
@@ -117,7 +117,7 @@ def _swing_cells(samples: Samples, flows: int) -> Iterable[Cell]:
             bar=SWING_BAR,
             bar_reason=_SWING_REASON,
             null=float(THRESHOLD),
-            reason=_OUT_OF_STEP if flows == 40 else "",
+            cause=_OUT_OF_STEP if flows == 40 else "",
         )
 
 
@@ -147,4 +147,17 @@ def _picture(table: Table) -> Picture:
         x=Axis("flows", "flows", "log"),
         y=Axis("queue (packets)", "queue_packets"),
         caption="Low and high end of the queue against the number of flows.",
+    )
+
+
+def _busy_picture(table: Table) -> Picture:
+    from netspurt.plot.chart import Axis
+
+    return curves_picture(
+        table,
+        over="packets",
+        by=(),
+        x=Axis("marking threshold (packets)", "packets"),
+        y=Axis("utilisation (%)", "utilisation_percent"),
+        caption="Utilisation against the marking threshold.",
     )

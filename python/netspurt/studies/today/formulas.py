@@ -11,6 +11,10 @@ MATHIS = {("periodic", 1): 1.22, ("periodic", 2): 0.87, ("random", 1): 1.31, ("r
 """The constant C of Mathis, Semke, Mahdavi and Ott, CCR 27(3), 1997, table 1: by kind of loss and segments per ACK."""
 
 
+VIRTUAL_RTT_MS, CLASSIC_TARGET_MS = 25.0, 15.0
+"""The least RTT that Prague behaves like, and the target of the classic queue of DualPI2."""
+
+
 def mathis_window(loss: float, per_ack: int, kind: str = "random") -> float:
     """Average window in segments: C / sqrt(p)."""
     return MATHIS[kind, per_ack] / math.sqrt(loss)
@@ -51,3 +55,12 @@ def dctcp_queue(flows: int, bdp_packets: float, threshold: int) -> tuple[float, 
     swing = 0.5 * math.sqrt(2 * flows * (bdp_packets + threshold))
     top = threshold + flows
     return top - swing, top
+
+
+def prague_ratio(rtt_ms: float) -> float:
+    """Rate of Prague over rate of CUBIC at a constant p' of DualPI2 (RFC 9332), in CUBIC's Reno-friendly region.
+
+    Prague has 2/p_L segments in flight at an RTT of at least 25 ms, with p_L = 2p'. CUBIC has 1.22/p' at the RTT and
+    the target of its queue.
+    """
+    return (rtt_ms + CLASSIC_TARGET_MS) / (MATHIS["periodic", 1] * max(rtt_ms, VIRTUAL_RTT_MS))

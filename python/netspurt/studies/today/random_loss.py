@@ -34,6 +34,8 @@ _MATHIS_REASON = (
 _PADHYE_REASON = (
     "the model takes all later packets of a round with a loss as lost; ours are lost independently"
 )
+_TIMEOUTS = "without SACK and limited transmit, windows of 10 segments often end in a timeout"
+_INDEPENDENT = "losses are single here, so fast retransmit repairs what the model leaves to a timeout"
 _NO_LAW = "the law has no timeouts, and above p = 1e-2 they decide"
 
 
@@ -85,7 +87,7 @@ class RandomLoss:
     def experiments(self, plan: Plan) -> Iterable[Experiment]:
         """Several seeds for each cell; fewer losses where windows are large."""
         for sender in _senders():
-            losses = 400 if sender.loss > 2e-4 else 200 if sender.loss > 2e-5 else 30
+            losses = 300 if sender.loss > 2e-4 else 200 if sender.loss > 2e-5 else 30
             yield Experiment(
                 key=sender.key,
                 scenario=SCENARIO,
@@ -135,6 +137,7 @@ def _mathis(samples: Samples, sender: Sender) -> Cell:
         bar=MATHIS_BAR if valid else None,
         bar_reason=_MATHIS_REASON if valid else "",
         reason="" if valid else _NO_LAW,
+        cause=_TIMEOUTS if sender.loss >= MATHIS_UP_TO else "",
     )
 
 
@@ -149,6 +152,7 @@ def _padhye(samples: Samples, sender: Sender) -> Cell:
         bar=PADHYE_BAR,
         bar_reason=_PADHYE_REASON,
         null=formulas.mathis_window(sender.loss, sender.per_ack),
+        cause=_INDEPENDENT if sender.loss >= 3e-2 else "",
     )
 
 

@@ -33,7 +33,9 @@ WARM_UP = 6
 BELOW, ABOVE = 0.8, 1.2
 """Initial windows, in parts of the printed average window."""
 BAR = Fraction(0.10)
-_BAR_REASON = "the formulas are limits for small p: they leave out the RTT of each recovery and the rounding to whole segments"
+_BAR_REASON = (
+    "the formulas are limits for small p, without the RTT of each recovery and the rounding to segments"
+)
 _TOO_LONG = "a cycle has {packets} packets: {cycles} of them are more than a run of this study may take"
 _OTHERS = (
     "RFC 9438, tables 1 and 2: the columns HSTCP, CUBIC (C = 0.04) and CUBIC (C = 4) have no rows here. HighSpeed TCP "
@@ -186,7 +188,7 @@ def _cells(samples: Samples, rtt_s: float) -> Iterable[Cell]:
             bar=BAR,
             bar_reason=_BAR_REASON,
             null=reno_window(column.loss),
-            reason=CAUSES.get((column.sender, column.loss), ""),
+            cause=CAUSES.get((column.sender, column.loss), ""),
         )
 
 

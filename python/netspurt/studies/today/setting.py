@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from netspurt.analysis.statistics import mean_interval
@@ -36,10 +37,14 @@ def cell(
     decimals: int | None = None,
     null: float | None = None,
     reason: str = "",
+    cause: str = "",
 ) -> Cell:
-    """A predicted cell: the mean of ``values``, one for each seed, with its 95 % interval."""
+    """A predicted cell: the mean of ``values``, one for each seed, with its 95 % interval.
+
+    ``cause`` becomes its reason if it lies outside of its bar.
+    """
     estimate = None if values is None else mean_interval(values)
-    return Cell(
+    told = Cell(
         row=row,
         quantity=quantity,
         unit=unit,
@@ -54,6 +59,7 @@ def cell(
         origin=origin,
         bar_reason=bar_reason,
     )
+    return replace(told, reason=cause) if cause and told.verdict == "outside" else told
 
 
 def left_out(
@@ -61,6 +67,17 @@ def left_out(
 ) -> Cell:
     """A published number that no run is made for, with the reason."""
     return Cell(row, quantity, unit, printed, None, runs=0, reason=reason, origin=origin, left_out=True)
+
+
+def _named(label: str, value: Label) -> str:
+    """A label of a line: text as it is, a number with what it counts."""
+    if isinstance(value, str):
+        return value
+    words, unit = label.replace("_", " "), ""
+    for ending, written in ((" mbps", " Mbit/s"), (" ms", " ms"), (" kb", " kB")):
+        if words.endswith(ending):
+            words, unit = words.removesuffix(ending), written
+    return f"{words} {value:g}{unit}"
 
 
 def curves_picture(
@@ -84,17 +101,16 @@ def curves_picture(
     """
 
     def make() -> list[Chart]:
-        from netspurt.analysis import formats
         from netspurt.plot import published_chart
         from netspurt.plot.studies.published import Point
 
         curves: dict[str, list[Point]] = {}
         for each in table.cells:
-            name = ", ".join(formats.label(each.row[label]) for label in by)
+            name = ", ".join(_named(label, each.row[label]) for label in by) or "simulated"
             point = Point(float(each.row[over]), each.published, each.measured, each.interval)
             curves.setdefault(name, []).append(point)
         ordered = {name: sorted(points) for name, points in curves.items()}
-        return [published_chart(f"today-{table.name}", table.title, x, y, ordered)]
+        return [published_chart(f"today-{table.name}", table.title.split(":")[0], x, y, ordered)]
 
     return Picture(
         name=f"today-{table.name}",
