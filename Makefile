@@ -119,7 +119,7 @@ diagnosis-accuracy: | need-rust ## how often the diagnosis of a capture is right
 
 fit-accuracy: | need-python ## how near fits are to random paths, on seeds that chose no parameter (docs/fit/accuracy.md)
 	mkdir -p target
-	$(PYTHON) tools/fit_accuracy.py 2000000 300 > target/fit-accuracy.md
+	$(PYTHON) tools/fit_accuracy.py 2000000 200 > target/fit-accuracy.md
 	mv target/fit-accuracy.md docs/fit/accuracy.md
 
 sbom: | need-python ## a bill of materials of all dependencies (CycloneDX JSON), into dist/

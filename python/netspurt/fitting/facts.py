@@ -15,6 +15,7 @@ import numpy.typing as npt
 from netspurt.analysis.capture import Capture, read_capture
 from netspurt.diagnosing import Diagnosis, why
 from netspurt.errors import RequestError
+from netspurt.fitting import unseen
 
 if TYPE_CHECKING:
     import polars as pl
@@ -156,6 +157,10 @@ def _facts(capture: Capture, diagnosis: Diagnosis, row: dict[str, Any], directio
     segment = min(segment, max(streams[sender]["segment_max"], 1))
     vantage = direction["vantage"]
     sent = ours["time_s"].to_numpy(), ours["seq"].to_numpy(), ours["length"].to_numpy()
+    lost, samples = _lost(sent, events), _samples(capture, number, sender)
+    if vantage != "sender":
+        sent, lost, repairs = unseen.filled(sent, lost, events)
+        samples = repairs if vantage == "receiver" else samples
     return Facts(
         number=number,
         sender=sender,
@@ -171,7 +176,7 @@ def _facts(capture: Capture, diagnosis: Diagnosis, row: dict[str, Any], directio
         segment=segment,
         options=(streams[sender], streams[receiver]),
         sent=sent,
-        lost=_lost(sent, events),
+        lost=lost,
         acks=(
             theirs["time_s"].to_numpy(),
             theirs["ack"].to_numpy(),
@@ -179,7 +184,7 @@ def _facts(capture: Capture, diagnosis: Diagnosis, row: dict[str, Any], directio
             theirs["sack_from"].to_numpy(),
             theirs["sack_until"].to_numpy(),
         ),
-        samples=_samples(capture, number, sender, receiver, vantage),
+        samples=samples,
         handshake_s=row["handshake_rtt_s"],
         retransmitted=streams[sender]["retransmitted"],
         spurious=streams[sender]["spurious"],
@@ -187,17 +192,12 @@ def _facts(capture: Capture, diagnosis: Diagnosis, row: dict[str, Any], directio
     )
 
 
-def _samples(
-    capture: Capture, number: int, sender: str, receiver: str, vantage: str
-) -> tuple[Floats, Floats, Counts]:
-    """RTT samples of the whole path: at the receiver only those of its own timestamps show it."""
+def _samples(capture: Capture, number: int, sender: str) -> tuple[Floats, Floats, Counts]:
+    """RTT samples of the data."""
     import polars as pl
 
     rows = capture.samples.filter((pl.col("connection") == number) & (pl.col("length") > 0))
-    if vantage == "receiver":
-        rows = rows.filter((pl.col("from") == receiver) & (pl.col("method") == "timestamps"))
-    else:
-        rows = rows.filter((pl.col("from") == sender) & (pl.col("method") == "karn"))
+    rows = rows.filter((pl.col("from") == sender) & (pl.col("method") == "karn"))
     rows = rows.sort("sent_s")
     return rows["sent_s"].to_numpy(), rows["rtt_s"].to_numpy(), rows["length"].to_numpy()
 

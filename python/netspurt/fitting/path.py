@@ -131,7 +131,8 @@ def _delivered(facts: Facts) -> tuple[Floats, Floats]:
     if facts.vantage == "receiver":
         time, _, length = facts.sent
         data = length > 0
-        return time[data], (length[data] + facts.header).astype(float)
+        arrived = data & ~facts.lost
+        return time[arrived], (length[arrived] + facts.header).astype(float)
     time, ack, _, sack_from, sack_until = facts.acks
     delivered = np.empty(len(time))
     known: list[tuple[int, int]] = []
@@ -181,7 +182,8 @@ def base(facts: Facts, rate: float) -> float:
     """The least round trip, without the time that the bottleneck needs to send the packets."""
     _, rtt, length = facts.samples
     found = []
-    if len(rtt):
+    # At the receiver, repairs that had begun earlier look shorter than the path.
+    if len(rtt) and not (facts.vantage == "receiver" and facts.handshake_s):
         wire = np.minimum(length, facts.segment) + facts.header
         found.append(float(np.min(rtt - 8 * (wire + ACK_SIZE) / rate)))
     if facts.handshake_s:

@@ -81,6 +81,28 @@ def test_the_sender_of_a_download_is_the_server(tmp_path: Path) -> None:
     assert fit.explains
 
 
+def test_a_capture_at_the_receiver_shows_path_and_losses(tmp_path: Path) -> None:
+    fit = ns.fit(captured(tmp_path, at="right"))
+    assert fit.vantage == "receiver"
+    assert "not taken at the sender" in fit.warnings[-1]
+    assert fit.estimate.rate_bps == pytest.approx(10e6, rel=0.01)
+    assert fit.estimate.delay_s == pytest.approx(0.08, rel=0.01)
+    assert fit.estimate.queue_packets == pytest.approx(50, rel=0.15)
+    assert fit.check[0].simulated == pytest.approx(fit.check[0].captured, rel=0.1)
+
+
+def test_packets_that_were_lost_before_the_capture_are_put_where_they_are_missing(tmp_path: Path) -> None:
+    more = 'loss = { kind = "script", drop = [40, 90, 91], direction = "left->right" }'
+    trace = captured(tmp_path, queue=1000, more=more, app='{ kind = "bulk", bytes = "500 kB" }', at="right")
+    assert "drop = [40, 90, 91]" in ns.fit(trace).text
+
+
+def test_the_very_packets_that_were_lost_are_found_at_the_sender(tmp_path: Path) -> None:
+    more = 'loss = { kind = "script", drop = [40, 90, 91], direction = "left->right" }'
+    trace = captured(tmp_path, queue=1000, more=more, app='{ kind = "bulk", bytes = "500 kB" }')
+    assert "drop = [40, 90, 91]" in ns.fit(trace).text
+
+
 def test_random_losses_are_replayed_or_given_as_a_rate(tmp_path: Path) -> None:
     more = 'loss = { kind = "packet-error", rate = 0.01, direction = "left->right" }'
     trace = captured(tmp_path, queue=1000, more=more)
