@@ -8,10 +8,10 @@ from netspurt.inputs.link_states import LinkState, Step
 from netspurt.inputs.recording import Recording
 from netspurt.inputs.run import Simulated
 from netspurt.plot.chart import Trace
-from netspurt.plot.palette import GREY
+from netspurt.plot.palette import GREY, Dash
 
-MOST = 2
-"""Lines of this kind in one plot."""
+LOOKS: tuple[Dash, ...] = ("--", ":")
+"""A dash for each line of this kind in one plot."""
 
 
 def capacities(source: Recording, end: float) -> list[Trace]:
@@ -26,12 +26,15 @@ def capacities(source: Recording, end: float) -> list[Trace]:
 def delays(source: Recording, end: float) -> list[Trace]:
     """The delays of links that changed, there and back, in ms."""
     states = [state for state in _states(source) if state.delay_s]
-    found = []
+    sums = {}
     for name in dict.fromkeys(state.link for state in states):
         ways = [state.delay_s for state in states if state.link == name]
         if len(ways) == 2:
-            found.append(_line(f"delay {name}, there and back", _sum(ways[0], ways[1]), 1e3, end))
-    return found[:MOST]
+            sums[name] = _sum(ways[0], ways[1])
+    return [
+        _line(f"delay {name}, there and back", steps, 1e3, end, dash)
+        for (name, steps), dash in zip(sums.items(), LOOKS, strict=False)
+    ]
 
 
 def _states(source: Recording) -> list[LinkState]:
@@ -47,7 +50,7 @@ def _sum(there: tuple[Step, ...], back: tuple[Step, ...]) -> tuple[Step, ...]:
     return tuple((time, at(there, time) + at(back, time)) for time in times)
 
 
-def _line(name: str, steps: tuple[Step, ...], unit: float, end: float) -> Trace:
+def _line(name: str, steps: tuple[Step, ...], unit: float, end: float, dash: Dash) -> Trace:
     kept = [step for step in steps if step[0] <= end]
     x, y = (np.array(column, dtype=np.float64) for column in zip(*kept, strict=True))
-    return Trace(name, x, y * unit, "steps", colour=GREY, dash="--", width=1).prolonged(end)
+    return Trace(name, x, y * unit, "steps", colour=GREY, dash=dash, width=1).prolonged(end)
