@@ -90,6 +90,7 @@ ALLOWED: dict[str, Table] = {
         stack:          epoll fast_open icmp offload socket socket_options sysctl
         calls:          epoll fast_open socket socket_options stack sysctl
         shared_stack:   socket_options stack
+        replay:         calls stack sysctl
         ffi:            calls epoll shared_stack socket_options stack sysctl
     """),
 }

@@ -15,6 +15,7 @@ from netspurt.cli.options import add_input, add_output
 from netspurt.errors import RequestError
 from netspurt.files import output, places
 from netspurt.inputs import one_path
+from netspurt.inputs.scenario_file import check_scenario_file
 from netspurt.settings import toml
 
 if TYPE_CHECKING:
@@ -104,8 +105,10 @@ def described(options: argparse.Namespace) -> one_path.OnePath | None:
             raise RequestError("--save writes the path that --rate and --delay describe: leave the file out")
         return None
     if path.path is None and path.rate is None and path.delay is None:
+        before, _, behind = options.asked.partition(" -- ")
+        behind = behind and f" -- {behind}"
         raise RequestError(
-            f"name a SCENARIO.toml, or describe a path: {options.asked} --rate 10mbit --delay 40ms, or --path NAME"
+            f"name a SCENARIO.toml, or describe a path: {before} --rate 10mbit --delay 40ms{behind}, or --path NAME"
         )
     return path
 
@@ -120,12 +123,7 @@ def load(options: argparse.Namespace, *, flow: bool = True) -> _core.Scenario:
     path = described(options)
     if path is None:
         file = Path(options.scenario)
-        if not file.exists():
-            raise RequestError(
-                f"there is no scenario file {file}: 'netspurt new {file}' writes one to start from"
-            )
-        if file.is_dir():
-            raise RequestError(f"{file} is a folder: name a scenario file in it")
+        check_scenario_file(file)
         from netspurt import _core
 
         scenario = _core.Scenario.load(str(file), settings_of(options))

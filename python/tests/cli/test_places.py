@@ -31,6 +31,7 @@ CASES = {
     "capture --report": ("capture in.pcapng", "--report", "x.html", "in.pcapng"),
     "why --out": ("why in.pcapng", "--out", "x.parquet", "in.pcapng"),
     "why --report": ("why in.pcapng", "--report", "x.html", "in.pcapng"),
+    "what-if --report": ("what-if scenario.toml", "--report", "x.html", "scenario.toml"),
     "plot --out, picture": ("plot scenario.toml", "--out", "x.svg", "scenario.toml"),
     "plot --out, pdf": ("plot scenario.toml", "--out", "x.pdf", "scenario.toml"),
     "plot --out, png": ("plot scenario.toml", "--out", "x.png", "scenario.toml"),

@@ -63,6 +63,22 @@ COMMANDS = {
         "(there is nothing to send). The numbers of packets are those of Wireshark. With --sockets the kernel's own "
         "clocks and counts show what limits each socket of this host; neither root nor a capture is needed.",
     ),
+    "fit": Entry(
+        "write a scenario that behaves like a capture, and say how well it does",
+        "netspurt fit trace.pcapng --out path.toml",
+        more=" Rate, delay, queue and losses of the path, options, windows and congestion control of the hosts are "
+        "estimated from the packets; each value has a comment that says from what, and how sure it is. The scenario is "
+        "then simulated and measured as the capture was. Exit status: 0 the scenario explains the capture, 1 it does "
+        "not, 2 the capture shows too little.",
+    ),
+    "what-if": Entry(
+        "simulate what would help a transfer, by how much, and say how to do it",
+        "netspurt what-if trace.pcapng --try tcp.congestion=bbr --report what-if.html",
+        "what_if",
+        more=" The time budget of the transfer suggests the remedies. Each is simulated with the same seeds as the "
+        "original; the interval is that of the paired differences. Exit status 1: the path that was fitted to a "
+        "capture does not behave like it.",
+    ),
     "emulate": Entry(
         "run real programs with a scenario's network between them",
         "netspurt emulate --rate 10mbit --delay 40ms --server 'iperf3 -s' -- iperf3 -c server",

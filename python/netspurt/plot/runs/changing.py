@@ -18,8 +18,8 @@ def capacities(source: Recording, end: float) -> list[Trace]:
     """The rates of the directions that changed and carried most data, in Mbit/s."""
     states = [state for state in _states(source) if state.rate_bps]
     return [
-        _line(f"capacity {state.link}, {state.direction}", state.rate_bps, 1e-6, end)
-        for state in states[:MOST]
+        _line(f"capacity {state.link}, {state.direction}", state.rate_bps, 1e-6, end, dash)
+        for state, dash in zip(states, LOOKS, strict=False)
     ]
 
 

@@ -40,6 +40,7 @@ pub(super) struct SenderLog {
     segments: (u64, u64),
     timeouts: u32,
     retransmitted: u32,
+    naks_received: u32,
     rtt_sum_ns: u64,
     /// The largest window of the peer.
     window_most: u64,
@@ -65,6 +66,7 @@ impl SenderLog {
             segments: (0, 0),
             timeouts: 0,
             retransmitted: 0,
+            naks_received: 0,
             rtt_sum_ns: 0,
             window_most: 0,
             active_at: now,
@@ -85,6 +87,8 @@ impl SenderLog {
             }
             self.waits.push((self.active_at, now, self.repair));
         } else if stats.retransmitted > self.retransmitted
+            // A NAK asks for what is missing, in the middle of the transfer as well (RFC 1106).
+            && stats.naks_received == self.naks_received
             && !matches!(info.phase, Phase::Recovery | Phase::TimeoutRecovery)
         {
             self.waits.push((self.active_at, now, Limit::TailLoss));
@@ -100,6 +104,7 @@ impl SenderLog {
         }
         (self.timeouts, self.retransmitted, self.rtt_sum_ns) =
             (stats.timeouts, stats.retransmitted, stats.rtt_sum_ns);
+        self.naks_received = stats.naks_received;
         self.later_arrived = info.sacked > 0 || info.dup_acks > 0;
         if connection.acknowledged() > self.acknowledged || !self.is_acknowledged() && outstanding == 0 {
             (self.acknowledged_at, self.acknowledged) = (now, connection.acknowledged());
