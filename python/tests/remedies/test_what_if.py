@@ -148,7 +148,7 @@ def test_parallel_connections_come_first_only_if_they_save_clearly_more() -> Non
     slow = SMALL_WINDOW.set({"link.path.rate": "10 Mbit/s", "tcp.receive_window": "64 KiB"})
     first, second, *_ = answer(slow).remedies
     assert (first.name, second.name) == ("larger-receive-window", GREEDY)
-    assert second.gain == pytest.approx(first.gain, abs=0.02)
+    assert second.gain <= first.gain + 0.03
     assert answer(LOSSY).remedies[0].name in (GREEDY, "bbr")
 
 
