@@ -139,3 +139,16 @@ def test_options_of_a_proof_need_each_other(capsys: pytest.CaptureFixture[str], 
     assert "give --prove N too" in capsys.readouterr().err
     assert main(["what-if", str(path), "--prove", "1", "--with-server", "true"]) == 2
     assert "the command of --with" in capsys.readouterr().err
+
+
+def test_a_sender_that_paces_delivers_everything() -> None:
+    """BBR's remedy sets SO_MAX_PACING_RATE; a program that failed would have ended at once."""
+    found = ns.what_if(situation().scenario, tries=[{"tcp.pacing": True}], seeds=1)
+    number = [each.limit for each in found.remedies].index("") + 1
+    try:
+        proven = prove(found, number, for_s=0.1)
+    except RequestError as reason:
+        if "this machine: the program" in str(reason) or "on this machine" not in str(reason):
+            raise
+        pytest.skip(str(reason))
+    assert proven.seconds > 300_000 * 8 / 10e6, "no less than the rate of the link allows"
