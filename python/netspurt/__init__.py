@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from netspurt.comparing import compare as compare
     from netspurt.diagnosing import Diagnosis as Diagnosis
     from netspurt.diagnosing import why as why
+    from netspurt.fitting import Fit as Fit
+    from netspurt.fitting import fit as fit
+    from netspurt.inputs.path_models import PathModel as PathModel
+    from netspurt.inputs.path_models import paths as paths
     from netspurt.remedies import WhatIf as WhatIf
     from netspurt.remedies import what_if as what_if
     from netspurt.scenario import Result as Result
@@ -44,17 +48,20 @@ if TYPE_CHECKING:
     from netspurt.sweeping.axes import latin_hypercube as latin_hypercube
     from netspurt.sweeping.axes import random_sample as random_sample
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     *("AlgorithmError", "Capture", "Result", "Scenario", "ScenarioError", "__version__"),
     *("Comparison", "Diagnosis", "Stop", "Sweep", "compare", "why"),
     *("WhatIf", "what_if"),
+    *("Fit", "fit"),
     *(
         "latin_hypercube",
         "algorithms",
         "load",
         "parse",
+        "PathModel",
+        "paths",
         "plot",
         "random_sample",
         "read_capture",
@@ -77,6 +84,8 @@ _HOME = {
     "latin_hypercube": "netspurt.sweeping.axes",
     "load": "netspurt.scenario",
     "parse": "netspurt.scenario",
+    "PathModel": "netspurt.inputs.path_models",
+    "paths": "netspurt.inputs.path_models",
     "random_sample": "netspurt.sweeping.axes",
     "read_capture": "netspurt.analysis.capture",
     "read_sweep": "netspurt.sweeping",
@@ -84,6 +93,8 @@ _HOME = {
     "why": "netspurt.diagnosing",
     "WhatIf": "netspurt.remedies",
     "what_if": "netspurt.remedies",
+    "Fit": "netspurt.fitting",
+    "fit": "netspurt.fitting",
 }
 
 

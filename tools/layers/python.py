@@ -1,7 +1,8 @@
 """Checks that imports between the packages of python/netspurt run one way, without circles of modules.
 
 The order: cli -> report, lab, notebook -> studies, comparing, plot, remedies -> inputs, sweeping, analysis, emulation,
-probing, diagnosing, sockets -> files and the modules at the top level (the public API). Within one of these groups only
+probing, diagnosing, sockets, fitting -> files and the modules at the top level (the public API). Within one of these
+groups only
 SIDEWAYS allows imports.
 
 An import counts at the top of a module, in a function and below TYPE_CHECKING. Imports below
@@ -23,7 +24,7 @@ API = "the top level"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     (API, "files"),
-    ("inputs", "sweeping", "analysis", "emulation", "probing", "diagnosing", "sockets"),
+    ("inputs", "sweeping", "analysis", "emulation", "probing", "diagnosing", "sockets", "fitting"),
     ("studies", "comparing", "plot", "remedies"),
     ("report", "lab", "notebook"),
     ("cli",),
@@ -36,6 +37,7 @@ SIDEWAYS: dict[str, frozenset[str]] = {
     "diagnosing": frozenset({"analysis", "inputs"}),
     "emulation": frozenset({"analysis"}),
     "sockets": frozenset({"analysis", "diagnosing"}),
+    "fitting": frozenset({"analysis", "diagnosing"}),
     "inputs": frozenset({"analysis", "sweeping", "probing"}),
     "comparing": frozenset({"plot"}),
     "studies": frozenset({"plot"}),

@@ -69,12 +69,13 @@ ALLOWED: dict[str, Table] = {
         tcp:        own reading values
         network:    tcp values
         flow:       own tcp values
-        scenario:   flow network reading tcp values
+        paths:      reading values
+        scenario:   flow network paths reading tcp values
         meaning:    flow network reading scenario tcp values
-        parse:      meaning reading scenario values
-        remarks:    flow network reading scenario tcp values
+        parse:      meaning paths reading scenario values
+        remarks:    flow network paths reading scenario tcp values
         build:      flow network own reading scenario
-        catalogue:  reading scenario tcp values
+        catalogue:  paths reading scenario tcp values
         document:   tcp
         synthetic:  reading values
     """),
@@ -89,6 +90,7 @@ ALLOWED: dict[str, Table] = {
         stack:          epoll fast_open icmp offload socket socket_options sysctl
         calls:          epoll fast_open socket socket_options stack sysctl
         shared_stack:   socket_options stack
+        replay:         calls stack sysctl
         ffi:            calls epoll shared_stack socket_options stack sysctl
     """),
 }

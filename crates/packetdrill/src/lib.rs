@@ -4,6 +4,7 @@
 //! * `ffi/`: the C interface, which contains all unsafe code
 //! * `shared_stack.rs`: the stack as packetdrill's two threads share it; blocking calls
 //! * `calls/`: the socket calls, none of which waits
+//! * `replay.rs`: scripts from a pipe instead of packetdrill
 //! * `stack.rs`: the virtual clock, and the packets between the network and the sockets
 //! * `socket.rs`, `socket_options.rs`, `epoll.rs`, `fast_open.rs`, `sysctl.rs`, `icmp.rs`, `offload.rs`: the parts of the stack
 //!
@@ -16,6 +17,7 @@ mod fast_open;
 mod ffi;
 mod icmp;
 mod offload;
+mod replay;
 mod shared_stack;
 mod socket;
 mod socket_options;
@@ -23,3 +25,4 @@ mod stack;
 mod sysctl;
 
 pub use ffi::interface::{Interface, packetdrill_interface_init};
+pub use replay::replay;

@@ -162,6 +162,8 @@ pub(crate) struct Socket {
     pub(crate) keys: Option<Keys>,
     /// Sequence numbers at which one of Linux's packets of several segments ends.
     pub(crate) packet_ends: BTreeSet<u32>,
+    /// Bytes written before the last PSH (`pushed_seq`).
+    pub(crate) pushed: u64,
     /// tcp_wmem[1] when the socket was created.
     default_buffer: u64,
     /// IPv4's identification of the next packet.
@@ -190,6 +192,7 @@ impl Socket {
             fast_open_limit: 0,
             keys: None,
             packet_ends: BTreeSet::new(),
+            pushed: 0,
             default_buffer,
             identification: 0,
             wakes: 0,

@@ -6,7 +6,7 @@ use crate::icmp::{Unreachable, unreachable_error};
 use crate::offload;
 use crate::socket::{Descriptor, End, FastOpenResult, Id, Origin, Role, Socket};
 use crate::socket_options::{BlockingMode, Fragmentation, SocketOptions};
-use crate::sysctl::Settings;
+use crate::sysctl::{Packets, Settings};
 use netspurt_tcp::codec::{Addresses, Body, DecodedPacket, Ip, Ports, Verify, decode_packet, encode_packet};
 use netspurt_tcp::config::Config;
 use netspurt_tcp::options::Layout;
@@ -149,9 +149,11 @@ impl Stack {
         while let Some(out) = connection.poll_transmit(now) {
             burst.push(out);
         }
-        let together = connection.segments_together(self.settings.least_together);
-        let together = usize::try_from(together).unwrap_or(usize::MAX);
-        offload::push_at_ends(&mut burst, together, &mut socket.packet_ends);
+        if self.settings.packets == Packets::Offloaded {
+            let together = connection.segments_together(self.settings.least_together);
+            let together = usize::try_from(together).unwrap_or(usize::MAX);
+            offload::push_at_ends(&mut burst, together, &mut socket.packet_ends);
+        }
         for Transmission { segment, .. } in &burst {
             let mut ip = Ip::new(Addresses::V4 { source: *local.ip(), destination: *remote.ip() });
             ip.dscp = socket.options.type_of_service >> 2;

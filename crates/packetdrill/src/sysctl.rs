@@ -28,6 +28,15 @@ pub(crate) enum Qdisc {
     Fq,
 }
 
+/// How many segments the interface takes as one packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Packets {
+    /// Several, with segmentation offload.
+    Offloaded,
+    /// One (gso_max_segs 1).
+    Single,
+}
+
 /// Settings of new sockets.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
@@ -47,6 +56,8 @@ pub(crate) struct Settings {
     pub(crate) send_buffer: u64,
     /// The queueing discipline that the script has installed.
     pub(crate) qdisc: Qdisc,
+    /// What the interface takes.
+    pub(crate) packets: Packets,
 }
 
 impl Settings {
@@ -65,6 +76,7 @@ impl Settings {
             least_together: 2,
             send_buffer: 16_384,
             qdisc: Qdisc::Default,
+            packets: Packets::Offloaded,
         };
         for flag in flags.split(',').filter(|flag| !flag.is_empty()) {
             let (key, value) = flag.split_once('=').ok_or(format!("`{flag}`: expected key=value"))?;
@@ -85,6 +97,19 @@ impl Settings {
             }
         }
         settings.config = settings.profile.clone();
+        Ok(settings)
+    }
+
+    /// Settings without sysctls for an interface that takes single segments; with Reno's congestion control if that is wanted.
+    ///
+    /// # Errors
+    /// The profile is unknown.
+    pub(crate) fn for_replay(profile: &str, reno: bool) -> Result<Self, String> {
+        let mut settings = Self::parse(&format!("profile={profile},local=10.9.0.1,sysctl=none"))?;
+        settings.packets = Packets::Single;
+        if reno {
+            settings.profile.congestion = congestion::Kind::NewReno;
+        }
         Ok(settings)
     }
 

@@ -91,6 +91,12 @@ const REPLY: Prediction = Prediction::bit(3);
 const SYN_DATA: Prediction = Prediction::bit(4);
 
 impl Context {
+    /// Payload bytes that the MSS that we announced permits the peer, less the timestamps that both use.
+    pub(crate) fn announced_payload(&self) -> u32 {
+        // The option with its padding (RFC 7323, appendix A).
+        u32::from(self.config.mss).saturating_sub(if self.agreed.timestamps { 12 } else { 0 })
+    }
+
     /// A connection in CLOSED, before any negotiation.
     pub(crate) fn new(config: Arc<Config>) -> Self {
         Self {

@@ -61,6 +61,15 @@ fn what_comes_within_the_reordering_window_is_not_sent_again() {
 }
 
 #[test]
+fn blocks_of_one_ack_in_another_order_than_their_positions_show_no_reordering() {
+    // The peer names what arrived last first (RFC 2018, section 4), and one ACK reports several arrivals when others were lost.
+    let mut lab = ten(rack(), 40);
+    lab.at(200).sack(0, &[(6, 6), (2, 4)]);
+    assert_eq!(lab.out()[0], (1, RackLoss), "three reports are enough");
+    assert_eq!(lab.tcp.info().reorderings, 0);
+}
+
+#[test]
 fn a_lost_retransmission_is_noticed_without_a_timeout() {
     let mut lab = ten(rack(), 40);
     lab.at(200).sack(0, &[(2, 4)]);

@@ -191,6 +191,19 @@ fn who_acknowledges_what_was_never_sent_does_not_renew_the_timestamp() {
 }
 
 #[test]
+fn linux_does_not_answer_an_ack_that_data_of_the_peer_has_overtaken() {
+    // tcp_disordered_ack_check(): an ACK with an old timestamp and an old sequence number. Others get an ACK.
+    let linux = Config { invalid_ratelimit: Span::from_ms(500), ..config() };
+    for (config, seq, answers) in [(linux.clone(), 1, 0), (linux, 500, 1), (config(), 1, 1)] {
+        let mut lone = established(config, 1000);
+        lone.gets(stamped(1100, data(1, 1, 100)));
+        lone.passes(Span::from_secs(1));
+        let out = lone.gets(stamped(1099, segment(ACK, seq, 1)));
+        assert_eq!(out.len(), answers, "sequence number {seq}");
+    }
+}
+
+#[test]
 fn a_segment_that_the_short_way_declines_does_not_renew_the_timestamp() {
     // Each is dropped, or acknowledged without being taken in: data beyond the window, and data of a foreign place.
     let mut lone = established(config(), 1000);

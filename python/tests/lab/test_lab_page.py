@@ -234,6 +234,31 @@ def test_the_page_says_first_how_long_the_transfer_took_and_what_limited_it(page
     expect(page.locator(".chart.band .legend")).to_contain_text("bottleneck")
 
 
+def test_a_setting_is_found_by_its_name_and_all_come_back(page: Page) -> None:
+    find, shown = page.get_by_label("Find"), "#controls .control:not(.inner):not([hidden])"
+    before = page.locator(shown).count()
+    find.fill("rto")
+    expect(page.locator("#found")).to_contain_text(f"of {before} settings")
+    expect(page.locator('[data-path="tcp.rto"]')).to_be_visible()
+    expect(page.locator('[data-path="link.path.rate"]')).to_be_hidden()
+    find.fill("tail loss probe")
+    expect(page.locator('[data-path="tcp.tail_loss_probe"]')).to_be_visible()
+    find.fill("")
+    expect(page.locator(shown)).to_have_count(before)
+    expect(page.locator('[data-path="tcp.tail_loss_probe"]')).to_be_hidden()
+
+
+def test_a_change_is_coloured_by_whether_it_is_for_the_better(page: Page) -> None:
+    after(page, lambda: page.locator("#compare").click())
+    rate = page.get_by_label("rate", exact=True)
+    rate.fill("2 Mbit/s")
+    after(page, lambda: rate.press("Enter"))
+    change = page.locator("tr.difference td")
+    expect(change.nth(0)).to_have_class("number good")
+    expect(change.nth(1)).to_have_class("number good")
+    expect(change.nth(1)).to_contain_text("−")
+
+
 def test_two_settings_are_compared_in_a_sentence(page: Page) -> None:
     after(page, lambda: page.locator("#compare").click())
     rate = page.get_by_label("rate", exact=True)

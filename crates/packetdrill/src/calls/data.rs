@@ -4,6 +4,7 @@
 use crate::socket::{ConnectPhase, End, Role, Socket, WriteSpace};
 use crate::socket_options::{BlockingMode, Switch};
 use crate::stack::Stack;
+use crate::sysctl::Packets;
 use netspurt_tcp::Behind;
 use netspurt_tcp::state::State;
 use nix::errno::Errno;
@@ -23,6 +24,7 @@ impl Stack {
     pub(crate) fn write(&mut self, fd: RawFd, len: u64, behind: Behind) -> Result<u64, Errno> {
         let id = self.id(fd)?;
         let (now, wmem) = (self.now, self.settings.send_buffer);
+        let largest = if self.settings.packets == Packets::Single { 0 } else { 60_000 };
         let socket = self.socket_mut(fd)?;
         if let Some(error) = socket.take_error() {
             return Err(error);
@@ -33,7 +35,7 @@ impl Stack {
             return Err(Errno::EAGAIN);
         }
         let (low, shut) = (u64::from(socket.options.not_sent_low), socket.shutdown.closes_write());
-        let buffer = socket.send_buffer(wmem);
+        let (buffer, pushed) = (socket.send_buffer(wmem), socket.pushed);
         let Some(stream) = socket.stream_mut() else { return Err(Errno::EPIPE) };
         if shut || stream.state() == State::Closed {
             return Err(Errno::EPIPE);
@@ -45,7 +47,7 @@ impl Stack {
         // full, but starts one only below TCP_NOTSENT_LOWAT and while the buffer is not full (`tcp_sendmsg_locked()`,
         // `tcp_xmit_size_goal()`, `sk_stream_memory_free()`).
         let (unsent, mss) = (stream.unsent(), u64::from(stream.segment_payload().max(1)));
-        let goal = (u64::from(stream.peer_window()) / 2).min(60_000).max(mss) / mss * mss;
+        let goal = (u64::from(stream.peer_window()) / 2).min(largest).max(mss) / mss * mss;
         let queued = stream.written() - stream.acknowledged();
         let may_start = unsent < low && queued < buffer;
         let room = if may_start || unsent % goal > 0 { goal - unsent % goal } else { 0 };
@@ -55,10 +57,18 @@ impl Stack {
             socket.write_space = WriteSpace::Awaited;
             return Err(Errno::EAGAIN);
         }
+        // `forced_push()`: PSH whenever half of the largest window has been written since the last one.
+        let written = stream.written() + wanted;
+        let largest_window = u64::from(stream.largest_peer_window());
+        let pushes = written > pushed + largest_window / 2 && (wanted == room || behind == Behind::More);
         let behind = if wanted < len { Behind::More } else { behind };
+        let behind = if pushes { Behind::Nothing } else { behind };
         let taken = stream.write_part(now, wanted, behind).map_err(|_| Errno::EPIPE)?;
         if taken == 0 && len > 0 {
             return Err(Errno::EAGAIN);
+        }
+        if behind == Behind::Nothing {
+            socket.pushed = written;
         }
         self.update(id);
         Ok(taken)

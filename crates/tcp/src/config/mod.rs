@@ -145,7 +145,8 @@ pub struct Config {
     /// Challenge ACKs per second (RFC 5961, section 7).
     pub challenge_acks_per_second: u32,
     /// Least time between two ACKs that answer segments without data, or SYNs, that are invalid: outside the window, with
-    /// an old timestamp, or challenged (Linux, `tcp_invalid_ratelimit`). Zero: no limit.
+    /// an old timestamp, or challenged (Linux, `tcp_invalid_ratelimit`). Pure ACKs with an old timestamp and an old sequence
+    /// number get none (Linux, since 6.15). Zero: no limit.
     pub invalid_ratelimit: Span,
 }
 

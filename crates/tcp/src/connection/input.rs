@@ -9,7 +9,7 @@ use crate::receive::receiver::Text;
 use crate::record::event::Event;
 use crate::record::reason::Reason;
 use crate::send::space::AckVerdict;
-use crate::time::Time;
+use crate::time::{Span, Time};
 use crate::wire::segment::{Flags, Segment};
 
 impl Connection {
@@ -131,6 +131,11 @@ impl Connection {
         let is_next = self.rcv.window() == 0 && start == expected;
         if is_taken && segment.flags.has(Flags::URG) && is_next && self.cx.state().may_receive() {
             self.take_urgent(now, segment);
+        }
+        // tcp_disordered_ack_check(), since 6.15: an old ACK of the path does not need an answer.
+        let is_old_ack = !is_stamped_well && segment.seq_len() == 0 && start < expected;
+        if is_old_ack && segment.flags.has(Flags::ACK) && self.cx.config.invalid_ratelimit > Span::ZERO {
+            return;
         }
         let ends_where_the_fin_did = start + i64::from(segment.seq_len()) == expected;
         if self.cx.state() == State::TimeWait && segment.flags.has(Flags::FIN) && ends_where_the_fin_did {

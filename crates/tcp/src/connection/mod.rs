@@ -179,6 +179,11 @@ impl Connection {
         self.snd.space().wnd()
     }
 
+    /// The largest window that the peer has announced so far.
+    pub fn largest_peer_window(&self) -> u32 {
+        self.snd.space().max_wnd()
+    }
+
     /// Payload bytes of a full segment.
     pub fn segment_payload(&self) -> u32 {
         u32::from(self.cx.agreed.payload)

@@ -57,12 +57,18 @@ impl Receiver {
     ) -> Option<Time> {
         let acking = cx.config.acking;
         let (received, unacknowledged) = self.progress();
+        // A scaled window first grows by about an eighth, because packets need less memory than Linux assumes at first
+        // (`tcp_grow_window()`). Until then unread data does not make it smaller.
+        let headroom = if cx.agreed.largest_window() > 0xFFFF { self.window() / 8 } else { 0 };
         let arrival = Arrival {
             len,
             received,
             unacknowledged,
+            unread: self.readable(),
+            headroom,
             window: self.window(),
             mss: u32::from(cx.agreed.payload),
+            announced: cx.announced_payload(),
             rto: times.rto,
             srtt: times.srtt,
             armed: self.delayed_ack,
@@ -135,10 +141,11 @@ impl Receiver {
             }
             _ => self.update_window_by(growth, mss),
         }
+        let (_, unacknowledged) = self.progress();
+        let unread = self.readable();
         let memory = self.extras.as_ref().and_then(|extras| extras.acking.as_ref());
-        if memory.is_some_and(|memory| memory.is_due_once_read())
-            && self.due == AckDue::Later
-            && self.readable() == 0
+        if self.due == AckDue::Later
+            && memory.is_some_and(|memory| memory.is_due_once_read(unacknowledged, unread))
         {
             self.acknowledge(Reason::Ack);
         }

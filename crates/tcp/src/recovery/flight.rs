@@ -19,15 +19,23 @@ use std::collections::VecDeque;
 pub(crate) struct Sent {
     pub(crate) range: Range,
     pub(crate) at: Time,
+    /// Its number among all departures.
+    pub(crate) serial: u32,
     /// It had been sent before.
     pub(crate) again: bool,
 }
 
 impl Sent {
-    /// Whether it left after the other: of two that left at the same instant, the one with the higher end
-    /// (RFC 8985, section 6.2, `RACK_sent_after`).
+    /// Whether it left after the other. RFC 8985, section 6.2 (`RACK_sent_after`), orders transmissions of the same time by their
+    /// ends, because a sender transmits in that order. This is wrong for a retransmission that follows new data at the same
+    /// instant, so the number of the departure decides.
     pub(crate) fn is_after(&self, other: &Self) -> bool {
-        (self.at, self.range.end) > (other.at, other.range.end)
+        self.order() > other.order()
+    }
+
+    /// Orders transmissions. Parts of one have the same number.
+    pub(crate) fn order(&self) -> (Time, u32, u64) {
+        (self.at, self.serial, self.range.end)
     }
 }
 
@@ -48,6 +56,8 @@ struct Entry {
     end: u64,
     /// When it left last.
     at: Time,
+    /// The number of that departure.
+    serial: u32,
     again: bool,
     fate: Fate,
 }
@@ -64,6 +74,8 @@ pub(crate) struct Flight {
     later: VecDeque<Sent>,
     /// Entries that were sent again, held lost or forgotten: with none, the log is plain.
     unusual: usize,
+    /// Departures so far.
+    departures: u32,
 }
 
 impl Flight {
@@ -75,7 +87,15 @@ impl Flight {
         } else if self.end() < start {
             self.forget_up_to(start);
         }
-        self.entries.push_back(Entry { end, at, again: false, fate: Fate::InFlight });
+        let serial = self.next_serial();
+        self.entries.push_back(Entry { end, at, serial, again: false, fate: Fate::InFlight });
+    }
+
+    /// The number of the segment that leaves.
+    #[inline]
+    fn next_serial(&mut self) -> u32 {
+        self.departures = self.departures.wrapping_add(1);
+        self.departures
     }
 
     /// Behind all that is known.
@@ -87,7 +107,13 @@ impl Flight {
     #[cold]
     fn forget_up_to(&mut self, start: u64) {
         self.unusual += 1;
-        self.entries.push_back(Entry { end: start, at: Time::ZERO, again: true, fate: Fate::Forgotten });
+        self.entries.push_back(Entry {
+            end: start,
+            at: Time::ZERO,
+            serial: 0,
+            again: true,
+            fate: Fate::Forgotten,
+        });
     }
 
     /// `range` leaves again.
@@ -97,9 +123,10 @@ impl Flight {
         } else if self.end() < range.start {
             self.forget_up_to(range.start);
         }
-        let entry = Entry { end: range.end, at, again: true, fate: Fate::InFlight };
+        let serial = self.next_serial();
+        let entry = Entry { end: range.end, at, serial, again: true, fate: Fate::InFlight };
         let range = Range::new(range.start.max(self.edge), range.end);
-        self.later.push_back(Sent { range, at, again: true });
+        self.later.push_back(Sent { range, at, serial, again: true });
         let first = self.split(range.start);
         let last = self.split(range.end);
         if first == last {
@@ -159,7 +186,7 @@ impl Flight {
     fn sent(&self, index: usize) -> Sent {
         let entry = &self.entries[index];
         let range = Range::new(self.start_of(index), entry.end);
-        Sent { range, at: entry.at, again: entry.again }
+        Sent { range, at: entry.at, serial: entry.serial, again: entry.again }
     }
 
     /// Whether nothing is out that was sent more than once or is held lost.
@@ -171,19 +198,19 @@ impl Flight {
     /// Everything below `una` is acknowledged, and the log is plain: returns the last first transmission that is acknowledged
     /// whole or in part.
     #[inline]
-    pub(crate) fn acknowledge_plain(&mut self, una: u64) -> Option<(u64, Time)> {
+    pub(crate) fn acknowledge_plain(&mut self, una: u64) -> Option<Sent> {
         let mut last = None;
-        while let Some(&Entry { end, at, .. }) = self.entries.front() {
+        while let Some(&Entry { end, .. }) = self.entries.front() {
             if end > una {
                 // Who acknowledges a part of a segment has that segment.
                 if una > self.edge {
-                    last = Some((end, at));
+                    last = self.front();
                 }
                 break;
             }
+            last = self.front();
             self.entries.pop_front();
             self.edge = end;
-            last = Some((end, at));
         }
         self.next = 0;
         self.edge = una;
@@ -209,10 +236,11 @@ impl Flight {
         self.entries.front().filter(|first| !first.again).map(|first| first.at)
     }
 
-    /// The oldest segment that is not acknowledged: the position behind it, and when it left.
+    /// The oldest segment that is not acknowledged, as it left last. Where it began makes no difference.
     #[inline]
-    pub(crate) fn front(&self) -> Option<(u64, Time)> {
-        self.entries.front().map(|first| (first.end, first.at))
+    pub(crate) fn front(&self) -> Option<Sent> {
+        let &Entry { end, at, serial, again, .. } = self.entries.front()?;
+        Some(Sent { range: Range::new(end, end), at, serial, again })
     }
 
     /// How many segments of `resent`, the ranges that left more than once, are not reported, and when the first of them left
@@ -292,7 +320,7 @@ impl Flight {
             let Some(sent) = self.later.front().copied() else { break None };
             let at = self.index_of(sent.range.start);
             let latest = self.entries.get(at).filter(|entry| entry.again && entry.fate == Fate::InFlight);
-            let latest = latest.filter(|entry| (entry.end, entry.at) == (sent.range.end, sent.at));
+            let latest = latest.filter(|entry| (entry.end, entry.serial) == (sent.range.end, sent.serial));
             if latest.is_some() && open(&sent) {
                 break Some(sent);
             }
@@ -333,7 +361,7 @@ impl Flight {
             }
         }
         again.extend(self.later.drain(..));
-        again.sort_unstable_by_key(|sent| (sent.at, sent.range.end));
+        again.sort_unstable_by_key(Sent::order);
         self.later = again.into();
     }
 }

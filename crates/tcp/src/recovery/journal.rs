@@ -14,16 +14,18 @@ use std::collections::{BTreeMap, VecDeque};
 /// All transmissions that are not acknowledged.
 #[derive(Debug, Default)]
 pub(crate) struct Journal {
-    /// First transmissions: the position behind each, and its time.
-    first: VecDeque<(u64, Time)>,
+    /// First transmissions: the position behind each, its time and its number.
+    first: VecDeque<(u64, Time, u32)>,
     /// Where the oldest of them begins.
     edge: u64,
     /// Later transmissions; one that is out of date is passed over when its turn comes.
     later: VecDeque<Sent>,
-    /// The newest of them: behind it, and when, by where it begins.
-    newest: BTreeMap<u64, (u64, Time)>,
+    /// The newest of them, by where it begins.
+    newest: BTreeMap<u64, Sent>,
     /// What is held lost and has not left again: when it left last, should it arrive after all.
     lost: BTreeMap<u64, Sent>,
+    /// Departures so far.
+    departures: u32,
 }
 
 impl Journal {
@@ -33,14 +35,17 @@ impl Journal {
         if self.first.is_empty() {
             self.edge = start;
         }
-        self.first.push_back((end, at));
+        self.departures += 1;
+        self.first.push_back((end, at, self.departures));
     }
 
     /// `range` leaves again.
     pub(crate) fn add_again(&mut self, range: Range, at: Time) {
         self.lost.remove(&range.start);
-        self.later.push_back(Sent { range, at, again: true });
-        self.newest.insert(range.start, (range.end, at));
+        self.departures += 1;
+        let sent = Sent { range, at, serial: self.departures, again: true };
+        self.later.push_back(sent);
+        self.newest.insert(range.start, sent);
     }
 
     /// Whether nothing is out that was sent more than once.
@@ -54,7 +59,7 @@ impl Journal {
     #[inline]
     pub(crate) fn acknowledge_plain(&mut self, una: u64) -> Option<(u64, Time)> {
         let mut last = None;
-        while let Some(&(end, at)) = self.first.front()
+        while let Some(&(end, at, _)) = self.first.front()
             && end <= una
         {
             self.first.pop_front();
@@ -73,7 +78,7 @@ impl Journal {
         while self.later.front().is_some_and(|sent| sent.range.end <= una) {
             self.later.pop_front();
         }
-        while self.newest.first_key_value().is_some_and(|(_, newest)| newest.0 <= una) {
+        while self.newest.first_key_value().is_some_and(|(_, newest)| newest.range.end <= una) {
             self.newest.pop_first();
         }
         while self.lost.first_key_value().is_some_and(|(_, sent)| sent.range.end <= una) {
@@ -84,11 +89,7 @@ impl Journal {
     /// How many segments left more than once of late, as far as they are neither acknowledged nor reported, and when the
     /// first of them left again.
     pub(crate) fn resends(&self, sacked: &RangeSet) -> (u32, Option<Time>) {
-        let out = self.newest.iter().map(|(&start, &(end, at))| Sent {
-            range: Range::new(start, end),
-            at,
-            again: true,
-        });
+        let out = self.newest.values().copied();
         let lost = self.lost.values().filter(|sent| sent.again).copied();
         let open = |sent: &Sent| sacked.covered_within(sent.range) < sent.range.len();
         out.chain(lost).filter(open).fold((0, None), |(count, first), sent| {
@@ -98,7 +99,7 @@ impl Journal {
 
     /// Nothing is out any more as far as it is known here.
     pub(crate) fn clear(&mut self) {
-        *self = Self::default();
+        *self = Self { departures: self.departures, ..Self::default() };
     }
 
     /// What of `range` is made of whole transmissions, as far as they are known. The FIN behind `data_end` counts for nothing: nobody
@@ -113,12 +114,11 @@ impl Journal {
 
     /// The transmission, the latest if there are several, that carried this position.
     fn transmission_at(&self, position: u64) -> Option<Range> {
-        let later =
-            self.newest.range(..=position).next_back().map(|(&start, &(end, _))| Range::new(start, end));
+        let later = self.newest.range(..=position).next_back().map(|(_, sent)| sent.range);
         let lost = self.lost.range(..=position).next_back().map(|(_, sent)| sent.range);
         let here = |range: &Range| range.start <= position && position < range.end;
         later.filter(here).or_else(|| lost.filter(here)).or_else(|| {
-            let at = self.first.partition_point(|&(end, _)| end <= position);
+            let at = self.first.partition_point(|&(end, ..)| end <= position);
             let start = at.checked_sub(1).map_or(self.edge, |before| self.first[before].0);
             Some(Range::new(start, self.first.get(at)?.0)).filter(here)
         })
@@ -133,11 +133,11 @@ impl Journal {
         #[cfg(test)]
         work::search(self.newest.len());
         let again = overlapping
-            .take_while(|(_, (end, _))| *end > range.start)
-            .map(|(&start, &(end, at))| {
+            .take_while(|(_, sent)| sent.range.end > range.start)
+            .map(|(_, sent)| {
                 #[cfg(test)]
                 work::add(1);
-                Sent { range: Range::new(start, end), at, again: true }
+                *sent
             })
             .reduce(|a, b| if b.is_after(&a) { b } else { a });
         match (first, again) {
@@ -151,10 +151,10 @@ impl Journal {
         #[cfg(test)]
         work::search(self.first.len());
         let at =
-            self.first.partition_point(|&(end, _)| end < range.end).min(self.first.len().checked_sub(1)?);
-        let (end, time) = self.first[at];
+            self.first.partition_point(|&(end, ..)| end < range.end).min(self.first.len().checked_sub(1)?);
+        let (end, time, serial) = self.first[at];
         let start = if at == 0 { self.edge } else { self.first[at - 1].0 };
-        let sent = Sent { range: Range::new(start, end), at: time, again: false };
+        let sent = Sent { range: Range::new(start, end), at: time, serial, again: false };
         (start < range.end && end > range.start).then_some(sent)
     }
 
@@ -164,7 +164,7 @@ impl Journal {
             #[cfg(test)]
             work::search(self.newest.len());
             let (sent, from_first) = self.front()?;
-            let stale = self.newest.get(&sent.range.start).is_some_and(|newest| newest.1 > sent.at);
+            let stale = self.newest.get(&sent.range.start).is_some_and(|newest| newest.serial > sent.serial);
             if !stale && sacked.covered_within(sent.range) < sent.range.len() {
                 return Some(sent);
             }
@@ -177,7 +177,7 @@ impl Journal {
         if let Some((sent, from_first)) = self.front() {
             self.pop(from_first);
             self.lost.insert(sent.range.start, sent);
-            if self.newest.get(&sent.range.start).is_some_and(|newest| newest.1 <= sent.at) {
+            if self.newest.get(&sent.range.start).is_some_and(|newest| newest.serial <= sent.serial) {
                 self.newest.remove(&sent.range.start);
             }
         }
@@ -186,17 +186,17 @@ impl Journal {
     /// Nothing is held lost any more: what was is as old as it is, and may be found lost once more.
     pub(crate) fn restore_lost(&mut self) {
         let mut restored: Vec<Sent> = core::mem::take(&mut self.lost).into_values().collect();
-        restored.sort_unstable_by_key(|sent| (sent.at, sent.range.end));
+        restored.sort_unstable_by_key(Sent::order);
         for sent in restored.into_iter().rev() {
-            self.newest.insert(sent.range.start, (sent.range.end, sent.at));
+            self.newest.insert(sent.range.start, sent);
             self.later.push_front(sent);
         }
     }
 
     fn front(&self) -> Option<(Sent, bool)> {
-        let first = self.first.front().map(|&(end, at)| {
+        let first = self.first.front().map(|&(end, at, serial)| {
             let range = Range::new(self.edge.min(end), end);
-            Sent { range, at, again: false }
+            Sent { range, at, serial, again: false }
         });
         match (first, self.later.front().copied()) {
             (Some(first), Some(later)) if later.is_after(&first) => Some((first, true)),
@@ -207,7 +207,7 @@ impl Journal {
 
     fn pop(&mut self, from_first: bool) {
         if from_first {
-            if let Some((end, _)) = self.first.pop_front() {
+            if let Some((end, ..)) = self.first.pop_front() {
                 self.edge = end;
             }
         } else {

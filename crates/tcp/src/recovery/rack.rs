@@ -78,8 +78,7 @@ impl Rack {
     #[inline]
     pub(crate) fn is_in_order(&self, una: u64) -> bool {
         let first = self.flight.front();
-        let comes_next =
-            |newest: Sent| first.is_some_and(|(end, at)| (newest.at, newest.range.end) <= (at, end));
+        let comes_next = |newest: Sent| first.is_some_and(|first| !newest.is_after(&first));
         una > self.fack && self.newest.is_none_or(comes_next)
     }
 
@@ -87,9 +86,9 @@ impl Rack {
     /// [`acknowledge`](Self::acknowledge) in one.
     #[inline]
     pub(crate) fn take_calmly(&mut self, now: Time, una: u64) {
-        if let Some((end, at)) = self.flight.acknowledge_plain(una) {
-            self.newest = Some(Sent { range: Range::new(end, end), at, again: false });
-            self.learn_rtt(now, now - at);
+        if let Some(last) = self.flight.acknowledge_plain(una) {
+            self.newest = Some(last);
+            self.learn_rtt(now, now - last.at);
         }
         self.fack = self.fack.max(una);
     }
@@ -395,6 +394,20 @@ mod tests {
         sacked.insert(Range::new(1001, 1101));
         assert!(rack.detect(at(85), Span::ZERO, &sacked));
         assert_eq!(rack.lost.first(), Some(Range::new(1, 101)));
+    }
+
+    #[test]
+    fn a_retransmission_that_follows_new_data_at_the_same_instant_left_after_it() {
+        let (mut rack, mut sacked) = after(&[1, 2, 3]);
+        rack.detect(at(43), Span::ZERO, &sacked);
+        rack.flight.add(1001, 1101, at(44));
+        rack.resend(Range::new(1, 101), at(44));
+        // The new data arrives first. That does not show that the retransmission is lost, although its end is lower.
+        let new = Range::new(1001, 1101);
+        sacked.insert(Range::new(401, 1101));
+        rack.deliver(at(84), new, |_| true);
+        assert!(!rack.detect(at(84), Span::ZERO, &sacked));
+        assert_eq!(rack.lost.first(), None);
     }
 
     #[test]

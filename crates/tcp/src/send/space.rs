@@ -116,6 +116,12 @@ impl SendSpace {
         self.max
     }
 
+    /// MAX.SND.WND: the peer's largest window so far.
+    #[inline]
+    pub(crate) fn max_wnd(&self) -> u32 {
+        self.max_wnd
+    }
+
     /// SND.WND: the peer's window.
     #[inline]
     pub(crate) fn wnd(&self) -> u32 {

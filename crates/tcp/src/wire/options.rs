@@ -99,6 +99,13 @@ impl SackBlocks {
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
+
+    /// The same blocks, ordered by their distance from `ack`.
+    pub(crate) fn sorted_from(&self, ack: Seq) -> Self {
+        let mut sorted = *self;
+        sorted.blocks[..usize::from(self.len)].sort_unstable_by_key(|block| block.left.distance_from(ack));
+        sorted
+    }
 }
 
 /// Option A of RFC 1106, section 2.1: "resend `count` segments from `first` on".

@@ -63,6 +63,14 @@ COMMANDS = {
         "(there is nothing to send). The numbers of packets are those of Wireshark. With --sockets the kernel's own "
         "clocks and counts show what limits each socket of this host; neither root nor a capture is needed.",
     ),
+    "fit": Entry(
+        "write a scenario that behaves like a capture, and say how well it does",
+        "netspurt fit trace.pcapng --out path.toml",
+        more=" Rate, delay, queue and losses of the path, options, windows and congestion control of the hosts are "
+        "estimated from the packets; each value has a comment that says from what, and how sure it is. The scenario is "
+        "then simulated and measured as the capture was. Exit status: 0 the scenario explains the capture, 1 it does "
+        "not, 2 the capture shows too little.",
+    ),
     "what-if": Entry(
         "simulate what would help a transfer, by how much, and say how to do it",
         "netspurt what-if trace.pcapng --try tcp.congestion=bbr --report what-if.html",
@@ -104,6 +112,10 @@ COMMANDS = {
         "every TCP profile with its settings and its document", "netspurt profiles --json", "catalogue"
     ),
     "mechanisms": Entry("every choice of each mechanism family", "netspurt mechanisms", "catalogue"),
+    "paths": Entry(
+        "the path models: what each models, its sources, and the keys that it stands for",
+        "netspurt paths leo; netspurt run --path leo -R --bytes 100MB",
+    ),
     "schema": Entry(
         "the JSON Schema of the scenario file", "netspurt schema > scenario.schema.json", "catalogue"
     ),

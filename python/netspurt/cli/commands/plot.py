@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from netspurt.cli import path_options, picture_options
 from netspurt.cli.exits import FINE
-from netspurt.cli.options import add_json, add_settings
+from netspurt.cli.options import add_json, add_quiet, add_settings
 from netspurt.cli.picture_options import PICTURES
 from netspurt.errors import RequestError
 from netspurt.files import output
@@ -36,6 +36,7 @@ OF_RUNS = tuple(name for name in PICTURES if name not in ("curves", "heat-map"))
 def declare(command: argparse.ArgumentParser) -> None:
     """Its options."""
     add_json(command)
+    add_quiet(command)
     picture_options.plot(command)
     add_settings(command)
 
@@ -49,6 +50,8 @@ def command(options: argparse.Namespace) -> int:
     """
     from netspurt.sweeping import Sweep
 
+    if options.begin is not None and options.end is not None and options.begin >= options.end:
+        raise RequestError(f"--begin {options.begin:g}s is not before --end {options.end:g}s: swap them")
     path = Path(options.what or one_path.LINK)
     if options.out:
         _check_ending(Path(options.out))

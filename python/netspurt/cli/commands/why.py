@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from netspurt.cli import picture_options, tables, why_sockets
 from netspurt.cli.exits import FELL_SHORT, FINE, INTERRUPTED
 from netspurt.cli.interrupt import asked_to_end
-from netspurt.cli.options import add_input, add_jobs, add_json, add_output, add_settings
+from netspurt.cli.options import add_input, add_jobs, add_json, add_output, add_quiet, add_settings
 from netspurt.cli.progress import progress
 from netspurt.cli.reading import stepper, steps_of
 from netspurt.diagnosing.connection_filter import ConnectionFilter
@@ -42,6 +42,7 @@ INTERVALS = {"file": str, "client": str, "server": str, **SCHEMAS["intervals"]}
 def declare(command: argparse.ArgumentParser) -> None:
     """Its options."""
     add_json(command)
+    add_quiet(command)
     add_input(
         command,
         "files",

@@ -7,7 +7,8 @@
 //!   RTT if that is shorter. If the timer sends the ACK, the next delay is twice as long.
 //! * *Interactive* (`pingpong`): the application has sent data within an ATO. Its next data will probably carry the
 //!   ACK, so quick ACKs are off until the timer sends an ACK.
-//! * More than one full unacknowledged segment is acknowledged immediately. Data that ends with a short segment is
+//! * More than one full unacknowledged segment is acknowledged immediately, unless the application is so slow that the window
+//!   has not grown since the last ACK; then it is acknowledged when data is read. Data that ends with a short segment is
 //!   acknowledged when it is read, unless the connection is interactive.
 
 use super::{Arrival, Due};
@@ -53,7 +54,9 @@ impl Adaptive {
     pub(super) fn arrives(&mut self, now: Time, arrival: &Arrival, bounds: Bounds) -> Due {
         self.measure(arrival);
         self.follow(now, arrival, bounds);
-        let more_than_a_segment = arrival.unacknowledged > u64::from(self.full);
+        // `__tcp_ack_snd_check()` compares the windows.
+        let is_read_quickly = arrival.unread <= arrival.unacknowledged + u64::from(arrival.headroom);
+        let more_than_a_segment = arrival.unacknowledged > u64::from(self.full) && is_read_quickly;
         if more_than_a_segment || (self.quick > 0 && !self.interactive) {
             return Due::Now;
         }
@@ -66,7 +69,7 @@ impl Adaptive {
             self.full = MODEST_MSS.min(arrival.mss);
         }
         if arrival.len >= self.full {
-            self.full = arrival.len.min(arrival.mss);
+            self.full = arrival.len.min(arrival.announced);
         } else {
             self.ends_short = true;
         }
@@ -146,9 +149,10 @@ impl Adaptive {
         }
     }
 
-    /// Whether an ACK is due after all data was read (`tcp_cleanup_rbuf()`).
-    pub(super) const fn is_due_once_read(&self) -> bool {
-        self.ends_short && !self.interactive
+    /// Whether an ACK of `unacknowledged` bytes is due after a read that has left `unread` bytes (`tcp_cleanup_rbuf()`).
+    pub(super) const fn is_due_once_read(&self, unacknowledged: u64, unread: u64) -> bool {
+        let more_than_a_segment = self.full > 0 && unacknowledged > self.full as u64;
+        more_than_a_segment || (self.ends_short && !self.interactive && unread == 0)
     }
 }
 
@@ -162,8 +166,11 @@ mod tests {
         len: 1000,
         received: 1000,
         unacknowledged: 1000,
+        unread: 1000,
+        headroom: 0,
         window: 60_000,
         mss: 1000,
+        announced: 1000,
         rto: Span::from_ms(300),
         srtt: None,
         armed: Time::NEVER,
@@ -288,10 +295,34 @@ mod tests {
     #[test]
     fn a_short_last_segment_is_acknowledged_when_read_unless_interactive() {
         let mut adaptive = settled();
-        assert!(!adaptive.is_due_once_read());
+        assert!(!adaptive.is_due_once_read(1000, 0));
         adaptive.arrives(at(1010), &Arrival { len: 100, unacknowledged: 100, ..ARRIVAL }, BOUNDS);
-        assert!(adaptive.is_due_once_read());
+        assert!(adaptive.is_due_once_read(100, 0));
+        assert!(!adaptive.is_due_once_read(100, 1), "only when all is read");
         adaptive.interactive = true;
-        assert!(!adaptive.is_due_once_read());
+        assert!(!adaptive.is_due_once_read(100, 0));
+    }
+
+    #[test]
+    fn behind_a_slow_reader_two_segments_are_acknowledged_when_data_is_read() {
+        let mut adaptive = settled();
+        let behind = Arrival { unacknowledged: 2000, unread: 9000, ..ARRIVAL };
+        assert_eq!(adaptive.arrives(at(1010), &behind, BOUNDS), Due::At(at(1050)));
+        assert!(adaptive.is_due_once_read(2000, 8000));
+        let read = Arrival { unread: 2000, ..behind };
+        assert_eq!(adaptive.arrives(at(1010), &read, BOUNDS), Due::Now);
+        let mut adaptive = settled();
+        let can_grow = Arrival { headroom: 8000, ..behind };
+        assert_eq!(adaptive.arrives(at(1010), &can_grow, BOUNDS), Due::Now, "the window still grows");
+    }
+
+    #[test]
+    fn the_estimate_of_full_segments_is_limited_by_what_we_announced() {
+        // The peer's MSS, less our timestamps, is 524; it sends 536 bytes without options.
+        let arrival =
+            Arrival { len: 536, unacknowledged: 536, unread: 536, mss: 524, announced: 1448, ..ARRIVAL };
+        let mut adaptive = Adaptive::new();
+        adaptive.arrives(at(1000), &arrival, BOUNDS);
+        assert_eq!(adaptive.full, 536);
     }
 }

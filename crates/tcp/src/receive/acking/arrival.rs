@@ -20,10 +20,16 @@ pub(crate) struct Arrival {
     pub(crate) received: u64,
     /// How many of them are not acknowledged.
     pub(crate) unacknowledged: u64,
+    /// Bytes that the application has not read, with this segment.
+    pub(crate) unread: u64,
+    /// How many of them do not make the window smaller than at the last ACK, besides those that are not acknowledged.
+    pub(crate) headroom: u32,
     /// The window that is open.
     pub(crate) window: u32,
-    /// Payload bytes of a full segment.
+    /// Payload bytes of a full segment of ours.
     pub(crate) mss: u32,
+    /// Payload bytes of a segment that the MSS that we announced permits.
+    pub(crate) announced: u32,
     /// The present RTO, and the smoothed RTT if there is one.
     pub(crate) rto: Span,
     pub(crate) srtt: Option<Span>,

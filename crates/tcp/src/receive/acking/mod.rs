@@ -175,8 +175,8 @@ impl Memory {
         self.adaptive.leaves(now, len);
     }
 
-    /// Whether a delayed ACK is due after all data was read.
-    pub(crate) const fn is_due_once_read(&self) -> bool {
-        self.adaptive.is_due_once_read()
+    /// Whether a delayed ACK of `unacknowledged` bytes is due after a read that has left `unread` bytes.
+    pub(crate) const fn is_due_once_read(&self, unacknowledged: u64, unread: u64) -> bool {
+        self.adaptive.is_due_once_read(unacknowledged, unread)
     }
 }

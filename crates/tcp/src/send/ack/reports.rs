@@ -38,7 +38,9 @@ impl Sender {
         let (max, mss) = (self.space.max as i64, u32::from(cx.agreed.payload));
         let most = self.most_reports(cx);
         let mut told = false;
-        for block in segment.options.sack.as_slice() {
+        // In ascending order (`tcp_sacktag_write_queue()`): that the peer names a later block first does not show that segments
+        // overtook each other.
+        for block in segment.options.sack.sorted_from(segment.ack).as_slice() {
             let (left, right) = (self.space.position(block.left), self.space.position(block.right));
             if ack < left && left < right && right <= max {
                 let range = self.in_whole_segments(Range::new(left as u64, right as u64));

@@ -56,8 +56,8 @@ export class Pictures {
       ...series("rto", { colour: "why-timeout", dash: [5, 3], width: 1.3 }),
     ]);
     this.rates.set(columns.rate_time ? [
-      { name: "sent", colour: "edge", time: columns.rate_time, value: columns.rate_sent, width: 1.1 },
-      { name: "acknowledged", colour: "data", time: columns.rate_time, value: columns.rate_acked, width: 1.8 },
+      { name: "delivered", colour: "data", time: columns.rate_time, value: columns.rate_delivered, width: 1.8 },
+      { name: "sent", colour: "edge", time: columns.rate_time, value: columns.rate_sent, width: 1.1, hidden: true },
     ] : []);
     this.queues.set(head.queues.flatMap((name, place) => series(`queue${place}`, { name, colour: QUEUES[place], width: 1.2 })));
   }

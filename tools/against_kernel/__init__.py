@@ -1,0 +1,1 @@
+"""Random scripts against the running kernel and against the profile `linux`: the parts of `tools/differential.py`."""

@@ -1,0 +1,114 @@
+"""Where two plays of a script differ first, and in which way."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from .kernel import Run
+from .ours import Played
+from .packets import FIN, RST, SYN, Sent
+
+TOLERANCE_NS = 3_000_000
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first difference: its class, and both sides as text."""
+
+    kind: str
+    index: int
+    text: str
+
+
+def nature(one: Sent, before: list[Sent]) -> str:
+    """What a segment is, in a word."""
+    segment = one.segment
+    if segment.flags & RST:
+        return "RST"
+    if segment.flags & SYN:
+        return "SYN"
+    if segment.length or segment.flags & FIN:
+        end = segment.seq + segment.length + bool(segment.flags & FIN)
+        top = max((b.segment.seq + b.segment.length + bool(b.segment.flags & FIN) for b in before), default=0)
+        again = end <= top
+        return ("FIN" if not segment.length else "data") + (" again" if again else "")
+    return "ACK"
+
+
+def difference(run: Run, ours: Played, jiffy_ns: int) -> Difference | None:
+    """The first difference between the kernel's play and ours."""
+    theirs = run.played
+    for index, (kernel, mine) in enumerate(zip_longest(theirs.sent, ours.sent)):
+        kind = _kind(kernel, mine, theirs.sent[:index])
+        if kind:
+            return Difference(kind, index, f"kernel: {_text(kernel)}\nours:   {_text(mine)}")
+    for index, ((name, value), (_, mine_value)) in enumerate(zip(theirs.results, ours.results, strict=True)):
+        if value != mine_value:
+            return Difference(f"result of {name}", index, f"kernel: {value}, ours: {mine_value}")
+    return _info(theirs.info, ours.info, jiffy_ns)
+
+
+def _text(one: Sent | None) -> str:
+    return "–" if one is None else f"{one.at / 1e6:.3f} ms {one.segment}"
+
+
+def _kind(kernel: Sent | None, mine: Sent | None, before: list[Sent]) -> str | None:
+    if kernel is None:
+        assert mine is not None
+        return f"only ours sends: {nature(mine, before)}"
+    if mine is None:
+        return f"only the kernel sends: {nature(kernel, before)}"
+    theirs, own = nature(kernel, before), nature(mine, before)
+    if theirs != own:
+        return f"kernel sends {theirs}, ours {own}"
+    for name in ("flags", "seq", "length", "ack", "sack", "mss", "shift", "sack_permitted", "echo", "ecn"):
+        a, b = getattr(kernel.segment, name), getattr(mine.segment, name)
+        if a != b:
+            more = f" {a ^ b:02x}" if name == "flags" else ""
+            return f"{name}{more} of {theirs}"
+    a, b = kernel.segment.stamp, mine.segment.stamp
+    if (a is None) != (b is None) or (a is not None and b is not None and abs(a - b) > 5):
+        return f"stamp of {theirs}"
+    if abs(kernel.at - mine.at) > TOLERANCE_NS:
+        return f"time of {theirs}"
+    return None
+
+
+FIELDS = {
+    "state": ("B", 0),
+    "ca_state": ("B", 1),
+    "retransmits": ("B", 2),
+    "backoff": ("B", 4),
+    "options": ("B", 5),
+    "scales": ("B", 6),
+    "snd_mss": ("I", 16),
+    "unacked": ("I", 24),
+    "sacked": ("I", 28),
+    "lost": ("I", 32),
+    "retrans": ("I", 36),
+    "snd_ssthresh": ("I", 76),
+    "snd_cwnd": ("I", 80),
+    "reordering": ("I", 88),
+    "total_retrans": ("I", 100),
+}
+TIMES = {"rto": ("I", 8), "rtt": ("I", 68)}
+
+
+def _info(theirs: bytes, mine: bytes, jiffy_ns: int) -> Difference | None:
+    if not theirs or not mine:
+        return None
+    found = []
+    for name, (form, offset) in FIELDS.items():
+        (a,), (b,) = struct.unpack_from(form, theirs, offset), struct.unpack_from(form, mine, offset)
+        if a != b:
+            found.append((name, a, b))
+    for name, (form, offset) in TIMES.items():
+        (a,), (b,) = struct.unpack_from(form, theirs, offset), struct.unpack_from(form, mine, offset)
+        if abs(a - b) > 2 * jiffy_ns // 1000 + max(a, b) // 50:
+            found.append((name, a, b))
+    if not found:
+        return None
+    names = " ".join(name for name, _, _ in found)
+    return Difference(f"info: {names}", -1, ", ".join(f"{n}: kernel {a}, ours {b}" for n, a, b in found))

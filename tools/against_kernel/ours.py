@@ -1,0 +1,109 @@
+"""Our side: the program `netspurt-replay`, which plays a script against the profile on a virtual clock."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+
+from .packets import Numbers, Segment, Sent
+from .scripts import Arrival, Call, Event, Script, remote_of
+
+REMOTE_PORT, LOCAL_PORT = 5000, 8080
+PROFILES = {"cubic": ("linux", "-"), "reno": ("linux", "reno"), "bbr": ("bbr", "-")}
+
+
+@dataclass
+class Played:
+    """What a script has made the tested host do."""
+
+    sent: list[Sent] = field(default_factory=list)
+    results: list[tuple[str, int]] = field(default_factory=list)
+    info: bytes = b""
+
+
+class Ours:
+    """A running `netspurt-replay`."""
+
+    def __init__(self, program: Path, jiffy_ns: int) -> None:
+        self.process = subprocess.Popen(
+            [program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1 << 16
+        )
+        self.jiffy_ns = jiffy_ns
+        self.numbers = Numbers(b"", 0, 0, 0)
+        self.played = Played()
+
+    def __enter__(self) -> Ours:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait(10)
+
+    def begin(self, algorithm: str, peer_first: int, timing: str) -> None:
+        """A new stack."""
+        self.numbers = Numbers(remote_of(0), REMOTE_PORT, LOCAL_PORT, peer_first)
+        self.played = Played()
+        profile, reno = PROFILES[algorithm]
+        self.exchange(f"new {profile} {reno} {self.jiffy_ns} {timing}")
+
+    def exchange(self, line: str) -> list[Sent]:
+        """Writes a line, and returns what has left since."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(line + "\nflush\n")
+        self.process.stdin.flush()
+        before = len(self.played.sent)
+        for answer in self.process.stdout:
+            if answer == ".\n":
+                return self.played.sent[before:]
+            kind, _, rest = answer.rstrip("\n").partition(" ")
+            if kind == "sent":
+                at, _, data = rest.partition(" ")
+                self.played.sent.append(self.numbers.decode(int(at), bytes.fromhex(data)))
+            elif kind == "result":
+                _, name, value = rest.split()
+                self.played.results.append((name, int(value)))
+            elif kind == "info":
+                self.played.info = bytes.fromhex(rest)
+        raise RuntimeError("netspurt-replay ended early")
+
+    def event(self, event: Event) -> list[Sent]:
+        """Plays an event, and returns what leaves until then."""
+        if isinstance(event, Arrival):
+            return self.arrival(event.at, event.segment)
+        return self.call(event)
+
+    def arrival(self, at: int, segment: Segment) -> list[Sent]:
+        """The peer's segment arrives."""
+        return self.exchange(f"packet {at} {self.numbers.encode(segment).hex()}")
+
+    def call(self, call: Call) -> list[Sent]:
+        """The application makes a call."""
+        words: list[object] = [*call.arguments]
+        if call.name == "listen":
+            words = [LOCAL_PORT]
+        elif call.name == "connect":
+            remote = ".".join(str(byte) for byte in self.numbers.remote)
+            words = [LOCAL_PORT, remote, REMOTE_PORT]
+        return self.exchange(" ".join(["call", str(call.at), call.name, *map(str, words)]))
+
+    def to(self, at: int) -> list[Sent]:
+        """Advances the clock."""
+        return self.exchange(f"to {at}")
+
+    def replay(self, script: Script, happened: list[tuple[int, Event | None]], end: int) -> Played:
+        """Plays events at the times at which the kernel saw them. `None` is an emission that a timer caused."""
+        self.begin(script.algorithm, script.peer_first, "steered")
+        for at, event in happened:
+            if event is None:
+                self.exchange(f"emission {at}")
+            elif isinstance(event, Arrival):
+                self.arrival(at, event.segment)
+            else:
+                self.call(Call(at, event.name, event.arguments))
+        self.exchange(f"to {end}")
+        self.exchange("info")
+        return self.played
