@@ -47,7 +47,7 @@ CAUSES = {
     "no window scaling": ('window_option = "none"\nreceive_window = "65535 B"', "", "bulk"),
     "small initial window": ('initial_window = "2 segments"', "", "short"),
     "random loss": ("", 'loss = {{ kind = "packet-error", rate = {loss} }}', "bulk"),
-    "random loss, reno": (
+    "random loss with reno": (
         'congestion = "newreno"\nhystart = "off"',
         'loss = {{ kind = "packet-error", rate = {loss} }}',
         "bulk",
@@ -162,6 +162,7 @@ def main() -> None:
         "--minutes", type=float, default=10.0, help="no case begins after this time (default: 10)"
     )
     parser.add_argument("--seed", type=int, default=1, help="of the paths (default: 1)")
+    parser.add_argument("--only", default="", metavar="TEXT", help="causes whose name contains this text")
     parser.add_argument("--best", type=int, default=2, help="remedies of each case (default: 2)")
     options = parser.parse_args()
     rows: list[dict[str, object]] = []
@@ -172,6 +173,8 @@ def main() -> None:
         for number, (cause, path, text) in enumerate(cases(options.seed)):
             if time.monotonic() - began > 60 * options.minutes:
                 break
+            if options.only not in cause:
+                continue
             found = ns.what_if(ns.parse(text, cause), seeds=5)
             for row in pairs(number, cause, path, found, options.best):
                 rows.append(row)

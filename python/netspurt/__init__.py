@@ -47,13 +47,15 @@ if TYPE_CHECKING:
     from netspurt.sweeping import sweep as sweep
     from netspurt.sweeping.axes import latin_hypercube as latin_hypercube
     from netspurt.sweeping.axes import random_sample as random_sample
+    from netspurt.underload import UnderLoad as UnderLoad
+    from netspurt.underload import rrul as rrul
 
 __version__ = "0.2.0"
 
 __all__ = [
     *("AlgorithmError", "Capture", "Result", "Scenario", "ScenarioError", "__version__"),
     *("Comparison", "Diagnosis", "Stop", "Sweep", "compare", "why"),
-    *("WhatIf", "what_if"),
+    *("UnderLoad", "WhatIf", "rrul", "what_if"),
     *("Fit", "fit"),
     *(
         "latin_hypercube",
@@ -91,7 +93,9 @@ _HOME = {
     "read_sweep": "netspurt.sweeping",
     "sweep": "netspurt.sweeping",
     "why": "netspurt.diagnosing",
+    "UnderLoad": "netspurt.underload",
     "WhatIf": "netspurt.remedies",
+    "rrul": "netspurt.underload",
     "what_if": "netspurt.remedies",
     "Fit": "netspurt.fitting",
     "fit": "netspurt.fitting",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import fcntl
@@ -76,7 +77,8 @@ class Kernel:
             self.capture = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(ETH_P_ALL))
             self.capture.bind(("tested", ETH_P_ALL))
             self.capture.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
-            self.capture.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 64 << 20)
+            with contextlib.suppress(PermissionError):
+                self.capture.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 64 << 20)
             self.capture.setblocking(False)
         except (OSError, subprocess.CalledProcessError) as error:
             raise NotPermittedError(str(error)) from error

@@ -141,14 +141,16 @@ impl Stack {
     /// queue, or removes it.
     pub(crate) fn update(&mut self, id: Id) {
         self.record_fast_open(id);
-        let now = self.now;
+        let mut now = self.now;
         let Some(socket) = self.sockets.get_mut(&id) else { return };
         let (Some(local), Some(remote)) = (socket.local, socket.remote) else { return };
         let Role::Stream(connection) = &mut socket.role else { return };
         let mut burst: Vec<Transmission> = Vec::new();
         while let Some(out) = connection.poll_transmit(now) {
             burst.push(out);
+            now += self.settings.time_per_segment;
         }
+        self.now = now;
         if self.settings.packets == Packets::Offloaded {
             let together = connection.segments_together(self.settings.least_together);
             let together = usize::try_from(together).unwrap_or(usize::MAX);

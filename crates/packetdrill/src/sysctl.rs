@@ -58,6 +58,8 @@ pub(crate) struct Settings {
     pub(crate) qdisc: Qdisc,
     /// What the interface takes.
     pub(crate) packets: Packets,
+    /// How long the host takes to send a segment.
+    pub(crate) time_per_segment: Span,
 }
 
 impl Settings {
@@ -77,6 +79,7 @@ impl Settings {
             send_buffer: 16_384,
             qdisc: Qdisc::Default,
             packets: Packets::Offloaded,
+            time_per_segment: Span::ZERO,
         };
         for flag in flags.split(',').filter(|flag| !flag.is_empty()) {
             let (key, value) = flag.split_once('=').ok_or(format!("`{flag}`: expected key=value"))?;
@@ -107,6 +110,8 @@ impl Settings {
     pub(crate) fn for_replay(profile: &str, reno: bool) -> Result<Self, String> {
         let mut settings = Self::parse(&format!("profile={profile},local=10.9.0.1,sysctl=none"))?;
         settings.packets = Packets::Single;
+        // Loss detection by time sees the order of a burst.
+        settings.time_per_segment = Span::from_us(2);
         if reno {
             settings.profile.congestion = congestion::Kind::NewReno;
         }

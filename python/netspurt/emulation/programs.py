@@ -100,11 +100,21 @@ def send_several(task: dict[str, Any]) -> Work:
     """Sends data on several connections at once; returns the start, and the time of the last ACK of all."""
     yield
     began = time.monotonic()
-    senders = [threading.Thread(target=_transfer, args=(task,)) for _ in range(task["connections"])]
+    failed: list[Exception] = []
+
+    def one() -> None:
+        try:
+            _transfer(task)
+        except Exception as error:
+            failed.append(error)
+
+    senders = [threading.Thread(target=one) for _ in range(task["connections"])]
     for sender in senders:
         sender.start()
     for sender in senders:
         sender.join()
+    if failed:
+        raise OSError(str(failed[0]))
     yield {"began": began, "ended": time.monotonic()}
 
 
@@ -199,7 +209,7 @@ def _controlled(here: socket.socket, task: dict[str, Any]) -> socket.socket:
     if buffer := task.get("send_buffer"):
         here.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, buffer)
     if task.get("pacing"):
-        here.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, FAST)
+        here.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, FAST.to_bytes(4, sys.byteorder))
     if peer := task.get("quickack"):
         address = socket.gethostbyname(peer)
         route = ["ip", "route", "replace", address, "dev", DEVICE, "quickack", "1"]

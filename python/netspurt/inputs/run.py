@@ -15,6 +15,7 @@ from typing import Any
 from netspurt.algorithms import Make
 from netspurt.errors import RequestError
 from netspurt.inputs.kind import RUN_MARK
+from netspurt.inputs.link_states import LinkState, changing
 from netspurt.inputs.recording import RECORDS, Frame, Recording, named, placed, series_of
 from netspurt.scenario import Result, Scenario, load
 from netspurt.sweeping.threads import for_each
@@ -110,6 +111,15 @@ class Simulated:
     def series(self, name: str) -> Frame:
         """See ``Recording``."""
         return series_of(self._holding(name).series(name))
+
+    def changing_links(self) -> list[LinkState]:
+        """The directions of links that change, those that carried most data first."""
+        states = changing(self._scenario.merged())
+        if not states or not self._tables:
+            return states
+        links = next(iter(self._tables.values())).links
+        carried = {(row["link"], row["direction"]): row["bytes"] for row in links.iter_rows(named=True)}
+        return sorted(states, key=lambda state: -carried.get((state.link, state.direction), 0))
 
     def drops(self) -> Frame:
         """See ``Recording``."""

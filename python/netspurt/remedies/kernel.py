@@ -143,7 +143,8 @@ def _options(situation: Situation, node: str) -> dict[str, Any]:
         found["congestion"] = congestion(situation)
         found["pacing"] = bool(tcp.get("pacing"))
         if "initial_send_buffer" not in tcp and (buffer := number(tcp.get("send_buffer"))):
-            found["send_buffer"] = round(buffer)
+            # Linux doubles what SO_SNDBUF names.
+            found["send_buffer"] = round(buffer / 2)
     return found
 
 

@@ -5,7 +5,6 @@ Lives here: reading a scenario, a run or a capture, and choosing the flow. Must 
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 import tomllib
@@ -78,14 +77,10 @@ def _is_capture(source: str | Path) -> bool:
 
 
 def _fitted(path: Path, connection: int | None) -> Start:
-    try:
-        fitting = importlib.import_module("netspurt.fitting")
-    except ModuleNotFoundError:
-        raise RequestError(
-            f"{path} is a capture, and this version cannot fit a path to one: name a scenario that behaves like it"
-        ) from None
-    fit = fitting.fit(path, connection=connection)
-    return Start(fit.scenario, str(path), fit.baseline_seconds, fit.explains, list(fit.warnings))
+    from netspurt.fitting import fit
+
+    found = fit(path, connection=connection)
+    return Start(found.scenario, str(path), found.baseline_seconds, found.explains, list(found.warnings))
 
 
 def situation_of(scenario: Scenario, result: Result, flow: str | None) -> Situation:

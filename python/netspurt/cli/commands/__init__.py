@@ -39,6 +39,12 @@ COMMANDS = {
         "netspurt check satellite.toml",
         more=" Exit status: 0 correct, 1 correct with keys that have no effect, 2 wrong.",
     ),
+    "rrul": Entry(
+        "measure latency while downloads and uploads fill a path, and draw both",
+        "netspurt rrul --rate 20mbit --delay 15ms --out load.svg",
+        more=" A probe makes round trips, alone at first, then beside transfers in both directions (flent's test RRUL, "
+        "Realtime Response Under Load). The flows of the scenario are left out.",
+    ),
     "sweep": Entry(
         "simulate a scenario with many settings and seeds; what is done is never run again",
         "netspurt sweep delays.toml --jobs 4",
